@@ -14,6 +14,7 @@ from mawl.errors import UsageError
 from mawl.importers.build import Imported, ImportRequest, import_files
 from mawl.importers.clock import Clocks, parse_shifts, parse_zones
 from mawl.importers.sas_jobs import program_of
+from mawl.model.step_notes import StepNotes, TableNote
 from mawl.store import Run, open_run
 from tests.fakes.views import plain
 from tests.importers.layout import BANNER
@@ -296,3 +297,16 @@ def test_metrics_of_cas_actions_are_told_and_are_no_steps(tmp_path: Path) -> Non
     assert len(run.step_records()) == 2
     assert [skipped.reason for skipped in made.skipped] == ["metrics of a CAS action, no step of SAS"]
     assert made.skipped[0].line == BANNER.count("\n") + 2
+
+
+def test_the_run_folder_keeps_what_notes_tell_of_tables(tmp_path: Path) -> None:
+    text = (
+        "NOTE: There were 7 observations read from the data set BANK.LEDGER.\n"
+        "NOTE: PROCEDURE MEANS used (Total process time):\n      real time           1.00 seconds\n"
+        "      cpu time            0.50 seconds\n      \n"
+        "NOTE: PROCEDURE PRINT used (Total process time):\n      real time           1.00 seconds\n"
+        "      cpu time            0.50 seconds\n      \n"
+    )
+    _, run = imported(tmp_path, write(tmp_path / "logs", one=text))
+    told = [step.notes for step in run.step_records()]
+    assert told == [StepNotes(tables=(TableNote(direction="read", name="BANK.LEDGER", rows=7),)), None]

@@ -30,29 +30,29 @@ from mawl.formats.saslog_notes import (
     like_a_heading,
     look_alike,
     may_go_on,
-    row_counts,
 )
 from mawl.formats.saslog_records import (
     Entry,
     LogFact,
     PerformanceNote,
-    Rows,
-    add_rows,
     is_page_header,
     page_instant,
 )
+from mawl.formats.saslog_tables import Above, Details, table_note
 from mawl.formats.saslog_whole import whole_note, whole_rows
 
 MOST_LINES_BETWEEN = 100
 """Lines of echo and page headers that may stand between two lines of a note."""
 
 MOST_LINES_OF_A_NOTE = 4
+MOST_DETAILS = 12
+"""Indented lines below a note that are searched for its details."""
 
 UNIX = ("Linux", "AIX", "SunOS", "Solaris", "HP-UX", "OSF1")
 """Platforms whose notes of FULLSTIMER have counts below the Timestamp."""
 
 _NOTE = b"NOTE:"
-_NEEDLES = (b"ERROR", b"PASS HEADER ", b"day, ", b"Elapsed time ")
+_NEEDLES = (b"ERROR", b"PASS HEADER ", b"day, ", b"Elapsed time ", b"INFO: Index ")
 """What all lines that matter outside a block contain; a log is searched for them, not split into lines."""
 _TIMES = (b"real time ", b" cpu ")
 
@@ -65,7 +65,9 @@ class LogReader:
     def __init__(self, stream: BinaryIO, skip: Skip) -> None:
         """``skip`` is told the line (from 1), the reason and the text of what is left out or doubtful."""
         self._stream, self._skip = stream, skip
-        self._rows: Rows = {}
+        self._above = Above()
+        self._details: Details | None = None
+        self._detail_lines = 0
         self._block: OpenBlock | None = None
         self._between = 0
         self._blank = False
@@ -104,7 +106,7 @@ class LogReader:
         at = counted = 0
         length = len(content)
         while at < length:
-            if self._block is None and not self._joined and self._suspect is None:
+            if not (self._block or self._joined or self._suspect or self._details):
                 if not content.startswith(b"NOTE: ", at):
                     found = self._next(content, at, places)
                     if found >= length:
@@ -112,15 +114,15 @@ class LogReader:
                     at = content.rfind(b"\n", at, found) + 1 or at
                 self._line += content.count(b"\n", counted, at)
                 counted = at
-                known = whole_note(content, at, self._line, self._rows)
+                known = whole_note(content, at, self._line, self._above)
                 if known is not None:
-                    self._rows = {}
+                    self._above = Above()
                     if len(self._followed) < 2:
                         self._follow(known[0])
                     yield known[0]
                     at = known[1]
                     continue
-                if (after := whole_rows(content, at, self._rows)) is not None:
+                if (after := whole_rows(content, at, self._above)) is not None:
                     at = after
                     continue
             end = content.find(b"\n", at)
@@ -164,14 +166,7 @@ class LogReader:
                 yield from self._fact(line)
                 return
             yield from self._give_up(line)
-        if self._suspect is not None:
-            number, text = self._suspect
-            self._suspect = None
-            if like_a_figure(line):
-                self._skip(number, look_alike(text), text)
-                self._stray = self._line - 1
-                if is_time(line):
-                    yield LogFact(number, "unread", "")
+        yield from self._below_a_note(line)
         text = line[1:] if line.startswith((" NOTE:", " ERROR", " PASS")) else line
         if text.startswith("NOTE:"):
             if self._blank:
@@ -183,6 +178,23 @@ class LogReader:
         if self._block is None:
             yield from self._outside(text)
 
+    def _below_a_note(self, line: str) -> Iterator[LogFact]:
+        """A line below a look-alike, or below a note that may have details there."""
+        if self._suspect is not None:
+            number, text = self._suspect
+            self._suspect = None
+            if like_a_figure(line):
+                self._skip(number, look_alike(text), text)
+                self._stray = self._line - 1
+                if is_time(line):
+                    yield LogFact(number, "unread", "")
+        if self._details is not None:
+            self._detail_lines += 1
+            if line.startswith("  ") and self._detail_lines <= MOST_DETAILS:
+                self._above.detail(self._details, line)
+            else:
+                self._details = None
+
     def _give_up(self, below: str) -> Iterator[LogFact]:
         """A note that did not become whole: what it would have told is not known, and that is said."""
         text, self._joined = " ".join(self._joined), []
@@ -193,7 +205,7 @@ class LogReader:
         elif fields := damaged_rows(text):
             self._skip(self._joined_line, "a note on rows that cannot be read: their number is unknown", text)
             for field in fields:
-                add_rows(self._rows, field, None)
+                self._above.count(field, None)
 
     def _inside(self, block: OpenBlock, line: str) -> Iterator[Entry]:
         """A line while a block is open: its figures, a page header, echo, or its end."""
@@ -222,12 +234,14 @@ class LogReader:
             self._skip(self._line, "quotes a performance note: it does not begin its line", text.strip())
         elif is_time(text):
             yield from self._without_heading()
+        elif text.startswith("INFO: Index "):
+            self._above.take(text)
         else:
             yield from self._fact(text)
 
     def _without_heading(self) -> Iterator[LogFact]:
         """A figure of a step that is not known: it is not the next step's, nor are the rows above it."""
-        self._rows = {}
+        self._above = Above()
         if self._line > self._stray + 1:
             self._skip(self._line, "figures without a heading: of which step is not known", "")
             yield LogFact(self._line, "unread", "")
@@ -247,7 +261,7 @@ class LogReader:
             HEADING.fullmatch(text)
             or MAINFRAME.fullmatch(text)
             or RESOURCES.fullmatch(text)
-            or row_counts(text)
+            or table_note(text)
             or fact(text)
         )
 
@@ -258,24 +272,28 @@ class LogReader:
             self._open(line, heading)
         elif found := MAINFRAME.fullmatch(text):
             yield from self._close()
-            yield note_of_one_line(line, found, self._rows)
-            self._rows = {}
-        elif counts := row_counts(text):
-            for field, count in counts.items():
-                add_rows(self._rows, field, count)
+            yield note_of_one_line(line, found, self._above)
+            self._above = Above()
+        elif table := table_note(text):
+            self._above.add(table)
+            if table.external:
+                self._details, self._detail_lines = "records", 0
         elif told := fact(text):
             yield from self._close()
             self._unix = self._unix or (told[0] == "platform" and told[1].startswith(UNIX))
             yield LogFact(line, *told)
-        elif like_a_heading(text):
-            yield from self._close()
-            self._suspect = (line, text)
-        elif may_go_on(text) and not self._joined:
-            self._joined, self._joined_line, self._page = [text], line, False
+        else:
+            self._details, self._detail_lines = self._above.take(text), 0
+            if like_a_heading(text):
+                yield from self._close()
+                self._suspect = (line, text)
+            elif may_go_on(text) and not self._joined:
+                self._joined, self._joined_line, self._page = [text], line, False
 
     def _open(self, line: int, heading: object) -> None:
-        self._block = OpenBlock(line, heading, self._rows)  # type: ignore[arg-type]
-        self._rows, self._between, self._blank, self._page = {}, 0, False, False
+        self._block = OpenBlock(line, heading, self._above)  # type: ignore[arg-type]
+        self._above, self._details = Above(), None
+        self._between, self._blank, self._page = 0, False, False
 
     def _close(self, *, cut: bool = False) -> Iterator[Entry]:
         """End the open block, if any; a heading without a figure is no note, nor is a mixture of several."""

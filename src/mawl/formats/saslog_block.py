@@ -8,10 +8,10 @@ from mawl.formats.saslog_records import (
     STAMP,
     NoteKind,
     PerformanceNote,
-    Rows,
     clock_seconds,
     stamp_instant,
 )
+from mawl.formats.saslog_tables import Above
 from mawl.formats.saslog_write import COUNTS
 from mawl.model.usage import Usage
 
@@ -84,11 +84,11 @@ _WHOLE_VALUE = re.compile(r".*(?:seconds|[AP]M|[0-9][kKM]|:[0-9]{2}\.[0-9]{2}|\)
 class OpenBlock:
     """A note that is being read: ``line`` is that of its heading."""
 
-    def __init__(self, line: int, heading: re.Match[str], rows: Rows) -> None:
+    def __init__(self, line: int, heading: re.Match[str], above: Above) -> None:
         kind = next(kind for kind, _ in SUBJECTS if heading[kind])
         self.line, self.kind = line, kind
         self.figures: dict[str, float] = {}
-        self.more: dict[str, object] = {"line": line, "kind": kind, **rows}
+        self.more: dict[str, object] = {"line": line, "kind": kind, **above.fields()}
         if kind in ("procedure", "view"):
             self.more["name"] = heading[kind].split(" ", 1)[1]
         self.may_end = False
@@ -170,9 +170,9 @@ class OpenBlock:
         return PerformanceNote(usage=Usage(**self.figures), cut=cut, **self.more)  # type: ignore[arg-type]
 
 
-def note_of_one_line(line: int, heading: re.Match[str], rows: Rows) -> PerformanceNote:
+def note_of_one_line(line: int, heading: re.Match[str], above: Above) -> PerformanceNote:
     """The note of z/OS whose heading (a match of :data:`MAINFRAME`) has its figures."""
-    block = OpenBlock(line, heading, rows)
+    block = OpenBlock(line, heading, above)
     block.figures["unsplit_cpu_seconds"] = float(heading["cpu"])
     if heading["memory"] is not None:
         block.figures["memory_bytes"] = int(heading["memory"]) * 1024

@@ -6,29 +6,8 @@ import re
 
 from mawl.formats.saslog_records import FactName
 
-_NUMBER = r"([0-9]{1,18})"
-_ROWS: tuple[tuple[str, str | None, re.Pattern[str]], ...] = tuple(
-    (field, variables, re.compile(pattern))
-    for field, variables, pattern in (
-        ("rows_read", None, rf"NOTE: There (?:were|was) {_NUMBER} observations? read from the data ?set .*"),
-        (
-            "rows_written",
-            "variables_written",
-            rf"NOTE: The data set \S+ has {_NUMBER} observations and {_NUMBER} variables\..*",
-        ),
-        (
-            "rows_written",
-            "variables_written",
-            rf"NOTE: Table \S+ created, with {_NUMBER} rows and {_NUMBER} columns\..*",
-        ),
-        ("rows_read", None, rf"NOTE: {_NUMBER} records? (?:were|was) read from the .*"),
-        ("rows_written", None, rf"NOTE: {_NUMBER} records? (?:were|was) written to the .*"),
-        ("rows_written", None, rf"NOTE: {_NUMBER} rows? (?:were|was) inserted into .*"),
-    )
-)
 _READ = re.compile(r"NOTE: There (?:were|was) [0-9][0-9 ]*o")
 _WRITTEN = re.compile(r"NOTE: (?:The data set \S+ has [0-9]|Table \S+ created, with [0-9])")
-_ROW_WORDS = ("observations", "records", "record", "rows", "row", "Table", "data set", "dataset")
 
 _FACTS: tuple[tuple[FactName, re.Pattern[str]], ...] = (
     ("begins", re.compile(r"NOTE: (?:Copyright \(c\) .*|Written by mawl .*)")),
@@ -68,19 +47,6 @@ _FIGURE_BELOW = re.compile(
 """A time, with which performance notes begin; ``Levels:  2`` below a libref is none."""
 _COLONS = (":", "：", "£º")
 """Also the wide colon of Chinese and Japanese logs, and its bytes read as cp1252."""
-
-
-def row_counts(text: str) -> dict[str, int] | None:
-    """The rows and variables that a note tells; None for any other note."""
-    if not any(word in text for word in _ROW_WORDS):
-        return None
-    for field, variables, pattern in _ROWS:
-        if match := pattern.fullmatch(text):
-            counts = {field: int(match[1])}
-            if variables is not None:
-                counts[variables] = int(match[2])
-            return counts
-    return None
 
 
 def fact(text: str) -> tuple[FactName, str] | None:

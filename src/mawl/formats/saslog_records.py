@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from mawl.model.step_notes import StepNotes
 from mawl.model.usage import Usage
 
 NoteKind = Literal["data", "procedure", "initialization", "session", "view"]
@@ -25,7 +26,7 @@ class PerformanceNote(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     STIMER gives only the sum of CPU times (``usage.unsplit_cpu_seconds``).  ``ended_at`` takes the log's
     time as UTC: a SAS log does not name its zone, mawl's are UTC.  Rows and variables are those of
-    the notes above the block; ``cut`` where the file ends within it.
+    the notes above the block, and ``notes`` what else these tell; ``cut`` where the file ends within it.
     """
 
     line: int
@@ -38,6 +39,7 @@ class PerformanceNote(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     rows_read: int | None = None
     rows_written: int | None = None
     variables_written: int | None = None
+    notes: StepNotes | None = None
     cut: bool = False
 
 
@@ -62,16 +64,6 @@ class LogFact(NamedTuple):
 
 
 Entry = PerformanceNote | LogFact
-
-Rows = dict[str, int | None]
-"""Rows and variables of the notes since the last block; None for one that a damaged note leaves unknown."""
-
-
-def add_rows(rows: Rows, field: str, count: int | None) -> None:
-    """Add what a note tells; once a part of a sum is not known (None), the sum is not."""
-    before = rows.get(field, 0)
-    rows[field] = None if before is None or count is None else before + count
-
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = (

@@ -32,4 +32,5 @@ def step_of(
         rows_read=note.rows_read,
         rows_written=note.rows_written,
         variables_written=note.variables_written,
+        notes=note.notes,
     )

@@ -11,11 +11,12 @@ from mawl.formats.decoding import text_of
 from mawl.formats.saslog_records import (
     STAMP,
     PerformanceNote,
-    Rows,
     clock_seconds,
     is_page_header,
     stamp_instant,
 )
+from mawl.formats.saslog_tables import Above
+from mawl.model.step_notes import TableNote
 from mawl.model.usage import Usage
 
 _CLOCK = (
@@ -25,9 +26,10 @@ _CLOCK = (
 _NUMBER = rb"([0-9]{1,18}+)[ ]*+\n"
 _KILOBYTES = rb"([0-9]{1,15}+(?:\.[0-9]{1,9})?)k[ ]*+\n"
 
-_READ = rb" ?+NOTE: There were ([0-9]{1,18}+) observations read from the data set [^\n]*+\n"
+_NAME = rb"((?:[A-Za-z_][A-Za-z0-9_]{0,31}\.)?+[A-Za-z_][A-Za-z0-9_]{0,63}+)"
+_READ = rb" ?+NOTE: There were ([0-9]{1,18}+) observations read from the data set " + _NAME + rb"\.[ ]*+\n"
 _COUNTS = rb"([0-9]{1,18}+) observations and ([0-9]{1,18}+) variables"
-_WRITTEN = rb" ?+NOTE: The data set [^\s]{1,128}+ has " + _COUNTS + rb"\.[ ]*+\n"
+_WRITTEN = rb" ?+NOTE: The data set " + _NAME + rb" has " + _COUNTS + rb"\.[ ]*+\n"
 
 _WHOLE = re.compile(
     rb"(?:" + _READ + rb")?+(?:" + _WRITTEN + rb")?+"
@@ -57,36 +59,48 @@ MOST_BYTES_OF_A_NOTE = 2048
 _ROWS = re.compile(_READ + rb"|" + _WRITTEN)
 
 
-def whole_rows(content: bytes, start: int, rows: Rows) -> int | None:
-    """Add the counts of a note on observations to ``rows``; where its line ends, None for any other line."""
+def whole_rows(content: bytes, start: int, above: Above) -> int | None:
+    """Add what a note on observations tells to ``above``; where its line ends, None for any other line."""
     match = _ROWS.match(content, start)
     if match is None:
         return None
-    _add_rows(rows, *match.groups())
+    _add_rows(above, *match.groups())
     return match.end()
 
 
-def _add_rows(rows: Rows, read: bytes | None, written: bytes | None, variables: bytes | None) -> None:
-    # Not a loop, nor add_rows: this is done for nearly every note of a long log.
-    if read is not None:
-        before = rows.get("rows_read", 0)
-        rows["rows_read"] = None if before is None else before + int(read)
-    if written is not None and variables is not None:
-        before = rows.get("rows_written", 0)
-        rows["rows_written"] = None if before is None else before + int(written)
-        before = rows.get("variables_written", 0)
-        rows["variables_written"] = None if before is None else before + int(variables)
+def _add_rows(
+    above: Above,
+    read: bytes | None,
+    read_name: bytes | None,
+    written_name: bytes | None,
+    written: bytes | None,
+    variables: bytes | None,
+) -> None:
+    # Not Above.add: this is done for nearly every note of a long log.
+    counts = above.counts
+    if read is not None and read_name is not None:
+        rows = int(read)
+        before = counts.get("rows_read", 0)
+        counts["rows_read"] = None if before is None else before + rows
+        above.keep(TableNote(direction="read", name=read_name.decode(), rows=rows))
+    if written is not None and written_name is not None and variables is not None:
+        rows, columns = int(written), int(variables)
+        before = counts.get("rows_written", 0)
+        counts["rows_written"] = None if before is None else before + rows
+        before = counts.get("variables_written", 0)
+        counts["variables_written"] = None if before is None else before + columns
+        above.keep(TableNote(direction="written", name=written_name.decode(), rows=rows, variables=columns))
 
 
-def whole_note(content: bytes, start: int, line: int, rows: Rows) -> tuple[PerformanceNote, int] | None:
+def whole_note(content: bytes, start: int, line: int, above: Above) -> tuple[PerformanceNote, int] | None:
     """The note whose heading, or whose notes on observations, begin at ``start``; else None.
 
-    With where the line of blanks after it ends.  ``line`` is that at ``start``; ``rows`` are those of
-    the notes before.
+    With where the line of blanks after it ends.  ``line`` is that at ``start``; ``above`` is what
+    the notes before have told.
     """
     match = _WHOLE.match(content, start)
     if match is not None:
-        note = _note(match, line, rows)
+        note = _note(match, line, above)
         return None if note is None else (note, match.end())
     if not _HEADED.match(content, start):
         return None
@@ -97,21 +111,22 @@ def whole_note(content: bytes, start: int, line: int, rows: Rows) -> tuple[Perfo
     match = _WHOLE.match(part[: header.start(1)] + part[header.end() :])
     if match is None or match.end() <= header.start(1):
         return None
-    note = _note(match, line, rows)
+    note = _note(match, line, above)
     return None if note is None else (note, start + match.end() + header.end() - header.start(1))
 
 
-def _note(match: re.Match[bytes], line: int, rows: Rows) -> PerformanceNote | None:
+def _note(match: re.Match[bytes], line: int, above: Above) -> PerformanceNote | None:
     """The record; None where the timestamp is none."""
-    (read, written, variables, data, procedure, real, cpu, user, system, memory, os_memory, stamp,
-     step, switch, faults, reclaims, swaps, voluntary, involuntary,
+    (read, read_name, written_name, written, variables, data, procedure, real, cpu, user, system,
+     memory, os_memory, stamp, step, switch, faults, reclaims, swaps, voluntary, involuntary,
      blocks_in, blocks_out) = match.groups()  # fmt: skip
     ended_at = None
     if stamp is not None:
         ended_at = stamp_instant(stamp.decode())
         if ended_at is None:
             return None
-    _add_rows(rows, read, written, variables)
+    _add_rows(above, read, read_name, written_name, written, variables)
+    counts = above.counts
     return PerformanceNote(
         line=line + (read is not None) + (written is not None),
         kind="procedure" if data is None else "data",
@@ -138,7 +153,8 @@ def _note(match: re.Match[bytes], line: int, rows: Rows) -> PerformanceNote | No
         ended_at=ended_at,
         step_count=None if step is None else int(step),
         switch_count=None if switch is None else int(switch),
-        rows_read=rows.get("rows_read"),
-        rows_written=rows.get("rows_written"),
-        variables_written=rows.get("variables_written"),
+        rows_read=counts.get("rows_read"),
+        rows_written=counts.get("rows_written"),
+        variables_written=counts.get("variables_written"),
+        notes=above.notes(),
     )

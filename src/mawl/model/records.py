@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from mawl.model.role_io import IoByRole, VolumeBytes, Waits
+from mawl.model.step_notes import StepNotes
 from mawl.model.usage import Usage
 from mawl.spec.answer import RunOutcome as RunOutcome
 
@@ -25,6 +26,7 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True, tag="step", gc=False
     as well.  ``io`` is None where I/O by role was not measured; the times of an imported step are None
     where its log has no timestamps.  ``direct_*_bytes`` are those of the program's requests that passed
     by the page cache (O_DIRECT); None where nobody counts them: commands, and runs of formats before 1.2.
+    ``notes`` is what notes of a SAS log tell of the step's tables; None for steps that have no such log.
     """
 
     job: str
@@ -41,6 +43,7 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True, tag="step", gc=False
     variables_written: int | None = None
     io: IoByRole | None = None
     waits: Waits = Waits()
+    notes: StepNotes | None = None
 
 
 class JobRecord(msgspec.Struct, frozen=True, kw_only=True, tag="job"):

@@ -3,7 +3,7 @@
 Column names are the field names; a job's four usages lie flat, its own without a prefix and the
 others as ``startup_``, ``verify_`` and ``total_``; I/O has the role before its names
 (``data_read_bytes``), and waits have none.  Points in time are ``timestamp[us, UTC]``; an
-answer is JSON text.  docs/design/run-folder.md lists every column.
+answer and notes are JSON text.  docs/design/run-folder.md lists every column.
 """
 
 from __future__ import annotations
@@ -109,6 +109,7 @@ SCHEMAS: dict[str, pa.Schema] = {
         pa.field("direct_written_bytes", pa.int64()),
         pa.field("variables_written", pa.int64()),
         *_io(),
+        pa.field("notes", pa.string()),
     ),
     "events": _schema(
         _required("happened_at", INSTANT),
@@ -154,6 +155,8 @@ def plain_steps(records: Sequence[StepRecord]) -> pa.Table:
             values = list(map(attrgetter(field.name), records))
             if is_instant(field.name):
                 values = [None if value is None else round(value * 1e6) for value in values]
+            elif field.name == "notes":
+                values = list(map(_json, values))
         else:
             columns.append(pa.nulls(count, field.type))
             continue
@@ -176,9 +179,15 @@ def _flat(record: msgspec.Struct) -> Row:
         elif name == "volume_bytes":
             for place, column in enumerate(VOLUME_COLUMNS):
                 row[column] = None if value is None else [(key, both[place]) for key, both in value.items()]
+        elif name == "notes":
+            row[name] = _json(value)
         else:
             row[name] = msgspec.json.encode(value, order="sorted").decode() if name == "answer" else value
     return row
+
+
+def _json(value: msgspec.Struct | None) -> str | None:
+    return None if value is None else msgspec.json.encode(value).decode()
 
 
 def _flat_io(io: IoByRole | None) -> Iterator[tuple[str, Any]]:

@@ -18,6 +18,7 @@ History of the format
        with their waits
   2.1  run.json: spec, what was asked of the run, whole; option queue_depth (1 in older folders);
        jobs: private_memory_bytes
+  2.2  steps: notes, what a SAS log tells of tables, sorts and indexes
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
 it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.
@@ -25,7 +26,7 @@ it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.
 
 from __future__ import annotations
 
-FORMAT_VERSION = "2.1"
+FORMAT_VERSION = "2.2"
 
 FACTS = "run.json"
 PLAN = "plan.toml"

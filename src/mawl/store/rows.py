@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from mawl.model.records import EventRecord, JobRecord, StepRecord
 from mawl.model.role_io import FILE_ROLES, HISTOGRAMS, IO_FIELDS, WAIT_FIELDS, Histogram, RoleIo, Waits
+from mawl.model.step_notes import StepNotes
 from mawl.model.usage import FIELDS, Usage
 from mawl.store.budget import Budget, in_time
 from mawl.store.columns import PREFIXES, VOLUME_COLUMNS, Row
@@ -106,6 +107,7 @@ class _Parts:
         self.waits = lru_cache(_SHARED_PARTS)(_waits_of)
         self.role_io = lru_cache(_SHARED_PARTS)(_role_io_of)
         self.answer = lru_cache(_SHARED_PARTS)(msgspec.json.decode)
+        self.notes = lru_cache(_SHARED_PARTS)(msgspec.json.Decoder(StepNotes).decode)
 
 
 def _usage_of(*values: float | int | None) -> Usage:
@@ -168,6 +170,9 @@ def _columns(batch: pa.RecordBatch, kind: type, parts: _Parts) -> dict[str, list
             list(map(parts.role_io, *values(f"{role}_{name}" for name in IO_FIELDS))) for role in FILE_ROLES
         ]
         found["io"] = [_by_role(roles) for roles in zip(*by_role, strict=True)]
+    if kind is StepRecord and "notes" in columns:
+        [notes] = values(["notes"])
+        found["notes"] = [None if text is None else parts.notes(text) for text in notes]
     if kind is JobRecord:
         found["volume_bytes"] = list(map(_by_volume, *values(VOLUME_COLUMNS)))
         [answers] = values(["answer"])

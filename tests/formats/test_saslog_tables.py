@@ -1,0 +1,130 @@
+"""What notes above a performance note tell of tables, compression, sorts and indexes."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from mawl.formats.saslog import read_log, read_notes
+from mawl.formats.saslog_records import PerformanceNote
+from mawl.model.step_notes import MOST_TABLES, StepNotes, TableNote
+
+BLOCK = """\
+NOTE: PROCEDURE SORT used (Total process time):
+      real time           2.50 seconds
+      cpu time            1.00 seconds
+      \n
+"""
+
+
+def notes_of(above: str) -> StepNotes | None:
+    [note] = read_notes((above + BLOCK).splitlines(keepends=True))
+    return note.notes
+
+
+def test_tables_have_names_rows_and_variables_in_the_order_of_the_log() -> None:
+    found = notes_of(
+        "NOTE: There were 1000 observations read from the data set BANK.LEDGER.\n"
+        "      WHERE amount>0;\n"
+        "NOTE: SAS threaded sort was used.\n"
+        "NOTE: The data set WORK.SORTED has 900 observations and 12 variables.\n"
+    )
+    assert found == StepNotes(
+        tables=(
+            TableNote(direction="read", name="BANK.LEDGER", rows=1000),
+            TableNote(direction="written", name="WORK.SORTED", rows=900, variables=12),
+        ),
+        sort="threaded",
+    )
+
+
+def test_pages_of_a_compressed_table_belong_to_the_table_of_that_name() -> None:
+    found = notes_of(
+        "NOTE: The data set WORK.A has 5 observations and 2 variables.\n"
+        "NOTE: Compressing data set WORK.A decreased size by 45.23 percent. \n"
+        "      Compressed is 1202 pages; un-compressed would require 2195 pages.\n"
+        "NOTE: The data set WORK.B has 6 observations and 2 variables.\n"
+    )
+    assert found is not None
+    assert [(table.pages, table.uncompressed_pages) for table in found.tables] == [(1202, 2195), (None, None)]
+
+
+def test_external_files_have_record_lengths_and_size_and_no_name() -> None:
+    found = notes_of(
+        "NOTE: The infile '/shop/secret.csv' is:\n"
+        "      Filename=/shop/secret.csv,\n"
+        "      Owner Name=sas,Group Name=sas,\n"
+        "      RECFM=V,LRECL=32767,File Size (bytes)=81920\n\n"
+        "NOTE: 1024 records were read from the infile '/shop/secret.csv'.\n"
+        "      The minimum record length was 70.\n"
+        "      The maximum record length was 80.\n"
+    )
+    assert found == StepNotes(
+        tables=(
+            TableNote(
+                direction="read",
+                external=True,
+                rows=1024,
+                shortest_record_bytes=70,
+                longest_record_bytes=80,
+                file_bytes=81920,
+            ),
+        )
+    )
+
+
+def test_indexes_made_and_used_are_counted() -> None:
+    found = notes_of(
+        "INFO: Index ID selected for WHERE clause optimization.\n"
+        "NOTE: Simple index ID has been defined.\n"
+        "NOTE: Composite index KEY has been defined.\n"
+    )
+    assert found == StepNotes(indexes_made=2, indexes_used=1)
+
+
+@pytest.mark.parametrize(
+    ("line", "sort"),
+    [
+        ("NOTE: SAS sort was used.", "single"),
+        ("NOTE: Host sort was used.", "host"),
+        ("NOTE: Input data set is already sorted, no sorting done.", "sorted"),
+        ("NOTE: Sorting was performed by the data source.", "source"),
+    ],
+)
+def test_how_a_sort_went(line: str, sort: str) -> None:
+    found = notes_of(line + "\n")
+    assert found is not None and found.sort == sort
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [("SALES", "SALES"), ("work.'my table'n", "work.'my table'n"), ("WORK.b@d", None), ("A.B.C", None)],
+)
+def test_a_name_that_cannot_be_read_leaves_its_rows(name: str, kept: str | None) -> None:
+    found = notes_of(f"NOTE: There were 7 observations read from the data set {name}.\n")
+    assert found == StepNotes(tables=(TableNote(direction="read", name=kept, rows=7),))
+
+
+def test_a_step_without_such_notes_has_none_and_does_not_take_those_of_the_step_before() -> None:
+    log = "NOTE: There were 7 observations read from the data set WORK.A.\n" + BLOCK + BLOCK
+    assert [note.notes is None for note in read_notes(log.splitlines(keepends=True))] == [False, True]
+
+
+def test_of_very_many_tables_the_first_are_kept_and_the_others_counted() -> None:
+    found = notes_of("NOTE: There were 2 observations read from the data set WORK.A.\n" * (MOST_TABLES + 5))
+    assert found is not None
+    assert (len(found.tables), found.tables_left_out) == (MOST_TABLES, 5)
+
+
+def test_details_do_not_hide_a_page_header_nor_figures_without_a_heading() -> None:
+    log = (
+        "NOTE: 1024 records were read from the infile X.\n"
+        "      real time           2.50 seconds\n"
+        "NOTE: There were 3 observations read from the data set WORK.A.\n" + BLOCK
+    )
+    told: list[int] = []
+    entries = read_log(io.BytesIO(log.encode()), lambda line, reason, text: told.append(line))
+    [note] = [entry for entry in entries if isinstance(entry, PerformanceNote)]
+    assert told == [2]
+    assert note.notes == StepNotes(tables=(TableNote(direction="read", name="WORK.A", rows=3),))
