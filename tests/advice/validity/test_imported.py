@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from mawl.advice.validity import imported, status
 from mawl.analysis.view import StoredView
 from mawl.importers.build import ImportRequest, import_files
 from mawl.reporters.screen import render
@@ -61,10 +60,6 @@ def test_nothing_speaks_of_how_mawl_would_have_measured(tmp_path: Path, name: st
     for reason in summary["capacity"]["reasons"]:
         assert not OF_A_MEASURED_RUN.search(reason)
     assert "at scale" not in render(BARE, as_summary(summary))
-
-
-def test_every_rule_of_a_measured_run_has_its_word_on_an_imported_one() -> None:
-    assert list(imported.RULES) == list(status.RULES)
 
 
 def test_an_import_is_indicative_at_best_and_invalid_with_a_failed_job(tmp_path: Path) -> None:

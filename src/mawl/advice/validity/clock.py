@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mawl.advice.validity.imported import no_file_says
 from mawl.analysis.view import RunView
 from mawl.model.summary.judgement import Finding, Unmeasured
 from mawl.model.thresholds import value_of
@@ -56,3 +57,6 @@ def _of_jobs(reading: RunView) -> list[float]:
         for job in reading.jobs
         if job.started_at is not None and job.ended_at is not None and job.usage.real_time_seconds is not None
     ]
+
+
+check_import = no_file_says(NAME, "the clocks of the files are taken as they are")

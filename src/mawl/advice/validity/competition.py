@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mawl.advice.foreign import foreign
+from mawl.advice.validity.imported import no_file_says
 from mawl.analysis.view import RunView
 from mawl.analysis.windows import added, rates
 from mawl.model.summary.judgement import Finding, Unmeasured
@@ -84,3 +85,6 @@ def _devices(reading: RunView) -> list[Finding]:
     if sentence is None:
         return []
     return [Finding(rule=NAME, severity="preliminary", sentence=sentence, cure=CURE)]
+
+
+check_import = no_file_says(NAME, "no file says whether the host did other work")

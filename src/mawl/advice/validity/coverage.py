@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mawl.advice.validity.imported import no_file_says
 from mawl.analysis.view import RunView
 from mawl.model.summary.judgement import Finding, Unmeasured
 from mawl.model.thresholds import value_of
@@ -37,3 +38,6 @@ def check(reading: RunView) -> list[Finding | Unmeasured]:
             cure=NOT_SEEN,
         )
     ]
+
+
+check_import = no_file_says(NAME, "the files do not count I/O by role", "remark")

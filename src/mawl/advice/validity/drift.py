@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mawl.advice.validity.imported import Said, with_reason
 from mawl.advice.validity.thirds import FEW, FEWEST_WINDOWS, thirds
 from mawl.analysis.view import RunView
 from mawl.model.summary.judgement import Finding, Unmeasured
@@ -51,3 +52,8 @@ def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
             cure="run longer, past write caches and burst credits, and give the later part's figure",
         )
     ]
+
+
+def check_import(reading: RunView) -> Said:
+    """The same rule, over what was recorded."""
+    return with_reason(check(reading), "the files do not say how many jobs waited for storage", reading)

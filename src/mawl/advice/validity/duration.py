@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from mawl.advice.validity.imported import Said, with_cure
 from mawl.analysis.view import RunView
-from mawl.model.summary.judgement import Finding
+from mawl.model.summary.judgement import Finding, Unmeasured
 from mawl.model.thresholds import value_of
 from mawl.units import format_seconds
 
@@ -26,3 +27,16 @@ def check(reading: RunView) -> list[Finding]:
             cure="choose a larger --scale or more sessions",
         )
     ]
+
+
+def check_import(reading: RunView) -> Said:
+    """The same rule, where the files are of one run and say when it was."""
+    if reading.line is not None and reading.line.periods:
+        return _unmeasured("the files are not of one run: import each period by itself")
+    if reading.summary.time.active_seconds is None:
+        return _unmeasured("no file names the times of jobs or of a host")
+    return with_cure(check(reading), "import the files of a longer time")
+
+
+def _unmeasured(reason: str) -> list[Unmeasured]:
+    return [Unmeasured(rule=NAME, severity="preliminary", reason=reason)]

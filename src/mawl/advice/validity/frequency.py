@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mawl.advice.validity.imported import Said, with_reason
 from mawl.advice.validity.thirds import FEW, FEWEST_WINDOWS, thirds
 from mawl.analysis.view import RunView
 from mawl.analysis.windows import gauges
@@ -39,3 +40,10 @@ def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
 
 def _unmeasured(reason: str) -> list[Unmeasured]:
     return [Unmeasured(rule=NAME, severity="remark", reason=reason)]
+
+
+def check_import(reading: RunView) -> Said:
+    """The same rule, over what was recorded."""
+    return with_reason(
+        check(reading), "the recordings do not contain the frequency of the processors", reading
+    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from mawl.analysis.recordings import NO_JOBS
 from mawl.analysis.view import RunView
-from mawl.model.summary.judgement import Finding
+from mawl.model.summary.judgement import Finding, Severity, Unmeasured
 
 NAME = "jobs"
 
@@ -34,5 +35,21 @@ def check(reading: RunView) -> list[Finding]:
     return []
 
 
-def _finding(severity: str, sentence: str, cure: str) -> Finding:
-    return Finding(rule=NAME, severity=severity, sentence=sentence, cure=cure)  # type: ignore[arg-type]
+def check_import(reading: RunView) -> list[Finding] | list[Unmeasured]:
+    """Logs tell of errors, not of right answers."""
+    found = reading.summary.jobs
+    if not found.total:
+        return [Unmeasured(rule=NAME, severity="preliminary", reason=NO_JOBS)]
+    bad = found.total - found.counted
+    if bad:
+        sentence = f"{bad} of {found.total} imported jobs failed or are cut short: their time does not count"
+        cure = "see their reasons (mawl report lists them), and import the logs of a time when all went well"
+        return [_finding("invalid", sentence, cure)]
+    if found.unverified:
+        reason = f"no log says whether an answer was right; those of {found.unverified} jobs have no ERROR"
+        return [Unmeasured(rule=NAME, severity="preliminary", reason=reason)]
+    return []
+
+
+def _finding(severity: Severity, sentence: str, cure: str) -> Finding:
+    return Finding(rule=NAME, severity=severity, sentence=sentence, cure=cure)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mawl.advice.validity.imported import no_file_says
 from mawl.analysis.view import RunView
 from mawl.model.summary.judgement import Finding, Unmeasured
 from mawl.model.thresholds import value_of
@@ -30,3 +31,6 @@ def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
             cure="choose a larger --scale, so that jobs last longer",
         )
     ]
+
+
+check_import = no_file_says(NAME, "no file says what the recorders themselves cost", "remark")

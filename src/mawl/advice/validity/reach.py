@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mawl.advice.validity.imported import no_file_says
 from mawl.analysis.io import REACHES_STORAGE_RATIO, cached_directions
 from mawl.analysis.view import RunView
 from mawl.model.summary.judgement import Finding
@@ -40,3 +41,6 @@ def check(reading: RunView) -> list[Finding]:
             )
         ]
     return []
+
+
+check_import = no_file_says(NAME, "no file says both what programs asked for and what devices moved")

@@ -25,3 +25,15 @@ def check(reading: RunView) -> list[Finding]:
             f"{FEWEST_REPEATS}), and give median and range; a single run is only preliminary",
         )
     ]
+
+
+def check_import(_: RunView) -> list[Finding]:
+    """Files are of one run."""
+    return [
+        Finding(
+            rule=NAME,
+            severity="preliminary",
+            sentence=f"these are files of one run; {FEWEST_REPEATS} runs of the same required",
+            cure="import other days of the same load as separate runs, and compare them (mawl compare)",
+        )
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mawl.advice.validity.imported import no_file_says
 from mawl.analysis.view import RunView
 from mawl.model.summary.judgement import Finding, Unmeasured
 from mawl.model.thresholds import value_of
@@ -37,3 +38,6 @@ def check(reading: RunView) -> list[Finding | Unmeasured]:
             cure="run with --cache cold, or say that the start was warm (--cache warm)",
         )
     ]
+
+
+check_import = no_file_says(NAME, "no file says what was in the page cache before", "remark")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mawl.advice.validity.imported import no_file_says
 from mawl.analysis.view import RunView
 from mawl.model.summary.judgement import Finding
 from mawl.plan.scale import SCALES
@@ -29,3 +30,6 @@ def check(reading: RunView) -> list[Finding]:
 def plain(scale: float) -> str:
     """A scale in plain decimals: ``0.00005``, never ``5e-05``."""
     return f"{scale:.12f}".rstrip("0").rstrip(".")
+
+
+check_import = no_file_says(NAME, "a load that mawl did not run has no scale")

@@ -1,16 +1,14 @@
-"""The rules as they apply to a simulated run: nobody made it, so there is one thing to say."""
+"""simulated: the only rule of a simulated run, since nobody made it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from mawl.analysis.view import RunView
-from mawl.model.summary.judgement import Finding, Unmeasured
+from mawl.model.summary.judgement import Finding
 
 NAME = "simulated"
 
 
-def check(_: RunView) -> Sequence[Finding | Unmeasured]:
+def check(_: RunView) -> list[Finding]:
     """A forecast is an indication, however well it fits."""
     return [
         Finding(
@@ -20,7 +18,3 @@ def check(_: RunView) -> Sequence[Finding | Unmeasured]:
             cure="make the run where it can be made, and hold both together (mawl simulate --against)",
         )
     ]
-
-
-RULES: dict[str, Callable[[RunView], Sequence[Finding | Unmeasured]]] = {NAME: check}
-"""The only rule."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mawl.advice.validity.imported import no_file_says
 from mawl.analysis.view import RunView
 from mawl.model.summary.judgement import Finding, Unmeasured
 from mawl.model.thresholds import value_of
@@ -33,3 +34,6 @@ def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
             )
         )
     return findings
+
+
+check_import = no_file_says(NAME, "no file says what was free before")

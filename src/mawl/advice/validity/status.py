@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, Protocol
 
 from mawl.advice.validity import (
     clock,
@@ -12,7 +12,6 @@ from mawl.advice.validity import (
     drift,
     duration,
     frequency,
-    imported,
     jobs,
     overhead,
     reach,
@@ -31,28 +30,39 @@ from mawl.model.summary.judgement import Finding, Severity, Unmeasured, Validity
 
 Status = Literal["publishable", "preliminary", "invalid"]
 
-RULES: dict[str, Callable[[RunView], Sequence[Finding | Unmeasured]]] = {
-    module.NAME: module.check
-    for module in (
-        jobs,
-        reach,
-        scale,
-        duration,
-        repeats,
-        residency,
-        competition,
-        writeback,
-        clock,
-        coverage,
-        sampling,
-        swap,
-        steal,
-        frequency,
-        drift,
-        space,
-        overhead,
-    )
-}
+
+class ValidityRule(Protocol):
+    """A module of this package: what it says of a measured run, and of one that was imported."""
+
+    NAME: str
+
+    def check(self, reading: RunView, /) -> Sequence[Finding | Unmeasured]:
+        """What the rule finds in a measured run; nothing where it is met."""
+
+    def check_import(self, reading: RunView, /) -> Sequence[Finding | Unmeasured]:
+        """The same of an imported run."""
+
+
+_RULES: tuple[ValidityRule, ...] = (
+    jobs,
+    reach,
+    scale,
+    duration,
+    repeats,
+    residency,
+    competition,
+    writeback,
+    clock,
+    coverage,
+    sampling,
+    swap,
+    steal,
+    frequency,
+    drift,
+    space,
+    overhead,
+)
+RULES = {rule.NAME: rule for rule in _RULES}
 """Every rule by its name, in the order of the report; one that says nothing is met."""
 
 ORDER: tuple[Severity, ...] = ("invalid", "preliminary", "remark")
@@ -82,8 +92,12 @@ def validity_of(view: RunView) -> Validity:
 
 def _apart(reading: RunView) -> tuple[list[Finding], list[Unmeasured]]:
     """What the rules found, the gravest first, and what they could not tell, in their order."""
-    rules = {"imported": imported.RULES, "simulated": simulated.RULES}.get(reading.facts.kind, RULES)
-    said = [one for check in rules.values() for one in check(reading)]
+    if reading.facts.kind == "simulated":
+        said: list[Finding | Unmeasured] = [*simulated.check(reading)]
+    elif reading.facts.kind == "imported":
+        said = [one for rule in _RULES for one in rule.check_import(reading)]
+    else:
+        said = [one for rule in _RULES for one in rule.check(reading)]
     found = [one for one in said if isinstance(one, Finding)]
     found.sort(key=lambda finding: ORDER.index(finding.severity))
     return found, [one for one in said if isinstance(one, Unmeasured)]

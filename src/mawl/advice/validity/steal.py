@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mawl.advice.validity.imported import Said, with_reason
 from mawl.analysis.view import RunView
 from mawl.analysis.windows import rates
 from mawl.model.summary.judgement import Finding, Unmeasured
@@ -43,3 +44,9 @@ def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
 def _unmeasured(reading: RunView) -> list[Unmeasured]:
     reason = reading.why_not_drawn or "the samples do not contain the processors' time"
     return [Unmeasured(rule=NAME, severity="preliminary", reason=reason)]
+
+
+def check_import(reading: RunView) -> Said:
+    """The same rule, over what was recorded."""
+    reason = "the recordings do not contain the time that a hypervisor gave to others"
+    return with_reason(check(reading), reason, reading)

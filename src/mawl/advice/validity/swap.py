@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mawl.advice.validity.imported import Said, with_cure, with_reason
 from mawl.analysis.view import RunView, weighted_mean
 from mawl.model.summary.judgement import Finding, Unmeasured
 from mawl.model.thresholds import value_of
@@ -28,3 +29,9 @@ def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
             cure="choose a smaller memsize, fewer sessions, or more memory, or switch swap off",
         )
     ]
+
+
+def check_import(reading: RunView) -> Said:
+    """The same rule, with what a reader of recordings can do."""
+    said = with_reason(check(reading), "the recordings do not say what was swapped", reading)
+    return with_cure(said, "give the jobs less memory (MEMSIZE), run fewer at once, or add memory")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mawl.advice.validity.imported import no_file_says
 from mawl.analysis.view import RunView
 from mawl.model.summary.judgement import Finding, Unmeasured
 from mawl.model.thresholds import value_of
@@ -43,3 +44,6 @@ def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
             )
         )
     return found
+
+
+check_import = no_file_says(NAME, "no file says what memory held for the devices", "remark")
