@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, get_origin
 
 import pytest
 from prometheus_client import Metric
 from prometheus_client.openmetrics import parser
 
+from mawl.model.fields import places
 from mawl.model.metrics import METRICS
+from mawl.model.summary.summary import Summary
 from mawl.reporters.openmetrics import families, render
 from tests.fakes.host_run import PARTS, host_facts
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, samples
+from tests.fakes.probes import MB, disk, probe
 from tests.fakes.stored_run import facts, jobs
 from tests.fakes.views import as_summary, judge, summary_of
 
@@ -109,6 +112,31 @@ def test_labels_cannot_break_out() -> None:
     whole = summary(run_id='x"} 1\n# EOF\nforged 1\\')
     (family,) = [one for one in parse(render(as_summary(whole))) if one.name == "mawl_time_elapsed_seconds"]
     assert family.samples[0].labels["run_id"] == 'x"} 1 # EOF forged 1\\'
+
+
+def test_a_summary_that_was_not_judged_has_its_own_figures() -> None:
+    of = host_facts(outcome="completed", workload=WORKLOAD)
+    records, some = four_jobs(60.0), samples(60, IDLE | PARTS)
+    whole = summary_of(of, records, samples=some)
+    found = read(render(as_summary(whole)))
+    assert found["mawl_time_real_time_seconds", ()] == whole["time"]["real_time_seconds"]
+    assert not any(name.startswith("mawl_threshold") for name, _ in found)
+
+
+def test_figures_of_every_mapping_are_exported() -> None:
+    numeric = {metric.name for metric in METRICS if metric.type in ("float", "integer", "boolean")}
+    mappings = [one for one in places(Summary) if get_origin(one.kind) is dict and one.name != "signature"]
+    unlabelled = [one.name for one in mappings if not one.figure.member]
+    assert [name for name in unlabelled for figure in numeric if figure.startswith(f"{name}.*")] == []
+    assert "io.by_role" in {one.name for one in mappings}
+
+
+def test_what_a_probe_found_has_the_role_as_its_label() -> None:
+    of = host_facts(outcome="completed", workload=WORKLOAD)
+    some = samples(60, IDLE | PARTS)
+    found = read(render(as_summary(summary_of(of, four_jobs(60.0), samples=some, probe=probe(disk())))))
+    labels = (("role", "data"),)
+    assert found["mawl_storage_by_role_read_capability_bytes_per_second", labels] == 400 * MB
 
 
 def test_names_follow_from_the_registry_and_are_clear() -> None:

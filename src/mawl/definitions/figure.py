@@ -22,6 +22,8 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     ``absent`` says why it may be null where nothing else is known, ``within`` the same of all that its block
     holds.  ``null_answers`` says that a null is an answer and not a gap (no limit, nothing to explain), in
     the block as in all that it holds.  A block without a ``definition`` has no entry of its own.
+    ``member`` is what a list or mapping holds, in one word: the label of its figures in OpenMetrics, which
+    has none of a list or mapping without it.  Members of a list are told apart by their field ``name``.
     """
 
     unit: Unit = "-"
@@ -31,6 +33,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     absent: str = ""
     within: str = ""
     null_answers: bool = False
+    member: str = ""
 
 
 class Words(msgspec.Struct, frozen=True):
@@ -68,6 +71,11 @@ def rate(definition: str, source: str, *, absent: str = "") -> Figure:
 def share(definition: str, source: str, *, absent: str = "") -> Figure:
     """A ratio, or a mean of counts."""
     return Figure(unit="ratio", type="float", definition=definition, source=source, absent=absent)
+
+
+def hourly(definition: str, source: str, *, absent: str = "") -> Figure:
+    """So many an hour."""
+    return Figure(unit="per hour", type="float", definition=definition, source=source, absent=absent)
 
 
 def hertz(definition: str, source: str, *, absent: str = "") -> Figure:
@@ -119,8 +127,14 @@ def block(
     absent: str = "",
     within: str = "",
     null_answers: bool = False,
+    member: str = "",
 ) -> Figure:
     """A block of figures."""
     return Figure(
-        definition=definition, source=source, absent=absent, within=within, null_answers=null_answers
+        definition=definition,
+        source=source,
+        absent=absent,
+        within=within,
+        null_answers=null_answers,
+        member=member,
     )

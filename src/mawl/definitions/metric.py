@@ -7,7 +7,17 @@ from typing import Literal
 import msgspec
 
 Unit = Literal[
-    "seconds", "bytes", "ratio", "count", "bytes per second", "512-byte blocks", "hertz", "time", "text", "-"
+    "seconds",
+    "bytes",
+    "ratio",
+    "count",
+    "bytes per second",
+    "per hour",
+    "512-byte blocks",
+    "hertz",
+    "time",
+    "text",
+    "-",
 ]
 Kind = Literal["float", "integer", "text", "boolean", "object", "list"]
 

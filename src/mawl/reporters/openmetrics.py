@@ -19,6 +19,7 @@ import msgspec
 
 from mawl.definitions.metric import Metric
 from mawl.formats.lines import one_line
+from mawl.model.fields import places
 from mawl.model.metrics import METRICS
 from mawl.model.signature import SIGNATURE
 from mawl.model.summary.summary import Summary
@@ -29,17 +30,7 @@ PREFIX = "mawl_"
 UNITS = ("bytes_per_second", "seconds", "bytes", "ratio", "hertz")
 """Units that end a metric's name, the longest first."""
 
-LABELS = {
-    "programs": "program",
-    "nodes": "node",
-    "io.by_role": "role",
-    "host.device": "device",
-    "host.network": "interface",
-    "host.fabric": "port",
-    "host.mount": "mount",
-    "capacity.slowdown.by_job": "job",
-    "thresholds": "threshold",
-}
+LABELS = {one.name: one.figure.member for one in places(Summary) if one.figure.member}
 """What ``*`` stands for behind a path; figures behind any other list are not exported."""
 
 NAMES = {
@@ -156,7 +147,9 @@ def _lines(family: Family, summary: Summary) -> Iterator[str]:
 
 
 def _found(tree: Any, parts: list[str], before: str) -> Iterator[Sample]:
-    """The figures at a path, with the labels of what its ``*`` stand for."""
+    """The figures at a path, with the labels of what its ``*`` stand for; none below a null."""
+    if tree is None:
+        return
     if not parts:
         value = parse_instant(tree) if isinstance(tree, str) else tree
         if isinstance(value, int | float) and math.isfinite(value):
@@ -164,14 +157,13 @@ def _found(tree: Any, parts: list[str], before: str) -> Iterator[Sample]:
         return
     if parts[0] != "*":
         held = tree.get(parts[0]) if isinstance(tree, dict) else getattr(tree, parts[0], None)
-        if held is not None:
-            yield from _found(held, parts[1:], f"{before}.{parts[0]}" if before else parts[0])
+        yield from _found(held, parts[1:], f"{before}.{parts[0]}" if before else parts[0])
         return
     if before not in LABELS:
         return
     members = tree.items() if isinstance(tree, dict) else [(one.name, one) for one in tree]
     for name, member in members:
-        for labels, value in _found(member, parts[1:], before):
+        for labels, value in _found(member, parts[1:], f"{before}.*"):
             yield {LABELS[before]: name, **labels}, value
 
 

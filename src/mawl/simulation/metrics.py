@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.definitions.figure import Figure, block, count, flag, listing, rate, seconds, share, text
+from mawl.definitions.figure import Figure, block, count, flag, hourly, listing, rate, seconds, share, text
 from mawl.definitions.metric import FACTS, Metric
 from mawl.model.fields import metrics_of
 from mawl.simulation.published_forecast import FittedNumbers
@@ -95,7 +95,7 @@ class GrownSessions(msgspec.Struct, frozen=True, kw_only=True):
     sessions: Annotated[int, count("Sessions on each node.", ANSWER)]
     jobs: Annotated[int, count("Jobs of all nodes.", ANSWER)]
     elapsed_seconds: Annotated[float, seconds("Elapsed with so many.", ANSWER)]
-    jobs_per_hour: Annotated[float, share("Jobs over elapsed hours.", ANSWER)]
+    jobs_per_hour: Annotated[float, hourly("Jobs over elapsed hours.", ANSWER)]
     pays: Annotated[bool, flag("Whether jobs an hour grew by half of what sessions did.", ANSWER)]
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.definitions.figure import Number, count, listing, rate, seconds, share, size, text, words
+from mawl.definitions.figure import Number, block, count, listing, rate, seconds, share, size, text, words
 from mawl.definitions.metric import COUNTED, FACTS
 
 WHAT_IS_REPORTED = "docs/design/cluster.md, What is reported"
@@ -156,7 +156,7 @@ class StorageServer(msgspec.Struct, kw_only=True):
 class Cluster(msgspec.Struct, kw_only=True):
     """The nodes of a run on several."""
 
-    nodes: dict[str, NodeFigures]
+    nodes: Annotated[dict[str, NodeFigures], block(member="node")]
     mean: NodeMeans
     gate_skew_seconds: Annotated[
         Number | None, seconds("Between the first and the last opening of the nodes' gates.", CLOCKS)
@@ -194,4 +194,4 @@ class Cluster(msgspec.Struct, kw_only=True):
             absent="not declared (mawl run --link)",
         ),
     ]
-    storage: dict[str, StorageServer]
+    storage: Annotated[dict[str, StorageServer], block(member="server")]

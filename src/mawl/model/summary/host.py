@@ -309,13 +309,18 @@ class Host(msgspec.Struct, kw_only=True):
     frequency_hertz: Annotated[Number | None, hertz("Mean clock rate of the processors (cpufreq).", HOST)]
     pressure: HostPressure
     group: ControlGroup
-    device: Annotated[dict[str, DeviceFigures] | None, block("Block devices by name.", HOST_DEVICES)]
-    network: Annotated[dict[str, Interface] | None, block("Network interfaces by name.", HOST_NETWORK)]
+    device: Annotated[
+        dict[str, DeviceFigures] | None, block("Block devices by name.", HOST_DEVICES, member="device")
+    ]
+    network: Annotated[
+        dict[str, Interface] | None, block("Network interfaces by name.", HOST_NETWORK, member="interface")
+    ]
     fabric: Annotated[
-        dict[str, FabricPort] | None, block("Fibre channel and InfiniBand ports by name.", HOST_NETWORK)
+        dict[str, FabricPort] | None,
+        block("Fibre channel and InfiniBand ports by name.", HOST_NETWORK, member="port"),
     ]
     mount: Annotated[
         dict[str, NetworkMount] | None,
-        block("NFS, Lustre and Spectrum Scale mounts by mount point.", HOST_NETWORK),
+        block("NFS, Lustre and Spectrum Scale mounts by mount point.", HOST_NETWORK, member="mount"),
     ]
     role_devices: RoleDevices

@@ -364,6 +364,7 @@ class Io(msgspec.Struct, kw_only=True):
             "Calls, bytes, shares and latencies of data, work, util and other.",
             WHICH_CALLS_COUNT,
             absent="not measured (a run of format 1.0, or none of its jobs could be counted)",
+            member="role",
         ),
     ]
     devices_by_role: Annotated[

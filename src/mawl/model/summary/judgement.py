@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from mawl.definitions.figure import Number, count, flag, listing, rate, share, text, unitless, words
+from mawl.definitions.figure import Number, block, count, flag, listing, rate, share, text, unitless, words
 from mawl.definitions.metric import Unit
 from mawl.spec.program_options import Role
 
@@ -62,9 +62,12 @@ class Slowdown(msgspec.Struct, kw_only=True):
     p90: Annotated[Number | None, share("90th percentile over jobs.", SLOWDOWN_AND_ITS_PARTS)]
     longest: Annotated[Number | None, share("The job with the largest slowdown.", SLOWDOWN_AND_ITS_PARTS)]
     most: Annotated[Number, share("The bound of the medians of both parts.", THE_ANSWERS)]
-    by_job: dict[
-        str,
-        Annotated[Number, share("Real time in the mix over alone of one job.", SLOWDOWN_AND_ITS_PARTS)],
+    by_job: Annotated[
+        dict[
+            str,
+            Annotated[Number, share("Real time in the mix over alone of one job.", SLOWDOWN_AND_ITS_PARTS)],
+        ],
+        block(member="job"),
     ]
     jobs: Annotated[int, count("Jobs that count and have a time alone.", SLOWDOWN_AND_ITS_PARTS)]
     counted: Annotated[int, count("Jobs that count.", SLOWDOWN_AND_ITS_PARTS)]
@@ -284,7 +287,7 @@ class ThreadMode(msgspec.Struct, kw_only=True):
 class Smt(msgspec.Struct, kw_only=True):
     """Hardware threads of the cores."""
 
-    nodes: dict[str, ThreadMode]
+    nodes: Annotated[dict[str, ThreadMode], block(member="node")]
     findings: Annotated[
         list[Finding],
         listing(

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.definitions.figure import Number, instant, listing, rate, share, size, text, words
+from mawl.definitions.figure import Number, block, instant, listing, rate, share, size, text, words
 
 DEMAND_AGAINST_CAPABILITY = "docs/design/probe.md, Demand against capability"
 
@@ -80,4 +80,4 @@ class Storage(msgspec.Struct, kw_only=True):
 
     tool: Annotated[str, text("What probed: the version of fio.", DEMAND_AGAINST_CAPABILITY)]
     probed_at: Annotated[str, instant("When the probe began.", DEMAND_AGAINST_CAPABILITY)]
-    by_role: dict[str, RoleStorage]
+    by_role: Annotated[dict[str, RoleStorage], block(member="role")]

@@ -54,7 +54,11 @@ class Summary(msgspec.Struct, kw_only=True):
     start_mode: Annotated[str | None, text("How jobs were started: zygote or spawn.", LAUNCH)]
     nodes: Annotated[
         list[NodeFacts],
-        block(within="the kernel does not say, or the run is older than format 1.1", null_answers=True),
+        block(
+            within="the kernel does not say, or the run is older than format 1.1",
+            null_answers=True,
+            member="node",
+        ),
     ]
     recorded: Recorded
     jobs: Jobs
@@ -71,7 +75,7 @@ class Summary(msgspec.Struct, kw_only=True):
     ]
     programs: Annotated[
         dict[str, ProgramFigures],
-        block(within="no job of this program counts, or one of them lacks the figure"),
+        block(within="no job of this program counts, or one of them lacks the figure", member="program"),
     ]
     cpu_account: CpuAccount
     outside_cpu: Annotated[
@@ -163,7 +167,8 @@ class Summary(msgspec.Struct, kw_only=True):
         Validity | None, block(absent="the summary alone does not judge; mawl report does")
     ] = None
     thresholds: Annotated[
-        list[ThresholdUsed] | None, block(absent="the summary alone does not judge; mawl report does")
+        list[ThresholdUsed] | None,
+        block(absent="the summary alone does not judge; mawl report does", member="threshold"),
     ] = None
     signature: Annotated[dict[str, SignatureFigure], block(null_answers=True)]
     missing: dict[str, Annotated[str, sentence("Path of a null to the reason.", MISSING)]]
