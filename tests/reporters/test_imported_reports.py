@@ -49,7 +49,7 @@ def test_jobs_of_no_known_class_are_in_the_charts_and_their_legends(run: Run) ->
     summary = judged(StoredView(run))
     assert sum(sources(StoredView(run), as_summary(summary))["cpu_real"]["unknown"]) == 2
     page = FORMATS["html"](StoredView(run), typed(summary))
-    legends = [part.split("</ul>")[0] for part in page.split('<ul class="legend">')[1:]]
+    legends = [part.split("</ul>")[0] for part in page.split('<ul class="legend"')[1:]]
     assert any("class not known" in legend for legend in legends)
     assert not any(">compute<" in legend or "</span>compute" in legend for legend in legends)
 

@@ -11,7 +11,7 @@ from bokeh.models.annotations import BoxAnnotation, Span
 
 from mawl.reporters.campaign import html
 from mawl.reporters.campaign.charts import campaign_drawings
-from mawl.reporters.html.charts.frame import FAILED_COLOUR
+from mawl.reporters.html.colours import light
 from tests.fakes.found_campaigns import comparison, repeats, scaling, search_for_sessions
 
 
@@ -34,7 +34,7 @@ def test_every_run_of_a_search_for_sessions_stands_beside_the_bound_and_the_knee
     drawn = data(chart.figure, "slowdown")
     assert drawn["sessions"] == [1, 2, 4, 3, 4, 4, 3, 3]
     assert drawn["slowdown"] == [1.0, 1.2, 2.6, 1.9, 2.6, 2.6, 1.9, 1.9]
-    assert [colour == FAILED_COLOUR for colour in drawn["color"]] == [n == 4 for n in drawn["sessions"]]
+    assert [colour == light("bad") for colour in drawn["color"]] == [n == 4 for n in drawn["sessions"]]
     assert said.knee.low is not None and said.knee.high is not None
     assert chart.figure is not None
     (interval,) = drawn_of(chart.figure, BoxAnnotation)

@@ -10,7 +10,8 @@ import numpy as np
 from mawl.analysis.comparison.compare import Comparison, compare
 from mawl.analysis.comparison.over_time import RunOverTime
 from mawl.reporters.comparison.over_time import THIN_ALPHA, charts_over_time, lines_over_time
-from mawl.reporters.html.charts.frame import SIDE_COLOURS, Chart
+from mawl.reporters.html.charts.frame import Chart
+from mawl.reporters.html.colours import light
 from tests.fakes.compared_runs import pair
 
 
@@ -50,7 +51,7 @@ def test_the_run_of_median_elapsed_time_is_full_and_on_top_the_others_thin() -> 
     assert [line.stands for line in lines] == [False, False, True, True]
     device = charts_over_time(lines)[0]
     looks = [(one.glyph.line_color, one.glyph.line_alpha) for one in drawn([device])[0].renderers]
-    blue, orange = SIDE_COLOURS.values()
+    blue, orange = light("reference"), light("candidate")
     assert looks == [(blue, THIN_ALPHA), (blue, THIN_ALPHA), (blue, 1.0), (orange, 1.0)]
     assert [key.name for key in device.keys] == [
         "reference, run r3",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from playwright import sync_api
 
 from mawl.analysis.view import StoredView
+from mawl.reporters.html.colours import COLOURS
 from mawl.reporters.html.report import render
 from mawl.store import open_run
 from mawl.store.folder import RunWriter
@@ -29,7 +31,7 @@ pytestmark = [
     needs.marks(needs.program("chromium")),
 ]
 
-CHARTS = 10
+CHARTS = 11
 INKED = """canvas => {
   const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
   const seen = new Set();
@@ -211,3 +213,113 @@ def test_print_is_light_and_shows_what_is_folded(browser: Any, full: Path, tmp_p
     assert not page.locator(".zoom").is_visible() and not page.locator("nav").is_visible()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("details[open]").count() == 0
+
+
+LEGENDS = """name => Object.fromEntries(Array.from(
+  document.querySelectorAll(`#figure-${name} .legend [data-series]`),
+  key => [key.dataset.series, key.querySelector("output").textContent]))"""
+
+
+def point_at(page: Any, name: str, share: float) -> None:
+    """Move the pointer over a chart, so far from the left of its frame."""
+    page.locator(f"#chart-{name}").scroll_into_view_if_needed()
+    left, top, width, height = page.evaluate(
+        """name => {
+          const view = Array.from(Bokeh.index).find(one => one.model.name === name && one.frame);
+          const place = document.getElementById(`chart-${name}`).getBoundingClientRect();
+          const {left, top, width, height} = view.frame.bbox;
+          return [place.left + left, place.top + top, width, height];
+        }""",
+        name,
+    )
+    page.mouse.move(left + width * share, top + height / 2)
+
+
+def test_one_crosshair_shows_the_figures_of_every_chart_over_time(browser: Any, full: Path) -> None:
+    opened = Opened(browser, full, viewport={"width": 1280, "height": 900})
+    page = opened.page
+    point_at(page, "jobs", 0.5)
+    found = {name: page.evaluate(LEGENDS, name) for name in ("lead", "application", "cpu", "memory")}
+    assert re.fullmatch(r"[\d.]+ [kMG]?B/s", found["lead"]["device_read_bytes_per_second"])
+    assert re.fullmatch(r"[\d.]+ %", found["cpu"]["cpu_user_ratio"])
+    assert re.fullmatch(r"[\d.]+ [KMGT]iB", found["memory"]["memory_available_bytes"])
+    texts = [text for legend in found.values() for text in legend.values()]
+    assert all(texts) and not any("NaN" in text for text in texts)
+    lines = page.locator(".crosshair:not([hidden])")
+    assert lines.count() > 6
+    (moment,) = set(lines.all_inner_texts())
+    assert moment in ("0:07:29", "0:07:30")
+    page.mouse.move(5, 5)
+    assert page.evaluate(LEGENDS, "cpu")["cpu_user_ratio"] == ""
+    assert opened.complaints == []
+
+
+def test_arrow_keys_move_the_crosshair(browser: Any, full: Path) -> None:
+    page = Opened(browser, full).page
+    chart = page.locator("#chart-cpu")
+    chart.press("ArrowRight")
+    assert chart.get_attribute("aria-valuetext") == "0:07:38"
+    chart.press("Escape")
+    assert page.locator(".crosshair:not([hidden])").count() == 0
+
+
+def test_an_entry_of_a_legend_switches_its_area_and_those_above_come_down(browser: Any, full: Path) -> None:
+    page = Opened(browser, full).page
+    tops = """() => {
+      const view = Array.from(Bokeh.index).find(one => one.model.name === "jobs" && one.frame);
+      return view.model.renderers.filter(one => one.visible)
+        .map(one => one.glyph.y2.expr.fields.join("+"));
+    }"""
+    before = page.evaluate(tops)
+    key = page.locator('#figure-jobs [data-series="jobs_on_cpu"]')
+    key.click()
+    assert key.get_attribute("aria-pressed") == "false"
+    after = page.evaluate(tops)
+    assert len(after) == len(before) - 1
+    assert after[-1] == before[-1].removeprefix("jobs_on_cpu+")
+    key.click()
+    assert page.evaluate(tops) == before
+
+
+@pytest.fixture(scope="module")
+def with_a_gap(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("gap")
+    writer = RunWriter(folder / "run", facts(), plan=PLAN)
+    writer.job(job("s1-1", 0.0, 100.0))
+    for second in (*range(31), *range(70, 101)):
+        writer.samples(samples(second))
+    writer.finish(facts())
+    return written(folder, folder / "run")
+
+
+def test_a_missing_figure_is_a_gap_in_areas_and_a_dash_at_the_crosshair(
+    browser: Any, with_a_gap: Path
+) -> None:
+    page = Opened(browser, with_a_gap, viewport={"width": 1280, "height": 900}).page
+    inked = """share => {
+      const view = Array.from(Bokeh.index).find(one => one.model.name === "application" && one.frame);
+      const find = (root) => root.querySelector("canvas") ?? Array.from(root.querySelectorAll("*"))
+        .map(one => one.shadowRoot && find(one.shadowRoot)).find(Boolean);
+      const drawing = find(document.querySelector("#chart-application"));
+      const {left, top, width, height} = view.frame.bbox, ratio = drawing.width / drawing.clientWidth;
+      const column = drawing.getContext("2d").getImageData(
+        (left + share * width) * ratio, (top + height - 4) * ratio, 1, 1).data;
+      return column[3] > 0;
+    }"""
+    assert [page.evaluate(inked, share) for share in (0.2, 0.52, 0.85)] == [True, False, True]
+    point_at(page, "application", 0.52)
+    assert set(page.evaluate(LEGENDS, "application").values()) - {""} <= {"-"} | {
+        text for text in page.evaluate(LEGENDS, "application").values() if "peak" in text
+    }
+    assert "-" in page.evaluate(LEGENDS, "application").values()
+
+
+def test_charts_take_the_colours_of_the_scheme(browser: Any, full: Path) -> None:
+    painted = """() => Array.from(Bokeh.index).find(one => one.model.name === "jobs" && one.frame)
+      .model.renderers[0].glyph.fill_color.value"""
+    assert Opened(browser, full, color_scheme="light").page.evaluate(painted) == COLOURS["on-cpu"].light
+    dark = Opened(browser, full, color_scheme="dark").page
+    assert dark.evaluate(painted) == COLOURS["on-cpu"].dark
+    dark.emulate_media(color_scheme="light")
+    dark.wait_for_timeout(200)
+    assert dark.evaluate(painted) == COLOURS["on-cpu"].light

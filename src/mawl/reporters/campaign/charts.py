@@ -5,27 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from bokeh.models import ColumnDataSource, FixedTicker, NumeralTickFormatter, Range1d
+from bokeh.models import ColumnDataSource, FixedTicker, Range1d
 from bokeh.models.annotations import BoxAnnotation, Span
 
 from mawl.analysis.campaign.knee import Knee, SessionRun
 from mawl.analysis.campaign.results import CampaignFound, ScalingRow
 from mawl.reporters.comparison.html import Drawings, drawings
 from mawl.reporters.html.charts.frame import (
-    FAILED_COLOUR,
-    MARK_COLOUR,
-    QUIET_COLOUR,
-    RATE,
-    SIDE_COLOURS,
     Chart,
     Key,
     blank,
     from_zero,
     hover,
+    ticks_of,
 )
+from mawl.reporters.html.colours import light
 
 TOOLS = "save"
-CARRIED_COLOUR = SIDE_COLOURS["read"]
 MARGIN = 0.5
 """Beside the smallest and the largest number of an axis or an interval: they are whole."""
 
@@ -50,30 +46,30 @@ def slowdown_chart(runs: Sequence[SessionRun], knee: Knee | None) -> Chart:
             "sessions": sessions,
             "slowdown": np.array([run.slowdown for run in runs], np.float64),
             "verdict": [run.verdict for run in runs],
-            "color": [FAILED_COLOUR if run.verdict == "too many" else CARRIED_COLOUR for run in runs],
+            "color": [light("bad" if run.verdict == "too many" else "good") for run in runs],
         },
         name="slowdown",
     )
     plot = blank("slowdown", tools=TOOLS, x_range=_beside(sessions), y_range=from_zero())
     keys = [
-        Key("run that is carried", CARRIED_COLOUR),
-        Key("run with too many", FAILED_COLOUR),
+        Key("run that is carried", "good"),
+        Key("run with too many", "bad"),
     ]
     if knee is not None and knee.low is not None and knee.high is not None:
         plot.add_layout(
             BoxAnnotation(
-                left=knee.low - MARGIN, right=knee.high + MARGIN, fill_color=QUIET_COLOUR, fill_alpha=0.2
+                left=knee.low - MARGIN, right=knee.high + MARGIN, fill_color=light("quiet"), fill_alpha=0.2
             )
         )
-        keys.append(Key("95 % interval of the knee", QUIET_COLOUR, "pale"))
+        keys.append(Key("95 % interval of the knee", "quiet", "pale"))
     if knee is not None and knee.sessions is not None and not knee.beyond:
         plot.add_layout(
-            Span(location=knee.sessions, dimension="height", line_color=MARK_COLOUR, line_dash="dashed")
+            Span(location=knee.sessions, dimension="height", line_color=light("ink"), line_dash="dashed")
         )
-        keys.append(Key("knee", MARK_COLOUR, "dashed"))
+        keys.append(Key("knee", "ink", "dashed"))
     for bound in {run.most_slowdown for run in runs if run.most_slowdown is not None}:
-        plot.line([min(sessions) - MARGIN, max(sessions) + MARGIN], [bound, bound], color=MARK_COLOUR)
-        keys.append(Key(f"bound of the slowdown, {bound:g}", MARK_COLOUR, "line"))
+        plot.line([min(sessions) - MARGIN, max(sessions) + MARGIN], [bound, bound], color=light("ink"))
+        keys.append(Key(f"bound of the slowdown, {bound:g}", "ink", "line"))
     points = plot.scatter("sessions", "slowdown", size=10, color="color", source=source)
     plot.xaxis.axis_label, plot.yaxis.axis_label = "sessions", "median slowdown of the jobs"
     plot.xaxis.ticker = FixedTicker(ticks=sorted(set(sessions)))
@@ -81,7 +77,6 @@ def slowdown_chart(runs: Sequence[SessionRun], knee: Knee | None) -> Chart:
         plot,
         points,
         [("sessions", "@sessions"), ("slowdown", "@slowdown{0.00}"), ("", "@verdict")],
-        line=False,
     )
     return Chart(
         "slowdown",
@@ -106,24 +101,23 @@ def scaling_chart(rows: Sequence[ScalingRow]) -> Chart:
         name="scaling",
     )
     plot = blank("scaling", tools=TOOLS, x_range=_beside(nodes), y_range=from_zero())
-    plot.line("nodes", "ideal", color=QUIET_COLOUR, line_dash="dashed", source=source)
-    plot.line("nodes", "rate", color=CARRIED_COLOUR, line_width=2, source=source)
-    points = plot.scatter("nodes", "rate", size=10, color=CARRIED_COLOUR, source=source)
-    plot.xaxis.axis_label, plot.yaxis.axis_label = "nodes", "bytes per second"
+    plot.line("nodes", "ideal", color=light("quiet"), line_dash="dashed", source=source)
+    plot.line("nodes", "rate", color=light("candidate"), line_width=2, source=source)
+    points = plot.scatter("nodes", "rate", size=10, color=light("candidate"), source=source)
+    plot.xaxis.axis_label, plot.yaxis.axis_label = "nodes", "throughput"
     plot.xaxis.ticker = FixedTicker(ticks=nodes)
-    plot.yaxis.formatter = NumeralTickFormatter(format=RATE)
+    plot.yaxis.formatter = ticks_of("rate")
     hover(
         plot,
         points,
         [("nodes", "@nodes"), ("", "@rate{0.00 d}/s"), ("so many times the fewest", "@ideal{0.00 d}/s")],
-        line=False,
     )
     return Chart(
         "scaling",
         "Throughput by nodes",
         "Application bytes per second of all nodes together; medians over runs.",
         "Line: throughput of all nodes by their number, and what as many times the fewest would be.",
-        [Key("all nodes", CARRIED_COLOUR, "line"), Key("so many times the fewest", QUIET_COLOUR, "dashed")],
+        [Key("all nodes", "candidate", "line"), Key("so many times the fewest", "quiet", "dashed")],
         plot,
     )
 

@@ -16,16 +16,18 @@ from mawl.analysis.comparison.matrix import MatrixRow
 from mawl.analysis.comparison.places import PlaceChange
 from mawl.analysis.comparison.programs import ProgramChange
 from mawl.reporters.comparison.cells import changed, interval, verdict_words
-from mawl.reporters.comparison.over_time import CANDIDATE, COLOURS, REFERENCE
+from mawl.reporters.comparison.over_time import SIDES
 from mawl.reporters.figure import ABSENT
-from mawl.reporters.html.charts.frame import QUIET_COLOUR, RATE, Chart, Key, blank, from_zero, hover
+from mawl.reporters.html.charts.frame import Chart, Key, blank, from_zero, hover, ticks_of
+from mawl.reporters.html.colours import light
 
 TOOLS = "save"
 ROW_PIXELS = 24
 PAIR_PIXELS = 44
 AXIS_PIXELS = 64
 LEAST_MARGIN_RATIO = 0.01
-PER_CORE = {"peak": CANDIDATE, "sustained": REFERENCE}
+EFFECTS = {"faster": "good", "slower": "bad"}
+PER_CORE = {"peak": "candidate", "sustained": "reference"}
 
 
 def effect_charts(comparison: Comparison) -> list[Chart]:
@@ -55,13 +57,12 @@ def _per_core(rows: Sequence[MatrixRow]) -> Chart:
         name="per_core",
     )
     plot, bars = _bars("per_core", labels, "label", PER_CORE, source)
-    plot.xaxis.axis_label = "bytes per second and core"
-    plot.xaxis.formatter = NumeralTickFormatter(format=RATE)
+    plot.xaxis.axis_label = "throughput per core"
+    plot.xaxis.formatter = ticks_of("rate")
     hover(
         plot,
         bars,
         [("", "@label"), *((name, f"@{name}{{0.00 d}}/s") for name in PER_CORE)],
-        line=False,
     )
     return Chart(
         "per_core",
@@ -84,9 +85,7 @@ def _programs(changes: Sequence[ProgramChange]) -> Chart:
             "high": [_known(change.high_ratio, change.change_ratio) for change in changes],
             "said": [_said(change) for change in changes],
             "verdict": [verdict_words(change.verdict) for change in changes],
-            "color": [
-                CANDIDATE if change.verdict in ("slower", "faster") else REFERENCE for change in changes
-            ],
+            "color": [light(EFFECTS.get(change.verdict, "quiet")) for change in changes],
         },
         name="programs",
     )
@@ -97,7 +96,7 @@ def _programs(changes: Sequence[ProgramChange]) -> Chart:
         x_range=_around([0.0, *source.data["low"], *source.data["high"]]),
         y_range=FactorRange(factors=labels[::-1]),
     )
-    plot.add_layout(Span(location=0, dimension="height", line_color=QUIET_COLOUR))
+    plot.add_layout(Span(location=0, dimension="height", line_color=light("quiet")))
     plot.add_layout(
         Whisker(
             base="program",
@@ -105,14 +104,14 @@ def _programs(changes: Sequence[ProgramChange]) -> Chart:
             upper="high",
             dimension="width",
             source=source,
-            line_color=QUIET_COLOUR,
+            line_color=light("quiet"),
         )
     )
     points = plot.scatter("change", "program", size=10, color="color", source=source)
     plot.xaxis.axis_label = "change of real time per job"
     plot.xaxis.formatter = NumeralTickFormatter(format="+0 %")
     plot.xaxis.ticker = BasicTicker(desired_num_ticks=4)
-    hover(plot, points, [("program", "@program"), ("change", "@said"), ("", "@verdict")], line=False)
+    hover(plot, points, [("program", "@program"), ("change", "@said"), ("", "@verdict")])
     return Chart(
         "programs",
         "Programs by effect",
@@ -120,8 +119,9 @@ def _programs(changes: Sequence[ProgramChange]) -> Chart:
         "there are runs enough; the verdict is of all programs together.",
         "Points with intervals: the change of real time per job of every program.",
         [
-            Key("judged slower or faster", CANDIDATE),
-            Key("no difference found, or too few runs", REFERENCE),
+            Key("judged faster", "good"),
+            Key("judged slower", "bad"),
+            Key("no difference found, or too few runs", "quiet"),
         ],
         plot,
     )
@@ -138,16 +138,16 @@ def _places(places: Sequence[PlaceChange]) -> Chart:
         },
         name="places",
     )
-    plot, bars = _bars("places", names, "place", COLOURS, source)
+    plot, bars = _bars("places", names, "place", {side: side for side in SIDES}, source)
     plot.xaxis.axis_label = "seconds of all jobs"
-    rows = [("place", "@place"), *((side, f"@{side}{{0.00}} s") for side in COLOURS)]
-    hover(plot, bars, rows, line=False)
+    rows = [("place", "@place"), *((side, f"@{side}{{0.00}} s") for side in SIDES)]
+    hover(plot, bars, rows)
     return Chart(
         "places",
         "Time of all jobs",
         "Where the time of all jobs went, in seconds of their threads; means over the runs of a side.",
         "Bar chart of the seconds of all jobs on a processor, waiting for one, and blocked by role.",
-        [Key(side, colour) for side, colour in COLOURS.items()],
+        [Key(side, side) for side in SIDES],
         plot,
     )
 
@@ -155,7 +155,7 @@ def _places(places: Sequence[PlaceChange]) -> Chart:
 def _bars(
     name: str, labels: Sequence[str], column: str, colours: dict[str, str], source: ColumnDataSource
 ) -> tuple[figure, list[DataRenderer]]:
-    """Two bars a category, one below the other, by the colour of their column."""
+    """Two bars a category, one below the other, by the meaning of their columns' colours."""
     plot = blank(
         name,
         tools=TOOLS,
@@ -168,7 +168,7 @@ def _bars(
             y=dodge(column, offset, range=plot.y_range),
             right=values,
             height=0.34,
-            color=colour,
+            color=light(colour),
             source=source,
         )
         for (values, colour), offset in zip(colours.items(), (0.19, -0.19), strict=True)

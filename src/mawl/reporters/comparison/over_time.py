@@ -14,34 +14,29 @@ from mawl.analysis.comparison.compare import Comparison
 from mawl.analysis.comparison.over_time import SUMS, RunOverTime, middle
 from mawl.formats.lines import one_line
 from mawl.reporters.html.charts.frame import (
-    COUNT,
-    MOMENT,
-    RATE,
-    SHARE,
-    SIDE_COLOURS,
     Chart,
     Columns,
+    Form,
     Key,
     Sources,
-    hover,
     time_figure,
     time_range,
 )
+from mawl.reporters.html.colours import light
 
-REFERENCE, CANDIDATE = SIDE_COLOURS.values()
-COLOURS = {"reference": REFERENCE, "candidate": CANDIDATE}
+SIDES = ("reference", "candidate")
+"""The sides, whose colours have their names."""
 THIN_ALPHA = 0.35
 
 
 class Over(NamedTuple):
-    """One chart over time: what it shows, its axis, and its figures at the axis and under the pointer."""
+    """One chart over time: what it shows, its axis, and how its figures are written."""
 
     name: str
     title: str
     column: str
     axis: str
-    form: str
-    pointer: str
+    form: Form
     what: str
 
 
@@ -50,28 +45,25 @@ CHARTS = (
         "device",
         "Throughput at the device",
         "device_bytes_per_second",
-        "bytes per second",
-        RATE,
-        "{0.00 d}/s",
+        "throughput",
+        "rate",
         "Bytes per second that reached the devices, read and written together",
     ),
     Over(
         "application",
         "Throughput at the application",
         "application_bytes_per_second",
-        "bytes per second",
-        RATE,
-        "{0.00 d}/s",
+        "throughput",
+        "rate",
         "Bytes per second that programs read and wrote, cache hits included",
     ),
-    Over("jobs", "Jobs running", "jobs_running", "jobs", COUNT, "{0.0}", "Mean number of jobs that ran"),
+    Over("jobs", "Jobs running", "jobs_running", "jobs", "count", "Mean number of jobs that ran"),
     Over(
         "cpu",
         "Processors busy",
         "cpu_busy_ratio",
         "share of processor time",
-        SHARE,
-        "{0.0 %}",
+        "share",
         "Share of the time of all processors in user mode and in the system",
     ),
 )
@@ -126,29 +118,29 @@ def _chart(over: Over, lines: Sequence[RunLine], sources: Sources, time: Range1d
         _keys(shown),
         _drawn(over, shown, sources, time) if shown else None,
         "" if shown else "no samples of either side hold such figures",
+        form=over.form,
     )
 
 
 def _drawn(over: Over, lines: Sequence[RunLine], sources: Sources, time: Range1d) -> figure:
-    axis = Range1d(start=0, end=1) if over.form == SHARE else None
+    axis = Range1d(start=0, end=1) if over.form == "share" else None
     plot = time_figure(over.name, time, over.axis, over.form, y_range=axis)
     for line in lines:
-        drawn = plot.line(
+        plot.line(
             "seconds",
             over.column,
             source=sources[line.source],
-            color=COLOURS[line.side],
+            name=line.source,
+            color=light(line.side),
             line_width=2.0 if line.stands else 1.0,
             line_alpha=1.0 if line.stands else THIN_ALPHA,
         )
         if line.stands:
-            rows = [(line.side, f"@{over.column}{over.pointer}"), MOMENT]
-            hover(plot, drawn, rows, beside="left" if line.side == "reference" else "right")
             plot.add_layout(
                 Span(
                     location=line.run.active_seconds,
                     dimension="height",
-                    line_color=COLOURS[line.side],
+                    line_color=light(line.side),
                     line_dash="dashed",
                 )
             )
@@ -158,11 +150,13 @@ def _drawn(over: Over, lines: Sequence[RunLine], sources: Sources, time: Range1d
 def _keys(lines: Sequence[RunLine]) -> list[Key]:
     """Which run each colour is."""
     keys = []
-    for side, colour in COLOURS.items():
+    for side in SIDES:
         own = [line for line in lines if line.side == side]
         keys += [
-            Key(f"{side}, run {one_line(line.run.run_id)}", colour, "line") for line in own if line.stands
+            Key(f"{side}, run {one_line(line.run.run_id)}", side, "line", line.source)
+            for line in own
+            if line.stands
         ]
         others = sum(not line.stands for line in own)
-        keys += [Key(f"{side}, {others} more", colour, "pale")] if others else []
+        keys += [Key(f"{side}, {others} more", side, "pale")] if others else []
     return keys

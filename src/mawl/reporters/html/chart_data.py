@@ -5,6 +5,8 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from mawl.advice.limit.imported import why_untold, windows_of_import
+from mawl.advice.limit.verdict import classify
 from mawl.analysis.over_time import OverTime, over_time
 from mawl.analysis.sessions import Sessions, sessions
 from mawl.analysis.view import RunView
@@ -16,8 +18,9 @@ class ChartData(msgspec.Struct, frozen=True, kw_only=True):
     """``end_seconds`` is the last end of a job, or how far a run that goes on was when it was read.
 
     ``tail`` is begin and end of the tail, ``initial`` of the first full window, all in seconds since
-    the first start.  ``why_not_drawn`` says why there is nothing to draw over time; of a run that
-    ``goes_on``, why there is nothing yet.
+    the first start.  ``limits`` are begin, end and what limited it of each window that tells.
+    ``why_not_drawn`` says why there is nothing to draw over time; of a run that ``goes_on``, why there is
+    nothing yet.
     """
 
     jobs: list[JobRecord]
@@ -29,6 +32,7 @@ class ChartData(msgspec.Struct, frozen=True, kw_only=True):
     windows: Windows | None
     tail: tuple[float, float] | None
     initial: tuple[float, float] | None
+    limits: list[tuple[float, float, str]]
     why_not_drawn: str
     goes_on: bool
 
@@ -69,9 +73,26 @@ def chart_data(view: RunView) -> ChartData:
         if line and line.tail_seconds > 0 and not line.periods
         else None,
         initial=None if isinstance(edges, str) else (edges[0] - started_at, edges[1] - started_at),
+        limits=_limits(view, windows.edges[0] - started_at) if windows else [],
         why_not_drawn=_why(found, samples is None, goes_on),
         goes_on=goes_on,
     )
+
+
+def _limits(view: RunView, first: float) -> list[tuple[float, float, str]]:
+    """What limited each window of the active phase that tells; windows start at ``first``."""
+    names: list[str | None]
+    if view.facts.kind == "imported":
+        if why_untold(view):
+            return []
+        names = [window.name for window in windows_of_import(view)]
+    else:
+        names = [classify(moment, view) for moment in view.active]
+    return [
+        (first + moment.start_seconds, first + moment.start_seconds + moment.seconds, name)
+        for moment, name in zip(view.active, names, strict=True)
+        if name is not None
+    ]
 
 
 def _why(found: OverTime, no_samples: bool, goes_on: bool) -> str:

@@ -18,6 +18,7 @@ from bokeh.util.paths import static_path
 from markupsafe import Markup
 
 from mawl.printable import printable_json
+from mawl.reporters.html.colours import meanings
 from mawl.reporters.html.templating import asset, fill
 
 CHARTS_SCRIPT = "charts.js"
@@ -48,6 +49,7 @@ def embedded(figures: Mapping[str, LayoutDOM]) -> Embedded:
         document.add_root(one)
     block = {
         "document": document.to_json(deferred=False),
+        "colours": meanings(),
         "roots": {one.id: f"chart-{key}" for key, one in figures.items()},
     }
     places = {key: fill("place.html", element=f"chart-{key}", name=key) for key in figures}

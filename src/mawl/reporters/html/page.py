@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from mawl.printable import printable
+from mawl.reporters.html.colours import style
 from mawl.reporters.html.templating import asset, fill
 
 FRAME_SCRIPT = "frame.js"
@@ -49,7 +50,7 @@ def page(
         body=Markup(_readable(body)),
         lead=Markup(_readable(lead)),
         sections=sections,
-        style=Markup(asset("page.css")),
+        style=Markup(style() + asset("page.css")),
         scripts=[Markup(script) for script in every],
         policy=policy(every, connect, forms),
     )

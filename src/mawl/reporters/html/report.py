@@ -60,10 +60,14 @@ def render(view: StoredView, summary: Judged, *, scripts: Sequence[str] = (), co
     charts = charts_of(found, sources_of(found, summary), summary)
     drawn = embedded({chart.name: chart.figure for chart in charts if chart.figure is not None})
     by_name = {chart.name: chart for chart in charts}
-    apart = {name: chart_of(by_name.pop(name), drawn.places) for name in ("latency_distribution", "cpu_real")}
+    apart = {
+        name: chart_of(by_name.pop(name), drawn.places)
+        for name in ("lead", "latency_distribution", "cpu_real")
+    }
     figures = ShownFigures(summary)
     parts = [
         verdict(figures),
+        apart["lead"],
         timeline(figures, view, list(by_name.values()), drawn.places),
         performance(figures, view),
         nodes(figures, view),

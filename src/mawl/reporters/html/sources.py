@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -20,22 +20,17 @@ from mawl.model.summary.summary import Summary
 from mawl.model.summary.windows import WindowFigures
 from mawl.reporters.figure import ABSENT, figure
 from mawl.reporters.html.chart_data import ChartData, chart_data
-from mawl.reporters.html.charts.frame import CLASS_COLOURS, FAILED_COLOUR, Columns
-from mawl.reporters.html.charts.over_time import CPU, JOBS, LATENCY, MEMORIES, NETWORK, words_of
+from mawl.reporters.html.charts.frame import CLASS_COLOURS, Columns
+from mawl.reporters.html.charts.lead import bound_columns, limit_columns
+from mawl.reporters.html.charts.over_time import CPU, JOBS, LATENCY, MEMORIES, NETWORK
+from mawl.reporters.html.charts.sessions import BADLY, NOT_KNOWN, STATES, WELL
 from mawl.spec.program_options import ROLES
 from mawl.units import format_latency, format_rate, format_seconds
 
 SIDES = ("application", "device")
 STEPS_AN_OCTAVE = 4
 RATIO_BINS = 20
-MARK_COLUMNS = ("left", "right", "value", "label", "label_at", "align", "baseline")
-PLACES: dict[str, Callable[[tuple[float, float]], tuple[float, str, str]]] = {
-    "initial": lambda span: (span[1], "left", "middle"),
-    "peak": lambda span: (span[0], "left", "bottom"),
-    "sustained": lambda span: (span[1], "right", "bottom"),
-}
-"""Where the words of a mark stand, apart from those of the others: time, alignment, baseline."""
-CLEAR = "#00000000"
+MARK_COLUMNS = ("left", "right", "value", "label")
 
 OVER_TIME = {
     "device": [f"device_{way}_bytes_per_second" for way in ("read", "write")],
@@ -63,9 +58,12 @@ def sources(view: RunView, summary: Summary) -> dict[str, Columns]:
 
 def sources_of(found: ChartData, summary: Summary) -> dict[str, Columns]:
     """:func:`sources` of what was read before."""
+    rates = {name: _over_time(name, columns, found.over_time) for name, columns in OVER_TIME.items()}
     return {
-        **{name: _over_time(name, columns, found.over_time) for name, columns in OVER_TIME.items()},
+        **rates,
+        "bounds": bound_columns(summary, rates["device"]),
         **{f"{side}_marks": _marks(side, found, summary) for side in SIDES},
+        "limits": limit_columns(found.limits if summary.limit is not None else []),
         "sessions": _bars(found.sessions.bars),
         "latency_distribution": _latencies(found.counted),
         "cpu_real": _ratios(found.counted),
@@ -80,18 +78,10 @@ def _over_time(name: str, names: Iterable[str], rates: OverTime) -> Columns:
         ways = [columns[f"{name}_{way}_bytes_per_second"] for way in ("read", "write")]
         columns[f"{name}_total_bytes_per_second"] = ways[0] + ways[1]
     kept = kept_rows(list(columns.values()))
-    found: Columns = {
+    return {
         "seconds": rates.seconds[kept].astype(np.float32),
         **{column: values[kept].astype(np.float32) for column, values in columns.items()},
     }
-    if name == "latency":  # from microseconds to seconds: no one numeral format reads well
-        found |= {
-            words_of(column): [
-                ABSENT if value != value else format_latency(value) for value in values[kept].tolist()
-            ]
-            for column, values in columns.items()
-        }
-    return found
 
 
 def _marks(side: str, found: ChartData, summary: Summary) -> Columns:
@@ -105,7 +95,7 @@ def _marks(side: str, found: ChartData, summary: Summary) -> Columns:
         "sustained": None if active is None else (first, first + active),
     }
     rows = [
-        (*span, value, f"{name} {format_rate(value)}", *PLACES[name](span))
+        (*span, value, f"{name} {format_rate(value)}")
         for name, span in spans.items()
         if span is not None and (value := getattr(block, name).total_bytes_per_second) is not None
     ]
@@ -142,9 +132,11 @@ def _bars(bars: Iterable[Bar]) -> Columns:
     return {
         "left": np.array([bar.start_seconds for bar in every], np.float32),
         "right": np.array([bar.end_seconds for bar in every], np.float32),
-        "top": np.array([bar.row - 0.42 for bar in every], np.float32),
+        "top": np.array([bar.row - 0.05 for bar in every], np.float32),
         "bottom": np.array([bar.row + 0.42 for bar in every], np.float32),
-        "edge": [CLEAR if bar.outcome in well else FAILED_COLOUR for bar in every],
+        "mostly": [_mostly(bar) for bar in every],
+        "name": [""] * len(every),
+        "ended": [WELL if bar.outcome in well else BADLY for bar in every],
         "edge_width": [0.5 if bar.outcome in well else 2.0 for bar in every],
         "job": [bar.job for bar in every],
         "program": [bar.program for bar in every],
@@ -155,6 +147,15 @@ def _bars(bars: Iterable[Bar]) -> Columns:
         **{field: [_wait(bar, field) for bar in every] for field in WAIT_FIELDS},
         "outcome": [bar.outcome.replace("_", " ") for bar in every],
     }
+
+
+def _mostly(bar: Bar) -> str:
+    """What most of a job's time went into, in words."""
+    seconds = {field: getattr(bar.waits, field) for field in STATES}
+    if None in seconds.values():
+        return NOT_KNOWN
+    most = max(seconds, key=lambda field: seconds[field])
+    return STATES[most][0] if seconds[most] > 0 else NOT_KNOWN
 
 
 def _wait(bar: Bar, field: str) -> str:

@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from mawl.model.qualification import Qualification
 from mawl.printable import printable
+from mawl.reporters.html.colours import style
 from mawl.reporters.html.page import policy
 from mawl.reporters.html.templating import asset, fill
 from mawl.reporters.qualification.content import content_of
@@ -21,7 +22,7 @@ def render(record: Qualification) -> str:
     return fill(
         "answer.html",
         policy=policy([]),
-        style=Markup(asset("answer.css")),
+        style=Markup(style() + asset("answer.css")),
         title=printable(f"{word}: {record.asked.workload} on {_place(record)}"),
         word=word if colon else "",
         sentence=rest if colon else content.sentence,

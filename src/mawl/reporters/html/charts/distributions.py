@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bokeh.models import BasicTicker, NumeralTickFormatter
+from bokeh.models import BasicTicker
 
 from mawl.reporters.html.charts.frame import (
     CLASS_COLOURS,
-    SHARE,
     Chart,
     Sources,
     blank,
@@ -16,8 +15,10 @@ from mawl.reporters.html.charts.frame import (
     from_zero,
     hover,
     latency_ticks,
+    ticks_of,
 )
 from mawl.reporters.html.charts.over_time import LATENCY
+from mawl.reporters.html.colours import light
 
 TOOLS = "pan,box_zoom,reset,save"
 
@@ -30,14 +31,15 @@ def latency_distribution(sources: Sources, reason: str, having: Sequence[str]) -
         latency_ticks(plot.xaxis)
         plot.xaxis.axis_label = "time of a call"
         plot.yaxis.axis_label = "share of the calls"
-        plot.yaxis.formatter = NumeralTickFormatter(format=SHARE)
+        plot.yaxis.formatter = ticks_of("share")
         for column in having:
             key = LATENCY[column]
             line = plot.step(
                 "from_seconds",
                 column,
                 source=sources["latency_distribution"],
-                color=key.colour,
+                name=column,
+                color=key.paint,
                 line_width=1.8,
                 line_dash="solid" if key.swatch == "line" else "dashed",
                 mode="after",
@@ -46,7 +48,6 @@ def latency_distribution(sources: Sources, reason: str, having: Sequence[str]) -
                 plot,
                 line,
                 [("calls", key.name), ("took about", "@took"), ("share", f"@{column}{{0.0 %}}")],
-                line=False,
             )
     return Chart(
         "latency_distribution",
@@ -76,16 +77,15 @@ def cpu_real(sources: Sources, reason: str) -> Chart:
                 bottom=f"{name}_bottom",
                 top=f"{name}_top",
                 source=sources["cpu_real"],
-                color=colour,
+                color=light(meaning),
                 line_color=None,
-                alpha=0.85,
             )
-            for name, colour in CLASS_COLOURS.items()
+            for name, meaning in CLASS_COLOURS.items()
             if name in classes
         ]
         for bar, name in zip(bars, classes, strict=True):
             rows = [("ratio", "@left{0.00} to @right{0.00}"), (f"{name} jobs", f"@{name}")]
-            hover(plot, bar, rows, line=False)
+            hover(plot, bar, rows)
     return Chart(
         "cpu_real",
         "CPU over real time, job by job",

@@ -9,7 +9,7 @@ from bokeh.models import ColumnDataSource
 
 from mawl.model.summary.summary import Summary
 from mawl.reporters.html.chart_data import ChartData
-from mawl.reporters.html.charts import distributions, over_time, sessions, throughput
+from mawl.reporters.html.charts import distributions, lead, over_time, sessions, throughput
 from mawl.reporters.html.charts.frame import Chart, Columns, time_range
 from mawl.reporters.html.charts.over_time import LATENCY
 
@@ -41,7 +41,9 @@ def charts_of(found: ChartData, columns: Mapping[str, Columns], summary: Summary
     host = summary.missing.get("host", "the samples hold no such figures of the host")
     moving = [name for name in over_time.NETWORK if name in having and np.nanmax(rates.columns[name]) > 0]
     tables = list(columns["latency_distribution"])
+    side = next((side for side, lack in sorted(sides.items(), reverse=True) if not lack), None)
     charts = [
+        lead.lead(sources, columns, time, side, summary),
         throughput.device(sources, time, sides["device"]),
         throughput.application(sources, time, sides["application"], by_role=by_role),
         over_time.latency(sources, time, lacking(*LATENCY, otherwise=_why_no_roles(summary)), [*having]),

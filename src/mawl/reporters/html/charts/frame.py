@@ -20,6 +20,7 @@ from bokeh.models.renderers import DataRenderer
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
+from mawl.reporters.html.colours import light
 from mawl.units import format_latency
 
 Columns = dict[str, NDArray[Any] | list[Any]]
@@ -27,41 +28,45 @@ Columns = dict[str, NDArray[Any] | list[Any]]
 
 Sources = Mapping[str, ColumnDataSource]
 
-ROLE_COLOURS = {"data": "#3f87cc", "work": "#d97f26", "util": "#2f9e74", "other": "#8b939e"}
-CLASS_COLOURS = {"compute": "#7d70d6", "memory": "#cf5f93", "io": "#3a9cb5", "unknown": "#8b939e"}
-SIDE_COLOURS = {"read": "#3f87cc", "write": "#d97f26"}
-MARK_COLOUR = "#b4453c"
-QUIET_COLOUR = "#8b939e"
-FAILED_COLOUR = "#d0342c"
-"""Mid tones: each stands out from white and from near black."""
+CLASS_COLOURS = {"compute": "compute-class", "memory": "memory-class", "io": "io-class", "unknown": "other"}
+"""Class of a program to the meaning of its colour."""
 
 HEIGHT = 240
 LEFT_PIXELS = 104
 """Room for the widest names at an axis, so that the time axes of all charts lie below each other."""
 TIME_RANGE = "time"
 
-BYTES = "0.[0] d"
-RATE = "0.[0] d"
-MEMORY = "0.[0] b"
-SHARE = "0 %"
-COUNT = "0.[0]"
+Form = Literal["rate", "memory", "share", "count", "latency", "plain"]
+"""How figures are written at an axis and at the crosshair (``forms`` of ``charts.js``)."""
 
-Swatch = Literal["area", "pale", "line", "dashed", "mark"]
+Swatch = Literal["area", "hatched", "pale", "line", "dashed", "mark"]
 
 
 class Key(NamedTuple):
-    """A line of a legend, which is HTML: it wraps on a phone and follows the page's colours."""
+    """A line of a legend, which is HTML: it wraps on a phone and follows the page's colours.
+
+    ``colour`` is the meaning of :mod:`mawl.reporters.html.colours`.  ``series`` is the name of
+    the drawn line or area whose value at the crosshair it shows, and which it switches on and off; empty
+    where it only explains.
+    """
 
     name: str
     colour: str
     swatch: Swatch = "area"
+    series: str = ""
+
+    @property
+    def paint(self) -> str:
+        """Its colour as charts are given it."""
+        return light(self.colour)
 
 
 class Chart(NamedTuple):
     """A figure with its words: ``title``, ``caption`` (what it shows, with units) and legend.
 
     ``alternative`` is what a reader of the screen hears; ``figure`` is None with ``reason`` where
-    there is nothing to draw, ``not_yet`` where there will be as the run goes on.
+    there is nothing to draw, ``not_yet`` where there will be as the run goes on.  ``form`` says how the
+    figures at the crosshair are written.
     """
 
     name: str
@@ -72,6 +77,7 @@ class Chart(NamedTuple):
     figure: figure | None
     reason: str = ""
     not_yet: bool = False
+    form: Form = "plain"
 
 
 def class_keys(classes: Collection[str]) -> list[Key]:
@@ -93,13 +99,12 @@ def time_figure(
     name: str,
     time: Range1d,
     axis: str,
-    form: str,
+    form: Form,
     *,
     y_range: Range1d | DataRange1d | None = None,
     **more: Any,
 ) -> figure:
-    """A figure over the shared time axis whose values, from 0 up unless ``y_range`` says otherwise, are
-    written in the numeral format ``form``."""
+    """A figure over the shared time axis whose values start at 0 unless ``y_range`` says otherwise."""
     plot = blank(
         name,
         x_range=time,
@@ -110,10 +115,15 @@ def time_figure(
     plot.toolbar.active_drag = next(tool for tool in plot.tools if isinstance(tool, BoxZoomTool))
     plot.xaxis.ticker = AdaptiveTicker(base=60, mantissas=[1, 2, 5, 10, 15, 30], min_interval=1)
     plot.xaxis.formatter = NumeralTickFormatter(format="00:00:00")
-    plot.xaxis.axis_label = "time since the first start (h:mm:ss)"
+    plot.xaxis.axis_label = "since the first start (h:mm:ss)"
     plot.yaxis.axis_label = axis
-    plot.yaxis.formatter = NumeralTickFormatter(format=form)
+    plot.yaxis.formatter = ticks_of(form)
     return plot
+
+
+def ticks_of(form: Form) -> NumeralTickFormatter:
+    """The formatter of an axis, by whose name ``charts.js`` writes its figures with their units."""
+    return NumeralTickFormatter(name=form)
 
 
 def from_zero() -> DataRange1d:
@@ -139,32 +149,17 @@ def blank(name: str, *, tools: str, height: int = HEIGHT, **more: Any) -> figure
     return plot
 
 
-def hover(
-    plot: figure,
-    drawn: DataRenderer | list[DataRenderer],
-    rows: Sequence[tuple[str, str]],
-    *,
-    line: bool = True,
-    beside: Literal["left", "right", "horizontal"] = "horizontal",
-) -> None:
-    """Show figures under the pointer: of the moment (``line``), or of the one thing it is on.
-
-    ``beside`` keeps the words of one line clear of those of another; else they go where there is room.
-    """
+def hover(plot: figure, drawn: DataRenderer | list[DataRenderer], rows: Sequence[tuple[str, str]]) -> None:
+    """Show figures of the one thing that the pointer is on; those of a moment are at the crosshair."""
     plot.add_tools(
         HoverTool(
             renderers=drawn if isinstance(drawn, list) else [drawn],
             tooltips=list(rows),
-            formatters={"@seconds": "numeral"},
-            mode="vline" if line else "mouse",
-            point_policy="snap_to_data" if line else "follow_mouse",
-            line_policy="nearest",
-            attachment=beside,
+            mode="mouse",
+            point_policy="follow_mouse",
+            attachment="horizontal",
         )
     )
-
-
-MOMENT = ("time", "@seconds{00:00:00}")
 
 
 def latency_ticks(axis: Any) -> None:

@@ -4,70 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from bokeh.models import AdaptiveTicker, DataRange1d, Range1d
 from bokeh.plotting import figure
 
-from mawl.reporters.html.charts.frame import (
-    COUNT,
-    MEMORY,
-    MOMENT,
-    QUIET_COLOUR,
-    RATE,
-    ROLE_COLOURS,
-    SHARE,
-    SIDE_COLOURS,
-    Chart,
-    Key,
-    Sources,
-    hover,
-    latency_ticks,
-    time_figure,
-)
+from mawl.reporters.html.charts.frame import Chart, Form, Key, Sources, latency_ticks, time_figure
 from mawl.spec.program_options import ROLES
 
-CPU = {
-    "cpu_user_ratio": Key("user", "#3f87cc"),
-    "cpu_system_ratio": Key("system and interrupts", "#d97f26"),
-    "cpu_steal_ratio": Key("stolen by the hypervisor", "#b4453c"),
-    "cpu_iowait_ratio": Key("idle, a task waiting for I/O", QUIET_COLOUR, "pale"),
-}
-JOBS = {
-    "jobs_on_cpu": Key("on a processor", "#5b8f3a"),
-    "jobs_in_run_queue": Key("waiting for a processor", "#c9a227"),
-    **{f"jobs_blocked_{role}": Key(f"blocked in {role}", ROLE_COLOURS[role]) for role in ROLES},
-    "jobs_blocked_other": Key("blocked elsewhere", ROLE_COLOURS["other"]),
-}
-MEMORIES = {
-    "jobs_resident_bytes": Key("resident in jobs, shared pages in each", "#cf5f93", "line"),
-    "memory_cached_bytes": Key("page cache", "#3f87cc", "line"),
-    "memory_available_bytes": Key("available", "#2f9e74", "line"),
-    "memory_dirty_bytes": Key("dirty, not written yet", "#d97f26", "dashed"),
-    "memory_limit_bytes": Key("memory limit of the jobs", "#b23a48", "dashed"),
-}
-NETWORK = {
-    "network_received_bytes_per_second": Key("received", SIDE_COLOURS["read"], "line"),
-    "network_sent_bytes_per_second": Key("sent", SIDE_COLOURS["write"], "dashed"),
-}
-LATENCY = {
-    f"{role}_{way}_latency_seconds": Key(
-        f"{role} {way}s", ROLE_COLOURS[role], "line" if way == "read" else "dashed"
-    )
-    for role in ROLES
-    for way in ("read", "write")
-}
+
+def _keyed(keys: dict[str, Key]) -> dict[str, Key]:
+    """Keys by the column that each shows and switches."""
+    return {column: key._replace(series=column) for column, key in keys.items()}
 
 
-def words_of(column: str) -> str:
-    """The column that holds the figures of another one in words."""
-    return f"{column}_in_words"
+CPU = _keyed(
+    {
+        "cpu_user_ratio": Key("user", "on-cpu"),
+        "cpu_system_ratio": Key("system and interrupts", "on-cpu", "hatched"),
+        "cpu_steal_ratio": Key("stolen by the hypervisor", "stolen"),
+        "cpu_iowait_ratio": Key("idle, a task waiting for I/O", "other", "hatched"),
+    }
+)
+JOBS = _keyed(
+    {
+        "jobs_on_cpu": Key("on a processor", "on-cpu"),
+        "jobs_in_run_queue": Key("waiting for a processor", "cpu-wait"),
+        **{f"jobs_blocked_{role}": Key(f"blocked in {role}", role) for role in ROLES},
+        "jobs_blocked_other": Key("blocked elsewhere", "other"),
+    }
+)
+MEMORIES = _keyed(
+    {
+        "jobs_resident_bytes": Key("resident in jobs, shared pages in each", "memory", "line"),
+        "memory_cached_bytes": Key("page cache", "cached", "line"),
+        "memory_available_bytes": Key("available", "ink", "line"),
+        "memory_dirty_bytes": Key("dirty, not written yet", "written", "dashed"),
+        "memory_limit_bytes": Key("memory limit of the jobs", "ink", "dashed"),
+    }
+)
+NETWORK = _keyed(
+    {
+        "network_received_bytes_per_second": Key("received", "network", "line"),
+        "network_sent_bytes_per_second": Key("sent", "network", "dashed"),
+    }
+)
+LATENCY = _keyed(
+    {
+        f"{role}_{way}_latency_seconds": Key(f"{role} {way}s", role, "line" if way == "read" else "dashed")
+        for role in ROLES
+        for way in ("read", "write")
+    }
+)
+HATCH = {"hatch_pattern": "right_diagonal_line", "hatch_scale": 6.0, "hatch_weight": 2.0}
+HATCHED_ALPHA = 0.25
 
 
 def latency(sources: Sources, time: Range1d, reason: str, having: Sequence[str]) -> Chart:
     """Mean time inside a call, by role and direction, on a logarithmic axis."""
     plot = None
     if not reason:
-        plot = _lines("latency", sources, time, LATENCY, having, None, "0", log=True)
+        plot = lines("latency", sources, time, LATENCY, having, "latency", log=True)
         plot.yaxis.axis_label = "mean time of a call"
         latency_ticks(plot.yaxis)
     return Chart(
@@ -79,15 +74,14 @@ def latency(sources: Sources, time: Range1d, reason: str, having: Sequence[str])
         [key for name, key in LATENCY.items() if name in having],
         plot,
         reason,
+        form="latency",
     )
 
 
 def jobs(sources: Sources, time: Range1d, reason: str, having: Sequence[str]) -> Chart:
     """Mean numbers of jobs by what they did or waited for."""
     names = [name for name in JOBS if name in having]
-    plot = None
-    if not reason:
-        plot = _areas("jobs", sources, time, JOBS, names, "jobs", COUNT, "{0.0}")
+    plot = None if reason else areas("jobs", sources, time, JOBS, names, "jobs", "count")
     return Chart(
         "jobs",
         "What the jobs did and waited for",
@@ -96,6 +90,7 @@ def jobs(sources: Sources, time: Range1d, reason: str, having: Sequence[str]) ->
         [JOBS[name] for name in names],
         plot,
         reason,
+        form="count",
     )
 
 
@@ -104,17 +99,8 @@ def cpu(sources: Sources, time: Range1d, reason: str, having: Sequence[str]) -> 
     names = [name for name in CPU if name in having]
     plot = None
     if not reason:
-        plot = _areas(
-            "cpu",
-            sources,
-            time,
-            CPU,
-            names,
-            "share of processor time",
-            SHARE,
-            "{0.0 %}",
-            Range1d(start=0, end=1),
-        )
+        whole = Range1d(start=0, end=1)
+        plot = areas("cpu", sources, time, CPU, names, "share of processor time", "share", whole)
     return Chart(
         "cpu",
         "Processors",
@@ -123,6 +109,7 @@ def cpu(sources: Sources, time: Range1d, reason: str, having: Sequence[str]) -> 
         [CPU[name] for name in names],
         plot,
         reason,
+        form="share",
     )
 
 
@@ -130,7 +117,7 @@ def memory(sources: Sources, time: Range1d, reason: str, having: Sequence[str]) 
     """Memory of the jobs and of the page cache."""
     plot = None
     if not reason:
-        plot = _lines("memory", sources, time, MEMORIES, having, "{0.00 b}", MEMORY)
+        plot = lines("memory", sources, time, MEMORIES, having, "memory")
         plot.yaxis.axis_label = "memory, all nodes"
         plot.yaxis.ticker = AdaptiveTicker(base=1024, mantissas=[2.0**power for power in range(10)])
     return Chart(
@@ -141,6 +128,7 @@ def memory(sources: Sources, time: Range1d, reason: str, having: Sequence[str]) 
         [key for name, key in MEMORIES.items() if name in having],
         plot,
         reason,
+        form="memory",
     )
 
 
@@ -148,8 +136,8 @@ def network(sources: Sources, time: Range1d, reason: str, having: Sequence[str])
     """Bytes of all networks and fabrics."""
     plot = None
     if not reason:
-        plot = _lines("network", sources, time, NETWORK, having, "{0.00 d}/s", RATE)
-        plot.yaxis.axis_label = "bytes per second"
+        plot = lines("network", sources, time, NETWORK, having, "rate")
+        plot.yaxis.axis_label = "throughput"
     return Chart(
         "network",
         "Networks",
@@ -158,65 +146,59 @@ def network(sources: Sources, time: Range1d, reason: str, having: Sequence[str])
         [key for name, key in NETWORK.items() if name in having],
         plot,
         reason,
+        form="rate",
     )
 
 
-def _areas(
+def areas(
     name: str,
     sources: Sources,
     time: Range1d,
     keys: dict[str, Key],
     having: Sequence[str],
     axis: str,
-    form: str,
-    pointer: str,
+    form: Form,
     y_range: Range1d | None = None,
 ) -> figure:
-    """Areas on top of each other; an invisible line carries the figures under the pointer."""
+    """Areas on top of each other; each is named as its column."""
     plot = time_figure(name, time, axis, form, y_range=y_range)
-    shown = [keys[column] for column in having]
-    areas = plot.varea_stack(
-        list(having), x="seconds", source=sources[name], color=[key.colour for key in shown]
-    )
-    for area, key in zip(areas, shown, strict=True):
-        area.glyph.fill_alpha = 0.4 if key.swatch == "pale" else 0.8
-    line = plot.line("seconds", having[0], source=sources[name], alpha=0)
-    rows = [(keys[column].name, f"@{column}{pointer}") for column in having]
-    hover(plot, line, [MOMENT, *rows])
+    drawn = plot.varea_stack(list(having), x="seconds", source=sources[name])
+    for area, column in zip(drawn, having, strict=True):
+        key = keys[column]
+        hatched = key.swatch == "hatched"
+        area.name = column
+        area.glyph.update(
+            fill_color=key.paint,
+            fill_alpha=HATCHED_ALPHA if hatched else 1.0,
+            **({"hatch_color": key.paint, **HATCH} if hatched else {}),
+        )
     return plot
 
 
-def _lines(
+def lines(
     name: str,
     sources: Sources,
     time: Range1d,
     keys: dict[str, Key],
     having: Sequence[str],
-    pointer: str | None,
-    form: str,
+    form: Form,
     *,
     log: bool = False,
 ) -> figure:
-    """Lines of figures that ``pointer`` formats under the pointer; None where they stand there in words."""
+    """A line for each column that there is; it is named as its column."""
     if log:
         plot = time_figure(name, time, "", form, y_range=DataRange1d(), y_axis_type="log")
     else:
         plot = time_figure(name, time, "", form)
-    shown = [column for column in keys if column in having]
-    lines = [
-        plot.line(
-            "seconds",
-            column,
-            source=sources[name],
-            color=keys[column].colour,
-            line_width=1.6,
-            line_dash="solid" if keys[column].swatch == "line" else "dashed",
-        )
-        for column in shown
-    ]
-    rows = [
-        (keys[column].name, f"@{column}{pointer}" if pointer else f"@{words_of(column)}") for column in shown
-    ]
-    known = [int(np.isfinite(sources[name].data[column]).sum()) for column in shown]
-    hover(plot, lines[known.index(max(known))], [MOMENT, *rows])
+    for column, key in keys.items():
+        if column in having:
+            plot.line(
+                "seconds",
+                column,
+                name=column,
+                source=sources[name],
+                color=key.paint,
+                line_width=1.8,
+                line_dash="solid" if key.swatch == "line" else "dashed",
+            )
     return plot

@@ -1,32 +1,35 @@
-"""The sessions as a Gantt chart: a row per session, a bar per job in the colour of its class."""
+"""The sessions as a Gantt chart: a row per session, a bar per job in the colour of what it mostly did."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bokeh.models import FixedTicker, PlainText, Range1d
 from bokeh.models.annotations import BoxAnnotation
+from bokeh.models.glyphs import Text
 from bokeh.transform import factor_cmap
 
-from mawl.reporters.html.charts.frame import (
-    CLASS_COLOURS,
-    FAILED_COLOUR,
-    QUIET_COLOUR,
-    Chart,
-    Key,
-    Sources,
-    class_keys,
-    hover,
-    time_figure,
-)
+from mawl.reporters.html.charts.frame import Chart, Key, Sources, hover, time_figure
+from mawl.reporters.html.colours import CLEAR, light
 from mawl.spec.program_options import ROLES
 
-ROW_PIXELS = 16
+ROW_PIXELS = 22
 LEAST_PIXELS, MOST_PIXELS = 180, 1400
 MOST_NAMES = 80
 """Names at the axis: further apart where there are more rows."""
 LONGEST_NAME = 18
 """Characters of a name at the axis; a bar under the pointer says the whole."""
+
+STATES: Mapping[str, tuple[str, str]] = {
+    "on_cpu_seconds": ("on a processor", "on-cpu"),
+    "run_queue_seconds": ("waiting for a processor", "cpu-wait"),
+    **{f"blocked_{role}_seconds": (f"blocked in {role}", role) for role in ROLES},
+    "blocked_other_seconds": ("blocked elsewhere", "other"),
+}
+"""Wait of a job to its words and the meaning of its colour."""
+NOT_KNOWN = "not known"
+MEANINGS = {**dict(STATES.values()), NOT_KNOWN: "quiet"}
+WELL, BADLY = "well", "badly"
 
 HOVER = [
     ("job", "@job"),
@@ -35,10 +38,7 @@ HOVER = [
     ("node", "@node"),
     ("start, end", "@left{00:00:00}, @right{00:00:00}"),
     ("real time", "@real_time"),
-    ("on CPU", "@on_cpu_seconds"),
-    ("waiting for a CPU", "@run_queue_seconds"),
-    *((f"blocked in {role}", f"@blocked_{role}_seconds") for role in ROLES),
-    ("blocked elsewhere", "@blocked_other_seconds"),
+    *((words, f"@{field}") for field, (words, _) in STATES.items()),
     ("outcome", "@outcome"),
 ]
 
@@ -51,39 +51,44 @@ def sessions(
     if not reason:
         height = min(max(len(rows) * ROW_PIXELS, LEAST_PIXELS), MOST_PIXELS) + 60
         from_top = Range1d(start=len(rows) - 0.4, end=-0.6)
-        plot = time_figure("sessions", time, "session", "0", y_range=from_top, height=height)
+        plot = time_figure("sessions", time, "session", "plain", y_range=from_top, height=height)
         plot.ygrid.visible = False
         step = -(-len(rows) // MOST_NAMES)
         named = [at for at in range(0, len(rows), step) if at == 0 or rows[at] != rows[at - 1]]
         plot.yaxis.ticker = FixedTicker(ticks=named)
         plot.yaxis.major_label_overrides = {at: PlainText(text=_short(rows[at])) for at in named}
+        paints = [light(meaning) for meaning in MEANINGS.values()]
         bars = plot.quad(
             left="left",
             right="right",
             top="top",
             bottom="bottom",
             source=sources["sessions"],
-            fill_color=factor_cmap("program_class", list(CLASS_COLOURS.values()), list(CLASS_COLOURS)),
-            fill_alpha=0.85,
-            line_color="edge",
+            fill_color=factor_cmap("mostly", paints, list(MEANINGS)),
+            line_color=factor_cmap("ended", [CLEAR, light("bad")], [WELL, BADLY]),
             line_width="edge_width",
         )
-        hover(plot, bars, HOVER, line=False)
+        hover(plot, bars, HOVER)
+        if len(rows) * ROW_PIXELS <= MOST_PIXELS:  # below that a name would cover the bar of another row
+            names = Text(x="left", y="top", text="name", text_color=light("ink"), text_font_size="10px")
+            plot.add_glyph(sources["sessions"], names)
         if tail is not None:
             plot.add_layout(
                 BoxAnnotation(
-                    left=tail[0], right=tail[1], fill_color=QUIET_COLOUR, fill_alpha=0.18, level="underlay"
+                    left=tail[0], right=tail[1], fill_color=light("quiet"), fill_alpha=0.18, level="underlay"
                 )
             )
-    keys = class_keys(set(sources["sessions"].data["program_class"]))
-    keys.append(Key("failed or stopped (red frame)", FAILED_COLOUR, "mark"))
+    data = sources["sessions"].data
+    keys = [Key(f"mostly {words}", MEANINGS[words]) for words in MEANINGS if words in set(data["mostly"])]
+    if BADLY in data["ended"]:
+        keys.append(Key("failed or stopped (frame)", "bad", "mark"))
     if tail is not None:
-        keys.append(Key("tail (grey ground)", QUIET_COLOUR, "pale"))
+        keys.append(Key("tail (grey ground)", "quiet", "pale"))
     return Chart(
         "sessions",
         "Sessions",
-        "A row per session (several where jobs ran side by side), a bar per job in the colour of its "
-        "program's class. Point at a bar to see what its time went into.",
+        "A row per session (several where jobs ran side by side), a bar per job in the colour of what most "
+        "of its time went into, its program's name above it. Point at a bar to see all of its time.",
         "Gantt chart of the jobs of each session over time; the tables of programs and of the slowest jobs "
         "hold their times.",
         keys,

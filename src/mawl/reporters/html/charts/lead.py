@@ -1,0 +1,154 @@
+"""The one chart of the first page: throughput, the lines that bound it, and what limited each window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from bokeh.models import DataRange1d, Range1d
+from bokeh.transform import factor_cmap
+
+from mawl.model.summary.summary import Summary
+from mawl.reporters.html.charts.frame import Chart, Columns, Key, Sources, Swatch, time_figure
+from mawl.reporters.html.colours import light
+from mawl.spec.program_options import ROLES
+from mawl.units import format_rate
+
+LIMITS: Mapping[str, tuple[str, str]] = {
+    "cpu": ("limited by the processors", "cpu-wait"),
+    "storage": ("limited by storage", "storage"),
+    "memory": ("limited by memory", "memory"),
+    "network": ("limited by the network", "network"),
+    "none": ("limited by nothing", "grid"),
+}
+"""What limited a window to its words and the meaning of its colour."""
+
+WAYS = {"read": "read", "write": "written"}
+STRIP = 0.955
+"""Where the strip of limits begins, as a share of the chart's height."""
+TINT_ALPHA = 0.1
+MOST_ABOVE = 2.5
+"""A line so many times above the highest throughput would flatten what is below it, and is named only."""
+
+
+class Bound(NamedTuple):
+    """A rate that throughput can be compared with."""
+
+    words: str
+    bytes_per_second: float
+    colour: str
+    swatch: Swatch
+
+
+def bounds_of(summary: Summary) -> list[Bound]:
+    """What a probe found that all storage of the roles can do together, each way, and the guideline.
+
+    Roles that share storage share its capability: of these the highest counts, and once.  Without a
+    capability of every role and direction there is no line of that direction.
+    """
+    found = [
+        Bound(f"storage can be {word} at", rate, word, "dashed")
+        for way, word in WAYS.items()
+        if (rate := _together(summary, way)) is not None
+    ]
+    cores = [node.cores for node in summary.nodes]
+    capacity = summary.capacity
+    if capacity is not None and cores and all(cores):
+        per_core = capacity.guideline.warn_bytes_per_second_per_core
+        known = sum(float(count) for count in cores if count)
+        each = f"{format_rate(per_core)} for each {capacity.guideline.core_basis or 'core'}"
+        found.append(Bound(f"guideline, {each}:", per_core * known, "ink", "dashed"))
+    return found
+
+
+def _together(summary: Summary, way: str) -> float | None:
+    if summary.storage is None:
+        return None
+    highest: dict[frozenset[str], float] = {}
+    for role in ROLES:
+        block = summary.storage.by_role[role]
+        able = getattr(block, way).capability_bytes_per_second
+        if able is None:
+            return None
+        together = frozenset({role, *block.shared_with})
+        highest[together] = max(highest.get(together, 0.0), able)
+    return sum(highest.values())
+
+
+def lead(
+    sources: Sources, columns: Mapping[str, Columns], time: Range1d, side: str | None, summary: Summary
+) -> Chart:
+    """Throughput of one side (``device``, else ``application``; None where neither is known)."""
+    where = "the application" if side == "application" else "the storage"
+    keys: list[Key] = []
+    plot = None
+    if side is not None:
+        headroom = DataRange1d(start=0, range_padding=0.14)
+        plot = time_figure("lead", time, "throughput", "rate", y_range=headroom, height=280)
+        plot.extra_y_ranges = {"strip": Range1d(start=0, end=1)}
+        named = sorted(set(columns["limits"]["limit"]), key=list(LIMITS).index)
+        paints = [light(meaning) for _, meaning in LIMITS.values()]
+        for bottom, alpha in ((STRIP, 1.0), (0.0, TINT_ALPHA)):
+            plot.quad(
+                left="left",
+                right="right",
+                top=1,
+                bottom=bottom,
+                source=sources["limits"],
+                y_range_name="strip",
+                fill_color=factor_cmap("limit", paints, list(LIMITS)),
+                fill_alpha=alpha,
+                line_color=None,
+                level="underlay",
+            )
+        for way, word in WAYS.items():
+            column = f"{side}_{way}_bytes_per_second"
+            plot.line("seconds", column, name=column, source=sources[side], color=light(word), line_width=2.2)
+            keys.append(Key(word, word, "line", column))
+        drawn = set(columns["bounds"]["value"])
+        for bound in bounds_of(summary) if side == "device" else ():
+            words = f"{bound.words} {format_rate(bound.bytes_per_second)}"
+            above = "" if bound.bytes_per_second in drawn else " (above this chart)"
+            keys.append(Key(words + above, bound.colour, bound.swatch))
+        bounding = sorted({bound.colour for bound in bounds_of(summary)})
+        if bounding:
+            plot.hspan(
+                y="value",
+                source=sources["bounds"],
+                line_color=factor_cmap("meaning", [light(name) for name in bounding], bounding),
+                line_dash="dashed",
+                line_width=1.5,
+            )
+        keys += [Key(LIMITS[name][0], LIMITS[name][1]) for name in named]
+        plot.renderers = sorted(plot.renderers, key=lambda one: one.level != "underlay")
+    return Chart(
+        "lead",
+        f"Throughput at {where}, and what limited the run",
+        "Bytes per second read and written. The strip at the top has the colour of what limited each window.",
+        "Line chart over time of bytes per second read and written, with what limited each window.",
+        keys,
+        plot,
+        "" if plot else "the samples hold no bytes of devices or applications",
+        form="rate",
+    )
+
+
+def limit_columns(windows: Sequence[tuple[float, float, str]]) -> Columns:
+    """The source ``limits``: begin and end of a window in seconds, and the name of what limited it."""
+    return {
+        "left": np.array([left for left, _, _ in windows], np.float32),
+        "right": np.array([right for _, right, _ in windows], np.float32),
+        "limit": [name for _, _, name in windows],
+    }
+
+
+def bound_columns(summary: Summary, device: Columns) -> Columns:
+    """The source ``bounds``: the rates that the chart has room for, and the meanings of their colours."""
+    moved = [device[f"device_{way}_bytes_per_second"] for way in WAYS]
+    highest = max(float(np.nanmax(column, initial=0.0)) for column in moved)
+    shown = [bound for bound in bounds_of(summary) if bound.bytes_per_second <= MOST_ABOVE * highest]
+    return {
+        "value": [bound.bytes_per_second for bound in shown],
+        "meaning": [bound.colour for bound in shown],
+    }
