@@ -14,7 +14,7 @@ import pytest
 from mawl.lab.bed import load_bed
 from mawl.lab.calibration import NOT_AS_SAID
 from mawl.lab.needs import check, needs_of
-from mawl.simulation.validity import HIGH_RATIO, LOW_RATIO
+from mawl.simulation.error_range import HIGH_RATIO, LOW_RATIO
 from tests import needs
 from tests.lab.quiet import IDLE_RATIO, busy_ratio, others_ratio, quiet_machine
 from tests.lab.standing import CALIBRATIONS

@@ -17,11 +17,11 @@ from mawl.plan.workload import Plan
 from mawl.plan.write import nodes_toml, plan_toml
 from mawl.reporters import markdown
 from mawl.simulation.activity import Calibration
-from mawl.simulation.answer import answer
+from mawl.simulation.answer import answer, grown
 from mawl.simulation.demand import NO_ROLES, demand_of
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.folder import Label, write_folder
-from mawl.simulation.forecast import Base, Question, base_of, grown, predict
+from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.metrics import ElapsedRange
 from mawl.simulation.plans import plans_of, without_node
 from mawl.simulation.scenario import Scenario, blocked_in_roles, run

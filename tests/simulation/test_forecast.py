@@ -14,10 +14,11 @@ from mawl.model.run import NodeFacts
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import Plan
 from mawl.simulation.activity import Calibration
+from mawl.simulation.answer import doubled
 from mawl.simulation.changes import parse_change
 from mawl.simulation.demand import NO_CPU
 from mawl.simulation.folder import Label, write_folder
-from mawl.simulation.forecast import Base, Question, base_of, doubled, predict
+from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.metrics import ElapsedRange, ForecastValidity
 from mawl.simulation.own_system import MEMORY_PATH, UNTOLD
 from mawl.simulation.plans import at_scale

@@ -9,9 +9,9 @@ import pytest
 from mawl.config.published import published
 from mawl.reporters import published_forecasts
 from mawl.simulation import published_rows
+from mawl.simulation.error_range import MOST_FITTED_ERROR_RATIO, PAPERS_HIGH_RATIO, PAPERS_LOW_RATIO
 from mawl.simulation.published_forecast import FITTED, FittedNumbers
 from mawl.simulation.published_rows import FITTED_ON, direction, pairs, published_figures, rows
-from mawl.simulation.validity import MOST_FITTED_ERROR_RATIO, PAPERS_HIGH_RATIO, PAPERS_LOW_RATIO
 from tools import published_fit, published_table
 
 

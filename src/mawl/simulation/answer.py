@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from mawl.analysis.comparison.sides import at
+from mawl.errors import UsageError
 from mawl.model.summary.summary import Summary
 from mawl.simulation.engine import SimulationOutcome
-from mawl.simulation.forecast import Base, Question, doubled, grown
-from mawl.simulation.metrics import PredictedFigure, Prediction, SimulationAnswer
-from mawl.simulation.scenario import Scenario
+from mawl.simulation.forecast import Base, Question, doubled_systems, predict
+from mawl.simulation.metrics import (
+    DoubledResource,
+    GrownSessions,
+    PredictedFigure,
+    Prediction,
+    SimulationAnswer,
+)
+from mawl.simulation.scenario import Scenario, run
 from mawl.simulation.validity import phases_of, validity_of
 
 
@@ -59,6 +67,46 @@ def answer(
         against=None if against is None else beside(summary, against),
         system=scenario.system,
     )
+
+
+def doubled(base: Base, scenario: Scenario, elapsed_seconds: float) -> list[DoubledResource]:
+    """What twice of cores, core speed, links, fabric and each device would gain of the time, most first."""
+    found = []
+    for name, system in doubled_systems(scenario.system):
+        elapsed = run(replace(scenario, system=system), base.calibration).elapsed_seconds
+        gain = 1.0 - elapsed / elapsed_seconds if elapsed_seconds else 0.0
+        found.append(DoubledResource(resource=name, elapsed_seconds=elapsed, gain_ratio=gain))
+    return sorted(found, key=lambda row: (-row.gain_ratio, row.resource))
+
+
+def grown(base: Base, question: Question, sessions: Sequence[int]) -> list[GrownSessions]:
+    """Elapsed time and jobs per hour at each number of sessions, and whether growth still pays there.
+
+    It ``pays`` while the throughput grows by at least half of what the sessions grew since the
+    number before: the last that does is the knee.
+    """
+    if sorted(set(sessions)) != list(sessions):
+        raise UsageError("--grow: expected numbers of sessions from the smallest to the largest")
+    rows: list[GrownSessions] = []
+    for count in sessions:
+        scenario, outcome = predict(base, replace(question, sessions=count))
+        jobs = sum(scenario.groups()[0][job.group].count for job in outcome.jobs)
+        hourly = jobs / outcome.elapsed_seconds * 3600.0 if outcome.elapsed_seconds else 0.0
+        pays = True
+        if rows:
+            before = rows[-1]
+            grew = count / before.sessions - 1.0
+            pays = before.pays and hourly / before.jobs_per_hour - 1.0 >= grew / 2.0
+        rows.append(
+            GrownSessions(
+                sessions=count,
+                jobs=jobs,
+                elapsed_seconds=outcome.elapsed_seconds,
+                jobs_per_hour=hourly,
+                pays=pays,
+            )
+        )
+    return rows
 
 
 COMPARED: dict[str, str] = {

@@ -16,7 +16,6 @@ from mawl.simulation.changes import SystemChange, changed
 from mawl.simulation.demand import Demand, JobDemand, demand_of
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.memory import other_cache
-from mawl.simulation.metrics import DoubledResource, GrownSessions
 from mawl.simulation.own_system import is_assumed, memory_path, own_system
 from mawl.simulation.plans import at_scale, at_sessions, demands_for, plans_of
 from mawl.simulation.scenario import Scenario, calibrate, run, with_nodes
@@ -149,16 +148,6 @@ def predict(base: Base, question: Question) -> tuple[Scenario, SimulationOutcome
     return scenario, run(scenario, base.calibration)
 
 
-def doubled(base: Base, scenario: Scenario, elapsed_seconds: float) -> list[DoubledResource]:
-    """What twice of cores, core speed, links, fabric and each device would gain of the time, most first."""
-    found = []
-    for name, system in doubled_systems(scenario.system):
-        elapsed = run(replace(scenario, system=system), base.calibration).elapsed_seconds
-        gain = 1.0 - elapsed / elapsed_seconds if elapsed_seconds else 0.0
-        found.append(DoubledResource(resource=name, elapsed_seconds=elapsed, gain_ratio=gain))
-    return sorted(found, key=lambda row: (-row.gain_ratio, row.resource))
-
-
 def doubled_systems(system: System) -> list[tuple[str, System]]:
     """The system with twice of each resource, by its name."""
 
@@ -182,33 +171,3 @@ def doubled_systems(system: System) -> list[tuple[str, System]]:
             devices = tuple(faster(one, 2.0) if one.name == device.name else one for one in system.devices)
             found.append((device.name, replace(system, devices=devices)))
     return found
-
-
-def grown(base: Base, question: Question, sessions: Sequence[int]) -> list[GrownSessions]:
-    """Elapsed time and jobs per hour at each number of sessions, and whether growth still pays there.
-
-    It ``pays`` while the throughput grows by at least half of what the sessions grew since the
-    number before: the last that does is the knee.
-    """
-    if sorted(set(sessions)) != list(sessions):
-        raise UsageError("--grow: expected numbers of sessions from the smallest to the largest")
-    rows: list[GrownSessions] = []
-    for count in sessions:
-        scenario, outcome = predict(base, replace(question, sessions=count))
-        jobs = sum(scenario.groups()[0][job.group].count for job in outcome.jobs)
-        hourly = jobs / outcome.elapsed_seconds * 3600.0 if outcome.elapsed_seconds else 0.0
-        pays = True
-        if rows:
-            before = rows[-1]
-            grew = count / before.sessions - 1.0
-            pays = before.pays and hourly / before.jobs_per_hour - 1.0 >= grew / 2.0
-        rows.append(
-            GrownSessions(
-                sessions=count,
-                jobs=jobs,
-                elapsed_seconds=outcome.elapsed_seconds,
-                jobs_per_hour=hourly,
-                pays=pays,
-            )
-        )
-    return rows

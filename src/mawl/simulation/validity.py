@@ -1,74 +1,20 @@
-"""How far a prediction lies from what was measured, and what range its elapsed time has."""
+"""How far a prediction lies from what was measured, and what limits it in each phase."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
-import msgspec
-
+from mawl.simulation.error_range import (
+    HIGH_RATIO,
+    LOW_RATIO,
+    MOST_CALIBRATION_ERROR_RATIO,
+    doubts_of,
+    factors_of,
+    unchecked_of,
+)
 from mawl.simulation.forecast import Base, Question
 from mawl.simulation.metrics import ElapsedRange, ForecastValidity, PhaseLimit
-from mawl.simulation.own_system import MEMORY_PATH, is_assumed
 from mawl.simulation.scenario import Scenario
-from mawl.simulation.system import Device, NodeKind, System
-from mawl.spec.program_options import ROLES, Role
-from mawl.units import format_change
-
-LOW_RATIO = 0.85
-HIGH_RATIO = 1.40
-"""The elapsed time that was really measured lay within these of what was forecast, where only devices
-differed and by no more than :data:`MOST_STORAGE_FACTOR`, or links to a watched storage server and by no more
-than :data:`MOST_LINK_FACTOR` (docs/reference/forecasts.md)."""
-
-MOST_STORAGE_FACTOR = 8.0
-"""Of a role's bandwidth; the lab beds behind the range went from one capped volume to eight."""
-
-MOST_LINK_FACTOR = 1.4
-"""Of the links of nodes before a storage server that was watched; as on the lab bed behind the range."""
-
-MOST_CALIBRATION_ERROR_RATIO = 0.10
-"""A run that its own simulation misses by more is not understood, and has no range on another system."""
-
-SAME_RATIO = 0.01
-"""A factor this near to 1 changes nothing."""
-
-PAPERS_LOW_RATIO = 0.66
-PAPERS_HIGH_RATIO = 1.56
-"""The times that papers published lay within these of what was forecast for the systems that the model was
-not fitted on: other cores, clocks, memory, nodes and devices at once
-(docs/reference/published-forecasts.md)."""
-
-MOST_FITTED_ERROR_RATIO = 0.23
-"""By at most so much the model misses the times of the papers' systems that it was fitted on."""
-
-ErrorBasis = Literal["lab beds", "published systems"]
-
-
-class ErrorRange(msgspec.Struct, frozen=True, kw_only=True):
-    """What measured times were of forecast ones: the least, the most, and on which systems."""
-
-    low_ratio: float
-    high_ratio: float
-    basis: ErrorBasis
-
-
-def error_range_of(base: Base, question: Question, scenario: Scenario) -> ErrorRange | str:
-    """How far forecasts of this kind were off; the reason where that is not known.
-
-    The error of the lab beds where one of these was of this kind.  Else that of the papers' systems, whose
-    forecasts began without a measured run; it holds for a run that the model misses by no more than those
-    that it was fitted on.
-    """
-    factors = factors_of(base, question, scenario)
-    unchecked = unchecked_of(base, factors, scenario)
-    doubts = doubts_of(base, factors, MOST_CALIBRATION_ERROR_RATIO)
-    if not unchecked and not doubts:
-        return ErrorRange(low_ratio=LOW_RATIO, high_ratio=HIGH_RATIO, basis="lab beds")
-    doubts = doubts_of(base, factors, MOST_FITTED_ERROR_RATIO)
-    if doubts:
-        return "; ".join(doubts)
-    return ErrorRange(low_ratio=PAPERS_LOW_RATIO, high_ratio=PAPERS_HIGH_RATIO, basis="published systems")
 
 
 def validity_of(
@@ -100,112 +46,6 @@ def validity_of(
     )
 
 
-def unchecked_of(base: Base, factors: Mapping[str, float | None], scenario: Scenario) -> list[str]:
-    """What differs from the measured system in a way that no forecast of a lab bed did."""
-    watched = bool(base.facts.storage_runs)
-    beyond = [reason for name, factor in factors.items() for reason in _beyond(name, factor, watched=watched)]
-    return [*beyond, *_unlike(base, scenario), *scenario.remarks]
-
-
-def doubts_of(base: Base, factors: Mapping[str, float | None], most_error_ratio: float) -> list[str]:
-    """What speaks against the run as a base of any forecast; it may miss itself by ``most_error_ratio``."""
-    error, found = base.error_ratio, []
-    if error is None or abs(error) > most_error_ratio:
-        found.append(_off(error))
-    if base.demand.lacks:
-        found.append("the run does not record all of its demand")
-    if not base.described and any(abs((factor or 0.0) - 1.0) > SAME_RATIO for factor in factors.values()):
-        found.append(
-            "only the used rates of the devices are known, not what they can do: probe them, or describe "
-            "them (--measured-on)"
-        )
-    return found
-
-
-def _beyond(name: str, factor: float | None, *, watched: bool) -> list[str]:
-    """Why a factor has no range, if it has none; ``watched``: the run's storage server was."""
-    if factor is None:
-        return [f"how far {name} lies from what was measured is not known"]
-    if name.startswith("storage."):
-        if 1.0 / MOST_STORAGE_FACTOR <= factor <= MOST_STORAGE_FACTOR:
-            return []
-        return [
-            f"{name} is {factor:.3g} times the measured: forecasts were checked up to "
-            f"{MOST_STORAGE_FACTOR:g} times"
-        ]
-    if name == "link" and watched and 1.0 <= factor <= MOST_LINK_FACTOR * (1.0 + SAME_RATIO):
-        return []
-    if abs(factor - 1.0) <= SAME_RATIO:
-        return []
-    return [f"{name} is {factor:.3g} times the measured: no such forecast was compared with a run"]
-
-
-def factors_of(base: Base, question: Question, scenario: Scenario) -> dict[str, float | None]:
-    """Asked over measured; of roles it is the bandwidth of their devices.
-
-    Cores, their speed, memory and links are those of the first kind of node; None where a side is not
-    known, or has no bound and the other has one.
-    """
-    now, own = scenario.system, base.own
-    kind, before = now.nodes[0], own.nodes[0]
-    sessions = len(scenario.plans[0].sessions) / len(base.plans[0].sessions)
-    return {
-        "nodes": now.node_count / own.node_count,
-        "sessions": sessions,
-        "scale": question.scale_factor,
-        "cores": kind.cores / before.cores,
-        "core_speed": kind.core_speed / before.core_speed,
-        "memory": None if is_assumed(own, MEMORY_PATH) else kind.memory_bytes / before.memory_bytes,
-        "link": _over(kind.link_bytes_per_second, before.link_bytes_per_second),
-        "fabric": _over(now.fabric_bytes_per_second, own.fabric_bytes_per_second),
-        **{f"storage.{role}": _rate(now, kind, role) / _rate(own, before, role) for role in ROLES},
-    }
-
-
-OF_DEVICES = {
-    "latency_seconds": "latency",
-    "requests_per_second": "the bound on requests",
-    "spinning_streams": "how throughput falls with streams",
-}
-"""What a device has beside its bandwidth, and how a reason calls it."""
-
-
-def _unlike(base: Base, scenario: Scenario) -> list[str]:
-    """What differs from the measured system that no factor tells."""
-    now, own = scenario.system, base.own
-    found = []
-    kinds = max(len(now.nodes), len(own.nodes))
-    if kinds > 1:
-        found.append(f"there are {kinds} kinds of nodes: no such forecast was compared with a run")
-    for role in ROLES:
-        for figure, words in OF_DEVICES.items():
-            asked, measured = (
-                {getattr(system.device(name), figure) for name in system.nodes[0].roles[role]}
-                for system in (now, own)
-            )
-            checked = figure == "spinning_streams" and asked == {None}
-            if asked != measured and not checked:
-                found.append(
-                    f"{words} of the devices of {role} differs: no such forecast was compared with a run"
-                )
-    return found
-
-
-def _over(now: float | None, before: float | None) -> float | None:
-    if now is None and before is None:
-        return 1.0
-    return None if now is None or before is None else now / before
-
-
-def _rate(system: System, kind: NodeKind, role: Role) -> float:
-    return sum(_both(system.device(name)) for name in kind.roles[role])
-
-
-def _both(device: Device) -> float:
-    both = device.read_bytes_per_second + device.write_bytes_per_second
-    return min(both, device.shared_bytes_per_second or both)
-
-
 def phases_of(limits: Mapping[str, Mapping[str, float]]) -> list[PhaseLimit]:
     """Shares of the job-seconds of each phase, and the one name above half, else ``mixed``."""
     rows = []
@@ -227,11 +67,3 @@ def named(shares: Mapping[str, float], waits: Mapping[str, float]) -> str:
         return NONE
     best = max(waits, key=lambda name: waits[name])
     return best if waits[best] > waited / 2.0 else "mixed"
-
-
-def _off(error: float | None) -> str:
-    """How far the simulated run is from the measured one."""
-    if error is None:
-        return "how far the model is off for this run is not known"
-    percent = format_change(abs(error)).lstrip("+")
-    return f"the model is {percent} too {'fast' if error < 0 else 'slow'} for this run"

@@ -9,10 +9,10 @@ import msgspec
 from mawl.model.qualification import QualificationChange
 from mawl.model.thresholds import value_of
 from mawl.plan.mix import FEWEST_SESSIONS
+from mawl.simulation.error_range import error_range_of
 from mawl.simulation.fitting import Fitting
 from mawl.simulation.forecast import Base, Question, doubled_systems, scenario_of
 from mawl.simulation.system import System
-from mawl.simulation.validity import error_range_of
 from mawl.spec.program_options import ROLES
 
 LEAST_GAIN_RATIO = value_of("qualification.least_gain_ratio")
