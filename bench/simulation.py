@@ -17,11 +17,11 @@ from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
 from mawl.plan.workload import JobPlan, Plan, SessionPlan
 from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import Flow, JobDemand, StepDemand
-from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.scenario import run as simulated
 from mawl.simulation.system import Device, NodeKind, System
 from mawl.spec.program_options import ROLES, Options
+from mawl.whatif.folder import Label, write_folder
 
 NAME = "simulation"
 

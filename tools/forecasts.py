@@ -19,14 +19,14 @@ from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
 from mawl.lab.experiment.records import LabRecord
 from mawl.model.summary.summary import Judged
-from mawl.simulation.answer import beside
-from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.own_system import cores_of
 from mawl.simulation.system import Device, NodeKind, System, spinning_streams_of
 from mawl.spec.program_options import Options
 from mawl.store import open_run
 from mawl.units import format_rate, format_seconds, parse_size
+from mawl.whatif.answer import beside
+from mawl.whatif.folder import Label, write_folder
 
 REQUEST_BYTES = Options().bufsize_bytes
 """What moves between two seeks."""

@@ -10,9 +10,9 @@ from mawl.model.metrics import METRICS
 from mawl.model.probe_metrics import PROBE_METRICS
 from mawl.model.series_metrics import SERIES_METRICS
 from mawl.placement.metrics import PLACEMENT_METRICS
-from mawl.simulation.metrics import PUBLISHED_FORECAST_METRICS, SIMULATION_METRICS
 from mawl.tuning.metrics import TUNING_METRICS
 from mawl.tuning.search.metrics import SEARCH_METRICS
+from mawl.whatif.metrics import PUBLISHED_FORECAST_METRICS, SIMULATION_METRICS
 from tools.markdown import table
 
 _LAB = (*LAB_METRICS, *LAB_EVIDENCE_METRICS)

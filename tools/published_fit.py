@@ -3,7 +3,7 @@
 Only figures of ``s822-xiv-20`` and ``dl980-spinning-30`` are looked at, all that the model gives of them.
 Least sum of absolute logarithmic errors, one number after another in steps that are halved: no draw,
 no library, the same numbers every time.  It prints them as they stand in
-``mawl/simulation/published_forecast.py`` and ends with 1 where those are others.
+``mawl/whatif/published_forecast.py`` and ends with 1 where those are others.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import sys
 from dataclasses import replace
 
 from mawl.config.published import published_result
-from mawl.simulation.published_forecast import FITTED, FittedNumbers, forecast
-from mawl.simulation.published_rows import FITTED_ON, published_figures
-from mawl.simulation.published_system import PublishedSystem, published_systems
+from mawl.whatif.published_forecast import FITTED, FittedNumbers, forecast
+from mawl.whatif.published_rows import FITTED_ON, published_figures
+from mawl.whatif.published_system import PublishedSystem, published_systems
 
 START = FittedNumbers(
     cpu_ratio=1.0,

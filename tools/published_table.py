@@ -6,7 +6,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mawl.reporters.published_forecasts import (
+from mawl.whatif.published_rows import published_forecasts
+from mawl.whatif.published_system import assumed
+from mawl.whatif.published_text import (
     HEAD,
     LEGEND,
     PAIR_HEAD,
@@ -15,8 +17,6 @@ from mawl.reporters.published_forecasts import (
     row_cells,
     standing,
 )
-from mawl.simulation.published_rows import published_forecasts
-from mawl.simulation.published_system import assumed
 from tools.markdown import table
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "published-forecasts.md"

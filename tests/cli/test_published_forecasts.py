@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from mawl.simulation.metrics import PUBLISHED_FORECAST_METRICS
+from mawl.whatif.metrics import PUBLISHED_FORECAST_METRICS
 from tests.cli.conftest import Command
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mawl.simulation.metrics import SIMULATION_METRICS
 from mawl.store import open_run
+from mawl.whatif.metrics import SIMULATION_METRICS
 from tests.cli.conftest import Command
 
 NAMES = [metric.name.split(".") for metric in SIMULATION_METRICS]

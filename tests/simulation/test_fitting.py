@@ -13,10 +13,10 @@ from mawl.model.run import NodeFacts
 from mawl.simulation.activity import Calibration
 from mawl.simulation.error_range import PAPERS_LOW_RATIO
 from mawl.simulation.fitting import Fitting
-from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import base_of, doubled_systems
 from mawl.simulation.scenario import run
 from mawl.store import open_run
+from mawl.whatif.folder import Label, write_folder
 from tests.fakes.stored_run import facts
 from tests.simulation.scenes import demands, device, flow, plan, scenario, step, system
 

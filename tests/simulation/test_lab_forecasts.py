@@ -12,8 +12,8 @@ from mawl.errors import UsageError
 from mawl.lab.experiment.records import ArmRun, LabRecord, VolumeCalibration
 from mawl.model.run import NodeFacts
 from mawl.simulation import activity
-from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.scenario import run
+from mawl.whatif.folder import Label, write_folder
 from tests.fakes.stored_run import facts
 from tests.simulation.scenes import MB, demands, device, flow, plan, scenario, step, system
 from tools.forecasts import forecasts, page

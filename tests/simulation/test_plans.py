@@ -11,11 +11,11 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import mixed
 from mawl.plan.workload import make_plan
 from mawl.simulation.activity import Calibration
-from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, scenario_of
 from mawl.simulation.plans import of_node, without_node
 from mawl.simulation.scenario import Scenario, run
 from mawl.store import open_run
+from mawl.whatif.folder import Label, write_folder
 from tests.fakes.stored_run import facts
 from tests.fakes.views import as_summary, judged
 from tests.simulation.scenes import demands, flow, plan, step, system

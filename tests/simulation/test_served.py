@@ -18,15 +18,15 @@ from mawl.simulation.activity import Calibration
 from mawl.simulation.changes import changed, parse_change
 from mawl.simulation.demand import Demand, Flow, JobDemand, demand_of
 from mawl.simulation.engine import SimulationOutcome
-from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Question, base_of, predict
 from mawl.simulation.plans import of_node, plans_of
 from mawl.simulation.scenario import Scenario, run
 from mawl.simulation.served import NO_SERVER, as_served
 from mawl.simulation.system import System
 from mawl.simulation.system_file import loads_system, system_toml
-from mawl.simulation.validity import validity_of
 from mawl.store import Run, open_run
+from mawl.whatif.folder import Label, write_folder
+from mawl.whatif.validity import validity_of
 from tests.fakes.stored_run import facts
 from tests.fakes.views import as_summary, judged
 from tests.simulation.scenes import MB, demands, device, flow, plan, side_by_side, step, system

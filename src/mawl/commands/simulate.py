@@ -26,16 +26,16 @@ from mawl.commands.arguments import bounds_of, settings
 from mawl.errors import UsageError
 from mawl.model.summary.summary import Judged
 from mawl.plan.scale import parse_scale
-from mawl.reporters import published_forecasts, simulation
-from mawl.simulation.answer import answer
 from mawl.simulation.changes import KEYS, parse_change
 from mawl.simulation.engine import SimulationOutcome
-from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, predict
-from mawl.simulation.published_rows import published_forecasts as all_published
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system_file import load_system
 from mawl.store import open_run
+from mawl.whatif import published_text, text
+from mawl.whatif.answer import answer
+from mawl.whatif.folder import Label, write_folder
+from mawl.whatif.published_rows import published_forecasts
 
 Told = TypeVar("Told")
 
@@ -124,7 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
         against=None if against is None else judged(against, bounds),
         doubt=others,
     )
-    _print(told, simulation.render, arguments.json)
+    _print(told, text.render, arguments.json)
     return 0
 
 
@@ -141,7 +141,7 @@ def _published(arguments: argparse.Namespace) -> int:
         if name not in unasked and getattr(arguments, name) != usual:
             given = "RUN" if name == "run" else f"--{name.replace('_', '-')}"
             raise UsageError(f"--published does not go with {given}", cure="leave one out")
-    _print(all_published(), published_forecasts.render, arguments.json)
+    _print(published_forecasts(), published_text.render, arguments.json)
     return 0
 
 

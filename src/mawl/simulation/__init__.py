@@ -1,1 +1,1 @@
-"""What-if: a run's demand on a described system, and how long it would take there."""
+"""The model: a run's demand on a described system, and how long it would take there."""

@@ -14,10 +14,10 @@ from mawl.errors import MawlError
 from mawl.model.qualification import AnswerNodes, Fits, Qualification, QualifyRun
 from mawl.model.run import Alone, AloneRun, NodeFacts
 from mawl.simulation.activity import Calibration
-from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.scenario import run
 from mawl.store import open_run
 from mawl.store.facts import write_facts
+from mawl.whatif.folder import Label, write_folder
 from tests.fakes.qualifications import qualification
 from tests.fakes.qualified import cluster
 from tests.fakes.stored_run import facts

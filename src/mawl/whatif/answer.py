@@ -10,15 +10,15 @@ from mawl.errors import UsageError
 from mawl.model.summary.summary import Summary
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.forecast import Base, Question, doubled_systems, predict
-from mawl.simulation.metrics import (
+from mawl.simulation.scenario import Scenario, run
+from mawl.whatif.metrics import (
     DoubledResource,
     GrownSessions,
     PredictedFigure,
     Prediction,
     SimulationAnswer,
 )
-from mawl.simulation.scenario import Scenario, run
-from mawl.simulation.validity import phases_of, validity_of
+from mawl.whatif.validity import phases_of, validity_of
 
 
 def answer(

@@ -19,8 +19,6 @@ from mawl.plan.write import nodes_toml, plan_toml
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.own_system import UNTOLD
 from mawl.simulation.plans import without_node
-from mawl.simulation.records import records_of
-from mawl.simulation.samples import SimulatedServer, samples_of
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system import NodeKind, System
 from mawl.spec.program_options import ROLES
@@ -30,6 +28,8 @@ from mawl.store.files import replace_file, sync_directory
 from mawl.store.folder import make_folder
 from mawl.store.layout import LOGS, NODES, PLAN
 from mawl.store.parquet import write_parquet
+from mawl.whatif.records import records_of
+from mawl.whatif.samples import SimulatedServer, samples_of
 
 NO_FIGURE = "a simulation knows no such figure"
 

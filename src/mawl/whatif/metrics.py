@@ -9,8 +9,8 @@ import msgspec
 from mawl.definitions.figure import Figure, block, count, flag, hourly, listing, rate, seconds, share, text
 from mawl.definitions.metric import FACTS, Metric
 from mawl.model.fields import metrics_of
-from mawl.simulation.published_forecast import FittedNumbers
 from mawl.simulation.system import System
+from mawl.whatif.published_forecast import FittedNumbers
 
 PAGE = "docs/design/simulation.md"
 CALIBRATED = f"{PAGE}, Calibration"

@@ -13,8 +13,8 @@ from mawl.simulation.error_range import (
     unchecked_of,
 )
 from mawl.simulation.forecast import Base, Question
-from mawl.simulation.metrics import ElapsedRange, ForecastValidity, PhaseLimit
 from mawl.simulation.scenario import Scenario
+from mawl.whatif.metrics import ElapsedRange, ForecastValidity, PhaseLimit
 
 
 def validity_of(

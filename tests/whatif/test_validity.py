@@ -14,20 +14,20 @@ from mawl.model.run import NodeFacts
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import Plan
 from mawl.simulation.activity import Calibration
-from mawl.simulation.answer import doubled
 from mawl.simulation.changes import parse_change
 from mawl.simulation.demand import NO_CPU
-from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, predict
-from mawl.simulation.metrics import ElapsedRange, ForecastValidity
 from mawl.simulation.own_system import MEMORY_PATH, UNTOLD
 from mawl.simulation.plans import at_scale
 from mawl.simulation.scenario import Scenario, run
 from mawl.simulation.system import System
-from mawl.simulation.validity import validity_of
 from mawl.spec import toml
 from mawl.store import Run, open_run
 from mawl.store.layout import PLAN
+from mawl.whatif.answer import doubled
+from mawl.whatif.folder import Label, write_folder
+from mawl.whatif.metrics import ElapsedRange, ForecastValidity
+from mawl.whatif.validity import validity_of
 from tests.fakes.stored_run import facts
 from tests.fakes.views import as_summary, judged
 from tests.simulation.scenes import demands, device, flow, plan, scenario, step, system

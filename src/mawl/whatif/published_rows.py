@@ -10,9 +10,9 @@ import msgspec
 
 from mawl.config.published import papers, published, published_result
 from mawl.model.published import PaperWorkload, PublishedResult
-from mawl.simulation.metrics import Printed, PublishedFit, PublishedForecasts, PublishedPair, PublishedRow
-from mawl.simulation.published_forecast import FITTED, PublishedForecast, forecast
-from mawl.simulation.published_system import published_systems
+from mawl.whatif.metrics import Printed, PublishedFit, PublishedForecasts, PublishedPair, PublishedRow
+from mawl.whatif.published_forecast import FITTED, PublishedForecast, forecast
+from mawl.whatif.published_system import published_systems
 
 FITTED_ON = ("s822-xiv-20", "dl980-spinning-30")
 """The systems whose figures the fit has seen (tools/published_fit.py)."""

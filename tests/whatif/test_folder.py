@@ -17,17 +17,17 @@ from mawl.plan.workload import Plan
 from mawl.plan.write import nodes_toml, plan_toml
 from mawl.reporters import markdown
 from mawl.simulation.activity import Calibration
-from mawl.simulation.answer import answer, grown
 from mawl.simulation.demand import NO_ROLES, demand_of
 from mawl.simulation.engine import SimulationOutcome
-from mawl.simulation.folder import Label, write_folder
 from mawl.simulation.forecast import Base, Question, base_of, predict
-from mawl.simulation.metrics import ElapsedRange
 from mawl.simulation.plans import plans_of, without_node
 from mawl.simulation.scenario import Scenario, blocked_in_roles, run
 from mawl.spec.program_options import ROLES
 from mawl.store import Run, open_run
 from mawl.store.layout import PLAN
+from mawl.whatif.answer import answer, grown
+from mawl.whatif.folder import Label, write_folder
+from mawl.whatif.metrics import ElapsedRange
 from tests.fakes.stored_run import facts
 from tests.fakes.views import BARE, as_summary, judged
 from tests.simulation.scenes import MB, demands, device, flow, plan, scenario, step, system

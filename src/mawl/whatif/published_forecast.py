@@ -22,7 +22,11 @@ from mawl.plan.workload import Plan, load_workload, make_plan
 from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import Direction, Flow, JobDemand, StepDemand
 from mawl.simulation.engine import SimulatedJob, SimulationOutcome
-from mawl.simulation.published_system import (
+from mawl.simulation.recording import SimulationRecording
+from mawl.simulation.resources import CORES
+from mawl.simulation.scenario import Scenario, run
+from mawl.spec.program_options import ROLES, Role
+from mawl.whatif.published_system import (
     PublishedSystem,
     block_bytes,
     sessions_of,
@@ -30,10 +34,6 @@ from mawl.simulation.published_system import (
     unit_seconds,
     value,
 )
-from mawl.simulation.recording import SimulationRecording
-from mawl.simulation.resources import CORES
-from mawl.simulation.scenario import Scenario, run
-from mawl.spec.program_options import ROLES, Role
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from mawl.formats.lines import one_line
 from mawl.reporters.columns import aligned
 from mawl.reporters.figure import ABSENT, figure
-from mawl.simulation.metrics import (
+from mawl.units import format_change, format_percent, format_rate, format_seconds
+from mawl.whatif.metrics import (
     DoubledResource,
     ForecastValidity,
     GrownSessions,
@@ -16,7 +17,6 @@ from mawl.simulation.metrics import (
     Prediction,
     SimulationAnswer,
 )
-from mawl.units import format_change, format_percent, format_rate, format_seconds
 
 LIMITS = {
     "cpu": "computing",

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from textwrap import wrap
 
 from mawl.reporters.columns import LINE_WIDTH, aligned
-from mawl.simulation.metrics import PublishedForecasts, PublishedPair, PublishedRow
 from mawl.units import (
     format_bytes,
     format_change,
@@ -15,6 +14,7 @@ from mawl.units import (
     format_ratio,
     format_seconds,
 )
+from mawl.whatif.metrics import PublishedForecasts, PublishedPair, PublishedRow
 
 NEAR_RATIO = 0.15
 """A prediction this near to the figure counts as near."""

@@ -1,6 +1,6 @@
 """The papers' systems as descriptions: figures with the words they stand in, and one table of assumptions.
 
-``simulation/published/*.toml`` keep numbers in the unit that a paper prints; what no paper gives is taken
+``whatif/published/*.toml`` keep numbers in the unit that a paper prints; what no paper gives is taken
 from ``assumed.toml``, the same for every system (docs/design/published-forecasts.md has the formulas).
 """
 

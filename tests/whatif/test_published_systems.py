@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from mawl.config.published import paper_of, published, published_result
-from mawl.simulation import published_forecast, published_system
-from mawl.simulation.published_system import (
+from mawl.simulation.system_file import loads_system, system_toml
+from mawl.whatif import published_forecast, published_system
+from mawl.whatif.published_system import (
     PublishedSystem,
     assumed,
     published_systems,
     sessions_of,
     system_of,
 )
-from mawl.simulation.system_file import loads_system, system_toml
 from tests import needs
 
 SYSTEMS = {one.id: one for one in published_systems()}

@@ -7,11 +7,10 @@ import dataclasses
 import pytest
 
 from mawl.config.published import published
-from mawl.reporters import published_forecasts
-from mawl.simulation import published_rows
 from mawl.simulation.error_range import MOST_FITTED_ERROR_RATIO, PAPERS_HIGH_RATIO, PAPERS_LOW_RATIO
-from mawl.simulation.published_forecast import FITTED, FittedNumbers
-from mawl.simulation.published_rows import FITTED_ON, direction, pairs, published_figures, rows
+from mawl.whatif import published_rows, published_text
+from mawl.whatif.published_forecast import FITTED, FittedNumbers
+from mawl.whatif.published_rows import FITTED_ON, direction, pairs, published_figures, rows
 from tools import published_fit, published_table
 
 
@@ -83,6 +82,6 @@ def test_pairs_have_directions_and_twice_the_ports_give_no_more() -> None:
 def test_the_page_is_as_printed_and_the_screen_has_the_same_rows() -> None:
     assert published_table.PAGE.read_text() == published_table.page()
     forecasts = published_rows.published_forecasts()
-    shown = published_forecasts.render(forecasts)
+    shown = published_text.render(forecasts)
     assert shown.count("s822-xiv-20*") == sum(row.system == "s822-xiv-20" for row in forecasts.rows)
-    assert shown.rstrip().endswith(published_forecasts.standing(forecasts)[-1])
+    assert shown.rstrip().endswith(published_text.standing(forecasts)[-1])
