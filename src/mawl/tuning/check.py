@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
-from mawl.formats.aix import number
+from mawl.formats.settings.aix import number
 from mawl.model.inventory import Figures, Inventory
 from mawl.model.inventory_metrics import MACHINE
 from mawl.model.thresholds import value_of

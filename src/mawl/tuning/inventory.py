@@ -12,7 +12,7 @@ from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
-from mawl.formats.aix import attributes, limits, tunables
+from mawl.formats.settings.aix import attributes, limits, tunables
 from mawl.measure.block_devices import volume_facts
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of

@@ -1,0 +1,1 @@
+"""What commands print of settings: AIX, Spectrum Scale, Linux and the virtual I/O server."""
