@@ -16,6 +16,7 @@ from mawl.store import open_run
 from mawl.tuning.profile_files import profiles
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB
+from tests.fakes.collected_hosts import client
 from tests.fakes.recorded_host import aix_recording
 
 
@@ -83,6 +84,11 @@ def test_each_number_is_what_the_file_says_that_it_is_read_from(
     [
         (["check", "--live", "latest"], "--live does not go with a run"),
         (["show", "--all", "arrays"], "--all does not go with a profile"),
+        (["check", "latest", "--from", "x"], "--from does not go with a run"),
+        (["check", "--live", "--from", "x"], "--live does not go with --from"),
+        (["check", "--storage", "a=XIV", "--live"], "--storage is of files"),
+        (["check", "--from", "absent"], "absent is not there"),
+        (["check", "--from", ".", "--storage", "XIV"], "expected NAMES=SYSTEM"),
         (["show", "nothing"], "nothing is no tuning profile"),
         (["show", "absent.toml"], "absent.toml: cannot be read"),
     ],
@@ -137,3 +143,25 @@ def test_a_recorded_aix_host_is_checked_from_its_bbbp_sections(mawl: Command) ->
     }
     assert rows["max_xfer_size"]["change"] == "chdev -l fcs0 -a max_xfer_size=0x200000 -P"
     assert all(rows[name]["is_default"] for name in ("maxfree", "maxuproc", "queue_depth", "max_xfer_size"))
+
+
+def test_a_collected_host_is_checked_as_text_and_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(client(tmp_path / "lpar1", "default"))
+    assert main(["tune", "check", "--from", folder, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["platform"], found["collected"], found["nodes"]) == ("aix", True, ["lpar1"])
+    assert sum(found["counts"].values()) == len(found["settings"])
+    (tmp_path / "lpar1/notes.txt").write_text("by hand")
+    assert main(["tune", "check", "--from", folder]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("collected files (lpar1): ")
+    assert "maxfree: 1088 (the default), recommended 73728 pages" in out.replace(" pages (the", " (the")
+    assert "not read:\n  notes.txt: not in MANIFEST" in out
+
+
+def test_the_collector_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tune", "collector", "aix"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("#!/bin/sh\n# Collects settings") and out.endswith('--from $dir"\n')

@@ -19,7 +19,7 @@ from mawl.tuning.check import CurrentSettings, filled, of_the_machine
 from mawl.tuning.inventory import recorded_inventories
 from mawl.tuning.metrics import TUNING_METRICS
 from mawl.tuning.profile_files import profiles
-from mawl.tuning.records import Checked, Profile
+from mawl.tuning.records import Checked, FileUnread, Profile
 from tests.fakes.views import plain
 
 DISK = {
@@ -152,7 +152,8 @@ def test_the_network_counts_where_a_role_lies_on_it(kind: str, there: bool) -> N
 
 def test_names_are_those_of_the_registry() -> None:
     found = linux()
-    names = {name for name in found if name not in ("settings", "counts")}
+    names = {name for name in found if name not in ("settings", "counts", "unread")}
+    names |= {f"unread.*.{name}" for name in FileUnread.__struct_fields__}
     names |= {f"counts.{name}" for name in found["counts"]}
     names |= {f"settings.*.{name}" for one in found["settings"] for name in one}
     assert {f"tune.{name}" for name in names} == {metric.name for metric in TUNING_METRICS}

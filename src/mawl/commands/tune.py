@@ -1,13 +1,17 @@
 """What is set, what should be, and how to change it; nothing is changed (docs/guides/tuning.md).
 
 `show` prints the profiles: settings with their default, what is recommended, why and by whom. `check` puts
-what a run found set, or what is set here and now, beside them. `search` tries run options against the
+what a run found set, what is set here and now, or what commands of another system printed (`--from`), beside
+them. `collector` prints a shell script that collects such output on AIX, Linux, Spectrum Scale or a virtual
+I/O server. `search` tries run options against the
 baseline, and says whether there is a gain (docs/guides/search.md).
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,9 +19,12 @@ import msgspec
 from mawl.commands.arguments import add_role_arguments, bounds_of, settings
 from mawl.commands.tune_search import add_search_arguments, run_search
 from mawl.errors import UsageError
+from mawl.formats.settings.collected import PLATFORMS
 from mawl.reporters.json import render
 from mawl.tuning import text as tuning
 from mawl.tuning.check import check
+from mawl.tuning.collection.reading import collected
+from mawl.tuning.collection.script import collector
 from mawl.tuning.inventory import live_inventory, run_reading
 from mawl.tuning.profile_files import profile, profiles
 from mawl.tuning.records import Profile
@@ -27,8 +34,8 @@ HELP = "settings: what is set, what is recommended, why, and the commands that c
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl tune show|check|search``."""
-    verbs = parser.add_subparsers(dest="tune_verb", metavar="show|check|search", required=True)
+    """``mawl tune show|check|collector|search``."""
+    verbs = parser.add_subparsers(dest="tune_verb", metavar="show|check|collector|search", required=True)
     show = verbs.add_parser("show", help="the profiles, or one of them")
     show.add_argument("profile", nargs="?", metavar="PROFILE", help="a name, or a TOML file of your own")
     show.add_argument("--all", action="store_true", help="every setting of every profile")
@@ -39,6 +46,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "run", nargs="?", metavar="RUN", help="a run folder, a run id, or latest (default, without --live)"
     )
     compare.add_argument("--live", action="store_true", help="this machine as it is set now")
+    compare.add_argument(
+        "--from",
+        nargs="+",
+        dest="collected",
+        metavar="PATH",
+        help="files of what commands of a system printed, or the folders that its collector wrote",
+    )
+    compare.add_argument(
+        "--storage",
+        action="append",
+        metavar="NAMES=SYSTEM",
+        help="with --from: the storage system that disks, adapters or file systems are on, such as "
+        "'sasdata=ESS GL4' or 'hdisk*=XIV'; may be repeated (default: what the files say)",
+    )
     compare.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
     add_role_arguments(compare, own=False)
     compare.add_argument(
@@ -51,6 +72,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     compare.add_argument("--all", action="store_true", help="also what is as recommended, or not known")
     compare.add_argument("--json", action="store_true", help="print one JSON object")
     compare.set_defaults(run_tune=_check)
+    collect = verbs.add_parser("collector", help="print a script that collects settings; it only reads")
+    collect.add_argument("platform", choices=PLATFORMS, help="what the script runs on")
+    collect.set_defaults(run_tune=_collector)
     search = verbs.add_parser(
         "search", help="run options that are better than the baseline, if there are any"
     )
@@ -83,15 +107,36 @@ def as_block(one: Profile) -> dict[str, Any]:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    if arguments.live and arguments.run is not None:
-        raise UsageError("--live does not go with a run", cure="leave one of them out")
+    asked = {"--live": arguments.live, "--from": arguments.collected, "a run": arguments.run is not None}
+    given = [name for name, there in asked.items() if there]
+    if len(given) > 1:
+        raise UsageError(f"{given[0]} does not go with {given[1]}", cure="leave one of them out")
+    if arguments.storage and not arguments.collected:
+        raise UsageError("--storage is of files", cure="name them with --from, or leave it out")
     chosen = settings()
     wanted = [profile(name) for name in arguments.profile] if arguments.profile else None
-    reading = (
-        live_inventory(arguments, chosen)
-        if arguments.live
-        else run_reading(arguments.run or "latest", chosen.runs(arguments.runs), bounds_of(chosen))
-    )
+    if arguments.collected:
+        reading = collected([Path(name) for name in arguments.collected], _storages(arguments.storage))
+    elif arguments.live:
+        reading = live_inventory(arguments, chosen)
+    else:
+        reading = run_reading(arguments.run or "latest", chosen.runs(arguments.runs), bounds_of(chosen))
     found = check(reading, wanted, profiles())
     print(render(found) if arguments.json else tuning.render(found, whole=arguments.all))
+    return 0
+
+
+def _storages(given: Sequence[str] | None) -> dict[str, str]:
+    """Pattern of names to storage system, as ``--storage`` gives them."""
+    found = {}
+    for text in given or ():
+        names, equals, system = text.partition("=")
+        if not (names and equals and system.strip()):
+            raise UsageError(f"--storage {text}: expected NAMES=SYSTEM", cure="such as 'sasdata=ESS GL4'")
+        found[names] = system.strip()
+    return found
+
+
+def _collector(arguments: argparse.Namespace) -> int:
+    print(collector(arguments.platform), end="")
     return 0

@@ -11,8 +11,13 @@ from mawl.definitions.metric import Kind, Metric, Unit
 MACHINE = "machine"
 PAGE = "docs/design/tuning.md, The inventory"
 
-TEXT_FAMILIES = ("vmo", "ioo", "no", "schedo", "sys0", "ulimit", "hdisk", "fcs", "fscsi", "mmlsconfig")
-"""AIX (and Spectrum Scale) commands whose output a recording keeps: their figures are those they print."""
+TEXT_FAMILIES = (
+    *("vmo", "ioo", "no", "schedo", "raso", "sys0", "ulimit", "hdisk", "fcs", "fscsi", "en", "ent"),
+    *("smtctl", "lparstat", "lspath", "lsdev", "lsmap", "mount"),
+    *("mmlsconfig", "mmdiag", "mmlsfs", "mmlsdisk", "mmlsnsd", "iomemory_vsl"),
+)
+"""AIX, Spectrum Scale and driver settings that a recording or a collection holds, by the command that prints
+them or the device they are of: their figures are those that it prints (docs/design/tuning.md)."""
 
 _Row = tuple[str, Unit, str]
 

@@ -12,10 +12,19 @@ from mawl.formats.settings.aix import number
 from mawl.model.inventory import Figures, Inventory
 from mawl.model.inventory_metrics import MACHINE
 from mawl.model.thresholds import value_of
-from mawl.tuning.records import Checked, Platform, Profile, SettingFound, State, TuningSetting, Value
+from mawl.tuning.records import (
+    Checked,
+    FileUnread,
+    Platform,
+    Profile,
+    SettingFound,
+    State,
+    TuningSetting,
+    Value,
+)
 from mawl.tuning.roles import FAMILY as ROLES
 
-STATES: tuple[State, ...] = ("differs", "not known", "as recommended", "for you to judge")
+STATES: tuple[State, ...] = ("differs", "not known", "not collected", "as recommended", "for you to judge")
 """In the order of the list; the last is advice, and what mawl cannot read."""
 
 OF_RUNS = ("options", ROLES)
@@ -26,8 +35,9 @@ CLOSE_RATIO = value_of("tuning.close_ratio")
 
 
 class CurrentSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What is set, of a run or of this machine now.
+    """What is set, of a run, of this machine now, or in files of what commands printed (``collected``).
 
+    ``also`` are further platforms that such files tell of, ``unread`` those of them that told nothing.
     ``losses`` are ``limit.losses`` of the run: the mean share of the jobs' time that waiting for each
     resource cost; None where nothing was run or the run does not tell.
     """
@@ -37,6 +47,9 @@ class CurrentSettings(msgspec.Struct, frozen=True, kw_only=True):
     inventories: Mapping[str, Inventory]
     verdict: str | None = None
     losses: Mapping[str, float] | None = None
+    collected: bool = False
+    also: tuple[Platform, ...] = ()
+    unread: Sequence[FileUnread] = ()
 
 
 def of_the_machine(reading: CurrentSettings) -> CurrentSettings:
@@ -71,17 +84,19 @@ def check(
     rows.sort(key=lambda row: (STATES.index(row.state), -(row.weight_ratio or 0.0)))
     return Checked(
         run_id=reading.run_id,
+        collected=reading.collected,
         platform=reading.platform,
         verdict=reading.verdict,
         nodes=list(reading.inventories),
         profiles=[one.name for one in chosen],
         counts={state.replace(" ", "_"): sum(row.state == state for row in rows) for state in STATES},
+        unread=list(reading.unread),
         settings=rows,
     )
 
 
 def _fits(profile: Profile, reading: CurrentSettings) -> bool:
-    if not profile.checked or profile.platform not in (reading.platform, "any"):
+    if not profile.checked or profile.platform not in (reading.platform, *reading.also, "any"):
         return False
     return not profile.network_storage or any(map(_by_network, reading.inventories.values()))
 
@@ -101,6 +116,9 @@ def _rows(
     """
     if setting.family is None or setting.rule == "advice":
         yield _row(node, "", setting, reading, None, "for you to judge", _why_not(setting))
+        return
+    if reading.collected:
+        yield from _collected_rows(node, inventory, setting, reading)
         return
     if named and setting.family not in inventory.families:
         why = inventory.missing.get(setting.family, f"{setting.family}: not read by mawl")
@@ -122,12 +140,58 @@ def _why_not(setting: TuningSetting) -> str:
     return "advice" if setting.rule == "advice" else f"not read by mawl: {filled(setting.read, setting, '')}"
 
 
-def _is_meant(setting: TuningSetting, subject: str, figures: Figures) -> bool:
-    if setting.subjects and not any(fnmatchcase(subject, part) for part in setting.subjects.split("|")):
+def _collected_rows(
+    node: str, inventory: Inventory, setting: TuningSetting, reading: CurrentSettings
+) -> Iterator[SettingFound]:
+    """As :func:`_rows`, of files: what they do not hold is a row, too, and never taken for a default."""
+    assert setting.family is not None
+    if setting.family in OF_RUNS:
+        return
+    held = inventory.families.get(setting.family, {})
+    subjects = {name: figures for name, figures in held.items() if _named(setting, name)}
+    if not subjects:
+        reason = f"to collect it: {filled(setting.read, setting, '')}"
+        yield _row(node, "", setting, reading, None, "not collected", reason)
+    for subject, figures in subjects.items():
+        path = f"{setting.family}.{subject}.{setting.figure}"
+        unknown = [name for name in setting.when if figures.get(name) is None]
+        current = figures.get(setting.figure)
+        if not _is_meant(setting, subject, figures, unknown):
+            continue
+        if setting.figure not in figures:
+            reason = f"to collect it: {filled(setting.read, setting, subject)}"
+            yield _row(node, subject, setting, reading, None, "not collected", reason)
+        elif current is None:
+            reason = inventory.missing.get(path, "the files do not say")
+            yield _row(node, subject, setting, reading, None, "not known", reason)
+        elif unknown:
+            wanted = ", ".join(f"{name} {_either(setting.when[name])}" for name in unknown)
+            reason = f"only for {wanted}, and the files do not tell which it is"
+            yield _row(node, subject, setting, reading, current, "for you to judge", reason)
+        else:
+            yield _row(node, subject, setting, reading, current, _state(setting, current, figures), None)
+
+
+def _either(allowed: Value | list[Value]) -> str:
+    return " or ".join(map(str, _listed(allowed)))
+
+
+def _listed(allowed: Value | list[Value]) -> list[Value]:
+    return allowed if isinstance(allowed, list) else [allowed]
+
+
+def _named(setting: TuningSetting, subject: str) -> bool:
+    return not setting.subjects or any(fnmatchcase(subject, part) for part in setting.subjects.split("|"))
+
+
+def _is_meant(setting: TuningSetting, subject: str, figures: Figures, unknown: Sequence[str] = ()) -> bool:
+    """Whether the setting is for a subject of such figures; those that are ``unknown`` do not count."""
+    if not _named(setting, subject):
+        return False
+    if any(figures.get(name) in _listed(barred) for name, barred in setting.unless.items()):
         return False
     return all(
-        figures.get(name) in (allowed if isinstance(allowed, list) else [allowed])
-        for name, allowed in setting.when.items()
+        figures.get(name) in _listed(allowed) for name, allowed in setting.when.items() if name not in unknown
     )
 
 

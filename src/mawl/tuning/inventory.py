@@ -12,12 +12,12 @@ from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
-from mawl.formats.settings.aix import attributes, limits, tunables
+from mawl.formats.settings.commands import reader_of, words_of
+from mawl.formats.settings.told import Output, Told
 from mawl.measure.block_devices import volume_facts
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of
-from mawl.model.inventory import Figures, Inventory
-from mawl.model.inventory_metrics import MACHINE
+from mawl.model.inventory import Inventory
 from mawl.model.run import RunFacts
 from mawl.model.summary.judgement import Losses
 from mawl.spec.program_options import Role
@@ -85,33 +85,22 @@ def _known(losses: Losses) -> dict[str, float] | None:
 
 
 _COMMAND = re.compile(r"BBBP[A-Z]?\.(?P<command>.+)", re.DOTALL)
-_DEVICE = re.compile(r"lsattr\b.*?\s(?:-\w*l\s*)?(?P<device>(?P<family>sys|hdisk|fcs|fscsi)[0-9]+)\b.*")
 
 
 def recorded_inventories(facts: RunFacts) -> dict[str, Inventory]:
-    """Node to what its recording says; nodes of which no command is known are left out."""
-    found: dict[str, dict[str, dict[str, Figures]]] = {}
+    """Node to what its recording says; nodes of which no command is known are left out.
+
+    The readers are those of a collection (:mod:`mawl.tuning.collection`).
+    """
+    found: dict[str, Told] = {}
     for name, text in facts.settings.items():
         node = next((one.name for one in facts.nodes if name.startswith(f"{one.name}.")), None)
         match = _COMMAND.fullmatch(name.removeprefix(f"{node}.")) if node else None
         if node is None or match is None or not isinstance(text, str):
             continue
-        family, subject, figures = _told(match["command"], text)
-        if family and figures:
-            found.setdefault(node, {}).setdefault(family, {}).setdefault(subject, {}).update(figures)
-    return {node: Inventory(families=families) for node, families in found.items()}
-
-
-def _told(command: str, text: str) -> tuple[str | None, str, Figures]:
-    """Family, subject and figures of a command's output."""
-    words = command.split()
-    first = words[0].rpartition("/")[2] if words else ""
-    if first in ("vmo", "ioo", "no", "schedo"):
-        return first, MACHINE, dict(tunables(text))
-    if first == "ulimit":
-        return "ulimit", MACHINE, dict(limits(text))
-    device = _DEVICE.fullmatch(command)
-    if device is not None:
-        family = "sys0" if device["family"] == "sys" else device["family"]
-        return family, device["device"], dict(attributes(text))
-    return None, MACHINE, {}
+        command, lines = words_of(match["command"]), tuple(text.splitlines())
+        reader = reader_of(command, lines)
+        if reader is not None:
+            output = Output(command=command, lines=lines, whole=False, file=name)
+            reader(output, found.setdefault(node, Told()))
+    return {node: told.inventory() for node, told in found.items() if told.families}

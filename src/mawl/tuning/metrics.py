@@ -13,23 +13,31 @@ from mawl.definitions.metric import (
 
 PAGE = "docs/design/tuning.md"
 CHECK = f"{PAGE}, The check"
+COLLECTION = f"{PAGE}, Collections"
 PROFILES = f"{PAGE}, Profiles"
 _ROW = "tune.settings.*."
 
 TUNING_METRICS: tuple[Metric, ...] = (
     text_metric("tune.run_id", "The run whose settings were compared; null for this machine now.", CHECK),
-    text_metric("tune.platform", "Whose settings they are: linux or aix.", CHECK),
+    flag_metric(
+        "tune.collected", "Whether the settings are from files of what commands printed.", COLLECTION
+    ),
+    text_metric("tune.platform", "Whose settings they are: linux, aix or spectrum scale.", CHECK),
     text_metric("tune.verdict", "What limited the run (limit.verdict); null without one.", CHECK),
     Metric("tune.nodes", "-", "list", "Names of the nodes with an inventory.", CHECK),
     Metric("tune.profiles", "-", "list", "Names of the profiles that were compared.", CHECK),
     *(
         count_metric(f"tune.counts.{state}", f"Rows whose state is {state.replace('_', ' ')}.", CHECK)
-        for state in ("differs", "not_known", "as_recommended", "for_you_to_judge")
+        for state in ("differs", "not_known", "not_collected", "as_recommended", "for_you_to_judge")
     ),
+    text_metric("tune.unread.*.file", "File of a collection that told nothing.", COLLECTION),
+    text_metric("tune.unread.*.reason", "Why.", COLLECTION),
     text_metric(f"{_ROW}node", "Node.", CHECK),
     text_metric(f"{_ROW}subject", "Device, mount, interface; empty for the machine.", CHECK),
     text_metric(
-        f"{_ROW}state", "differs, not known (with reason), as recommended, or for you to judge.", CHECK
+        f"{_ROW}state",
+        "differs, not known, not collected (both with reason), as recommended, or for you to judge.",
+        CHECK,
     ),
     Metric(f"{_ROW}current", "-", "object", "What is set, in the unit of the row; null if not known.", CHECK),
     flag_metric(f"{_ROW}is_default", "Whether current is default; null if either is not.", CHECK),

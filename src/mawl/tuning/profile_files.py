@@ -114,6 +114,7 @@ def _changed(group: SettingGroup, entry: SettingEntry, profile: str) -> TuningSe
         range=entry.range,
         condition=entry.condition or group.condition,
         when=group.when if entry.when is None else entry.when,
+        unless=group.unless,
         why=entry.why or group.why,
         read=entry.read or group.read,
         change=entry.change or group.change,
@@ -148,6 +149,7 @@ def _kept(group: SettingGroup, name: str, value: Value, profile: str) -> TuningS
         range=None,
         condition=group.condition,
         when=group.when,
+        unless=group.unless,
         why=group.why,
         read=group.read,
         change=None if observed else group.change,
@@ -198,7 +200,7 @@ def _strange_figures(setting: TuningSetting) -> Iterator[str]:
     if figures is None:
         yield f"family {setting.family} is not in the inventory: {', '.join((*FIGURES, *TEXT_FAMILIES))}"
         return
-    for name in (setting.figure, setting.bounded_by, *setting.when):
+    for name in (setting.figure, setting.bounded_by, *setting.when, *setting.unless):
         if name is not None and name not in figures:
             yield f"the inventory has no figure {setting.family}.{name}"
 

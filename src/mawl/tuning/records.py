@@ -71,8 +71,9 @@ class SettingGroup(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """Settings that are read, changed and cited alike.
 
     ``family`` is that of the inventory (:mod:`mawl.model.inventory_metrics`) or of the AIX command whose
-    output an import keeps; None for what mawl cannot read.  ``kept`` are settings that the source names
-    with their value and did not change; ``observed`` those among them that nobody can set.
+    output an import or a collection holds; None for what mawl cannot read.  The settings are for subjects
+    with the figures of ``when``, and not for those with one of ``unless``.  ``kept`` are settings that the
+    source names with their value and did not change; ``observed`` those that nobody can set.
     """
 
     name: Text
@@ -85,6 +86,7 @@ class SettingGroup(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     why: Text | None = None
     condition: Text | None = None
     when: dict[str, Value | list[Value]] = {}
+    unless: dict[str, Value | list[Value]] = {}
     change: Text | None = None
     persist: Text | None = None
     relieves: list[Relieved] = []
@@ -140,6 +142,7 @@ class TuningSetting(msgspec.Struct, frozen=True, kw_only=True):
     range: tuple[float, float] | None
     condition: str | None
     when: dict[str, Value | list[Value]]
+    unless: dict[str, Value | list[Value]]
     why: str | None
     read: str
     change: str | None
@@ -165,7 +168,14 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     settings: list[TuningSetting]
 
 
-State = Literal["differs", "not known", "as recommended", "for you to judge"]
+State = Literal["differs", "not known", "not collected", "as recommended", "for you to judge"]
+
+
+class FileUnread(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of a collection, or a part of one, that told nothing, and why."""
+
+    file: str
+    reason: str
 
 
 class SettingFound(msgspec.Struct, frozen=True, kw_only=True):
@@ -202,9 +212,11 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     """Settings compared with what is recommended: ``tune.`` in docs/reference/metrics.md."""
 
     run_id: str | None
+    collected: bool
     platform: Platform
     verdict: str | None
     nodes: list[str]
     profiles: list[str]
     counts: dict[str, int]
+    unread: list[FileUnread]
     settings: list[SettingFound]

@@ -14,6 +14,7 @@ from mawl.units import format_bits, format_latency, format_request
 
 LEGEND = "mawl tune show PROFILE lists one; --all all of them; * is checked without being named."
 WEIGHT = "at stake"
+MOST_UNREAD = 10
 
 
 def listing(profiles: Sequence[Profile]) -> str:
@@ -59,9 +60,22 @@ def render(found: Checked, *, whole: bool) -> str:
             lines += _finding(row, several=len(found.nodes) > 1)
     hidden = len(found.settings) - len(shown)
     if hidden:
-        lines += ["", f"{hidden} more are as recommended, not known or for you to judge (--all shows them)."]
+        others = "as recommended, not known, not collected or for you to judge"
+        lines += ["", f"{hidden} more are {others} (--all shows them)."]
+    lines += _unread(found, whole=whole)
     lines += ["", "Nothing was changed. Change one thing at a time, and measure before and after."]
     return "\n".join(one_line_each(lines))
+
+
+def _unread(found: Checked, *, whole: bool) -> Iterator[str]:
+    """Files of a collection that told nothing: all with ``whole``, else the first few."""
+    if found.unread:
+        yield from ("", "not read:")
+    shown = found.unread if whole else found.unread[:MOST_UNREAD]
+    for one in shown:
+        yield from _wrapped(f"{one.file}: {one.reason}", "  ")
+    if len(shown) < len(found.unread):
+        yield f"  and {len(found.unread) - len(shown)} more (--all shows them)"
 
 
 def one_line_each(lines: Sequence[str]) -> list[str]:
@@ -74,7 +88,13 @@ def _clean(line: str) -> str:
 
 
 def _head(found: Checked) -> list[str]:
-    what = f"run {found.run_id}" if found.run_id else "this machine now"
+    what = (
+        f"run {found.run_id}"
+        if found.run_id
+        else "collected files"
+        if found.collected
+        else "this machine now"
+    )
     limit = f"; limit {found.verdict}" if found.verdict else ""
     counts = ", ".join(f"{number} {state.replace('_', ' ')}" for state, number in found.counts.items())
     profiles = ", ".join(found.profiles) or "no profile for this platform"

@@ -1,0 +1,84 @@
+"""What one command printed, and the settings found in it: each a value, or absent with the reason."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from mawl.model.inventory import Figures, Inventory, Value
+from mawl.model.inventory_metrics import MACHINE
+
+_WORDS = re.compile(r"[\x20-\x7e]{1,400}")
+_NAME = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
+
+
+class Output(msgspec.Struct, frozen=True, kw_only=True):
+    """Lines of a command's output.
+
+    ``whole`` says that the file tells that nothing is missing at its end: without it a line that is
+    there counts, and a sum over lines does not.
+    """
+
+    command: tuple[str, ...]
+    lines: tuple[str, ...]
+    whole: bool
+    file: str
+
+    @property
+    def printed(self) -> str:
+        """The command as one text."""
+        return " ".join(self.command)
+
+
+class Told:
+    """Settings of one node, in the families of the inventory."""
+
+    def __init__(self) -> None:
+        self.families: dict[str, dict[str, Figures]] = {}
+        self.missing: dict[str, str] = {}
+
+    def put(self, family: str, subject: str, figure: str, value: Value) -> None:
+        """Note a value; a second, other one takes it away, since nobody knows which is right."""
+        if _NAME.fullmatch(subject) is None or _NAME.fullmatch(figure) is None:
+            return None
+        if isinstance(value, str) and not _WORDS.fullmatch(value):
+            return self.lack(family, subject, figure, "printed with letters that no value of a setting has")
+        held = self.families.setdefault(family, {}).setdefault(subject, {})
+        path = f"{family}.{subject}.{figure}"
+        if path in self.missing:
+            if self.missing[path].startswith(CONTRADICTED):
+                return None
+            del self.missing[path]
+        if held.get(figure, value) not in (value, None):
+            return self.lack(family, subject, figure, f"{CONTRADICTED}: {held[figure]} and {value}")
+        held[figure] = value
+        return None
+
+    def lack(self, family: str, subject: str, figure: str, reason: str) -> None:
+        """Note that a value is not known, and why; a contradiction stays, other reasons yield to a value."""
+        held = self.families.setdefault(family, {}).setdefault(subject, {})
+        if held.get(figure) is None or reason.startswith(CONTRADICTED):
+            held[figure] = None
+            self.missing.setdefault(f"{family}.{subject}.{figure}", reason)
+
+    def machine(self, family: str, figure: str, value: Value) -> None:
+        """Note a value that a machine has once."""
+        self.put(family, MACHINE, figure, value)
+
+    def subjects(self, family: str) -> dict[str, Figures]:
+        """Subject to figures of a family, none where nothing told of it."""
+        return self.families.get(family, {})
+
+    def inventory(self) -> Inventory:
+        """The record that a run keeps of a machine, too."""
+        return Inventory(families=self.families, missing=self.missing)
+
+
+CONTRADICTED = "printed with two values"
+NOT_WHOLE = (
+    "the file does not say that it is whole, and this counts its lines; mawl tune collector writes such files"
+)
+"""Why a sum over the lines of a file that may be cut is not known."""
+STRANGE_LINE = "a line is not in the form that mawl knows, and this counts the lines"
+"""Why a sum over lines is not known where one of them was not understood."""

@@ -1,0 +1,88 @@
+"""Each setting that the papers print for a host is checked from what a collection holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mawl.tuning.check import check
+from mawl.tuning.collection.reading import collected
+from mawl.tuning.profile_files import profiles
+from mawl.tuning.records import SettingFound
+from tests.fakes import collected_hosts as hosts
+
+PAPERS = ("aix-fibre-channel", "aix-power8", "spectrum-scale")
+PUBLISHED = {(name, one.subject, one.group, one.name) for name in PAPERS for one in profiles()[name].settings}
+STORAGES = {"sasess": "ESS GL4", "sasnew": "FlashSystem 9150"}
+
+
+def rows(tmp_path: Path, values: hosts.Values, *, hybrid: bool) -> list[SettingFound]:
+    """Settings of a partition with Spectrum Scale and of its virtual I/O server."""
+    files = [*hosts.client_files(values, hybrid), *hosts.scale_files(values, hybrid)]
+    folders = [
+        hosts.write(tmp_path / f"lpar1 {hybrid}", "lpar1", "aix", files),
+        hosts.server(tmp_path / f"vios1 {hybrid}", values, hybrid=hybrid),
+    ]
+    found = check(collected(folders, STORAGES), None, profiles())
+    assert found.unread == [] and found.nodes == ["lpar1", "vios1"]
+    return [one for one in found.settings if one.profile in PAPERS]
+
+
+def names(found: list[SettingFound]) -> set[tuple[str, str, str, str]]:
+    return {(one.profile, one.tier, one.group, one.name) for one in found}
+
+
+def test_all_146_are_compared() -> None:
+    assert len(PUBLISHED) == 146
+
+
+def test_every_published_setting_is_found_as_recommended_in_a_collection(tmp_path: Path) -> None:
+    every = [one for hybrid in (False, True) for one in rows(tmp_path, "recommended", hybrid=hybrid)]
+    known = [one for one in every if one.current is not None]
+    assert names(known) == PUBLISHED
+    strange = [one for one in known if one.state != "as recommended" and one.kind != "observed"]
+    assert strange == []
+    lacking = {(one.node, one.profile) for one in every if one.current is None}
+    assert lacking == {("vios1", "aix-power8"), ("vios1", "spectrum-scale"), ("vios1", "aix-fibre-channel")}
+
+
+def test_what_is_left_at_its_default_differs_where_the_paper_changed_it(tmp_path: Path) -> None:
+    every = [one for hybrid in (False, True) for one in rows(tmp_path, "default", hybrid=hybrid)]
+    changed = [
+        one for one in every if one.kind == "changed" and one.default is not None and one.current is not None
+    ]
+    at_file_system = {one.name for one in changed if one.state == "as recommended"}
+    assert at_file_system <= {"block allocation type"}
+    assert {one.name for one in changed if one.state == "differs"} >= {
+        "maxfree", "maxMBpS", "max_xfer_size", "dyntrk", "SMT", "algorithm",
+    }  # fmt: skip
+    kept = [one for one in every if one.kind == "left at default" and one.current is not None]
+    assert kept and {one.state for one in kept} == {"as recommended"}
+
+
+def test_storage_that_the_files_do_not_tell_is_for_you_to_judge(tmp_path: Path) -> None:
+    files = hosts.scale_files("recommended", False)[:2]
+    folder = hosts.write(tmp_path / "lpar1", "lpar1", "scale", files)
+    found = check(collected([folder], {}), None, profiles()).settings
+    sizes = [one for one in found if one.name == "block size" and one.subject == "sasdata"]
+    assert {one.state for one in sizes} == {"for you to judge"}
+    assert {one.reason for one in sizes} >= {"only for storage XIV, and the files do not tell which it is"}
+    assert {one.current for one in sizes} == {1048576}
+    told = check(collected([folder], {"sas*": "XIV"}), None, profiles()).settings
+    (size,) = [one for one in told if one.name == "block size" and one.subject == "sasdata"]
+    assert size.state == "as recommended"
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_what_is_not_in_the_files_is_not_collected_and_never_a_default(tmp_path: Path, name: str) -> None:
+    files = [
+        ("vmo -a", "  vmm_klock_mode = 2"),
+        ("mmlsconfig", "Configuration data for cluster c:\npagepool 8G"),
+    ]
+    folder = hosts.write(tmp_path / "lpar1", "lpar1", "aix", files)
+    found = check(collected([folder], {}), None, profiles()).settings
+    others = [one for one in found if one.profile == name and one.name not in ("vmm_klock_mode", "pagepool")]
+    assert others and {one.state for one in others} == {"not collected"}
+    assert all(one.current is None and one.is_default is None for one in others)
+    assert all(str(one.reason).startswith("to collect it: ") for one in others)
