@@ -1,6 +1,9 @@
 """Each program alone with ``cpucount`` 1 and 2: real time, CPU time, and CPU over real time.
 
 Each job is a separate process; the jobs of a pair alternate and read the same inputs (at ``SCALE``).
+The peer is the machine: two independent jobs of one thread side by side.  Two processors may share a core,
+a cache and a storage, so two such jobs do less than twice the work of one, and use more CPU time each.
+No program with two threads can be expected to do better than they.
 The rows are of real time, so run this on two idle processors.
 As a script (``python -m bench.threads``) it is one job, whose assignment comes on standard input.
 """
@@ -15,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -31,6 +35,7 @@ from mawl.spec.program_options import Options
 NAME = "threads"
 SCALE = 0.002
 PAIRS = 5
+PAIRS_SIDE_BY_SIDE = 3
 SEED = 1
 LEAST_GAIN = 1.6
 PROGRAMS_WITH_IT = 12
@@ -49,12 +54,16 @@ class Figures(msgspec.Struct, frozen=True):
         return self.cpu_seconds / self.real_seconds
 
 
+Together = tuple[Figures, ...]
+"""Jobs of one thread that ran side by side."""
+
+
 def run() -> list[Result]:
     """A row of gain and one of CPU for each program, and how many gain enough."""
     rows: list[Result] = []
     gains: dict[str, float] = {}
     for name in CATALOGUE:
-        one, two = _pairs(name)
+        one, two, alone, pairs = _measured(name)
         gains[name] = _median(one, "real_seconds") / _median(two, "real_seconds")
         busy = [statistics.median(figures.busy for figures in figures_of) for figures_of in (one, two)]
         detail = (
@@ -69,6 +78,7 @@ def run() -> list[Result]:
                 f"{name}: CPU", statistics.median(dearer), "of one thread's", MOST_CPU_RATIO, spread(dearer)
             )
         )
+        rows.append(_machine(name, alone, pairs))
     faster = sorted(name for name, gain in gains.items() if gain >= LEAST_GAIN)
     detail = ", ".join(faster) or "none"
     title = f"programs that two threads make {LEAST_GAIN} times as fast"
@@ -79,10 +89,34 @@ def _median(figures: list[Figures], name: str) -> float:
     return float(statistics.median(getattr(one, name) for one in figures))
 
 
-def _pairs(name: str) -> tuple[list[Figures], list[Figures]]:
+def _machine(name: str, alone: list[Together], pairs: list[Together]) -> Result:
+    """What two independent jobs side by side get done, and what CPU time they use, beside one alone."""
+    work = [2 * _longest(one) / _longest(pair) for one, pair in zip(alone, pairs, strict=True)]
+    each = [job.cpu_seconds for pair in pairs for job in pair]
+    cpu = statistics.median(each) / statistics.median(job.cpu_seconds for one in alone for job in one)
+    detail = f"CPU of each {cpu:.2f} of that alone; {spread(work)}"
+    title = f"{name}: two jobs of one thread side by side"
+    return Result(title, statistics.median(work), "of the work of one", "", None, detail)
+
+
+def _longest(jobs: Together) -> float:
+    return max(job.real_seconds for job in jobs)
+
+
+def _measured(name: str) -> tuple[list[Figures], list[Figures], list[Together], list[Together]]:
+    """Jobs of one thread and of two in turns; then jobs alone and pairs of jobs side by side in turns."""
     with tempfile.TemporaryDirectory(prefix="mawl-bench-") as place:
         inputs = {table.name: _table(table.name, Path(place)) for table in CATALOGUE[name].inputs}
-        return alternate(lambda: _job(name, 1, inputs), lambda: _job(name, 2, inputs), PAIRS)
+        one, two = alternate(lambda: _job(name, 1, inputs), lambda: _job(name, 2, inputs), PAIRS)
+        alone, pairs = alternate(
+            lambda: _together(name, 1, inputs), lambda: _together(name, 2, inputs), PAIRS_SIDE_BY_SIDE
+        )
+        return one, two, alone, pairs
+
+
+def _together(name: str, jobs: int, inputs: dict[str, str]) -> Together:
+    with ThreadPoolExecutor(jobs) as pool:
+        return tuple(pool.map(lambda _: _job(name, 1, inputs), range(jobs)))
 
 
 def _table(name: str, place: Path) -> str:
