@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mawl.version import __version__
+
 if TYPE_CHECKING:
     import os
 
     from mawl.store import Run
 
-__version__ = "0.1.0"
 __all__ = ["__version__", "open_run"]
 
 

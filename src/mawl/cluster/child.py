@@ -16,7 +16,6 @@ from types import FrameType
 
 import msgspec
 
-from mawl import __version__
 from mawl.cluster.agent_connection import AgentConnection, AgreedOpening
 from mawl.cluster.messages import (
     Carry,
@@ -49,6 +48,7 @@ from mawl.runner.run import carry_out
 from mawl.spec.answer import TaskFailure
 from mawl.spec.program_options import ROLES, Role, StartMode
 from mawl.store.alone import arrow_alone
+from mawl.version import __version__
 from mawl.volumes import Volumes
 
 STATUS_SECONDS = 2.0

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import msgspec
 
-from mawl import __version__
 from mawl.cluster.attend import Attendant
 from mawl.cluster.clock import EXCHANGES, Correction
 from mawl.cluster.link import Link
@@ -32,6 +31,7 @@ from mawl.spec.program_options import OnLostNode, Role
 from mawl.store import open_run
 from mawl.store.folder import RunWriter
 from mawl.store.layout import NODES, PLAN
+from mawl.version import __version__
 
 EARLY_SECONDS, LATE_SECONDS = 0.25, 2.0
 """Between two questions to a node: until the gate opens, and while jobs run."""

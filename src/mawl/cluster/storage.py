@@ -13,7 +13,6 @@ from pathlib import Path
 
 import msgspec
 
-from mawl import __version__
 from mawl.cluster.agent_connection import AgentConnection, AgreedOpening
 from mawl.cluster.messages import Carry, Ended, GateReady, Looked, NodeTask
 from mawl.errors import UnsuitableMachineError
@@ -24,6 +23,7 @@ from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
 from mawl.runner.host_sampling import HostSampling
 from mawl.runner.interrupts import Interrupts
 from mawl.store.folder import RunWriter
+from mawl.version import __version__
 
 BLOCK = Path("/sys/class/block")
 LOOK_SECONDS = 1.0

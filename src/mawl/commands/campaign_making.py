@@ -10,7 +10,6 @@ from pathlib import Path
 
 import msgspec
 
-from mawl import __version__
 from mawl.campaigns.order import back_and_forth
 from mawl.campaigns.series import Series
 from mawl.commands.campaign_place import this_machine
@@ -26,6 +25,7 @@ from mawl.spec.campaign import AskedKind, CampaignSpec
 from mawl.spec.files import load_side
 from mawl.spec.record import DEFAULT_WORKLOAD, MOST_SESSIONS, RunSpec
 from mawl.spec.sources import Layer, spec_of
+from mawl.version import __version__
 
 BASE = "workload.toml"
 """In the folder of a search for sessions: the workload whose sessions are taken by turns."""

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mawl import __version__
 from mawl.commands.html import named
 from mawl.errors import InterruptedRunError, UsageError
 from mawl.measure.machine import read_machine
 from mawl.model.campaign import Campaign, CampaignMachine
 from mawl.model.qualification import Qualification
 from mawl.units import counted_noun
+from mawl.version import __version__
 
 if TYPE_CHECKING:
     from mawl.campaigns.series import Series

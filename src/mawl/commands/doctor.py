@@ -17,7 +17,6 @@ from pathlib import Path
 
 import msgspec
 
-from mawl import __version__
 from mawl.commands.arguments import add_options, add_role_arguments, asked, volumes_of
 from mawl.commands.peaks import Peaks
 from mawl.measure.clock import ClockWatch
@@ -42,6 +41,7 @@ from mawl.runner.machine_before import larger_limit
 from mawl.spec.program_options import Role, VolumeOrder
 from mawl.spec.record import DEFAULT_WORKLOAD
 from mawl.units import format_bytes, format_memory
+from mawl.version import __version__
 from mawl.volumes import INPUTS
 
 NAME = "doctor"

@@ -16,7 +16,6 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from mawl import __version__
 from mawl.commands.extras import installing, missing_package
 from mawl.commands.help_pages import VerbParser
 from mawl.commands.terminal import printing
@@ -24,6 +23,7 @@ from mawl.errors import LIMITS, MawlError, UnsuitableMachineError, UsageError, m
 from mawl.exits import end_with
 from mawl.imports import importing
 from mawl.store.alone import arrow_alone
+from mawl.version import __version__
 
 VERBS = (
     "demo",

@@ -18,7 +18,6 @@ from typing import Any, TextIO
 
 import msgspec
 
-from mawl import __version__
 from mawl.analysis.device_bytes import DeviceBytes
 from mawl.analysis.series import CounterChange
 from mawl.analysis.throughput import lacking, role_places
@@ -43,6 +42,7 @@ from mawl.runner.command import NODE, MeasuredCommand, measure_command
 from mawl.runner.storage_around import StorageCounters
 from mawl.spec.program_options import Role
 from mawl.units import format_bytes, format_seconds
+from mawl.version import __version__
 
 NAME = "measure"
 HELP = "run one command and print its FULLSTIMER figures, I/O by role and waits"

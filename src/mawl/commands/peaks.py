@@ -8,7 +8,6 @@ from pathlib import Path
 
 import msgspec
 
-from mawl import __version__
 from mawl.analysis.blocks import counted
 from mawl.measure.suitability import libraries
 from mawl.model.records import JobRecord
@@ -20,6 +19,7 @@ from mawl.spec.program_options import StartMode
 from mawl.store import open_run
 from mawl.store.peaks import Peak, read_peak, write_peak
 from mawl.store.solo import Condition
+from mawl.version import __version__
 
 SAME_RATIO = 1.05
 """A peak this much above the one that is kept is the same: the margin of a plan covers it."""

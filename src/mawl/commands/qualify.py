@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from mawl import __version__
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.conditions import checks_of_answer
 from mawl.advice.qualification.answer import FEWEST_RUNS
@@ -59,6 +58,7 @@ from mawl.store.qualification import (
     read_qualification,
     write_qualification,
 )
+from mawl.version import __version__
 
 if TYPE_CHECKING:
     from mawl.campaigns.qualify.work import Work

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import msgspec
 
-from mawl import __version__
 from mawl.analysis.blocks import counted
 from mawl.measure.machine import Machine
 from mawl.measure.mounts import mount_of, read_mounts
@@ -20,6 +19,7 @@ from mawl.runner.request import RunRequest
 from mawl.store import open_run
 from mawl.store.solo import Condition, Solo, read_solo, write_solo
 from mawl.units import counted_noun
+from mawl.version import __version__
 from mawl.volumes import Volumes
 
 RUNS_ALONE = count_of("capacity.fewest_runs_alone")

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from mawl import __version__
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
@@ -41,6 +40,7 @@ from mawl.tuning.profile_files import profiles
 from mawl.tuning.search import text as reporter
 from mawl.tuning.search.baseline import checked_space
 from mawl.tuning.search.records import OBJECTIVES, SearchFound, SearchRecord
+from mawl.version import __version__
 
 if TYPE_CHECKING:
     from mawl.analysis.comparison.sides import Side

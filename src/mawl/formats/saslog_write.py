@@ -12,13 +12,13 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from mawl import __version__
 from mawl.formats.lines import one_line
 from mawl.model.records import JobRecord, StepRecord
 from mawl.model.usage import Usage
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.procedures import sas_name
 from mawl.units import format_instant
+from mawl.version import __version__
 
 INDENT = " " * 6
 FIRST_WIDTH = 20

@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from mawl import __version__
 from mawl.formats.lines import one_line
 from mawl.importers.collected import Collected
 from mawl.importers.device_roles import volumes_by_pattern
@@ -16,6 +15,7 @@ from mawl.model.records import JobRecord
 from mawl.model.run import NodeFacts, RunFacts, Skipped, SourceFacts, WorkloadFacts
 from mawl.spec.program_options import ROLES, Role
 from mawl.units import counted_noun, format_rate, format_request
+from mawl.version import __version__
 
 MOST_TESTS = 20
 NOT_IN_FILES = "the imported files do not contain it"

@@ -8,7 +8,6 @@ import time
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 
-from mawl import __version__
 from mawl.measure.block_devices import volume_facts
 from mawl.measure.machine import Machine
 from mawl.measure.ports import ports
@@ -21,6 +20,7 @@ from mawl.plan.scale import scale_name
 from mawl.plan.workload import Plan
 from mawl.runner.request import RunRequest
 from mawl.spec.program_options import ROLES
+from mawl.version import __version__
 from mawl.volumes import Volumes
 
 SOFTWARE = ("duckdb", "msgspec", "numpy", "pyarrow", "scikit-learn", "scipy")

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from mawl import __version__
 from mawl.errors import UsageError
 from mawl.model.cluster import NodeRun, StorageRun
 from mawl.model.records import JobRecord, StepRecord
@@ -28,6 +27,7 @@ from mawl.store.files import replace_file, sync_directory
 from mawl.store.folder import make_folder
 from mawl.store.layout import LOGS, NODES, PLAN
 from mawl.store.parquet import write_parquet
+from mawl.version import __version__
 from mawl.whatif.records import records_of
 from mawl.whatif.samples import SimulatedServer, samples_of
 
