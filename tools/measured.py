@@ -17,13 +17,13 @@ from pathlib import Path
 
 import msgspec
 
-import mawl
 from mawl.model.records import JobRecord
 from mawl.model.role_io import RoleIo
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Direction
 from mawl.plan.scale import parse_scale, scale_name
 from mawl.spec.program_options import ROLES, Role
+from mawl.store import open_run
 from mawl.units import format_bytes, format_instant, format_memory
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "measured.json"
@@ -86,7 +86,7 @@ def figures(job: JobRecord, scale: float) -> Figures:
 
 def measured(folder: Path) -> Measured:
     """What a run folder of :func:`workload` holds."""
-    run = mawl.open_run(folder)
+    run = open_run(folder)
     facts, node = run.facts, run.facts.nodes[0]
     scale = facts.workload.scale
     if scale is None:

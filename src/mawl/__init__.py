@@ -9,18 +9,21 @@ from mawl.version import __version__
 if TYPE_CHECKING:
     import os
 
-    from mawl.store import Run
+    from mawl.notebook import OpenedRun
 
 __all__ = ["__version__", "open_run"]
 
 
-def open_run(run: str | os.PathLike[str] = "latest", runs: str | os.PathLike[str] = "runs") -> Run:
+def open_run(run: str | os.PathLike[str] = "latest", runs: str | os.PathLike[str] = "runs") -> OpenedRun:
     """Open a stored run by its folder, its id under ``runs``, or ``latest``.
 
-    Returns a :class:`mawl.store.Run`: ``facts``, and ``jobs``, ``steps``, ``events`` and
-    ``samples`` as Arrow tables (columns: docs/design/run-folder.md).  Raises
+    Returns a :class:`mawl.notebook.OpenedRun`: ``facts``; ``jobs``, ``steps``, ``events`` and
+    ``samples`` as Arrow tables (columns: docs/design/run-folder.md); ``summary``, typed; and
+    ``plot()`` for a chart.  In a notebook it shows itself as a table.  Raises
     :class:`mawl.errors.MawlError` with a sentence for what cannot be read.
     """
-    from mawl.store import open_run as open_stored  # Arrow is not imported by `import mawl`
+    # Arrow is not imported by `import mawl`.
+    from mawl.notebook import OpenedRun
+    from mawl.store import open_run as open_stored
 
-    return open_stored(run, runs)
+    return OpenedRun(open_stored(run, runs))

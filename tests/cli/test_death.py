@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-import mawl as package
 from mawl.launch.sweep import live_runs
+from mawl.store import open_run
 from mawl.store.layout import FACTS
 from tests import needs
 from tests.cli.conftest import Command
@@ -58,7 +58,7 @@ def check_after_kill(mawl: Command, run_id: str, when: str = "") -> None:
     recorded = recorded_jobs(folder)
     report = mawl("report", run_id)
     assert report.returncode == 0, f"{report.stderr} {when}"
-    run = package.open_run(folder)
+    run = open_run(folder)
     assert run.facts.outcome in ("interrupted", "completed"), when
     assert {record.job for record in run.job_records()} >= recorded, when
 
@@ -111,7 +111,7 @@ def test_a_killed_run_is_readable_and_cleaned_and_the_next_one_works(mawl: Comma
     finished = {json.loads(line)["job"] for line in journal.read_text().splitlines()}
     run_id = journal.parent.parent.name
     check_after_kill(mawl, run_id)
-    run = package.open_run(mawl.directory / "runs" / run_id)
+    run = open_run(mawl.directory / "runs" / run_id)
     assert run.facts.outcome == "interrupted"
     assert {record.job for record in run.job_records() if record.outcome == "finished"} == finished
     assert "elsewhere/work" in mawl("clean").stdout
@@ -191,9 +191,7 @@ def test_a_role_that_fills_up_costs_the_jobs_that_needed_it(role: str, mawl: Com
     assert f"{role} is full" in output + errors
     assert "Traceback" not in errors
     assert summary["outcome"] == "failed"
-    records = {
-        record.job: record for record in package.open_run(mawl.directory / "runs" / "latest").job_records()
-    }
+    records = {record.job: record for record in open_run(mawl.directory / "runs" / "latest").job_records()}
     assert f"{role} is full" in (records["a.1.wide_sort"].reason or "")
     assert len(records) == 3
     if role == "util":
@@ -225,8 +223,6 @@ def test_a_killed_launcher_takes_its_jobs_along_and_the_run_ends_with_its_record
     assert "launcher" in output + errors
     assert "Traceback" not in errors
     assert survivors(run) == []
-    outcomes = [
-        record.outcome for record in package.open_run(mawl.directory / "runs" / "latest").job_records()
-    ]
+    outcomes = [record.outcome for record in open_run(mawl.directory / "runs" / "latest").job_records()]
     assert len(outcomes) == 8
     assert "lost" in outcomes

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-import mawl as package
 from mawl.launch.sweep import live_runs
+from mawl.store import open_run
 from mawl.store.campaign import RECORD, read_campaign
 from mawl.store.layout import FACTS
 from mawl.store.qualification import read_qualification
@@ -68,7 +68,7 @@ def check(mawl: Command, recorded: dict[Path, set[str]], when: str) -> None:
         time.sleep(0.1)
     assert not alive, f"{alive} {when}"
     for folder, jobs in recorded.items():
-        run = package.open_run(folder)
+        run = open_run(folder)
         assert run.facts.outcome in ("interrupted", "completed", "failed"), when
         assert {record.job for record in run.job_records()} >= jobs, when
     cleaned = mawl("clean")

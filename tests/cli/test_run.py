@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-import mawl as package
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import make_plan
 from mawl.spec import toml
+from mawl.store import open_run
 from tests import needs
 from tests.cli.conftest import Command
 
@@ -26,7 +26,7 @@ def test_a_fresh_interpreter_runs_the_same_job(mawl: Command) -> None:
     (mawl.directory / "one.toml").write_text(ONE_JOB)
     done = mawl("run", "one.toml", "--start", "spawn")
     assert done.returncode == 0, done.stderr
-    (job,) = package.open_run(mawl.directory / "runs" / "latest").job_records()
+    (job,) = open_run(mawl.directory / "runs" / "latest").job_records()
     assert (job.outcome, job.verified) == ("finished", True)
     assert mawl.leftovers() == []
 
@@ -47,7 +47,7 @@ def test_nano_runs_verifies_and_leaves_only_its_run_folder(mawl: Command) -> Non
         "stress_projection",
     }
     assert mawl.leftovers() == []
-    run = package.open_run(mawl.directory / "runs" / "latest")
+    run = open_run(mawl.directory / "runs" / "latest")
     assert run.jobs.num_rows == 8
     assert run.steps.num_rows > 8
     logs = mawl.directory / "runs" / "latest" / "logs"
@@ -64,7 +64,7 @@ def test_the_plan_of_a_run_runs_again(mawl: Command) -> None:
     again = make_plan(toml.load(written, WorkloadSpec), where="", catalogue=CATALOGUE, scale=1.0)
     assert again.seed == 7
     assert mawl("run", str(written)).returncode == 0
-    specs = [package.open_run(run).facts.spec for run in (mawl.directory / "runs").glob("2*")]
+    specs = [open_run(run).facts.spec for run in (mawl.directory / "runs").glob("2*")]
     asked_twice = [(spec.work, spec.cache) for spec in specs if spec is not None]
     assert sorted(asked_twice) == [((str(mawl.directory / "fast"),), "warm"), (("fast",), "warm")]
 
@@ -193,7 +193,7 @@ def test_ctrl_c_twice_stops_the_run_and_it_reads_as_interrupted(mawl: Command) -
 def test_cores_are_kept_to_and_recorded(mawl: Command) -> None:
     (mawl.directory / "one.toml").write_text(ONE_JOB)
     assert mawl("run", "one.toml", "--cores", "1").returncode == 0
-    (node,) = package.open_run(mawl.directory / "runs" / "latest").facts.nodes
+    (node,) = open_run(mawl.directory / "runs" / "latest").facts.nodes
     assert node.cpus_used is not None
     assert len(node.cpus_used) == 1
 
@@ -208,7 +208,7 @@ def test_processors_that_mawl_is_confined_to_are_those_of_the_run(mawl: Command)
     finally:
         os.sched_setaffinity(0, every)
     assert process.wait(timeout=60) == 0
-    (node,) = package.open_run(mawl.directory / "runs" / "latest").facts.nodes
+    (node,) = open_run(mawl.directory / "runs" / "latest").facts.nodes
     assert node.cpus_used == [min(every)]
 
 
@@ -233,6 +233,6 @@ def test_a_directory_that_vanishes_in_a_run_is_named_as_the_reason(
     )
     done = mawl("run", "vanish.toml")
     assert done.returncode == 1 and "Traceback" not in done.stderr
-    first, second = package.open_run(mawl.directory / "runs" / "latest").job_records()
+    first, second = open_run(mawl.directory / "runs" / "latest").job_records()
     assert f"this {role} directory of the run vanished while the job ran" in (first.reason or "")
     assert f"the {role} directory of the job cannot be made" in (second.reason or "")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import mawl as package
 from mawl.model.records import Answer
 from mawl.plan.catalogue import CATALOGUE
+from mawl.store import open_run
 from tests.cli.conftest import Command
 
 RELATIVE_TOLERANCE = 1e-6
@@ -31,7 +31,7 @@ def answers(mawl: Command, *options: str) -> dict[str, Answer]:
     """The answers by program of one run, whose jobs all finished."""
     done = mawl("run", workload(mawl.directory), *options)
     assert done.returncode == 0, done.stdout + done.stderr
-    jobs = package.open_run(mawl.directory / "runs" / "latest").job_records()
+    jobs = open_run(mawl.directory / "runs" / "latest").job_records()
     assert {job.program for job in jobs} == set(CATALOGUE)
     return {job.program: job.answer for job in jobs}
 

@@ -44,8 +44,13 @@ def test_it_runs_on_a_run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     client.execute()
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert printed(cells[0]).startswith("20260101-080000-tiny failed\ntiny 4 sessions, 6 jobs, 6 samples")
-    assert printed(cells[1]).split("\n")[0].split() == ["wide_sort", "3", "30.00", "s"]
-    assert "'on_cpu_seconds': 71.26" in cells[2].outputs[0].data["text/plain"]
-    assert printed(cells[3]) == "highest second: 0.0 MB/s\n"
-    shown = [mime for output in cells[4].outputs for mime in output.get("data", {})]
+    table = cells[1].outputs[0].data["text/html"]
+    assert "<th>run</th><td>20260101-080000-tiny</td>" in table and "<th>answer</th>" in table
+    assert printed(cells[2]) == "failed 74.5\n"
+    (drawn,) = (output.data["text/html"] for output in cells[3].outputs if "data" in output)
+    assert drawn.startswith("<iframe") and drawn.isascii()
+    assert printed(cells[4]).split("\n")[0].split() == ["wide_sort", "3", "30.00", "s"]
+    assert "'on_cpu_seconds': 71.26" in cells[5].outputs[0].data["text/plain"]
+    assert printed(cells[6]) == "highest second: 0.0 MB/s\n"
+    shown = [mime for output in cells[7].outputs for mime in output.get("data", {})]
     assert "application/vnd.bokehjs_exec.v0+json" in shown

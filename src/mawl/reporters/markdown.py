@@ -7,17 +7,12 @@ from mawl.model.probe import Probe
 from mawl.model.summary.summary import Summary
 from mawl.reporters import probe, threads
 from mawl.reporters.compressibility import notes_in_a_run, table_in_a_run
-from mawl.reporters.figure import cpu_parts, figure, format_count
-from mawl.reporters.head import node_text, outcome_text, periods_text, workload_text
+from mawl.reporters.head import node_text, outcome_text, workload_text
 from mawl.reporters.judgement import headlines
 from mawl.reporters.markup import code, escaped, table
 from mawl.reporters.run_tables.every import RUN_TABLES
-from mawl.reporters.sums import ratio_text, sum_text
+from mawl.reporters.sums import times
 from mawl.reporters.table import RunColumn, RunTable, notes_of, shown
-from mawl.units import (
-    format_memory,
-    format_seconds,
-)
 
 
 def render(view: RunView, summary: Summary) -> str:
@@ -42,23 +37,12 @@ def render(view: RunView, summary: Summary) -> str:
 
 
 def _times(summary: Summary) -> list[tuple[str, str]]:
-    time, jobs = summary.time, summary.jobs
-    given = (
-        ("elapsed", periods_text(summary) or figure(time.elapsed_seconds, format_seconds)),
-        ("active phase", figure(time.active_seconds, format_seconds)),
-        ("real time, sum over jobs", sum_text(summary, "real_time_seconds", format_seconds)),
-        *((label, sum_text(summary, field, format_seconds)) for label, field in cpu_parts(time)),
-        ("CPU/real of the sums", ratio_text(summary)),
-        ("memory, sum over jobs", sum_text(summary, "memory_bytes", format_memory)),
-        ("jobs that count", figure(jobs.counted, format_count)),
-        ("most jobs at once", figure(jobs.peak_concurrent, format_count)),
-    )
     words = (
         ("CPU adjusted for AIX's scaled accounting", threads.adjusted_cpu(summary)),
         ("busy cores", threads.busy_cores(summary)),
         *(("hardware threads", text) for text in threads.modes(summary)),
     )
-    return [*given, *((name, escaped(text)) for name, text in words if text)]
+    return [*times(summary), *((name, escaped(text)) for name, text in words if text)]
 
 
 def _tests(probed: Probe | str | None) -> list[list[str]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from mawl.model.summary.summary import Summary
-from mawl.reporters.figure import Form, figure
-from mawl.units import format_ratio
+from mawl.reporters.figure import Form, cpu_parts, figure, format_count
+from mawl.reporters.head import periods_text
+from mawl.units import format_memory, format_ratio, format_seconds
 
 
 def of_some(summary: Summary, jobs: int) -> str:
@@ -28,3 +29,18 @@ def ratio_text(summary: Summary) -> str:
     if block.of_sums is not None or not known.jobs:
         return figure(block.of_sums, format_ratio)
     return f"{figure(known.of_sums, format_ratio)} ({of_some(summary, known.jobs)})"
+
+
+def times(summary: Summary) -> list[tuple[str, str]]:
+    """Elapsed time, the sums of time and memory over jobs, and how many jobs there were, in words."""
+    time, jobs = summary.time, summary.jobs
+    return [
+        ("elapsed", periods_text(summary) or figure(time.elapsed_seconds, format_seconds)),
+        ("active phase", figure(time.active_seconds, format_seconds)),
+        ("real time, sum over jobs", sum_text(summary, "real_time_seconds", format_seconds)),
+        *((label, sum_text(summary, field, format_seconds)) for label, field in cpu_parts(time)),
+        ("CPU/real of the sums", ratio_text(summary)),
+        ("memory, sum over jobs", sum_text(summary, "memory_bytes", format_memory)),
+        ("jobs that count", figure(jobs.counted, format_count)),
+        ("most jobs at once", figure(jobs.peak_concurrent, format_count)),
+    ]

@@ -52,6 +52,7 @@ def embedded(figures: Mapping[str, LayoutDOM]) -> Embedded:
         "colours": meanings(),
         "roots": {one.id: f"chart-{key}" for key, one in figures.items()},
     }
+    document.clear()  # a figure belongs to one document, and may be drawn again
     places = {key: fill("place.html", element=f"chart-{key}", name=key) for key in figures}
     return Embedded(places, _inert(serialize_json(block)), [bokeh_script(), asset(CHARTS_SCRIPT)])
 
