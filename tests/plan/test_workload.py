@@ -93,7 +93,7 @@ SESSION = '[[sessions]]\nname = "a"\n'
     ("text", "said"),
     [
         ('nme = "x"\n', "key nme: unknown"),
-        ('name = "x"\n', "key sessions: required, but missing"),
+        ('name = "x"\n', "key sessions: expected at least one session, found none"),
         ('name = "x"\nsessions = 3\n', "key sessions: expected a list, found a whole number"),
         ('name = "x"\nsessions = []\n', "key sessions: expected at least one session, found none"),
         (f'name = "x"\n{SESSION}stages = []\n', "key sessions[0].stages: expected stages of at least one"),

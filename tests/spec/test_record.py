@@ -81,7 +81,7 @@ def test_no_option_is_left_out_of_these_tests() -> None:
         for name in part.__struct_fields__
         if getattr(part, name) != getattr(type(part)(), name)
     }
-    assert set(OPTIONS) - changed == {"sessions", "processes", "usual_scale"}
+    assert set(OPTIONS) - changed == {"sessions", "arrivals", "processes", "usual_scale"}
 
 
 @pytest.mark.parametrize("spec", [RunSpec(), EVERYTHING, ON_NODES, ON_A_CLUSTER])

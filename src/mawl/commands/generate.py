@@ -18,10 +18,9 @@ from mawl.commands.inputs import shown_inputs
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import needs
-from mawl.plan.write import plan_toml
+from mawl.plan.write import write_plan
 from mawl.runner.inputs import Inputs
 from mawl.spec.record import RunSpec
-from mawl.store.files import replace_file
 from mawl.units import format_bytes, format_seconds
 
 NAME = "generate"
@@ -47,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     spec = asked(arguments, leave=("output",))
     inputs = generated(spec)
     if arguments.output is not None:
-        replace_file(Path(arguments.output), plan_toml(plan_of(spec), spec).encode())
+        write_plan(Path(arguments.output), plan_of(spec), spec)
     rows = [
         {
             "table": made.request.table,

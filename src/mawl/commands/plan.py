@@ -17,11 +17,10 @@ from mawl.plan.needs import Needs
 from mawl.plan.programs import Direction
 from mawl.plan.scale import scale_name
 from mawl.plan.workload import Plan
-from mawl.plan.write import plan_toml
+from mawl.plan.write import write_plan
 from mawl.runner.machine_before import larger_limit
 from mawl.spec.program_options import ROLES
 from mawl.spec.sources import OPTIONS
-from mawl.store.files import replace_file
 from mawl.units import format_bytes, format_memory, format_seconds
 
 NAME = "plan"
@@ -59,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     spec = asked(arguments, leave=("output",))
     plan = plan_of(spec)
     if arguments.output is not None:
-        replace_file(Path(arguments.output), plan_toml(plan, spec).encode())
+        write_plan(Path(arguments.output), plan, spec)
     needed, limit = Peaks(plan, Path(spec.runs), spec.start).needs(plan), spec.memory_limit_bytes
     duration = duration_of(plan, Path(spec.runs))
     if arguments.json:

@@ -32,6 +32,7 @@ def conditions(kind: JobKind, surroundings: Mapping[str, Condition]) -> dict[str
         "scale": kind.scale,
         **{f"option_{name}": value for name, value in options.items()},
         **({} if kind.command is None else {"command": msgspec.json.encode(kind.command).decode()}),
+        **({} if kind.derived is None else {"derived": msgspec.json.encode(kind.derived).decode()}),
         **surroundings,
     }
 

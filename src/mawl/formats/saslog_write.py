@@ -17,6 +17,7 @@ from mawl.model.records import JobRecord, StepRecord
 from mawl.model.usage import Usage
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.procedures import sas_name
+from mawl.plan.programs import Program
 from mawl.units import format_instant
 from mawl.version import __version__
 
@@ -37,16 +38,23 @@ COUNTS: tuple[tuple[str, str], ...] = (
 """Name in the log and field of :class:`~mawl.model.usage.Usage`, in the log's order."""
 
 
-def job_log(job: JobRecord, steps: Sequence[StepRecord], *, platform: str | None = None) -> str:
+def job_log(
+    job: JobRecord,
+    steps: Sequence[StepRecord],
+    *,
+    platform: str | None = None,
+    program: Program | None = None,
+) -> str:
     """The log of one job; a figure that is missing has no line.
 
-    ``platform`` is the node's kernel (``Linux 6.1.0``).  Timestamps are UTC, as the log says.
+    ``program`` is the declaration of a job that is none of the catalogue (a derived one): it names the
+    procedures.  ``platform`` is the node's kernel (``Linux 6.1.0``).  Timestamps are UTC, as the log says.
     """
     lines = list(_opening(job, platform))
     shown = [step for step in steps if step.kind in ("data", "procedure")]
-    program = CATALOGUE.get(job.program)
+    declared = CATALOGUE.get(job.program, program)
     for step in shown:
-        lines += _step(step, sas_name(program, step.name))
+        lines += _step(step, sas_name(declared, step.name))
     if job.reason:
         lines += [f"ERROR: {one_line(job.reason)}", ""]
     lines += ["NOTE: The SAS System used:", *block(job.usage, job.ended_at, len(shown)), INDENT, ""]

@@ -223,6 +223,10 @@ def main(arguments: list[str]) -> NoReturn:
 def _modules(assignment: Assignment) -> tuple[str, ...]:
     if assignment.entry is not None:
         return (assignment.entry.partition(":")[0],)
+    if assignment.derived is not None:
+        from mawl.plan.derived_program import MODULES
+
+        return MODULES
     # Here, not above: the zygote's copies never need the catalogue.
     from mawl.plan.catalogue import CATALOGUE
 

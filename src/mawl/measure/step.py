@@ -74,6 +74,11 @@ class StepRecorder:
         self._snapshots.close()
 
     @property
+    def ready_bytes(self) -> int | None:
+        """Resident size when the job was ready, which the memory of steps does not count."""
+        return self._resident
+
+    @property
     def peak_bytes(self) -> int | None:
         """Largest resident size seen since the recorder was made, between steps included."""
         self._note_peak(self._snapshots.memory()[0])

@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from mawl.model.derived import DerivedJob
 from mawl.model.records import Answer, StepRecord
 from mawl.model.usage import Usage
 from mawl.spec.program_options import Options, Role, VolumeOrder
@@ -26,6 +27,8 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     program: str
     entry: str | None = None
     """``module:Class`` of a user's program; None for one of the catalogue."""
+    derived: DerivedJob | None = None
+    """A derived job as its record says, at scale 1; None for every other."""
     scale: float
     seed: int
     replica: int

@@ -10,7 +10,11 @@ import msgspec
 
 from mawl.errors import InvalidFileError
 from mawl.foreign import read_regular
-from mawl.model.derived import DerivedJob, DerivedStep, DerivedWorkload, RoleLoad
+from mawl.model.derived import FILE, DerivedJob, DerivedStep, DerivedWorkload, RoleLoad
+from mawl.plan.derived_program import Planned, planned, program_of
+from mawl.plan.programs import Program
+from mawl.plan.spec import WorkloadSpec
+from mawl.plan.workload import Plan
 from mawl.spec import toml
 from mawl.spec.program_options import ROLES, Role
 
@@ -44,6 +48,37 @@ def load_derived(path: Path, *, inside: Path | None = None) -> DerivedWorkload:
             cure="keep the file of derived jobs beside the workload file",
         ) from None
     return decoded(content, where=str(path))
+
+
+def derived_jobs(spec: WorkloadSpec, where: str, *, inside: Path | None = None) -> dict[str, Planned]:
+    """The derived jobs that a workload's file names, by their names; none where it names no file.
+
+    A relative name is from the directory of the workload file ``where``.
+    """
+    if spec.derived is None:
+        return {}
+    found = load_derived(Path(where).parent / spec.derived, inside=inside)
+    tables = {table.name: table for table in found.tables}
+    return {job.name: planned(job, tables) for job in found.jobs}
+
+
+def derived_programs(folder: Path) -> dict[str, Program]:
+    """The declarations of the derived jobs of a run folder, by name; none where it has no such jobs."""
+    path = folder / FILE
+    if not path.exists():
+        return {}
+    found = load_derived(path, inside=folder)
+    tables = {table.name: table for table in found.tables}
+    return {job.name: program_of(planned(job, tables)) for job in found.jobs}
+
+
+def derived_of(plan: Plan) -> DerivedWorkload | None:
+    """The file of the derived jobs of a plan; None where it has none."""
+    jobs = {job.program: job.derived for job in plan.jobs() if job.derived is not None}
+    if not jobs:
+        return None
+    tables = {table.name: table for one in jobs.values() for table in one.tables}
+    return DerivedWorkload(tables=tuple(tables.values()), jobs=tuple(one.job for one in jobs.values()))
 
 
 def decoded(content: bytes, *, where: str) -> DerivedWorkload:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mawl.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.derived import derived_jobs
 from mawl.plan.mix import mixed
 from mawl.plan.processors import asks_for_threads, processors_of, with_threads
 from mawl.plan.scale import parse_scale
@@ -19,14 +20,24 @@ def plan_of(spec: RunSpec) -> Plan:
     workload, where = _workload(spec)
     if workload.scale is not None and spec.scale is not None:
         raise UsageError(f"{where} fixes its scale at {workload.scale:g}; leave --scale out")
+    derived = derived_jobs(workload, where)
+    if spec.arrivals == "closed" and (not derived or workload.sessions):
+        raise UsageError(
+            f"--arrivals {spec.arrivals} does not go with {where}",
+            why="only a file of derived jobs without sessions of its own says how its jobs arrived",
+            cure="leave --arrivals out",
+        )
+    usual = "full" if derived else spec.usual_scale
     plan = make_plan(
         workload,
         where=where,
         catalogue=CATALOGUE,
-        scale=parse_scale(spec.usual_scale if spec.scale is None else spec.scale),
+        scale=parse_scale(usual if spec.scale is None else spec.scale),
         options=spec.options,
         seed=spec.seed,
         saving=spec.saving,
+        derived=derived,
+        arrivals=spec.arrivals,
     )
     # Each of several nodes divides its own processors.
     if spec.nodes or not asks_for_threads(plan):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 import msgspec
 
 from mawl.plan.command import undeclared
+from mawl.plan.derived_program import program_of as program_of_derived
 from mawl.plan.entry import program_of
 from mawl.plan.programs import Direction, Program, Requests
 from mawl.plan.solo import JobKind, is_of_catalogue, kind_of
+from mawl.plan.tables import InputTable
 from mawl.plan.workload import JobPlan, Plan
 from mawl.spec.program_options import ROLES, Role
 from mawl.store.peaks import Peak
@@ -73,15 +75,22 @@ def tables_of(plan: Plan, catalogue: Mapping[str, Program]) -> tuple[TableNeed, 
     return tuple(sorted(needed))
 
 
+def inputs_of(plan: Plan, catalogue: Mapping[str, Program]) -> dict[str, InputTable]:
+    """The input tables that the plan's jobs may read, by name."""
+    programs = with_commands(plan, catalogue)
+    return {table.name: table for job in plan.jobs() for table in programs[job.program].inputs}
+
+
 def with_commands(plan: Plan, catalogue: Mapping[str, Program]) -> dict[str, Program]:
-    """The catalogue, what users' programs of the plan declare, and an empty declaration of each command."""
+    """The catalogue, what users' programs and derived jobs of the plan declare; commands declare nothing."""
     commands = {
         job.program: undeclared(job.program, job.program_class or "unknown")
         for job in plan.jobs()
         if job.command is not None
     }
     users = {job.program: program_of(job.entry) for job in plan.jobs() if job.entry is not None}
-    return {**catalogue, **commands, **users}
+    derived = {job.program: program_of_derived(job.derived) for job in plan.jobs() if job.derived is not None}
+    return {**catalogue, **commands, **users, **derived}
 
 
 def needs(
@@ -94,8 +103,10 @@ def needs(
     """Add up what a plan needs.
 
     Jobs side by side are bounded by each session's widest stage (in the quantity at hand), since
-    sessions do not wait for each other.  ``spawn``: jobs start as new interpreters.  ``measured`` are
-    peaks that earlier runs found; the others are as declared.
+    sessions do not wait for each other.  Of the derived jobs of a stage the largest counts: in the logs each
+    arrived after the one before it had ended; where the clock overtakes a slower system, it needs more.
+    ``spawn``: jobs start as new interpreters.  ``measured`` are peaks that earlier runs found; the others
+    are as declared.
     """
     catalogue = with_commands(plan, catalogue)
     tables = tables_of(plan, catalogue)
@@ -183,6 +194,10 @@ def _space(catalogue: Mapping[str, Program], job: JobPlan) -> dict[Role, int]:
 
 
 def _side_by_side(plan: Plan, quantity: Callable[[JobPlan], int]) -> int:
-    return sum(
-        max(sum(quantity(job) for job in stage) for stage in session.stages) for session in plan.sessions
-    )
+    return sum(max(_of_stage(stage, quantity) for stage in session.stages) for session in plan.sessions)
+
+
+def _of_stage(stage: Sequence[JobPlan], quantity: Callable[[JobPlan], int]) -> int:
+    """What the jobs of a stage have at most at once; its derived jobs followed each other in the logs."""
+    derived = [quantity(job) for job in stage if job.derived is not None]
+    return max(derived, default=0) + sum(quantity(job) for job in stage if job.derived is None)

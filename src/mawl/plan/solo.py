@@ -8,6 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from mawl.plan.command import Command
+from mawl.plan.derived_program import Planned
 from mawl.plan.workload import START_GATE, JobPlan, Plan, SessionPlan
 from mawl.spec.program_options import Options
 
@@ -19,6 +20,7 @@ class JobKind(NamedTuple):
     scale: float
     options: Options
     command: Command | None = None
+    derived: Planned | None = None
 
 
 def kinds(plan: Plan) -> dict[JobKind, list[str]]:
@@ -31,12 +33,12 @@ def kinds(plan: Plan) -> dict[JobKind, list[str]]:
 
 def kind_of(job: JobPlan) -> JobKind:
     """The kind of a job."""
-    return JobKind(job.program, job.scale, job.options, job.command)
+    return JobKind(job.program, job.scale, job.options, job.command, job.derived)
 
 
 def is_of_catalogue(job: JobPlan) -> bool:
-    """Whether a job runs a program of the catalogue: no command, and no program of a user."""
-    return job.command is None and job.entry is None
+    """Whether a job runs a program of the catalogue: no command, none derived, none of a user."""
+    return job.command is None and job.entry is None and job.derived is None
 
 
 def solo_plan(plan: Plan, wanted: Collection[JobKind]) -> Plan:

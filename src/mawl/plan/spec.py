@@ -58,10 +58,12 @@ class WorkloadSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     ``commands`` are named here and used like programs.  ``run`` holds options of ``mawl run``, such as
     ``work`` and ``cache``: they count instead of ``mawl.toml`` and the environment, and under a profile and
     the command line.
+    ``derived`` is a file of derived jobs (:mod:`mawl.model.derived`) beside this one, whose jobs are used
+    like programs; a workload that names one and has no ``sessions`` runs them all, as they arrived.
     """
 
     name: str
-    sessions: list[SessionSpec]
+    sessions: list[SessionSpec] = []
     title: str = ""
     scale: float | None = None
     seed: int | None = None
@@ -70,3 +72,4 @@ class WorkloadSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     options: dict[str, int | str | bool] = {}
     run: RunOfPlan | None = None
     commands: dict[str, CommandSpec] = {}
+    derived: str | None = None

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import graphlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 import msgspec
 
 from mawl.errors import InvalidFileError, UsageError, meant
 from mawl.model.records import ProgramClass
+from mawl.plan.arrivals import sessions_of
 from mawl.plan.command import Command, default_name
 from mawl.plan.command_keys import check_commands, command_of, users_entry, with_command
+from mawl.plan.derived_program import Planned, options_of_record
 from mawl.plan.entry import program_of
 from mawl.plan.programs import Program
 from mawl.plan.scale import scaled_options
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.width import widest
 from mawl.spec import toml
-from mawl.spec.program_options import Options, parse_options
+from mawl.spec.program_options import Arrivals, Options, parse_options
 from mawl.spec.record import DEFAULT_SAVING, DEFAULT_SEED
 
 Number = TypeVar("Number", int, float)
@@ -49,6 +52,8 @@ class JobPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Of a command; the catalogue has those of its programs."""
     entry: str | None = None
     """``module:Class`` of a user's program."""
+    derived: Planned | None = None
+    """Of a derived job: its record, at scale 1."""
 
 
 class SessionPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,10 +131,13 @@ def make_plan(
     options: Options | None = None,
     seed: int = DEFAULT_SEED,
     saving: float = DEFAULT_SAVING,
+    derived: Mapping[str, Planned] = MappingProxyType({}),
+    arrivals: Arrivals = "clock",
 ) -> Plan:
     """Expand and check a workload.
 
-    ``options`` are the user's; those of the workload file and then of each job go over them.
+    ``options`` are the user's; those of the workload file and then of each job go over them.  ``derived`` are
+    the jobs of its file of derived jobs (:func:`mawl.plan.derived.derived_jobs`), by name.
     Raises :class:`~mawl.errors.InvalidFileError` naming file, key, expected and found.
     """
     scale = spec.scale if spec.scale is not None else scale
@@ -144,12 +152,16 @@ def make_plan(
             where=where,
         )
     check_commands(spec.commands, catalogue, where)
+    _check_derived(derived, (*catalogue, *spec.commands), where)
+    if derived and not spec.sessions:
+        sessions = sessions_of([one.job for one in derived.values()], arrivals)
+        spec = msgspec.structs.replace(spec, sessions=sessions)
     if not spec.sessions:
         raise InvalidFileError("key sessions: expected at least one session, found none", where=where)
     twice = [name for name, count in Counter(session.name for session in spec.sessions).items() if count > 1]
     if twice:
         raise InvalidFileError(f"key sessions: two sessions are called {twice[0]!r}", where=where)
-    expansion = _Expansion(where, catalogue, scale, base, spec)
+    expansion = _Expansion(where, catalogue, scale, base, spec, derived)
     plan = Plan(
         workload=spec.name,
         title=spec.title,
@@ -161,6 +173,15 @@ def make_plan(
     )
     _check_dependencies(plan, where)
     return plan
+
+
+def _check_derived(derived: Mapping[str, Planned], taken: Container[str], where: str) -> None:
+    for name in derived:
+        if name in taken:
+            raise InvalidFileError(
+                f"key derived: expected jobs with names that no program and no command has, found {name!r}",
+                where=where,
+            )
 
 
 def _checked(key: str, value: Number, low: float, high: float, where: str) -> Number:
@@ -179,8 +200,10 @@ class _Expansion:
         scale: float,
         options: Options,
         spec: WorkloadSpec,
+        derived: Mapping[str, Planned],
     ) -> None:
         self.where, self.catalogue, self.scale, self.options = where, catalogue, scale, options
+        self.derived = derived
         self.scale_options, self.commands = spec.scale_options, spec.commands
         self.names: set[str] = set()
         self.lanes: dict[str, dict[tuple[int, int], int]] = {}
@@ -245,6 +268,9 @@ class _Expansion:
             and spec.start_delay_seconds == 0
             and session.start_delay_seconds == 0
         )
+        if self.scale_options:
+            options = scaled_options(options, scale)
+        derived = None if spec.command is not None else self.derived.get(program)
         return JobPlan(
             job=self.name(key, spec, program, session.name, stage),
             program=program,
@@ -252,7 +278,7 @@ class _Expansion:
             stage=stage,
             replica=replica,
             scale=scale,
-            options=scaled_options(options, scale) if self.scale_options else options,
+            options=options if derived is None else options_of_record(options, derived.job, scale),
             after=tuple(spec.after),
             start_delay_seconds=spec.start_delay_seconds,
             timeout_seconds=spec.timeout_seconds,
@@ -261,22 +287,29 @@ class _Expansion:
             command=command_of(spec, self.where, key),
             entry=None if spec.command or spec.program is None else self.entry(key, spec.program),
             program_class=spec.program_class or ("unknown" if spec.command else None),
+            derived=derived,
         )
 
     def entry(self, key: str, program: str) -> str | None:
         """``module:Class`` of a user's program; None where it is the catalogue's, or nobody's."""
-        taken = (*self.catalogue, *self.commands)
-        return None if program in self.catalogue else users_entry(program, taken, self.where, key)
+        taken = (*self.catalogue, *self.commands, *self.derived)
+        return (
+            None
+            if program in self.catalogue or program in self.derived
+            else users_entry(program, taken, self.where, key)
+        )
 
     def program(self, key: str, spec: JobSpec) -> str:
         """The program's name: the catalogue's, or what a command's jobs are called."""
         if spec.command is None:
+            if spec.program is not None and spec.program in self.derived:
+                return spec.program
             entry = None if spec.program is None else self.entry(key, spec.program)
             if entry is not None:
                 return program_of(entry).name
             if spec.program is None or spec.program not in self.catalogue:
                 found = "no program and no command" if spec.program is None else repr(spec.program)
-                known = (*self.catalogue, *self.commands)
+                known = (*self.catalogue, *self.commands, *self.derived)
                 like = meant(spec.program or "", known)
                 raise self.wrong(
                     f"{key}.program", f"one of {', '.join(known)}", f"{found}{like and f'; {like}'.rstrip()}"
@@ -285,7 +318,7 @@ class _Expansion:
         if not spec.command or not spec.command[0]:
             raise self.wrong(f"{key}.command", "the command's file and its arguments", "none")
         name = spec.program or default_name(spec.command)
-        if not _plain(name) or name in self.catalogue:
+        if not _plain(name) or name in self.catalogue or name in self.derived:
             raise self.wrong(
                 f"{key}.program", "a name for the command that no program of mawl has", repr(name)
             )

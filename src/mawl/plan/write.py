@@ -3,25 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import tomli_w
 
+from mawl.model.derived import FILE
 from mawl.plan.command import Command
+from mawl.plan.derived import derived_of, encoded
 from mawl.plan.workload import JobPlan, Plan
 from mawl.spec.files import keys_of_plan
 from mawl.spec.program_options import AUTO, Options
 from mawl.spec.record import RunSpec
+from mawl.store.files import replace_file
+from mawl.store.layout import PLAN
 
 HEADER = (
     "# The exact plan of a run, written by mawl: replicas, sizes and options of every job are explicit.\n"
 )
 
 
-def plan_toml(plan: Plan, spec: RunSpec | None = None) -> str:
+def write_plan(path: Path, plan: Plan, spec: RunSpec | None = None) -> None:
+    """The file of :func:`plan_toml`, and beside it that of its derived jobs, where it has some.
+
+    Raises OSError where one cannot be written.
+    """
+    derived = derived_of(plan)
+    name = FILE if path.name == PLAN else f"{path.stem}.{FILE}"
+    if derived is not None:
+        replace_file(path.with_name(name), encoded(derived))
+    replace_file(path, plan_toml(plan, spec, derived=name).encode())
+
+
+def plan_toml(plan: Plan, spec: RunSpec | None = None, *, derived: str = FILE) -> str:
     """The plan as the text of a workload file; expanding that file gives the same plan.
 
-    ``spec`` is the run that was asked for: the file then holds its options too.
+    ``spec`` is the run that was asked for: the file then holds its options too.  ``derived`` is what the file
+    of derived jobs is called that lies beside it, where the plan has such jobs.
     """
     return HEADER + tomli_w.dumps(
         {
@@ -33,6 +51,7 @@ def plan_toml(plan: Plan, spec: RunSpec | None = None) -> str:
             "scale_options": False,
             "options": _options(plan.options),
             **({} if spec is None else {"run": keys_of_plan(spec)}),
+            **({"derived": derived} if any(job.derived is not None for job in plan.jobs()) else {}),
             "sessions": [
                 {
                     "name": session.name,

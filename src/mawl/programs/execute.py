@@ -8,6 +8,7 @@ import shutil
 import sys
 import traceback
 from collections.abc import Callable
+from typing import Any
 
 from mawl.measure.account import shared_bytes
 from mawl.measure.preload.job import JobCounters
@@ -66,11 +67,15 @@ def _answer(assignment: Assignment, steps: StepRecorder) -> Answer:
     context = JobContext(assignment, steps)
     # Who wrote a program of a user knows whether it works side by side by itself.
     limit_threads(assignment.options.cpucount, blas=1 if assignment.entry is None else context.threads)
-    program = (
-        importlib.import_module(f"mawl.programs.{assignment.program}.run")
-        if assignment.entry is None
-        else load(assignment.entry)()
-    )
+    program = _program(assignment)
     check_address_space(assignment.options)
     answer: Answer = program.run(context)
     return answer
+
+
+def _program(assignment: Assignment) -> Any:
+    """What has ``run(context)``: a module, or an instance of a user's class."""
+    if assignment.entry is not None:
+        return load(assignment.entry)()
+    name = assignment.program if assignment.derived is None else "derived_job"
+    return importlib.import_module(f"mawl.programs.{name}.run")

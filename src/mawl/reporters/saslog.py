@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from mawl.errors import UsageError
 from mawl.formats.saslog_write import job_log
 from mawl.model.records import StepRecord
+from mawl.plan.derived import derived_programs
 from mawl.store import Run
 
 
@@ -25,9 +26,15 @@ def render(run: Run, jobs: Sequence[str] = ()) -> str:
             f"{', '.join(unknown)} is no job of run {run.facts.run_id}",
             cure=f"choose from: {', '.join(job.job for job in records[:10])}",
         )
+    derived = derived_programs(run.path)
     platforms = {node.name: node.kernel for node in run.facts.nodes}
     return "\n".join(
-        job_log(job, steps.get(job.job, []), platform=platforms.get(job.node))
+        job_log(
+            job,
+            steps.get(job.job, []),
+            platform=platforms.get(job.node),
+            program=derived.get(job.program),
+        )
         for job in records
         if (job.job in jobs if jobs else job.outcome != "not_started")
     )

@@ -36,6 +36,7 @@ def assignment(
         job=job.job,
         program=job.program,
         entry=job.entry,
+        derived=None if job.derived is None else job.derived.job,
         scale=job.scale,
         seed=request.plan.seed,
         replica=job.replica,

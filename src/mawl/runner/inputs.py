@@ -11,8 +11,8 @@ from mawl.datagen.generate import Generated, GenerationProgress, TableRequest, g
 from mawl.datagen.spread import spread_tables
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.space import file_systems
-from mawl.plan.catalogue import INPUTS
-from mawl.plan.needs import SPACE_MARGIN, Needs, TableNeed
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.needs import SPACE_MARGIN, Needs, TableNeed, inputs_of
 from mawl.plan.workload import Plan
 from mawl.spec.program_options import VolumeOrder
 from mawl.tables.manifest import MANIFEST
@@ -48,17 +48,19 @@ def make_inputs(
     A table lies whole on one volume of data: :func:`mawl.datagen.spread.spread_tables` says on which.
     """
     began, cpu_before = time.monotonic(), time.process_time()
+    tables = inputs_of(plan, CATALOGUE)
     # Scales that differ may need the same table, where both are below a table's least size.
-    keys = {need: (need.table, INPUTS[need.table].rows(need.scale), need.replica) for need in needed.tables}
+    keys = {need: (need.table, tables[need.table].rows(need.scale), need.replica) for need in needed.tables}
     requests = {key: _request(plan, need) for need, key in keys.items()}
     sizes = {key: need.bytes for need, key in keys.items()}
     generated = generate(
         list(requests.values()),
-        spread_tables(list(requests.values()), list(sizes.values()), volumes.inputs(), order),
+        spread_tables(list(requests.values()), list(sizes.values()), volumes.inputs(), order, tables),
         processes=processes,
         bufsize_bytes=plan.options.bufsize_bytes,
         progress=progress,
         verify=verify,
+        tables=tables,
     )
     made = dict(zip(requests, generated, strict=True))
     directories = {(need.table, need.scale, need.replica): made[key].directory for need, key in keys.items()}
@@ -94,9 +96,10 @@ def check_space(plan: Plan, needed: Needs, volumes: Volumes, order: VolumeOrder)
 def _missing_inputs(plan: Plan, needed: Needs, volumes: Volumes) -> Iterator[int]:
     """Bytes of each table that no volume of data holds finished."""
     places = [volume / INPUTS_DIRECTORY for volume in volumes.directories["data"]]
+    tables = inputs_of(plan, CATALOGUE)
     for need in needed.tables:
         request = _request(plan, need)
-        if not any((request.directory(INPUTS[need.table], place) / MANIFEST).is_file() for place in places):
+        if not any((request.directory(tables[need.table], place) / MANIFEST).is_file() for place in places):
             yield need.bytes
 
 

@@ -249,7 +249,13 @@ class RunLoop:
         if self.request.plan.options.fullstimer and record.started_at is not None:
             log = self.request.folder / "logs" / f"{name}{OWN_LOG}"
             log.touch(mode=0o600)
-            log.write_text(job_log(record, run.steps, platform=self.platform), encoding="utf-8")
+            text = job_log(
+                record,
+                run.steps,
+                platform=self.platform,
+                program=self.request.catalogue.get(record.program),
+            )
+            log.write_text(text, encoding="utf-8")
         self._keep(record)
         self._event("job_ended", job=name, detail=record.outcome)
         if self.progress.stopped and record.outcome != "finished" and self.request.spec.on_failure == "abort":

@@ -24,6 +24,7 @@ from mawl.model.messages import LaunchMode
 from mawl.model.records import RunOutcome
 from mawl.model.run import Overhead, RunFacts
 from mawl.model.usage import Usage
+from mawl.plan.derived import derived_of, encoded
 from mawl.plan.write import plan_toml
 from mawl.runner.caches import prepare_cache
 from mawl.runner.clean_start import CleanStart
@@ -67,7 +68,7 @@ def carry_out(
     machine = read_machine()
     node = request.node or machine.name or "localhost"
     facts = facts_before(request, volumes, machine, node, cache, command, generate_seconds)
-    writer = RunWriter(request.folder, facts, plan=plan_toml(request.plan, request.spec), runs=runs)
+    writer = _writer(request, facts, runs)
     with contextlib.ExitStack() as cleanup:
         cleanup.callback(writer.close)
         cleanup.callback(volumes.release)
@@ -122,6 +123,18 @@ def carry_out(
             jobs = ended_well if loop.progress.finished else "the jobs were stopped"
             raise unwritable(error, request.folder, jobs) from None
     return facts
+
+
+def _writer(request: RunRequest, facts: RunFacts, runs: Path | None) -> RunWriter:
+    """The writer of a new run folder, which has the facts and the plan."""
+    derived = derived_of(request.plan)
+    return RunWriter(
+        request.folder,
+        facts,
+        plan=plan_toml(request.plan, request.spec),
+        derived=b"" if derived is None else encoded(derived),
+        runs=runs,
+    )
 
 
 def _compressibility(request: RunRequest, volumes: Volumes) -> RunCompressibility | None:

@@ -13,6 +13,7 @@ from mawl.errors import MawlError, UsageError
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
 from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.derived import derived_jobs
 from mawl.plan.mix import mixed
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import JobPlan, Plan, SessionPlan, make_plan
@@ -56,7 +57,8 @@ def _stored(run: Run) -> list[Plan]:
 
 def _expanded(file: Path, run: Path) -> Plan:
     spec = toml.load(file, WorkloadSpec, inside=run)
-    return make_plan(spec, where=str(file), catalogue=CATALOGUE, scale=spec.scale or 1.0)
+    derived = derived_jobs(spec, str(file), inside=run)
+    return make_plan(spec, where=str(file), catalogue=CATALOGUE, scale=spec.scale or 1.0, derived=derived)
 
 
 def of_node(plan: Plan, node: str) -> Plan:

@@ -23,6 +23,8 @@ CacheMode = Literal["cold", "warm", "none"]
 DirectMode = Literal["auto", "yes", "no"]
 DIRECT_MODES: tuple[DirectMode, ...] = ("auto", "yes", "no")
 VolumeOrder = Literal["rotation", "free-space"]
+Arrivals = Literal["clock", "closed"]
+ARRIVALS: tuple[Arrivals, ...] = ("clock", "closed")
 VOLUME_ORDERS: tuple[VolumeOrder, ...] = ("rotation", "free-space")
 
 MIB = 2**20

@@ -30,7 +30,9 @@ from mawl.spec.forms import (
 from mawl.spec.nodes import NodesSpec as NodesSpec
 from mawl.spec.option import EVERYWHERE, PREFERRED, Option
 from mawl.spec.program_options import (
+    ARRIVALS,
     VOLUME_ORDERS,
+    Arrivals,
     CacheMode,
     OnFailure,
     Options,
@@ -110,6 +112,17 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
             group="workload",
         ),
     ] = None
+    arrivals: Annotated[
+        Arrivals,
+        Option(
+            form=Choice(*ARRIVALS),
+            help="how derived jobs start: clock: at the second at which they started in the logs, however "
+            "late others are (default); closed: each when the one before it in its session ended",
+            places=("profile", "side"),
+            group="workload",
+            brief="derived jobs start by the clock of their logs, or in turn",
+        ),
+    ] = "clock"
     scale: Annotated[
         str | float | None,
         Option(

@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from mawl.errors import UnsuitableMachineError, UsageError, check_name, cure_of
+from mawl.model.derived import FILE as DERIVED
 from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
 from mawl.model.run import RunFacts
 from mawl.store.compaction import compact
@@ -28,18 +29,21 @@ class RunWriter:
     cannot be written any more; what was appended before stays readable.
     """
 
-    def __init__(self, path: Path, facts: RunFacts, *, plan: str = "", runs: Path | None = None) -> None:
+    def __init__(
+        self, path: Path, facts: RunFacts, *, plan: str = "", derived: bytes = b"", runs: Path | None = None
+    ) -> None:
         """Make the folder (0700), lock its journal, write facts and plan.
 
-        ``plan`` is the text of ``plan.toml``; ``runs`` the directory whose ``latest`` link shall
-        point here, if any.  Raises :class:`~mawl.errors.UsageError` where the folder already
-        holds something, and :class:`~mawl.errors.UnsuitableMachineError` where it cannot be written.
+        ``plan`` is the text of ``plan.toml``, ``derived`` the file of its derived jobs (empty: it has none);
+        ``runs`` is the directory whose ``latest`` link shall point here, if any.  Raises
+        :class:`~mawl.errors.UsageError` where the folder already holds something, and
+        :class:`~mawl.errors.UnsuitableMachineError` where it cannot be written.
         """
         self.path = path.absolute()
         make_folder(self.path)
         self._opened = contextlib.ExitStack()
         try:
-            self._begin(facts, plan, runs)
+            self._begin(facts, plan, derived, runs)
         except OSError as error:
             self.close()
             if not (self.path / FACTS).exists():
@@ -47,7 +51,7 @@ class RunWriter:
                     self.path.rmdir()
             raise unwritable(error, self.path, "no job was started") from None
 
-    def _begin(self, facts: RunFacts, plan: str, runs: Path | None) -> None:
+    def _begin(self, facts: RunFacts, plan: str, derived: bytes, runs: Path | None) -> None:
         making = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             try_lock(making)  # unbegun_folders() sees that somebody makes it
@@ -63,6 +67,8 @@ class RunWriter:
         self._jobs = closed(contextlib.closing(LineAppender(journal / "jobs.jsonl")))
         self._steps = closed(contextlib.closing(LineAppender(journal / "steps.jsonl")))
         self._samples = closed(contextlib.closing(SampleAppender(journal / SAMPLES_STREAM)))
+        if derived:
+            replace_file(self.path / DERIVED, derived)
         replace_file(self.path / PLAN, plan.encode())
         if runs is not None:
             replace_link(runs / LATEST, self.path)

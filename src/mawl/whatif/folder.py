@@ -14,7 +14,7 @@ from mawl.model.cluster import NodeRun, StorageRun
 from mawl.model.records import JobRecord, StepRecord
 from mawl.model.run import NodeFacts, RunFacts, VolumeFacts, WorkloadFacts
 from mawl.plan.workload import Plan
-from mawl.plan.write import nodes_toml, plan_toml
+from mawl.plan.write import nodes_toml, write_plan
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.own_system import UNTOLD
 from mawl.simulation.plans import without_node
@@ -109,14 +109,14 @@ def _several(names: Sequence[Sequence[str]]) -> bool:
 def _write_plans(path: Path, plans: Sequence[Plan], names: Sequence[Sequence[str]]) -> None:
     """``plan.toml``, and where there are several nodes the plan of each group at its first."""
     if not _several(names):
-        replace_file(path / PLAN, plan_toml(plans[0]).encode())
+        write_plan(path / PLAN, plans[0])
         return
     (path / NODES).mkdir(mode=0o700)
     places: dict[str, str] = {}
     for plan, members in zip(plans, names, strict=True):
         place = f"{NODES}/{members[0]}/{PLAN}"
         (path / place).parent.mkdir(mode=0o700)
-        replace_file(path / place, plan_toml(plan).encode())
+        write_plan(path / place, plan)
         places |= dict.fromkeys(members, place)
     replace_file(path / PLAN, nodes_toml(places).encode())
 

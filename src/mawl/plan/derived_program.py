@@ -1,0 +1,184 @@
+"""What the catalogue would say of a derived job: its inputs, steps, bytes and memory, from its record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from mawl.model.derived import DerivedJob, DerivedStep, DerivedTable
+from mawl.model.records import ProgramClass
+from mawl.plan.columns import Column, RowNumber, Uniform
+from mawl.plan.derived_files import (
+    cpu_seconds,
+    files_of,
+    moved_bytes,
+    peak_memory_bytes,
+    results_bytes,
+)
+from mawl.plan.programs import BYTES_PER_SECOND_ALONE, OwnRows, Pass, Program, Step, Temporary
+from mawl.plan.records import lay_out
+from mawl.plan.tables import InputTable
+from mawl.spec.program_options import MIB, ROLES, Options, Role
+
+MODULES = ("numpy", "threadpoolctl", "pyarrow", "mawl.programs.derived_job.run")
+"""Imported before a derived job begins."""
+
+RECORD_BYTES = 128
+"""Of a row of a generated table; those of ``data`` are fixed-width text."""
+
+MEMORY_FLOOR_BYTES = 16 * MIB
+"""What a derived job holds beside what its steps declare: buffers of requests, code at its first use."""
+
+SMALLEST_MEMORY_BYTES = 2**20
+
+_UNITS = 10**6
+"""Sizes of a job's own files are declared in so many parts."""
+
+_LAYOUT = lay_out(
+    "S",
+    1,
+    RECORD_BYTES,
+    (
+        (Column("row", RowNumber()), 14),
+        (Column("key", Uniform(0, 99_999)), 6),
+        (Column("amount_cents", Uniform(0, 99_999, skew=2)), 6),
+        (Column("class_code", Uniform(0, 99, skew=3)), 3),
+    ),
+    "filler",
+)
+
+
+UNFILLED_BYTES = 9.1
+FILL_OVERHEAD_BYTES = 4.0
+"""Of a record, by zstd level 1 (:class:`~mawl.plan.tables.InputTable`); tests/plan holds them."""
+
+
+class Planned(msgspec.Struct, frozen=True):
+    """A derived job in a plan, with the tables that it reads."""
+
+    job: DerivedJob
+    tables: tuple[DerivedTable, ...] = ()
+
+
+def planned(job: DerivedJob, tables: Mapping[str, DerivedTable]) -> Planned:
+    """A job of a file with those of the file's tables that it names."""
+    names = dict.fromkeys(name for step in job.steps for name in step.tables)
+    return Planned(job=job, tables=tuple(tables[name] for name in names))
+
+
+def options_of_record(options: Options, job: DerivedJob, scale: float) -> Options:
+    """The options of a derived job: memory and threads are what its steps had, at the scale."""
+    memory = round(peak_memory_bytes(job) * scale)
+    return msgspec.structs.replace(
+        options,
+        memsize_bytes=max(memory, SMALLEST_MEMORY_BYTES),
+        cpucount=max(step.threads for step in job.steps),
+    )
+
+
+def input_name(table: str) -> str:
+    """What the input table of a permanent table is called; none of the catalogue's has such a name."""
+    return f"derived-{table}"
+
+
+def input_of(table: DerivedTable) -> InputTable:
+    """The input table that stands for a permanent table of a shop: text records of 128 bytes."""
+    return InputTable(
+        name=input_name(table.name),
+        full_bytes=table.size_bytes,
+        minimum_rows=1,
+        layout="text",
+        record_bytes=RECORD_BYTES,
+        records=(_LAYOUT,),
+        unfilled_bytes=UNFILLED_BYTES,
+        fill_overhead_bytes=FILL_OVERHEAD_BYTES,
+    )
+
+
+def class_of(job: DerivedJob) -> ProgramClass:
+    """``io`` where moving the bytes is taken to last longer than computing; else by the longest step."""
+    if moved_bytes(job) / BYTES_PER_SECOND_ALONE > cpu_seconds(job):
+        return "io"
+    longest = max(job.steps, key=lambda step: step.cpu_seconds)
+    return "memory" if longest.kernel == "hold" else "compute"
+
+
+def program_of(one: Planned) -> Program:
+    """The declaration of a derived job; its sizes are those of its record at scale 1.
+
+    Memory is ``memsize`` of the job's options, which the plan sets to the peak of its steps.
+    """
+    job = one.job
+    inputs = tuple(map(input_of, one.tables))
+    own_rows = OwnRows(full_rows=_UNITS, minimum_rows=1) if not inputs else None
+    units = inputs[0].rows(1.0) if inputs else _UNITS
+    peaks: dict[Role, int] = {
+        "work": files_of(job.steps, "work").peak_bytes,
+        "util": files_of(job.steps, "util").peak_bytes,
+        "data": results_bytes(job),
+    }
+    temporaries = tuple(
+        Temporary(name=_OWN[role], role=role, row_bytes=1, rows_ratio=size / units)
+        for role, size in peaks.items()
+        if size
+    )
+    sizes = {table.name: table.size_bytes for table in one.tables}
+    steps = tuple(_step(step, sizes, peaks) for step in job.steps)
+    first = inputs[0].bytes(1.0) if inputs else max(peaks["work"], peaks["util"], peaks["data"], 1)
+    return Program(
+        name=job.name,
+        program_class=class_of(job),
+        title="a job derived from logs",
+        inputs=inputs,
+        own_rows=own_rows,
+        temporaries=temporaries or (Temporary(name=_OWN["work"], role="work", row_bytes=1, rows_ratio=0.0),),
+        steps=steps,
+        size_knob="bytes, CPU seconds and memory of every step",
+        check="the content of every block that is read, and the result of every unit of computing",
+        modules=MODULES,
+        cpu_seconds_per_gb=cpu_seconds(job) / first * 1e9,
+        memory_floor_bytes=MEMORY_FLOOR_BYTES,
+        memory_per_memsize=1.0,
+    )
+
+
+_OWN: dict[Role, str] = {
+    "work": "tables under work",
+    "util": "files under util",
+    "data": "results under data",
+}
+
+
+def _step(step: DerivedStep, tables: Mapping[str, int], peaks: Mapping[Role, int]) -> Step:
+    is_data = step.procedure.upper() == "DATA"
+    return Step(
+        name=step.name,
+        kind="data" if is_data else "procedure",
+        procedure=None if is_data else step.procedure.upper(),
+        title=f"{step.kernel}, derived",
+        reads=tuple(_reads(step, tables, peaks)),
+        writes=tuple(
+            Pass(
+                _OWN[role], load.written_bytes / peaks[role], _random(load.written_bytes, load.random_writes)
+            )
+            for role in ROLES
+            if (load := step.load(role)).written_bytes
+        ),
+    )
+
+
+def _reads(step: DerivedStep, tables: Mapping[str, int], peaks: Mapping[Role, int]) -> Iterator[Pass]:
+    if step.data.read_bytes:
+        random_bytes = _random(step.data.read_bytes, step.data.random_reads)
+        share = step.data.read_bytes / sum(tables[name] for name in step.tables)
+        for name in step.tables:
+            yield Pass(input_name(name), share, random_bytes)
+    own: tuple[Role, ...] = ("work", "util")
+    for role in own:
+        if (load := step.load(role)).read_bytes:
+            yield Pass(_OWN[role], load.read_bytes / peaks[role], _random(load.read_bytes, load.random_reads))
+
+
+def _random(moved: int, requests: int) -> int | None:
+    return max(moved // requests, 1) if requests else None

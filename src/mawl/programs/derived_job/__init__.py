@@ -1,0 +1,1 @@
+"""Derived jobs: steps of a shop's logs, reproduced by kernels that do checked work on generated tables."""

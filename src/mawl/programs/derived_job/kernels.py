@@ -1,0 +1,169 @@
+"""Units of computing: some milliseconds of one kind of work each, whose result is checked.
+
+A unit goes over a chunk of the memory that its step holds (:class:`Memory`).  NumPy's calls let go of the
+interpreter's lock, so that threads compute side by side.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mawl.model.derived import Kernel
+from mawl.programs.context import check_equal
+from mawl.programs.derived_job.rows import MULTIPLIER, ROW_BYTES, ROW_WORDS, Block, keys, sum_of_keys
+
+Words = NDArray[np.uint64]
+
+CHUNK_WORDS = 2**14
+"""Of a unit: 128 KiB, so that a step that holds a megabyte can compute in it."""
+
+_MODULUS = 2**64
+_CLASS_SHIFT = np.uint64(56)
+_VALUE_MASK = np.uint64(0xFFFF)
+_HASH_BITS = CHUNK_WORDS.bit_length()
+"""A hash table has twice as many places as keys."""
+
+_MATRIX = 96
+_SPARSE_ROW = 8
+
+
+class Memory:
+    """What a step holds: keys of rows from 0 on, in pages that go back to the system when it is dropped."""
+
+    def __init__(self, size_bytes: int, salt: int) -> None:
+        self.salt = salt
+        self.count = max(size_bytes // 8, CHUNK_WORDS)
+        self.words: Words = np.frombuffer(mmap.mmap(-1, self.count * 8), np.uint64)
+        for start in range(0, self.count, CHUNK_WORDS):
+            keys(start, self.words[start : start + CHUNK_WORDS], salt)
+
+    def chunk(self, number: int) -> tuple[int, Words]:
+        """The number of the first key and the keys of a whole chunk; they come round."""
+        start = number % (self.count // CHUNK_WORDS) * CHUNK_WORDS
+        return start, self.words[start : start + CHUNK_WORDS]
+
+
+class Kernels:
+    """The units of one thread: each call of :meth:`unit` does the next one, over the :attr:`memory` of then.
+
+    ``number`` is the thread's of ``threads``: they take turns over the chunks.
+    """
+
+    def __init__(self, kernel: Kernel, memory: Memory, number: int, threads: int) -> None:
+        self.memory = memory
+        self._number, self._threads = number, threads
+        self._scratch = np.empty(CHUNK_WORDS, np.uint64)
+        self._done = 0
+        # No bound method is kept: it would keep the memory until a collection of garbage.
+        self._work = _UNITS[kernel]
+        self._block = Block(CHUNK_WORDS * 8 if kernel == "write" else 0)
+        # Whole numbers, so that sums of products are exact in 53 bits whatever their order.
+        side = np.arange(_MATRIX * _MATRIX, dtype=np.float64).reshape(_MATRIX, _MATRIX)
+        self._left, self._right = side % 251, side % 241
+
+    def unit(self) -> None:
+        """Do one unit; raises :class:`~mawl.errors.WrongAnswerError` where its result is wrong."""
+        self._work(self)
+        self._done += 1
+
+    def _mixed(self) -> tuple[Words, int]:
+        """A chunk's keys times another odd number at each turn, and their sum: never the same work twice."""
+        start, chunk = self.memory.chunk(self._number + self._done * self._threads)
+        factor = (2 * self._done + 1) * MULTIPLIER % _MODULUS
+        np.multiply(chunk, np.uint64(factor), out=self._scratch)
+        expected = factor * sum_of_keys(start, CHUNK_WORDS, self.memory.salt) % _MODULUS
+        self._check_sum("that are held", self._scratch, expected)
+        return self._scratch, expected
+
+    def _check_sum(self, what: str, found: Words, expected: int) -> None:
+        check_equal(f"the sum of the keys {what}", int(np.add.reduce(found, dtype=np.uint64)), expected)
+
+    def _scan(self) -> None:
+        mixed, expected = self._mixed()
+        bound = np.uint64(_MODULUS // 4)
+        chosen, others = mixed[mixed < bound], mixed[mixed >= bound]
+        check_equal("the number of rows of a scan", len(chosen) + len(others), len(mixed))
+        found = int(np.add.reduce(chosen, dtype=np.uint64)) + int(np.add.reduce(others, dtype=np.uint64))
+        check_equal("the sum of the keys of a scan", found % _MODULUS, expected)
+
+    def _sort(self) -> None:
+        mixed, expected = self._mixed()
+        mixed.sort()
+        check_equal("that sorted keys rise", bool((mixed[1:] >= mixed[:-1]).all()), True)
+        self._check_sum("after a sort", mixed, expected)
+
+    def _join(self) -> None:
+        """Look every key up in a hash table of all of them; what collided is found in an ordered list."""
+        probes, expected = self._mixed()
+        places = (probes >> np.uint64(64 - _HASH_BITS)).astype(np.intp)
+        table = np.zeros(2**_HASH_BITS, np.int32)
+        table[places] = np.arange(len(probes), dtype=np.int32)
+        met = probes.take(table.take(places))
+        missed = np.flatnonzero(met != probes)
+        rest = np.sort(probes.take(missed))
+        met[missed] = rest.take(np.searchsorted(rest, probes.take(missed)))
+        check_equal("the rows that a join found", bool((met == probes).all()), True)
+        self._check_sum("of a join", met, expected)
+
+    def _summarise(self) -> None:
+        mixed, _ = self._mixed()
+        classes = (mixed >> _CLASS_SHIFT).astype(np.uint8)
+        values = mixed & _VALUE_MASK
+        order = classes.argsort(kind="stable")
+        ordered = classes.take(order)
+        starts = np.concatenate(([0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1))
+        sums = np.add.reduceat(values.take(order), starts)
+        check_equal("the sum over classes", int(sums.sum()), int(np.add.reduce(values)))
+
+    def _look_up(self) -> None:
+        """Read keys at random places of all that is held."""
+        mixed, _ = self._mixed()
+        places = mixed % np.uint64(self.memory.count)
+        found = self.memory.words.take(places.astype(np.intp))
+        places *= np.uint64(MULTIPLIER)
+        places += np.uint64(self.memory.salt)
+        check_equal("the keys of rows that were looked up", bool((found == places).all()), True)
+
+    def _write(self) -> None:
+        first = self._done * (CHUNK_WORDS // ROW_WORDS)
+        self._block.fill(first, CHUNK_WORDS // ROW_WORDS * ROW_BYTES, self.memory.salt)
+        self._block.check(first, CHUNK_WORDS * 8, self.memory.salt, "a block that was made")
+
+    def _dense(self) -> None:
+        """One product of matrices, checked by Freivalds (1977): (AB)x = A(Bx) for a vector x."""
+        product = self._left @ self._right
+        vector = np.arange(_MATRIX, dtype=np.float64) + self._done % 7
+        right = self._left @ (self._right @ vector)
+        check_equal("a product of matrices", bool(np.array_equal(product @ vector, right)), True)
+
+    def _sparse(self) -> None:
+        """A matrix of eight entries a row times a vector; the sum of the result from its column sums."""
+        mixed, _ = self._mixed()
+        columns = (mixed & np.uint64(CHUNK_WORDS - 1)).astype(np.intp)
+        entries = (mixed >> _CLASS_SHIFT).astype(np.float64)
+        vector = np.arange(CHUNK_WORDS, dtype=np.float64)
+        result = np.add.reduceat(entries * vector.take(columns), np.arange(0, CHUNK_WORDS, _SPARSE_ROW))
+        by_column = np.bincount(columns, weights=entries, minlength=CHUNK_WORDS)
+        check_equal("the sum of a sparse product", float(result.sum()), float(by_column @ vector))
+
+    def _hold(self) -> None:
+        start, chunk = self.memory.chunk(self._number + self._done * self._threads)
+        expected = sum_of_keys(start, CHUNK_WORDS, self.memory.salt)
+        self._check_sum("that are held", chunk, expected)
+
+
+_UNITS: dict[Kernel, Callable[[Kernels], None]] = {
+    "scan": Kernels._scan,
+    "sort": Kernels._sort,
+    "join": Kernels._join,
+    "summarise": Kernels._summarise,
+    "look_up": Kernels._look_up,
+    "write": Kernels._write,
+    "dense": Kernels._dense,
+    "sparse": Kernels._sparse,
+    "hold": Kernels._hold,
+}

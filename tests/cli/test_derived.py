@@ -1,0 +1,97 @@
+"""A workload of derived jobs through whole commands: run, report, plan, simulate."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from mawl.model.derived import DerivedWorkload
+from mawl.plan.derived import encoded, load_derived
+from mawl.store import open_run
+from tests.cli.conftest import Command
+from tests.fakes.derived import EVERY_KERNEL, SHOP
+
+
+def shop(mawl: Command, derived: DerivedWorkload = SHOP) -> str:
+    (mawl.directory / "derived.json").write_bytes(encoded(derived))
+    (mawl.directory / "workload.toml").write_text('name = "shop"\nderived = "derived.json"\n')
+    return "workload.toml"
+
+
+@pytest.mark.parametrize("start", ["zygote", "spawn"])
+def test_a_run_of_derived_jobs_is_a_run(start: str, mawl: Command) -> None:
+    done = mawl("run", shop(mawl), "--start", start, "--output", "made")
+    assert done.returncode == 0, done.stdout + done.stderr
+    folder = mawl.directory / "made"
+    run = open_run(folder)
+    assert {job.program: (job.outcome, job.verified) for job in run.job_records()} == {
+        "mixed": ("finished", True),
+        "every": ("finished", True),
+    }
+    assert load_derived(folder / "derived.json") == SHOP
+    records = {(record.job, record.name): record for record in run.step_records()}
+    for job in SHOP.jobs:
+        for step in job.steps:
+            io = records[job.name, step.name].io
+            assert io is not None
+            # A manifest of an input table is read, too.
+            assert 0 <= io["data"].read_bytes - step.data.read_bytes < 20_000
+            assert io["work"].read_bytes == step.work.read_bytes
+            assert io["util"].read_bytes == step.util.read_bytes
+            written = {role: io[role].written_bytes for role in ("data", "work", "util")}
+            assert written == {
+                "data": step.data.written_bytes,
+                "work": step.work.written_bytes,
+                "util": step.util.written_bytes,
+            }
+    (results,) = map(Path, mawl.leftovers())  # what the job published under data stays
+    assert [path.stat().st_size for path in results.rglob("*.rows")] == [50 * 1024]
+    shutil.rmtree(results)
+    log = mawl("report", "made", "--format", "saslog").stdout
+    assert "PROCEDURE SORT used" in log and "DATA statement used" in log
+    assert (folder / "logs" / "mixed.saslog").read_text() in log
+
+
+def test_what_a_run_left_runs_again_and_is_simulated(mawl: Command) -> None:
+    assert mawl("run", shop(mawl), "--output", "made").returncode == 0
+    (mawl.directory / "derived.json").unlink()
+    again = mawl("plan", "made/plan.toml", "--json")
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["programs"] == {"every": 1, "mixed": 1}
+    simulated = mawl("simulate", "made", "--set", "cores=4")
+    assert simulated.returncode in (0, 1), simulated.stderr
+    assert "Traceback" not in simulated.stderr
+
+
+def test_jobs_start_by_the_clock_of_their_logs(mawl: Command) -> None:
+    jobs = (EVERY_KERNEL, replace(EVERY_KERNEL, name="later", start_seconds=1.5))
+    assert mawl("run", shop(mawl, DerivedWorkload(jobs=jobs)), "--output", "clock").returncode == 0
+    assert mawl("run", "workload.toml", "--output", "closed", "--arrivals", "closed").returncode == 0
+    assert waited(mawl.directory / "clock") >= 1.4
+    # One after the other: as soon as the first had ended.
+    assert waited(mawl.directory / "closed") > 0
+
+
+def waited(folder: Path) -> float:
+    starts = {job.job: job.started_at for job in open_run(folder).job_records()}
+    later, first = starts["later"], starts["every"]
+    assert later is not None and first is not None
+    return later - first
+
+
+def test_a_damaged_file_of_derived_jobs_is_one_sentence(mawl: Command) -> None:
+    path = shop(mawl)
+    (mawl.directory / "derived.json").write_text('{"jobs": [{"name": "../x", "session": "s", "steps": []}]}')
+    done = mawl("run", path)
+    assert done.returncode == 2
+    assert "derived.json: key jobs[0]" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_the_plan_counts_what_derived_jobs_move(mawl: Command) -> None:
+    found = json.loads(mawl("plan", shop(mawl), "--json").stdout)
+    assert found["programs"] == {"every": 1, "mixed": 1}
+    assert found["bytes"]["util"]["written_bytes"] == pytest.approx(3_000_000, rel=0.001)
