@@ -17,7 +17,6 @@ from mawl.model.summary.storage import RoleDemand, RoleStorage, Storage
 from mawl.spec.program_options import ROLES, Role
 from mawl.units import format_instant
 
-PATH = "storage.by_role.*"
 MOSTLY_SEQUENTIAL_RATIO = 0.5
 FIGURES = ("peak", "sustained")
 

@@ -74,13 +74,6 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
         """A mean number of jobs as a share of those that ran."""
         return jobs / self.jobs_running if jobs is not None and self.jobs_running else None
 
-    @property
-    def blocked_io_ratio(self) -> float | None:
-        """Share of jobs' time blocked in I/O of data, work and util."""
-        if self.jobs_blocked is None:
-            return None
-        return self.share(sum(self.jobs_blocked[role] for role in ROLES))
-
     def reach(self, direction: str) -> float | None:
         """Device over application bytes of ``read`` or ``write``; None where nothing was asked for."""
         asked, reached = self.application[direction], self.device[direction]

@@ -13,7 +13,7 @@ from mawl.compressibility.codecs import Codec, CodecKey, load
 from mawl.compressibility.engine import engine_compressed
 from mawl.compressibility.estimate import READ_ALL_BYTES, estimate
 from mawl.compressibility.population import Kind, Population
-from mawl.compressibility.real import Real, real_saving
+from mawl.compressibility.real import real_saving
 from mawl.compressibility.storage import EstimateRequest
 from mawl.errors import MawlError, UsageError
 from mawl.measure.mounts import mount_of, read_mounts
@@ -52,7 +52,6 @@ def look_at(
     *,
     told: Callable[[str], None] = lambda _: None,
     loader: Callable[[CodecKey], Codec] = load,
-    real: Callable[[Path], Real] = real_saving,
 ) -> Compressibility:
     """Look at every volume; ``told`` hears the name of each before it is looked at.
 
@@ -87,7 +86,6 @@ def look_at(
                 half_width=request.half_width,
                 random=random,
                 loader=loader,
-                real=real,
                 read_all_bytes=request.read_all_bytes,
             )
         )
@@ -161,7 +159,6 @@ def volume_saving(
     random: Random,
     shared: int = 1,
     loader: Callable[[CodecKey], Codec] = load,
-    real: Callable[[Path], Real] = real_saving,
     read_all_bytes: int = READ_ALL_BYTES,
 ) -> VolumeSaving:
     """One volume, whose bytes are ``population``.
@@ -179,7 +176,7 @@ def volume_saving(
         read_all_bytes=read_all_bytes,
     )
     size, used = _space(path, population, kind == "device")
-    saving, reason = real(path)
+    saving, reason = real_saving(path)
     mount = None if kind == "device" else mount_of(path, read_mounts())
     return VolumeSaving(
         name=str(path),

@@ -36,16 +36,16 @@ class Real(NamedTuple):
     reason: str | None
 
 
-def real_saving(path: Path, sys: Path = Path("/sys")) -> Real:
+def real_saving(path: Path) -> Real:
     """What the storage under a file, folder or device saves; never raises for what is not there."""
     if path.is_block_device():
-        return _of_devices([path.resolve().name], sys)
+        return _of_devices([path.resolve().name])
     facts = volume_facts({"data": [path]}, "")[0]
     if facts.file_system == "btrfs":
         return _of_btrfs(path)
     if facts.file_system == "zfs":
         return _of_zfs(facts)
-    return _of_devices(facts.layers, sys)
+    return _of_devices(facts.layers)
 
 
 def _of_btrfs(path: Path) -> Real:
@@ -70,12 +70,12 @@ def _of_zfs(facts: VolumeFacts) -> Real:
     )
 
 
-def _of_devices(names: list[str], sys: Path) -> Real:
+def _of_devices(names: list[str]) -> Real:
     for name in names:
         if not name.startswith("zram"):
             continue
         try:
-            stored = parse_mm_stat((sys / "block" / name / "mm_stat").read_text())
+            stored = parse_mm_stat(Path("/sys/block", name, "mm_stat").read_text())
         except OSError as error:
             return Real(None, f"{error.filename}: {(error.strerror or str(error)).lower()}")
         if stored is None:

@@ -67,10 +67,10 @@ def dirty_of(places: Iterable[Path], since: float | None = None) -> tuple[int | 
     return found.dirty_bytes, "cachestat of the files"
 
 
-def removed_unwritten_bytes(proc: Path = Path("/proc")) -> int | None:
+def removed_unwritten_bytes() -> int | None:
     """Dirty bytes that this process took away with files it removed so far (``cancelled_write_bytes``)."""
     with contextlib.suppress(OSError, IndexError, ValueError):
-        return int((proc / "self/io").read_bytes().rsplit(b":", 1)[1])
+        return int(Path("/proc/self/io").read_bytes().rsplit(b":", 1)[1])
     return None
 
 

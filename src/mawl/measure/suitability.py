@@ -49,13 +49,13 @@ class SuitabilityCheck(msgspec.Struct, frozen=True):
     cure: str | None = None
 
 
-def libraries(distribution: str = "mawl", extra: str = "programs") -> list[str]:
+def libraries() -> list[str]:
     """Name and version of each package that mawl and its programs need, as far as they are installed."""
-    present = [check.text for check in library_checks(distribution, extra) if check.status == "ok"]
+    present = [check.text for check in library_checks() if check.status == "ok"]
     return [package for text in present for package in text.split(", ")]
 
 
-def library_checks(distribution: str = "mawl", extra: str = "programs") -> list[SuitabilityCheck]:
+def library_checks(distribution: str = "mawl") -> list[SuitabilityCheck]:
     """The packages that mawl and its programs need, by the metadata of the installed mawl."""
     try:
         requirements = metadata.requires(distribution) or []
@@ -68,7 +68,7 @@ def library_checks(distribution: str = "mawl", extra: str = "programs") -> list[
     present, absent = [], []
     for requirement in requirements:
         wanted = re.search(r"extra\s*==\s*['\"]([\w-]+)['\"]", requirement)
-        if wanted and wanted[1] != extra:
+        if wanted and wanted[1] != "programs":
             continue
         name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
         try:
@@ -78,7 +78,7 @@ def library_checks(distribution: str = "mawl", extra: str = "programs") -> list[
     found = [SuitabilityCheck("libraries", "ok", ", ".join(present))] if present else []
     return found + [
         SuitabilityCheck(
-            "libraries", "problem", f"{name} is missing", f"run pip install '{distribution}[{extra}]'"
+            "libraries", "problem", f"{name} is missing", f"run pip install '{distribution}[programs]'"
         )
         for name in absent
     ]

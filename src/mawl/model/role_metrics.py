@@ -16,7 +16,6 @@ ROLE_PAGE = "docs/design/io-by-role.md"
 CALLS = f"{ROLE_PAGE}, Which calls count"
 SEQUENTIAL = f"{ROLE_PAGE}, Sequential"
 LATENCY = f"{ROLE_PAGE}, Latency and sizes"
-BLOCKED = {"data": "I/O of data", "work": "I/O of work", "util": "I/O of util", "other": "anything else"}
 UNCACHED = "docs/design/cache-none.md"
 DIRECT = "docs/design/programs.md, Direct I/O"
 COVERAGE = f"{ROLE_PAGE}, What is not seen"

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 
 from mawl.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.programs import Program
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.spec.record import MOST_SESSIONS
 
@@ -88,9 +87,7 @@ def apportion(weights: Mapping[str, int], jobs: int) -> dict[str, int]:
     return copies
 
 
-def lay_out(
-    sessions: int, copies: Mapping[str, int], *, gate: int, catalogue: Mapping[str, Program] = CATALOGUE
-) -> list[SessionSpec]:
+def lay_out(sessions: int, copies: Mapping[str, int], *, gate: int) -> list[SessionSpec]:
     """Lay jobs out into sessions, the longest first; ``gate`` of them stand in the first stages.
 
     1. The two longest jobs of the compute class are put aside: they trail out.
@@ -102,9 +99,9 @@ def lay_out(
 
     Lengths are sums of :meth:`~mawl.plan.programs.Program.expected_seconds` of each stage's longest job.
     """
-    seconds = {program: catalogue[program].expected_seconds(1.0) for program in copies}
+    seconds = {program: CATALOGUE[program].expected_seconds(1.0) for program in copies}
     jobs = _longest_first((program for program, count in copies.items() for _ in range(count)), seconds)
-    trailing = [program for program in jobs if catalogue[program].program_class == "compute"][:TRAIL_OUT_JOBS]
+    trailing = [program for program in jobs if CATALOGUE[program].program_class == "compute"][:TRAIL_OUT_JOBS]
     for program in trailing:
         jobs.remove(program)
     leading, jobs = jobs[: sessions - TRAIL_OUT_JOBS], jobs[sessions - TRAIL_OUT_JOBS :]

@@ -15,14 +15,6 @@ from mawl.units import format_memory, format_request
 KIB = 2**10
 MIB = 2**20
 
-Kind = Literal[
-    "sequential-read",
-    "sequential-write",
-    "sequential-mixed",
-    "random-read",
-    "random-write",
-    "random-mixed",
-]
 KINDS: dict[str, tuple[Pattern, Direction]] = {
     "sequential-read": ("sequential", "read"),
     "sequential-write": ("sequential", "write"),

@@ -116,11 +116,11 @@ def _pairs(file: Path) -> dict[str, int]:
     return {name: int(value) for name, value in (line.split() for line in file.read_text().splitlines())}
 
 
-def leftover_groups(run_ids: Collection[str], root: Path = CGROUPS) -> list[Path]:
+def leftover_groups(run_ids: Collection[str]) -> list[Path]:
     """Groups of these runs, which are over: no process is left in them."""
     found = []
     for controller in ("memory", "cpuacct"):
-        for base in _bases(root, controller):
+        for base in _bases(CGROUPS, controller):
             for group in (base / f"{GROUP_PREFIX}{run_id}" for run_id in sorted(run_ids)):
                 with contextlib.suppress(OSError):
                     if not (group / "cgroup.procs").read_text().strip() and group not in found:

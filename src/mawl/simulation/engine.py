@@ -17,8 +17,6 @@ from mawl.simulation.resources import Resources
 from mawl.simulation.sharing import OWN, shares
 from mawl.spec.program_options import Role
 
-Floats = NDArray[np.float64]
-
 DONE = 1e-9
 """Of a step: less than this of it left is none."""
 

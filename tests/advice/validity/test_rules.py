@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.validity.status import RULES, findings, status, unmeasured, validity_of
+from mawl.advice.validity.status import RULES, status, validity_of
 from mawl.advice.validity.thirds import thirds
 from mawl.analysis.view import RunView
 from mawl.model.records import JobRecord
@@ -69,7 +69,7 @@ def run_of(
 
 def only(reading: RunView) -> Finding:
     """The one finding of a run."""
-    found = findings(reading)
+    found = validity_of(reading).findings
     assert len(found) == 1, found
     assert found[0].cure
     return found[0]
@@ -136,7 +136,7 @@ def test_what_the_facts_give_away(changes: dict[str, object], rule: str, words: 
 
 def test_a_warm_start_that_was_asked_for_is_no_finding() -> None:
     of = good_facts(cache=CacheFacts(mode="warm", input_bytes=10**9, resident_bytes=10**9))
-    assert findings(run_of(of)) == []
+    assert validity_of(run_of(of)).findings == []
 
 
 def late(value: float, before: float) -> Any:
@@ -181,7 +181,7 @@ def test_throughput_that_falls_because_less_was_asked_for_is_no_drift() -> None:
         "device.sda.read_bytes": late(40e6, 90e6),
         "device.sda.written_bytes": late(20e6, 45e6),
     }
-    assert findings(run_of(rates=rates)) == []
+    assert validity_of(run_of(rates=rates)).findings == []
 
 
 def test_bytes_at_the_device_that_no_job_asked_for() -> None:
@@ -220,7 +220,7 @@ def test_a_short_active_phase() -> None:
         **{name: getattr(good_facts(), name) for name in ("workload", "cache", "repeats")},
         outcome="completed",
     )
-    rules = {finding.rule for finding in findings(reading_of(of=short))}
+    rules = {finding.rule for finding in validity_of(reading_of(of=short)).findings}
     assert "duration" in rules
 
 
@@ -252,7 +252,10 @@ def test_a_failed_job_makes_a_run_invalid() -> None:
     ],
 )
 def test_a_run_that_was_cut_short_or_goes_on_is_invalid(outcome: str, reason: str | None, words: str) -> None:
-    found = {one.rule: one for one in findings(run_of(good_facts(outcome=outcome, outcome_reason=reason)))}
+    found = {
+        one.rule: one
+        for one in validity_of(run_of(good_facts(outcome=outcome, outcome_reason=reason))).findings
+    }
     # How long it would have been active nobody knows while planned jobs had yet to start.
     assert found.keys() == {"jobs", "duration"}
     assert found["jobs"].severity == "invalid" and words in found["jobs"].sentence
@@ -278,7 +281,7 @@ def test_a_job_whose_clock_was_set() -> None:
     own = job("s1-1", 0.0, 100.0)
     assert own.ended_at is not None
     jobs[0] = msgspec.structs.replace(jobs[0], started_at=START + 900.0)
-    assert "clock" in {finding.rule for finding in findings(run_of(jobs=jobs))}
+    assert "clock" in {finding.rule for finding in validity_of(run_of(jobs=jobs)).findings}
 
 
 def test_mawls_own_cost() -> None:
@@ -296,11 +299,11 @@ def test_without_samples_and_facts_nothing_passes_by_being_unknown() -> None:
     full = run_of(good_facts(cache=None, load_before=None, free_space=[]))
     bare = RunView(full.facts, full.jobs)
     bare.summary = full.summary
-    assert {(finding.rule, finding.severity) for finding in findings(bare)} == {
+    assert {(finding.rule, finding.severity) for finding in validity_of(bare).findings} == {
         ("residency", "remark"),
         ("sampling", "preliminary"),
     }
-    assert {one.rule for one in unmeasured(bare)} == {
+    assert {one.rule for one in validity_of(bare).unmeasured} == {
         *("residency", "competition", "swap", "steal", "frequency", "drift", "space")
     }
 
@@ -332,16 +335,16 @@ def test_earlier_writes_in_memory_at_the_gate_are_found_with_their_size() -> Non
     assert (found.rule, found.severity) == ("writeback", "preliminary")
     assert "10.0 GB of earlier writes were still in memory when the gate opened" in found.sentence
     few = msgspec.structs.replace(NOTHING_LEFT, machine_at_gate_bytes=10**7)
-    assert findings(run_of(good_facts(dirty={"bench1": few}))) == []
+    assert validity_of(run_of(good_facts(dirty={"bench1": few}))).findings == []
 
 
 def test_own_writes_that_no_device_had_at_the_end_are_a_remark() -> None:
     left = msgspec.structs.replace(NOTHING_LEFT, own_at_end_bytes=10**10)
-    rules = {found.rule: found for found in findings(run_of(good_facts(dirty={"bench1": left})))}
+    rules = {found.rule: found for found in validity_of(run_of(good_facts(dirty={"bench1": left}))).findings}
     assert rules["writeback"].severity == "remark"
     assert "10.0 GB of what the jobs wrote" in rules["writeback"].sentence
 
 
 def test_without_a_look_at_dirty_pages_the_rule_is_unmeasured() -> None:
     reading = run_of(good_facts(dirty={}))
-    assert "writeback" in {one.rule for one in unmeasured(reading)}
+    assert "writeback" in {one.rule for one in validity_of(reading).unmeasured}

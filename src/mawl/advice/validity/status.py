@@ -68,16 +68,6 @@ RULES = {rule.NAME: rule for rule in _RULES}
 ORDER: tuple[Severity, ...] = ("invalid", "preliminary", "remark")
 
 
-def findings(reading: RunView) -> list[Finding]:
-    """What every rule found, the gravest first."""
-    return _apart(reading)[0]
-
-
-def unmeasured(reading: RunView) -> list[Unmeasured]:
-    """The rules whose figures the run does not have."""
-    return _apart(reading)[1]
-
-
 def status(said: Sequence[Finding | Unmeasured]) -> Status:
     """Publishable where nothing that was found, or could not be, is worse than a remark."""
     worst = {one.severity for one in said}
@@ -85,19 +75,14 @@ def status(said: Sequence[Finding | Unmeasured]) -> Status:
 
 
 def validity_of(view: RunView) -> Validity:
-    """``validity`` of the summary."""
-    found, unknown = _apart(view)
-    return Validity(status=status([*found, *unknown]), findings=found, unmeasured=unknown)
-
-
-def _apart(reading: RunView) -> tuple[list[Finding], list[Unmeasured]]:
-    """What the rules found, the gravest first, and what they could not tell, in their order."""
-    if reading.facts.kind == "simulated":
-        said: list[Finding | Unmeasured] = [*simulated.check(reading)]
-    elif reading.facts.kind == "imported":
-        said = [one for rule in _RULES for one in rule.check_import(reading)]
+    """``validity`` of the summary: findings with the gravest first, what is not known in the rules' order."""
+    if view.facts.kind == "simulated":
+        said: list[Finding | Unmeasured] = [*simulated.check(view)]
+    elif view.facts.kind == "imported":
+        said = [one for rule in RULES.values() for one in rule.check_import(view)]
     else:
-        said = [one for rule in _RULES for one in rule.check(reading)]
+        said = [one for rule in RULES.values() for one in rule.check(view)]
     found = [one for one in said if isinstance(one, Finding)]
     found.sort(key=lambda finding: ORDER.index(finding.severity))
-    return found, [one for one in said if isinstance(one, Unmeasured)]
+    unknown = [one for one in said if isinstance(one, Unmeasured)]
+    return Validity(status=status(said), findings=found, unmeasured=unknown)

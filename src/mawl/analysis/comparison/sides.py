@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from math import exp, log
 from typing import Any
 
@@ -122,6 +122,6 @@ def change(reference: float | None, candidate: float | None) -> float | None:
     return candidate / reference - 1.0
 
 
-def same(values: Iterable[object], key: Callable[[object], object] = repr) -> bool:
+def same(values: Iterable[object]) -> bool:
     """Whether all values are alike."""
-    return len({key(value) for value in values}) <= 1
+    return len({repr(value) for value in values}) <= 1

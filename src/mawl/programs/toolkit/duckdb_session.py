@@ -15,17 +15,15 @@ THREAD_BYTES = 64 * MIB
 
 
 @contextmanager
-def session(
-    options: Options, spill: Path, *, memory_bytes: int | None = None
-) -> Iterator[duckdb.DuckDBPyConnection]:
-    """An in-memory database held to ``memory_bytes`` (memsize by default) and ``cpucount`` threads.
+def session(options: Options, spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """An in-memory database held to ``memsize`` and ``cpucount`` threads.
 
     There are no more threads than memory for them (:data:`THREAD_BYTES` each).  It spills to the
     directory ``spill``.  ``async_threads=0``: DuckDB 2.0 starts eight more threads otherwise, whatever
     ``threads`` says.
     """
     spill.mkdir(mode=0o700, exist_ok=True)
-    limit = memory_bytes or options.memsize_bytes
+    limit = options.memsize_bytes
     connection = duckdb.connect(
         ":memory:",
         config={
