@@ -7,15 +7,17 @@ import msgspec
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.capacity.carried import capacity_of
 from mawl.advice.capacity.slowdown import by_program, slowdowns
-from mawl.advice.deciding import deciding
 from mawl.advice.limit.verdict import limit_of
 from mawl.advice.smt import smt_of
 from mawl.advice.validity.status import validity_of
 from mawl.analysis.blocks import Missing
 from mawl.analysis.missing import reasons
 from mawl.analysis.view import RunView
+from mawl.model.summary.judgement import ThresholdUsed, Validity
 from mawl.model.summary.programs import ProgramFigures
-from mawl.model.summary.summary import Judged
+from mawl.model.summary.summary import Judged, Summary
+from mawl.model.threshold import Threshold
+from mawl.model.thresholds import thresholds_of
 
 
 def judged(view: RunView, bounds: CapacityBounds | None = None) -> Judged:
@@ -37,7 +39,7 @@ def judged(view: RunView, bounds: CapacityBounds | None = None) -> Judged:
         programs=_slowed(summary.programs, view),
         validity=validity,
     )
-    whole.thresholds = deciding(whole, validity, bounds or CapacityBounds())
+    whole.thresholds = _deciding(whole, validity, bounds or CapacityBounds())
     whole.missing = reasons(whole, found, view.facts.missing)
     return Judged(**msgspec.structs.asdict(whole))
 
@@ -48,3 +50,28 @@ def _slowed(programs: dict[str, ProgramFigures], view: RunView) -> dict[str, Pro
     return {
         name: msgspec.structs.replace(program, slowdown=found.get(name)) for name, program in programs.items()
     }
+
+
+def _deciding(summary: Summary, validity: Validity, bounds: CapacityBounds) -> list[ThresholdUsed]:
+    """``thresholds`` of a judged summary: those of answers, verdict, and rules with a finding.
+
+    A rule that found nothing is met whatever its threshold's neighbour would be; the page of thresholds has
+    them all.
+    """
+    groups = ["capacity"]
+    if summary.limit:
+        groups.append("limit")
+        sentences = [line.sentence for line in summary.limit.evidence]
+        groups += ["imported.limit"] if summary.kind == "imported" else []
+        groups += ["limit.plateau"] if any(line.startswith("plateau") for line in sentences) else []
+        groups += ["limit.links"] if any("their links" in line for line in sentences) else []
+    groups += [f"validity.{finding.rule}" for finding in validity.findings]
+    groups += ["smt"] if summary.smt and summary.smt.findings else []
+    groups += ["imported"] if summary.time.periods else []
+    asked = bounds.by_threshold()
+    return [_used(one, asked.get(one.name, one.value)) for one in thresholds_of(groups)]
+
+
+def _used(one: Threshold, used: float) -> ThresholdUsed:
+    source = one.source if used == one.value else "set by the user (mawl.toml)"
+    return ThresholdUsed(name=one.name, bound=used, unit=one.unit, meaning=one.meaning, source=source)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mawl.datagen.construction import TableRequest
 from mawl.plan.catalogue import INPUTS
+from mawl.plan.tables import InputTable
 from mawl.spec.program_options import VolumeOrder
 from mawl.tables.manifest import MANIFEST
 from mawl.volumes import choose
@@ -17,6 +18,7 @@ def spread_tables(
     sizes: Sequence[int],
     homes: Sequence[Path],
     order: VolumeOrder,
+    tables: Mapping[str, InputTable] = INPUTS,
 ) -> list[Path]:
     """The directory of input tables for each request; ``sizes`` are the bytes of each.
 
@@ -27,7 +29,7 @@ def spread_tables(
     """
     found: dict[int, int] = {}
     for number, request in enumerate(requests):
-        places = [request.directory(INPUTS[request.table], home) for home in homes]
+        places = [request.directory(tables[request.table], home) for home in homes]
         held = [place for place, path in enumerate(places) if (path / MANIFEST).is_file()]
         begun = [place for place, path in enumerate(places) if path.is_dir() and any(path.iterdir())]
         if held or begun:

@@ -1,4 +1,4 @@
-"""The thresholds of what limits a run (docs/design/verdict.md), of placement and of tuning."""
+"""The thresholds of what limits a run (docs/design/verdict.md), of imports, placement and tuning."""
 
 from __future__ import annotations
 
@@ -86,6 +86,23 @@ LIMIT: tuple[Threshold, ...] = (
         "ratio",
         "A device with a request in flight for this share of the time is at its top, too.",
         "docs/design/verdict.md, the bed fabric",
+    ),
+)
+
+IMPORTED: tuple[Threshold, ...] = (
+    threshold(
+        "imported.least_gap_seconds",
+        4 * 3600.0,
+        "seconds",
+        "Imported jobs with at least this time between them, in which no job ran, are not one run.",
+        f"{CONVENTION}; a night's batch pauses for less, and nights lie further apart",
+    ),
+    threshold(
+        "imported.limit.full_processors_ratio",
+        0.9,
+        "ratio",
+        "Processors of an import are full when this share of their time is neither idle nor iowait.",
+        "docs/design/verdict.md, Imports: 20,000 closed systems solved exactly",
     ),
 )
 

@@ -14,16 +14,18 @@ from mawl.definitions.metric import (
     RUSAGE,
     SAMPLES,
     SIGNATURE_PAGE,
+    VOLUME_PAGE,
+    VOLUME_SPACE,
     Metric,
     bytes_metric,
     count_metric,
+    object_metric,
     seconds_metric,
 )
 from mawl.model.fields import metrics_of
 from mawl.model.role_metrics import ROLE_COLUMNS, ROLE_SERIES
 from mawl.model.signature import SIGNATURE
 from mawl.model.summary.summary import Summary
-from mawl.model.volume_metrics import VOLUME_COLUMNS, VOLUME_SERIES
 
 SERIES = "in samples cumulative, the sum over all jobs so far, start-up and verify included."
 
@@ -112,6 +114,17 @@ SAMPLE_METRICS: tuple[Metric, ...] = (
     ),
 )
 """Series of ``samples`` that no job has; the others are a usage figure summed over all jobs so far."""
+
+VOLUME_SERIES: tuple[Metric, ...] = (
+    bytes_metric(
+        "volume.*.used_bytes", "Space that the run's files take on a volume, by its number.", VOLUME_SPACE
+    ),
+)
+
+VOLUME_COLUMNS: tuple[Metric, ...] = (
+    object_metric("volume_read_bytes", "Bytes of a job read by volume: its number to bytes.", VOLUME_PAGE),
+    object_metric("volume_written_bytes", "Bytes of a job written by volume.", VOLUME_PAGE),
+)
 
 METRICS: tuple[Metric, ...] = (
     *USAGE_METRICS,

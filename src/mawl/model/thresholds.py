@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mawl.model.capacity_thresholds import CAPACITY, COMPARISON
-from mawl.model.imported_thresholds import IMPORTED
-from mawl.model.limit_thresholds import LIMIT, PLACEMENT
+from mawl.model.limit_thresholds import IMPORTED, LIMIT, PLACEMENT
 from mawl.model.qualification_thresholds import QUALIFICATION
 from mawl.model.threshold import Threshold
 from mawl.model.validity_thresholds import VALIDITY

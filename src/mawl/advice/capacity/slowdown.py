@@ -16,12 +16,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.advice.capacity.parts import RealTimeParts, parts_of
 from mawl.analysis.blocks import counted
 from mawl.model.records import JobRecord
+from mawl.model.role_io import Waits
 from mawl.model.run import Alone, AloneRun
 from mawl.model.summary.judgement import Slowdown
 from mawl.model.thresholds import value_of
+from mawl.spec.program_options import ROLES
 
 Floats = NDArray[np.float64]
 Part = Literal["whole", "compute", "storage"]
@@ -33,6 +34,16 @@ MANY_JOBS = 2000
 
 SEED = 19
 """The draws are the same in every report of a run."""
+
+
+class RealTimeParts(msgspec.Struct, frozen=True, kw_only=True):
+    """Seconds of real time.  ``compute`` is on a CPU or in the run queue, ``storage`` blocked in I/O of
+    data, work and util, ``other`` every other wait; they add up to ``real``."""
+
+    real: float
+    compute: float
+    storage: float
+    other: float
 
 
 class Interval(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,7 +103,7 @@ def slowdowns(jobs: Sequence[JobRecord], alone: Sequence[Alone]) -> Slowdowns:
                 program=job.program,
                 kind=kinds[job.job],
                 seconds=job.usage.real_time_seconds,
-                parts=parts_of(job.usage.real_time_seconds, job.waits),
+                parts=_parts_of(job.usage.real_time_seconds, job.waits),
             )
             for job in counted(jobs)
             if job.job in kinds
@@ -175,7 +186,7 @@ def ends_of(interval: Interval | None) -> dict[str, float | None]:
 def _baseline(alone: Alone) -> Baseline:
     runs = alone.runs or [AloneRun(run_id=alone.run_id, real_time_seconds=alone.real_time_seconds)]
     runs = sorted(runs, key=lambda run: run.real_time_seconds)
-    parts = [parts_of(run.real_time_seconds, run.waits) for run in runs]
+    parts = [_parts_of(run.real_time_seconds, run.waits) for run in runs]
     return Baseline(
         seconds=[run.real_time_seconds for run in runs],
         parts=None if None in parts else [one for one in parts if one is not None],
@@ -201,3 +212,27 @@ def _columns(found: Slowdowns, jobs: Sequence[Slowed], part: Part, *, other: boo
                 grown += max(one.parts.other - base.parts[column].other, 0.0) if other else 0.0
             table[row, column] = (seconds + grown) / seconds
     return table
+
+
+def _parts_of(real_time_seconds: float, waits: Waits) -> RealTimeParts | None:
+    """A job's parts; None where CPU time, run queue or blocked time by role is not known.
+
+    Where several threads make the sum of the waits larger than real time, all shrink alike.  What the
+    waits leave of real time is ``other``.
+    """
+    blocked = [getattr(waits, f"blocked_{role}_seconds") for role in ROLES]
+    known = (waits.on_cpu_seconds, waits.run_queue_seconds, *blocked)
+    if real_time_seconds <= 0 or any(value is None for value in known):
+        return None
+    compute = (waits.on_cpu_seconds or 0.0) + (waits.run_queue_seconds or 0.0)
+    storage = sum(value or 0.0 for value in blocked)
+    other = waits.blocked_other_seconds or 0.0
+    whole = compute + storage + other
+    shrink = real_time_seconds / whole if whole > real_time_seconds else 1.0
+    compute, storage = compute * shrink, storage * shrink
+    return RealTimeParts(
+        real=real_time_seconds,
+        compute=compute,
+        storage=storage,
+        other=max(real_time_seconds - compute - storage, 0.0),
+    )
