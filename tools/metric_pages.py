@@ -10,7 +10,7 @@ from mawl.model.metrics import METRICS
 from mawl.model.probe_metrics import PROBE_METRICS
 from mawl.model.series_metrics import SERIES_METRICS
 from mawl.placement.metrics import PLACEMENT_METRICS
-from mawl.tuning.metrics import TUNING_METRICS
+from mawl.tuning.metrics import CHANGE_METRICS, TUNING_METRICS
 from mawl.tuning.search.metrics import SEARCH_METRICS
 from mawl.whatif.metrics import PUBLISHED_FORECAST_METRICS, SIMULATION_METRICS
 from tools.markdown import table
@@ -50,6 +50,7 @@ def metrics_page() -> list[str]:
             PUBLISHED_FORECAST_METRICS,
         ),
         ("## Tuning", "What `mawl tune check --json` prints; `*` stands for a row.", TUNING_METRICS),
+        ("## Settings before and after", "What `mawl tune compare --json` prints.", CHANGE_METRICS),
         (
             "## Search",
             "What `mawl tune search --json` prints; `*` stands for a look or a trial.",

@@ -165,3 +165,14 @@ def test_the_collector_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tune", "collector", "aix"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("#!/bin/sh\n# Collects settings") and out.endswith('--from $dir"\n')
+
+
+def test_before_and_after_give_the_tables_of_a_paper(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sides = [str(client(tmp_path / name, name)) for name in ("default", "recommended")]
+    assert main(["tune", "compare", *sides, "--all"]) == 0
+    changed, left, *_ = capsys.readouterr().out.split("left as they were:")
+    (row,) = [line.split() for line in changed.splitlines() if line.startswith("  maxfree ")]
+    assert row == ["maxfree", "1088", "73728", "1088", "pages", "73728", "pages"]
+    assert "  maxfree: page stealing frees more at a time" in changed and "  timeslice " in left

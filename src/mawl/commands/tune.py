@@ -1,10 +1,10 @@
 """What is set, what should be, and how to change it; nothing is changed (docs/guides/tuning.md).
 
-`show` prints the profiles: settings with their default, what is recommended, why and by whom. `check` puts
-what a run found set, what is set here and now, or what commands of another system printed (`--from`), beside
-them. `collector` prints a shell script that collects such output on AIX, Linux, Spectrum Scale or a virtual
-I/O server. `search` tries run options against the
-baseline, and says whether there is a gain (docs/guides/search.md).
+`show` prints the profiles: settings with their default, what is recommended, why and by whom. `check`
+compares them with what a run found set, what is set here and now, or what commands of another system printed
+(`--from`). `compare` tells what changed between two collections or runs. `collector` prints a shell script
+that collects such output on AIX, Linux, Spectrum Scale or a virtual I/O server. `search` tries run options
+against the baseline, and says whether there is a gain (docs/guides/search.md).
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from mawl.commands.tune_search import add_search_arguments, run_search
 from mawl.errors import UsageError
 from mawl.formats.settings.collected import PLATFORMS
 from mawl.reporters.json import render
+from mawl.tuning import changes_text
 from mawl.tuning import text as tuning
+from mawl.tuning.changes import changes
 from mawl.tuning.check import check
 from mawl.tuning.collection.reading import collected
 from mawl.tuning.collection.script import collector
@@ -34,8 +36,9 @@ HELP = "settings: what is set, what is recommended, why, and the commands that c
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl tune show|check|collector|search``."""
-    verbs = parser.add_subparsers(dest="tune_verb", metavar="show|check|collector|search", required=True)
+    """``mawl tune show|check|compare|collector|search``."""
+    names = "show|check|compare|collector|search"
+    verbs = parser.add_subparsers(dest="tune_verb", metavar=names, required=True)
     show = verbs.add_parser("show", help="the profiles, or one of them")
     show.add_argument("profile", nargs="?", metavar="PROFILE", help="a name, or a TOML file of your own")
     show.add_argument("--all", action="store_true", help="every setting of every profile")
@@ -53,25 +56,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="files of what commands of a system printed, or the folders that its collector wrote",
     )
-    compare.add_argument(
-        "--storage",
-        action="append",
-        metavar="NAMES=SYSTEM",
-        help="with --from: the storage system that disks, adapters or file systems are on, such as "
-        "'sasdata=ESS GL4' or 'hdisk*=XIV'; may be repeated (default: what the files say)",
-    )
-    compare.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
     add_role_arguments(compare, own=False)
-    compare.add_argument(
-        "--profile",
-        action="append",
-        metavar="PROFILE",
-        help="a profile or a TOML file; may be repeated (default: those for the platform that are no choice "
-        "between others)",
-    )
+    _add_common(compare)
     compare.add_argument("--all", action="store_true", help="also what is as recommended, or not known")
-    compare.add_argument("--json", action="store_true", help="print one JSON object")
     compare.set_defaults(run_tune=_check)
+    sides = verbs.add_parser(
+        "compare", help="settings before and after: changed, left as they were, not checked"
+    )
+    for side, what in (("before", "older"), ("after", "newer")):
+        sides.add_argument(side, metavar=side.upper(), help=f"the {what} collection, or a run")
+    _add_common(sides)
+    sides.add_argument("--all", action="store_true", help="also what was left as it was, or not checked")
+    sides.set_defaults(run_tune=_compare)
     collect = verbs.add_parser("collector", help="print a script that collects settings; it only reads")
     collect.add_argument("platform", choices=PLATFORMS, help="what the script runs on")
     collect.set_defaults(run_tune=_collector)
@@ -80,6 +76,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_search_arguments(search)
     search.set_defaults(run_tune=run_search)
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    """Options of `check` and of `compare`."""
+    parser.add_argument(
+        "--storage",
+        action="append",
+        metavar="NAMES=SYSTEM",
+        help="of files: the storage system that disks, adapters or file systems are on, such as "
+        "'sasdata=ESS GL4' or 'hdisk*=XIV'; may be repeated (default: what the files say)",
+    )
+    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+    parser.add_argument(
+        "--profile",
+        action="append",
+        metavar="PROFILE",
+        help="a profile or a TOML file; may be repeated (default: those for the platform that are no choice "
+        "between others)",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -135,6 +151,26 @@ def _storages(given: Sequence[str] | None) -> dict[str, str]:
             raise UsageError(f"--storage {text}: expected NAMES=SYSTEM", cure="such as 'sasdata=ESS GL4'")
         found[names] = system.strip()
     return found
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    chosen = settings()
+    wanted = [profile(name) for name in arguments.profile] if arguments.profile else None
+    names = (arguments.before, arguments.after)
+    runs, bounds = chosen.runs(arguments.runs), bounds_of(chosen)
+    storages = _storages(arguments.storage)
+    before, after = (
+        collected([Path(name)], storages) if _is_collection(Path(name)) else run_reading(name, runs, bounds)
+        for name in names
+    )
+    found = changes(before, after, names, wanted, profiles())
+    print(render(found) if arguments.json else changes_text.render(found, whole=arguments.all))
+    return 0
+
+
+def _is_collection(path: Path) -> bool:
+    """Whether a side is files; a folder with run.json is a run."""
+    return path.exists() and not (path / "run.json").exists()
 
 
 def _collector(arguments: argparse.Namespace) -> int:

@@ -200,12 +200,12 @@ def _state(setting: TuningSetting, current: Value, figures: Figures) -> State:
         return "for you to judge"
     wanted = setting.recommended
     if isinstance(wanted, list):
-        met = any(_same(current, one) for one in wanted)
+        met = any(same_value(current, one) for one in wanted)
     elif setting.rule in ("at least", "at most") and wanted is not None:
         bound = _as_number(figures.get(setting.bounded_by)) if setting.bounded_by else None
         met = _within(setting, current, wanted, bound)
     else:
-        met = wanted is not None and _same(current, wanted)
+        met = wanted is not None and same_value(current, wanted)
     return "as recommended" if met else "differs"
 
 
@@ -221,7 +221,8 @@ def _within(setting: TuningSetting, current: Value, wanted: Value, bound: float 
     return have >= want or (bound is not None and have >= bound)
 
 
-def _same(current: Value, wanted: Value) -> bool:
+def same_value(current: Value, wanted: Value) -> bool:
+    """Whether two values are one: ``72K`` and 73728, ``0x40`` and 64, and what differs by rounding alone."""
     have, want = _as_number(current), _as_number(wanted)
     if have is None or want is None:
         return str(current) == str(wanted)
@@ -249,7 +250,9 @@ def _row(
         subject="" if subject == MACHINE else subject,
         state=state,
         current=current,
-        is_default=None if current is None or setting.default is None else _same(current, setting.default),
+        is_default=None
+        if current is None or setting.default is None
+        else same_value(current, setting.default),
         weight_ratio=max(weights) if weights else None,
         reason=reason,
         name=setting.name,
@@ -267,6 +270,7 @@ def _row(
         relieves=setting.relieves,
         source=setting.source,
         tier=setting.subject,
+        figure=setting.figure,
         read=filled(setting.read, setting, subject),
         change=filled(setting.change, setting, subject),
         persist=filled(setting.persist, setting, subject),

@@ -51,6 +51,7 @@ TUNING_METRICS: tuple[Metric, ...] = (
     text_metric(f"{_ROW}profile", "Profile.", PROFILES),
     text_metric(f"{_ROW}group", "Group within it.", PROFILES),
     text_metric(f"{_ROW}tier", "What distinguishes entries of one name: a tier, a storage.", PROFILES),
+    text_metric(f"{_ROW}figure", "Its name in the inventory.", PROFILES),
     text_metric(f"{_ROW}kind", "changed, left at default, observed or advice.", PROFILES),
     text_metric(f"{_ROW}unit", "Unit of current, default and recommended.", PROFILES),
     object_metric(f"{_ROW}default", "Value if nothing is changed; null if not printed.", PROFILES),
@@ -66,3 +67,32 @@ TUNING_METRICS: tuple[Metric, ...] = (
     text_metric(f"{_ROW}change", "Command that changes it until the next start.", PROFILES),
     text_metric(f"{_ROW}persist", "What makes it last.", PROFILES),
 )
+
+BEFORE_AFTER = f"{PAGE}, Before and after"
+_CHANGE = "changes.settings.*."
+
+CHANGE_METRICS: tuple[Metric, ...] = (
+    text_metric("changes.before", "The older settings: a run, or files.", BEFORE_AFTER),
+    text_metric("changes.after", "The newer settings: a run, or files.", BEFORE_AFTER),
+    Metric("changes.nodes", "-", "list", "Names of the nodes of both sides.", BEFORE_AFTER),
+    Metric("changes.profiles", "-", "list", "Names of the profiles that were compared.", BEFORE_AFTER),
+    *(
+        count_metric(f"changes.counts.{one}", f"Rows whose outcome is {one.replace('_', ' ')}.", BEFORE_AFTER)
+        for one in ("changed", "left", "not_checked")
+    ),
+    text_metric(f"{_CHANGE}node", "Node.", BEFORE_AFTER),
+    text_metric(f"{_CHANGE}subject", "Device, mount, interface; empty for the machine.", BEFORE_AFTER),
+    text_metric(f"{_CHANGE}name", "Name, as the profile has it; else family and figure.", BEFORE_AFTER),
+    text_metric(f"{_CHANGE}outcome", "changed, left, or not checked.", BEFORE_AFTER),
+    object_metric(f"{_CHANGE}before", "Older value; null if not known.", BEFORE_AFTER),
+    object_metric(f"{_CHANGE}after", "Newer value; null if not known.", BEFORE_AFTER),
+    text_metric(f"{_CHANGE}reason", "Why a value is null, side by side.", BEFORE_AFTER),
+    text_metric(f"{_CHANGE}state", "tune.settings.*.state of the newer value.", BEFORE_AFTER),
+    *(
+        Metric(f"{_CHANGE}{name}", metric.unit, metric.type, f"As tune.settings.*.{name}.", BEFORE_AFTER)
+        for metric in TUNING_METRICS
+        for name in ("unit", "default", "recommended", "printed", "why", "profile", "tier", "source")
+        if metric.name == f"{_ROW}{name}"
+    ),
+)
+"""Definitions of the figures of ``mawl tune compare --json``; their names begin with ``changes.`` here."""

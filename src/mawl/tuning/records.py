@@ -203,6 +203,7 @@ class SettingFound(msgspec.Struct, frozen=True, kw_only=True):
     relieves: list[Relieved]
     source: SettingSource
     tier: str
+    figure: str
     read: str | None
     change: str | None
     persist: str | None

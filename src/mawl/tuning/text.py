@@ -34,9 +34,9 @@ def listing(profiles: Sequence[Profile]) -> str:
 
 def page(profile: Profile) -> str:
     """Every setting of a profile, group by group, with its reason, commands and source."""
-    lines = _wrapped(f"{profile.name}: {profile.title}", "")
+    lines = wrapped(f"{profile.name}: {profile.title}", "")
     if profile.condition:
-        lines += _wrapped(profile.condition, "  ")
+        lines += wrapped(profile.condition, "  ")
     for group, held in groupby(profile.settings, key=lambda one: (one.group, one.subject)):
         settings = list(held)
         lines += ["", _title(*group)]
@@ -73,7 +73,7 @@ def _unread(found: Checked, *, whole: bool) -> Iterator[str]:
         yield from ("", "not read:")
     shown = found.unread if whole else found.unread[:MOST_UNREAD]
     for one in shown:
-        yield from _wrapped(f"{one.file}: {one.reason}", "  ")
+        yield from wrapped(f"{one.file}: {one.reason}", "  ")
     if len(shown) < len(found.unread):
         yield f"  and {len(found.unread) - len(shown)} more (--all shows them)"
 
@@ -99,8 +99,8 @@ def _head(found: Checked) -> list[str]:
     counts = ", ".join(f"{number} {state.replace('_', ' ')}" for state, number in found.counts.items())
     profiles = ", ".join(found.profiles) or "no profile for this platform"
     return [
-        *_wrapped(f"{what} ({', '.join(found.nodes)}){limit}: {counts}", ""),
-        *_wrapped(profiles, "  "),
+        *wrapped(f"{what} ({', '.join(found.nodes)}){limit}: {counts}", ""),
+        *wrapped(profiles, "  "),
     ]
 
 
@@ -108,7 +108,7 @@ def compared(row: SettingFound, *, several: bool, aside: str = "") -> str:
     """What a row is of, with its node where there are ``several``: current value and recommended one."""
     about = " of ".join(part for part in (row.name, row.subject) if part)
     node = f" on {row.node}" if several else ""
-    current = ABSENT if row.current is None else _form(row.current, row.unit)
+    current = ABSENT if row.current is None else form(row.current, row.unit)
     return f"{about}{node}: {current}{aside}, recommended {_rule(row)}{_recommended(row)}"
 
 
@@ -116,10 +116,10 @@ def _finding(row: SettingFound, *, several: bool) -> Iterator[str]:
     default = "" if row.default is None else f", default {_default(row)}"
     same = " (the default)" if row.is_default else ""
     weight = "" if row.weight_ratio is None else f"; {WEIGHT}: {row.weight_ratio:.1%} of the jobs' time"
-    yield from _wrapped(f"{compared(row, several=several, aside=same)}{default}{weight}", "  ")
+    yield from wrapped(f"{compared(row, several=several, aside=same)}{default}{weight}", "  ")
     note = " ".join(part for part in (row.why, row.condition and f"({row.condition})") if part)
     for label, text in (("", row.reason), ("", note)):
-        yield from _wrapped(f"{label}{text}", "    ") if text else ()
+        yield from wrapped(f"{label}{text}", "    ") if text else ()
     if row.state == "differs":
         for label, text in (("now", row.change), ("to last", row.persist)):
             yield from [f"    {label}: {text}"] if text else ()
@@ -136,12 +136,12 @@ def _told(settings: Sequence[TuningSetting]) -> Iterator[str]:
     for one in settings:
         note = " ".join(part for part in (one.why, one.condition and f"({one.condition})") if part)
         if note and one.kind != "left at default":
-            yield from _wrapped(f"{one.name}: {note}", "    ")
+            yield from wrapped(f"{one.name}: {note}", "    ")
     for label in ("read", "change", "persist"):
         for text in dict.fromkeys(getattr(one, label) for one in settings if getattr(one, label)):
             yield f"    {label}: {text}"
     for source in dict.fromkeys((one.source.key, one.source.section) for one in settings):
-        yield from _wrapped(f"from {source[0]}, {source[1]}", "    ")
+        yield from wrapped(f"from {source[0]}, {source[1]}", "    ")
 
 
 def _title(group: str, subject: str) -> str:
@@ -152,19 +152,24 @@ def _default(one: TuningSetting | SettingFound) -> str:
     if one.default is None:
         return ABSENT
     printed = f" ({one.default_printed})" if one.default_printed else ""
-    return _form(one.default, one.unit) + printed
+    return form(one.default, one.unit) + printed
 
 
 def _recommended(one: TuningSetting | SettingFound) -> str:
-    wanted = one.recommended
+    return recommended(one.recommended, one.printed, one.unit)
+
+
+def recommended(wanted: object, as_printed: str | None, unit: str) -> str:
+    """A recommended value, or several, with what the source prints."""
     if wanted is None:
         return ABSENT
     several = wanted if isinstance(wanted, list) else [wanted]
-    printed = f" ({one.printed})" if one.printed and len(several) == 1 else ""
-    return " or ".join(_form(value, one.unit) for value in several) + printed
+    printed = f" ({as_printed})" if as_printed and len(several) == 1 else ""
+    return " or ".join(form(value, unit) for value in several) + printed
 
 
-def _form(value: object, unit: str) -> str:
+def form(value: object, unit: str) -> str:
+    """A value with its unit, as people write it."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, str):
@@ -181,5 +186,6 @@ def _form(value: object, unit: str) -> str:
     return f"{text} %" if unit == "percent" else f"{text} pages" if unit == "pages" else text
 
 
-def _wrapped(text: str, indent: str) -> list[str]:
+def wrapped(text: str, indent: str) -> list[str]:
+    """Lines of a text, its later ones indented further."""
     return wrap(one_line(text), LINE_WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ")

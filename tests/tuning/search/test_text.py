@@ -34,6 +34,7 @@ PROPOSED = SettingFound(
     relieves=[],
     source=SettingSource(key="k", section="s"),
     tier="",
+    figure="read_ahead_bytes",
     read=None,
     change="blockdev --setra 8192 /dev/sda",
     persist=None,
