@@ -14,7 +14,7 @@ from tests.fakes.stored_run import START, job, steps, usage
 STEPS = steps()[:2]
 
 EXPECTED_STEP = """\
-NOTE: There were 1000 observations read from the data set MAWL.SORT.
+NOTE: There were 1000 observations read from the data set UTIL.WIDE_PARTS.
 NOTE: PROCEDURE SORT used (Total process time):
       real time           1.50 seconds
       user cpu time       0.75 seconds

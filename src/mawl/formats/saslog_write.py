@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from mawl.formats.lines import one_line
+from mawl.formats.saslog_row_notes import row_notes
 from mawl.model.records import JobRecord, StepRecord
 from mawl.model.usage import Usage
 from mawl.plan.catalogue import CATALOGUE
@@ -54,7 +55,7 @@ def job_log(
     shown = [step for step in steps if step.kind in ("data", "procedure")]
     declared = CATALOGUE.get(job.program, program)
     for step in shown:
-        lines += _step(step, sas_name(declared, step.name))
+        lines += _step(step, declared)
     if job.reason:
         lines += [f"ERROR: {one_line(job.reason)}", ""]
     lines += ["NOTE: The SAS System used:", *block(job.usage, job.ended_at, len(shown)), INDENT, ""]
@@ -95,13 +96,11 @@ PLACE = re.compile(
 )
 
 
-def _step(step: StepRecord, procedure: str | None) -> Iterator[str]:
+def _step(step: StepRecord, program: Program | None) -> Iterator[str]:
     name = procedure_name(step.name)
-    if step.rows_read is not None:
-        yield f"NOTE: There were {step.rows_read} observations read from the data set MAWL.{name}."
-    if step.rows_written is not None:
-        yield f"NOTE: {step.rows_written} records were written to the file {name}."
-    subject = "DATA statement" if step.kind == "data" else f"PROCEDURE {procedure or name}"
+    yield from row_notes(step, program, name)
+    procedure = sas_name(program, step.name) or name
+    subject = "DATA statement" if step.kind == "data" else f"PROCEDURE {procedure}"
     yield f"NOTE: {subject} used (Total process time):"
     yield from block(step.usage, step.ended_at, step.number)
     yield INDENT
