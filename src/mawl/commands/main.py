@@ -43,6 +43,7 @@ VERBS = (
     "probe",
     "compressibility",
     "import",
+    "derive",
     "lab",
     "doctor",
     "clean",

@@ -14,7 +14,7 @@ NUMBER_BYTES = 8
 LONGEST_MEMBER = 32
 
 
-class _Table(NamedTuple):
+class _Declared(NamedTuple):
     role: Role
     rows: float
     """At scale 1."""
@@ -50,7 +50,7 @@ def row_notes(step: StepRecord, program: Program | None, name: str) -> Iterator[
                 )
 
 
-def _read(name: str, table: _Table, rows: int) -> Iterator[str]:
+def _read(name: str, table: _Declared, rows: int) -> Iterator[str]:
     if table.record_bytes is None:
         yield f"NOTE: There were {rows} observations read from the data set {_name(name, table)}."
         return
@@ -68,18 +68,18 @@ def _shared(program: Program, passes: Sequence[Pass], rows: int) -> list[tuple[P
     return [(one, end - start) for one, start, end in zip(passes, starts, ends, strict=False)]
 
 
-def _table(program: Program, name: str) -> _Table:
+def _table(program: Program, name: str) -> _Declared:
     for table in program.inputs:
         if table.name == name:
-            return _Table("data", float(table.rows(1.0)), len(table.columns), table.record_bytes)
+            return _Declared("data", float(table.rows(1.0)), len(table.columns), table.record_bytes)
     for temporary in program.temporaries:
         if temporary.name == name:
             variables = -(-temporary.row_bytes // NUMBER_BYTES)
-            return _Table(temporary.role, program.rows(1.0) * temporary.rows_ratio, variables, None)
+            return _Declared(temporary.role, program.rows(1.0) * temporary.rows_ratio, variables, None)
     raise KeyError(f"{program.name} declares no table {name!r}")
 
 
-def _name(name: str, table: _Table) -> str:
+def _name(name: str, table: _Declared) -> str:
     return f"{table.role.upper()}.{member(name)}"
 
 

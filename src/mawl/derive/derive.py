@@ -1,0 +1,229 @@
+"""A stored run (of imported logs, or one that mawl measured) as derived jobs with their evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from re import Pattern
+
+import msgspec
+
+from mawl.derive.evidence import DerivedEvidence, JobEvidence, LeftOut, programs_of, rules_used
+from mawl.derive.inferred import CACHED_RATIO, Inference, device_share
+from mawl.derive.jobs import Growth, TableSizes, steps_of
+from mawl.derive.names import Names
+from mawl.derive.order import Arrival, Arrivals, places, renamed
+from mawl.derive.tables import Libraries
+from mawl.derive.told import StepTold, told_of
+from mawl.derive.window import Night, in_night, result_of
+from mawl.errors import UsageError
+from mawl.model.derived import MOST_SECONDS, MOST_STEPS, DerivedJob, DerivedStep, DerivedWorkload
+from mawl.model.periods import periods_of
+from mawl.model.records import JobRecord
+from mawl.spec.program_options import Role
+from mawl.store import Run
+from mawl.units import format_instant
+
+MOST_NAMED = 5
+
+
+class DeriveRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What of a run to derive, and how; ``only`` and ``without`` are patterns of programs' names."""
+
+    night: Night | None = None
+    arrivals: Arrivals = "clock"
+    growth: float = 1.0
+    scale: float = 1.0
+    only: Sequence[str] = ()
+    without: Sequence[str] = ()
+    keep_names: bool = False
+    key: bytes | None = None
+    libraries: Mapping[Role, Sequence[Pattern[str]]] = {}
+
+
+class Derived(msgspec.Struct, frozen=True):
+    """The workload and its evidence."""
+
+    workload: DerivedWorkload
+    evidence: DerivedEvidence
+
+
+def derive(run: Run, request: DeriveRequest) -> Derived:
+    """Derive the jobs of a run.
+
+    Raises :class:`~mawl.errors.UsageError` where no job is left, and where the jobs lie hours apart and no
+    night says which are meant.
+    """
+    records = [job for job in run.job_records() if job.outcome != "not_started"]
+    in_window = records if request.night is None else in_night(records, request.night)
+    chosen = [job for job in in_window if _chosen(job.program, request)]
+    if request.night is None:
+        _check_one_night(chosen)
+    steps, others = _steps_of(run)
+    worked = [job for job in chosen if steps.get(job.job)]
+    if not worked:
+        raise _nothing(records, in_window, chosen, request)
+    starts_at = request.night.starts_at if request.night else _first_start(worked)
+    libraries = Libraries(request.libraries)
+    worked.sort(key=lambda job: (job.started_at is None, job.started_at or 0.0))
+    share = device_share(((told, job.job) for job in worked for told in steps[job.job]), libraries)
+    names = Names(keep=request.keep_names, key=request.key)
+    jobs, evidence, tables = _jobs(worked, steps, starts_at, share, names, libraries, request)
+    ends = {job.job: job.ended_seconds for job in evidence if job.ended_seconds is not None}
+    window = request.night.ends_at - request.night.starts_at if request.night else None
+    untimed = sum(job.started_at is None for job in records)
+    return Derived(
+        DerivedWorkload(tables=tables.records(), jobs=tuple(jobs)),
+        DerivedEvidence(
+            jobs_in_logs=len(records),
+            names="kept" if request.keep_names else "hashed",
+            arrivals=request.arrivals,
+            growth=request.growth,
+            scale=request.scale,
+            window_seconds=window,
+            night=None if window is None else result_of(jobs, ends, window),
+            device_share=share,
+            left_out=LeftOut(
+                jobs_outside_the_night=len(records) - len(in_window) - (untimed if request.night else 0),
+                jobs_without_times=untimed if request.night else 0,
+                jobs_not_chosen=len(in_window) - len(chosen),
+                jobs_without_steps=len(chosen) - len(worked),
+                views_and_startup_steps=others,
+                lines_skipped=sum(source.skipped_lines for source in run.facts.sources),
+            ),
+            programs=programs_of(evidence),
+            jobs=tuple(evidence),
+            rules=rules_used(evidence),
+        ),
+    )
+
+
+def _jobs(
+    worked: Sequence[JobRecord],
+    steps: Mapping[str, list[StepTold]],
+    starts_at: float,
+    share: float | None,
+    names: Names,
+    libraries: Libraries,
+    request: DeriveRequest,
+) -> tuple[list[DerivedJob], list[JobEvidence], TableSizes]:
+    place = places(worked, starts_at, request.arrivals)
+    inference = Inference(libraries, reads_told=share is not None and share >= CACHED_RATIO)
+    tables = TableSizes(names, libraries)
+    size = Growth(rows=request.growth, load=request.scale)
+    programs = {job.program: names.of("p", job.program) for job in worked}
+    called = {job.job: names.fresh(f"{programs[job.program]}.{number}") for job, number in _numbered(worked)}
+    jobs, evidence = [], []
+    for job in worked:
+        found = steps_of(steps[job.job], job.job, inference, tables, names, size)
+        jobs.append(_job(job, called, place[job.job], names, tuple(step for step, _ in found), request.scale))
+        evidence.append(
+            JobEvidence(
+                job=called[job.job],
+                program=programs[job.program],
+                started_seconds=None if job.started_at is None else job.started_at - starts_at,
+                ended_seconds=None if job.ended_at is None else job.ended_at - starts_at,
+                steps=tuple(one for _, one in found),
+            )
+        )
+    return jobs, evidence, tables
+
+
+def _numbered(jobs: Sequence[JobRecord]) -> list[tuple[JobRecord, int]]:
+    counts: dict[str, int] = {}
+    found = []
+    for job in jobs:
+        counts[job.program] = counts.get(job.program, 0) + 1
+        found.append((job, counts[job.program]))
+    return found
+
+
+def _job(
+    job: JobRecord,
+    called: Mapping[str, str],
+    place: Arrival,
+    names: Names,
+    steps: tuple[DerivedStep, ...],
+    scale: float,
+) -> DerivedJob:
+    return DerivedJob(
+        name=called[job.job],
+        steps=steps[:MOST_STEPS],
+        session=names.of("s", place.lane),
+        after=renamed(place, called),
+        start_seconds=min(place.start_seconds * scale, MOST_SECONDS),
+    )
+
+
+def _steps_of(run: Run) -> tuple[dict[str, list[StepTold]], int]:
+    """The DATA and PROC steps of each job, in order, and how many other steps there are."""
+    linux = {node.name: node.kernel is None or _is_linux(node.kernel) for node in run.facts.nodes}
+    nodes = {job.job: job.node for job in run.job_records()}
+    found: dict[str, list[StepTold]] = {}
+    others = 0
+    for step in run.step_records():
+        if step.kind in ("data", "procedure"):
+            known = linux.get(nodes.get(step.job, ""), True)
+            found.setdefault(step.job, []).append(told_of(step, linux=known))
+        else:
+            others += 1
+    for mine in found.values():
+        mine.sort(key=lambda told: told.number)
+    return found, others
+
+
+def _is_linux(kernel: str) -> bool:
+    """Whether a banner's platform is Linux; mawl's own logs have the release of the kernel alone."""
+    return kernel.startswith("Linux") or kernel[:1].isdigit()
+
+
+def _chosen(program: str, request: DeriveRequest) -> bool:
+    if request.only and not any(fnmatchcase(program, pattern) for pattern in request.only):
+        return False
+    return not any(fnmatchcase(program, pattern) for pattern in request.without)
+
+
+def _first_start(jobs: Sequence[JobRecord]) -> float:
+    return min((job.started_at for job in jobs if job.started_at is not None), default=0.0)
+
+
+def _check_one_night(jobs: Sequence[JobRecord]) -> None:
+    periods = periods_of(
+        (job.started_at, max(job.started_at, job.ended_at))
+        for job in jobs
+        if job.started_at is not None and job.ended_at is not None
+    )
+    if len(periods) > 1:
+        shown = "; ".join(f"{_clock(start)} to {_clock(end)}" for start, end in periods[:MOST_NAMED])
+        raise UsageError(
+            f"the jobs lie in {len(periods)} periods with hours between them: one night is derived at a time",
+            why=f"the first are {shown} (UTC)",
+            cure="name the night: --night 2026-03-02T20:00/06:00",
+        )
+
+
+def _nothing(
+    records: Sequence[JobRecord],
+    in_window: Sequence[JobRecord],
+    chosen: Sequence[JobRecord],
+    request: DeriveRequest,
+) -> UsageError:
+    if chosen:
+        why = "none of the jobs has a DATA or PROC step with figures"
+    elif in_window:
+        why = f"--only and --without leave none of {len(in_window)} jobs"
+    elif request.night is not None:
+        timed = [job.started_at for job in records if job.started_at is not None]
+        why = (
+            f"none of {len(records)} jobs has a time"
+            if not timed
+            else f"no job started within the night; the jobs started from {_clock(min(timed))} to "
+            f"{_clock(max(timed))} (UTC)"
+        )
+    else:
+        why = "the run has no job"
+    return UsageError("no job can be derived", why=why, cure="give logs of one night, or another --night")
+
+
+def _clock(at: float) -> str:
+    return format_instant(at)[:16].replace("T", " ")

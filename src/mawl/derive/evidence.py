@@ -1,0 +1,137 @@
+"""The evidence of a derived workload: how much of each program's load is told, inferred and assumed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from mawl.derive.estimate import ORIGINS, Origin, Ranged
+from mawl.derive.jobs import StepEvidence
+from mawl.derive.rules import RULES
+from mawl.derive.window import NightResult
+
+FORMAT = 1
+"""Of ``evidence.json``.  History: 1, the first."""
+
+Shares = dict[Origin, float]
+"""What is told, inferred and assumed of a sum, in the unit of the figure."""
+
+
+class LoadOfProgram(msgspec.Struct, frozen=True, kw_only=True):
+    """The jobs of a program: sums over their steps by origin, and the range of each sum.
+
+    CPU in seconds; bytes read and written of all roles; memory is the mean of the steps' peaks.
+    """
+
+    program: str
+    jobs: int
+    steps: int
+    cpu_seconds: Shares
+    cpu_seconds_range: tuple[float, float]
+    moved_bytes: Shares
+    moved_bytes_range: tuple[float, float]
+    memory_bytes: Shares
+    memory_bytes_range: tuple[float, float]
+
+
+class JobEvidence(msgspec.Struct, frozen=True, kw_only=True):
+    """One job: its program, its place on the clock of the logs, and its steps."""
+
+    job: str
+    program: str
+    started_seconds: float | None
+    ended_seconds: float | None
+    steps: tuple[StepEvidence, ...]
+
+
+class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
+    """What of the logs is in no derived job, by reason."""
+
+    jobs_outside_the_night: int
+    jobs_without_times: int
+    jobs_not_chosen: int
+    jobs_without_steps: int
+    views_and_startup_steps: int
+    lines_skipped: int
+
+
+class DerivedEvidence(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole of ``evidence.json``; it holds numbers, rules and plain names, and no text of a log.
+
+    ``device_share`` is the share of reads of known size that block operations count (None: no step shows it);
+    from 0.9 on they are taken for all that is read.
+    """
+
+    format: int = FORMAT
+    jobs_in_logs: int
+    names: str
+    arrivals: str
+    growth: float
+    scale: float
+    window_seconds: float | None
+    night: NightResult | None
+    device_share: float | None
+    left_out: LeftOut
+    programs: tuple[LoadOfProgram, ...]
+    jobs: tuple[JobEvidence, ...]
+    rules: dict[str, str]
+
+
+def programs_of(jobs: Sequence[JobEvidence]) -> tuple[LoadOfProgram, ...]:
+    """One record a program, the one with the most CPU time first."""
+    mine: dict[str, list[JobEvidence]] = {}
+    for job in jobs:
+        mine.setdefault(job.program, []).append(job)
+    found = [_load(program, group) for program, group in mine.items()]
+    return tuple(sorted(found, key=lambda load: (-sum(load.cpu_seconds.values()), load.program)))
+
+
+def _load(program: str, jobs: Sequence[JobEvidence]) -> LoadOfProgram:
+    steps = [step for job in jobs for step in job.steps]
+    cpu = [step.cpu_seconds for step in steps]
+    moved = [one for step in steps for one in (*step.read.values(), *step.written.values())]
+    memory = [step.memory_bytes.times(1 / len(steps)) for step in steps]
+    return LoadOfProgram(
+        program=program,
+        jobs=len(jobs),
+        steps=len(steps),
+        cpu_seconds=_shares(cpu),
+        cpu_seconds_range=_range(cpu),
+        moved_bytes=_shares(moved),
+        moved_bytes_range=_range(moved),
+        memory_bytes=_shares(memory),
+        memory_bytes_range=_range(memory),
+    )
+
+
+def _shares(parts: Sequence[Ranged]) -> Shares:
+    return {origin: math.fsum(part.value for part in parts if part.origin == origin) for origin in ORIGINS}
+
+
+def _range(parts: Sequence[Ranged]) -> tuple[float, float]:
+    return math.fsum(part.low for part in parts), math.fsum(part.high for part in parts)
+
+
+def rules_used(jobs: Sequence[JobEvidence]) -> dict[str, str]:
+    """The rules that some number of the evidence names, with their sentences."""
+    used = {
+        rule
+        for job in jobs
+        for step in job.steps
+        for rule in (
+            step.kernel_rule,
+            step.cpu_seconds.rule,
+            step.memory_bytes.rule,
+            step.threads.rule,
+            *(one.rule for one in step.read.values()),
+            *(one.rule for one in step.written.values()),
+        )
+    }
+    return {rule: RULES[rule] for rule in RULES if rule in used}
+
+
+def whole(shares: Mapping[Origin, float]) -> float:
+    """The sum over origins."""
+    return math.fsum(shares.values())

@@ -1,0 +1,60 @@
+"""The derived folder: a workload that ``mawl run`` takes, and its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import tomli_w
+
+from mawl.derive.derive import Derived
+from mawl.derive.page import html_of
+from mawl.errors import UnsuitableMachineError, UsageError, cure_of
+from mawl.model.derived import FILE
+from mawl.plan.derived import encoded
+from mawl.store.files import replace_file
+
+WORKLOAD = "workload.toml"
+EVIDENCE = "evidence.json"
+PAGE = "evidence.html"
+
+
+def make_derived_folder(path: Path) -> None:
+    """An empty directory, before any work.
+
+    Raises :class:`~mawl.errors.UsageError` where it holds something, and
+    :class:`~mawl.errors.UnsuitableMachineError` where it cannot be made.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        if any(path.iterdir()):
+            raise UsageError(
+                "already holds files", where=str(path), cure="name a new directory with --output"
+            )
+    except OSError as error:
+        raise UnsuitableMachineError(
+            "the derived folder cannot be made",
+            where=str(path),
+            why=(error.strerror or str(error)).lower(),
+            cure=cure_of(error, path, "name a writable directory with --output"),
+        ) from None
+
+
+def write_derived(path: Path, derived: Derived) -> None:
+    """Write the four files; the workload file comes last, so that a folder that has it is whole."""
+    evidence = derived.evidence
+    files: dict[str, Callable[[], bytes]] = {
+        FILE: lambda: encoded(derived.workload),
+        EVIDENCE: lambda: msgspec.json.format(msgspec.json.encode(evidence), indent=1),
+        PAGE: lambda: html_of(evidence).encode(),
+        WORKLOAD: lambda: _workload(derived).encode(),
+    }
+    for name, made in files.items():
+        replace_file(path / name, made())
+
+
+def _workload(derived: Derived) -> str:
+    jobs = len(derived.workload.jobs)
+    head = "# Derived from logs by mawl: evidence.html says how sure each number is.\n"
+    return head + tomli_w.dumps({"name": "shop", "title": f"{jobs} jobs derived from logs", "derived": FILE})

@@ -1,0 +1,253 @@
+"""Bytes of a step by role: out of block operations, rows, record lengths and the tables it names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from mawl.derive.estimate import Ranged, about, exactly
+from mawl.derive.tables import Libraries, SeenSizes
+from mawl.derive.told import StepTold
+from mawl.spec.program_options import ROLES, Role
+
+Direction = Literal["read", "written"]
+
+BLOCKS_BELOW, BLOCKS_ABOVE = 0.85, 1.15
+"""How far block operations may be off a step's bytes: whole pages, and pages written twice."""
+
+CACHED_RATIO = 0.9
+"""Below this share of reads that devices served, block operations do not tell how much was read."""
+
+UNCOUNTED_BYTES = 2**20
+"""Tables of at least so many bytes and no block operation: the file system does not count them (GPFS)."""
+
+USUAL_BYTES_PER_SECOND = 2e8
+"""What a step of which nothing is told may have moved at most."""
+
+SORTSIZE_BYTES = 2**30
+SORTS = ("SORT",)
+SPILLS = ("SORT", "SQL", "FEDSQL", "MEANS", "SUMMARY")
+"""Procedures that use utility files for what their memory does not hold."""
+
+Parts = dict[Role, Ranged]
+
+
+class Loads(msgspec.Struct, frozen=True):
+    """What a step reads and writes in each role; roles in which nothing moves are not in it."""
+
+    read: Parts
+    written: Parts
+
+
+class Inference:
+    """Infers the bytes of steps, which it must be given in the order of their jobs."""
+
+    def __init__(self, libraries: Libraries, *, reads_told: bool) -> None:
+        """``reads_told``: block operations count all that is read (:func:`device_share`)."""
+        self._sizes, self._reads_told = SeenSizes(libraries), reads_told
+        self._libraries = libraries
+        self._last: dict[str, Role] = {}
+        """The role of the table that a job wrote last: what a procedure reads that names none (_LAST_)."""
+
+    def loads(self, told: StepTold, job: str) -> Loads:
+        """Bytes read and written by role."""
+        if told.io is not None:
+            return _counted(told)
+        named: dict[Direction, Parts] = {
+            "read": self._named(told, job, "read"),
+            "written": self._named(told, job, "written"),
+        }
+        kept = self._sorted(told, job)
+        if kept is not None:
+            named["written"] = kept
+        spill = _spill(told, named)
+        found = {
+            direction: self._direction(told, job, direction, parts, spill)
+            for direction, parts in named.items()
+        }
+        self._learn(told, job, found["written"], kept)
+        return Loads(found["read"], found["written"])
+
+    def _named(self, told: StepTold, job: str, direction: Direction) -> Parts:
+        parts: Parts = {}
+        for note in told.tables:
+            if note.direction != direction:
+                continue
+            size = self._sizes.of(note, job)
+            if size is not None:
+                role = self._libraries.role_of(note)
+                parts[role] = size if role not in parts else _added(parts[role], size)
+        return parts
+
+    def _direction(
+        self, told: StepTold, job: str, direction: Direction, named: Parts, spill: Ranged | None
+    ) -> Parts:
+        parts = named if spill is None else {**named, "util": spill}
+        blocks = told.read_bytes if direction == "read" else told.written_bytes
+        tells = direction == "written" or self._reads_told
+        expected = math.fsum(part.value for part in parts.values())
+        if blocks == 0 and math.fsum(part.low for part in parts.values()) >= UNCOUNTED_BYTES and tells:
+            blocks = None
+        if blocks is None:
+            return parts if told.tables else _at_most(told, direction)
+        if not expected:
+            usual: Role = self._last.get(job, "data") if direction == "read" else "work"
+            return _unnamed(told, next(iter(parts), usual), blocks, tells=tells)
+        if not tells and blocks < expected:
+            if blocks < math.fsum(part.low for part in parts.values()):
+                return {role: _cached(part, blocks / expected) for role, part in parts.items()}
+            return {role: _at_least(one, parts[role]) for role, one in _shared_out(blocks, parts).items()}
+        highest = math.fsum(part.high for part in parts.values())
+        if blocks > BLOCKS_ABOVE * highest and told.procedure in SPILLS:
+            rest = about(blocks - expected, 0.5, BLOCKS_ABOVE, "inferred", "rest-util")
+            return {**parts, "util": _added(parts["util"], rest) if "util" in parts else rest}
+        return _shared_out(blocks, parts)
+
+    def _sorted(self, told: StepTold, job: str) -> Parts | None:
+        """What a sort writes: rows as wide as those that it read; None where that width is not known."""
+        reads = [note for note in told.tables if note.direction == "read"]
+        writes = [note for note in told.tables if note.direction == "written" and not note.external]
+        if told.procedure not in SORTS or len(reads) != 1 or len(writes) != 1 or not reads[0].rows:
+            return None
+        size = self._sizes.of(reads[0], job)
+        if size is None or size.rule != "written-width" or writes[0].rows is None:
+            return None
+        part = size.times(writes[0].rows / reads[0].rows)
+        role = self._libraries.role_of(writes[0])
+        return {role: msgspec.structs.replace(part, rule="sorted-width")}
+
+    def known_reads(self, told: StepTold, job: str) -> float | None:
+        """Bytes of the tables that a step reads, where the width or size of all of them is known."""
+        sizes = [self._sizes.of(note, job) for note in told.tables if note.direction == "read"]
+        known = [size.value for size in sizes if size is not None and size.rule in ("written-width", "file")]
+        return math.fsum(known) if sizes and len(known) == len(sizes) else None
+
+    def _learn(self, told: StepTold, job: str, written: Parts, kept: Parts | None) -> None:
+        """What the step shows of the tables it wrote: the width where it wrote one and its blocks count."""
+        tables = [note for note in told.tables if note.direction == "written"]
+        alone = len(tables) == 1 and len(written) == 1 and not tables[0].external
+        known = alone and told.written_bytes and next(iter(written.values())).rule == "blocks"
+        size = float(told.written_bytes or 0) if known else None
+        if kept is not None and size is None:
+            size = sum(part.value for part in kept.values())
+        for note in tables:
+            self._last[job] = self._libraries.role_of(note)
+            self._sizes.wrote(note, job, size)
+
+
+def device_share(steps: Iterable[tuple[StepTold, str]], libraries: Libraries) -> float | None:
+    """The share of reads of known size that block operations count; None where no step shows it.
+
+    Known are tables whose width the block operations of their writing told, since memory does not keep a
+    write from being counted.  It is the median of the steps by bytes, which single wrong widths do not move.
+    """
+    inference = Inference(libraries, reads_told=False)
+    shares: list[tuple[float, float]] = []
+    for told, job in steps:
+        expected = inference.known_reads(told, job)
+        if told.read_bytes is not None and expected and told.procedure not in SORTS:
+            shares.append((told.read_bytes / expected, expected))
+        inference.loads(told, job)
+    half = math.fsum(weight for _, weight in shares) / 2
+    for share, weight in sorted(shares):
+        half -= weight
+        if half <= 0:
+            return share
+    return None
+
+
+def _counted(told: StepTold) -> Loads:
+    io = told.io or {}
+    return Loads(
+        {role: exactly(io[role].read_bytes, "counted") for role in ROLES if role in io},
+        {role: exactly(io[role].written_bytes, "counted") for role in ROLES if role in io},
+    )
+
+
+def _spill(told: StepTold, named: Mapping[Direction, Parts]) -> Ranged | None:
+    """What a sort moves through utility files, each way, where its notes name none."""
+    if told.procedure not in SORTS or told.sort in ("sorted", "source"):
+        return None
+    if any("util" in parts for parts in named.values()) or not named["read"]:
+        return None
+    sorted_ = list(named["read"].values())
+    whole = sorted_[0] if len(sorted_) == 1 else _sum(sorted_)
+    memory = told.memory_bytes if told.memory_bytes is not None else SORTSIZE_BYTES
+    half = (told.read_bytes or 0) / 2
+    if whole.rule != "written-width" and whole.low < half < whole.high:
+        whole = msgspec.structs.replace(whole, value=half)
+    if whole.value <= memory:
+        return None
+    return Ranged(
+        whole.value, 0.0 if whole.low <= memory else whole.low, whole.high, "inferred", "sort-spill"
+    )
+
+
+def _shared_out(blocks: float, parts: Parts) -> Parts:
+    """Block operations, by the sizes of tables: what one role can have depends on what the others must."""
+    low, high = blocks * BLOCKS_BELOW, blocks * BLOCKS_ABOVE
+    if len(parts) == 1:
+        return {role: Ranged(blocks, low, high, "inferred", "blocks") for role in parts}
+    whole = math.fsum(part.value for part in parts.values())
+    found: Parts = {}
+    for role, part in parts.items():
+        least = _share(part.low, math.fsum(one.high for other, one in parts.items() if other != role))
+        most = _share(part.high, math.fsum(one.low for other, one in parts.items() if other != role))
+        value = blocks * part.value / whole
+        found[role] = Ranged(
+            value, min(low * least, value), max(high * most, value), part.origin, "blocks-by-tables"
+        )
+    return found
+
+
+def _share(part: float, others: float) -> float:
+    return part / (part + others) if part + others > 0 else 0.0
+
+
+def _at_least(blocks: Ranged, part: Ranged) -> Ranged:
+    """Block operations that the size of the tables allows for: memory may have served more."""
+    return msgspec.structs.replace(blocks, high=max(blocks.high, part.high), rule="blocks-at-least")
+
+
+def _cached(part: Ranged, share: float) -> Ranged:
+    """The size of tables, where memory served what block operations lack."""
+    least = max(part.low, part.value * share * BLOCKS_BELOW)
+    return Ranged(part.value, min(least, part.value), part.high, part.origin, "blocks-cached")
+
+
+def _unnamed(told: StepTold, role: Role, blocks: int, *, tells: bool) -> Parts:
+    """Block operations of a step whose notes name no table of that direction, or empty ones."""
+    most = blocks * BLOCKS_ABOVE if tells else max(_most_bytes(told), blocks * BLOCKS_ABOVE)
+    if not blocks:
+        return (
+            {role: Ranged(0.0, 0.0, most, "told" if tells else "assumed", "no-input-output")} if most else {}
+        )
+    return {role: Ranged(float(blocks), blocks * BLOCKS_BELOW, most, "assumed", "blocks-role")}
+
+
+def _at_most(told: StepTold, direction: Direction) -> Parts:
+    """A step of which nothing is told but its time."""
+    role: Role = "data" if direction == "read" else "work"
+    return {role: Ranged(0.0, 0.0, _most_bytes(told), "assumed", "no-blocks")}
+
+
+def _most_bytes(told: StepTold) -> float:
+    return (told.real_seconds or told.cpu_seconds or 0.0) * USUAL_BYTES_PER_SECOND
+
+
+def _added(one: Ranged, other: Ranged) -> Ranged:
+    return _sum([one, other])
+
+
+def _sum(parts: Sequence[Ranged]) -> Ranged:
+    worst = max(parts, key=lambda part: part.high - part.low)
+    return Ranged(
+        math.fsum(part.value for part in parts),
+        math.fsum(part.low for part in parts),
+        math.fsum(part.high for part in parts),
+        worst.origin,
+        worst.rule,
+    )

@@ -1,0 +1,39 @@
+"""How each number of a derived workload comes about: the rules that estimates name."""
+
+from __future__ import annotations
+
+RULES: dict[str, str] = {
+    "log": "the log tells it; the range is that of its last digit",
+    "counted": "mawl counted the calls of the job, by role",
+    "no-input-output": "the step names no table and its block operations are 0",
+    "blocks": "block operations times 512 bytes, all in the only role of the tables that the step names",
+    "blocks-by-tables": "block operations times 512 bytes, shared out over roles by the sizes of the tables",
+    "blocks-role": "block operations times 512 bytes; no table is named: reads count as of the table the "
+    "job wrote last (_LAST_), or of permanent ones before the first, writes as of WORK",
+    "blocks-cached": "the size of the tables, since block operations are less: memory served the rest",
+    "blocks-at-least": "block operations times 512 bytes, by the sizes of the tables; memory may have "
+    "served more, up to the largest size that the rows allow",
+    "written-width": "rows times bytes a row, by the block operations of the step that wrote the table",
+    "sorted-width": "rows times bytes a row of the table that was sorted",
+    "variables": "rows times variables times 8 bytes, the length of a number in SAS; character variables are "
+    "longer or shorter",
+    "compressed": "rows times variables times 8 bytes, times the share of pages that compression left",
+    "file": "the size of the external file, which the log tells",
+    "records": "records times the mean of the shortest and the longest",
+    "rows-only": "rows times 160 bytes (20 variables of 8 bytes): the log tells no variables",
+    "records-only": "records times 100 bytes: the log tells no record length",
+    "sort-spill": "the step sorts more than its memory holds: what it reads goes through utility files once",
+    "sort-fits": "the step sorts, and what it reads fits into its memory",
+    "rest-util": "block operations beyond the tables of a sort or join are taken as of utility files",
+    "no-blocks": "the log tells neither tables nor block operations; the range is what the real time allows "
+    "at 200 MB/s",
+    "nothing-named": "the notes of the step name no such table",
+    "cpu-of-real": "the log tells no CPU time: half of the real time, between none and all of it",
+    "memory": "the log tells no memory: 64 MiB, between 1 MiB and 2 GiB (SAS's default MEMSIZE)",
+    "memory-of-sort": "the log tells no memory: what is sorted, at most 1 GiB (SAS's default SORTSIZE)",
+    "threads": "CPU time over real time, rounded up",
+    "one-thread": "CPU time is at most real time",
+    "procedure": "the procedure, and the tables that the step names",
+    "cpu-per-byte": "CPU seconds for each GB that the step moves",
+}
+"""Rule to its sentence, for pages and JSON."""

@@ -1,0 +1,118 @@
+"""The evidence of a derived workload as text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from textwrap import wrap
+
+from mawl.derive.estimate import ORIGINS, Origin
+from mawl.derive.evidence import DerivedEvidence, LeftOut, LoadOfProgram, Shares, whole
+from mawl.derive.inferred import CACHED_RATIO
+from mawl.reporters.columns import LINE_WIDTH, aligned
+from mawl.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
+
+MOST_PROGRAMS = 10
+HEAD = ("program", "jobs", "steps", "CPU", "range", "moved", "range", "told", "inferred", "assumed")
+
+
+def text_of(evidence: DerivedEvidence, folder: str) -> str:
+    """What was derived, from how sure numbers, and what to do next."""
+    lines = [*_labelled(evidence), f"folder    {folder}", ""]
+    lines += aligned([HEAD, *(row(load) for load in evidence.programs[:MOST_PROGRAMS])])
+    more = len(evidence.programs) - MOST_PROGRAMS
+    if more > 0:
+        lines.append(f"and {counted_noun(more, 'more program')} (evidence.html)")
+    lines += wrap(
+        "told, inferred, assumed: shares of the bytes moved. evidence.html has every step, ranges and rules.",
+        LINE_WIDTH,
+    )
+    return "\n".join(lines)
+
+
+def _labelled(evidence: DerivedEvidence) -> Iterator[str]:
+    for label, sentence in sentences_of(evidence):
+        yield from wrap(f"{label:<10}{sentence}", LINE_WIDTH, subsequent_indent=" " * 10)
+
+
+def sentences_of(evidence: DerivedEvidence) -> Iterator[tuple[str, str]]:
+    """Label and sentence of what holds for all jobs together."""
+    steps = sum(len(job.steps) for job in evidence.jobs)
+    yield (
+        "derived",
+        f"{counted_noun(len(evidence.jobs), 'job')} with {counted_noun(steps, 'step')}, "
+        f"of {counted_noun(evidence.jobs_in_logs, 'job')} in the logs",
+    )
+    for label, form, field in FIGURES:
+        sums = total(evidence, field)
+        if whole(sums):
+            parts = ", ".join(f"{origin} {format_percent(sums[origin] / whole(sums))}" for origin in ORIGINS)
+            yield label, f"{form(whole(sums))} in all: {parts}"
+    if left := _left_out(evidence.left_out):
+        yield "left out", left
+    yield "reads", _reads(evidence.device_share)
+    if evidence.night is not None and evidence.window_seconds is not None:
+        spare = evidence.night.spare_seconds
+        held = "before its end: held" if spare >= 0 else "after its end: missed"
+        yield (
+            "night",
+            f"in the logs the last job ended {format_seconds(abs(spare))} {held}; "
+            f"it waited for a chain of {counted_noun(len(evidence.night.chain), 'job')}",
+        )
+
+
+FIGURES: tuple[tuple[str, Callable[[float], str], str], ...] = (
+    ("CPU", format_seconds, "cpu_seconds"),
+    ("moved", format_bytes, "moved_bytes"),
+)
+
+
+def total(evidence: DerivedEvidence, field: str) -> Mapping[Origin, float]:
+    """A figure of all programs, by origin."""
+    shares: list[Shares] = [getattr(load, field) for load in evidence.programs]
+    return {origin: sum(one[origin] for one in shares) for origin in ORIGINS}
+
+
+def _left_out(left: LeftOut) -> str:
+    told = (
+        (left.jobs_outside_the_night, "job", "outside the night"),
+        (left.jobs_without_times, "job", "without times"),
+        (left.jobs_not_chosen, "job", "by --only and --without"),
+        (left.jobs_without_steps, "job", "without steps"),
+        (left.views_and_startup_steps, "note", "of views, initialization or checks"),
+        (left.lines_skipped, "line", "of logs that cannot be read"),
+    )
+    return ", ".join(f"{counted_noun(count, noun)} {what}" for count, noun, what in told if count)
+
+
+def _reads(share: float | None) -> str:
+    if share is None:
+        return "no step shows whether memory served reads: their ranges allow for it"
+    if share >= CACHED_RATIO:
+        return f"devices served {format_percent(share)} of reads of known size: block operations tell reads"
+    return f"devices served {format_percent(share)} of reads of known size: memory served the rest"
+
+
+def row(load: LoadOfProgram) -> tuple[str, ...]:
+    """A program's cells under HEAD."""
+    moved = whole(load.moved_bytes)
+    shares = [format_percent(load.moved_bytes[origin] / moved) if moved else "-" for origin in ORIGINS]
+    return (
+        load.program,
+        str(load.jobs),
+        str(load.steps),
+        format_seconds(whole(load.cpu_seconds)),
+        _range(load.cpu_seconds_range, format_seconds),
+        format_bytes(moved),
+        _range(load.moved_bytes_range, format_bytes),
+        *shares,
+    )
+
+
+def memory_of(load: LoadOfProgram) -> str:
+    """The mean of the steps' peaks, with its range."""
+    return f"{format_memory(whole(load.memory_bytes))} ({_range(load.memory_bytes_range, format_memory)})"
+
+
+def _range(ends: tuple[float, float], form: Callable[[float], str]) -> str:
+    low, high = map(form, ends)
+    return low if low == high else f"{low} to {high}"

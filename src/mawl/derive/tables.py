@@ -1,0 +1,119 @@
+"""Tables that steps name: their roles, and how many bytes their rows take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+from mawl.derive.estimate import Ranged, about, exactly
+from mawl.model.step_notes import TableNote
+from mawl.spec.program_options import Role
+
+NUMBER_BYTES = 8
+USUAL_VARIABLES = 20
+USUAL_RECORD_BYTES = 100
+SHORTEST, LONGEST = 0.4, 4.0
+"""How far 8 bytes a variable may be off: numbers of length 3, and mostly text of 32 characters."""
+
+WIDTH_SHORTEST, WIDTH_LONGEST = 0.8, 1.25
+"""How far a width may be off that was seen when the table was written."""
+
+Key = tuple[str, str]
+"""Whose the table is (a job for tables of WORK, else nobody), and LIBREF.MEMBER in upper case."""
+
+USUAL_ROLES: dict[Role, re.Pattern[str]] = {
+    "work": re.compile(r"WORK|USER"),
+    "util": re.compile(r"UTIL|UTILLOC|SASUTIL"),
+}
+"""Librefs that are not of permanent tables, unless the user says otherwise."""
+
+
+class Libraries:
+    """Which role a libref is in."""
+
+    def __init__(self, given: Mapping[Role, Sequence[re.Pattern[str]]] | None = None) -> None:
+        """``given`` are patterns of whole librefs in upper case by role, which go before the usual ones."""
+        self._patterns = [
+            *((role, one) for role, many in (given or {}).items() for one in many),
+            *USUAL_ROLES.items(),
+        ]
+
+    def role_of(self, note: TableNote) -> Role:
+        """The role of a table; external files, and tables whose name cannot be read, are permanent."""
+        if note.external or note.name is None:
+            return "data"
+        libref, dot, _ = note.name.partition(".")
+        if not dot:
+            return "work"
+        upper = libref.upper()
+        return next((role for role, pattern in self._patterns if pattern.fullmatch(upper)), "data")
+
+    def key_of(self, note: TableNote, job: str) -> Key | None:
+        """What the table is known by; None where its name is not known."""
+        if note.name is None:
+            return None
+        name = note.name.upper() if "." in note.name else f"WORK.{note.name.upper()}"
+        return ("" if self.role_of(note) == "data" else job, name)
+
+
+class SeenSizes:
+    """What steps so far have shown of each table: variables, and bytes a row."""
+
+    def __init__(self, libraries: Libraries) -> None:
+        self.libraries = libraries
+        self._variables: dict[Key, int] = {}
+        self._widths: dict[Key, list[float]] = {}
+
+    def wrote(self, note: TableNote, job: str, table_bytes: float | None) -> None:
+        """A table was written; ``table_bytes`` where the step wrote nothing else and its bytes are known."""
+        key = self.libraries.key_of(note, job)
+        if key is None or note.external:
+            return
+        if note.variables is not None:
+            self._variables[key] = note.variables
+        widths = self._widths.setdefault(key, [])
+        if key[0]:  # a table of WORK is replaced
+            widths.clear()
+        if table_bytes is not None and note.rows:
+            widths.append(table_bytes / note.rows)
+
+    def of(self, note: TableNote, job: str) -> Ranged | None:
+        """Bytes of one pass over the rows that a note tells; None where it tells no rows."""
+        if note.external:
+            return _external(note)
+        if note.rows is None:
+            return None
+        key = self.libraries.key_of(note, job)
+        variables = note.variables
+        if key is not None:
+            if (widths := self._widths.get(key)) and note.direction == "read":
+                bytes_ = note.rows * median(widths)
+                return about(bytes_, WIDTH_SHORTEST, WIDTH_LONGEST, "inferred", "written-width")
+            variables = self._variables.get(key) if variables is None else variables
+        if variables is None:
+            usual = note.rows * USUAL_VARIABLES * NUMBER_BYTES
+            return about(usual, 0.1, 10.0, "assumed", "rows-only")
+        plain = note.rows * max(variables, 1) * NUMBER_BYTES
+        if note.pages is not None and note.uncompressed_pages:
+            kept = note.pages / note.uncompressed_pages
+            return about(plain * kept, SHORTEST, LONGEST, "inferred", "compressed")
+        return about(plain, SHORTEST, LONGEST, "inferred", "variables")
+
+
+def _external(note: TableNote) -> Ranged | None:
+    if note.file_bytes is not None:
+        return exactly(note.file_bytes, "file")
+    if note.rows is None:
+        return None
+    if note.longest_record_bytes is not None:
+        shortest = min(note.shortest_record_bytes or 0, note.longest_record_bytes)
+        mean = (shortest + note.longest_record_bytes) / 2 + 1
+        return Ranged(
+            note.rows * mean,
+            note.rows * float(shortest),
+            note.rows * float(note.longest_record_bytes + 2),
+            "inferred",
+            "records",
+        )
+    return about(note.rows * USUAL_RECORD_BYTES, 0.1, 10.0, "assumed", "records-only")

@@ -1,0 +1,60 @@
+"""What of a step its log tells, or, where mawl measured the run, what was counted."""
+
+from __future__ import annotations
+
+import msgspec
+
+from mawl.model.records import StepRecord
+from mawl.model.role_io import IoByRole
+from mawl.model.step_notes import SortNote, StepNotes, TableNote
+
+BLOCK_BYTES = 512
+"""Of a block operation on Linux (getrusage(2), ru_inblock and ru_oublock)."""
+
+_NOTHING = StepNotes()
+
+
+class StepTold(msgspec.Struct, frozen=True, kw_only=True):
+    """One step; None where nothing tells the figure.
+
+    ``read_bytes`` and ``written_bytes`` are those of block operations, of all roles together: reads that
+    memory served are not in them, writes are when a page becomes dirty.
+    """
+
+    number: int
+    procedure: str
+    real_seconds: float | None
+    cpu_seconds: float | None
+    split: bool
+    memory_bytes: int | None
+    read_bytes: int | None
+    written_bytes: int | None
+    rows_read: int | None
+    rows_written: int | None
+    tables: tuple[TableNote, ...]
+    sort: SortNote | None
+    indexes_used: int
+    io: IoByRole | None
+
+
+def told_of(step: StepRecord, *, linux: bool) -> StepTold:
+    """What is told of a step; block operations only where their unit is known (``linux``)."""
+    usage, notes = step.usage, step.notes or _NOTHING
+    blocks_in = usage.block_input_operations if linux else None
+    blocks_out = usage.block_output_operations if linux else None
+    return StepTold(
+        number=step.number,
+        procedure="DATA" if step.kind == "data" else step.name.upper(),
+        real_seconds=usage.real_time_seconds,
+        cpu_seconds=usage.cpu_seconds,
+        split=usage.user_cpu_seconds is not None and usage.system_cpu_seconds is not None,
+        memory_bytes=usage.memory_bytes,
+        read_bytes=None if blocks_in is None else blocks_in * BLOCK_BYTES,
+        written_bytes=None if blocks_out is None else blocks_out * BLOCK_BYTES,
+        rows_read=step.rows_read,
+        rows_written=step.rows_written,
+        tables=notes.tables,
+        sort=notes.sort,
+        indexes_used=notes.indexes_used,
+        io=step.io,
+    )

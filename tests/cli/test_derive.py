@@ -1,0 +1,107 @@
+"""mawl derive: a run's own logs, derived, held against what the run counted (docs/design/derive.md)."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from mawl.plan.derived import load_derived
+from mawl.store import open_run
+from tests.cli.conftest import Command
+from tests.derive.oracle import Held, derived_from_logs, held, summary
+
+
+@pytest.fixture(scope="module")
+def uncached(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
+    """A run that memory served nothing to, so that block operations tell its bytes."""
+    folder = tmp_path_factory.mktemp("uncached")
+    made = Command(folder, data)("run", "starter", "--scale", "0.0002", "--cache", "none", "--output", "run")
+    assert made.returncode == 0, made.stderr
+    return folder / "run"
+
+
+@pytest.fixture(scope="module")
+def fullstimer(uncached: Path, tmp_path_factory: pytest.TempPathFactory) -> Held:
+    run = open_run(uncached)
+    return held(derived_from_logs(run, tmp_path_factory.mktemp("fullstimer")), run)
+
+
+def test_bytes_cpu_and_memory_of_steps_are_within_the_bounds_of_the_closed_loop(fullstimer: Held) -> None:
+    for errors in (fullstimer.bytes_errors, fullstimer.memory_errors):
+        count, middle, most = summary(errors)
+        assert count >= 20
+        assert middle <= 1.25
+        assert most <= 2.0
+    assert all(error <= 1.25 for error in fullstimer.cpu_errors)
+
+
+def test_shares_of_the_roles_are_within_a_tenth(fullstimer: Held) -> None:
+    _, middle, most = summary(fullstimer.share_errors)
+    assert middle <= 0.01
+    assert most <= 0.1
+
+
+def test_ranges_hold_the_counted_figures(fullstimer: Held) -> None:
+    assert sum(fullstimer.inside) >= 0.9 * len(fullstimer.inside)
+
+
+def test_with_stimer_less_is_told_and_the_wider_ranges_hold(uncached: Path, tmp_path: Path) -> None:
+    run = open_run(uncached)
+    derived = derived_from_logs(run, tmp_path, stimer=True)
+    found = held(derived, run)
+    assert sum(found.inside) >= 0.9 * len(found.inside)
+    memory = [step.memory_bytes for job in derived.evidence.jobs for step in job.steps]
+    assert {part.origin for part in memory} == {"assumed"}
+
+
+def test_a_run_folder_derives_as_it_was_counted(uncached: Path, mawl: Command) -> None:
+    made = mawl("derive", str(uncached), "--output", "shop")
+    assert made.returncode == 0, made.stderr
+    assert "told 100 %" in made.stdout
+    run = open_run(uncached)
+    counted = sum(
+        io.read_bytes + io.written_bytes
+        for step in run.step_records()
+        if step.kind in ("data", "procedure") and step.io
+        for role, io in step.io.items()
+        if role != "other"
+    )
+    workload = load_derived(mawl.directory / "shop" / "derived.json")
+    moved = sum(step.moved_bytes for job in workload.jobs for step in job.steps)
+    assert moved == counted > 0
+
+
+def test_logs_of_a_directory_become_a_folder_and_a_sentence(uncached: Path, mawl: Command) -> None:
+    (mawl.directory / "logs").mkdir()
+    log = mawl("report", str(uncached), "--format", "saslog", "--output", "logs/all.log")
+    assert log.returncode == 0, log.stderr
+    made = mawl("derive", "logs", "--output", "shop", "--growth", "1.3")
+    assert made.returncode == 0, made.stderr
+    assert made.stdout.startswith("derived   ")
+    evidence = json.loads((mawl.directory / "shop" / "evidence.json").read_text())
+    assert evidence["growth"] == 1.3
+    assert math.isclose(evidence["device_share"], 1.0, abs_tol=0.1)
+    again = mawl("derive", "logs", "--output", "shop")
+    assert (again.returncode, "already holds files" in again.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("absent", "--output", "shop"), "no such"),
+        (("x.log", "--output", "shop", "--night", "soon"), "expected START/END"),
+        (("x.log", "--output", "shop", "--growth", "0"), "expected a factor from 0.001 to 1000"),
+        (("x.log", "--output", "shop", "--library", "tape=X"), "expected ROLE=PATTERN"),
+        (("x.log", "--output", "shop", "--library", "work=("), "no regular expression"),
+        (("x.log", "--output", "shop"), "nothing in 1 file could be imported"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(mawl: Command, arguments: tuple[str, ...], sentence: str) -> None:
+    (mawl.directory / "x.log").write_text("nothing\n")
+    made = mawl("derive", *arguments)
+    assert made.returncode == 2
+    assert sentence in made.stderr
+    assert "Traceback" not in made.stderr

@@ -1,0 +1,158 @@
+"""Bytes by role of single steps: what block operations, rows and sizes of tables tell together."""
+
+from __future__ import annotations
+
+import pytest
+
+from mawl.derive.estimate import Ranged
+from mawl.derive.inferred import Inference, Loads, device_share
+from mawl.derive.tables import Libraries
+from mawl.derive.told import StepTold
+from mawl.model.step_notes import TableNote
+
+MB = 10**6
+NOTHING = StepTold(
+    number=1,
+    procedure="DATA",
+    real_seconds=10.0,
+    cpu_seconds=1.0,
+    split=True,
+    memory_bytes=MB,
+    read_bytes=None,
+    written_bytes=None,
+    rows_read=None,
+    rows_written=None,
+    tables=(),
+    sort=None,
+    indexes_used=0,
+    io=None,
+)
+
+
+def read(name: str, rows: int = 1000) -> TableNote:
+    return TableNote(direction="read", name=name, rows=rows)
+
+
+def wrote(name: str, rows: int = 1000, variables: int = 10) -> TableNote:
+    return TableNote(direction="written", name=name, rows=rows, variables=variables)
+
+
+def told(**more: object) -> StepTold:
+    fields = {name: getattr(NOTHING, name) for name in StepTold.__struct_fields__}
+    return StepTold(**{**fields, **more})
+
+
+def loads(*steps: StepTold, reads_told: bool = True) -> Loads:
+    """Those of the last step."""
+    inference = Inference(Libraries(), reads_told=reads_told)
+    return [inference.loads(step, "job") for step in steps][-1]
+
+
+def values(parts: dict[str, Ranged]) -> dict[str, float]:
+    return {role: round(part.value) for role, part in parts.items()}
+
+
+def test_rows_times_variables_times_8_where_no_blocks_are_told() -> None:
+    found = loads(told(tables=(wrote("WORK.A"),)), told(tables=(read("WORK.A"), wrote("BANK.B", 500, 4))))
+    assert values(found.read) == {"work": 80_000}  # type: ignore[arg-type]
+    assert values(found.written) == {"data": 16_000}  # type: ignore[arg-type]
+    assert found.read["work"].origin == "inferred"
+    assert found.read["work"].low < 80_000 < found.read["work"].high
+
+
+def test_a_table_whose_variables_no_note_tells_is_assumed_with_a_wide_range() -> None:
+    part = loads(told(tables=(read("BANK.A"),))).read["data"]
+    assert (part.origin, part.value, part.low, part.high) == ("assumed", 160_000, 16_000, 1_600_000)
+
+
+def test_blocks_are_shared_out_by_the_sizes_of_tables() -> None:
+    both = (wrote("WORK.A", 1000, 10), wrote("BANK.B", 1000, 30))
+    found = loads(told(tables=both, written_bytes=4 * MB))
+    assert values(found.written) == {"work": MB, "data": 3 * MB}  # type: ignore[arg-type]
+    assert found.written["work"].low < MB < found.written["work"].high
+
+
+def test_a_width_that_writing_told_makes_reading_known_whatever_memory_serves() -> None:
+    writing = told(tables=(wrote("WORK.A"),), written_bytes=MB)
+    cached = told(tables=(read("WORK.A", 500),), read_bytes=0)
+    found = loads(writing, cached, reads_told=False)
+    assert values(found.read) == {"work": MB // 2}  # type: ignore[arg-type]
+    assert found.read["work"].rule == "blocks-cached"
+
+
+def test_the_share_of_reads_that_devices_served_is_that_of_the_median_byte() -> None:
+    writing = told(tables=(wrote("WORK.A"),), written_bytes=MB)
+    whole = told(tables=(read("WORK.A"),), read_bytes=MB)
+    none = told(tables=(read("WORK.A"),), read_bytes=0)
+    libraries = Libraries()
+    assert device_share([(step, "job") for step in (writing, whole, whole, none)], libraries) == 1.0
+    assert device_share([(step, "job") for step in (writing, whole, none, none)], libraries) == 0.0
+    assert device_share([(whole, "job")], libraries) is None
+
+
+def test_a_sort_beyond_its_memory_goes_through_util_and_one_within_does_not() -> None:
+    notes = (read("WORK.A", 10**6), wrote("WORK.B", 10**6, 10))
+    writing = told(tables=(wrote("WORK.A", 10**6, 10),), written_bytes=80 * MB)
+    spilling = told(procedure="SORT", tables=notes, read_bytes=160 * MB, written_bytes=160 * MB)
+    found = loads(writing, spilling)
+    assert values(found.read) == {"work": 80 * MB, "util": 80 * MB}  # type: ignore[arg-type]
+    fitting = told(
+        procedure="SORT", tables=notes, read_bytes=80 * MB, written_bytes=80 * MB, memory_bytes=200 * MB
+    )
+    assert set(loads(writing, fitting).read) == {"work"}
+
+
+@pytest.mark.parametrize("sort", ["sorted", "source"])
+def test_a_sort_that_did_not_sort_has_no_util(sort: str) -> None:
+    notes = (read("BANK.A", 10**7), wrote("BANK.B", 10**7, 10))
+    assert "util" not in loads(told(procedure="SORT", tables=notes, sort=sort)).read
+
+
+def test_no_block_operation_of_a_large_table_means_that_nobody_counts_them() -> None:
+    found = loads(told(tables=(wrote("BANK.A", 10**6, 10),), written_bytes=0))
+    assert found.written["data"].rule == "variables"
+    assert loads(told(tables=(wrote("BANK.A", 10, 10),), written_bytes=0)).written["data"].value == 0
+
+
+def test_a_step_without_notes_reads_what_its_job_wrote_last() -> None:
+    step = told(procedure="MEANS", read_bytes=MB)
+    assert set(loads(step).read) == {"data"}
+    assert set(loads(told(tables=(wrote("WORK.A"),), written_bytes=MB), step).read) == {"work"}
+    assert loads(step).read["data"].origin == "assumed"
+
+
+def test_a_step_of_which_only_the_time_is_told_has_a_range_and_no_bytes() -> None:
+    part = loads(told()).read["data"]
+    assert (part.value, part.low, part.origin) == (0.0, 0.0, "assumed")
+    assert part.high == 2e9
+
+
+def test_pages_of_compressed_tables_and_sizes_of_files_count() -> None:
+    packed = TableNote(
+        direction="written", name="BANK.A", rows=1000, variables=10, pages=3, uncompressed_pages=10
+    )
+    file = TableNote(direction="read", external=True, rows=9, file_bytes=12_345)
+    records = TableNote(
+        direction="read", external=True, rows=10, shortest_record_bytes=80, longest_record_bytes=100
+    )
+    assert loads(told(tables=(packed,))).written["data"].value == pytest.approx(24_000)
+    assert loads(told(tables=(file,))).read["data"].value == 12_345
+    part = loads(told(tables=(records,))).read["data"]
+    assert (part.low, part.value, part.high) == (800, 910, 1020)
+
+
+def test_tables_of_two_jobs_with_one_name_in_work_are_two() -> None:
+    inference = Inference(Libraries(), reads_told=True)
+    inference.loads(told(tables=(wrote("WORK.A"),), written_bytes=MB), "one")
+    found = inference.loads(told(tables=(read("WORK.A"),)), "two")
+    assert found.read["work"].rule == "rows-only"
+
+
+def test_librefs_have_the_roles_that_the_user_gives() -> None:
+    import re
+
+    libraries = Libraries({"work": [re.compile("SCRATCH[0-9]")]})
+    names = ("SCRATCH1.A", "SCRATCHY.A", "UTIL.A", "A", "WORK.A", "BANK.A")
+    assert [libraries.role_of(read(name)) for name in names] == [
+        "work", "data", "util", "work", "work", "data"
+    ]  # fmt: skip
