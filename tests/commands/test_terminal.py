@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
+import os
+import struct
+import termios
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +40,21 @@ class Stream(io.TextIOWrapper):
 )
 def test_colours(choice: str, terminal: bool, environment: dict[str, str], colour: bool) -> None:
     assert style_of(Stream(terminal), choice, environment).colour is colour
+
+
+@pytest.mark.parametrize(("columns", "width"), [(0, 110), (40, 80), (93, 93), (300, 110)])
+def test_lines_are_as_wide_as_the_terminal_within_bounds(columns: int, width: int) -> None:
+    ours, other = os.openpty()
+    with open(other, "w") as terminal:
+        fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        assert style_of(terminal).width == width
+    os.close(ours)
+
+
+def test_a_file_has_the_widest_lines(tmp_path: Path) -> None:
+    with (tmp_path / "report.txt").open("w") as file:
+        assert style_of(file).width == 110
+    assert style_of(io.StringIO()).width == 110
 
 
 def test_blocks_only_where_the_encoding_has_them() -> None:

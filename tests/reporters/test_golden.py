@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.analysis.outline import outline
 from mawl.analysis.view import StoredView
-from mawl.commands.report import screen_of
 from mawl.reporters import csv, disclosure, json, logparse, markdown, saslog, screen, text
 from mawl.store import Run, open_run
 from tests.fakes.stored_run import events, facts, jobs, write_run
@@ -61,10 +61,8 @@ def render(name: str, run: Run) -> str:
         case "programs.csv":
             return csv.render(StoredView(run), as_summary(judged(StoredView(run))), "programs")
         case "screen.txt":
-            # The line that names the run names its folder, which is another one each time.
-            return screen_of(StoredView(run), typed(judged(StoredView(run), CapacityBounds()))).replace(
-                str(run.path), run.facts.run_id
-            )
+            view = StoredView(run)
+            return screen.render(view, typed(judged(view, CapacityBounds())), outline(view))
         case "interrupted-screen.txt":
             return screen.render(BARE, as_summary(interrupted()))
         case _:

@@ -11,7 +11,7 @@ import pytest
 from mawl.analysis.outline import Outline, outline
 from mawl.analysis.view import RunView
 from mawl.plan.catalogue import CATALOGUE
-from mawl.reporters.columns import LINE_WIDTH
+from mawl.reporters.columns import LEAST_WIDTH, LINE_WIDTH
 from mawl.reporters.screen import MOST_LINES, render
 from mawl.reporters.style import Style
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, samples
@@ -41,8 +41,9 @@ def test_what_it_means_comes_first() -> None:
     ]
 
 
+@pytest.mark.parametrize("width", [LEAST_WIDTH, 96, LINE_WIDTH])
 @pytest.mark.parametrize("word", ["because ", "unbrokenwordwithoutanyblank"])
-def test_the_worst_run_fits_one_screen(word: str) -> None:
+def test_the_worst_run_fits_one_screen(word: str, width: int) -> None:
     usage = msgspec.structs.replace(jobs()[0].usage, real_time_seconds=3599.0, user_cpu_seconds=3599.0)
     records = [job("s1-1", 0.0, 3599.0, program=name, usage=usage) for name in CATALOGUE]
     records += [job("s1-1", 0.0, 1.0, program=name, outcome="failed", reason=word * 30) for name in CATALOGUE]
@@ -50,11 +51,34 @@ def test_the_worst_run_fits_one_screen(word: str) -> None:
     node = msgspec.structs.replace(facts().nodes[0], cpu_model=word * 30)
     some = facts(outcome="interrupted", outcome_reason=word * 30, nodes=[node] * 4, remarks=[word * 30] * 9)
     line = Outline(part_seconds=1.0, application=[1.0] * 500, device=[2.0] * 500, jobs=[None] * 500)
-    lines = render(BARE, as_summary(judge(some, records, summary_of(some, records))), line).splitlines()
-    assert len(lines) <= MOST_LINES
-    assert max(map(len, lines)) <= LINE_WIDTH
+    found = as_summary(judge(some, records, summary_of(some, records)))
+    lines = render(BARE, found, line, Style(width=width)).splitlines()
+    assert len(lines) <= MOST_LINES * LINE_WIDTH / width + 1
+    assert max(map(len, lines)) <= width
     assert "and 3 more nodes" in "\n".join(lines) or "..." in "\n".join(lines)
-    assert lines[-1].endswith("--all: every table, finding and what is missing")
+    assert "\n".join(lines).replace("\n  ", " ").endswith("--all: every table, finding and what is missing")
+
+
+def test_a_narrow_terminal_does_without_columns_and_keeps_numbers_with_their_units() -> None:
+    found = as_summary(judged())
+    wide, narrow = (render(BARE, found, style=Style(width=width)) for width in (LINE_WIDTH, LEAST_WIDTH))
+    assert max(map(len, narrow.splitlines())) <= LEAST_WIDTH
+    for name, shown in (("initial", wide), ("sustained", wide + narrow), ("read share", wide + narrow)):
+        assert shown.count(name) == (1 if shown is wide else 2)
+    assert "initial" not in narrow and "per core" not in narrow
+    assert not re.search(r"\n *(%|s|MB/s|MiB)\b", narrow)
+
+
+def test_the_command_of_the_next_step_is_never_cut() -> None:
+    asked = ["mawl", "run", "mixed20", "--data", "/mnt/" + "directory/" * 60 + "end"]
+    lines = render(BARE, as_summary(judged(command=asked)), style=Style(width=LEAST_WIDTH)).splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith("next "))
+    step = lines[start]
+    for line in lines[start + 1 :]:
+        if not line.startswith(" "):
+            break
+        step += line.strip()
+    assert "directory/" * 60 + "end" in step
 
 
 def test_a_failure_tells_its_reason_also_after_a_long_path() -> None:

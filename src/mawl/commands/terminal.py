@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
 from mawl.printable import printable
+from mawl.reporters.columns import LEAST_WIDTH, LINE_WIDTH
 from mawl.reporters.sparkline import BLOCKS
 from mawl.reporters.style import CODES, Style
 
@@ -54,7 +55,15 @@ def style_of(stream: TextIO, choice: str = "auto", environment: Mapping[str, str
     variables = os.environ if environment is None else environment
     plain = bool(variables.get("NO_COLOR")) or variables.get("TERM") == "dumb"
     colour = choice == "always" or (choice == "auto" and stream.isatty() and not plain)
-    return Style(colour=colour, blocks=shows_blocks(stream))
+    return Style(colour=colour, blocks=shows_blocks(stream), width=width_of(stream))
+
+
+def width_of(stream: TextIO) -> int:
+    """Of the longest line: a terminal's width, within what a report can be; of a file the most."""
+    with contextlib.suppress(OSError):  # of a stream that is no terminal
+        columns = os.get_terminal_size(stream.fileno()).columns
+        return min(max(columns, LEAST_WIDTH), LINE_WIDTH) if columns else LINE_WIDTH
+    return LINE_WIDTH
 
 
 def shows_blocks(stream: TextIO) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
-
 import msgspec
 
 from mawl.analysis.view import RunView
@@ -11,7 +9,7 @@ from mawl.formats.lines import one_line
 from mawl.model.run import NodeFacts, WorkloadFacts
 from mawl.model.summary.jobs import Jobs
 from mawl.model.summary.summary import Summary
-from mawl.reporters.columns import LINE_WIDTH
+from mawl.reporters.columns import LINE_WIDTH, wrapped
 from mawl.reporters.figure import figure, format_count, format_plain
 from mawl.units import counted_noun, format_memory, format_ratio, format_seconds
 
@@ -20,9 +18,9 @@ UNKNOWN_NODE = "unknown"
 """How the node of imported logs is called that name none."""
 
 
-def labelled(name: str, text: str) -> list[str]:
+def labelled(name: str, text: str, width: int = LINE_WIDTH) -> list[str]:
     """``name`` and the text beside it, wrapped."""
-    return wrap(f"{name:<{LABEL_WIDTH}}{one_line(text)}", LINE_WIDTH, subsequent_indent=" " * LABEL_WIDTH)
+    return wrapped(f"{name:<{LABEL_WIDTH}}{one_line(text)}", width, " " * LABEL_WIDTH)
 
 
 NO_PAGE_CACHE = "without page cache (--cache none)"

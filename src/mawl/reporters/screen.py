@@ -1,12 +1,13 @@
 """A run on one screen: what it means first, then the run over time, its figures, and what to do next.
 
-At most :data:`MOST_LINES` lines of :data:`~mawl.reporters.columns.LINE_WIDTH` columns; what does not
-fit is in the long report (``mawl report RUN --all``).  Text of a run is one printable line everywhere,
-so the only escapes are those of the style.
+At most :data:`MOST_LINES` lines of the style's width, and more on a narrow terminal; what does not fit is in
+the long report (``mawl report RUN --all``).  Text of a run is one printable line everywhere, so the only
+escapes are those of the style.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import msgspec
@@ -16,7 +17,7 @@ from mawl.analysis.summary import DAMAGED
 from mawl.analysis.view import RunView
 from mawl.formats.lines import one_line
 from mawl.model.summary.summary import Summary
-from mawl.reporters.columns import LINE_WIDTH
+from mawl.reporters.columns import LINE_WIDTH, wrapped
 from mawl.reporters.figure import cpu_parts, figure, figures, format_count
 from mawl.reporters.head import (
     LABEL_WIDTH,
@@ -42,7 +43,7 @@ from mawl.units import counted_noun, format_memory, format_percent, format_rate,
 
 MOST_LINES = 45
 MOST_HEADLINES = 3
-"""Lines of a headline."""
+"""Lines of a headline.  Both are of lines of full width."""
 MOST_ROLES = 7
 MOST_PROGRAMS = 5
 MOST_PERIODS = 5
@@ -88,19 +89,20 @@ def render(
     parts = [
         [line for name, text in headlines(summary) for line in _headline(name, text, style)],
         _head(view, summary, style),
-        _periods(view, summary),
+        _periods(view, summary, style),
         sparklines(outline, style),
-        throughput(summary.io, imported=summary.kind == "imported"),
-        [line for table in (ROLES, ROLE_DEVICES) for line in table_lines(table, view, summary)][:MOST_ROLES],
+        throughput(summary.io, style, imported=summary.kind == "imported"),
+        _roles(view, summary, style),
     ]
     rest = ["", *_more(name or one_line(summary.run_id), style)]
+    most = _lines(MOST_LINES, style)
     shown = _joined(parts)
-    room = MOST_LINES - len(shown) - len(rest) - LEAST_NEXT_STEPS
-    shown = _joined([*parts, programs(summary.programs, min(room - 2, MOST_PROGRAMS))])
-    room = MOST_LINES - len(shown) - len(rest)
-    next_steps = _next_steps(summary, min(room - 1, MOST_FINDINGS))
+    room = most - len(shown) - len(rest) - LEAST_NEXT_STEPS
+    shown = _joined([*parts, programs(summary.programs, min(room - 2, MOST_PROGRAMS), style)])
+    room = most - len(shown) - len(rest)
+    next_steps = _next_steps(summary, min(room - 1, MOST_FINDINGS), style.width)
     lines = [*shown, *(["", *next_steps] if next_steps else [])]
-    return "\n".join([*lines[: MOST_LINES - len(rest)], *rest])
+    return "\n".join([*lines[: most - len(rest)], *rest])
 
 
 def _joined(parts: Sequence[list[str]]) -> list[str]:
@@ -110,7 +112,9 @@ def _joined(parts: Sequence[list[str]]) -> list[str]:
 
 def _headline(name: str, text: str, style: Style) -> list[str]:
     """The first word in its colour, and no more lines than a headline may have."""
-    lines = _cut(labelled(name, text), MOST_HEADLINES)
+    lines = labelled(name, text, style.width)
+    if name != "next":  # a command is whole, or no command
+        lines = _cut(lines, _lines(MOST_HEADLINES, style), style.width)
     word = min(text.partition(":")[0], text.partition(";")[0], key=len)
     label, rest = f"{style.paint(name, 'strong')}{lines[0][len(name) : LABEL_WIDTH]}", lines[0][LABEL_WIDTH:]
     if rest.startswith(word):
@@ -158,10 +162,16 @@ def _head(view: RunView, summary: Summary, style: Style) -> list[str]:
     return [*head, *_waits(summary, style)]
 
 
-def _periods(view: RunView, summary: Summary) -> list[str]:
+def _roles(view: RunView, summary: Summary, style: Style) -> list[str]:
+    """The table of roles, or of their devices."""
+    tables = (table_lines(table, view, summary, style.width) for table in (ROLES, ROLE_DEVICES))
+    return [line for lines in tables for line in lines][:MOST_ROLES]
+
+
+def _periods(view: RunView, summary: Summary, style: Style) -> list[str]:
     """The first periods of an import that is not one run."""
     more = len(summary.time.periods) - MOST_PERIODS
-    lines = table_lines(PERIODS, view, summary)[: MOST_PERIODS + 1]
+    lines = table_lines(PERIODS, view, summary, style.width)[: MOST_PERIODS + 1]
     return lines + ([f"and {counted_noun(more, 'more period')}"] if more > 0 else [])
 
 
@@ -194,7 +204,7 @@ def recorded_host(summary: Summary) -> list[tuple[str, str]]:
 
 def _plain(name: str, text: str, style: Style) -> list[str]:
     """A line of the head: the label is strong, and nothing else."""
-    lines = _cut(labelled(name, text), MOST_HEADLINES)
+    lines = _cut(labelled(name, text, style.width), _lines(MOST_HEADLINES, style), style.width)
     return [style.paint(name, "strong") + lines[0][len(name) :], *lines[1:]]
 
 
@@ -223,7 +233,7 @@ def _waits(summary: Summary, style: Style) -> list[str]:
     return _plain("waits", text.replace("blocked in other", "elsewhere"), style)
 
 
-def _next_steps(summary: Summary, room: int) -> list[str]:
+def _next_steps(summary: Summary, room: int, width: int) -> list[str]:
     """Damaged tables, failures, then findings with their cures, a line each, as many as there is room for."""
     damaged = [remark for remark in summary.remarks if DAMAGED in remark]
     lines = [f"remark: {remark}" for remark in damaged]
@@ -237,7 +247,7 @@ def _next_steps(summary: Summary, room: int) -> list[str]:
     if room < 1 or not lines:
         return []
     kept = lines if len(lines) <= room else lines[: room - 1]
-    shown = [_shortened(one_line(line)) for line in kept]
+    shown = [_shortened(one_line(line), width) for line in kept]
     if len(kept) < len(lines):
         shown.append(f"and {len(lines) - len(kept)} more")
     return shown
@@ -245,21 +255,26 @@ def _next_steps(summary: Summary, room: int) -> list[str]:
 
 def _more(name: str, style: Style) -> list[str]:
     text = f"mawl report {name} --all: every table, finding and what is missing"
-    return [style.paint(text, "quiet")]
+    return [style.paint(line, "quiet") for line in wrapped(text, style.width, "  ")]
 
 
-def _cut(lines: list[str], most: int) -> list[str]:
+def _lines(most: int, style: Style) -> int:
+    """How many lines of the style's width hold what ``most`` lines of full width do."""
+    return math.ceil(most * LINE_WIDTH / style.width)
+
+
+def _cut(lines: list[str], most: int, width: int) -> list[str]:
     """No more lines than ``most``; an ellipsis says that there was more."""
     if len(lines) <= most:
         return lines
-    return [*lines[: most - 1], _shortened(lines[most - 1] + " " + lines[most].strip())]
+    return [*lines[: most - 1], _shortened(lines[most - 1] + " " + lines[most].strip(), width)]
 
 
-def _shortened(line: str) -> str:
+def _shortened(line: str, width: int) -> str:
     """The line within the width: long paths by their ends, then cut between words."""
-    if len(line) > LINE_WIDTH:
+    if len(line) > width:
         words = line.split(" ")
         line = " ".join(word if len(word) <= LONGEST_WORD else "..." + word[-LONGEST_WORD:] for word in words)
-    if len(line) <= LINE_WIDTH:
+    if len(line) <= width:
         return line
-    return line[: LINE_WIDTH - 2].rsplit(" ", 1)[0] + "..."
+    return line[: width - 2].rsplit(" ", 1)[0] + "..."

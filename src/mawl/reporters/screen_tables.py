@@ -10,7 +10,7 @@ from mawl.analysis.outline import Outline
 from mawl.formats.lines import one_line
 from mawl.model.summary.io import Io
 from mawl.model.summary.programs import ProgramFigures
-from mawl.reporters.columns import aligned
+from mawl.reporters.columns import aligned, fitting
 from mawl.reporters.figure import ABSENT, figure, figures
 from mawl.reporters.sparkline import BLOCKS, sparkline
 from mawl.reporters.sparkline import PLAIN as PLAIN_LEVELS
@@ -18,6 +18,8 @@ from mawl.reporters.style import Style
 from mawl.units import format_percent, format_rate, format_ratio, format_seconds
 
 SPARK_WIDTH = 66
+BESIDE_SPARK = 30
+"""Characters before and behind a sparkline."""
 FEWEST_PARTS = 4
 """A run of fewer parts has no sparklines."""
 
@@ -27,6 +29,7 @@ def sparklines(outline: Outline | None, style: Style) -> list[str]:
     if outline is None or len(outline.device) < FEWEST_PARTS:
         return []
     levels = BLOCKS if style.blocks else PLAIN_LEVELS
+    width = min(SPARK_WIDTH, style.width - BESIDE_SPARK)
     lines = []
     for name, values, form in (
         ("application", outline.application, format_rate),
@@ -35,16 +38,16 @@ def sparklines(outline: Outline | None, style: Style) -> list[str]:
     ):
         known = [value for value in values if value is not None]
         if known:
-            drawn = sparkline(values, SPARK_WIDTH, levels)
+            drawn = sparkline(values, width, levels)
             lines.append(f"{name:<13}{drawn}  up to {form(max(known))}")
-    columns = min(len(outline.device), SPARK_WIDTH)
+    columns = min(len(outline.device), width)
     seconds = format_seconds(outline.part_seconds * len(outline.device) / columns)
     part = "" if columns == len(outline.device) else f", its highest {format_seconds(outline.part_seconds)}"
     over = "the run" if outline.whole else "the part of the run that recordings cover"
     return [f"over {over}, {seconds} a column{part}", *lines]
 
 
-def throughput(io: Io, *, imported: bool = False) -> list[str]:
+def throughput(io: Io, style: Style, *, imported: bool = False) -> list[str]:
     """Both sides: bytes, windows of the total, sustained per core, and the reach.
 
     Of an import only what its files tell.
@@ -83,14 +86,16 @@ def throughput(io: Io, *, imported: bool = False) -> list[str]:
     rows.append(("reach", "", "", "", "", *reach, ""))
     if imported:
         rows = [rows[0], *(row for row in rows[1:] if set(row[1:]) - {ABSENT, ""})]
-    return aligned(rows) if len(rows) > 1 else ["throughput: not known, no recording of the host contains it"]
+    if len(rows) == 1:
+        return ["throughput: not known, no recording of the host contains it"]
+    return aligned(fitting(rows, style.width, ("initial", "per core")))
 
 
-def programs(found: Mapping[str, ProgramFigures], most: int) -> list[str]:
+def programs(found: Mapping[str, ProgramFigures], most: int, style: Style) -> list[str]:
     """The programs that took most time, and how much of it they were on a CPU, waited, and their slowdown."""
     order = sorted(found, key=lambda name: -(_taken(found[name]) or 0.0))[: max(most, 0)]
     if all(program.wait.run_queue_seconds is None for program in found.values()):
-        return _bounded(found, order)
+        return _bounded(found, order, style)
     rows: list[Sequence[str]] = [
         (
             "most time",
@@ -123,10 +128,10 @@ def programs(found: Mapping[str, ProgramFigures], most: int) -> list[str]:
                 *figures(*((share, format_percent) for share in shares), (program.slowdown, format_ratio)),
             )
         )
-    return aligned(rows) if len(rows) > 1 else []
+    return aligned(fitting(rows, style.width, ("jobs", "other", "real median"))) if len(rows) > 1 else []
 
 
-def _bounded(found: Mapping[str, ProgramFigures], order: Sequence[str]) -> list[str]:
+def _bounded(found: Mapping[str, ProgramFigures], order: Sequence[str], style: Style) -> list[str]:
     """The programs of a run without waits (imported logs): CPU over real time is all that is known."""
     rows: list[Sequence[str]] = [
         ("most time", "jobs", "real median", "longest", "sum", "CPU", "CPU/real", "slowdown")
@@ -147,7 +152,7 @@ def _bounded(found: Mapping[str, ProgramFigures], order: Sequence[str]) -> list[
                 ),
             )
         )
-    return aligned(rows) if len(rows) > 1 else []
+    return aligned(fitting(rows, style.width, ("jobs", "longest"))) if len(rows) > 1 else []
 
 
 def _taken(program: ProgramFigures) -> float | None:

@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from mawl.reporters.columns import LINE_WIDTH
+
 Paint = Literal["strong", "good", "warning", "bad", "quiet"]
 
 CODES: dict[Paint, str] = {"strong": "1", "good": "32", "warning": "33", "bad": "31", "quiet": "2"}
@@ -13,10 +15,14 @@ CODES: dict[Paint, str] = {"strong": "1", "good": "32", "warning": "33", "bad": 
 
 
 class Style(msgspec.Struct, frozen=True, kw_only=True):
-    """``colour``: whether colours may be used; ``blocks``: whether block characters can be shown."""
+    """``colour``: whether colours may be used; ``blocks``: whether block characters can be shown.
+
+    ``width`` is that of the longest line, in characters.
+    """
 
     colour: bool = False
     blocks: bool = True
+    width: int = LINE_WIDTH
 
     def paint(self, text: str, paint: Paint | None) -> str:
         """The text in a colour, or as it is."""

@@ -110,6 +110,7 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True):
     definitions are found by them.  ``narrow`` lets the HTML table be no wider than it needs.
     ``fold`` is the title behind which the table is folded in the formats ``folded``; ``{rows}`` is their
     number.  ``lead`` are sentences above, with or without rows; ``notes`` are below the rows.
+    ``spare`` are the labels of columns that a narrow terminal does without, the first to go first.
     """
 
     name: str
@@ -129,6 +130,7 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True):
     folded: Formats = frozenset()
     lead: Notes = _no_notes
     notes: Notes = _no_notes
+    spare: tuple[str, ...] = ()
 
     def definition(self, column: RunColumn) -> str | None:
         """The name of a column's figure in the registry of metrics; None for one that is worked out here."""

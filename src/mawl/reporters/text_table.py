@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import wrap
 
 from mawl.analysis.view import RunView
 from mawl.formats.lines import one_line
 from mawl.model.summary.summary import Summary
-from mawl.reporters.columns import LINE_WIDTH, aligned
+from mawl.reporters.columns import LINE_WIDTH, aligned, fitting, wrapped
 from mawl.reporters.head import labelled
 from mawl.reporters.table import Note, Row, RunTable, Shown, notes_of, shown
 
 
-def table_lines(table: RunTable, view: RunView, summary: Summary) -> list[str]:
+def table_lines(table: RunTable, view: RunView, summary: Summary, width: int = LINE_WIDTH) -> list[str]:
     """The notes above, head and rows in aligned columns, and the notes below; empty without any of them."""
     found = shown(table, view, summary, "text")
     lines: list[Sequence[str]] = []
@@ -23,9 +22,9 @@ def table_lines(table: RunTable, view: RunView, summary: Summary) -> list[str]:
         lines += [_cells(table, found, row, summary) for row in found.rows]
     above, below = notes_of(table, found, view, summary, "text")
     return [
-        *(line for note in above for line in _note_lines(note)),
-        *aligned(lines),
-        *(line for note in below for line in _note_lines(note)),
+        *(line for note in above for line in _note_lines(note, width)),
+        *aligned(fitting(lines, width, table.spare)),
+        *(line for note in below for line in _note_lines(note, width)),
     ]
 
 
@@ -34,7 +33,7 @@ def _cells(table: RunTable, found: Shown, row: Row, summary: Summary) -> list[st
     return [*named, *(one_line(column.text(summary, row)) for column in found.columns)]
 
 
-def _note_lines(note: Note) -> list[str]:
+def _note_lines(note: Note, width: int) -> list[str]:
     """A note, its label in a column of its own."""
     text = one_line(note.text)
-    return labelled(note.label, text) if note.label else wrap(text, LINE_WIDTH, subsequent_indent="  ")
+    return labelled(note.label, text, width) if note.label else wrapped(text, width, "  ")

@@ -35,4 +35,5 @@ PERIODS = RunTable(
         RunColumn(label="read", path=("device_read_bytes_per_second",), form=format_rate),
         RunColumn(label="written", path=("device_write_bytes_per_second",), form=format_rate),
     ),
+    spare=("iowait", "at once"),
 )

@@ -94,4 +94,5 @@ ROLES = RunTable(
     ),
     formats=EVERY,
     notes=_notes,
+    spare=("p50", "sequential", "max"),
 )
