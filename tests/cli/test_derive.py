@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from mawl.derive.folder import write_derived
 from mawl.plan.derived import load_derived
 from mawl.store import open_run
 from tests.cli.conftest import Command
-from tests.derive.oracle import Held, derived_from_logs, held, summary
+from tests.derive.oracle import Held, derived_again, derived_from_logs, held, summary
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +73,20 @@ def test_a_run_folder_derives_as_it_was_counted(uncached: Path, mawl: Command) -
     workload = load_derived(mawl.directory / "shop" / "derived.json")
     moved = sum(step.moved_bytes for job in workload.jobs for step in job.steps)
     assert moved == counted > 0
+
+
+def test_derived_jobs_run_and_move_the_bytes_of_the_run_behind_the_logs(
+    uncached: Path, tmp_path: Path, mawl: Command
+) -> None:
+    original = open_run(uncached)
+    derived = derived_from_logs(original, tmp_path / "from")
+    write_derived(mawl.directory, derived)
+    made = mawl("run", "workload.toml", "--cache", "none", "--output", "again")
+    assert made.returncode == 0, made.stderr
+    again = derived_again(derived, open_run(mawl.directory / "again"))
+    found = held(again, original)
+    for errors, most in ((found.bytes_errors, 1.25), (found.share_errors, 0.1)):
+        assert summary(errors)[2] <= most
 
 
 def test_logs_of_a_directory_become_a_folder_and_a_sentence(uncached: Path, mawl: Command) -> None:

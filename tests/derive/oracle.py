@@ -70,6 +70,17 @@ def _seconds(text: str) -> float:
     return seconds
 
 
+def derived_again(derived: Derived, run: Run) -> Derived:
+    """What a run of derived jobs counted, under the names of the jobs that it was derived to."""
+    counted = derive(run, DeriveRequest(keep_names=True))
+    names = {job.program: job for job in counted.evidence.jobs}
+    jobs = tuple(
+        msgspec.structs.replace(names[job.job], job=job.job, program=job.program)
+        for job in derived.evidence.jobs
+    )
+    return msgspec.structs.replace(counted, evidence=msgspec.structs.replace(counted.evidence, jobs=jobs))
+
+
 def held(logs: Derived, run: Run) -> Held:
     """Steps of the logs against the same steps as the run counted them."""
     truth = derive(run, DeriveRequest(keep_names=True))
