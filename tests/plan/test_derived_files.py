@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mawl.model.derived import DerivedJob, DerivedStep, RoleLoad
-from mawl.plan.derived_files import files_of, scaled
+from mawl.plan.derived_files import at_core_speed, files_of, scaled
 
 
 def steps(*loads: tuple[int, int]) -> list[DerivedStep]:
@@ -65,3 +65,12 @@ def test_a_scale_multiplies_bytes_requests_time_and_memory(scale: float) -> None
     assert small.data.random_reads == max(round(10**6 * scale), 1)
     assert small.util.written_bytes == max(round(10**6 / 8 * scale), 1) * 8
     assert small.work == RoleLoad()
+
+
+@pytest.mark.parametrize(
+    ("own", "here", "seconds"), [(None, 2.0, 10.0), (1.5, None, 10.0), (1.5, 3.0, 5.0), (2.0, 0.5, 40.0)]
+)
+def test_a_faster_core_takes_fewer_cpu_seconds(own: float | None, here: float | None, seconds: float) -> None:
+    step = DerivedStep(name="s", procedure="IML", kernel="dense", cpu_seconds=10.0)
+    job = DerivedJob(name="a", session="s", steps=(step,), core_speed=own)
+    assert at_core_speed(job, here).steps[0].cpu_seconds == seconds

@@ -42,7 +42,7 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs, with_commands
 from mawl.plan.processors import parse_cores, processors_of, with_threads
 from mawl.runner.inputs import check_space, make_inputs
-from mawl.runner.machine_before import check_memory, free_space, load_before
+from mawl.runner.machine_before import check_memory, core_speed_for, free_space, load_before
 from mawl.runner.request import Listener, RunRequest, Status
 from mawl.runner.run import carry_out
 from mawl.spec.answer import TaskFailure
@@ -189,6 +189,7 @@ class Node:
                 inputs=inputs.directories,
                 spec=task.spec,
                 cpus=self.cpus,
+                core_speed=core_speed_for(task.plan),
                 load_before=load_before(),
                 free_space=free_space(self.volumes, self.needed, task.spec.volume_order),
             ),

@@ -28,7 +28,7 @@ from mawl.plan.needs import Needs, with_commands
 from mawl.plan.processors import parse_cores
 from mawl.plan.solo import kinds, solo_plan
 from mawl.runner.inputs import Inputs, check_space
-from mawl.runner.machine_before import check_memory, free_space, load_before
+from mawl.runner.machine_before import check_memory, core_speed_for, free_space, load_before
 from mawl.runner.request import RunRequest
 from mawl.runner.run import carry_out
 from mawl.spec.record import RunSpec
@@ -73,6 +73,7 @@ def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
         inputs=inputs.directories,
         spec=spec,
         cpus=cpus,
+        core_speed=core_speed_for(plan),
     )
     times = SoloTimes(request, volumes, runs, read_machine())
     if spec.solo:

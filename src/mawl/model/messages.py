@@ -29,6 +29,8 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     """``module:Class`` of a user's program; None for one of the catalogue."""
     derived: DerivedJob | None = None
     """A derived job as its record says, at scale 1; None for every other."""
+    core_speed: float | None = None
+    """Of this machine's cores, for derived jobs that know their own; None: not measured."""
     scale: float
     seed: int
     replica: int

@@ -39,6 +39,18 @@ def scaled(job: DerivedJob, scale: float) -> DerivedJob:
     return msgspec.structs.replace(job, steps=steps)
 
 
+def at_core_speed(job: DerivedJob, core_speed: float | None) -> DerivedJob:
+    """The job with the CPU seconds that it takes on a core of this speed.
+
+    As it is where one of the two speeds is not known.
+    """
+    if core_speed is None or job.core_speed is None:
+        return job
+    factor = job.core_speed / core_speed
+    steps = tuple(msgspec.structs.replace(step, cpu_seconds=step.cpu_seconds * factor) for step in job.steps)
+    return msgspec.structs.replace(job, steps=steps)
+
+
 def _scaled_load(load: RoleLoad, scale: float) -> RoleLoad:
     return RoleLoad(
         read_bytes=_words(load.read_bytes * scale),

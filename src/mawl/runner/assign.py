@@ -37,6 +37,7 @@ def assignment(
         program=job.program,
         entry=job.entry,
         derived=None if job.derived is None else job.derived.job,
+        core_speed=request.core_speed,
         scale=job.scale,
         seed=request.plan.seed,
         replica=job.replica,

@@ -10,6 +10,7 @@ from mawl.measure.noise import NoiseWatch
 from mawl.measure.space import file_systems
 from mawl.model.run import FreeSpace, LoadBefore
 from mawl.plan.needs import Needs
+from mawl.plan.workload import Plan
 from mawl.spec.program_options import VolumeOrder
 from mawl.units import format_memory, whole_mib
 from mawl.volumes import Volumes
@@ -42,6 +43,16 @@ def free_space(volumes: Volumes, needed: Needs, order: VolumeOrder) -> tuple[Fre
         )
         for system in file_systems(volumes.directories, temporary, by_free_space=order == "free-space")
     )
+
+
+def core_speed_for(plan: Plan) -> float | None:
+    """The speed of this machine's cores, measured where a derived job asks for it: a fifth of a second."""
+    if all(job.derived is None or job.derived.job.core_speed is None for job in plan.jobs()):
+        return None
+    # Here, not above: no other run needs the kernels in this process.
+    from mawl.programs.derived_job.core_speed import core_speed
+
+    return core_speed()
 
 
 def check_memory(needed: Needs, memory_limit: int | None) -> str | None:

@@ -115,7 +115,7 @@ def carry_out(
                 dirty=dirty,
                 overhead=_overhead(loop, launcher_usage, generate_cpu_seconds),
                 missing=_missing(restriction, outside is not None, counting) | collector.reasons(),
-                remarks=[*facts.remarks, *logs.remarks(), *host.remarks()],
+                remarks=[*facts.remarks, *_remarks(request), *logs.remarks(), *host.remarks()],
             )
             writer.finish(facts)
         except OSError as error:
@@ -135,6 +135,16 @@ def _writer(request: RunRequest, facts: RunFacts, runs: Path | None) -> RunWrite
         derived=b"" if derived is None else encoded(derived),
         runs=runs,
     )
+
+
+def _remarks(request: RunRequest) -> list[str]:
+    """What decided the CPU seconds of derived jobs, where their records know the speed of their core."""
+    if request.core_speed is None:
+        return []
+    speed = f"{request.core_speed:.2f}"
+    return [
+        f"CPU seconds of derived jobs are those of cores of speed {speed}, where the reference core has 1"
+    ]
 
 
 def _compressibility(request: RunRequest, volumes: Volumes) -> RunCompressibility | None:

@@ -21,12 +21,12 @@ Words = NDArray[np.uint64]
 CHUNK_WORDS = 2**14
 """Of a unit: 128 KiB, so that a step that holds a megabyte can compute in it."""
 
+CHUNK_WORDS_OF_THREADS = 2**16
+"""The same with several threads: calls of NumPy last longer, and threads wait less for the interpreter."""
+
 _MODULUS = 2**64
 _CLASS_SHIFT = np.uint64(56)
 _VALUE_MASK = np.uint64(0xFFFF)
-_HASH_BITS = CHUNK_WORDS.bit_length()
-"""A hash table has twice as many places as keys."""
-
 _MATRIX = 96
 _SPARSE_ROW = 8
 
@@ -34,17 +34,17 @@ _SPARSE_ROW = 8
 class Memory:
     """What a step holds: keys of rows from 0 on, in pages that go back to the system when it is dropped."""
 
-    def __init__(self, size_bytes: int, salt: int) -> None:
-        self.salt = salt
-        self.count = max(size_bytes // 8, CHUNK_WORDS)
+    def __init__(self, size_bytes: int, salt: int, *, chunk_words: int = CHUNK_WORDS) -> None:
+        self.salt, self.chunk_words = salt, chunk_words
+        self.count = max(size_bytes // 8, chunk_words)
         self.words: Words = np.frombuffer(mmap.mmap(-1, self.count * 8), np.uint64)
-        for start in range(0, self.count, CHUNK_WORDS):
-            keys(start, self.words[start : start + CHUNK_WORDS], salt)
+        for start in range(0, self.count, chunk_words):
+            keys(start, self.words[start : start + chunk_words], salt)
 
     def chunk(self, number: int) -> tuple[int, Words]:
         """The number of the first key and the keys of a whole chunk; they come round."""
-        start = number % (self.count // CHUNK_WORDS) * CHUNK_WORDS
-        return start, self.words[start : start + CHUNK_WORDS]
+        start = number % (self.count // self.chunk_words) * self.chunk_words
+        return start, self.words[start : start + self.chunk_words]
 
 
 class Kernels:
@@ -56,11 +56,12 @@ class Kernels:
     def __init__(self, kernel: Kernel, memory: Memory, number: int, threads: int) -> None:
         self.memory = memory
         self._number, self._threads = number, threads
-        self._scratch = np.empty(CHUNK_WORDS, np.uint64)
+        self._size = memory.chunk_words
+        self._scratch = np.empty(self._size, np.uint64)
         self._done = 0
         # No bound method is kept: it would keep the memory until a collection of garbage.
         self._work = _UNITS[kernel]
-        self._block = Block(CHUNK_WORDS * 8 if kernel == "write" else 0)
+        self._block = Block(self._size * 8 if kernel == "write" else 0)
         # Whole numbers, so that sums of products are exact in 53 bits whatever their order.
         side = np.arange(_MATRIX * _MATRIX, dtype=np.float64).reshape(_MATRIX, _MATRIX)
         self._left, self._right = side % 251, side % 241
@@ -75,7 +76,7 @@ class Kernels:
         start, chunk = self.memory.chunk(self._number + self._done * self._threads)
         factor = (2 * self._done + 1) * MULTIPLIER % _MODULUS
         np.multiply(chunk, np.uint64(factor), out=self._scratch)
-        expected = factor * sum_of_keys(start, CHUNK_WORDS, self.memory.salt) % _MODULUS
+        expected = factor * sum_of_keys(start, self._size, self.memory.salt) % _MODULUS
         self._check_sum("that are held", self._scratch, expected)
         return self._scratch, expected
 
@@ -99,8 +100,9 @@ class Kernels:
     def _join(self) -> None:
         """Look every key up in a hash table of all of them; what collided is found in an ordered list."""
         probes, expected = self._mixed()
-        places = (probes >> np.uint64(64 - _HASH_BITS)).astype(np.intp)
-        table = np.zeros(2**_HASH_BITS, np.int32)
+        bits = len(probes).bit_length()  # twice as many places as keys
+        places = (probes >> np.uint64(64 - bits)).astype(np.intp)
+        table = np.zeros(2**bits, np.int32)
         table[places] = np.arange(len(probes), dtype=np.int32)
         met = probes.take(table.take(places))
         missed = np.flatnonzero(met != probes)
@@ -129,9 +131,9 @@ class Kernels:
         check_equal("the keys of rows that were looked up", bool((found == places).all()), True)
 
     def _write(self) -> None:
-        first = self._done * (CHUNK_WORDS // ROW_WORDS)
-        self._block.fill(first, CHUNK_WORDS // ROW_WORDS * ROW_BYTES, self.memory.salt)
-        self._block.check(first, CHUNK_WORDS * 8, self.memory.salt, "a block that was made")
+        first = self._done * (self._size // ROW_WORDS)
+        self._block.fill(first, self._size // ROW_WORDS * ROW_BYTES, self.memory.salt)
+        self._block.check(first, self._size * 8, self.memory.salt, "a block that was made")
 
     def _dense(self) -> None:
         """One product of matrices, checked by Freivalds (1977): (AB)x = A(Bx) for a vector x."""
@@ -143,16 +145,16 @@ class Kernels:
     def _sparse(self) -> None:
         """A matrix of eight entries a row times a vector; the sum of the result from its column sums."""
         mixed, _ = self._mixed()
-        columns = (mixed & np.uint64(CHUNK_WORDS - 1)).astype(np.intp)
+        columns = (mixed & np.uint64(self._size - 1)).astype(np.intp)
         entries = (mixed >> _CLASS_SHIFT).astype(np.float64)
-        vector = np.arange(CHUNK_WORDS, dtype=np.float64)
-        result = np.add.reduceat(entries * vector.take(columns), np.arange(0, CHUNK_WORDS, _SPARSE_ROW))
-        by_column = np.bincount(columns, weights=entries, minlength=CHUNK_WORDS)
+        vector = np.arange(self._size, dtype=np.float64)
+        result = np.add.reduceat(entries * vector.take(columns), np.arange(0, self._size, _SPARSE_ROW))
+        by_column = np.bincount(columns, weights=entries, minlength=self._size)
         check_equal("the sum of a sparse product", float(result.sum()), float(by_column @ vector))
 
     def _hold(self) -> None:
         start, chunk = self.memory.chunk(self._number + self._done * self._threads)
-        expected = sum_of_keys(start, CHUNK_WORDS, self.memory.salt)
+        expected = sum_of_keys(start, self._size, self.memory.salt)
         self._check_sum("that are held", chunk, expected)
 
 

@@ -11,11 +11,11 @@ from typing import NamedTuple
 from mawl.measure.account import resident_bytes
 from mawl.model.derived import DerivedStep
 from mawl.model.records import Answer, StepKind
-from mawl.plan.derived_files import WORD_BYTES, Files, files_of, scaled
+from mawl.plan.derived_files import WORD_BYTES, Files, at_core_speed, files_of, scaled
 from mawl.plan.derived_program import input_name
 from mawl.plan.programs import Direction
 from mawl.programs.context import JobContext
-from mawl.programs.derived_job.kernels import Kernels, Memory
+from mawl.programs.derived_job.kernels import CHUNK_WORDS, CHUNK_WORDS_OF_THREADS, Kernels, Memory
 from mawl.programs.derived_job.moves import (
     FileReader,
     FileWriter,
@@ -55,7 +55,7 @@ class _DerivedJob:
         assignment = context.assignment
         assert assignment.derived is not None
         self.context = context
-        self.job = scaled(assignment.derived, assignment.scale)
+        self.job = at_core_speed(scaled(assignment.derived, assignment.scale), assignment.core_speed)
         self.files: dict[Role, Files] = {role: files_of(self.job.steps, role) for role in OWN_ROLES}
         self.made: dict[tuple[Role, int], OwnFile] = {}
 
@@ -82,7 +82,8 @@ class _DerivedJob:
         threads = min(step.threads, self.context.threads)
         salt = self._salt(number, "memory")
         with contextlib.ExitStack() as opened:
-            least = Memory(0, salt)
+            size = CHUNK_WORDS if threads == 1 else CHUNK_WORDS_OF_THREADS
+            least = Memory(0, salt, chunk_words=size)
             kernels = [Kernels(step.kernel, least, one, threads) for one in range(threads)]
             pace = Pace(step.cpu_seconds, [one.unit for one in kernels])
             opened.callback(pace.close)
@@ -90,7 +91,7 @@ class _DerivedJob:
             # Once before looking: a kernel's first unit brings its code and its buffers into memory.
             for kernel in kernels:
                 kernel.unit()
-            held = Memory(self._to_hold(step), salt)
+            held = Memory(self._to_hold(step), salt, chunk_words=size)
             for kernel in kernels:
                 kernel.memory = held
             for at, stream in in_turn(streams):
