@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from mawl.version import __version__
+
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON_FOLDERS = ("src", "tests", "tools", "bench")
 NOT_OURS = {".git", ".venv", "runs", "mawl-data", "mawl-work", "mawl-util", "build", "dist", "node_modules"}
@@ -133,3 +135,17 @@ def test_the_index_of_the_documents_is_complete_and_its_links_lead_somewhere() -
     pages = {path.resolve() for path in docs.rglob("*.md")} - {(docs / "README.md").resolve()}
     assert sorted(map(str, pages - linked)) == []
     assert [str(path) for path in linked if not path.exists()] == []
+
+
+def test_links_of_the_pages_at_the_root_lead_somewhere() -> None:
+    broken = [
+        f"{page.name}: {target}"
+        for page in ROOT.glob("*.md")
+        for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text())
+        if "://" not in target and not (ROOT / target).exists()
+    ]
+    assert broken == []
+
+
+def test_the_citation_names_the_version() -> None:
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text()
