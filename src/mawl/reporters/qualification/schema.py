@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import msgspec
 
 from mawl.model.qualification import QUALIFICATION_FORMAT_VERSION, Qualification
+from mawl.model.schema import DRAFT
 
 INSTANTS = {"Phase": "began_at", "Qualification": "created_at"}
 """Points in time are seconds in memory and ISO 8601 (UTC) in the file."""
 
 
-def schema() -> dict[str, Any]:
-    """Draft 2020-12."""
+def render() -> str:
+    """The schema (draft 2020-12) as text, with a newline at the end."""
     found = json.loads(json.dumps(msgspec.json.schema(Qualification)))  # defaults as JSON has them
     for struct, name in INSTANTS.items():
         known = found["$defs"][struct]["properties"][name]
@@ -22,13 +22,5 @@ def schema() -> dict[str, Any]:
         found["$defs"][struct]["properties"][name] = (
             {"anyOf": [*kinds, {"type": "null"}], "default": None} if "anyOf" in known else kinds[0]
         )
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"qualify.json, format {QUALIFICATION_FORMAT_VERSION}",
-        **found,
-    }
-
-
-def render() -> str:
-    """The schema as text, with a newline at the end."""
-    return json.dumps(schema(), indent=2) + "\n"
+    head = {"$schema": DRAFT, "title": f"qualify.json, format {QUALIFICATION_FORMAT_VERSION}"}
+    return json.dumps({**head, **found}, indent=2) + "\n"
