@@ -24,17 +24,18 @@ def total(jobs: Sequence[JobRecord], field: str, path: str, missing: Missing) ->
     if not jobs:
         missing[path] = "no job finished with a right answer"
         return None
-    values: list[float | None] = [getattr(job.usage, field) for job in jobs]
+    return sum_of([getattr(job.usage, field) for job in jobs], path, missing)
+
+
+def sum_of(values: Sequence[float | None], path: str, missing: Missing) -> float | int | None:
+    """The sum of a figure of each job; None, with the reason, where any of them lacks it."""
     known = [value for value in values if value is not None]
     if len(known) < len(values):
-        missing[path] = lacking(len(values) - len(known), len(values))
+        without = len(values) - len(known)
+        have = "has" if without == 1 else "have"
+        missing[path] = f"{without} of the {len(values)} jobs that count {have} no such figure"
         return None
     return sum(known)
-
-
-def lacking(without: int, jobs: int) -> str:
-    """Why there is no sum over jobs: how many of them lack the figure."""
-    return f"{without} of the {jobs} jobs that count {'has' if without == 1 else 'have'} no such figure"
 
 
 def ratio(part: float | None, whole: float | None, path: str, missing: Missing) -> float | None:

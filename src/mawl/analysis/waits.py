@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mawl.analysis.blocks import Missing, lacking
+from mawl.analysis.blocks import Missing, sum_of
 from mawl.analysis.states import FITS_RATIO
 from mawl.model.records import JobRecord
 from mawl.model.role_io import FILE_ROLES, WAIT_FIELDS, Waits
@@ -112,9 +112,4 @@ def without_run_queue(jobs: Sequence[JobRecord], missing: Missing) -> float | No
 
 
 def _sum(jobs: Sequence[JobRecord], field: str, path: str, missing: Missing) -> float | None:
-    values: list[float | None] = [getattr(job.waits, field) for job in jobs]
-    known = [value for value in values if value is not None]
-    if len(known) < len(values):
-        missing[path] = lacking(len(values) - len(known), len(values))
-        return None
-    return sum(known)
+    return sum_of([getattr(job.waits, field) for job in jobs], path, missing)

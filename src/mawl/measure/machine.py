@@ -191,17 +191,17 @@ def _available(available: int | None, groups: GroupLimits) -> int | None:
 
 
 def _limits(text: str) -> Limits:
-    """From /proc/self/limits, whose columns are name, soft limit, hard limit, unit."""
-
-    def bound(name: str, column: int) -> Bound | None:
-        match = re.search(rf"^{name}\s+(\S+)\s+(\S+)", text, re.M)
-        if match is None:
-            return None
-        return int(match[column]) if match[column].isdigit() else "unlimited"
-
     return Limits(
-        open_files=bound("Max open files", 1),
-        open_files_most=bound("Max open files", 2),
-        processes=bound("Max processes", 1),
-        locked_memory_bytes=bound("Max locked memory", 1),
+        open_files=limit_of_process(text, "Max open files", 1),
+        open_files_most=limit_of_process(text, "Max open files", 2),
+        processes=limit_of_process(text, "Max processes", 1),
+        locked_memory_bytes=limit_of_process(text, "Max locked memory", 1),
     )
+
+
+def limit_of_process(text: str, name: str, column: int) -> Bound | None:
+    """A limit from /proc/self/limits, whose columns are name, soft limit (1), hard limit (2) and unit."""
+    match = re.search(rf"^{name}\s+(\S+)\s+(\S+)", text, re.M)
+    if match is None:
+        return None
+    return int(match[column]) if match[column].isdigit() else "unlimited"

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from mawl.measure.machine import limit_of_process
 from mawl.measure.settings.reading import Subject
-from mawl.model.inventory import Value
 
 BILLION = 10**9
 ARGUMENTS = {
@@ -64,15 +64,10 @@ def _preemption(text: str) -> str | None:
 def _limits(proc: Path) -> Subject:
     found = Subject("limits")
     for figure, name in LIMITS.items():
-        found.read(figure, proc / "self/limits", lambda text, name=name: _limit(text, name, 1))  # type: ignore[misc]
-    found.read("open_files_most", proc / "self/limits", lambda text: _limit(text, "Max open files", 2))
+        found.read(figure, proc / "self/limits", lambda text, name=name: limit_of_process(text, name, 1))  # type: ignore[misc]
+    found.read(
+        "open_files_most", proc / "self/limits", lambda text: limit_of_process(text, "Max open files", 2)
+    )
     found.number("file_max", proc / "sys/fs/file-max")
     found.number("aio_max_requests", proc / "sys/fs/aio-max-nr")
     return found
-
-
-def _limit(text: str, name: str, column: int) -> Value:
-    match = re.search(rf"^{name}\s+(\S+)\s+(\S+)", text, re.M)
-    if match is None:
-        return None
-    return int(match[column]) if match[column].isdigit() else "unlimited"
