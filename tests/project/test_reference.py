@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import pytest
 
+from mawl.archive.rules.every import EVERY
 from mawl.commands.main import VERBS
 from mawl.model.metrics import METRICS
 from mawl.model.thresholds import THRESHOLDS
@@ -32,6 +33,7 @@ def test_every_page_holds_every_thing_of_its_kind(pages: Path) -> None:
         "options",
         "programs",
         "qualify.schema",
+        "rules",
         "signature",
         "summary.schema",
         "thresholds",
@@ -43,6 +45,7 @@ def test_every_page_holds_every_thing_of_its_kind(pages: Path) -> None:
     assert all(f"## {name}\n" in texts["programs"] for name in CATALOGUE)
     assert all(f"## {name}\n" in texts["workloads"] for name in shipped())
     assert all(f"| `{name}` |" in texts["thresholds"] for name in THRESHOLDS)
+    assert all(f"## {rule.label} {rule.name}\n" in texts["rules"] for rule in EVERY)
 
 
 def test_a_stale_page_is_named_and_left_as_it_is(pages: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,6 +35,8 @@ VERBS = (
     "compare",
     "rank",
     "published",
+    "pack",
+    "validate",
     "placement",
     "simulate",
     "tune",

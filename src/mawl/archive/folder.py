@@ -1,0 +1,40 @@
+"""The files of a run folder that belong into a pack."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from mawl.foreign import open_regular
+from mawl.store.layout import FACTS, LOGS, NODES, PLAN, PROBE, TABLES
+
+NEEDED = (FACTS, PLAN, *(f"{name}.parquet" for name in TABLES))
+"""Files that every finished run has."""
+
+
+def files_of(folder: Path) -> Iterator[str]:
+    """Names of the files below a run folder, ``/`` between folders; those of each node's run folder, too.
+
+    Left out: pages, which the tables give again, links, and what is not mawl's.
+    """
+    for name in (*NEEDED, PROBE):
+        if (folder / name).is_file() and not (folder / name).is_symlink():
+            yield name
+    for name in _names(folder / LOGS):
+        path = folder / LOGS / name
+        if path.is_file() and not path.is_symlink():
+            yield f"{LOGS}/{name}"
+    for node in _names(folder / NODES):
+        if (folder / NODES / node / FACTS).is_file():
+            yield from (f"{NODES}/{node}/{name}" for name in files_of(folder / NODES / node))
+
+
+def content_of(folder: Path, name: str) -> bytes:
+    """A file's bytes; OSError where it is none, or a link leads out of the folder."""
+    with open_regular(folder / name, inside=folder) as file:
+        return file.read()
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(os.listdir(folder)) if folder.is_dir() and not folder.is_symlink() else []

@@ -1,0 +1,157 @@
+"""Private names taken out of a run folder before it is packed: host names, users, and paths.
+
+Every text of the run is searched: facts, plan, tables, logs.  The same name becomes the same word
+everywhere, so that the run reads as before.  What was printed is printed of the redacted run, and a pack in
+which a name is left is not made.
+"""
+
+from __future__ import annotations
+
+import getpass
+import re
+import socket
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from mawl.archive.folder import content_of, files_of
+from mawl.archive.manifest import Redaction
+from mawl.errors import UnreadableRunError, UsageError
+from mawl.model.run import RunFacts
+from mawl.store.facts import read_facts
+from mawl.store.layout import TABLES
+from mawl.store.parquet import write_parquet
+from mawl.store.reading import open_run
+
+KEPT_COLUMNS = frozenset({"series", "event", "kind", "outcome", "program_class"})
+"""Columns whose words are the format's."""
+_PLAIN_PLACES = frozenset({"/", "/tmp", "/var", "/home", "/mnt", "/root", "/dev/shm", "/usr", "/opt", "/srv"})
+
+
+class Names:
+    """Private names and the words that stand for them."""
+
+    def __init__(self, words: dict[str, str]) -> None:
+        """``words``: private name to what stands for it."""
+        self.words = words
+        longest = sorted(words, key=lambda word: (-len(word), word))
+        private = "|".join(map(re.escape, longest))
+        # A path may go on below itself; a name may not be part of a longer word.
+        self._found = re.compile(rf"(?<![\w.-])(?:{private})(?![\w-])") if words else None
+
+    def replaced(self, text: str) -> str:
+        """The text with every private name replaced."""
+        return self._found.sub(lambda found: self.words[found[0]], text) if self._found else text
+
+    def left(self, text: str) -> str | None:
+        """The first private name that a text still has."""
+        found = self._found.search(text) if self._found else None
+        return found[0] if found else None
+
+
+def names_of(facts: Iterable[RunFacts], wanted: Sequence[Redaction], user: str | None = None) -> Names:
+    """The private names of runs; ``user`` defaults to who packs."""
+    every = list(facts)
+    words: dict[str, str] = {}
+    if "paths" in wanted:
+        for number, path in enumerate(sorted(_paths(every)), 1):
+            words[path] = f"/redacted/place-{number}"
+    if "host" in wanted:
+        hosts = {node.name for one in every for node in one.nodes} | {socket.gethostname()}
+        hosts |= {storage.node for one in every for storage in one.storage_runs}
+        for number, host in enumerate(sorted(hosts), 1):
+            words[host] = f"host-{number}"
+    if "user" in wanted:
+        homes = {part for path in _paths(every) for part in re.findall(r"^/home/([^/]+)", path)}
+        for number, name in enumerate(sorted(homes | {user or getpass.getuser()}), 1):
+            words[name] = f"user-{number}"
+    return Names(words)
+
+
+def _paths(facts: Iterable[RunFacts]) -> set[str]:
+    """Absolute paths that the facts name: places of the roles and of runs, and the mounts that hold them."""
+    found: set[str] = set()
+    for one in facts:
+        found |= {path for paths in one.roles.values() for path in paths}
+        for volume in one.volumes:
+            found |= {volume.directory, volume.mount_point or "", volume.source or ""}
+        found |= set(one.command)
+        if one.spec is not None:
+            found |= {one.spec.runs, one.spec.output or "", one.spec.probe or ""}
+            found |= {*one.spec.data, *one.spec.work, *one.spec.util}
+    absolute = {path for path in found if path.startswith("/") and not path.startswith("/dev/")}
+    # Of a directory its parents are private, too: a project's name is often one of them.
+    parents = {str(parent) for path in absolute for parent in PurePosixPath(path).parents}
+    return {path.rstrip("/") for path in absolute | parents if path.rstrip("/")} - _PLAIN_PLACES
+
+
+def redacted_folder(source: Path, target: Path, names: Names) -> None:
+    """A copy of a run folder without the private names.
+
+    Raises :class:`~mawl.errors.UsageError` where a name cannot be taken out.
+    """
+    for name in files_of(source):
+        place = target / names.replaced(name)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        table = place.stem if place.suffix == ".parquet" else None
+        if table in TABLES:
+            folder = (source / name).parent
+            found = _table(getattr(open_run(folder, compacting=False), table), names)
+            write_parquet(place, iter([found]), table)
+        elif place.suffix == ".json":
+            plain = msgspec.json.decode(content_of(source, name))
+            shown = msgspec.json.encode(_plain(plain, names.replaced))
+            place.write_bytes(msgspec.json.format(shown, indent=2) + b"\n")
+        else:
+            text = content_of(source, name).decode(errors="surrogateescape")
+            place.write_bytes(names.replaced(text).encode(errors="surrogateescape"))
+    _check(target, names)
+
+
+def redacted_json(content: bytes, names: Names) -> bytes:
+    """A JSON file without the private names."""
+    plain = _plain(msgspec.json.decode(content), names.replaced)
+    return msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n"
+
+
+def _plain(value: Any, replaced: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return replaced(value)
+    if isinstance(value, dict):
+        return {replaced(key): _plain(part, replaced) for key, part in value.items()}
+    return [_plain(part, replaced) for part in value] if isinstance(value, list) else value
+
+
+def _table(table: pa.Table, names: Names) -> pa.Table:
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string(field.type) and field.name not in KEPT_COLUMNS:
+            encoded = table.column(place).combine_chunks().dictionary_encode()
+            texts = [names.replaced(text) for text in encoded.dictionary.to_pylist()]
+            column = pa.DictionaryArray.from_arrays(encoded.indices, pa.array(texts, pa.string()))
+            table = table.set_column(place, field, column.cast(pa.string()))
+    return table
+
+
+def _check(folder: Path, names: Names) -> None:
+    """What was written is a run, and no text of it has a private name."""
+    try:
+        read_facts(folder)
+    except UnreadableRunError as error:
+        raise _not_redacted("the run is no run without them", str(error)) from None
+    for name in files_of(folder):
+        if not name.endswith(".parquet"):
+            left = names.left(content_of(folder, name).decode(errors="replace"))
+            if left is not None:
+                raise _not_redacted(f"{left!r} is still in {name}", None)
+
+
+def _not_redacted(what: str, why: str | None) -> UsageError:
+    return UsageError(
+        f"private names cannot be taken out: {what}",
+        why=why,
+        cure="a host or user may be called like a word of the format (data, work, mawl); rename it, or leave "
+        "that part of --redact out",
+    )

@@ -1,0 +1,1 @@
+"""The rules of ``mawl validate``, one module each."""

@@ -1,0 +1,121 @@
+"""V06 pages: every page and log is the one that the tables give."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from mawl.archive.layout import LARGEST_TEXT_BYTES, PRINTED, SUMMARY
+from mawl.archive.manifest import source_sha256
+from mawl.archive.printed import PrintedRun
+from mawl.archive.rules.rule import Fault, ValidationRule
+from mawl.archive.subject import ValidationSubject
+from mawl.foreign import read_regular
+from mawl.formats.saslog_write import job_log
+from mawl.model.records import StepRecord
+from mawl.store.layout import LOGS, OWN_LOG
+from mawl.version import __version__
+
+PAGE = "report.html"
+_CURE = "print it again from the tables with mawl report"
+_IDS = re.compile(rb"\bp\d{4,}\b")
+"""Names that the plotting library counts up within a process."""
+
+
+def _check(subject: ValidationSubject) -> Iterator[Fault]:
+    for name, run in subject.runs.items():
+        if subject.pack is not None:
+            yield from _of_pack(subject, name, run)
+        else:
+            yield from _of_folder(name, run)
+
+
+def _of_pack(subject: ValidationSubject, name: str, run: PrintedRun) -> Iterator[Fault]:
+    assert subject.pack is not None
+    manifest = subject.pack.manifest
+    if manifest.source_sha256 != source_sha256():
+        yield _other_version(name, f"mawl {manifest.mawl_version} (code {manifest.source_sha256[:12]})")
+        return
+    stated = subject.printed(name)
+    for file, text in run.pages().items():
+        if file != SUMMARY and file in stated and stated[file] != text.encode():
+            yield _edited(f"{PRINTED}/{name}/{file}")
+    yield from _logs(name, run)
+
+
+def _of_folder(name: str, run: PrintedRun) -> Iterator[Fault]:
+    version = run.run.facts.mawl_version
+    if version != __version__:
+        yield _other_version(name, f"mawl {version}")
+        return
+    yield from _logs(name, run)
+    if (run.folder / PAGE).exists():
+        # Bokeh takes a second to import, which only a folder with a page pays.
+        from mawl.reporters.html.report import render
+
+        try:
+            stated = read_regular(run.folder / PAGE, LARGEST_TEXT_BYTES, inside=run.folder)
+        except OSError as error:
+            yield Fault(where=f"{name}/{PAGE}", sentence=str(error.strerror or error), cure=_CURE)
+            return
+        if counted_anew(stated) != counted_anew(render(run.view, run.summary).encode()):
+            yield _edited(f"{name}/{PAGE}")
+
+
+def _logs(name: str, run: PrintedRun) -> Iterator[Fault]:
+    """The SAS-style log of each job, which holds the figures of its steps."""
+    facts = run.run.facts
+    options = facts.workload.options
+    if options is None or not options.fullstimer or facts.node_runs:
+        return
+    steps: dict[str, list[StepRecord]] = {}
+    for step in run.run.step_records():
+        steps.setdefault(step.job, []).append(step)
+    kernels = {node.name: node.kernel for node in facts.nodes}
+    for job in run.view.jobs:
+        file = f"{LOGS}/{job.job}{OWN_LOG}"
+        if job.started_at is None or not (run.folder / file).is_file():
+            continue
+        text = job_log(job, steps.get(job.job, []), platform=kernels.get(job.node))
+        try:
+            stated = read_regular(run.folder / file, LARGEST_TEXT_BYTES, inside=run.folder)
+        except OSError as error:
+            yield Fault(where=f"{name}/{file}", sentence=str(error.strerror or error), cure=_CURE)
+            continue
+        if stated != text.encode():
+            yield _edited(f"{name}/{file}")
+
+
+def counted_anew(page: bytes) -> bytes:
+    """A page with the plotting library's names counted from its beginning."""
+    seen: dict[bytes, bytes] = {}
+    return _IDS.sub(lambda found: seen.setdefault(found[0], b"p%d" % len(seen)), page)
+
+
+def _edited(where: str) -> Fault:
+    sentence = "is not what this mawl prints of the tables: it was edited, the tables were, or other code of "
+    sentence += "the same version printed it"
+    return Fault(where=where, sentence=sentence, cure=_CURE)
+
+
+def _other_version(where: str, made_by: str) -> Fault:
+    return Fault(
+        where=where,
+        sentence=f"its pages were printed by {made_by}, and this is mawl {__version__} "
+        f"(code {source_sha256()[:12]}), which words them in its own way",
+        cure="validate it with the mawl that wrote it",
+        known=False,
+    )
+
+
+RULE = ValidationRule(
+    number=6,
+    name="pages",
+    title="Every page and log is the one that the tables give",
+    shows="report.md and disclosure.md of a pack, report.html of a run folder and each job's SAS-style log "
+    "were printed again, and are equal byte for byte.",
+    limits="Only the code that printed a page can print it again: another version says that it does not "
+    "know, and the pack is not accepted by it. Output that a program wrote itself (logs/JOB.log) is not "
+    "printed again.",
+    check=_check,
+)

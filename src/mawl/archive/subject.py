@@ -1,0 +1,140 @@
+"""What the rules judge: a pack that was opened safely, or a run folder or campaign as it lies there."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+
+from mawl.archive.container import Member, extract, read_member, read_members
+from mawl.archive.layout import (
+    CAMPAIGN,
+    LARGEST_TEXT_BYTES,
+    MANIFEST,
+    PRINTED,
+    RUNS,
+    SIGNATURES,
+)
+from mawl.archive.manifest import PackManifest, decoded
+from mawl.archive.printed import PrintedRun
+from mawl.errors import MawlError
+from mawl.model.campaign import Campaign
+from mawl.store.campaign import read_campaign
+
+
+class Pack:
+    """The outside of a pack: its members, its manifest and its signature."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises :class:`~mawl.errors.UnreadableRunError` where the file is no pack."""
+        self.path = path
+        self.members: dict[str, Member] = {member.name: member for member in read_members(path)}
+        self.manifest_bytes = self.read(MANIFEST)
+        self.manifest: PackManifest = decoded(self.manifest_bytes, str(path))
+
+    def read(self, name: str) -> bytes:
+        """A member as a whole; UnreadableRunError where it is too large."""
+        return read_member(self.path, self.members[name], LARGEST_TEXT_BYTES)
+
+    @property
+    def signature(self) -> tuple[str, bytes] | None:
+        """Name and content of the signature, if the manifest is signed."""
+        found = next((name for name in SIGNATURES if name in self.members), None)
+        return None if found is None else (found, self.read(found))
+
+
+class ValidationSubject:
+    """``runs`` are the folders of the runs by name; ``pack`` is None for a folder.
+
+    ``printed`` says of a pack's run what was printed of it: member's last name to its bytes.  ``signers`` is
+    the reader's file of keys.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        runs: Mapping[str, Path],
+        *,
+        pack: Pack | None = None,
+        campaign: Path | None = None,
+        signers: Path | None = None,
+    ) -> None:
+        self.name, self.folders, self.pack, self.signers = name, dict(runs), pack, signers
+        self._campaign = campaign
+
+    @property
+    def runs(self) -> dict[str, PrintedRun]:
+        """The runs that can be read."""
+        return {name: run for name, run in self._all.items() if isinstance(run, PrintedRun)}
+
+    @property
+    def unreadable(self) -> dict[str, MawlError]:
+        """Why the others cannot."""
+        return {name: why for name, why in self._all.items() if isinstance(why, MawlError)}
+
+    @cached_property
+    def _all(self) -> dict[str, PrintedRun | MawlError]:
+        found: dict[str, PrintedRun | MawlError] = {}
+        campaign = (
+            self.pack.read(CAMPAIGN) if self.pack is not None and CAMPAIGN in self.pack.members else None
+        )
+        for name, folder in self.folders.items():
+            try:
+                found[name] = PrintedRun(folder, campaign)
+            except MawlError as error:
+                found[name] = error
+        return found
+
+    @cached_property
+    def campaign(self) -> Campaign | None:
+        """The campaign that the runs are of; None for a single run.  Raises UnreadableRunError."""
+        return None if self._campaign is None else read_campaign(self._campaign)
+
+    def printed(self, run: str) -> dict[str, bytes]:
+        """What the pack printed of a run; nothing for a folder."""
+        if self.pack is None:
+            return {}
+        place = f"{PRINTED}/{run}/"
+        return {
+            name.removeprefix(place): self.pack.read(name)
+            for name in self.pack.members
+            if name.startswith(place)
+        }
+
+
+@contextmanager
+def opened_pack(path: Path, signers: Path | None = None) -> Iterator[ValidationSubject]:
+    """A pack, its runs written below a folder that is ours and goes again.
+
+    Raises :class:`~mawl.errors.UnreadableRunError` where the file is no pack.
+    """
+    pack = Pack(path)
+    with tempfile.TemporaryDirectory(prefix="mawl-validate-") as place:
+        folder = Path(place)
+        extract(path, list(pack.members.values()), folder, _place)
+        yield ValidationSubject(
+            path.name,
+            {name: folder / RUNS / name for name in pack.manifest.runs},
+            pack=pack,
+            campaign=folder if pack.manifest.kind == "campaign" else None,
+            signers=signers,
+        )
+
+
+def run_subject(folder: Path) -> ValidationSubject:
+    """A run folder where it lies."""
+    return ValidationSubject(folder.name, {folder.name: folder})
+
+
+def campaign_subject(folder: Path) -> ValidationSubject:
+    """A campaign where it lies, with its finished runs.  Raises UnreadableRunError."""
+    record = read_campaign(folder)
+    finished = [slot.folder for slot in record.slots if slot.state == "finished" and slot.folder]
+    return ValidationSubject(folder.name, {name: folder / name for name in finished}, campaign=folder)
+
+
+def _place(name: str) -> str | None:
+    """Where a member goes below the folder: runs and the campaign only."""
+    return name if name.startswith(f"{RUNS}/") or name == CAMPAIGN else None

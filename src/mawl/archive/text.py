@@ -1,0 +1,73 @@
+"""What the rules said, as text and as checks for CI."""
+
+from __future__ import annotations
+
+from mawl.advice.conditions import ConditionCheck
+from mawl.advice.conditions import State as CheckState
+from mawl.archive.rules.rule import Ruling, State
+from mawl.archive.validating import Validation
+from mawl.printable import printable
+
+MOST_FAULTS = 5
+CHECKS: dict[State, CheckState] = {
+    "passed": "not met",
+    "not asked": "not met",
+    "failed": "failed",
+    "not known": "not known",
+}
+
+
+def render(validation: Validation) -> str:
+    """A line for each rule, what it found, and the answer."""
+    lines = [_head(validation), ""]
+    for one in validation.rulings:
+        lines.append(f"{one.rule}  {one.state:<9}  {one.title}")
+        for fault in one.faults[:MOST_FAULTS]:
+            lines.append(f"       {printable(fault.where)}: {printable(fault.sentence)}")
+        if len(one.faults) > MOST_FAULTS:
+            lines.append(f"       and {len(one.faults) - MOST_FAULTS} more")
+        lines += [f"       fix: {cure}" for cure in dict.fromkeys(fault.cure for fault in one.faults)]
+    return "\n".join([*lines, "", *_answer(validation)]) + "\n"
+
+
+def checks_of(validation: Validation) -> list[ConditionCheck]:
+    """Each rule as a check of ``--junit``."""
+    return [
+        ConditionCheck(
+            name=f"{one.rule} {one.name}",
+            subject=validation.subject,
+            state=CHECKS[one.state],
+            sentence=_sentence(one),
+        )
+        for one in validation.rulings
+    ]
+
+
+def _sentence(one: Ruling) -> str:
+    if not one.faults:
+        return f"{one.title}: {one.state}"
+    return "; ".join(f"{fault.where}: {fault.sentence}" for fault in one.faults[:MOST_FAULTS])
+
+
+def _head(validation: Validation) -> str:
+    runs = f"{len(validation.runs)} run{'s' * (len(validation.runs) != 1)}"
+    division = "" if validation.division is None else f", {validation.division} division"
+    submitter = validation.statement.submitter if validation.statement is not None else ""
+    said = f", submitted by {printable(submitter)}" if submitter else ""
+    return f"{printable(validation.subject)}: {runs}{division}{said}"
+
+
+def _answer(validation: Validation) -> list[str]:
+    failed = [one.rule for one in validation.rulings if one.state == "failed"]
+    unknown = [one.rule for one in validation.rulings if one.state == "not known"]
+    if validation.accepted:
+        return ["accepted: every rule is met"]
+    parts = [
+        f"{name} {', '.join(rules)}" for name, rules in (("failed", failed), ("not known", unknown)) if rules
+    ]
+    kept = (
+        "its figures are those of its tables, and are not fit to publish"
+        if validation.intact
+        else "its figures cannot be relied on"
+    )
+    return [f"not accepted: {'; '.join(parts) or 'no run could be read'}", kept]

@@ -1,0 +1,94 @@
+"""One file of a run or campaign that others can check: its data, what was printed of it, and a manifest.
+
+mawl validate checks such a pack, docs/guides/pack-and-validate.md shows it, and docs/design/archive.md says
+what a pack can prove.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import cast, get_args
+
+from mawl.archive.layout import SUFFIX
+from mawl.archive.manifest import Redaction, SubmitterStatement
+from mawl.archive.packing import PackRequest, pack, read_statement
+from mawl.commands.arguments import settings
+from mawl.commands.html import named
+from mawl.errors import UsageError
+from mawl.store import locate
+from mawl.store.campaign import campaign_folder
+from mawl.units import format_bytes
+
+NAME = "pack"
+HELP = "one file of a run or campaign that others can check: data, figures, manifest, signature"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl pack [RUN]``."""
+    parser.add_argument(
+        "run",
+        nargs="?",
+        default="latest",
+        metavar="RUN",
+        help="a run folder, a run id, or latest (default); or a campaign's folder or name: all its runs",
+    )
+    parser.add_argument(
+        "--output", metavar="FILE", help=f"write there (default: NAME{SUFFIX} in this directory)"
+    )
+    parser.add_argument(
+        "--redact",
+        metavar="LIST",
+        help="take private names out of facts, plan, tables and logs: any of host,user,paths",
+    )
+    parser.add_argument(
+        "--division",
+        choices=("closed", "open"),
+        default="closed",
+        help="closed (default): a workload as mawl publishes it; open: any other",
+    )
+    parser.add_argument(
+        "--statement",
+        metavar="FILE.toml",
+        help="your own words: submitter, contact, system, storage, tuning, notes",
+    )
+    parser.add_argument(
+        "--sign", metavar="KEY", help="sign the manifest with this SSH key (ssh-keygen) or minisign key"
+    )
+    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Pack and say where the file is."""
+    wanted = [word.strip() for word in (arguments.redact or "").split(",") if word.strip()]
+    unknown = [word for word in wanted if word not in get_args(Redaction)]
+    if unknown:
+        raise UsageError(
+            f"--redact does not know {unknown[0]!r}", cure=f"choose from {','.join(get_args(Redaction))}"
+        )
+    runs = settings().runs(arguments.runs)
+    campaign = campaign_folder(arguments.run, runs)
+    folder = locate(arguments.run, runs) if campaign is None else campaign.resolve()
+    output = Path(arguments.output or f"{folder.name}{SUFFIX}")
+    if output.is_dir():
+        raise UsageError("is a directory", where=str(output), cure="name a file with --output")
+    statement = (
+        SubmitterStatement() if arguments.statement is None else read_statement(Path(arguments.statement))
+    )
+    manifest = pack(
+        PackRequest(
+            folder=folder,
+            campaign=campaign is not None,
+            division=arguments.division,
+            redact=[cast(Redaction, word) for word in wanted],
+            statement=statement,
+            key=None if arguments.sign is None else Path(arguments.sign),
+        ),
+        output.absolute(),
+    )
+    size = format_bytes(output.stat().st_size)
+    runs_text = f"{len(manifest.runs)} run{'s' * (len(manifest.runs) != 1)}"
+    print(f"pack: {shlex.quote(named(output.absolute()))} ({runs_text}, {size})")
+    print(f"check it with: mawl validate {shlex.quote(named(output.absolute()))}")
+    return 0

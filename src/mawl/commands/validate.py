@@ -1,0 +1,75 @@
+"""Check a pack, a run or a campaign by numbered rules: is it whole, unaltered, and fit to publish?
+
+docs/reference/rules.md says what each rule shows and what it cannot show.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mawl.archive.subject import ValidationSubject, campaign_subject, opened_pack, run_subject
+from mawl.archive.text import checks_of, render
+from mawl.archive.validating import validate
+from mawl.commands.arguments import settings
+from mawl.commands.output import write_text
+from mawl.errors import UsageError
+from mawl.reporters import json, junit
+from mawl.store import locate
+from mawl.store.campaign import campaign_folder
+
+NAME = "validate"
+HELP = "check a pack, run or campaign by numbered rules: whole, unaltered, fit to publish"
+EXIT_CODES = "exit status: 0 accepted, 1 a rule is not met or not known, 2 wrong use, 130 interrupted"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl validate [PACK|RUN]``."""
+    parser.add_argument(
+        "subject",
+        nargs="?",
+        default="latest",
+        metavar="PACK|RUN",
+        help="a file that mawl pack wrote; or a run folder, a run id, latest (default), a campaign",
+    )
+    parser.add_argument(
+        "--signers",
+        metavar="FILE",
+        help="keys that you trust: allowed signers of ssh-keygen, or a public key of minisign; the pack must "
+        "be signed by one",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--junit", metavar="FILE", help="write each rule there as a test, as JUnit XML")
+    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Ask the rules and print what they say; 1 where the subject is not accepted."""
+    began = time.monotonic()
+    signers = None if arguments.signers is None else Path(arguments.signers)
+    if signers is not None and not signers.is_file():
+        raise UsageError("is no file", where=str(signers), cure="name a file of public keys with --signers")
+    with _opened(arguments.subject, settings().runs(arguments.runs), signers) as subject:
+        validation = validate(subject)
+    if arguments.junit is not None:
+        seconds = time.monotonic() - began
+        write_text(arguments.junit, lambda: junit.render("mawl validate", checks_of(validation), seconds))
+    sys.stdout.write(json.render(validation) + "\n" if arguments.json else render(validation))
+    return 0 if validation.accepted else 1
+
+
+@contextmanager
+def _opened(name: str, runs: Path, signers: Path | None) -> Iterator[ValidationSubject]:
+    path = Path(name)
+    if path.exists() and not path.is_dir():
+        with opened_pack(path, signers) as subject:
+            yield subject
+        return
+    if signers is not None:
+        raise UsageError("--signers goes with a pack", cure="name the file that mawl pack wrote")
+    campaign = campaign_folder(name, runs)
+    yield run_subject(locate(name, runs)) if campaign is None else campaign_subject(campaign.resolve())

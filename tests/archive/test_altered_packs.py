@@ -1,0 +1,87 @@
+"""No altered pack is accepted: a bit, a row, a figure, a timestamp, a swapped file, a new manifest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mawl.archive.packing import PackRequest, pack, read_statement
+from mawl.archive.rules.every import EVERY
+from mawl.archive.rules.rule import ruling
+from mawl.archive.subject import ValidationSubject, opened_pack
+from mawl.errors import UnreadableRunError
+from tests.fakes.altered_packs import altered, members_of
+from tests.fakes.published_run import STATEMENT, write_published_campaign
+
+QUICK, LONG = 120, 9_000
+QUICK_OF_FIVE, LONG_OF_FIVE = 30, 1_000
+REPEATS = 25
+"""The rule that a pack of one run does not pass; such packs make a case five times as cheap."""
+
+
+@pytest.fixture(scope="module")
+def packs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A pack that is accepted, and one of a single run of it, that is accepted but for ``repeats``."""
+    place = tmp_path_factory.mktemp("good")
+    write_published_campaign(place / "five")
+    (place / "statement.toml").write_text(STATEMENT)
+    statement = read_statement(place / "statement.toml")
+    five, one = place / "five.mawl.zip", place / "one.mawl.zip"
+    pack(PackRequest(folder=place / "five", campaign=True, statement=statement), five)
+    pack(PackRequest(folder=place / "five" / "run-1", campaign=False, statement=statement), one)
+    return five, one
+
+
+def passes(subject: ValidationSubject, *, without: int | None = None) -> bool:
+    """Whether every rule is passed, ``without`` one of them; stops at the first that is not."""
+    # The sums of the manifest cost least, and most alterations go no further.
+    rules = sorted(EVERY, key=lambda rule: rule.name != "unaltered")
+    return all(
+        ruling(rule, subject).state in ("passed", "not asked") for rule in rules if rule.number != without
+    )
+
+
+def accepted(path: Path, *, without: int | None = None) -> bool:
+    """Whether the file is accepted; what cannot be opened is refused before any rule."""
+    try:
+        with opened_pack(path) as subject:
+            return passes(subject, without=without)
+    except UnreadableRunError:
+        return False
+
+
+def accepted_of(good: Path, place: Path, numbers: range, *, without: int | None = None) -> list[str]:
+    """The alterations that were accepted."""
+    content, members = good.read_bytes(), members_of(good)
+    found = []
+    for number in numbers:
+        what, changed = altered(content, members, number)
+        assert changed != content, what
+        place.write_bytes(changed)
+        if accepted(place, without=without):
+            found.append(f"{number}: {what}")
+    return found
+
+
+def test_the_packs_that_are_altered_are_accepted_as_they_were(packs: tuple[Path, Path]) -> None:
+    five, one = packs
+    assert accepted(five)
+    assert not accepted(one)
+    assert accepted(one, without=REPEATS)
+
+
+def test_no_altered_pack_is_accepted(packs: tuple[Path, Path], tmp_path: Path) -> None:
+    five, one = packs
+    place = tmp_path / "altered.mawl.zip"
+    assert accepted_of(five, place, range(QUICK_OF_FIVE)) == []
+    assert accepted_of(one, place, range(QUICK), without=REPEATS) == []
+
+
+@pytest.mark.long(minutes=20)
+def test_none_of_ten_thousand_altered_packs_is_accepted(packs: tuple[Path, Path], tmp_path: Path) -> None:
+    five, one = packs
+    place = tmp_path / "altered.mawl.zip"
+    of_five = range(QUICK_OF_FIVE, QUICK_OF_FIVE + LONG_OF_FIVE)
+    assert accepted_of(five, place, of_five) == []
+    assert accepted_of(one, place, range(QUICK, QUICK + LONG), without=REPEATS) == []

@@ -1,0 +1,189 @@
+"""Packs: reproducible, redacted, signed; and the verbs over them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from mawl.archive.container import read_member, read_members
+from mawl.archive.layout import MANIFEST
+from mawl.archive.manifest import decoded, digest_of
+from mawl.archive.redaction import Names
+from mawl.commands.main import main
+from tests import needs
+from tests.fakes.altered_packs import members_of, packed, with_new_manifest
+from tests.fakes.published_run import STATEMENT, write_published, write_published_campaign
+
+SSH = needs.program("ssh-keygen")
+
+
+@pytest.fixture(scope="module")
+def five(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A campaign whose runs pass every rule, and a statement beside it."""
+    folder = tmp_path_factory.mktemp("packing")
+    write_published_campaign(folder / "five")
+    (folder / "statement.toml").write_text(STATEMENT)
+    return folder
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory of the test's own, with one run."""
+    monkeypatch.chdir(tmp_path)
+    write_published(tmp_path / "one")
+    return tmp_path
+
+
+def text_of(path: Path) -> str:
+    return b"\n".join(read_member(path, one, 2**30) for one in read_members(path)).decode(errors="replace")
+
+
+def test_a_packed_campaign_is_accepted(
+    five: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pack = tmp_path / "five.mawl.zip"
+    words = ["pack", str(five / "five"), "--statement", str(five / "statement.toml"), "--output", str(pack)]
+    assert main(words) == 0
+    assert "(5 runs, " in capsys.readouterr().out
+    assert main(["validate", str(pack)]) == 0
+    said = capsys.readouterr().out
+    assert "5 runs, closed division, submitted by Example Ltd" in said
+    assert said.endswith("accepted: every rule is met\n")
+
+
+def test_the_same_run_packs_to_the_same_bytes(here: Path) -> None:
+    assert main(["pack", "one", "--output", "a.zip"]) == 0
+    for path in Path(shutil.copytree("one", "elsewhere/one")).iterdir():
+        path.touch()
+    assert main(["pack", "elsewhere/one", "--output", "b.zip"]) == 0
+    assert Path("a.zip").read_bytes() == Path("b.zip").read_bytes()
+
+
+def test_json_and_junit_say_what_each_rule_found(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["pack", "one"]) == 0
+    capsys.readouterr()
+    assert main(["validate", "one.mawl.zip", "--json", "--junit", "rules.xml"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["accepted"], found["intact"], found["division"]) == (False, True, "closed")
+    states = {one["rule"]: one["state"] for one in found["rulings"]}
+    assert (states["V02"], states["V03"], states["V25"], states["V27"]) == (
+        "passed",
+        "not asked",
+        "failed",
+        "failed",
+    )
+    root = ElementTree.parse("rules.xml").getroot()
+    assert root.get("tests") == str(len(states)) and root.get("failures") == "2"
+
+
+def test_private_names_are_nowhere_in_a_redacted_pack(here: Path) -> None:
+    assert main(["pack", "one", "--redact", "host,paths", "--output", "plain.zip"]) == 0
+    said = text_of(Path("plain.zip"))
+    assert "bench1" not in said and "/mnt/data" not in said
+    assert "host-" in said and "/redacted/place-" in said
+    assert main(["validate", "plain.zip"]) == 1
+    manifest = decoded(members_of(Path("plain.zip"))[MANIFEST], "")
+    assert manifest.redacted == ["host", "paths"]
+
+
+def test_a_redacted_pack_passes_the_rules_of_the_whole_one(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    states = []
+    for more in ([], ["--redact", "host,user,paths"]):
+        assert main(["pack", "one", *more, "--output", "x.zip"]) == 0
+        capsys.readouterr()
+        main(["validate", "x.zip", "--json"])
+        states.append([one["state"] for one in json.loads(capsys.readouterr().out)["rulings"]])
+    assert states[0] == states[1]
+
+
+def test_a_name_is_replaced_where_it_is_a_word() -> None:
+    names = Names({"vm": "host-1", "/srv/a": "/redacted/place-1", "/srv/a/b": "/redacted/place-2"})
+    assert names.replaced("vm, vmstat, svm and vm-2 on vm.") == "host-1, vmstat, svm and vm-2 on host-1."
+    assert names.replaced("/srv/a/b/c /srv/a/x /srv/ab") == "/redacted/place-2/c /redacted/place-1/x /srv/ab"
+
+
+@needs.marks(SSH)
+def test_a_signature_binds_the_manifest_to_a_key(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("mine", "other"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", name, "-C", name], check=True)
+        Path(f"{name}.signers").write_text(f"{name}@example.com {Path(f'{name}.pub').read_text()}")
+    assert main(["pack", "one", "--sign", "mine", "--output", "x.zip"]) == 0
+
+    def ruling(*more: str) -> tuple[str, str]:
+        capsys.readouterr()
+        main(["validate", "x.zip", "--json", *more])
+        [one] = [one for one in json.loads(capsys.readouterr().out)["rulings"] if one["rule"] == "V03"]
+        return one["state"], one["faults"][0]["sentence"] if one["faults"] else ""
+
+    assert ruling() == ("passed", "")
+    assert ruling("--signers", "mine.signers") == ("passed", "")
+    state, sentence = ruling("--signers", "other.signers")
+    assert state == "failed" and "other.signers does not name that key" in sentence
+    # A new manifest under the old signature.
+    members = members_of(Path("x.zip"))
+    signature = members.pop("manifest.json.sig")
+    members["printed/one/report.md"] += b" "
+    Path("x.zip").write_bytes(packed({**with_new_manifest(members), "manifest.json.sig": signature}))
+    assert ruling() == ("failed", "the signature is not one of this manifest")
+
+
+def test_an_unsigned_pack_is_refused_where_a_signature_is_asked_for(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("signers").write_text("")
+    assert main(["pack", "one", "--output", "x.zip"]) == 0
+    capsys.readouterr()
+    assert main(["validate", "x.zip", "--signers", "signers"]) == 1
+    assert "manifest.json: is not signed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["pack", "one", "--redact", "host,names"], "--redact does not know 'names'"),
+        (["pack", "one", "--sign", "missing"], "the key cannot be read"),
+        (["pack", "one", "--statement", "missing.toml"], "cannot be read"),
+        (["pack", "one", "--output", "."], "is a directory"),
+        (["pack", "nothing"], "no such run"),
+        (["validate", "nothing.zip"], "no such run"),
+        (["validate", "one", "--signers", "one/run.json"], "--signers goes with a pack"),
+        (["validate", "one", "--signers", "nowhere"], "is no file"),
+    ],
+)
+def test_wrong_use_is_said_in_a_sentence(
+    here: Path, capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
+) -> None:
+    assert main(words) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_file_that_is_no_pack_is_no_accepted_pack(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("x.zip").write_bytes(b"PK\x03\x04 nothing")
+    assert main(["validate", "x.zip"]) == 1
+    assert "is no pack of mawl, or was altered" in capsys.readouterr().err
+
+
+def test_a_manifest_names_no_run_outside_of_the_pack(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["pack", "one", "--output", "x.zip"]) == 0
+    members = members_of(Path("x.zip"))
+    members[MANIFEST] = members[MANIFEST].replace(b'"one"', b'"../../one"', 1)
+    Path("x.zip").write_bytes(packed(members))
+    assert main(["validate", "x.zip"]) == 1
+    assert "has no readable manifest.json" in capsys.readouterr().err
+
+
+def test_the_digest_of_the_code_changes_with_a_line_and_not_with_its_place(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name / "sub").mkdir(parents=True)
+        (tmp_path / name / "sub" / "x.py").write_text("one = 1\n")
+        (tmp_path / name / "x.pyc").write_text(name)
+    assert digest_of(tmp_path / "a") == digest_of(tmp_path / "b")
+    (tmp_path / "b" / "sub" / "x.py").write_text("one = 2\n")
+    assert digest_of(tmp_path / "a") != digest_of(tmp_path / "b")

@@ -1,0 +1,233 @@
+"""Each rule finds what it is for, in a run or pack that is accepted but for that."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from mawl.advice.validity.status import RULES
+from mawl.archive.rules.every import EVERY, INTACT
+from mawl.archive.rules.validity import NUMBERS
+from mawl.archive.subject import campaign_subject, run_subject
+from mawl.archive.validating import Validation, validate
+from mawl.store.campaign import read_campaign, write_campaign
+from tests.fakes.published_run import write_published, write_published_campaign
+
+
+@pytest.fixture(scope="module")
+def five(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A campaign whose runs pass every rule."""
+    folder = tmp_path_factory.mktemp("rules") / "five"
+    write_published_campaign(folder)
+    return folder
+
+
+@pytest.fixture
+def run(five: Path, tmp_path: Path) -> Path:
+    """A copy of one of its runs, to alter."""
+    return Path(shutil.copytree(five / "run-1", tmp_path / "run-1"))
+
+
+def failed(validation: Validation) -> dict[str, str]:
+    """The rules that are not passed, and what the first fault of each says."""
+    return {
+        one.name: one.faults[0].sentence
+        for one in validation.rulings
+        if one.state not in ("passed", "not asked")
+    }
+
+
+def with_fact(run: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    facts = msgspec.json.decode((run / "run.json").read_bytes())
+    change(facts)
+    (run / "run.json").write_bytes(msgspec.json.encode(facts))
+
+
+def with_cell(run: Path, table: str, column: str, change: Callable[[Any], Any], row: int = 0) -> None:
+    found = parquet.read_table(run / f"{table}.parquet")
+    values = found[column].to_pylist()
+    values[row] = change(values[row])
+    place, field = found.schema.get_field_index(column), found.schema.field(column)
+    parquet.write_table(
+        found.set_column(place, field, pa.array(values, field.type)), run / f"{table}.parquet"
+    )
+
+
+def test_a_campaign_of_five_good_runs_is_accepted(five: Path) -> None:
+    validation = validate(campaign_subject(five))
+    assert failed(validation) == {}
+    assert validation.accepted and validation.intact
+
+
+def test_numbers_are_unique_and_every_rule_of_validity_has_one() -> None:
+    numbers = [rule.number for rule in EVERY]
+    assert numbers == sorted(set(numbers))
+    assert {name for _, name, _ in NUMBERS} | {"repeats"} == set(RULES)
+    assert {rule.name for rule in EVERY if rule.number in INTACT} >= {"complete", "unaltered", "agreement"}
+
+
+def test_a_single_run_is_intact_and_not_accepted(run: Path) -> None:
+    validation = validate(run_subject(run))
+    assert set(failed(validation)) == {"repeats"}
+    assert validation.intact and not validation.accepted
+
+
+def test_a_folder_without_a_table_or_a_log_is_not_complete(run: Path) -> None:
+    next((run / "logs").glob("*.saslog")).unlink()
+    assert "1 of 12 logs are missing" in failed(validate(run_subject(run)))["complete"]
+    (run / "steps.parquet").unlink()
+    validation = validate(run_subject(run))
+    assert "complete" in failed(validation)
+    assert not validation.intact
+
+
+def test_a_folder_that_is_no_run_is_not_accepted(tmp_path: Path) -> None:
+    validation = validate(run_subject(tmp_path))
+    assert not validation.accepted and not validation.intact
+    assert "is not a run folder" in failed(validation)["complete"]
+
+
+def test_an_edited_log_is_found(run: Path) -> None:
+    log = next((run / "logs").glob("*.saslog"))
+    log.write_text(log.read_text().replace("real time", "real  time", 1))
+    assert set(failed(validate(run_subject(run)))) == {"pages", "repeats"}
+
+
+def test_an_edited_page_is_found_and_one_that_mawl_printed_is_not(run: Path) -> None:
+    from mawl.archive.printed import PrintedRun
+    from mawl.reporters.html.report import render
+
+    printed = PrintedRun(run)
+    page = render(printed.view, printed.summary)
+    (run / "report.html").write_text(page)
+    assert "pages" not in failed(validate(run_subject(run)))
+    assert "21 min" in page
+    (run / "report.html").write_text(page.replace("21 min", "11 min", 1))
+    assert "is not what this mawl prints" in failed(validate(run_subject(run)))["pages"]
+
+
+def test_pages_of_another_version_are_not_known(run: Path) -> None:
+    with_fact(run, lambda facts: facts.update(mawl_version="0.0.9"))
+    [ruling] = [one for one in validate(run_subject(run)).rulings if one.name == "pages"]
+    assert ruling.state == "not known"
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "change", "words"),
+    [
+        ("jobs", "real_time_seconds", lambda value: value * 0.9, "real_time_seconds is"),
+        ("jobs", "user_cpu_seconds", lambda value: value * 0.9, "user_cpu_seconds"),
+        ("jobs", "application_read_bytes", lambda value: value // 2, "application_read_bytes"),
+        ("jobs", "own_read_bytes", lambda value: value + 10**9, "total_own_read_bytes"),
+        ("jobs", "total_system_cpu_seconds", lambda value: value - 1.0, "total_system_cpu_seconds"),
+        ("jobs", "data_read_bytes", lambda value: value * 2, "by volume"),
+        ("jobs", "data_reads", lambda value: value - 1, "another number of calls"),
+        ("jobs", "on_cpu_seconds", lambda value: value / 2, "add up to"),
+        ("jobs", "started_at", lambda value: value + timedelta(seconds=60), "start"),
+        (
+            "jobs",
+            "ended_at",
+            lambda value: value - timedelta(seconds=60),
+            "do not agree|apart|within its job",
+        ),
+        ("jobs", "program", lambda value: "wide_sort2", "its program is another"),
+        ("jobs", "outcome", lambda value: "failed", "jobs finished|did not finish"),
+        ("jobs", "node", lambda value: "other", "its node is another"),
+        ("steps", "real_time_seconds", lambda value: value * 2, "its steps have"),
+        ("steps", "job", lambda value: "nobody", "which is no job"),
+        ("steps", "number", lambda value: value + 1, "steps has other ones"),
+        ("events", "happened_at", lambda value: value - timedelta(seconds=90), "start|gate|end"),
+        ("samples", "node", lambda value: "other", "which is no node"),
+    ],
+)
+def test_a_figure_that_contradicts_the_others_is_found(
+    run: Path, table: str, column: str, change: Callable[[Any], Any], words: str
+) -> None:
+    row = 1 if table == "events" else 0
+    with_cell(run, table, column, change, row)
+    [ruling] = [one for one in validate(run_subject(run)).rulings if one.name == "agreement"]
+    assert ruling.state == "failed"
+    import re
+
+    assert any(re.search(words, fault.sentence) for fault in ruling.faults), ruling.faults
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda facts: facts["workload"].update(jobs=13), "counts 13 jobs and plans 12"),
+        (lambda facts: facts["workload"].update(sessions=3), "counts 3 sessions"),
+        (lambda facts: facts["planned_jobs"].pop(), "are not the same"),
+        (lambda facts: facts["outside_cpu"].update(cpu_seconds=4000.0), "control group cpuacct says"),
+        (lambda facts: facts["phases"].update(run_seconds=600.0), "jobs ran for 600.0 s"),
+        (lambda facts: facts.update(ended_at=facts["started_at"]), "outside the start and the end"),
+    ],
+)
+def test_a_fact_that_contradicts_the_tables_is_found(
+    run: Path, change: Callable[[dict[str, Any]], None], words: str
+) -> None:
+    with_fact(run, change)
+    [ruling] = [one for one in validate(run_subject(run)).rulings if one.name == "agreement"]
+    assert any(words in fault.sentence for fault in ruling.faults), ruling.faults
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("size = 1.0", "size = 0.5", "is not as in the published bed: scale"),
+        ('name = "bed"', 'name = "mine"', "its workload is another"),
+        ("seed = 1", "seed = 2", "its seed is another"),
+        ("memsize = 1", "memsize = 2", "is not as in the published bed: options|its options"),
+        ('program = "wide_sort"', 'program = "os:system"', "os:system, which is no program of mawl"),
+        ("[[sessions]]", "[[sessions", "is not valid TOML"),
+    ],
+)
+def test_a_plan_that_is_not_published_is_found(run: Path, old: str, new: str, words: str) -> None:
+    import re
+
+    plan = (run / "plan.toml").read_text()
+    assert old in plan
+    (run / "plan.toml").write_text(plan.replace(old, new, 1))
+    found = failed(validate(run_subject(run)))["workload"]
+    assert re.search(words, found), found
+
+
+def test_other_answers_in_another_run_are_found(five: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(five, tmp_path / "five"))
+    with_cell(copy / "run-3", "jobs", "answer", lambda value: '{"rows":1000,"checksum":"ab13"}')
+    sentence = failed(validate(campaign_subject(copy)))["agreement"]
+    assert "has another answer than in run-1" in sentence
+
+
+def test_a_run_that_is_left_out_of_its_campaign_is_missed(five: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(five, tmp_path / "five"))
+    record = read_campaign(copy)
+    write_campaign(copy, msgspec.structs.replace(record, slots=record.slots[:4]))
+    assert "4 of the 5 runs" in failed(validate(campaign_subject(copy)))["repeats"]
+
+
+def test_one_run_five_times_is_no_five_runs(five: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(five, tmp_path / "five"))
+    for number in range(2, 6):
+        shutil.rmtree(copy / f"run-{number}")
+        shutil.copytree(copy / "run-1", copy / f"run-{number}")
+    [ruling] = [one for one in validate(campaign_subject(copy)).rulings if one.name == "repeats"]
+    assert "5 of the runs are one and the same run" in ruling.faults[-1].sentence
+
+
+def test_a_fact_that_is_not_disclosed_is_named(run: Path) -> None:
+    with_fact(run, lambda facts: facts["nodes"][0].update(cpu_model=None))
+    assert failed(validate(run_subject(run)))["disclosure"] == "not known: cpu_model of bench1"
+
+
+def test_a_rule_of_validity_speaks_for_each_run(tmp_path: Path) -> None:
+    write_published(tmp_path / "short", seconds=600.0)
+    assert "20 min 00 s required" in failed(validate(run_subject(tmp_path / "short")))["duration"]
