@@ -13,7 +13,7 @@ import pytest
 from mawl.archive.container import read_member, read_members
 from mawl.archive.layout import MANIFEST
 from mawl.archive.manifest import decoded, digest_of
-from mawl.archive.redaction import Names
+from mawl.archive.redaction import PrivateNames
 from mawl.commands.main import main
 from tests import needs
 from tests.fakes.altered_packs import members_of, packed, with_new_manifest
@@ -104,7 +104,7 @@ def test_a_redacted_pack_passes_the_rules_of_the_whole_one(
 
 
 def test_a_name_is_replaced_where_it_is_a_word() -> None:
-    names = Names({"vm": "host-1", "/srv/a": "/redacted/place-1", "/srv/a/b": "/redacted/place-2"})
+    names = PrivateNames({"vm": "host-1", "/srv/a": "/redacted/place-1", "/srv/a/b": "/redacted/place-2"})
     assert names.replaced("vm, vmstat, svm and vm-2 on vm.") == "host-1, vmstat, svm and vm-2 on host-1."
     assert names.replaced("/srv/a/b/c /srv/a/x /srv/ab") == "/redacted/place-2/c /redacted/place-1/x /srv/ab"
 

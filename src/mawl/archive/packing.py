@@ -23,7 +23,7 @@ from mawl.archive.manifest import (
     source_sha256,
 )
 from mawl.archive.printed import PrintedRun
-from mawl.archive.redaction import Names, names_of, redacted_folder, redacted_json
+from mawl.archive.redaction import PrivateNames, names_of, redacted_folder, redacted_json
 from mawl.archive.signing import sign
 from mawl.errors import UnsuitableMachineError, UsageError
 from mawl.model.run import RunFacts
@@ -108,7 +108,7 @@ def _packable(folder: Path) -> RunFacts:
     return facts
 
 
-def _campaign(folder: Path, names: Names) -> bytes:
+def _campaign(folder: Path, names: PrivateNames) -> bytes:
     content = content_of(folder, CAMPAIGN)
     return redacted_json(content, names) if names.words else content
 

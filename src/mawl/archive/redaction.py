@@ -31,7 +31,7 @@ KEPT_COLUMNS = frozenset({"series", "event", "kind", "outcome", "program_class"}
 _PLAIN_PLACES = frozenset({"/", "/tmp", "/var", "/home", "/mnt", "/root", "/dev/shm", "/usr", "/opt", "/srv"})
 
 
-class Names:
+class PrivateNames:
     """Private names and the words that stand for them."""
 
     def __init__(self, words: dict[str, str]) -> None:
@@ -52,7 +52,7 @@ class Names:
         return found[0] if found else None
 
 
-def names_of(facts: Iterable[RunFacts], wanted: Sequence[Redaction], user: str | None = None) -> Names:
+def names_of(facts: Iterable[RunFacts], wanted: Sequence[Redaction], user: str | None = None) -> PrivateNames:
     """The private names of runs; ``user`` defaults to who packs."""
     every = list(facts)
     words: dict[str, str] = {}
@@ -68,7 +68,7 @@ def names_of(facts: Iterable[RunFacts], wanted: Sequence[Redaction], user: str |
         homes = {part for path in _paths(every) for part in re.findall(r"^/home/([^/]+)", path)}
         for number, name in enumerate(sorted(homes | {user or getpass.getuser()}), 1):
             words[name] = f"user-{number}"
-    return Names(words)
+    return PrivateNames(words)
 
 
 def _paths(facts: Iterable[RunFacts]) -> set[str]:
@@ -88,7 +88,7 @@ def _paths(facts: Iterable[RunFacts]) -> set[str]:
     return {path.rstrip("/") for path in absolute | parents if path.rstrip("/")} - _PLAIN_PLACES
 
 
-def redacted_folder(source: Path, target: Path, names: Names) -> None:
+def redacted_folder(source: Path, target: Path, names: PrivateNames) -> None:
     """A copy of a run folder without the private names.
 
     Raises :class:`~mawl.errors.UsageError` where a name cannot be taken out.
@@ -111,7 +111,7 @@ def redacted_folder(source: Path, target: Path, names: Names) -> None:
     _check(target, names)
 
 
-def redacted_json(content: bytes, names: Names) -> bytes:
+def redacted_json(content: bytes, names: PrivateNames) -> bytes:
     """A JSON file without the private names."""
     plain = _plain(msgspec.json.decode(content), names.replaced)
     return msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n"
@@ -125,7 +125,7 @@ def _plain(value: Any, replaced: Callable[[str], str]) -> Any:
     return [_plain(part, replaced) for part in value] if isinstance(value, list) else value
 
 
-def _table(table: pa.Table, names: Names) -> pa.Table:
+def _table(table: pa.Table, names: PrivateNames) -> pa.Table:
     for place, field in enumerate(table.schema):
         if pa.types.is_string(field.type) and field.name not in KEPT_COLUMNS:
             encoded = table.column(place).combine_chunks().dictionary_encode()
@@ -135,7 +135,7 @@ def _table(table: pa.Table, names: Names) -> pa.Table:
     return table
 
 
-def _check(folder: Path, names: Names) -> None:
+def _check(folder: Path, names: PrivateNames) -> None:
     """What was written is a run, and no text of it has a private name."""
     try:
         read_facts(folder)
