@@ -6,6 +6,7 @@ import pytest
 
 from mawl.derive.estimate import Ranged
 from mawl.derive.inferred import Inference, Loads, device_share
+from mawl.derive.kernel import kernel_of
 from mawl.derive.tables import Libraries
 from mawl.derive.told import StepTold
 from mawl.model.step_notes import TableNote
@@ -119,6 +120,25 @@ def test_a_step_without_notes_reads_what_its_job_wrote_last() -> None:
     assert set(loads(step).read) == {"data"}
     assert set(loads(told(tables=(wrote("WORK.A"),), written_bytes=MB), step).read) == {"work"}
     assert loads(step).read["data"].origin == "assumed"
+
+
+def test_a_procedure_that_reads_takes_the_last_table_where_nothing_tells_its_bytes() -> None:
+    writing = told(tables=(wrote("WORK.A"),), written_bytes=MB)
+    for cached in (told(procedure="MEANS", read_bytes=0), told(procedure="SQL")):
+        part = loads(writing, cached, reads_told=False).read["work"]
+        assert (part.value, part.low, part.high, part.rule) == (MB, 0.0, 2e9, "last-table")
+    assert loads(writing, told(procedure="OPTIONS"), reads_told=False).read["data"].value == 0
+
+
+def test_a_query_joins_unless_its_notes_name_one_table() -> None:
+    one = told(procedure="SQL", tables=(read("WORK.A"), wrote("WORK.B")))
+    assert kernel_of(one, MB, MB) == ("scan", "query")
+    assert kernel_of(told(procedure="SQL", tables=(wrote("WORK.B"),)), MB, MB) == ("join", "query")
+
+
+def test_a_procedure_that_mawl_does_not_know_computes_where_its_cpu_time_says_so() -> None:
+    assert kernel_of(told(procedure="OWN", cpu_seconds=61.0), 1e9, 0)[0] == "dense"
+    assert kernel_of(told(procedure="OWN", cpu_seconds=59.0), 1e9, 0)[0] == "scan"
 
 
 def test_a_step_of_which_only_the_time_is_told_has_a_range_and_no_bytes() -> None:

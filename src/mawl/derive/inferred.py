@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from mawl.derive.estimate import Ranged, about, exactly
+from mawl.derive.kernel import READERS
 from mawl.derive.tables import Libraries, SeenSizes
 from mawl.derive.told import StepTold
 from mawl.spec.program_options import ROLES, Role
@@ -34,6 +35,8 @@ SPILLS = ("SORT", "SQL", "FEDSQL", "MEANS", "SUMMARY")
 
 Parts = dict[Role, Ranged]
 
+_USUAL: dict[Direction, Role] = {"read": "data", "written": "work"}
+
 
 class Loads(msgspec.Struct, frozen=True):
     """What a step reads and writes in each role; roles in which nothing moves are not in it."""
@@ -49,8 +52,8 @@ class Inference:
         """``reads_told``: block operations count all that is read (:func:`device_share`)."""
         self._sizes, self._reads_told = SeenSizes(libraries), reads_told
         self._libraries = libraries
-        self._last: dict[str, Role] = {}
-        """The role of the table that a job wrote last: what a procedure reads that names none (_LAST_)."""
+        self._last: dict[str, tuple[Role, float]] = {}
+        """Role and bytes of the table that a job wrote last: procedures that name none read it (_LAST_)."""
 
     def loads(self, told: StepTold, job: str) -> Loads:
         """Bytes read and written by role."""
@@ -91,10 +94,14 @@ class Inference:
         expected = math.fsum(part.value for part in parts.values())
         if blocks == 0 and math.fsum(part.low for part in parts.values()) >= UNCOUNTED_BYTES and tells:
             blocks = None
+        if direction == "read" and not parts and not (blocks and tells):
+            parts = self._read_last(told, job, blocks or 0)
+            if parts:
+                return parts
         if blocks is None:
             return parts if told.tables else _at_most(told, direction)
         if not expected:
-            usual: Role = self._last.get(job, "data") if direction == "read" else "work"
+            usual = self._last[job][0] if direction == "read" and job in self._last else _USUAL[direction]
             return _unnamed(told, next(iter(parts), usual), blocks, tells=tells)
         if not tells and blocks < expected:
             if blocks < math.fsum(part.low for part in parts.values()):
@@ -105,6 +112,15 @@ class Inference:
             rest = about(blocks - expected, 0.5, BLOCKS_ABOVE, "inferred", "rest-util")
             return {**parts, "util": _added(parts["util"], rest) if "util" in parts else rest}
         return _shared_out(blocks, parts)
+
+    def _read_last(self, told: StepTold, job: str, least: int) -> Parts:
+        """The table that the job wrote last, for a procedure that reads one and names none."""
+        role, size = self._last.get(job, ("data", 0.0))
+        if told.procedure not in READERS or not size:
+            return {}
+        value = max(size, float(least))
+        most = max(2 * value, _most_bytes(told))
+        return {role: Ranged(value, least * BLOCKS_BELOW, most, "assumed", "last-table")}
 
     def _sorted(self, told: StepTold, job: str) -> Parts | None:
         """What a sort writes: rows as wide as those that it read; None where that width is not known."""
@@ -134,8 +150,10 @@ class Inference:
         if kept is not None and size is None:
             size = sum(part.value for part in kept.values())
         for note in tables:
-            self._last[job] = self._libraries.role_of(note)
             self._sizes.wrote(note, job, size)
+            part = self._sizes.of(note, job) if size is None else None
+            bytes_ = size if part is None else part.value
+            self._last[job] = self._libraries.role_of(note), bytes_ or 0.0
 
 
 def device_share(steps: Iterable[tuple[StepTold, str]], libraries: Libraries) -> float | None:

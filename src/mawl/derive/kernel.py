@@ -30,9 +30,15 @@ PROCEDURES: dict[str, Kernel] = {
 }  # fmt: skip
 """Procedures whose kind of work is known.  DATA and SQL depend on the tables of the step."""
 
-VOCABULARY = frozenset((*PROCEDURES, "DATA", "SQL", "FEDSQL", "DS2"))
+QUERIES = ("SQL", "FEDSQL")
+VOCABULARY = frozenset((*PROCEDURES, *QUERIES, "DATA", "DS2"))
 """Words of SAS, which may stand in a derived folder; any other procedure is the shop's own: OTHER there."""
 OTHER = "OTHER"
+
+READERS = frozenset(
+    (*QUERIES, *(name for name, kernel in PROCEDURES.items() if kernel in ("summarise", "sort", "dense")))
+)
+"""Procedures that read a table whatever their notes say; SAS writes no note on what SQL reads."""
 
 COMPUTES_SECONDS_PER_GB = 60.0
 """From so many CPU seconds for each GB a step of an unknown procedure counts as computing: mawl's programs of
@@ -46,9 +52,10 @@ def kernel_of(told: StepTold, read_bytes: float, written_bytes: float) -> tuple[
         return known, "procedure"
     if told.indexes_used and read_bytes >= 1:
         return "look_up", "procedure"
-    if told.procedure in ("SQL", "FEDSQL") and sum(t.direction == "read" for t in told.tables) >= 2:
-        return "join", "procedure"
-    if told.procedure in ("DATA", "DS2", "SQL", "FEDSQL"):
+    if told.procedure in QUERIES:
+        reads = sum(table.direction == "read" for table in told.tables)
+        return ("join" if reads != 1 else "scan"), "query"
+    if told.procedure in ("DATA", "DS2"):
         return ("scan" if read_bytes >= 1 or not written_bytes else "write"), "procedure"
     moved = (read_bytes + written_bytes) / 1e9
     computes = (told.cpu_seconds or 0.0) > COMPUTES_SECONDS_PER_GB * moved

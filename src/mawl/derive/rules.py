@@ -33,6 +33,9 @@ RULES: dict[str, str] = {
     "memory-of-sort": "the log tells no memory: what is sorted, at most 1 GiB (SAS's default SORTSIZE)",
     "threads": "CPU time over real time, rounded up",
     "one-thread": "CPU time is at most real time",
+    "last-table": "the procedure reads a table and nothing tells which: the one that the job wrote last, "
+    "between none and twice of it, or what the real time allows at 200 MB/s",
+    "query": "a query joins tables, unless its notes name one only; SAS writes no note on what SQL reads",
     "procedure": "the procedure, and the tables that the step names",
     "cpu-per-byte": "CPU seconds for each GB that the step moves",
 }
