@@ -64,7 +64,11 @@ def on_slow(**changes: object) -> RunFacts:
 
 
 def advice(
-    *targets: ProbeTarget, of: RunFacts | None = None, verdict: str = "storage", file: str | None = None
+    *targets: ProbeTarget,
+    of: RunFacts | None = None,
+    verdict: str = "storage",
+    file: str | None = None,
+    others: dict[str, float] | None = None,
 ) -> dict[str, Any]:
     """The advice on a run whose jobs were blocked most in work."""
     run = of or on_slow()
@@ -76,6 +80,7 @@ def advice(
     some = samples(60, IDLE | grown)
     summary = judge(run, records, summary_of(run, records, samples=some), some)
     summary["limit"] = {"verdict": verdict}
+    summary["io"]["foreign"] = others or summary["io"]["foreign"]
     found = probe(*targets)
     return plain(advise(RunView(run, records), partly(summary), [found], {file: found} if file else None))
 
@@ -187,6 +192,16 @@ def test_a_target_that_was_probed_on_another_machine_is_told_apart_and_said() ->
         "what bench1 would find there may be more or less"
     )
     assert not any("was probed on" in text for text in advice(SLOW, FLASH)["unknown"])
+
+
+def test_what_others_moved_at_the_devices_is_said() -> None:
+    others = {"read_bytes": 6e9, "written_bytes": 0, "total_bytes_per_second": 1e8, "ratio": 0.3}
+    (said,) = [
+        text for text in advice(SLOW, FLASH, others=others)["unknown"] if "other programs moved" in text
+    ]
+    assert said.endswith("run the workload again while nothing else uses these devices")
+    little = {**others, "ratio": 0.05}
+    assert not any("other programs" in text for text in advice(SLOW, FLASH, others=little)["unknown"])
 
 
 def test_the_newest_probe_of_a_directory_counts() -> None:

@@ -8,6 +8,7 @@ from itertools import product
 
 from msgspec.structs import replace
 
+from mawl.advice.foreign import foreign
 from mawl.analysis.capability import by_streams, figures_of
 from mawl.analysis.io import REACHES_STORAGE_RATIO
 from mawl.analysis.view import RunView
@@ -324,6 +325,11 @@ def _unknown(
         yield (
             f"the page cache took part of the {' and '.join(f'{way}s' for way in low)} of this run: with "
             "other storage it may take more or less of them"
+        )
+    if others := foreign(summary):
+        yield (
+            f"{others}: their bytes count as the roles' own here; "
+            "run the workload again while nothing else uses these devices"
         )
     if not all(demand.device_measured for demand in asked.values()):
         yield (
