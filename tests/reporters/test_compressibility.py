@@ -14,6 +14,7 @@ from mawl.reporters import markdown, text
 from mawl.reporters.compressibility import page
 from mawl.reporters.html.figures import ShownFigures
 from mawl.reporters.html.sections.compressibility import compressibility
+from mawl.reporters.html.sections.definitions import missing
 from tests.fakes.compressed_run import sampled
 from tests.fakes.stored_run import facts, jobs
 from tests.fakes.views import BARE, as_summary, judge, plain, summary_of, typed
@@ -70,4 +71,6 @@ def test_a_run_that_did_not_look_says_why_in_html_and_json_and_is_silent_elsewhe
     found = summary(looked=False)
     assert found["compressibility"] is None
     assert "compressibility" not in text.render(BARE, as_summary(found))
-    assert "mawl run --compressibility yes" in compressibility(ShownFigures(typed(found)))
+    shown = ShownFigures(typed(found))
+    assert not compressibility(shown)
+    assert "mawl run --compressibility yes" in missing(shown)

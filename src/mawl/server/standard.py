@@ -13,8 +13,6 @@ from mawl.model.summary.summary import Judged
 from mawl.reporters import openmetrics
 from mawl.reporters.comparison import html
 from mawl.reporters.html import report
-from mawl.reporters.html.figures import ShownFigures
-from mawl.reporters.html.sections.verdict import verdict
 from mawl.reporters.html.sources import sources
 from mawl.server.library import SIDES
 from mawl.server.pages import script
@@ -44,7 +42,7 @@ def standard(bounds: CapacityBounds) -> Renderers:
         following=lambda view, summary: report.render(
             view, summary, scripts=[script("following.js")], connect="'self'"
         ),
-        cards=lambda summary: str(verdict(ShownFigures(summary))),
+        cards=lambda summary: str(report.first_screen(summary)),
         sources=sources,
         metrics=lambda summaries: openmetrics.render(*summaries) + "\n",
         comparison=comparison,

@@ -32,6 +32,7 @@ pytestmark = [
 ]
 
 CHARTS = 11
+UNFOLD = "for (const fold of document.querySelectorAll('details.part')) fold.open = true"
 INKED = """canvas => {
   const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
   const seen = new Set();
@@ -55,7 +56,7 @@ RANGES = """() => Object.fromEntries(
 class Opened:
     """A page opened from a file, and all it asked for and complained of."""
 
-    def __init__(self, browser: Any, file: Path, **context: Any) -> None:
+    def __init__(self, browser: Any, file: Path, *, unfolded: bool = True, **context: Any) -> None:
         self.requests: list[str] = []
         self.complaints: list[str] = []
         self.page = browser.new_context(offline=True, **context).new_page()
@@ -64,6 +65,9 @@ class Opened:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.goto(file.as_uri())
         self.page.wait_for_function("Bokeh.documents.length > 0 && Bokeh.documents[0].is_idle")
+        if unfolded:
+            self.page.evaluate(UNFOLD)
+            self.page.wait_for_timeout(500)
 
     def _said(self, message: Any) -> None:
         if message.type in ("error", "warning"):
@@ -143,8 +147,7 @@ def test_names_that_attack_the_page_are_inert(browser: Any, hostile: Path) -> No
         for share in (0.3, 0.5, 0.7):
             page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * share)
             page.wait_for_timeout(150)
-    for fold in page.locator("details > summary").all():
-        fold.click()
+    page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
     page.wait_for_timeout(300)
     assert page.evaluate("window.attacked") is None
     assert opened.requests == [hostile.as_uri()] and opened.complaints == []
@@ -187,8 +190,7 @@ def long_names(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_long_names_keep_a_phone_from_scrolling_sideways(browser: Any, long_names: Path) -> None:
     page = Opened(browser, long_names, viewport={"width": 390, "height": 800}).page
-    for fold in page.locator("details > summary").all():
-        fold.click()
+    page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
     assert "job0-".ljust(120, "x") in page.locator("main").inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
@@ -203,16 +205,81 @@ def test_the_words_of_the_time_axis_stand_apart(browser: Any, full: Path, width:
 
 
 def test_print_is_light_and_shows_what_is_folded(browser: Any, full: Path, tmp_path: Path) -> None:
-    page = Opened(browser, full, color_scheme="dark", viewport={"width": 780, "height": 1100}).page
+    page = Opened(
+        browser, full, unfolded=False, color_scheme="dark", viewport={"width": 780, "height": 1100}
+    ).page
     page.pdf(path=str(tmp_path / "report.pdf"), format="A4")
     assert (tmp_path / "report.pdf").stat().st_size > 50_000
     page.emulate_media(media="print")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.locator("details:not([open])").count() == 0
     assert not page.locator(".zoom").is_visible() and not page.locator("nav").is_visible()
+    pictures = page.locator(".chart img")
+    assert pictures.count() == CHARTS
+    for picture in pictures.all():
+        box = picture.bounding_box()
+        assert box["x"] >= 0 and box["width"] > 600 and box["x"] + box["width"] <= 780
+        seen = picture.evaluate(PICTURED)
+        assert seen["inked"] > 3, "a picture is blank"
+    device = page.locator("#chart-device img").evaluate(PICTURED)["colours"]
+    for name in ("read", "written"):
+        assert COLOURS[name].light in device and COLOURS[name].dark not in device
     page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details[open]").count() == 0 and pictures.count() == 0
+
+
+PICTURED = """async picture => {
+  await picture.decode();
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [picture.naturalWidth, picture.naturalHeight];
+  const context = canvas.getContext("2d");
+  context.drawImage(picture, 0, 0);
+  const {data} = context.getImageData(0, 0, canvas.width, canvas.height), colours = new Set();
+  for (let at = 0; at < data.length; at += 4) {
+    if (data[at + 3] === 255) {
+      const hex = Array.from(data.slice(at, at + 3), one => one.toString(16).padStart(2, "0"));
+      colours.add("#" + hex.join(""));
+    }
+  }
+  return {inked: colours.size, colours: Array.from(colours)};
+}"""
+
+
+def pages_of(pdf: Path) -> int:
+    return len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes()))
+
+
+def test_one_page_prints_on_one_page_and_everything_on_several(
+    browser: Any, full: Path, tmp_path: Path
+) -> None:
+    page = Opened(browser, full, unfolded=False).page
+    page.evaluate("window.print = () => {}")
+    page.get_by_role("button", name="Print everything").click()
+    page.pdf(path=str(tmp_path / "all.pdf"), format="A4")
+    page.get_by_role("button", name="Print one page").click()
+    page.pdf(path=str(tmp_path / "one.pdf"), format="A4")
+    assert pages_of(tmp_path / "one.pdf") == 1 and pages_of(tmp_path / "all.pdf") > 5
+    assert page.locator("html.one-page, html.printing").count() == 0
+
+
+@pytest.mark.parametrize("width", [390, 768, 1440])
+def test_the_first_page_has_title_cards_chart_and_bar_and_the_rest_folded(
+    browser: Any, full: Path, width: int
+) -> None:
+    opened = Opened(browser, full, unfolded=False, viewport={"width": width, "height": 900})
+    page = opened.page
+    assert page.locator("h1").inner_text().startswith("60 sessions: ")
+    assert page.locator(".card").count() == 3
+    for card in page.locator(".card").all():
+        assert card.locator(".rests").count() == 1 and card.locator("ul").count() == 0
+    assert page.locator("#chart-lead canvas").first.evaluate(INKED) > 3
+    assert page.locator(".spent .bar span").count() > 1
     assert page.locator("details[open]").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.get_by_role("link", name="Every check that failed, with its fix").click()
+    assert page.locator("details#findings[open]").count() == 1
+    assert opened.complaints == []
 
 
 LEGENDS = """name => Object.fromEntries(Array.from(

@@ -129,7 +129,7 @@ def _cards(comparison: Comparison) -> Markup:
         cards.append(Card("Before you believe it", f"{len(doubts)} to read", "warn", doubts))
     sides: list[Line] = [line for line in lines if line[0] in ("reference", "candidate")]
     return Markup("{}\n{}").format(
-        fill("verdict.html", cards=cards, keys=[]), fill("facts.html", facts=sides)
+        fill("verdict.html", cards=cards, step="", command=""), fill("facts.html", facts=sides)
     )
 
 

@@ -81,5 +81,5 @@ def style() -> str:
     bright, dim = by_scheme
     return (
         f":root {{ color-scheme: light dark; {bright} }}\n"
-        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dim} }} }}\n"
+        f"@media screen and (prefers-color-scheme: dark) {{ html:not(.printing) {{ {dim} }} }}\n"
     )

@@ -157,6 +157,11 @@ def section(anchor: str, title: str, *parts: Markup) -> Markup:
     return fill("section.html", anchor=anchor, title=title, content=Markup("\n").join(parts))
 
 
+def part(anchor: str, title: str, *parts: Markup) -> Markup:
+    """A part of a report: its heading, which unfolds the rest."""
+    return fill("part.html", anchor=anchor, title=title, content=Markup("\n").join(parts))
+
+
 def beside(*parts: Markup) -> Markup:
     """Parts next to each other where there is room."""
     return fill("beside.html", parts=parts)

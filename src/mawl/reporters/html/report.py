@@ -8,12 +8,15 @@ from markupsafe import Markup
 
 from mawl.analysis.view import StoredView
 from mawl.model.summary.summary import Judged
+from mawl.reporters.finding import finding
 from mawl.reporters.head import node_name, traits
 from mawl.reporters.html.chart_data import chart_data
 from mawl.reporters.html.charts.every import charts_of
+from mawl.reporters.html.charts.frame import Chart
 from mawl.reporters.html.embed import embedded
 from mawl.reporters.html.figures import ShownFigures
 from mawl.reporters.html.page import page
+from mawl.reporters.html.sections.answer import answer
 from mawl.reporters.html.sections.compressibility import compressibility
 from mawl.reporters.html.sections.definitions import definitions, missing
 from mawl.reporters.html.sections.findings import findings
@@ -24,29 +27,33 @@ from mawl.reporters.html.sections.programs import programs
 from mawl.reporters.html.sections.roles import roles
 from mawl.reporters.html.sections.signature import signature
 from mawl.reporters.html.sections.slowest import slowest
+from mawl.reporters.html.sections.spent import spent
 from mawl.reporters.html.sections.storage import storage
 from mawl.reporters.html.sections.system import system
 from mawl.reporters.html.sections.timeline import chart_of, timeline
-from mawl.reporters.html.sections.verdict import verdict
+from mawl.reporters.html.sections.verdict import keys, verdict
 from mawl.reporters.html.sources import sources_of
 from mawl.reporters.html.templating import fill
 from mawl.units import counted_noun
 
-SECTIONS = (
-    ("timeline", "Timeline"),
-    ("summary", "Summary"),
-    ("findings", "Findings"),
-    ("roles", "Roles"),
-    ("storage", "Storage"),
-    ("compressibility", "Compression"),
-    ("programs", "Programs"),
-    ("signature", "Signature"),
-    ("slowest", "Slowest jobs"),
-    ("host", "Host"),
-    ("system", "System"),
-    ("missing", "Missing"),
-    ("definitions", "Definitions"),
-)
+CONTENTS = {
+    "answer": "Why",
+    "findings": "Trust",
+    "summary": "Summary",
+    "programs": "Programs",
+    "timeline": "Timeline",
+    "nodes": "Nodes",
+    "roles": "Roles",
+    "storage": "Storage",
+    "host": "Host",
+    "slowest": "Slowest jobs",
+    "signature": "Signature",
+    "compressibility": "Compression",
+    "system": "System",
+    "missing": "Missing",
+    "definitions": "Definitions",
+}
+"""Every part that a report may have to its name in the contents, in the order in which people ask."""
 
 
 def render(view: StoredView, summary: Judged, *, scripts: Sequence[str] = (), connect: str = "'none'") -> str:
@@ -65,37 +72,47 @@ def render(view: StoredView, summary: Judged, *, scripts: Sequence[str] = (), co
         for name in ("lead", "latency_distribution", "cpu_real")
     }
     figures = ShownFigures(summary)
-    parts = [
-        verdict(figures),
-        apart["lead"],
-        timeline(figures, view, list(by_name.values()), drawn.places),
-        performance(figures, view),
-        nodes(figures, view),
-        findings(figures),
-        roles(figures, view, apart["latency_distribution"]),
-        storage(figures, view),
-        compressibility(figures),
-        programs(figures, view, apart["cpu_real"]),
-        signature(figures),
-        slowest(figures, view.run, found.jobs),
-        host(figures, view),
-        system(figures, view),
-        missing(figures),
-    ]
-    body = Markup("\n").join([*parts, definitions(figures), drawn.data])
+    first = [verdict(figures), _drawn(apart["lead"], charts), spent(figures)]
+    parts = {
+        "answer": answer(figures),
+        "findings": findings(figures),
+        "summary": performance(figures, view),
+        "programs": programs(figures, view, apart["cpu_real"]),
+        "timeline": timeline(figures, view, list(by_name.values()), drawn.places),
+        "nodes": nodes(figures, view),
+        "roles": roles(figures, view, apart["latency_distribution"]),
+        "storage": storage(figures, view),
+        "host": host(figures, view),
+        "slowest": slowest(figures, view.run, found.jobs),
+        "signature": signature(figures),
+        "compressibility": compressibility(figures),
+        "system": system(figures, view),
+        "missing": missing(figures),
+    }
+    parts["definitions"] = definitions(figures)
+    there = {anchor: part for anchor in CONTENTS if (part := parts[anchor])}
     return page(
-        f"{summary.workload.name}: run {summary.run_id}",
-        body,
+        finding(summary),
+        Markup("\n").join([*first, *there.values(), drawn.data]),
         [*drawn.scripts, *scripts],
         lead=_lead(view, summary),
-        sections=_sections(summary),
+        sections=[(anchor, CONTENTS[anchor]) for anchor in there],
         connect=connect,
     )
 
 
-def _sections(summary: Judged) -> Sequence[tuple[str, str]]:
-    """Names of the sections that the page has."""
-    return SECTIONS if summary.cluster is None else (*SECTIONS[:2], ("nodes", "Nodes"), *SECTIONS[2:])
+def first_screen(summary: Judged) -> Markup:
+    """What a live page replaces while a run grows: title, cards, where the time went, and the figures asked
+    for first."""
+    figures = ShownFigures(summary)
+    return Markup("<h1>{}</h1>\n{}\n{}\n{}").format(
+        finding(summary), verdict(figures), spent(figures), keys(figures)
+    )
+
+
+def _drawn(lead: Markup, charts: Sequence[Chart]) -> Markup:
+    """The chart of the first page; why it is not there is said where the others are."""
+    return lead if any(chart.name == "lead" and chart.figure is not None for chart in charts) else Markup()
 
 
 def _lead(view: StoredView, summary: Judged) -> Markup:
@@ -108,6 +125,7 @@ def _lead(view: StoredView, summary: Judged) -> Markup:
         going_on=summary.outcome == "running",
         well=summary.outcome == "completed",
         parts=[
+            workload.name,
             f"{counted_noun(workload.sessions, 'session')}, {counted_noun(workload.jobs, 'job')}",
             *([f"scale {workload.scale_name}"] if workload.scale_name else []),
             counted_noun(len(nodes), "node") if len(nodes) != 1 else node_name(nodes[0]),
@@ -115,5 +133,6 @@ def _lead(view: StoredView, summary: Judged) -> Markup:
             summary.started_at.replace("T", " ")[:16] + " UTC",
             *traits(view),
             *([] if summary.kind == "measured" else [summary.kind]),
+            f"run {summary.run_id}",
         ],
     )

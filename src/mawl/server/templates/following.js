@@ -45,7 +45,7 @@
   // The first screen of the same moment as the line above and the charts.
   events.addEventListener("cards", (event) => {
     const made = new DOMParser().parseFromString(JSON.parse(event.data), "text/html");
-    for (const part of [".cards", ".keys"]) {
+    for (const part of ["h1", ".cards", ".spent", ".keys"]) {
       const fresh = made.querySelector(part);
       if (fresh) document.querySelector(part)?.replaceWith(fresh);
     }

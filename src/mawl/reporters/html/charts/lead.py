@@ -85,7 +85,7 @@ def lead(
     plot = None
     if side is not None:
         headroom = DataRange1d(start=0, range_padding=0.14)
-        plot = time_figure("lead", time, "throughput", "rate", y_range=headroom, height=280)
+        plot = time_figure("lead", time, "throughput", "rate", y_range=headroom, height=240)
         plot.extra_y_ranges = {"strip": Range1d(start=0, end=1)}
         named = sorted(set(columns["limits"]["limit"]), key=list(LIMITS).index)
         paints = [light(meaning) for _, meaning in LIMITS.values()]

@@ -1,11 +1,11 @@
-"""Why the verdicts are what they are: evidence, findings with their cures, failures, remarks."""
+"""Whether to believe a run: findings with their cures, thresholds, failures, remarks."""
 
 from __future__ import annotations
 
 from markupsafe import Markup
 
 from mawl.model.summary.summary import Judged
-from mawl.reporters.html.figures import Cell, ShownFigures, paragraph, section, table
+from mawl.reporters.html.figures import Cell, ShownFigures, paragraph, part, table
 from mawl.reporters.html.templating import fill
 from mawl.reporters.thresholds import HEAD, rows_of
 
@@ -14,17 +14,10 @@ TAGS = {"invalid": "bad", "preliminary": "warn", "remark": ""}
 
 
 def findings(figures: ShownFigures) -> Markup:
-    """What speaks for the verdict, and what against the run."""
+    """What speaks against the run."""
     summary = figures.summary
     parts = []
-    if summary.limit and summary.limit.evidence:
-        evidence = [(line.kind, line.sentence) for line in summary.limit.evidence]
-        parts.append(
-            table(
-                "What limits: evidence, and what only supports it", ("kind", "figures"), evidence, words=(1,)
-            )
-        )
-    found = summary.validity.findings if summary.validity else []
+    found = summary.validity.findings
     rows: list[tuple[Cell, ...]] = [
         (
             one.rule,
@@ -33,6 +26,15 @@ def findings(figures: ShownFigures) -> Markup:
             one.cure,
         )
         for one in found
+    ]
+    rows += [
+        (
+            one.rule,
+            fill("tag.html", text="not measured", kind=TAGS[one.severity]),
+            one.reason,
+            "",
+        )
+        for one in summary.validity.unmeasured
     ]
     if rows:
         head = ("rule", "severity", "finding", "cure")
@@ -43,7 +45,7 @@ def findings(figures: ShownFigures) -> Markup:
         parts.append(paragraph("No rule found anything against this run."))
     if deciding := rows_of(summary):
         parts.append(table("Thresholds that decided", HEAD, deciding, words=(2,)))
-    return section("findings", "Findings", *parts, *_failures(summary), *_remarks(summary))
+    return part("findings", "Trust: findings and fixes", *parts, *_failures(summary), *_remarks(summary))
 
 
 def _failures(summary: Judged) -> list[Markup]:

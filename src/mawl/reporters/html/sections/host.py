@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from mawl.analysis.view import RunView
 from mawl.reporters.figure import Form, format_count
-from mawl.reporters.html.figures import ShownFigures, paragraph, section, table
+from mawl.reporters.html.figures import ShownFigures, part, table
 from mawl.reporters.html.tables import tables_in
 from mawl.units import (
     format_memory,
@@ -41,9 +41,9 @@ HOST: dict[str, tuple[tuple[str, ...], Form]] = {
 
 
 def host(figures: ShownFigures, view: RunView) -> Markup:
-    """Figures over the run; the reason where the run holds no samples of the host."""
+    """Figures over the run; nothing where the run holds no samples of the host."""
     if figures.summary.host is None:
-        return section("host", "Host", paragraph(f"Not measured: {figures.reason(('host',))}.", "why"))
+        return Markup()
     known, unknown = figures.told(HOST, lambda named: [figures.value("host", *named[0])])
     rows = [
         (figures.term(label, "host." + ".".join(path)), figures.show(form, "host", *path))
@@ -51,4 +51,4 @@ def host(figures: ShownFigures, view: RunView) -> Markup:
     ]
     caption = "Processors, memory and pressure, all nodes"
     tables = [table(caption, ("figure", "value"), rows, narrow=True)] if rows else []
-    return section("host", "Host", *tables, unknown, *tables_in("host", figures, view))
+    return part("host", "Host", *tables, unknown, *tables_in("host", figures, view))

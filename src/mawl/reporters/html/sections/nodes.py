@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from mawl.analysis.view import RunView
-from mawl.reporters.html.figures import ShownFigures, section
+from mawl.reporters.html.figures import ShownFigures, part
 from mawl.reporters.html.tables import tables_in
 
 
@@ -13,4 +13,4 @@ def nodes(figures: ShownFigures, view: RunView) -> Markup:
     """The tables of nodes and storage servers; nothing for a run on one node."""
     if figures.summary.cluster is None:
         return Markup()
-    return section("nodes", "Nodes", *tables_in("nodes", figures, view))
+    return part("nodes", "Nodes", *tables_in("nodes", figures, view))

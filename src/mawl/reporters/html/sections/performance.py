@@ -8,7 +8,8 @@ from markupsafe import Markup
 
 from mawl.analysis.view import RunView
 from mawl.reporters.figure import Form, format_count
-from mawl.reporters.html.figures import ShownFigures, beside, section, table
+from mawl.reporters.html.figures import ShownFigures, beside, part, table
+from mawl.reporters.html.sections.verdict import keys
 from mawl.reporters.html.tables import tables_in
 from mawl.reporters.run_tables.devices import active_devices
 from mawl.units import (
@@ -75,9 +76,10 @@ HOST = _named(
 def performance(figures: ShownFigures, view: RunView) -> Markup:
     """Sessions, jobs, times, throughput and latency as the published tables have them."""
     rows = {row[0]: row for row in (*FLOWS, *_awaits(figures), *HOST)}
-    return section(
+    return part(
         "summary",
         "Performance summary",
+        keys(figures),
         beside(
             _table(figures, "Jobs and times", {row[0]: row for row in TIMES}),
             _table(figures, "Throughput, latency and processors", rows),

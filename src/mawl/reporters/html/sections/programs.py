@@ -5,13 +5,12 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from mawl.analysis.view import RunView
-from mawl.reporters.html.figures import ShownFigures, paragraph, section
+from mawl.reporters.html.figures import ShownFigures, part
 from mawl.reporters.html.tables import tables_in
 
 
 def programs(figures: ShownFigures, view: RunView, distribution: Markup) -> Markup:
-    """The tables by program, then the distribution."""
+    """The tables by program, then the distribution; nothing without jobs."""
     if not figures.summary.programs:
-        why = "No job was imported." if figures.imported else "No job has a record yet."
-        return section("programs", "Programs", paragraph(why, "why"))
-    return section("programs", "Programs", *tables_in("programs", figures, view), distribution)
+        return Markup()
+    return part("programs", "Programs", *tables_in("programs", figures, view), distribution)

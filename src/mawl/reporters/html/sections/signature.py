@@ -7,20 +7,20 @@ from markupsafe import Markup
 from mawl.analysis.signature import is_the_mix
 from mawl.model.signature import SIGNATURE
 from mawl.model.summary.signature import SignatureFigure
-from mawl.reporters.html.figures import ShownFigures, paragraph, section, table
+from mawl.reporters.html.figures import ShownFigures, part, table
 from mawl.reporters.html.templating import fill
 from mawl.reporters.signature import FORMS, range_of, standing
 
-NOT_THE_MIX = "Not shown: this workload is not the mix of programs whose shape is published."
 BULLET_WIDTH = 100.0
 BEYOND = 1.25
 """A bullet ends this far beyond the larger of value and range."""
 
 
 def signature(figures: ShownFigures) -> Markup:
-    """A row per figure: value, published range, a bullet of both, and what to make of it."""
+    """A row per figure: value, published range, a bullet of both, and what to make of it;
+    nothing of a workload that is not the mix whose shape is published."""
     if not is_the_mix(figures.summary.programs):
-        return section("signature", "Signature", paragraph(NOT_THE_MIX, "why"))
+        return Markup()
     rows = []
     for row in SIGNATURE:
         found, form = figures.summary.signature[row.name], FORMS[row.unit]
@@ -35,7 +35,7 @@ def signature(figures: ShownFigures) -> Markup:
             )
         )
     head = ("figure", "value", "published", "both", "standing", "why, and where the range is from")
-    return section(
+    return part(
         "signature",
         "Signature: the shape of the load compared with the published one",
         table("Value of this run and range of the papers", head, rows, words=(5,), texts=(4,)),

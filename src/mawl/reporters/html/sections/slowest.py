@@ -10,7 +10,7 @@ from mawl.errors import UnreadableRunError
 from mawl.model.records import JobRecord, StepRecord
 from mawl.model.role_io import FILE_ROLES
 from mawl.reporters.figure import Form, figure, format_count
-from mawl.reporters.html.figures import Cell, ShownFigures, absent, folded, paragraph, section, table
+from mawl.reporters.html.figures import Cell, ShownFigures, absent, folded, paragraph, part, table
 from mawl.store import Run
 from mawl.units import format_bytes, format_memory, format_seconds
 
@@ -37,16 +37,16 @@ COLUMNS: dict[str, tuple[str, Form]] = {
 
 
 def slowest(figures: ShownFigures, run: Run, jobs: Sequence[JobRecord]) -> Markup:
-    """A folded table of steps per job, the longest real time first."""
+    """A folded table of steps per job, the longest real time first; nothing where none is known."""
     known = [job for job in jobs if job.usage.real_time_seconds is not None]
     longest = sorted(known, key=lambda job: -(job.usage.real_time_seconds or 0.0))[:MOST_JOBS]
     title = "Steps of the slowest jobs"
     if not longest:
-        return section("slowest", title, paragraph("No job with a known real time.", "why"))
+        return Markup()
     try:
         steps = _steps(run, [job.job for job in longest])
     except UnreadableRunError as error:
-        return section("slowest", title, paragraph(f"The steps cannot be read: {error}.", "why"))
+        return part("slowest", title, paragraph(f"The steps cannot be read: {error}.", "why"))
     head = (
         "step",
         "kind",
@@ -54,7 +54,7 @@ def slowest(figures: ShownFigures, run: Run, jobs: Sequence[JobRecord]) -> Marku
         "read and written by role",
     )
     parts = [folded(_title(job), _table(job, steps.get(job.job, []), head)) for job in longest]
-    return section("slowest", title, *parts)
+    return part("slowest", title, *parts)
 
 
 def _steps(run: Run, jobs: Sequence[str]) -> dict[str, list[StepRecord]]:

@@ -7,17 +7,16 @@ from markupsafe import Markup
 from mawl.analysis.view import RunView
 from mawl.model.probe import Probe
 from mawl.reporters import probe
-from mawl.reporters.html.figures import ShownFigures, paragraph, section, table
+from mawl.reporters.html.figures import ShownFigures, paragraph, part, table
 from mawl.reporters.html.tables import tables_in
 
 
 def storage(figures: ShownFigures, view: RunView) -> Markup:
-    """A row per role and direction, and the tests of the probe; the reason where the run holds none."""
+    """A row per role and direction, and the tests of the probe; nothing where the run holds none."""
     title = "Demand on storage, and what it can do"
     if figures.value("storage") is None:
-        why = paragraph(f"Not known: {figures.reason(('storage',))}.", "why")
-        return section("storage", title, why)
-    return section("storage", title, *tables_in("storage", figures, view), *_tests(view.probe))
+        return Markup()
+    return part("storage", title, *tables_in("storage", figures, view), *_tests(view.probe))
 
 
 def _tests(probed: Probe | str | None) -> list[Markup]:

@@ -11,7 +11,7 @@ from mawl.analysis.view import RunView
 from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
 from mawl.model.summary.volumes import VolumeFigures
 from mawl.reporters.figure import ABSENT, Form, figure, format_plain
-from mawl.reporters.html.figures import Cell, ShownFigures, absent, folded, section, table
+from mawl.reporters.html.figures import Cell, ShownFigures, absent, folded, part, table
 from mawl.reporters.html.tables import tables_in
 from mawl.reporters.html.templating import fill
 from mawl.spec.program_options import AUTO, ROLES, Options
@@ -26,7 +26,7 @@ OWN: dict[str, tuple[str, Form]] = {
 
 def system(figures: ShownFigures, view: RunView) -> Markup:
     """Facts a reader needs to judge or repeat the run."""
-    return section(
+    return part(
         "system",
         "System, settings and options",
         _run(figures, view.facts),

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from mawl.analysis.view import RunView
 from mawl.reporters.html.charts.frame import Chart
-from mawl.reporters.html.figures import ShownFigures, paragraph, section
+from mawl.reporters.html.figures import ShownFigures, paragraph, part
 from mawl.reporters.html.tables import tables_in
 from mawl.reporters.html.templating import fill
 
@@ -28,4 +28,4 @@ def timeline(
     if others:
         drawn.append(paragraph(f"Not drawn, because no imported file contains it: {others}.", "quiet"))
     zoom = [fill("zoom.html")] if any(chart.name in places for chart in charts) else []
-    return section("timeline", "Timeline", *zoom, *drawn, *tables_in("timeline", figures, view))
+    return part("timeline", "Timeline", *zoom, *drawn, *tables_in("timeline", figures, view))

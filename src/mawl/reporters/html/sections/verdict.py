@@ -1,18 +1,20 @@
-"""The first screen: carried or not, what limits, whether to believe it, and the figures asked for first."""
+"""The first screen: three short cards with a figure each, and what to do next."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
 from markupsafe import Markup
 
+from mawl.advice.validity.status import RULES
 from mawl.model.summary.summary import Judged
 from mawl.reporters.figure import format_count
 from mawl.reporters.html.figures import ShownFigures
 from mawl.reporters.html.templating import fill
-from mawl.reporters.judgement import ROOM, idle_mark, place_of
-from mawl.units import format_memory, format_rate, format_ratio, format_seconds
+from mawl.reporters.judgement import place_of
+from mawl.units import format_memory, format_percent, format_rate, format_ratio, format_seconds
 
 LIMITS = {
     "storage": "Storage",
@@ -28,86 +30,124 @@ STATUSES = {
     "invalid": ("No", "bad"),
 }
 CARRIED = {"carried": ("Yes", "good"), "not carried": ("No", "bad"), "not known": ("Not known", "warn")}
+COMMAND = ": mawl "
 
 
 class Card(NamedTuple):
-    """A question in plain words, its answer, and the figures it rests on."""
+    """A question in plain words, its answer and tone, the figure it rests on with its words, and where
+    the rest is (anchor and text)."""
 
     question: str
     answer: str
     standing: str
-    lines: list[str | Markup]
+    lines: Sequence[str | Markup]
+    figure: Markup | str = ""
+    measures: Markup | str = ""
+    more: tuple[str, str] | None = None
 
 
 def verdict(figures: ShownFigures) -> Markup:
-    """Three cards and a row of figures."""
+    """The cards and the next step; nothing but an empty place of a run that is not judged."""
     summary = figures.summary
-    cards = [] if summary.validity is None else [_carried(summary), _limit(summary), _validity(summary)]
-    return fill("verdict.html", cards=cards, keys=_keys(figures))
+    step, colon, command = (summary.capacity.next_step or "").partition(COMMAND)
+    return fill(
+        "verdict.html",
+        cards=[_carried(figures), _limit(figures), _validity(figures)],
+        step=step,
+        command=f"mawl {command}" if colon else "",
+    )
 
 
-def _carried(summary: Judged) -> Card:
-    capacity = summary.capacity
+def _carried(figures: ShownFigures) -> Card:
+    capacity = figures.summary.capacity
     answer, standing = CARRIED[capacity.answer]
-    lines = list(capacity.reasons)
-    if capacity.next_step:
-        lines.append(f"next: {capacity.next_step}")
     if capacity.preliminary:
         answer, standing = f"{answer}, preliminary", "bad" if standing == "bad" else "warn"
-    return Card("Does this system carry the load?", answer, standing, lines)
+    figure, measures = figures.show(format_count, "jobs", "finished"), _of_jobs(figures)
+    if capacity.slowdown.median is not None:
+        figure = figures.show(_times, "capacity", "slowdown", "median")
+        measures = Markup("{} (at most {} allowed)").format(
+            figures.term("as long as alone", "capacity.slowdown.median"),
+            figures.show(format_ratio, "capacity", "slowdown", "most"),
+        )
+    unknown = [part.reason for part in (capacity.compute, capacity.storage) if part.reason]
+    parts = f"compute is {capacity.compute.answer}, storage is {capacity.storage.answer}"
+    said = unknown[0] if unknown and capacity.answer == "not known" else parts
+    return Card(
+        "Is the load carried?", answer, standing, [_sentence(said)], figure, measures, ("answer", "Why")
+    )
 
 
-def _limit(summary: Judged) -> Card:
-    limit = summary.limit
+def _times(value: float) -> str:
+    return f"{format_ratio(value)} times"
+
+
+def _of_jobs(figures: ShownFigures) -> Markup:
+    total = max(figures.summary.jobs.total, figures.summary.workload.jobs)
+    return Markup("of {} jobs {}").format(total, figures.term("finished", "jobs.finished"))
+
+
+def _limit(figures: ShownFigures) -> Card:
+    limit = figures.summary.limit
     question = "What limits it?"
     if limit is None:
-        return Card(question, "Not known", "warn", [summary.missing.get("limit", "not known")])
+        why = figures.summary.missing.get("limit", "not known")
+        return Card(question, "Not known", "warn", [_sentence(why)], more=("answer", "Why"))
     place = place_of(limit).removeprefix(str(limit.verdict)).strip()
-    shares = ", ".join(
-        f"{name} {share:.0%}"
-        for name, share in sorted(msgspec.structs.asdict(limit.shares).items(), key=lambda item: -item[1])
-        if share > 0
-    )
-    lines: list[str | Markup] = [f"of the active time: {shares}"]
-    if limit.second:
-        lines.append(f"second: {limit.second}")
-    room = [
-        f"{name} {getattr(limit.headroom, f'{name}_ratio'):.0%}{idle_mark(limit, name)}"
-        for name in ROOM
-        if getattr(limit.headroom, f"{name}_ratio") is not None
-    ]
-    if room:
-        lines.append(f"headroom: {', '.join(room)}")
-    lines += [line.sentence for line in limit.evidence if line.kind == "evidence"][:2]
+    shares = msgspec.structs.asdict(limit.shares)
+    most = max(shares, key=lambda name: shares[name])
+    words = "of the active time" + (f" (by {most})" if limit.verdict == "mixed" else "")
+    evidence = [line.sentence for line in limit.evidence if line.kind == "evidence"]
     return Card(
         question,
         f"{LIMITS[limit.verdict]} {place}".strip(),
         "good" if limit.verdict == "none" else "warn",
-        lines,
+        [_sentence(evidence[0])] if evidence else [],
+        figures.show(format_percent, "limit", "shares", most),
+        figures.term(words, f"limit.shares.{most}"),
+        ("answer", "Why"),
     )
 
 
-def _validity(summary: Judged) -> Card:
+def _validity(figures: ShownFigures) -> Card:
+    summary = figures.summary
     validity = summary.validity
     answer, standing = STATUSES[validity.status]
-    findings = [finding for finding in validity.findings if finding.severity != "remark"]
-    rules = ", ".join(dict.fromkeys(finding.rule for finding in findings))
-    lines: list[str | Markup] = [
-        f"{validity.status}: {rules}" if rules else "every rule that could be measured is met"
-    ]
-    if unknown := ", ".join(one.rule for one in validity.unmeasured if one.severity != "remark"):
-        lines.append(f"not known: {unknown}")
-    if findings:
-        lines.append(findings[0].sentence)
-        lines.append(fill("link.html", anchor="findings", text="all findings, each with its fix"))
-    return Card("Can this run be trusted?", answer, standing, lines)
+    findings = [one for one in validity.findings if one.severity != "remark"]
+    unknown = [one for one in validity.unmeasured if one.severity != "remark"]
+    first = findings[0].sentence if findings else f"Not measured: {unknown[0].reason}" if unknown else ""
+    figure, measures = _checks(summary)
+    return Card(
+        "Can this run be trusted?",
+        answer,
+        standing,
+        [_sentence(first or "every rule that could be measured is met")],
+        figure,
+        measures,
+        ("findings", "Every check that failed, with its fix" if findings or unknown else "The checks"),
+    )
 
 
-def _keys(figures: ShownFigures) -> list[tuple[Markup, Markup]]:
+def _checks(summary: Judged) -> tuple[str, str]:
+    """How many rules of a measured run are met; of other runs, for which few are made, how many are not."""
+    validity = summary.validity
+    found = {one.rule for one in validity.findings if one.severity != "remark"}
+    if summary.kind != "measured":
+        found |= {one.rule for one in validity.unmeasured if one.severity != "remark"}
+        return str(len(found)), "checks not passed"
+    met = len(RULES) - len(found | {one.rule for one in validity.unmeasured})
+    return f"{met} of {len(RULES)}", "checks passed"
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
+def keys(figures: ShownFigures) -> Markup:
     """The figures asked for first, each with its definition."""
     show, term = figures.show, figures.term
     sustained = ("io", "device", "sustained", "total_bytes_per_second")
-    return [
+    found = [
         (term("elapsed", "time.elapsed_seconds"), show(format_seconds, "time", "elapsed_seconds")),
         (term("jobs finished", "jobs.finished"), show(format_count, "jobs", "finished")),
         (
@@ -129,3 +169,4 @@ def _keys(figures: ShownFigures) -> list[tuple[Markup, Markup]]:
         (term("CPU/real", "cpu_real_ratio.of_sums"), show(format_ratio, "cpu_real_ratio", "of_sums")),
         (term("memory of jobs (sum)", "time.memory_bytes"), show(format_memory, "time", "memory_bytes")),
     ]
+    return fill("keys.html", keys=found)

@@ -80,7 +80,29 @@
     for (const view of views()) view.request_repaint?.();
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
-  matchMedia("print").addEventListener("change", paint);
+  // On paper a chart is a picture as wide as .printing says: the browser does not wait for a canvas.
+  const places = () => Array.from(document.querySelectorAll(".chart"));
+  addEventListener("beforeprint", () => {
+    paint();
+    for (const place of places()) {
+      const view = view_of(place.dataset.chart);
+      if (!view || place.querySelector("img")) continue;
+      for (const one of view.computed_renderer_views) one.glyph?.set_visuals(one.model.data_source, one.all_indices);
+      view.compute_layout();
+      view.request_repaint();
+      view.repaint();
+      const picture = document.createElement("img");
+      picture.alt = "";
+      picture.src = view.export("png", true).canvas.toDataURL();
+      place.append(picture);
+    }
+    document.documentElement.classList.add("pictured");
+  });
+  addEventListener("afterprint", () => {
+    document.documentElement.classList.remove("pictured");
+    for (const picture of document.querySelectorAll(".chart img")) picture.remove();
+    paint();
+  });
 
   // The words of a time axis need a width that its ticker does not know.
   const narrow = matchMedia("(max-width: 40rem)");
@@ -113,7 +135,7 @@
   };
 
   // The crosshair: one moment, a line in every chart over time, and its figures in the legends.
-  const legends = () => Array.from(document.querySelectorAll(".legend"), (legend) => {
+  const legends = () => Array.from(document.querySelectorAll(".legend[data-form]"), (legend) => {
     const place = legend.parentElement.querySelector(".chart");
     return {legend, place, view: view_of(place.dataset.chart)};
   }).filter(({view}) => over_time(view));

@@ -1,16 +1,26 @@
 "use strict";
-// What the frame itself needs: a printed page shows what is folded, and a link into a fold opens it.
+// What the frame itself needs: a printed page is light and shows what is folded, unless one page was asked for;
+// a link into a fold opens it.
 (() => {
   const folds = () => Array.from(document.querySelectorAll("details"));
   let closed = [];
+  const root = document.documentElement;
   addEventListener("beforeprint", () => {
+    root.classList.add("printing");
     closed = folds().filter((fold) => !fold.open);
     for (const fold of closed) fold.open = true;
   });
   addEventListener("afterprint", () => {
     for (const fold of closed) fold.open = false;
     closed = [];
+    root.classList.remove("printing", "one-page");
   });
+  for (const button of document.querySelectorAll("[data-print]")) {
+    button.addEventListener("click", () => {
+      root.classList.toggle("one-page", button.dataset.print === "one-page");
+      print();
+    });
+  }
   const unfold = () => {
     let name = "";
     try { name = decodeURIComponent(location.hash.slice(1)); } catch { return; }

@@ -1,0 +1,63 @@
+"""What a run found, in one line: how much was carried, and what limited it."""
+
+from __future__ import annotations
+
+from mawl.model.summary.summary import Summary
+from mawl.spec.program_options import Role
+from mawl.units import counted_noun
+
+LIMITS = {
+    "storage": "limited by storage",
+    "cpu": "limited by the processors",
+    "memory": "limited by memory",
+    "network": "limited by the network",
+    "mixed": "limited by several resources in turn",
+    "none": "limited by nothing",
+}
+NAMED_RATIO = 2 / 3
+"""Of the time inside reads and writes of a role: above it the direction is named."""
+
+
+def finding(summary: Summary) -> str:
+    """``20 sessions carried, limited by work writes``; of a run that was cut short how far it came."""
+    limit = limited_by(summary)
+    return _subject(summary) + (f", {limit}" if limit else "")
+
+
+def limited_by(summary: Summary) -> str:
+    """``limited by work writes``; empty where the limit is not known."""
+    limit = summary.limit
+    if limit is None:
+        return ""
+    if limit.verdict == "storage" and limit.role is not None:
+        return f"limited by {limit.role} {_direction(summary, limit.role)}"
+    return LIMITS[limit.verdict]
+
+
+def _subject(summary: Summary) -> str:
+    jobs, workload = summary.jobs, summary.workload
+    planned = max(jobs.total, workload.jobs)
+    if summary.outcome == "running":
+        return f"Running: {jobs.finished} of {planned} jobs finished so far"
+    if summary.outcome != "completed" and summary.kind != "imported":
+        return f"{str(summary.outcome).capitalize()}: {jobs.finished} of {planned} jobs finished"
+    if summary.kind == "imported":
+        return counted_noun(jobs.total, "imported job") if jobs.total else "Imported recording of the host"
+    sessions = counted_noun(workload.sessions, "session")
+    answer = summary.capacity.answer if summary.capacity else "not known"
+    preliminary = " (preliminary)" if summary.capacity and summary.capacity.preliminary else ""
+    said = f"{sessions}: not known whether carried" if answer == "not known" else f"{sessions} {answer}"
+    return ("Simulated: " if summary.kind == "simulated" else "") + said + preliminary
+
+
+def _direction(summary: Summary, role: Role) -> str:
+    """``reads`` or ``writes`` where most of the time inside calls on the role went into it, else ``I/O``."""
+    calls = (summary.io.by_role or {}).get(role)
+    if calls is None:
+        return "I/O"
+    reads = calls.reads * (calls.read_latency_seconds.mean or 0.0)
+    writes = calls.writes * (calls.write_latency_seconds.mean or 0.0)
+    for word, seconds in (("reads", reads), ("writes", writes)):
+        if seconds > NAMED_RATIO * (reads + writes):
+            return word
+    return "I/O"
