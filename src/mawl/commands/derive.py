@@ -17,8 +17,9 @@ from pathlib import Path
 
 from mawl.commands.arguments import settings
 from mawl.derive.derive import DeriveRequest, derive
-from mawl.derive.folder import make_derived_folder, write_derived
-from mawl.derive.shown import text_of
+from mawl.derive.folder import make_derived_folder, write_derived, write_nights
+from mawl.derive.nights import derive_nights, parse_daily
+from mawl.derive.shown import text_of, text_of_nights
 from mawl.derive.window import parse_night
 from mawl.errors import UsageError
 from mawl.importers.build import ImportRequest, import_files
@@ -43,6 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--night",
         metavar="START/END",
         help="jobs that started in this window only: 2026-03-02T20:00/06:00, in the zone of --timezone",
+    )
+    parser.add_argument(
+        "--nights",
+        type=int,
+        metavar="N",
+        help="so many nights that stand for all, each in a folder of its own; --night is then the window of "
+        "every day: 20:00/06:00",
     )
     parser.add_argument(
         "--arrivals",
@@ -103,8 +111,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Derive, and print how sure the numbers are."""
     clocks = Clocks(parse_zones(arguments.timezone, tuple(IMPORTERS)), parse_shifts(arguments.shift))
+    zone = clocks.zone_of("saslog")
+    daily = None
+    if arguments.nights is not None:
+        if arguments.nights < 1 or arguments.night is None:
+            raise UsageError("--nights takes at least 1, and the window of every day: --night 20:00/06:00")
+        daily = parse_daily(arguments.night, zone)
     request = DeriveRequest(
-        night=parse_night(arguments.night, clocks.zone_of("saslog")) if arguments.night else None,
+        night=parse_night(arguments.night, zone) if arguments.night and daily is None else None,
         arrivals=arguments.arrivals,
         growth=arguments.growth,
         scale=arguments.scale,
@@ -116,6 +130,11 @@ def run(arguments: argparse.Namespace) -> int:
     output = Path(arguments.output)
     make_derived_folder(output)
     with _opened(arguments.logs, clocks, settings().runs(arguments.runs)) as stored:
+        if daily is not None:
+            thinning, nights = derive_nights(stored, request, daily, arguments.nights)
+            write_nights(output, thinning, nights)
+            print(text_of_nights(thinning, str(output)))
+            return 0
         derived = derive(stored, request)
     write_derived(output, derived)
     print(text_of(derived.evidence, str(output)))

@@ -54,7 +54,7 @@ def derive(run: Run, request: DeriveRequest) -> Derived:
     Raises :class:`~mawl.errors.UsageError` where no job is left, and where the jobs lie hours apart and no
     night says which are meant.
     """
-    records = [job for job in run.job_records() if job.outcome != "not_started"]
+    records = _started(run)
     in_window = records if request.night is None else in_night(records, request.night)
     chosen = [job for job in in_window if _chosen(job.program, request)]
     if request.night is None:
@@ -175,6 +175,15 @@ def _steps_of(run: Run) -> tuple[dict[str, list[StepTold]], int]:
 def _is_linux(kernel: str) -> bool:
     """Whether a banner's platform is Linux; mawl's own logs have the release of the kernel alone."""
     return kernel.startswith("Linux") or kernel[:1].isdigit()
+
+
+def chosen_jobs(run: Run, request: DeriveRequest) -> list[JobRecord]:
+    """The jobs that ``only`` and ``without`` leave, of any night."""
+    return [job for job in _started(run) if _chosen(job.program, request)]
+
+
+def _started(run: Run) -> list[JobRecord]:
+    return [job for job in run.job_records() if job.outcome != "not_started"]
 
 
 def _chosen(program: str, request: DeriveRequest) -> bool:

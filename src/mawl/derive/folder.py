@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 import tomli_w
 
 from mawl.derive.derive import Derived
+from mawl.derive.nights import Thinning
 from mawl.derive.page import html_of
 from mawl.errors import UnsuitableMachineError, UsageError, cure_of
 from mawl.model.derived import FILE
@@ -18,6 +19,7 @@ from mawl.store.files import replace_file
 WORKLOAD = "workload.toml"
 EVIDENCE = "evidence.json"
 PAGE = "evidence.html"
+NIGHTS = "nights.json"
 
 
 def make_derived_folder(path: Path) -> None:
@@ -52,6 +54,15 @@ def write_derived(path: Path, derived: Derived) -> None:
     }
     for name, made in files.items():
         replace_file(path / name, made())
+
+
+def write_nights(path: Path, thinning: Thinning, nights: Sequence[Derived]) -> None:
+    """A derived folder for each night (``night-1``), and ``nights.json`` with what each stands for."""
+    for one, derived in zip(thinning.chosen, nights, strict=True):
+        folder = path / f"night-{one.number}"
+        folder.mkdir()
+        write_derived(folder, derived)
+    replace_file(path / NIGHTS, msgspec.json.format(msgspec.json.encode(thinning), indent=1))
 
 
 def _workload(derived: Derived) -> str:

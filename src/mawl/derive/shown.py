@@ -8,10 +8,12 @@ from textwrap import wrap
 from mawl.derive.estimate import ORIGINS, Origin
 from mawl.derive.evidence import DerivedEvidence, LeftOut, LoadOfProgram, Shares, whole
 from mawl.derive.inferred import CACHED_RATIO
+from mawl.derive.nights import ChosenNight, Thinning
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
 
 MOST_PROGRAMS = 10
+NIGHTS_HEAD = ("folder", "stands for", "jobs", "CPU", "real", "blocks", "most at once")
 HEAD = ("program", "jobs", "steps", "CPU", "range", "moved", "range", "told", "inferred", "assumed")
 
 
@@ -27,6 +29,35 @@ def text_of(evidence: DerivedEvidence, folder: str) -> str:
         LINE_WIDTH,
     )
     return "\n".join(lines)
+
+
+def text_of_nights(thinning: Thinning, folder: str) -> str:
+    """Which nights stand for all, and how far their sums are off."""
+    lines = [
+        f"nights    {len(thinning.chosen)} of {thinning.nights}; folders {folder}/night-1 and so on",
+        "",
+        *aligned([NIGHTS_HEAD, *(_night(one) for one in thinning.chosen)]),
+    ]
+    known = [
+        f"{name.replace('_', ' ')} {error:+.1%}"
+        for name, error in thinning.errors.items()
+        if error is not None
+    ]
+    sentence = f"Each counted for the nights that it stands for, they miss all nights by: {', '.join(known)}."
+    return "\n".join([*lines, *wrap(sentence, LINE_WIDTH)])
+
+
+def _night(one: ChosenNight) -> tuple[str, ...]:
+    load = one.load
+    return (
+        f"night-{one.number}",
+        str(one.nights),
+        str(load.jobs),
+        format_seconds(load.cpu_seconds),
+        format_seconds(load.real_seconds),
+        format_bytes(load.block_bytes),
+        str(load.peak_jobs),
+    )
 
 
 def _labelled(evidence: DerivedEvidence) -> Iterator[str]:

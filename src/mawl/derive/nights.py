@@ -1,0 +1,204 @@
+"""Many nights thinned to a few that stand for them, with the error that this makes."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta, tzinfo
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from mawl.derive.derive import Derived, DeriveRequest, chosen_jobs, derive
+from mawl.derive.told import BLOCK_BYTES
+from mawl.derive.window import Night
+from mawl.errors import UsageError
+from mawl.model.records import JobRecord
+from mawl.store import Run
+from mawl.units import counted_noun
+
+MOST_NIGHTS = 1000
+"""Nights of one thinning: three years nearly."""
+
+_DAILY = re.compile(r"([0-9]{2}):([0-9]{2})/([0-9]{2}):([0-9]{2})")
+
+
+class DailyWindow(msgspec.Struct, frozen=True):
+    """A window of every day: from minute to minute of the clock of ``zone``, over midnight or not."""
+
+    starts_minute: int
+    ends_minute: int
+    zone: tzinfo = UTC
+
+    def of(self, at: float) -> Night | None:
+        """The night in which a point in time lies; None between two nights."""
+        local = datetime.fromtimestamp(at, self.zone)
+        for back in (0, 1):
+            midnight = (local - timedelta(days=back)).replace(hour=0, minute=0, second=0, microsecond=0)
+            start = midnight + timedelta(minutes=self.starts_minute)
+            over = self.ends_minute <= self.starts_minute
+            end = midnight + timedelta(days=over, minutes=self.ends_minute)
+            night = Night(start.timestamp(), end.timestamp())
+            if night.starts_at <= at < night.ends_at:
+                return night
+        return None
+
+
+class NightLoad(msgspec.Struct, frozen=True, kw_only=True):
+    """What the jobs that started in a night used, by their logs' own totals; ``peak_jobs`` ran at once."""
+
+    jobs: int
+    cpu_seconds: float
+    real_seconds: float
+    block_bytes: float
+    peak_jobs: int
+
+
+FIGURES = NightLoad.__struct_fields__
+
+
+class ChosenNight(msgspec.Struct, frozen=True, kw_only=True):
+    """A night that stands for ``nights`` nights, itself included; its number is that of its folder."""
+
+    number: int
+    nights: int
+    load: NightLoad
+
+
+class Thinning(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole of ``nights.json``.
+
+    ``errors`` says of each sum over all nights by how much the chosen ones, each counted as often as it
+    stands for a night, miss it (a ratio, signed); of ``peak_jobs`` the same of the largest.
+    """
+
+    format: int = 1
+    nights: int
+    chosen: tuple[ChosenNight, ...]
+    errors: dict[str, float | None]
+
+
+def derive_nights(
+    run: Run, request: DeriveRequest, window: DailyWindow, count: int
+) -> tuple[Thinning, list[Derived]]:
+    """The nights that stand for all of a run, each derived; their jobs have the nights as ``weight``.
+
+    Raises :class:`~mawl.errors.UsageError` as :func:`thinned` and :func:`~mawl.derive.derive.derive` do.
+    """
+    found, nights = thinned(chosen_jobs(run, request), window, count)
+    return found, [
+        _weighted(derive(run, msgspec.structs.replace(request, night=night)), one.nights)
+        for night, one in zip(nights, found.chosen, strict=True)
+    ]
+
+
+def _weighted(derived: Derived, nights: int) -> Derived:
+    jobs = tuple(msgspec.structs.replace(job, weight=float(nights)) for job in derived.workload.jobs)
+    return Derived(msgspec.structs.replace(derived.workload, jobs=jobs), derived.evidence)
+
+
+def parse_daily(text: str, zone: tzinfo | None = None) -> DailyWindow:
+    """``20:00/06:00``; :class:`~mawl.errors.UsageError` for anything else."""
+    match = _DAILY.fullmatch(text)
+    hours = [int(part) for part in match.groups()] if match else [99] * 4
+    start, end = (hours[0] * 60 + hours[1], hours[2] * 60 + hours[3])
+    if max(hours[0], hours[2]) > 23 or max(hours[1], hours[3]) > 59 or start == end:
+        raise UsageError(
+            f"--night {text}: expected a window of every day with --nights",
+            cure="write two clock times: 20:00/06:00",
+        )
+    return DailyWindow(start, end, zone or UTC)
+
+
+def thinned(jobs: Sequence[JobRecord], window: DailyWindow, count: int) -> tuple[Thinning, list[Night]]:
+    """The nights that stand for all, the one with the most CPU time first, and when they were.
+
+    Nights are grouped by k-medoids (Kaufman and Rousseeuw, Finding Groups in Data, 1990, chapter 2: BUILD and
+    SWAP) over the logarithms of their figures, each divided by its standard deviation.
+    Raises :class:`~mawl.errors.UsageError` where fewer nights have jobs than are asked for.
+    """
+    nights: dict[Night, list[JobRecord]] = {}
+    for job in jobs:
+        if job.started_at is not None and (night := window.of(job.started_at)) is not None:
+            nights.setdefault(night, []).append(job)
+    if not count <= len(nights) <= MOST_NIGHTS:
+        raise UsageError(
+            f"--nights {count}: the logs have {counted_noun(len(nights), 'such night')} with jobs",
+            cure=f"ask for at most as many, and give logs of at most {MOST_NIGHTS} nights",
+        )
+    order = sorted(nights, key=lambda night: night.starts_at)
+    loads = [_load(nights[night]) for night in order]
+    medoids, nearest = _medoids(_distances(loads), count)
+    medoids.sort(key=lambda place: -loads[place].cpu_seconds)
+    stands = [sum(one == place for one in nearest) for place in medoids]
+    chosen = tuple(
+        ChosenNight(number=number, nights=many, load=loads[place])
+        for number, (place, many) in enumerate(zip(medoids, stands, strict=True), 1)
+    )
+    found = Thinning(nights=len(loads), chosen=chosen, errors=_errors(loads, chosen))
+    return found, [order[place] for place in medoids]
+
+
+def _load(jobs: Sequence[JobRecord]) -> NightLoad:
+    blocks = [(job.usage.block_input_operations, job.usage.block_output_operations) for job in jobs]
+    ends = [(job.started_at or 0.0, 1) for job in jobs]
+    ends += [(job.ended_at, -1) for job in jobs if job.ended_at is not None]
+    running = peak = 0
+    for _, change in sorted(ends):
+        running += change
+        peak = max(peak, running)
+    return NightLoad(
+        jobs=len(jobs),
+        cpu_seconds=math.fsum(job.usage.cpu_seconds or 0.0 for job in jobs),
+        real_seconds=math.fsum(job.usage.real_time_seconds or 0.0 for job in jobs),
+        block_bytes=float(sum((one or 0) + (other or 0) for one, other in blocks) * BLOCK_BYTES),
+        peak_jobs=peak,
+    )
+
+
+def _distances(loads: Sequence[NightLoad]) -> NDArray[np.float64]:
+    """Between each two nights, (nights, nights)."""
+    figures = np.log1p([[float(getattr(load, name)) for name in FIGURES] for load in loads])
+    spread = figures.std(axis=0)
+    scaled = figures / np.where(spread > 0, spread, 1.0)
+    return np.asarray(np.sqrt(((scaled[:, None, :] - scaled[None, :, :]) ** 2).sum(axis=2)))
+
+
+def _medoids(distances: NDArray[np.float64], count: int) -> tuple[list[int], list[int]]:
+    """The places of the medoids, and for each night that of the nearest one."""
+    medoids: list[int] = []
+    closest = np.full(len(distances), np.inf)
+    for _ in range(count):
+        costs = np.minimum(closest[None, :], distances).sum(axis=1)
+        costs[medoids] = np.inf
+        medoids.append(int(costs.argmin()))
+        closest = np.minimum(closest, distances[medoids[-1]])
+    better = True
+    while better:
+        better = False
+        for place in range(count):
+            others = [one for number, one in enumerate(medoids) if number != place]
+            rest = distances[others].min(axis=0) if others else np.full(len(distances), np.inf)
+            costs = np.minimum(rest[None, :], distances).sum(axis=1)
+            costs[others] = np.inf
+            best = int(costs.argmin())
+            if costs[best] < costs[medoids[place]] * (1 - 1e-12):
+                medoids[place], better = best, True
+    nearest = distances[medoids].argmin(axis=0)
+    nearest[medoids] = np.arange(count)
+    return medoids, [medoids[place] for place in nearest]
+
+
+def _errors(loads: Sequence[NightLoad], chosen: Sequence[ChosenNight]) -> dict[str, float | None]:
+    found: dict[str, float | None] = {}
+    for name in FIGURES:
+        if name == "peak_jobs":
+            true = float(max(load.peak_jobs for load in loads))
+            mine = float(max(one.load.peak_jobs for one in chosen))
+        else:
+            true = math.fsum(getattr(load, name) for load in loads)
+            mine = math.fsum(getattr(one.load, name) * one.nights for one in chosen)
+        found[name] = mine / true - 1 if true else None
+    return found
