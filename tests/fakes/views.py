@@ -12,6 +12,7 @@ from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.analysis.device_bytes import DeviceBytes
 from mawl.analysis.series import RunSamples
 from mawl.analysis.view import RunView
+from mawl.model.arrays import ArrayStatistics
 from mawl.model.fields import Place, place
 from mawl.model.probe import Probe
 from mawl.model.records import EventRecord, JobRecord
@@ -70,9 +71,11 @@ def summary_of(
     events: Sequence[EventRecord] = (),
     probe: Probe | str | None = None,
     moved: DeviceBytes | None = None,
+    arrays: ArrayStatistics | str | None = None,
 ) -> dict[str, Any]:
     """The summary of a run of these parts, not judged."""
-    return plain(RunView(facts, jobs, samples, events=events, rows=rows, probe=probe, moved=moved).summary)
+    view = RunView(facts, jobs, samples, events=events, rows=rows, probe=probe, moved=moved, arrays=arrays)
+    return plain(view.summary)
 
 
 def judged(view: RunView, bounds: CapacityBounds | None = None) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from mawl.model.signature import SIGNATURE
 from mawl.model.usage import FIELDS, Usage
 from mawl.runner.sampling import Sampling
 from tests.advice.test_smt import judged
+from tests.fakes.array_run import array_statistics
 from tests.fakes.clustered_run import on_nodes
 from tests.fakes.compressed_run import sampled
 from tests.fakes.host_run import PARTS, apart_facts, host_facts
@@ -47,7 +48,8 @@ def judged_summary() -> dict[str, Any]:
     alone = [Alone(program="wide_sort", jobs=["s1-1"], real_time_seconds=10.0, run_id="solo")]
     of = msgspec.structs.replace(host_facts(), compressibility=sampled(), alone=alone)
     some = samples(60, IDLE | PARTS)
-    return judge(of, jobs(), summary_of(of, jobs(), samples=some, probe=probe(disk())), some)
+    found = summary_of(of, jobs(), samples=some, probe=probe(disk()), arrays=array_statistics())
+    return judge(of, jobs(), found, some)
 
 
 def test_every_usage_field_has_an_entry_and_none_is_made_up() -> None:

@@ -23,9 +23,10 @@ from mawl.reporters.table import EVERY, HTML, SHOWN, TEXT, Note, Row, RunColumn,
 from mawl.reporters.text_table import table_lines
 from mawl.store import open_run
 from mawl.units import format_bytes, format_ratio, format_seconds
+from tests.fakes.array_run import array_statistics
 from tests.fakes.fabric_run import client, fabric_summary, server
 from tests.fakes.stored_run import facts, write_run
-from tests.fakes.views import BARE, typed
+from tests.fakes.views import BARE, as_summary, summary_of, typed
 from tests.reporters.test_probe import probed_summary
 
 EVIL = "=x | <b>y</b>\n@team"
@@ -80,7 +81,8 @@ def test_names_of_tables_are_unique() -> None:
 def test_the_figures_of_a_column_are_what_its_head_defines(view: StoredView) -> None:
     fabric = fabric_summary({"n1": client(9e6), "n2": client(9e6), "sto": server(18e6)})
     held = set()
-    for summary in (judged(view), typed(fabric), typed(probed_summary())):
+    attached = as_summary(summary_of(facts(), view.jobs, arrays=array_statistics()))
+    for summary in (judged(view), typed(fabric), typed(probed_summary()), attached):
         for table in RUN_TABLES:
             for row in table.rows(view, summary):
                 for column in table.columns:

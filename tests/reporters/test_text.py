@@ -85,7 +85,7 @@ def test_json_is_the_summary_with_sorted_keys() -> None:
     assert msgspec.json.decode(text) == summary
     keys = list(msgspec.json.decode(text))
     assert keys == sorted(keys)
-    assert text.startswith('{\n  "capacity": null,')
+    assert text.startswith('{\n  "arrays": null,')
 
 
 @pytest.mark.parametrize(

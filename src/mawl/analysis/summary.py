@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from mawl.analysis.arrays import arrays_block
 from mawl.analysis.blocks import Missing
 from mawl.analysis.cluster import cluster_block
 from mawl.analysis.compressibility import compressibility_of
@@ -93,6 +94,7 @@ def summary_of(view: RunView) -> Summary:
         remarks=_remarks(view, host),
         host=host,
         storage=storage_block(facts, io.by_role, jobs, windows, samples, view.probe, found),
+        arrays=arrays_block(facts, samples, windows, view.arrays, found),
         volume_order=facts.volume_order,
         volumes=volumes,
         roles=roles_block(facts, volumes, samples, found),

@@ -16,6 +16,7 @@ from mawl.analysis.timeline import Timeline
 from mawl.analysis.unended import CUT, line_of
 from mawl.analysis.windows import Windows, windows_of
 from mawl.errors import UnreadableRunError
+from mawl.model.arrays import ArrayStatistics
 from mawl.model.probe import Probe
 from mawl.model.records import EventRecord, JobRecord
 from mawl.model.run import RunFacts, VolumeFacts
@@ -32,8 +33,9 @@ class RunView:
     Everything beyond the facts and the records of the jobs is derived when it is first asked for, and kept
     with the object.  ``rows`` is how many steps, samples and events the folder holds, ``damage`` why one of
     them is not known, by its path in the summary.  ``probe`` is what the storage can do, or why that cannot
-    be read; ``moved`` what the devices of the roles moved, where that is known without samples.  ``stride``
-    is that of the :class:`~mawl.store.Run`: how many samples stand behind each.
+    be read; ``moved`` what the devices of the roles moved, where that is known without samples; ``arrays``
+    what storage arrays did, or why that cannot be read.  ``stride`` is that of the
+    :class:`~mawl.store.Run`: how many samples stand behind each.
     """
 
     def __init__(
@@ -47,11 +49,12 @@ class RunView:
         damage: Mapping[str, str] | None = None,
         probe: Probe | str | None = None,
         moved: DeviceBytes | None = None,
+        arrays: ArrayStatistics | str | None = None,
         stride: int = 1,
     ) -> None:
         self.facts, self.jobs, self.samples = facts, list(jobs), samples
         self.rows, self.damage = dict(rows or {}), dict(damage or {})
-        self.probe, self.moved, self.stride = probe, moved, stride
+        self.probe, self.moved, self.arrays, self.stride = probe, moved, arrays, stride
         self._events = events
 
     @property
@@ -135,6 +138,7 @@ class StoredView(RunView):
             rows=rows,
             damage=damage,
             probe=_probe(run),
+            arrays=_arrays(run),
             stride=run.stride,
         )
         self.run = run
@@ -178,6 +182,14 @@ def _samples(run: Run) -> RunSamples | None:
         return evened(stored) if stored.nodes else None
     except UnreadableRunError:
         return None
+
+
+def _arrays(run: Run) -> ArrayStatistics | str | None:
+    """Statistics of arrays, or why they cannot be read: a report goes on without them."""
+    try:
+        return run.arrays
+    except UnreadableRunError as error:
+        return str(error)
 
 
 def _probe(run: Run) -> Probe | str | None:

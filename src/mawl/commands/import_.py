@@ -10,12 +10,16 @@ import re
 import secrets
 import sys
 import time
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import msgspec
 
 from mawl.commands.arguments import settings
+from mawl.commands.attach import attach
+from mawl.commands.attach import text as attached_text
 from mawl.errors import UsageError
+from mawl.importers.arrays.maps import load_map
 from mawl.importers.build import Imported, ImportRequest, import_files
 from mawl.importers.clock import Clocks, parse_shifts, parse_untimed, parse_zones
 from mawl.importers.registry import IMPORTERS
@@ -67,6 +71,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ROLE=PATTERN",
         help="devices of a role, as a regular expression of whole names: work='hdisk1[0-9]'; may be repeated",
     )
+    parser.add_argument(
+        "--array-map",
+        metavar="FILE",
+        help="columns of statistics of a storage array, and which files have them (see mawl attach); the "
+        "other files are imported as without it",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -75,8 +85,9 @@ def run(arguments: argparse.Namespace) -> int:
     runs = settings().runs(arguments.runs)
     run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-imported-{secrets.token_hex(2)}"
     output = arguments.output
+    paths, of_arrays = _split(arguments.paths, arguments.array_map)
     request = ImportRequest(
-        paths=arguments.paths,
+        paths=paths,
         folder=(runs / run_id if output is None else Path(output)).absolute(),
         run_id=run_id if output is None else Path(output).absolute().name,
         runs=runs if output is None or lies_in(Path(output), runs) else None,
@@ -87,8 +98,30 @@ def run(arguments: argparse.Namespace) -> int:
         command=["mawl", *sys.argv[1:]],
     )
     imported = import_files(request)
+    if of_arrays:
+        attached = attach(request.folder, of_arrays, Path(arguments.array_map))
+        if not arguments.json:
+            print(attached_text(attached))
     print(render(msgspec.to_builtins(imported)) if arguments.json else _text(imported))
     return 0
+
+
+def _split(paths: list[str], array_map: str | None) -> tuple[list[str], list[Path]]:
+    """Paths to import, and files of an array: those that were named and fit the pattern of its map."""
+    if array_map is None:
+        return paths, []
+    pattern = load_map(Path(array_map)).files
+    of_arrays = [path for path in paths if fnmatchcase(Path(path).name, pattern) and not Path(path).is_dir()]
+    if not of_arrays:
+        raise UsageError(
+            f"no named file fits {pattern}", where=array_map, cure="name them, or set files in it"
+        )
+    rest = [path for path in paths if path not in of_arrays]
+    if not rest:
+        raise UsageError(
+            "only files of an array are named", cure="name logs or recordings, too; or mawl attach"
+        )
+    return rest, [Path(path) for path in of_arrays]
 
 
 def _roles(given: list[str]) -> dict[Role, list[re.Pattern[str]]]:

@@ -46,6 +46,7 @@ VERBS = (
     "compressibility",
     "import",
     "derive",
+    "attach",
     "lab",
     "doctor",
     "clean",

@@ -18,7 +18,8 @@ History of the format
        with their waits
   2.1  run.json: spec, what was asked of the run, whole; option queue_depth (1 in older folders);
        jobs: private_memory_bytes
-  2.2  steps: notes, what a SAS log tells of tables, sorts and indexes
+  2.2  steps: notes, what a SAS log tells of tables, sorts and indexes;
+       arrays.json: statistics of storage arrays
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
 it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.
@@ -34,6 +35,7 @@ LOGS = "logs"
 OWN_LOG, KEPT_LOG = ".saslog", ".sas.log"
 """After a job's name in logs: the log that mawl writes of it, and the log of a command that is SAS."""
 PROBE = "probe.json"
+ARRAYS = "arrays.json"
 LATEST = "latest"
 NODES = "nodes"
 """Of a run on several nodes: their own run folders, by name."""

@@ -12,9 +12,11 @@ import pyarrow as pa
 from pyarrow import compute
 
 from mawl.errors import UnreadableRunError, UsageError
+from mawl.model.arrays import ArrayStatistics
 from mawl.model.probe import Probe
 from mawl.model.records import EventRecord, JobRecord, StepRecord
 from mawl.model.run import RunFacts
+from mawl.store.arrays import arrays_of
 from mawl.store.budget import OverBudgetError, budget_of
 from mawl.store.columns import SCHEMAS
 from mawl.store.compaction import closed, compact, complete, line_tables, read_journal, sample_tables
@@ -88,6 +90,11 @@ class Run:
     def probe(self) -> Probe | None:
         """What the storage can do, where a probe was put into the folder; else None."""
         return probe_of(self.path)
+
+    @cached_property
+    def arrays(self) -> ArrayStatistics | None:
+        """What storage arrays did, where their statistics joined the run; else None."""
+        return arrays_of(self.path)
 
     def job_records(self) -> list[JobRecord]:
         """The rows of ``jobs`` as records; made once, since several readers of a run ask for them."""

@@ -9,6 +9,7 @@ import msgspec
 from mawl.definitions.figure import block, instant, sentence, text
 from mawl.definitions.metric import CPU_ACCOUNT, FACTS, HOST, MISSING, WAITS
 from mawl.model.run import NodeFacts, OutsideCpu, Overhead, WorkloadFacts
+from mawl.model.summary.arrays import ARRAY_PAGE, Arrays
 from mawl.model.summary.cluster import Cluster
 from mawl.model.summary.compression import CompressibilityFigures
 from mawl.model.summary.host import Host
@@ -115,6 +116,16 @@ class Summary(msgspec.Struct, kw_only=True):
     storage: Annotated[
         Storage | None,
         block("What each role asked of its devices, and what a probe found.", DEMAND_AGAINST_CAPABILITY),
+    ]
+    arrays: Annotated[
+        Arrays | None,
+        block(
+            "Each role at the storage array and at the host.",
+            ARRAY_PAGE,
+            absent="no statistics of an array joined the run (mawl attach)",
+            within="the array or the host does not say, or their figures cover too little of the run",
+            null_answers=True,
+        ),
     ]
     volume_order: Annotated[
         str | None,

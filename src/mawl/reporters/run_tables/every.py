@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mawl.reporters.run_tables.arrays import ARRAYS
 from mawl.reporters.run_tables.cpu_account import CPU_ACCOUNT
 from mawl.reporters.run_tables.demand import DEMAND
 from mawl.reporters.run_tables.devices import DEVICES
@@ -30,6 +31,7 @@ RUN_TABLES: tuple[RunTable, ...] = (
     ROLE_LATENCY,
     VOLUMES,
     DEMAND,
+    ARRAYS,
     PROGRAMS,
     PROGRAM_WAITS,
     DEVICES,

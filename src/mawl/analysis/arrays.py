@@ -1,0 +1,210 @@
+"""Figures of storage arrays over the windows of a run, beside the host's own of the same roles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from mawl.analysis.blocks import Missing
+from mawl.analysis.series import RunSamples
+from mawl.analysis.windows import Windows
+from mawl.model.arrays import ArrayInterval, ArrayStatistics, ArrayVolume
+from mawl.model.run import RunFacts
+from mawl.model.summary.arrays import ArrayRoleFigures, Arrays, StorageSide
+from mawl.spec.program_options import ROLES, Role
+
+LEAST_COVERED = 0.5
+"""Of a window and of the active phase: what less of it is known has no figure."""
+
+Values = list[float | None]
+Figure = Callable[[ArrayInterval], float | None]
+
+
+def arrays_block(
+    facts: RunFacts,
+    samples: RunSamples | None,
+    windows: Windows | None,
+    held: ArrayStatistics | str | None,
+    missing: Missing,
+) -> Arrays | None:
+    """The block; ``held`` is a text where ``arrays.json`` cannot be read."""
+    if isinstance(held, str):
+        missing["arrays"] = held
+        return None
+    if held is None:
+        return None
+    if windows is None:
+        missing["arrays"] = "the run has no active phase"
+        return None
+    edges = windows.active_edges
+    by_role: dict[str, ArrayRoleFigures] = {
+        role: _role(role, volumes, facts, samples, edges, missing)
+        for role in ROLES
+        if (volumes := [volume for volume in held.volumes if volume.role == role])
+    }
+    if not by_role:
+        missing["arrays"] = "no volume of the array is of a role: see roles in its map"
+        return None
+    return Arrays(by_role=by_role)
+
+
+def _role(
+    role: Role,
+    volumes: Sequence[ArrayVolume],
+    facts: RunFacts,
+    samples: RunSamples | None,
+    edges: Sequence[float],
+    missing: Missing,
+) -> ArrayRoleFigures:
+    covered = _all([_covered(volume, edges) for volume in volumes])
+    lengths = [later - earlier for earlier, later in pairwise(edges)]
+    share = sum(length for length, known in zip(lengths, covered, strict=True) if known) / sum(lengths)
+    known = covered if share >= LEAST_COVERED else [False] * len(covered)
+    path = f"arrays.by_role.{role}"
+    if share < LEAST_COVERED:
+        why = f"its statistics cover {share:.0%} of the active phase, less than half"
+        for figure in StorageSide.__struct_fields__:
+            missing[f"{path}.array.{figure}"] = why
+    at_array = _side(*_array_windows(volumes, edges, known), lengths)
+    at_host = _side(*_host_windows(role, facts, samples, edges), lengths)
+    beyond = None
+    if at_array.mean_latency_seconds is not None and at_host.mean_latency_seconds is not None:
+        beyond = at_host.mean_latency_seconds - at_array.mean_latency_seconds
+    else:
+        missing[f"{path}.beyond_array_seconds"] = "the latency at the array or at the host is not known"
+    return ArrayRoleFigures(
+        arrays=list(dict.fromkeys(volume.array for volume in volumes)),
+        volumes=len({(volume.array, volume.name) for volume in volumes}),
+        covered_ratio=share,
+        array=at_array,
+        host=at_host,
+        beyond_array_seconds=beyond,
+        hit_ratio=_share(volumes, edges, lambda one: one.hit_ratio),
+        saved_ratio=_share(volumes, edges, lambda one: one.saved_ratio),
+    )
+
+
+def _spread(volume: ArrayVolume, edges: Sequence[float], figure: Figure) -> tuple[Values, list[float]]:
+    """A rate's mean in each window and how many seconds of it are known: figures hold over their interval."""
+    ends = np.array([one.at for one in volume.intervals])
+    starts = ends - np.array([one.seconds for one in volume.intervals])
+    values = np.array([np.nan if (value := figure(one)) is None else value for one in volume.intervals])
+    good = ~np.isnan(values)
+    sums, seconds = np.zeros(len(edges)), np.zeros(len(edges))
+    lengths = (ends - starts)[good]
+    if lengths.size:
+        order = np.concatenate([starts[good], ends[good]])
+        points = np.unique(np.concatenate([order, np.asarray(edges)]))
+        amount, time = np.zeros(len(points)), np.zeros(len(points))
+        for at, sign in ((starts[good], 1.0), (ends[good], -1.0)):
+            place = np.searchsorted(points, at)
+            np.add.at(amount, place, sign * values[good])
+            np.add.at(time, place, sign)
+        steps = np.diff(points)
+        area = np.concatenate([[0.0], np.cumsum(np.cumsum(amount)[:-1] * steps)])
+        known = np.concatenate([[0.0], np.cumsum(np.minimum(np.cumsum(time)[:-1], 1.0) * steps)])
+        at_edges = np.searchsorted(points, np.asarray(edges))
+        sums, seconds = area[at_edges], known[at_edges]
+    gained, covered = np.diff(sums), np.diff(seconds)
+    means = [float(part / time) if time > 0 else None for part, time in zip(gained, covered, strict=True)]
+    return means, covered.tolist()
+
+
+def _covered(volume: ArrayVolume, edges: Sequence[float]) -> list[bool]:
+    _, seconds = _spread(volume, edges, lambda _: 0.0)
+    lengths = [later - earlier for earlier, later in pairwise(edges)]
+    return [known >= LEAST_COVERED * length for known, length in zip(seconds, lengths, strict=True)]
+
+
+def _all(rows: Sequence[Sequence[bool]]) -> list[bool]:
+    return [all(row) for row in zip(*rows, strict=True)]
+
+
+def _array_windows(
+    volumes: Sequence[ArrayVolume], edges: Sequence[float], known: Sequence[bool]
+) -> tuple[Values, Values, Values]:
+    """Bytes and requests per second, and seconds of requests per second, of all volumes in each window."""
+    columns: list[Values] = []
+    for figure in (_bytes, _requests, _waited):
+        parts = [_spread(volume, edges, figure)[0] for volume in volumes]
+        columns.append(
+            [_sum(row) if there else None for row, there in zip(zip(*parts, strict=True), known, strict=True)]
+        )
+    return columns[0], columns[1], columns[2]
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    return None if any(value is None for value in values) else sum(value or 0.0 for value in values)
+
+
+def _bytes(one: ArrayInterval) -> float | None:
+    return _sum((one.read_bytes_per_second, one.written_bytes_per_second))
+
+
+def _requests(one: ArrayInterval) -> float | None:
+    return _sum((one.reads_per_second, one.writes_per_second))
+
+
+def _waited(one: ArrayInterval) -> float | None:
+    """Seconds that requests took, for each second; a direction without requests took none."""
+    pairs = (
+        (one.reads_per_second, one.read_latency_seconds),
+        (one.writes_per_second, one.write_latency_seconds),
+    )
+    return _sum(
+        [
+            0.0 if rate == 0 else None if None in (rate, time) else (rate or 0.0) * (time or 0.0)
+            for rate, time in pairs
+        ]
+    )
+
+
+def _host_windows(
+    role: Role, facts: RunFacts, samples: RunSamples | None, edges: Sequence[float]
+) -> tuple[Values, Values, Values]:
+    """The same of the block devices that the role's file systems name as their own."""
+    named = {(one.node, device) for one in facts.volumes if one.role == role for device in one.devices}
+    none: Values = [None] * (len(edges) - 1)
+    if samples is None or not named:
+        return none, none, none
+    sums: list[list[Values]] = [[], [], []]
+    for node, device in sorted(named):
+        prefix = f"device.{device}"
+        both = f"{prefix}.requests" in samples.names(node)
+        requests = ("requests",) if both else ("reads", "writes")
+        seconds = ("request_seconds",) if both else ("read_seconds", "write_seconds")
+        for place, figures in enumerate((("read_bytes", "written_bytes"), requests, seconds)):
+            sums[place] += [_per_second(samples, node, f"{prefix}.{name}", edges) for name in figures]
+    found = [[_sum(row) for row in zip(*one, strict=True)] for one in sums]
+    return found[0], found[1], found[2]
+
+
+def _per_second(samples: RunSamples, node: str, series: str, edges: Sequence[float]) -> Values:
+    return [None if one is None else one.per_second for one in samples.changes(node, series, edges)]
+
+
+def _side(moved: Values, requests: Values, waited: Values, lengths: Sequence[float]) -> StorageSide:
+    known = [(value, length) for value, length in zip(moved, lengths, strict=True) if value is not None]
+    total = sum(length for _, length in known)
+    pairs = [
+        (time, count, length)
+        for time, count, length in zip(waited, requests, lengths, strict=True)
+        if time is not None and count
+    ]
+    counted = sum(count * length for _, count, length in pairs)
+    return StorageSide(
+        mean_bytes_per_second=sum(value * length for value, length in known) / total if total else None,
+        peak_bytes_per_second=max((value for value, _ in known), default=None),
+        mean_latency_seconds=sum(time * length for time, _, length in pairs) / counted if counted else None,
+        peak_latency_seconds=max((time / count for time, count, _ in pairs), default=None),
+    )
+
+
+def _share(volumes: Sequence[ArrayVolume], edges: Sequence[float], figure: Figure) -> float | None:
+    """The mean over volumes and the active phase; None where one does not say."""
+    whole = (edges[0], edges[-1])
+    means = [_spread(volume, whole, figure)[0][0] for volume in volumes]
+    total = _sum(means)
+    return None if total is None else total / len(means)

@@ -1,0 +1,87 @@
+"""Join statistics of storage arrays to a finished run, on its clock (docs/guides/arrays.md).
+
+Reports then show latency and throughput at the array beside the host's. The run itself is not changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from mawl.commands.arguments import settings
+from mawl.errors import UnsuitableMachineError
+from mawl.formats.lines import one_line
+from mawl.importers.arrays.join import joined, read_arrays
+from mawl.importers.arrays.maps import load_map, presets
+from mawl.model.arrays import ArrayStatistics
+from mawl.reporters.json import render
+from mawl.store import open_run
+from mawl.store.arrays import arrays_of, write_arrays
+from mawl.units import counted_noun, format_instant
+
+NAME = "attach"
+HELP = "join statistics of a storage array to a finished run"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl attach RUN FILE... --array-map FILE``."""
+    parser.add_argument("run", metavar="RUN", help="a run folder, a run id, or latest")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="statistics that the array exported")
+    parser.add_argument(
+        "--array-map",
+        required=True,
+        metavar="FILE",
+        help=f"TOML file with the names of columns, or a preset ({', '.join(presets())}), and the roles of "
+        "volumes",
+    )
+    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Attach, and print what was read and what was left out."""
+    stored = open_run(arguments.run, settings().runs(arguments.runs))
+    found = attach(stored.path, [Path(name) for name in arguments.files], Path(arguments.array_map))
+    print(render(summed(found)) if arguments.json else text(found))
+    return 0
+
+
+def attach(folder: Path, files: list[Path], array_map: Path) -> ArrayStatistics:
+    """Read the files and write what they say into the run folder; what was just read."""
+    found = read_arrays(files, load_map(array_map))
+    try:
+        write_arrays(folder, joined(arrays_of(folder), found))
+    except OSError as error:
+        raise UnsuitableMachineError(
+            "the run folder cannot be written", where=str(folder), why=(error.strerror or str(error)).lower()
+        ) from None
+    return found
+
+
+def summed(found: ArrayStatistics) -> dict[str, object]:
+    """Files and volumes without their intervals."""
+    return {
+        "files": found.files,
+        "volumes": [
+            {"array": one.array, "name": one.name, "role": one.role, "intervals": len(one.intervals)}
+            for one in found.volumes
+        ],
+    }
+
+
+def text(found: ArrayStatistics) -> str:
+    """A line for each file, then the volumes by role."""
+    lines = []
+    for one in found.files:
+        left = f", {one.skipped} left out ({one.reason})" if one.skipped else ""
+        lines.append(f"file      {one.name}: {counted_noun(one.rows, 'row')}{left}")
+    for role in ("data", "work", "util", None):
+        held = [volume for volume in found.volumes if volume.role == role]
+        if held:
+            ends = [one.at for volume in held for one in volume.intervals]
+            span = f"{format_instant(min(ends))} to {format_instant(max(ends))}"
+            names = ", ".join(volume.name or "the whole array" for volume in held[:6])
+            more = ", ..." if len(held) > 6 else ""
+            label = role or "no role"
+            lines.append(f"{label:<9} {counted_noun(len(held), 'volume')} ({one_line(names)}{more}), {span}")
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Statistics of storage arrays, joined to a run on its clock."""

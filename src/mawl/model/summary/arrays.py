@@ -1,0 +1,56 @@
+"""What storage arrays did beside what the host saw of them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from mawl.definitions.figure import Number, block, count, listing, rate, seconds, share, words
+
+ARRAY_PAGE = "docs/design/arrays.md, Array and host"
+
+
+class StorageSide(msgspec.Struct, kw_only=True):
+    """Throughput and latency of a role over the windows of the active phase, at one place."""
+
+    mean_bytes_per_second: Annotated[
+        Number | None,
+        rate("Bytes read and written for each second {place}, mean of the windows.", ARRAY_PAGE),
+    ]
+    peak_bytes_per_second: Annotated[Number | None, rate("That of the highest window {place}.", ARRAY_PAGE)]
+    mean_latency_seconds: Annotated[
+        Number | None, seconds("Time of requests {place} over their number, over all windows.", ARRAY_PAGE)
+    ]
+    peak_latency_seconds: Annotated[Number | None, seconds("That of the highest window {place}.", ARRAY_PAGE)]
+
+
+class ArrayRoleFigures(msgspec.Struct, kw_only=True):
+    """A role at the arrays that hold it, and at the host."""
+
+    arrays: Annotated[list[str], listing("Arrays that hold the role's volumes.", ARRAY_PAGE)]
+    volumes: Annotated[int, count("Volumes of the role with statistics.", ARRAY_PAGE)]
+    covered_ratio: Annotated[
+        Number,
+        share("Share of the active phase in windows that statistics of all volumes cover.", ARRAY_PAGE),
+    ]
+    array: Annotated[StorageSide, words(place="at the array")]
+    host: Annotated[StorageSide, words(place="at the role's block devices of the host")]
+    beyond_array_seconds: Annotated[
+        Number | None,
+        seconds(
+            "Mean latency at the host less that at the array: queues of the host, adapters, fabric and "
+            "multipath, which these figures do not tell apart.",
+            ARRAY_PAGE,
+        ),
+    ]
+    hit_ratio: Annotated[Number | None, share("Requests that the array's cache served, mean.", ARRAY_PAGE)]
+    saved_ratio: Annotated[
+        Number | None, share("What the array says that its compression saves, mean.", ARRAY_PAGE)
+    ]
+
+
+class Arrays(msgspec.Struct, kw_only=True):
+    """Storage arrays whose statistics joined the run."""
+
+    by_role: Annotated[dict[str, ArrayRoleFigures], block(member="role")]

@@ -1,0 +1,102 @@
+"""Throughput and latency at the array over the windows of a run, against sums by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mawl.analysis.arrays import arrays_block
+from mawl.analysis.windows import Windows
+from mawl.model.arrays import ArrayInterval, ArrayStatistics, ArrayVolume
+from mawl.model.summary.arrays import ArrayRoleFigures
+from tests.fakes.stored_run import facts
+
+WINDOWS = Windows(seconds=60.0, edges=(1000.0, 1060.0, 1120.0, 1180.0, 1240.0), active=4)
+
+
+def volume(name: str, rows: list[tuple[float, float, dict[str, float]]], role: Any = "data") -> ArrayVolume:
+    intervals = [ArrayInterval(at=at, seconds=seconds, **figures) for at, seconds, figures in rows]
+    return ArrayVolume(array="A", name=name, role=role, intervals=intervals)
+
+
+def figures(*volumes: ArrayVolume) -> tuple[ArrayRoleFigures, dict[str, str]]:
+    missing: dict[str, str] = {}
+    held = ArrayStatistics(files=[], volumes=list(volumes))
+    block = arrays_block(facts(), None, WINDOWS, held, missing)
+    assert block is not None
+    return block.by_role["data"], missing
+
+
+def rates(read: float, requests: float, latency: float) -> dict[str, float]:
+    return {
+        "read_bytes_per_second": read,
+        "written_bytes_per_second": 0.0,
+        "reads_per_second": requests,
+        "writes_per_second": 0.0,
+        "read_latency_seconds": latency,
+    }
+
+
+def test_means_and_peaks_are_sums_over_volumes_weighted_by_requests() -> None:
+    first = volume("a", [(1000.0 + 60 * n, 60.0, rates(100.0 * n, 10.0 * n, 0.001 * n)) for n in range(1, 5)])
+    second = volume("b", [(1000.0 + 60 * n, 60.0, rates(50.0, 10.0, 0.009)) for n in range(1, 5)])
+    found, _ = figures(first, second)
+    assert (found.volumes, found.covered_ratio) == (2, 1.0)
+    assert found.array.mean_bytes_per_second == pytest.approx(250 + 50)
+    assert found.array.peak_bytes_per_second == pytest.approx(450)
+    waited = sum(10 * n * 0.001 * n for n in range(1, 5)) + 4 * 10 * 0.009
+    assert found.array.mean_latency_seconds == pytest.approx(waited / (100 + 40))
+    assert found.array.peak_latency_seconds == pytest.approx((10 * 0.001 + 10 * 0.009) / 20)
+    assert found.beyond_array_seconds is None, "nothing is known of the host"
+
+
+def test_intervals_that_lie_across_windows_are_spread_evenly() -> None:
+    held = volume("a", [(1090.0, 120.0, rates(100.0, 1.0, 0.001)), (1330.0, 240.0, rates(300.0, 1.0, 0.001))])
+    found, _ = figures(held)
+    assert found.array.peak_bytes_per_second == pytest.approx(300)
+    assert found.array.mean_bytes_per_second == pytest.approx(
+        (60 * 100 + 30 * 100 + 30 * 300 + 120 * 300) / 240
+    )
+
+
+def test_statistics_of_less_than_half_the_run_are_no_figure() -> None:
+    found, missing = figures(volume("a", [(1060.0, 60.0, rates(100.0, 1.0, 0.001))]))
+    assert found.covered_ratio == pytest.approx(0.25)
+    assert found.array.mean_bytes_per_second is None
+    why = "its statistics cover 25% of the active phase, less than half"
+    assert missing["arrays.by_role.data.array.mean_bytes_per_second"] == why
+
+
+def test_a_volume_without_statistics_in_a_window_makes_the_window_unknown() -> None:
+    whole = volume("a", [(1000.0 + 60 * n, 60.0, rates(100.0, 1.0, 0.001)) for n in range(1, 5)])
+    part = volume("b", [(1000.0 + 60 * n, 60.0, rates(1000.0, 1.0, 0.001)) for n in range(1, 4)])
+    found, _ = figures(whole, part)
+    assert found.covered_ratio == pytest.approx(0.75)
+    assert found.array.mean_bytes_per_second == pytest.approx(1100)
+
+
+def test_a_missing_latency_is_not_zero_and_an_idle_direction_is() -> None:
+    idle = rates(100.0, 5.0, 0.002)
+    found, _ = figures(volume("a", [(1000.0 + 60 * n, 60.0, idle) for n in range(1, 5)]))
+    assert found.array.mean_latency_seconds == pytest.approx(0.002)
+    writes = idle | {"writes_per_second": 5.0}
+    found, _ = figures(volume("a", [(1000.0 + 60 * n, 60.0, writes) for n in range(1, 5)]))
+    assert found.array.mean_latency_seconds is None
+    assert found.array.mean_bytes_per_second == pytest.approx(100)
+
+
+@pytest.mark.parametrize(
+    ("held", "reason"),
+    [
+        ("arrays.json: is damaged", "arrays.json: is damaged"),
+        (
+            ArrayStatistics(files=[], volumes=[volume("x", [], role=None)]),
+            "no volume of the array is of a role",
+        ),
+    ],
+)
+def test_without_a_volume_of_a_role_there_is_a_reason(held: Any, reason: str) -> None:
+    missing: dict[str, str] = {}
+    assert arrays_block(facts(), None, WINDOWS, held, missing) is None
+    assert missing["arrays"].startswith(reason)
