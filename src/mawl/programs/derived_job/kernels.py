@@ -24,6 +24,7 @@ CHUNK_WORDS = 2**14
 CHUNK_WORDS_OF_THREADS = 2**16
 """The same with several threads: calls of NumPy last longer, and threads wait less for the interpreter."""
 
+_FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE
 _MODULUS = 2**64
 _CLASS_SHIFT = np.uint64(56)
 _VALUE_MASK = np.uint64(0xFFFF)
@@ -37,9 +38,13 @@ class Memory:
     def __init__(self, size_bytes: int, salt: int, *, chunk_words: int = CHUNK_WORDS) -> None:
         self.salt, self.chunk_words = salt, chunk_words
         self.count = max(size_bytes // 8, chunk_words)
-        self.words: Words = np.frombuffer(mmap.mmap(-1, self.count * 8), np.uint64)
-        for start in range(0, self.count, chunk_words):
-            keys(start, self.words[start : start + chunk_words], salt)
+        # Populated at once: page by page the kernel would take as long as the keys, and longer.
+        self.words: Words = np.frombuffer(mmap.mmap(-1, self.count * 8, flags=_FLAGS), np.uint64)
+        first = self.words[:chunk_words]
+        keys(0, first, salt)
+        for start in range(chunk_words, self.count, chunk_words):
+            rest = self.words[start : start + chunk_words]
+            np.add(first[: len(rest)], np.uint64(start * MULTIPLIER % _MODULUS), out=rest)
 
     def chunk(self, number: int) -> tuple[int, Words]:
         """The number of the first key and the keys of a whole chunk; they come round."""
