@@ -84,6 +84,15 @@ def waited(folder: Path) -> float:
     return later - first
 
 
+def test_a_run_says_whether_the_night_was_held(mawl: Command) -> None:
+    due = replace(EVERY_KERNEL, due_seconds=3000.0, end_seconds=1200.0)
+    assert mawl("run", shop(mawl, DerivedWorkload(jobs=(due,))), "--output", "made").returncode == 0
+    done = mawl("report", "made", "--format", "night")
+    assert done.returncode == 0, done.stderr
+    assert "held with 49 min" in done.stdout and "every" in done.stdout
+    assert "in the logs the night was held with 30 min 00 s to spare" in done.stdout
+
+
 def test_a_damaged_file_of_derived_jobs_is_one_sentence(mawl: Command) -> None:
     path = shop(mawl)
     (mawl.directory / "derived.json").write_text('{"jobs": [{"name": "../x", "session": "s", "steps": []}]}')

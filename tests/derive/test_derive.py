@@ -82,6 +82,19 @@ def test_closed_arrivals_have_no_clock(shop: Run) -> None:
     assert [bool(job.after) for job in found] == [False, False, True]
 
 
+def test_records_know_when_jobs_ended_and_were_due_in_the_logs(shop: Run) -> None:
+    night = Night(START, START + 3600)
+    found = derive(shop, msgspec.structs.replace(KEEP, night=night))
+    jobs, ended = found.workload.jobs, {job.job: job.ended_seconds for job in found.evidence.jobs}
+    assert {job.name: job.end_seconds for job in jobs} == ended
+    assert {job.due_seconds for job in jobs} == {3600.0}
+    assert all(step.real_seconds is not None for job in jobs for step in job.steps)
+    tenth = derive(shop, msgspec.structs.replace(KEEP, night=night, scale=0.1)).workload.jobs
+    assert {job.due_seconds for job in tenth} == {360.0}
+    closed = derive(shop, msgspec.structs.replace(KEEP, night=night, arrivals="closed")).workload.jobs
+    assert {job.due_seconds for job in closed} == {None}
+
+
 def test_the_logs_own_night_is_held_or_missed_with_the_chain_of_its_last_job(shop: Run) -> None:
     held = derive(shop, msgspec.structs.replace(KEEP, night=Night(START, START + 3600))).evidence.night
     missed = derive(shop, msgspec.structs.replace(KEEP, night=Night(START, START + 1200))).evidence.night

@@ -38,6 +38,7 @@ from mawl.reporters import (
     json,
     logparse,
     markdown,
+    night,
     openmetrics,
     probe,
     saslog,
@@ -62,6 +63,7 @@ FORMATS: dict[str, Renderer] = {
     "disclosure": disclosure.render,
     "logparse": lambda view, _: logparse.render(view.run),
     "throughput": iotest.render,
+    "night": lambda view, _: night.render(view.run),
     "openmetrics": lambda _, summary: openmetrics.render(summary),
 }
 """Name of a format to what makes it of a stored run and its judged summary.

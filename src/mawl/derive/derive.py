@@ -116,7 +116,8 @@ def _jobs(
     jobs, evidence = [], []
     for job in worked:
         found = steps_of(steps[job.job], job.job, inference, tables, names, size)
-        jobs.append(_job(job, called, place[job.job], names, tuple(step for step, _ in found), request.scale))
+        made = _job(job, called, place[job.job], names, tuple(step for step, _ in found), request.scale)
+        jobs.append(made if request.arrivals == "closed" else _on_the_clock(made, job, starts_at, request))
         evidence.append(
             JobEvidence(
                 job=called[job.job],
@@ -152,6 +153,18 @@ def _job(
         session=names.of("s", place.lane),
         after=renamed(place, called),
         start_seconds=min(place.start_seconds * scale, MOST_SECONDS),
+    )
+
+
+def _on_the_clock(made: DerivedJob, job: JobRecord, starts_at: float, request: DeriveRequest) -> DerivedJob:
+    """The job with the second at which it ended in the logs, and by which it must have ended."""
+    night = request.night
+    end = None if job.ended_at is None else (job.ended_at - starts_at) * request.scale
+    due = None if night is None else (night.ends_at - night.starts_at) * request.scale
+    return msgspec.structs.replace(
+        made,
+        end_seconds=None if end is None or not 0 <= end <= MOST_SECONDS else end,
+        due_seconds=None if due is None or due > MOST_SECONDS else due,
     )
 
 

@@ -147,6 +147,7 @@ def _step(
         cpu_seconds=min(cpu.value, MOST_SECONDS),
         threads=min(int(threads.value), MOST_THREADS),
         memory_bytes=min(int(memory.value), MOST_BYTES),
+        real_seconds=_bounded(told.real_seconds, size.load),
         tables=tables.of_step(told, job, read_bytes["data"]),
         **{
             role: RoleLoad(
@@ -170,6 +171,10 @@ def _step(
         moved_reads_bytes=moved,
     )
     return step, evidence
+
+
+def _bounded(real_seconds: float | None, scale: float) -> float | None:
+    return None if real_seconds is None else min(real_seconds * scale, MOST_SECONDS)
 
 
 def _whole(loads: Loads, direction: Direction) -> dict[Role, int]:

@@ -93,6 +93,14 @@ class DerivedStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         Bytes,
         size("Peak memory beyond the process when ready, as the line memory of FULLSTIMER.", PAGE),
     ] = 0
+    real_seconds: Annotated[
+        Seconds | None,
+        seconds(
+            "Elapsed time in the logs: no target, but what a run is compared with.",
+            PAGE,
+            absent="the log does not tell it",
+        ),
+    ] = None
     tables: Annotated[
         tuple[Name, ...],
         listing("Tables of data that it reads: each in proportion to its size.", PAGE),
@@ -130,6 +138,14 @@ class DerivedJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     start_seconds: Annotated[
         Seconds, seconds("The second of the run's clock before which it does not start.", PAGE)
     ] = 0.0
+    end_seconds: Annotated[
+        Seconds | None,
+        seconds("The second of the clock at which it ended in the logs.", PAGE, absent="the logs tell none"),
+    ] = None
+    due_seconds: Annotated[
+        Seconds | None,
+        seconds("The second of the clock by which it must have ended.", PAGE, absent="no window was named"),
+    ] = None
     weight: Annotated[
         Annotated[float, Meta(gt=0, le=1e6)],
         share("Jobs of the logs that this one stands for; 1: itself alone.", PAGE),
