@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import os
 import re
 import shutil
@@ -160,9 +162,16 @@ def test_the_page_is_walked_by_keyboard(browser: Any, full: Path) -> None:
     assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
-    page.get_by_role("link", name="sustained, device").first.press("Enter")
-    definition = page.locator("dt:target")
+    link = page.get_by_role("link", name="sustained, device").first
+    link.press("Enter")
+    definition = page.get_by_role("dialog")
     assert definition.is_visible() and "io.device.sustained" in definition.inner_text()
+    page.keyboard.press("Escape")
+    assert definition.count() == 0
+    assert page.evaluate("document.activeElement.textContent") == "sustained, device"
+    link.press("Enter")
+    definition.get_by_role("link").press("Enter")
+    assert "io.device.sustained" in page.locator("dt:target").inner_text()
     headings = page.locator("h1, h2").all_inner_texts()
     assert len(headings) == len(set(headings)) > 12
 
@@ -390,3 +399,87 @@ def test_charts_take_the_colours_of_the_scheme(browser: Any, full: Path) -> None
     dark.emulate_media(color_scheme="light")
     dark.wait_for_timeout(200)
     assert dark.evaluate(painted) == COLOURS["on-cpu"].light
+
+
+def test_a_click_on_a_figure_opens_its_definition_there(browser: Any, full: Path) -> None:
+    opened = Opened(browser, full, viewport={"width": 390, "height": 800})
+    page = opened.page
+    figure = page.locator("#programs [data-path]").first
+    figure.click()
+    definition = page.get_by_role("dialog")
+    assert "programs.*." in definition.inner_text() and "Unit:" in definition.inner_text()
+    box, below = definition.bounding_box(), figure.bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+    assert 0 <= box["y"] - below["y"] - below["height"] < 10
+    page.locator("h1").click()
+    assert definition.count() == 0 and opened.complaints == []
+
+
+CELLS = """column => Array.from(
+  document.querySelectorAll("#programs table")[0].tBodies[0].rows,
+  row => JSON.parse(row.cells[column].querySelector("[data-value]").dataset.value))"""
+
+
+def test_a_table_sorts_by_its_figures_the_largest_first(browser: Any, full: Path) -> None:
+    page = Opened(browser, full, viewport={"width": 1440, "height": 900}).page
+    table = page.locator("#programs table").first
+    heads = table.locator("thead th").evaluate_all("all => all.map(one => one.dataset.name)")
+    column = heads.index("real median")
+    before = page.evaluate(CELLS, column)
+    button = table.get_by_role("button", name="Sort by real median")
+    button.press("Enter")
+    assert page.evaluate(CELLS, column) == sorted(before, reverse=True) != before
+    head = table.locator("thead th").nth(column)
+    assert head.get_attribute("aria-sort") == "descending"
+    button.press("Enter")
+    assert page.evaluate(CELLS, column) == sorted(before)
+    table.get_by_role("button", name="Sort by program", exact=True).click()
+    names = table.locator("tbody th").all_inner_texts()
+    assert names == sorted(names) and head.get_attribute("aria-sort") is None
+
+
+def test_a_table_is_copied_as_csv_with_its_exact_figures(browser: Any, hostile: Path) -> None:
+    opened = Opened(browser, hostile, permissions=["clipboard-read", "clipboard-write"])
+    page = opened.page
+    table = page.locator("#programs table").first
+    table.get_by_role("button", name="Copy as CSV").click()
+    copied = list(csv.reader(page.evaluate("navigator.clipboard.readText()").splitlines()))
+    assert copied[0][0] == "program" and not any("Sort" in name for name in copied[0])
+    assert len(copied) == table.locator("tbody tr").count() + 1
+    assert all(len(row) == len(copied[0]) for row in copied)
+    value = table.locator("tbody tr").first.locator("[data-value]").first
+    assert float(json.loads(str(value.get_attribute("data-value")))) in {
+        float(cell) for cell in copied[1][1:] if re.fullmatch(r"-?[\d.e-]+", cell)
+    }
+    assert not any(cell.startswith(("=", "+", "@")) for row in copied for cell in row)
+    assert opened.complaints == []
+
+
+OUTLIERS = """() => {
+  const table = document.querySelectorAll("#programs table")[0];
+  return Array.from(table.tBodies[0].querySelectorAll("td.outlier"), cell => cell.title);
+}"""
+
+
+def test_figures_outside_the_usual_range_of_their_column_are_shaded(browser: Any, full: Path) -> None:
+    page = Opened(browser, full).page
+    shaded = page.evaluate(OUTLIERS)
+    assert shaded and all("interquartile" in title for title in shaded)
+    wrong = page.evaluate(
+        """() => {
+          const rows = Array.from(document.querySelectorAll("#programs table")[0].tBodies[0].rows);
+          const value = cell => JSON.parse(cell.querySelector("[data-value]")?.dataset.value ?? "null");
+          const found = [];
+          for (let column = 1; column < rows[0].cells.length; column++) {
+            const known = rows.map(row => [value(row.cells[column]), row.cells[column].className])
+              .filter(([one]) => typeof one === "number");
+            const plain = known.filter(([, look]) => !look.includes("outlier")).map(([one]) => one);
+            for (const [one, look] of known) {
+              if (!look.includes("outlier")) continue;
+              if (one >= Math.min(...plain) && one <= Math.max(...plain)) found.push([column, one]);
+            }
+          }
+          return found;
+        }"""
+    )
+    assert wrong == []

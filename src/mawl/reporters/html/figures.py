@@ -146,10 +146,21 @@ def table(
     words: Sequence[int] = (),
     texts: Sequence[int] = (),
     narrow: bool = False,
+    alike: bool = False,
 ) -> Markup:
     """A table whose first column names the rows; ``words`` are the columns that hold sentences,
-    ``texts`` those that hold names."""
-    return fill("table.html", caption=caption, head=head, rows=rows, words=words, texts=texts, narrow=narrow)
+    ``texts`` those that hold names.  Of rows that are ``alike`` the page shades figures outside the usual
+    range of their column."""
+    return fill(
+        "table.html",
+        caption=caption,
+        head=head,
+        rows=rows,
+        words=words,
+        texts=texts,
+        narrow=narrow,
+        alike=alike,
+    )
 
 
 def section(anchor: str, title: str, *parts: Markup) -> Markup:

@@ -17,7 +17,8 @@ from mawl.printable import printable
 from mawl.reporters.html.colours import style
 from mawl.reporters.html.templating import asset, fill
 
-FRAME_SCRIPT = "frame.js"
+FRAME_SCRIPTS = ("frame.js", "definitions.js", "tables.js")
+"""The scripts that every page has."""
 CLOSING = "</script"
 
 
@@ -41,7 +42,7 @@ def page(
     (``'self'`` for a live page behind a server), ``forms`` where its forms may lead.
     Raises ValueError for a script that would end its own element.
     """
-    every = [asset(FRAME_SCRIPT), *scripts]
+    every = ["\n".join(asset(name) for name in FRAME_SCRIPTS), *scripts]
     if any(CLOSING in script.lower() for script in every):
         raise ValueError("a script of a page holds its closing tag")
     return fill(

@@ -192,7 +192,11 @@
       place.addEventListener("pointerdown", move);
       place.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") show(null); });
       place.tabIndex = 0;
+      place.parentElement.setAttribute("role", "group");
       place.setAttribute("role", "slider");
+      const bounds = view.model.x_range;
+      for (const [name, value] of [["min", 0], ["max", Math.round(bounds.end)], ["now", 0]]) place.setAttribute(`aria-value${name}`, value);
+      place.setAttribute("aria-valuetext", "no moment");
       place.setAttribute("aria-label", "Moment of the crosshair; arrow keys move it");
       place.addEventListener("keydown", (event) => {
         const way = {ArrowLeft: -1, ArrowRight: 1}[event.key];
