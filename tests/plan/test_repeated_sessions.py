@@ -9,7 +9,7 @@ import pytest
 from mawl.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.repeated_sessions import in_turns, workload_toml
-from mawl.plan.spec import WorkloadSpec
+from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.plan.workload import load_workload, make_plan
 from mawl.spec import toml
 
@@ -51,3 +51,12 @@ def test_jobs_with_names_of_their_own_cannot_be_copied(job: str) -> None:
     )
     with pytest.raises(UsageError, match="no rule for another number of sessions"):
         in_turns(spec, 2, "n.toml")
+
+
+@pytest.mark.parametrize("sessions", [[], [SessionSpec(name="s", stages=[["a"]])]])
+def test_derived_jobs_have_no_rule_for_more_sessions(sessions: list[SessionSpec]) -> None:
+    spec = WorkloadSpec(name="shop", sessions=sessions, derived="derived.json")
+    with pytest.raises(
+        UsageError, match=r"derived from logs, and each of them ran once.*mawl derive --growth"
+    ):
+        in_turns(spec, 3, "shop.toml")

@@ -19,8 +19,15 @@ def in_turns(spec: WorkloadSpec, sessions: int, where: str) -> WorkloadSpec:
     """The first ``sessions`` of the file's sessions, begun anew as often as it takes (``NAME-2`` and so on).
 
     Raises :class:`~mawl.errors.UsageError` for a file whose jobs have names of their own or wait for
-    named jobs, since a copy of such a session would be another plan.
+    named jobs, since a copy of such a session would be another plan; and for derived jobs, of which each
+    ran once.
     """
+    if spec.derived is not None:
+        raise UsageError(
+            f"{where} has no rule for another number of sessions",
+            why="its jobs were derived from logs, and each of them ran once in the night",
+            cure="derive a larger night with mawl derive --growth, or search with mixed20, which has a rule",
+        )
     for session in spec.sessions:
         for stage in session.stages:
             for job in stage:

@@ -19,7 +19,7 @@ History of the format
   2.1  run.json: spec, what was asked of the run, whole; option queue_depth (1 in older folders);
        jobs: private_memory_bytes
   2.2  steps: notes, what a SAS log tells of tables, sorts and indexes;
-       arrays.json: statistics of storage arrays
+       arrays.json: statistics of storage arrays; derived.json: the derived jobs of the plan
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
 it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.
