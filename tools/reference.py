@@ -37,6 +37,7 @@ from mawl.units import format_bytes, format_memory
 from tools import measured, mix
 from tools.markdown import plain, table
 from tools.metric_pages import metrics_page
+from tools.papers_page import papers_page
 from tools.rules_page import rules_page
 from tools.threshold_page import thresholds_page
 
@@ -317,6 +318,7 @@ WRITERS: dict[str, Callable[[], list[str]]] = {
     "options": options_page,
     "programs": programs_page,
     "signature": mix.page,
+    "papers": papers_page,
     "rules": rules_page,
     "thresholds": thresholds_page,
     "workloads": workloads_page,

@@ -31,6 +31,7 @@ def test_every_page_holds_every_thing_of_its_kind(pages: Path) -> None:
         "commands",
         "metrics",
         "options",
+        "papers",
         "programs",
         "qualify.schema",
         "rules",
