@@ -7,6 +7,7 @@ import math
 from mawl.derive.estimate import Ranged, exactly
 from mawl.derive.inferred import SORTS, SORTSIZE_BYTES, Loads
 from mawl.derive.told import StepTold
+from mawl.model.derived import MOST_THREADS
 
 HUNDREDTH = 0.005
 """Half of the last digit of a time in a log."""
@@ -47,7 +48,7 @@ def threads(told: StepTold) -> Ranged:
     """Threads that computed side by side: CPU over real time, rounded up."""
     if told.cpu_seconds is None or not told.real_seconds:
         return Ranged(1.0, 1.0, 1.0, "assumed", "one-thread")
-    ratio = told.cpu_seconds / told.real_seconds
+    ratio = min(told.cpu_seconds / told.real_seconds, float(MOST_THREADS))
     if ratio <= THREADED:
         return exactly(1.0, "one-thread", "inferred")
     return Ranged(float(math.ceil(ratio)), math.floor(ratio), math.ceil(ratio) * 4.0, "inferred", "threads")
