@@ -62,6 +62,9 @@ def test_a_run_folder_derives_as_it_was_counted(uncached: Path, mawl: Command) -
     made = mawl("derive", str(uncached), "--output", "shop")
     assert made.returncode == 0, made.stderr
     assert "told 100 %" in made.stdout
+    host = json.loads((mawl.directory / "shop" / "evidence.json").read_text())["host"]
+    for way in ("read", "written"):
+        assert host[f"device_{way}_bytes"] >= 0.8 * host[f"steps_{way}_bytes"] > 0
     run = open_run(uncached)
     counted = sum(
         io.read_bytes + io.written_bytes

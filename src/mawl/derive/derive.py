@@ -8,7 +8,16 @@ from re import Pattern
 
 import msgspec
 
-from mawl.derive.evidence import DerivedEvidence, JobEvidence, LeftOut, programs_of, rules_used
+from mawl.analysis.view import StoredView
+from mawl.derive.evidence import (
+    DerivedEvidence,
+    HostBytes,
+    JobEvidence,
+    LeftOut,
+    host_of,
+    programs_of,
+    rules_used,
+)
 from mawl.derive.inferred import CACHED_RATIO, Inference, device_share
 from mawl.derive.jobs import Growth, TableSizes, steps_of
 from mawl.derive.names import Names
@@ -83,6 +92,7 @@ def derive(run: Run, request: DeriveRequest) -> Derived:
             window_seconds=window,
             night=None if window is None else result_of(jobs, ends, window),
             device_share=share,
+            host=_host(run, evidence, request) if len(worked) == len(records) else None,
             left_out=LeftOut(
                 jobs_outside_the_night=len(records) - len(in_window) - (untimed if request.night else 0),
                 jobs_without_times=untimed if request.night else 0,
@@ -128,6 +138,13 @@ def _jobs(
             )
         )
     return jobs, evidence, tables
+
+
+def _host(run: Run, jobs: Sequence[JobEvidence], request: DeriveRequest) -> HostBytes | None:
+    """Not for loads that were made larger or smaller than those of the logs."""
+    if request.growth != 1 or request.scale != 1 or not run.rows("samples"):
+        return None
+    return host_of(StoredView(run), jobs)
 
 
 def _numbered(jobs: Sequence[JobRecord]) -> list[tuple[JobRecord, int]]:

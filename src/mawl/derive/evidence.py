@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from mawl.analysis.view import RunView
 from mawl.derive.estimate import ORIGINS, Origin, Ranged
 from mawl.derive.jobs import StepEvidence
 from mawl.derive.rules import RULES
@@ -57,11 +58,24 @@ class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
     lines_skipped: int
 
 
+class HostBytes(msgspec.Struct, frozen=True, kw_only=True):
+    """What block devices moved while the jobs ran, for all programs, and what the steps of the logs moved.
+
+    Devices move less where memory serves reads, and more where others use them or the logs leave steps out.
+    """
+
+    device_read_bytes: float
+    device_written_bytes: float
+    steps_read_bytes: float
+    steps_written_bytes: float
+
+
 class DerivedEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """The whole of ``evidence.json``; it holds numbers, rules and plain names, and no text of a log.
 
     ``device_share`` is the share of reads of known size that block operations count (None: no step shows it);
-    from 0.9 on they are taken for all that is read.
+    from 0.9 on they are taken for all that is read.  ``host`` needs a recording of the host and
+    all jobs of the logs.
     """
 
     format: int = FORMAT
@@ -73,6 +87,7 @@ class DerivedEvidence(msgspec.Struct, frozen=True, kw_only=True):
     window_seconds: float | None
     night: NightResult | None
     device_share: float | None
+    host: HostBytes | None
     left_out: LeftOut
     programs: tuple[LoadOfProgram, ...]
     jobs: tuple[JobEvidence, ...]
@@ -112,6 +127,20 @@ def _shares(parts: Sequence[Ranged]) -> Shares:
 
 def _range(parts: Sequence[Ranged]) -> tuple[float, float]:
     return math.fsum(part.low for part in parts), math.fsum(part.high for part in parts)
+
+
+def host_of(view: RunView, jobs: Sequence[JobEvidence]) -> HostBytes | None:
+    """Devices beside steps; None where no recording tells both directions."""
+    device = view.summary.io.device
+    if device.read_bytes is None or device.written_bytes is None:
+        return None
+    steps = [step for job in jobs for step in job.steps]
+    return HostBytes(
+        device_read_bytes=device.read_bytes,
+        device_written_bytes=device.written_bytes,
+        steps_read_bytes=math.fsum(one.value for step in steps for one in step.read.values()),
+        steps_written_bytes=math.fsum(one.value for step in steps for one in step.written.values()),
+    )
 
 
 def rules_used(jobs: Sequence[JobEvidence]) -> dict[str, str]:

@@ -81,6 +81,13 @@ def sentences_of(evidence: DerivedEvidence) -> Iterator[tuple[str, str]]:
     if left := _left_out(evidence.left_out):
         yield "left out", left
     yield "reads", _reads(evidence.device_share)
+    if (host := evidence.host) is not None:
+        yield (
+            "host",
+            f"devices read {format_bytes(host.device_read_bytes)} and wrote "
+            f"{format_bytes(host.device_written_bytes)} while the jobs ran, for all programs; the steps "
+            f"read {format_bytes(host.steps_read_bytes)} and wrote {format_bytes(host.steps_written_bytes)}",
+        )
     if evidence.night is not None and evidence.window_seconds is not None:
         spare = evidence.night.spare_seconds
         held = "before its end: held" if spare >= 0 else "after its end: missed"
