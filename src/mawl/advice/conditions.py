@@ -14,7 +14,7 @@ from mawl.model.summary.judgement import Capacity
 from mawl.model.summary.summary import Judged
 from mawl.units import format_change, format_rate, format_ratio
 
-Condition = Literal["not-carried", "below-guideline", "slower"]
+Condition = Literal["not-carried", "below-guideline", "slower", "regression"]
 State = Literal["not met", "met", "not known", "failed"]
 """``failed`` is of a run that did not complete: nothing else that it says counts."""
 

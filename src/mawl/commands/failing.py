@@ -26,6 +26,7 @@ MEANT = {
     "not-carried": "the system does not carry the load",
     "below-guideline": "the storage is below the guideline per core",
     "slower": "the candidate is slower than the reference",
+    "regression": "the last change of the level made jobs slower",
 }
 STATUS = {"failed": 1, "met": 3, "not known": 4}
 """Exit status of a check, the gravest first."""

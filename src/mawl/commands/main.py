@@ -34,6 +34,7 @@ VERBS = (
     "report",
     "compare",
     "rank",
+    "history",
     "published",
     "pack",
     "validate",

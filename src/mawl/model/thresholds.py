@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mawl.model.capacity_thresholds import CAPACITY, COMPARISON
+from mawl.model.history_thresholds import HISTORY
 from mawl.model.limit_thresholds import IMPORTED, LIMIT, PLACEMENT
 from mawl.model.qualification_thresholds import QUALIFICATION
 from mawl.model.threshold import Threshold
@@ -15,7 +16,7 @@ from mawl.model.validity_thresholds import VALIDITY
 
 THRESHOLDS: dict[str, Threshold] = {
     one.name: one
-    for one in (*CAPACITY, *LIMIT, *IMPORTED, *VALIDITY, *COMPARISON, *PLACEMENT, *QUALIFICATION)
+    for one in (*CAPACITY, *LIMIT, *IMPORTED, *VALIDITY, *COMPARISON, *HISTORY, *PLACEMENT, *QUALIFICATION)
 }
 """Every threshold by its name, in the order of the reference page."""
 

@@ -1,0 +1,116 @@
+"""Runs of one workload over time: when a level changed, by how much, and what changed with it.
+
+Runs of one night (a campaign, or runs less than four hours apart) count together. docs/guides/history.md
+shows it, and docs/design/history.md has the method, with how often it errs.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
+from mawl.commands.output import write_text
+from mawl.errors import UsageError
+from mawl.store import open_run
+from mawl.store.campaign import campaign_folder, runs_of_one_arm
+from mawl.store.layout import FACTS, LATEST
+
+if TYPE_CHECKING:
+    from mawl.advice.conditions import ConditionCheck
+    from mawl.history.changes import History
+
+NAME = "history"
+HELP = "runs over time: change points by program, role and figure, with size and likely cause"
+EXIT_CODES = FAILING_EXIT_CODES
+FORMATS = ("text", "json", "markdown", "html")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl history [RUN...]``."""
+    parser.add_argument(
+        "given",
+        nargs="*",
+        metavar="RUN",
+        help="run folders, ids, campaigns, or folders that hold runs (default: all in --runs)",
+    )
+    parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
+    parser.add_argument("--output", metavar="FILE", help="write there instead of to the terminal")
+    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+    parser.add_argument(
+        "--each", action="store_true", help="follow every run by itself, instead of the mean of a night"
+    )
+    add_fail_on_arguments(parser, "regression")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the history; the output file is opened first, so that a bad path fails before any work."""
+    failing = Failing(NAME, arguments)
+    checks: list[ConditionCheck] = []
+
+    def followed() -> str:
+        found = _history(arguments)
+        if failing.asked:
+            checks.append(_check(found))
+        return _rendered(found, arguments.format)
+
+    write_text(arguments.output, followed)
+    return failing.status(checks)
+
+
+def _history(arguments: argparse.Namespace) -> History:
+    from mawl.advice.judge import judged
+    from mawl.analysis.comparison.sides import compared_run
+    from mawl.analysis.view import StoredView
+    from mawl.history.changes import history_of
+    from mawl.history.nights import nights_of
+
+    chosen = settings()
+    runs, bounds = chosen.runs(arguments.runs), bounds_of(chosen)
+    words = arguments.given or [str(runs)]
+    places = {open_run(place, runs).path for word in words for place in _places(word, runs)}
+    found = []
+    for place in sorted(places):
+        view = StoredView(open_run(place))
+        if view.facts.outcome == "completed":  # a run that was cut says nothing of a level
+            found.append(compared_run(view, judged(view, bounds)))
+    return history_of(nights_of(found, each=arguments.each))
+
+
+def _places(word: str, runs: Path) -> list[str]:
+    """A run as it was named, or the runs of a campaign or within a directory that is none itself."""
+    campaign = campaign_folder(word, runs)
+    if campaign is not None:
+        return [str(place) for place in runs_of_one_arm(campaign)]
+    folder = Path(word)
+    if word == LATEST or not folder.is_dir() or (folder / FACTS).is_file():
+        return [word]
+    found = sorted(facts.parent for facts in folder.glob(f"*/{FACTS}") if facts.parent.name != LATEST)
+    inner = [
+        one for one in sorted(folder.glob("*/*/")) if (one / FACTS).is_file() and one.parent.name != LATEST
+    ]
+    places = [*found, *(one for one in inner if campaign_folder(str(one.parent), runs) is not None)]
+    if not places:
+        raise UsageError("holds no run", where=word, cure="name run folders, or a folder that holds some")
+    return [str(place) for place in places]
+
+
+def _check(found: History) -> ConditionCheck:
+    from mawl.advice.conditions import ConditionCheck
+    from mawl.history.text import head, title
+
+    times = [change for change in found.changes if change.slower is not None]
+    sentence = title(times[-1]) if times else "; ".join(head(found))
+    state = {True: "met", False: "not met", None: "not known"}[found.regression]
+    return ConditionCheck(name="regression", subject=found.workload, state=state, sentence=sentence)  # type: ignore[arg-type]
+
+
+def _rendered(found: History, form: str) -> str:
+    from mawl.history import page, text
+    from mawl.reporters import json
+
+    if form == "json":
+        return json.render(found) + "\n"
+    return {"text": text.render, "markdown": text.markdown, "html": page.render}[form](found)

@@ -1,0 +1,100 @@
+"""A history in sentences, as text and as Markdown for a ticket."""
+
+from __future__ import annotations
+
+from mawl.history.changes import History, HistoryChange, SeriesChange
+from mawl.printable import printable
+from mawl.reporters.markup import escaped, table
+from mawl.units import counted_noun, format_change, format_instant, format_seconds
+
+MOST_CAUSES = 12
+Line = tuple[str, str]
+"""A short name and a sentence."""
+
+
+def render(history: History) -> str:
+    """The whole history as lines of text."""
+    lines = [*(printable(line) for line in head(history)), ""]
+    for change in history.changes:
+        lines.append(printable(title(change)))
+        lines += [f"  {name:<8} {printable(sentence)}" for name, sentence in details(change)]
+        lines.append("")
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def markdown(history: History) -> str:
+    """The same for a ticket, changes as headings, with a table of the nights behind a fold."""
+    lines = ["### mawl history", "", *(f"- {escaped(line)}" for line in head(history)), ""]
+    for change in history.changes:
+        lines += [f"#### {escaped(title(change))}", ""]
+        lines += [f"- **{name}**: {escaped(sentence)}" for name, sentence in details(change)]
+        lines.append("")
+    rows = [
+        (escaped(night.night), format_instant(night.started_at), str(night.runs), _seconds(night.log_seconds))
+        for night in history.nights
+    ]
+    lines += [f"<details><summary>{counted_noun(len(rows), 'night')}</summary>", ""]
+    lines += table(("night", "started", "runs", "a job took (geometric mean)"), rows)
+    return "\n".join([*lines, "", "</details>"]) + "\n"
+
+
+def head(history: History) -> list[str]:
+    """What was followed, and what was found."""
+    first, last = history.nights[0], history.nights[-1]
+    span = f"{format_instant(first.started_at)[:10]} to {format_instant(last.started_at)[:10]}"
+    lines = [f"{history.workload}: {counted_noun(len(history.nights), 'night')}, {span}"]
+    if len(history.nights) < history.fewest_nights:
+        lines.append(f"too few nights to tell: {history.fewest_nights} required")
+    elif not history.changes:
+        lines.append(f"no change found in {history.followed} series (programs, places, figures)")
+    else:
+        lines.append(f"{counted_noun(len(history.changes), 'change')} found")
+    if history.smallest_ratio is not None:
+        lines.append(
+            f"a change of {100 * history.smallest_ratio:.1f} % of the whole load would be noticed within 3 "
+            "nights in 80 % of cases"
+        )
+    return lines
+
+
+def title(change: HistoryChange) -> str:
+    """When, and how much of what."""
+    first = change.series[0]
+    return f"{format_instant(change.started_at)[:10]} {change.night}: {amount(first)}"
+
+
+def amount(one: SeriesChange) -> str:
+    """``wide_sort +5.1 % (3.0 % to 7.2 %)``."""
+    if one.change_ratio is not None:
+        span = f"{format_change(one.low)} to {format_change(one.high)}"
+        what = f"{one.name} took" if one.kind in ("whole", "program") else one.name
+        return f"{what} {format_change(one.change_ratio)} ({span})"
+    seconds = one.change_seconds or 0.0
+    return f"{one.name} {seconds:+.2f} s ({one.low:+.2f} s to {one.high:+.2f} s)"
+
+
+def details(change: HistoryChange) -> list[Line]:
+    """What is known of a change."""
+    lines = [("noticed", f"at {change.series[0].noticed}")]
+    if change.place is not None:
+        lines.append(("where", change.place))
+    lines.append(("limit", " -> ".join(change.limits)))
+    if change.causes:
+        shown = [f"{one.name}: {one.reference} -> {one.candidate}" for one in change.causes[:MOST_CAUSES]]
+        more = len(change.causes) - len(shown)
+        lines.append(("changed", "; ".join([*shown, *([f"and {more} more"] if more else [])])))
+    else:
+        lines.append(
+            ("changed", "nothing that mawl recorded: settings, software, hardware and data are alike")
+        )
+    if len(change.series) > 1:
+        lines.append(("also", "; ".join(amount(one) for one in change.series[1:])))
+    if change.programs:
+        lines.append(("programs", "; ".join(amount(one) for one in change.programs)))
+    return lines
+
+
+def _seconds(logarithm: float | None) -> str:
+    from math import exp
+
+    return "-" if logarithm is None else format_seconds(exp(logarithm))

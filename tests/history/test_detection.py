@@ -1,0 +1,73 @@
+"""Change points: found when they are there, and hardly ever when they are not."""
+
+from __future__ import annotations
+
+from math import log1p
+
+import numpy as np
+import pytest
+
+from mawl.history.changes import WHOLE_LEVEL, found_in
+from mawl.history.detection import FEWEST_AFTER, FEWEST_BEFORE, ChangeFound, change_points
+from tests.fakes.synthetic_nights import series, whole
+
+STEP = log1p(0.05)
+BEFORE, WITHIN = 30, 3
+
+
+def test_a_clear_step_is_found_at_its_place_and_noticed_soon() -> None:
+    values = [1.0, 1.1, 0.9, 1.0, 1.05, 0.95, 1.0, 1.1, 0.9, 1.0, 3.0, 3.1, 2.9, 3.0]
+    assert change_points(values, 0.007) == [ChangeFound(place=10, noticed=11)]
+
+
+def test_every_level_of_several_is_found() -> None:
+    draw = np.random.default_rng(3)
+    values = [float(level + draw.normal(0.0, 0.1)) for level in (0, 3, 1) for _ in range(12)]
+    assert [point.place for point in change_points(values, 0.007)] == [12, 24]
+
+
+def test_one_bad_night_is_no_new_level() -> None:
+    draw = np.random.default_rng(4)
+    values = [float(value) for value in draw.normal(0.0, 1.0, 30)]
+    values[20] += 40.0
+    assert change_points(values, 0.007) == []
+
+
+def test_too_few_nights_and_equal_nights_have_no_change() -> None:
+    assert change_points([1.0] * 5 + [9.0] * (FEWEST_BEFORE + FEWEST_AFTER - 6), 0.007) == []
+    assert change_points([2.0] * 40, 0.007) == []
+    assert change_points([0.0] * 40, 0.007) == []
+
+
+def test_equal_nights_before_a_step_do_not_hide_it() -> None:
+    assert change_points([2.0] * 20 + [3.0] * 3, 0.007) == [ChangeFound(place=20, noticed=21)]
+
+
+def false_alarms(draws: int, nights: int, seed: int) -> float:
+    """Changes of any series in a hundred nights without one."""
+    draw = np.random.default_rng(seed)
+    return sum(len(found_in(series(draw, nights))) for _ in range(draws)) / draws / nights * 100
+
+
+def share_found(draws: int, seed: int) -> float:
+    """Steps of 5 % that are noticed within three nights, at their place or a night off."""
+    draw = np.random.default_rng(seed)
+    found = 0
+    for _ in range(draws):
+        points = change_points(whole(draw, BEFORE + WITHIN, step=STEP, at=BEFORE), WHOLE_LEVEL)
+        found += any(abs(point.place - BEFORE) <= 1 for point in points)
+    return found / draws
+
+
+def test_false_alarms_are_fewer_than_one_in_a_hundred_nights() -> None:
+    assert false_alarms(12, 100, seed=1) <= 1.0
+
+
+def test_four_of_five_steps_are_noticed_within_three_nights() -> None:
+    assert share_found(150, seed=1) >= 0.8
+
+
+@pytest.mark.long(minutes=4)
+def test_rates_of_false_alarms_and_of_steps_that_are_found() -> None:
+    assert false_alarms(100, 100, seed=2) <= 1.0
+    assert share_found(2000, seed=2) >= 0.8
