@@ -16,7 +16,7 @@ from mawl.analysis.comparison.statistics import POWER, effect_of
 from mawl.analysis.comparison.student import quantile
 from mawl.errors import UsageError
 from mawl.history.detection import FEWEST_AFTER, FEWEST_BEFORE, MOST_AFTER, ChangeFound, change_points
-from mawl.history.nights import Night
+from mawl.history.nights import RunsOfNight
 from mawl.history.series import FollowedSeries, SeriesKind, series_of
 from mawl.model.inventory import Figures
 from mawl.model.thresholds import value_of
@@ -92,7 +92,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     regression: bool | None
 
 
-def history_of(nights: Sequence[Night]) -> History:
+def history_of(nights: Sequence[RunsOfNight]) -> History:
     """What happened over the nights; UsageError without any."""
     if not nights:
         raise UsageError("there is no run to follow", cure="name runs, or a folder that holds some")
@@ -152,7 +152,7 @@ def found_in(every: Sequence[FollowedSeries]) -> dict[int, list[tuple[ChangeFoun
 
 
 def _change(
-    nights: Sequence[Night],
+    nights: Sequence[RunsOfNight],
     every: Sequence[FollowedSeries],
     place: int,
     places: Sequence[int],
@@ -182,7 +182,7 @@ def _change(
 
 
 def _size(
-    nights: Sequence[Night], one: FollowedSeries, begin: int, place: int, end: int, noticed: int
+    nights: Sequence[RunsOfNight], one: FollowedSeries, begin: int, place: int, end: int, noticed: int
 ) -> SeriesChange:
     before, after = one.values[begin:place], one.values[place:end]
     difference = statistics.fmean(after) - statistics.fmean(before)
@@ -201,7 +201,7 @@ def _size(
     )
 
 
-def _compared(before: Sequence[Night], after: Sequence[Night]) -> tuple[str | None, str | None]:
+def _compared(before: Sequence[RunsOfNight], after: Sequence[RunsOfNight]) -> tuple[str | None, str | None]:
     """Where the time went, in a sentence, and the role that it names."""
     sides = [
         Side(label=label, runs=tuple(run for night in some for run in night.runs))
@@ -215,7 +215,7 @@ def _compared(before: Sequence[Night], after: Sequence[Night]) -> tuple[str | No
     return (None, None) if found is None else (found.sentence, found.role)
 
 
-def causes(before: Night, after: Night) -> list[Difference]:
+def causes(before: RunsOfNight, after: RunsOfNight) -> list[Difference]:
     """Facts in which the last run of a night differs from the first of the next: what may be the cause."""
     last, first = before.runs[-1], after.runs[0]
     listed = differences(Side(label="before", runs=(last,)), Side(label="after", runs=(first,)))
@@ -246,6 +246,6 @@ def flat(families: dict[str, dict[str, Figures]]) -> Figures:
     }
 
 
-def _limit(nights: Sequence[Night]) -> str:
+def _limit(nights: Sequence[RunsOfNight]) -> str:
     """What limited most runs."""
     return verdicts(Side(label="", runs=tuple(run for night in nights for run in night.runs)))[0][0]

@@ -13,7 +13,7 @@ from mawl.model.thresholds import value_of
 LEAST_GAP_SECONDS = value_of("history.least_gap_seconds")
 
 
-class Night(msgspec.Struct, frozen=True, kw_only=True):
+class RunsOfNight(msgspec.Struct, frozen=True, kw_only=True):
     """Runs of one night, in order of their start."""
 
     runs: tuple[ComparedRun, ...]
@@ -29,7 +29,7 @@ class Night(msgspec.Struct, frozen=True, kw_only=True):
         return self.runs[0].facts.run_id
 
 
-def nights_of(runs: Iterable[ComparedRun], *, each: bool = False) -> list[Night]:
+def nights_of(runs: Iterable[ComparedRun], *, each: bool = False) -> list[RunsOfNight]:
     """Nights in order of time; with ``each`` every run is one.
 
     Raises :class:`~mawl.errors.UsageError` where a run is given twice, or runs are not of one workload.
@@ -47,7 +47,7 @@ def nights_of(runs: Iterable[ComparedRun], *, each: bool = False) -> list[Night]
             groups[-1].append(run)
         else:
             groups.append([run])
-    return [Night(runs=tuple(group)) for group in groups]
+    return [RunsOfNight(runs=tuple(group)) for group in groups]
 
 
 def _one_night(before: ComparedRun, run: ComparedRun) -> bool:

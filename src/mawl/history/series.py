@@ -12,7 +12,7 @@ import msgspec
 from mawl.analysis.comparison.places import PLACES
 from mawl.analysis.comparison.programs import matched_jobs, means
 from mawl.analysis.comparison.sides import Side, at, numbers
-from mawl.history.nights import Night
+from mawl.history.nights import RunsOfNight
 
 SeriesKind = Literal["whole", "program", "place", "figure"]
 
@@ -36,7 +36,7 @@ class FollowedSeries(msgspec.Struct, frozen=True, kw_only=True):
     values: list[float]
 
 
-def series_of(nights: Sequence[Night]) -> list[FollowedSeries]:
+def series_of(nights: Sequence[RunsOfNight]) -> list[FollowedSeries]:
     """The series that every night has, the whole load first."""
     sides = [Side(label=night.label, runs=night.runs) for night in nights]
     matched = matched_jobs(sides)
