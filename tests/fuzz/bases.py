@@ -22,6 +22,7 @@ from mawl.store.probe import write_probe
 from mawl.tuning.profile_files import SHIPPED as TUNING
 from tests.fakes.campaign_runs import FakeRuns, campaign
 from tests.fakes.clustered_run import node_run
+from tests.fakes.command_outputs import collected, outputs
 from tests.fakes.hostile_run import write_hostile_run
 from tests.fakes.probes import disk, probe
 from tests.fakes.search_runs import SearchRuns, carried_out
@@ -43,6 +44,8 @@ KINDS = {
     "imports": 4,
     "workload": 2,
     "settings": 2,
+    "collection": 2,
+    "array": 2,
 }
 """How often each is drawn; ``killed`` has a journal, ``synthetic`` a probe, ``cluster`` settings of nodes."""
 
@@ -82,7 +85,33 @@ def write_bases(folder: Path) -> Path:
     (folder / "settings" / "system.toml").write_text(SYSTEM)
     shutil.copy(TUNING / "volumes.toml", folder / "settings" / "tuning.toml")
     write_probe(folder / "settings" / "probe.json", probe(disk()))
+    _write_collection(folder / "collection")
+    (folder / "array").mkdir()
+    (folder / "array/map.toml").write_text('preset = "plain"\n[roles]\ndata = "sas.*"\n')
+    (folder / "array/array.csv").write_text(ARRAY)
+    (folder / "array/Nv_stats_1").write_text(COUNTERS.format(1000))
+    (folder / "array/Nv_stats_2").write_text(COUNTERS.format(2000).replace(":00:00", ":01:00"))
+    (folder / "array/counters.toml").write_text('preset = "spectrum-virtualize"\n')
     return folder
+
+
+ARRAY = """time,volume,read MB/s,write MB/s,read IOPS,write IOPS,read latency ms,write latency ms
+2026-01-01 08:00:00,sasdata,1,2,3,4,5,6
+2026-01-01 08:01:00,sasdata,1,2,3,4,5,6
+2026-01-01 08:02:00,sasdata,1,2,3,4,5,6
+"""
+COUNTERS = """<diskStatsColl id="n" timestamp="2026-01-01 08:00:00" timezone="GMT+1:00">
+<vdsk id="sasdata" ro="{0}" wo="{0}" rb="{0}" wb="{0}" rl="{0}" wl="{0}"/>
+</diskStatsColl>
+"""
+
+
+def _write_collection(folder: Path) -> None:
+    """Outputs of all platforms as files of one node, without check sums: damage is to be read."""
+    folder.mkdir()
+    for number, made in enumerate(outputs()):
+        text = collected("lpar1", made.platform, made.command, made.text)
+        (folder / f"{number:02d}.txt").write_text(text)
 
 
 def _write_cluster(folder: Path) -> None:

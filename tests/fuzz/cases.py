@@ -87,6 +87,17 @@ def _words(kind: str, random: Random, folder: Path, runs: Path, bases: Path) -> 
         return ["import", str(folder), place, "--output", str(runs / "made"), *asked]
     if kind == "settings":
         return _settings_words(random, folder, runs, bases)
+    if kind == "collection":
+        shown = random.choice(([], ["--all"], ["--json"]))
+        whole = str(bases / "collection")
+        return random.choice(
+            (
+                ["tune", "check", "--from", str(folder), *shown],
+                ["tune", "compare", whole, str(folder), *shown],
+            )
+        )
+    if kind == "array":
+        return _array_words(random, folder, runs, bases)
     if kind in CAMPAIGNS:
         shown = random.choice(COMPARISONS)
         return random.choice((["report", "x", place, *shown], ["compare", "x", place, *shown]))
@@ -120,6 +131,16 @@ def _settings_words(random: Random, folder: Path, runs: Path, bases: Path) -> li
         "check": ["tune", "check", run, "--profile", tuning],
         "placement": ["placement", run, probe],
     }[verb]
+
+
+def _array_words(random: Random, folder: Path, runs: Path, bases: Path) -> list[str]:
+    """Statistics of an array attached to a run that is whole."""
+    run = str(copy_of(bases / "synthetic", runs / "other"))
+    array_map, files = random.choice(
+        (("map.toml", ["array.csv"]), ("counters.toml", ["Nv_stats_1", "Nv_stats_2"]))
+    )
+    named = [str(folder / name) for name in files]
+    return ["attach", run, *named, "--array-map", str(folder / array_map)]
 
 
 def _visited(runs: Path) -> int:

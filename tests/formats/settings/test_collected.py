@@ -85,3 +85,9 @@ def test_the_check_sum_is_that_of_the_program(content: bytes) -> None:
     printed = subprocess.run(["cksum"], input=content, capture_output=True, check=True).stdout
     assert printed.split() == [str(check_sum(content)).encode(), str(len(content)).encode()]
     assert list(rows(printed.replace(b"\n", b" x.txt\n"))) == [("x.txt", check_sum(content), len(content))]
+
+
+def test_a_line_without_end_is_not_believed_and_costs_no_time() -> None:
+    lines = ["maxfree = 1088", " " * 10**6 + "maxfree = 1", "a" * 10**6]
+    part = only("x.txt", collected("h", "aix", "vmo -a", "\n".join(lines)))
+    assert isinstance(part, Section) and part.lines == ("maxfree = 1088",) and not part.whole

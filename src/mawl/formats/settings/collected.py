@@ -16,6 +16,8 @@ from mawl.formats.settings.told import Output
 
 PLATFORMS = ("aix", "linux", "scale", "vios")
 MOST_LINES = 200_000
+LONGEST_LINE = 4096
+"""Of letters; no command prints a longer line of settings, and in one of these nothing is believed."""
 _BEGIN = re.compile(
     r"### mawl (?P<node>[\w.-]{1,100}) (?P<platform>aix|linux|scale|vios): (?P<command>\S.{0,200})"
 )
@@ -52,12 +54,17 @@ def sections(name: str, content: bytes) -> Iterator[Section | UnreadOutput]:
     lines, ended = lines_of(content)
     if not ended:
         lines = lines[:-1]
-    marks = [place for place, line in enumerate(lines) if _BEGIN.fullmatch(line)]
+    marks = [place for place, line in enumerate(lines) if line.startswith("###") and _BEGIN.fullmatch(line)]
     if not marks:
         yield _unmarked(name, lines)
         return
     for begin, end in zip(marks, [*marks[1:], len(lines)], strict=True):
         yield _marked(name, lines[begin:end])
+
+
+def _credible(line: str) -> bool:
+    """A line without control characters, and of a length that commands print."""
+    return len(line) <= LONGEST_LINE and not _CONTROLS.search(line)
 
 
 def _marked(name: str, lines: list[str]) -> Section | UnreadOutput:
@@ -67,7 +74,7 @@ def _marked(name: str, lines: list[str]) -> Section | UnreadOutput:
     last = _END.fullmatch(lines[ends[0]]) if ends else None
     status = int(last["status"]) if last else None
     command, body = words_of(head["command"]), lines[1 : ends[0] if ends else len(lines)]
-    printed = tuple(line for line in body if not _CONTROLS.search(line))
+    printed = tuple(filter(_credible, body))
     if status == NOT_FOUND or not command:
         return UnreadOutput(
             command=command,
@@ -90,12 +97,12 @@ def _marked(name: str, lines: list[str]) -> Section | UnreadOutput:
 def _unmarked(name: str, lines: list[str]) -> Section | UnreadOutput:
     command, reason = command_named(name.rpartition(".")[0] or name), None
     if not command:
-        command, reason = command_in(lines)
+        command, reason = command_in([line for line in lines if _credible(line)])
     if not command:
         return UnreadOutput(command=(), lines=(), whole=False, file=name, reason=reason or "empty")
     return Section(
         command=command,
-        lines=tuple(line for line in lines if not _CONTROLS.search(line)),
+        lines=tuple(filter(_credible, lines)),
         whole=False,
         file=name,
         node=None,

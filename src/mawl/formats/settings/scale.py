@@ -16,7 +16,7 @@ from mawl.model.inventory_metrics import MACHINE
 _NAME = r"(?P<name>[A-Za-z][\w-]{1,63})"
 _SET = re.compile(rf"{_NAME}\s(?P<value>\S{{1,200}})(?:\s+\[(?P<nodes>[^\]]{{1,2000}})\])?\s*")
 _SECTION = re.compile(r"\[(?P<nodes>[^\]]{1,2000})\]\s*")
-_RUNS = re.compile(rf"\s*(?:! )?\s*{_NAME}\s+(?P<value>\S{{1,200}})\s*")
+_RUNS = re.compile(rf"\s*(?:! {{1,9}})?{_NAME}\s+(?P<value>\S{{1,200}})\s*")
 _YES_NO = ("scatterBuffers", "stealFromDoneList")
 """Settings that mmlsconfig prints as yes or no, and the daemon as 1 or 0."""
 BYTES = re.compile(r"([0-9]{1,15})\s?(?:([KMGT])i?B?)?")
