@@ -37,7 +37,7 @@ STORAGE = {"verdict": "storage", "role": "work"}
         (summary("not carried", {"verdict": "cpu"}), "20 sessions not carried, limited by the processors"),
         (
             summary("not known", {"verdict": "mixed"}),
-            "20 sessions: not known whether carried, limited by several resources in turn",
+            "20 sessions ran, limited by several resources in turn; whether they are carried is not known",
         ),
         (summary(limit=None), "20 sessions carried"),
         (summary(limit={"verdict": "storage"}), "20 sessions carried, limited by storage"),

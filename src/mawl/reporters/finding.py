@@ -21,7 +21,14 @@ NAMED_RATIO = 2 / 3
 def finding(summary: Summary) -> str:
     """``20 sessions carried, limited by work writes``; of a run that was cut short how far it came."""
     limit = limited_by(summary)
-    return _subject(summary) + (f", {limit}" if limit else "")
+    said = _subject(summary) + (f", {limit}" if limit else "")
+    return f"{said}; whether they are carried is not known" if _open(summary) else said
+
+
+def _open(summary: Summary) -> bool:
+    """Whether a whole run leaves the answer open."""
+    whole = summary.outcome == "completed" and summary.kind != "imported"
+    return whole and (summary.capacity is None or summary.capacity.answer == "not known")
 
 
 def limited_by(summary: Summary) -> str:
@@ -44,10 +51,11 @@ def _subject(summary: Summary) -> str:
     if summary.kind == "imported":
         return counted_noun(jobs.total, "imported job") if jobs.total else "Imported recording of the host"
     sessions = counted_noun(workload.sessions, "session")
-    answer = summary.capacity.answer if summary.capacity else "not known"
-    preliminary = " (preliminary)" if summary.capacity and summary.capacity.preliminary else ""
-    said = f"{sessions}: not known whether carried" if answer == "not known" else f"{sessions} {answer}"
-    return ("Simulated: " if summary.kind == "simulated" else "") + said + preliminary
+    capacity = summary.capacity
+    said = f"{sessions} ran"
+    if capacity is not None and capacity.answer != "not known":
+        said = f"{sessions} {capacity.answer}" + (" (preliminary)" if capacity.preliminary else "")
+    return f"Simulated: {said}" if summary.kind == "simulated" else said
 
 
 def _direction(summary: Summary, role: Role) -> str:

@@ -70,7 +70,12 @@ def _carried(figures: ShownFigures) -> Card:
             figures.term("as long as alone", "capacity.slowdown.median"),
             figures.show(format_ratio, "capacity", "slowdown", "most"),
         )
-    unknown = [part.reason for part in (capacity.compute, capacity.storage) if part.reason]
+    both = capacity.compute.reason == capacity.storage.reason
+    unknown = [
+        reason if both else f"{name}: {reason}"
+        for name in ("compute", "storage")
+        if (reason := getattr(capacity, name).reason)
+    ]
     parts = f"compute is {capacity.compute.answer}, storage is {capacity.storage.answer}"
     said = unknown[0] if unknown and capacity.answer == "not known" else parts
     return Card(
@@ -134,7 +139,7 @@ def _checks(summary: Judged) -> tuple[str, str]:
     found = {one.rule for one in validity.findings if one.severity != "remark"}
     if summary.kind != "measured":
         found |= {one.rule for one in validity.unmeasured if one.severity != "remark"}
-        return str(len(found)), "checks not passed"
+        return str(len(found)), "check not passed" if len(found) == 1 else "checks not passed"
     met = len(RULES) - len(found | {one.rule for one in validity.unmeasured})
     return f"{met} of {len(RULES)}", "checks passed"
 
