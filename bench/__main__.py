@@ -31,6 +31,7 @@ ROWS = (
     "library",
     "compressibility",
     "saslog",
+    "derive",
     "nmon",
     "cluster",
     "simulation",
