@@ -6,6 +6,7 @@ from mawl.advice.validity.status import RULES as VALIDITY
 from mawl.archive.rules.every import EVERY
 from mawl.model.thresholds import thresholds_of
 from mawl.reporters.thresholds import shown
+from tools import papers_judged
 from tools.markdown import table
 
 
@@ -30,4 +31,4 @@ def rules_page() -> list[str]:
         if decides:
             rows = [(f"`{one.name}`", shown(one.value, one.unit), one.meaning) for one in decides]
             lines += table(("threshold", "value", "meaning"), rows)
-    return lines
+    return [*lines, *papers_judged.section()]

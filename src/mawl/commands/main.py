@@ -38,6 +38,7 @@ VERBS = (
     "published",
     "pack",
     "validate",
+    "publish",
     "placement",
     "simulate",
     "tune",

@@ -1,0 +1,1 @@
+"""A static site of packs: what they say, by whom, and which may be compared."""

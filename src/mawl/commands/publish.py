@@ -1,0 +1,41 @@
+"""A static site of packs: a table, a page for each with its rules, the data to download, and a feed.
+
+It needs no web server and no script. Every pack is checked first; one whose figures cannot be relied on is
+refused. docs/guides/publish.md shows it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+
+from mawl.archive.site.building import build_site
+from mawl.units import counted_noun
+
+NAME = "publish"
+HELP = "a static site of packs: a table, a page for each, their data, a feed"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl publish PACK...``."""
+    parser.add_argument("packs", nargs="+", metavar="PACK", help="files that mawl pack wrote")
+    parser.add_argument(
+        "--output", metavar="DIR", default="site", help="the site's directory (default: site)"
+    )
+    parser.add_argument(
+        "--address",
+        metavar="URL",
+        default="urn:mawl:site:",
+        help="where the site will be, for the names in its feed",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Build the site and say where it is."""
+    output = Path(arguments.output)
+    entries = build_site([Path(name) for name in arguments.packs], output, arguments.address)
+    accepted = sum(entry.validation.accepted for entry in entries)
+    page = shlex.quote(str(output / "index.html"))
+    print(f"site: {page} ({counted_noun(len(entries), 'pack')}, {accepted} accepted)")
+    return 0
