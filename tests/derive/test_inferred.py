@@ -24,6 +24,7 @@ NOTHING = StepTold(
     rows_read=None,
     rows_written=None,
     tables=(),
+    remote_tables=0,
     sort=None,
     indexes_used=0,
     io=None,
@@ -128,6 +129,12 @@ def test_a_procedure_that_reads_takes_the_last_table_where_nothing_tells_its_byt
         part = loads(writing, cached, reads_told=False).read["work"]
         assert (part.value, part.low, part.high, part.rule) == (MB, 0.0, 2e9, "last-table")
     assert loads(writing, told(procedure="OPTIONS"), reads_told=False).read["data"].value == 0
+
+
+def test_tables_of_a_database_are_no_bytes_of_this_host_and_no_reason_to_read_another() -> None:
+    writing = told(tables=(wrote("WORK.A"),), written_bytes=MB)
+    found = loads(writing, told(procedure="MEANS", remote_tables=1), reads_told=False)
+    assert (found.read, found.written) == ({}, {})
 
 
 def test_a_query_joins_unless_its_notes_name_one_table() -> None:

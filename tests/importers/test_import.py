@@ -310,3 +310,21 @@ def test_the_run_folder_keeps_what_notes_tell_of_tables(tmp_path: Path) -> None:
     _, run = imported(tmp_path, write(tmp_path / "logs", one=text))
     told = [step.notes for step in run.step_records()]
     assert told == [StepNotes(tables=(TableNote(direction="read", name="BANK.LEDGER", rows=7),)), None]
+
+
+def test_tables_of_a_database_are_marked_until_their_libref_has_another_engine(tmp_path: Path) -> None:
+    def libref(engine: str) -> str:
+        return (
+            "NOTE: Libref DWH was successfully assigned as follows: \n"
+            f"      Engine:        {engine} \n      Physical Name: secret\n"
+        )
+
+    step = (
+        "NOTE: There were 7 observations read from the data set DWH.SALES.\n"
+        "NOTE: PROCEDURE MEANS used (Total process time):\n      real time           1.00 seconds\n"
+        "      cpu time            0.50 seconds\n      \n"
+    )
+    text = libref("ORACLE") + "\n" + step + libref("V9") + "\n" + step
+    made, run = imported(tmp_path, write(tmp_path / "logs", one=text))
+    assert [step.notes and step.notes.tables[0].remote for step in run.step_records()] == [True, False]
+    assert made.skipped == []

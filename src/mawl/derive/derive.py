@@ -99,6 +99,7 @@ def derive(run: Run, request: DeriveRequest) -> Derived:
                 jobs_not_chosen=len(in_window) - len(chosen),
                 jobs_without_steps=len(chosen) - len(worked),
                 views_and_startup_steps=others,
+                tables_of_databases=sum(told.remote_tables for job in worked for told in steps[job.job]),
                 lines_skipped=sum(source.skipped_lines for source in run.facts.sources),
             ),
             programs=programs_of(evidence),

@@ -55,6 +55,7 @@ class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
     jobs_not_chosen: int
     jobs_without_steps: int
     views_and_startup_steps: int
+    tables_of_databases: int
     lines_skipped: int
 
 

@@ -99,7 +99,7 @@ class Inference:
             if parts:
                 return parts
         if blocks is None:
-            return parts if told.tables else _at_most(told, direction)
+            return parts if told.tables or told.remote_tables else _at_most(told, direction)
         if not expected:
             usual = self._last[job][0] if direction == "read" and job in self._last else _USUAL[direction]
             return _unnamed(told, next(iter(parts), usual), blocks, tells=tells)
@@ -116,7 +116,7 @@ class Inference:
     def _read_last(self, told: StepTold, job: str, least: int) -> Parts:
         """The table that the job wrote last, for a procedure that reads one and names none."""
         role, size = self._last.get(job, ("data", 0.0))
-        if told.procedure not in READERS or not size:
+        if told.procedure not in READERS or told.remote_tables or not size:
             return {}
         value = max(size, float(least))
         most = max(2 * value, _most_bytes(told))

@@ -117,6 +117,7 @@ def _left_out(left: LeftOut) -> str:
         (left.jobs_not_chosen, "job", "by --only and --without"),
         (left.jobs_without_steps, "job", "without steps"),
         (left.views_and_startup_steps, "note", "of views, initialization or checks"),
+        (left.tables_of_databases, "table", "of databases or other sessions"),
         (left.lines_skipped, "line", "of logs that cannot be read"),
     )
     return ", ".join(f"{counted_noun(count, noun)} {what}" for count, noun, what in told if count)

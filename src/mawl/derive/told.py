@@ -18,7 +18,8 @@ class StepTold(msgspec.Struct, frozen=True, kw_only=True):
     """One step; None where nothing tells the figure.
 
     ``read_bytes`` and ``written_bytes`` are those of block operations, of all roles together: reads that
-    memory served are not in them, writes are when a page becomes dirty.
+    memory served are not in them, writes are when a page becomes dirty.  Tables of databases and
+    of other sessions are counted (``remote_tables``) and not in ``tables``: this host does not hold them.
     """
 
     number: int
@@ -32,6 +33,7 @@ class StepTold(msgspec.Struct, frozen=True, kw_only=True):
     rows_read: int | None
     rows_written: int | None
     tables: tuple[TableNote, ...]
+    remote_tables: int
     sort: SortNote | None
     indexes_used: int
     io: IoByRole | None
@@ -53,7 +55,8 @@ def told_of(step: StepRecord, *, linux: bool) -> StepTold:
         written_bytes=None if blocks_out is None else blocks_out * BLOCK_BYTES,
         rows_read=step.rows_read,
         rows_written=step.rows_written,
-        tables=notes.tables,
+        tables=tuple(table for table in notes.tables if not table.remote),
+        remote_tables=sum(table.remote for table in notes.tables),
         sort=notes.sort,
         indexes_used=notes.indexes_used,
         io=step.io,

@@ -192,6 +192,8 @@ class LogReader:
             self._detail_lines += 1
             if line.startswith("  ") and self._detail_lines <= MOST_DETAILS:
                 self._above.detail(self._details, line)
+                if self._details == "libref" and (engine := self._above.engine(line)) is not None:
+                    yield LogFact(self._line, "libref", engine)
             else:
                 self._details = None
 

@@ -44,7 +44,17 @@ class PerformanceNote(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 FactName = Literal[
-    "begins", "software", "platform", "identity", "place", "error", "page", "header", "remote", "unread"
+    "begins",
+    "software",
+    "platform",
+    "identity",
+    "place",
+    "error",
+    "page",
+    "header",
+    "remote",
+    "libref",
+    "unread",
 ]
 
 
@@ -55,7 +65,8 @@ class LogFact(NamedTuple):
     on; ``identity``: mawl's own line of job, program, session and outcome, ``place`` the one after it;
     ``error``: an ERROR line; ``page``: the time in a page header, when the session began to the minute;
     ``header``: a line of %PASSINFO (``host=...``); ``remote``: SAS/CONNECT goes to a session or comes back
-    (``submit to TSK1 commencing``); ``unread``: figures of a step that are no note, told to ``skip``.
+    (``submit to TSK1 commencing``); ``libref``: a libref and its engine (``ORA ORACLE``);
+    ``unread``: figures of a step that are no note, told to ``skip``.
     """
 
     line: int

@@ -34,6 +34,8 @@ _LONGEST = re.compile(rf"\s*The maximum record length was {_NUMBER}\.\s*")
 _SHORTEST = re.compile(rf"\s*The minimum record length was {_NUMBER}\.\s*")
 _INFILE = re.compile(r"NOTE: The infile .{1,400} is:\s*")
 _FILE_BYTES = re.compile(rf".*?\bFile Size \(bytes\)={_NUMBER}\b.*")
+_LIBREF = re.compile(r"NOTE: Libref ([A-Za-z_][A-Za-z0-9_]{0,7}) was successfully assigned as follows:\s*")
+_ENGINE = re.compile(r"\s*Engine:\s+([A-Z][A-Z0-9]{0,31})\s*")
 _INDEX_MADE = re.compile(r"NOTE: (?:Simple|Composite) index \S+ has been defined\..*")
 _INDEX_USED = re.compile(r"INFO: Index \S+ .{0,200}?selected for (?:WHERE|SQL|BY).*")
 
@@ -45,7 +47,7 @@ _SORTS: tuple[tuple[str, SortNote], ...] = (
     ("NOTE: Sorting was performed by the data source", "source"),
 )
 
-Details = Literal["compression", "records", "file"]
+Details = Literal["compression", "records", "file", "libref"]
 """What the indented lines below a note tell."""
 
 
@@ -69,7 +71,17 @@ def table_note(text: str) -> TableNote | None:
 class Above:
     """What the notes above a performance note have told so far."""
 
-    __slots__ = ("_compressed", "_file_bytes", "_left_out", "_made", "_sort", "_used", "counts", "tables")
+    __slots__ = (
+        "_compressed",
+        "_file_bytes",
+        "_left_out",
+        "_libref",
+        "_made",
+        "_sort",
+        "_used",
+        "counts",
+        "tables",
+    )
 
     def __init__(self) -> None:
         self.counts: dict[str, int | None] = {}
@@ -78,6 +90,7 @@ class Above:
         self._left_out = self._made = self._used = 0
         self._sort: SortNote | None = None
         self._compressed: str | None = None
+        self._libref: str | None = None
         self._file_bytes: int | None = None
 
     def add(self, note: TableNote) -> None:
@@ -116,6 +129,9 @@ class Above:
         elif match := _COMPRESSED.fullmatch(text):
             self._compressed = match[1]
             return None if self.detail("compression", text) else "compression"
+        elif match := _LIBREF.fullmatch(text):
+            self._libref = match[1].upper()
+            return "libref"
         elif _INFILE.fullmatch(text):
             self._file_bytes = None
             return "file"
@@ -123,6 +139,8 @@ class Above:
 
     def detail(self, kind: Details, line: str) -> bool:
         """Take an indented line below a note; whether it told something."""
+        if kind == "libref":
+            return False
         if kind == "file":
             if match := _FILE_BYTES.fullmatch(line):
                 self._file_bytes = int(match[1])
@@ -143,6 +161,11 @@ class Above:
                 self.tables[place] = msgspec.structs.replace(table, **pages)
                 break
         return True
+
+    def engine(self, line: str) -> str | None:
+        """``LIBREF ENGINE`` of a line below the note on a libref; None for any other line."""
+        match = _ENGINE.fullmatch(line)
+        return None if match is None or self._libref is None else f"{self._libref} {match[1]}"
 
     def notes(self) -> StepNotes | None:
         """The record; None where the notes above told nothing."""

@@ -89,7 +89,8 @@ class SasLogs:
             session.last_at = ended_at
             if session.first_at is None:
                 session.first_at = started_at
-        return step_of(note, session.job, session.steps, started_at, ended_at)
+        step = step_of(note, session.job, session.steps, started_at, ended_at)
+        return _with_remote(step, session.remote_librefs) if session.remote_librefs else step
 
     def _wanted(self, session: Session, context: Context) -> str:
         return session.identity[0] if session.identity else PurePath(stem(context.file)).name
@@ -119,6 +120,19 @@ class SasLogs:
             missing=missing,
         )
         return found if session.place is None else _placed(found, session.place, context)
+
+
+def _with_remote(step: StepRecord, librefs: set[str]) -> StepRecord:
+    """The step with the tables of those librefs marked."""
+    if step.notes is None:
+        return step
+    tables = tuple(
+        msgspec.structs.replace(table, remote=True)
+        if table.name is not None and table.name.partition(".")[0].upper() in librefs
+        else table
+        for table in step.notes.tables
+    )
+    return msgspec.structs.replace(step, notes=msgspec.structs.replace(step.notes, tables=tables))
 
 
 def _summed(session: Session) -> tuple[Usage, str]:

@@ -14,6 +14,17 @@ from mawl.model.usage import Usage
 MOST_REMOTE = 1000
 """Remote sessions of one log that are told apart; the steps of any more are those of the log's own."""
 
+REMOTE_ENGINES = frozenset(
+    {
+        *("ASTER", "BIGQUERY", "CAS", "DB2", "GREENPLM", "HADOOP", "HAWQ", "IMPALA", "INFORMIX", "JDBC"),
+        *("MONGO", "MYSQL", "NETEZZA", "ODBC", "OLEDB", "ORACLE", "POSTGRES", "REDSHIFT", "REMOTE"),
+        *("SALESFRC", "SAPHANA", "SASIOIMP", "SASIOLA", "SNOW", "SPARK", "SQLSVR", "SYBASE", "TERADATA"),
+        *("VERTICA", "YBRICK"),
+    }
+)
+"""Engines whose tables lie in a database, in memory of a server or behind another session (SAS/ACCESS for
+Relational Databases: Reference, the engine names of its chapters; SAS/SHARE and SAS/CONNECT: REMOTE)."""
+
 _IDENTITY = re.compile(r"job (.+?), program (.+?), session (.+?), outcome (\w+)")
 _FIRST_PAGE = re.compile(r"1\s|\D.*\s1$")
 
@@ -42,6 +53,7 @@ class Session:
         self.first_at: float | None = None
         self.last_at: float | None = None
         self.cut = False
+        self.remote_librefs: set[str] = set()
 
     def tell(self, fact: LogFact) -> None:
         """Take what a line tells."""
@@ -51,6 +63,9 @@ class Session:
             self.platform = self.platform or fact.text
         elif fact.name == "error":
             self.error = self.error or fact.text
+        elif fact.name == "libref":
+            libref, _, engine = fact.text.partition(" ")
+            (self.remote_librefs.add if engine in REMOTE_ENGINES else self.remote_librefs.discard)(libref)
         elif fact.name == "unread":
             self.unread = self.unread or fact.line
         elif fact.name == "header":

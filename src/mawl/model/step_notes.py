@@ -23,12 +23,14 @@ class TableNote(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
     ``name`` is the table's as the log has it (``WORK.SALES``, or one word, which is a table of WORK); None
     where it cannot be read, and for external files, whose names can be paths.  ``longest_record_bytes`` and
     ``file_bytes`` are of external files; ``pages`` is told of compressed tables only, and counts pages of the
-    table's own page size, which no log tells.
+    table's own page size, which no log tells.  A ``remote`` table lies in a database or another session: the
+    log tells the engine of its libref.
     """
 
     direction: Literal["read", "written"]
     name: str | None = None
     external: bool = False
+    remote: bool = False
     rows: Count | None = None
     variables: Count | None = None
     shortest_record_bytes: Count | None = None
