@@ -33,8 +33,8 @@ BINDING = {
     "system_cpu_seconds adjusted_cpu_seconds memory_bytes os_memory_bytes",
     "cpu_real_ratio": "of_sums mean stddev range without_run_queue",
     "io": "application device by_role reach coverage_ratio",
-    "io.application": "read_bytes written_bytes read_ratio peak initial sustained active_mean run_mean "
-    "sustained_bytes_per_second_per_core window_seconds",
+    "io.application": "read_bytes written_bytes read_ratio peak initial sustained lowest active_mean "
+    "run_mean sustained_bytes_per_second_per_core window_seconds",
     "io.by_role": "data work util",
     "io.by_role.data": "read_bytes written_bytes share_ratio sequential_ratio read_latency_seconds "
     "write_latency_seconds volumes",

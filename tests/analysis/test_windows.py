@@ -62,7 +62,7 @@ def summary(seconds: int, jobs: list[JobRecord] | None = None, **changes: Rate) 
 
 def test_steady_rates_are_peak_initial_sustained_and_mean() -> None:
     io = summary(60)["io"]
-    for figure in ("peak", "initial", "sustained", "active_mean"):
+    for figure in ("peak", "initial", "sustained", "lowest", "active_mean"):
         assert io["application"][figure] == pytest.approx(
             {"read_bytes_per_second": 100e6, "write_bytes_per_second": 50e6, "total_bytes_per_second": 150e6}
         )
@@ -79,6 +79,7 @@ def test_sustained_is_the_median_window_and_peak_the_highest() -> None:
     application = summary(60, application_read_bytes=read)["io"]["application"]
     assert application["peak"]["read_bytes_per_second"] == pytest.approx(300e6)
     assert application["sustained"]["read_bytes_per_second"] == pytest.approx(80e6)
+    assert application["lowest"]["read_bytes_per_second"] == pytest.approx(40e6)
     assert application["active_mean"]["read_bytes_per_second"] == pytest.approx(
         (5 * 300e6 + 35 * 80e6 + 20 * 40e6) / 60
     )
@@ -128,6 +129,7 @@ def test_the_tail_is_not_in_what_is_sustained() -> None:
     jobs = [job(f"s{number}-1", 0.0, 50.0) for number in range(1, 5)] + [job("s4-2", 0.0, 100.0)]
     found = summary(100, jobs, application_read_bytes=lambda second: 100e6 if second < 50 else 2e6)
     assert found["io"]["application"]["sustained"]["read_bytes_per_second"] == pytest.approx(100e6)
+    assert found["io"]["application"]["lowest"]["read_bytes_per_second"] == pytest.approx(100e6)
     assert [window["phase"] for window in found["windows"]] == ["active"] * 10 + ["tail"] * 10
 
 
@@ -145,7 +147,8 @@ def test_a_tail_shorter_than_half_a_window_is_no_peak() -> None:
 
 def test_a_run_shorter_than_half_a_window_has_its_own_peak() -> None:
     found = summary(2, four_jobs(2), application_read_bytes=lambda second: 100e6)
-    assert found["io"]["application"]["peak"]["read_bytes_per_second"] == pytest.approx(100e6)
+    for figure in ("peak", "lowest"):
+        assert found["io"]["application"][figure]["read_bytes_per_second"] == pytest.approx(100e6)
 
 
 def test_a_run_without_samples_has_no_windows_and_says_why() -> None:

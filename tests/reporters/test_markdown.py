@@ -83,7 +83,7 @@ def test_every_row_of_a_table_has_the_cells_of_its_head() -> None:
 def test_markdown_has_the_figures() -> None:
     _, summary = judged()
     lines = markdown.render(BARE, as_summary(summary)).splitlines()
-    assert "| device | 120 MB/s | 120 MB/s | 120 MB/s | 120 MB/s | 60.0 MB/s | 4.80 GB | 2.40 GB |" in lines
+    assert f"| device |{' 120 MB/s |' * 5} 60.0 MB/s | 4.80 GB | 2.40 GB |" in lines
     assert any(line.startswith("- **validity**: preliminary") for line in lines)
     assert any(line.startswith("| `wide_sort` | 4 |") for line in lines)
 

@@ -187,6 +187,6 @@ def test_a_judged_run_shows_windows_waits_and_what_they_mean() -> None:
         line[5:-1] for line in lines if line[:1] == ["wide_sort"]
     ]
     assert any(line[:3] == ["windows", "of", "5.00"] for line in lines)
-    assert ["device", *["135", "MB/s"] * 4, "67.5", "MB/s"] in lines
+    assert ["device", *["135", "MB/s"] * 5, "67.5", "MB/s"] in lines
     assert "why: jobs were blocked in I/O" in text
     assert max(map(len, text.splitlines())) <= LINE_WIDTH

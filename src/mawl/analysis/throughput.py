@@ -21,7 +21,7 @@ MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")
 """What lies there moves at no device."""
 
 DIRECTIONS = ("read", "write", "total")
-FIGURES = ("peak", "initial", "sustained", "active_mean")
+FIGURES = ("peak", "initial", "sustained", "lowest", "active_mean")
 NO_SAMPLES = "no samples cover a window of the run"
 
 Flow = dict[str, Rates]
@@ -56,6 +56,7 @@ class SideInTime(msgspec.Struct, frozen=True, kw_only=True):
     peak: figures.Rates
     initial: figures.Rates
     sustained: figures.Rates
+    lowest: figures.Rates
     active_mean: figures.Rates
     sustained_bytes_per_second_per_core: float | None
     window_seconds: float | None
@@ -210,6 +211,7 @@ def _found(
     found: dict[str, Flow] = {
         "peak": {},
         "sustained": active,
+        "lowest": {direction: _peak(values, [], windows) for direction, values in active.items()},
         "active_mean": counters.flow(samples, (start, end)),
         "initial": {},
     }
@@ -227,13 +229,18 @@ def _found(
 
 
 def _peak(values: Rates, initial: Rates, windows: Windows) -> Rates:
-    """The windows that a peak may be of: those of at least half the length, the others where these lack.
+    """The windows that a peak or a lowest rate may be of: those of at least half the length, the others
+    where these lack.
 
     The initial one lies across the others, and a peak below it would be none."""
-    lengths = [end - start for start, end in pairwise(windows.edges)]
-    full = [value for value, length in zip(values, lengths, strict=True) if fills(length, windows.seconds)]
-    full += initial
+    full = [*_full(values, windows), *initial]
     return full if any(value is not None for value in full) else values
+
+
+def _full(values: Rates, windows: Windows) -> Rates:
+    """Those of windows, from the first on, that are of at least half the length."""
+    lengths = [end - start for start, end in pairwise(windows.edges)]
+    return [value for value, length in zip(values, lengths, strict=False) if fills(length, windows.seconds)]
 
 
 def _rates(figure: str, flow: Flow, path: str, reasons: dict[str, str], missing: Missing) -> figures.Rates:
@@ -252,4 +259,6 @@ def _value(figure: str, values: Rates, path: str, reasons: dict[str, str], missi
     if not known:
         missing[path] = reasons[figure]
         return None
-    return statistics.median(known) if figure == "sustained" else max(known)
+    if figure == "sustained":
+        return statistics.median(known)
+    return min(known) if figure == "lowest" else max(known)

@@ -46,6 +46,10 @@ class Application(msgspec.Struct, kw_only=True):
     ]
     initial: Annotated[Rates, words(when="per second in the first window after all first-stage jobs started")]
     sustained: Annotated[Rates, words(when="per second in the median window of the active phase")]
+    lowest: Annotated[
+        Rates,
+        words(when="per second in the lowest window of the active phase of at least half the length"),
+    ]
     active_mean: Annotated[Rates, words(when="per second over the whole active phase")]
     sustained_bytes_per_second_per_core: Annotated[
         Number | None,
@@ -91,6 +95,10 @@ class AtDevice(msgspec.Struct, kw_only=True):
     ]
     initial: Annotated[Rates, words(when="per second in the first window after all first-stage jobs started")]
     sustained: Annotated[Rates, words(when="per second in the median window of the active phase")]
+    lowest: Annotated[
+        Rates,
+        words(when="per second in the lowest window of the active phase of at least half the length"),
+    ]
     active_mean: Annotated[Rates, words(when="per second over the whole active phase")]
     sustained_bytes_per_second_per_core: Annotated[
         Number | None,

@@ -58,7 +58,7 @@ THROUGHPUT = RunTable(
                 form=format_rate,
                 formats=HTML if name == "run_mean" else SHOWN,
             )
-            for name in ("peak", "initial", "sustained", "active_mean", "run_mean")
+            for name in ("peak", "initial", "sustained", "lowest", "active_mean", "run_mean")
         ),
         RunColumn(label=PER_CORE, path=("sustained_bytes_per_second_per_core",), form=format_rate),
         RunColumn(label="read", path=("read_bytes",), form=format_bytes, formats=MARKDOWN),
