@@ -13,6 +13,7 @@ from bokeh.plotting import figure
 from markupsafe import Markup
 
 from mawl.reporters.html.embed import embedded
+from mawl.reporters.html.figures import breakable
 from mawl.reporters.html.page import page
 from mawl.reporters.html.templating import fill
 
@@ -65,3 +66,8 @@ def test_figures_lie_in_one_inert_block_whatever_their_data_say() -> None:
 def test_templates_escape_text_and_keep_html() -> None:
     assert 'data-chart="&lt;&#34;"' in fill("place.html", element="e", name='<"')
     assert isinstance(fill("place.html", element="e", name="n"), Markup)
+
+
+def test_a_long_name_breaks_between_its_parts_and_is_text() -> None:
+    assert breakable("a.b_c") == "a.<wbr>b_<wbr>c"
+    assert breakable("<b>") == "&lt;b&gt;"

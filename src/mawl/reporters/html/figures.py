@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from mawl.analysis.missing import NOT_MEASURED, generalised
 from mawl.definitions.metric import Metric
@@ -161,6 +162,12 @@ def table(
         narrow=narrow,
         alike=alike,
     )
+
+
+def breakable(name: str) -> Markup:
+    """A long name of parts, such as a path of a summary, that a narrow page may break between them."""
+    parts = re.split(r"(?<=[._])", name)
+    return Markup("<wbr>").join(escape(part) for part in parts)
 
 
 def section(anchor: str, title: str, *parts: Markup) -> Markup:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from mawl.analysis.missing import gaps
-from mawl.reporters.html.figures import ShownFigures, Terms, paragraph, part, table
+from mawl.reporters.html.figures import ShownFigures, Terms, breakable, paragraph, part, table
 from mawl.reporters.html.templating import fill
 from mawl.units import counted_noun
 
@@ -15,7 +15,7 @@ PARTS = {"storage": "storage", "compressibility": "compression", "host": "host",
 
 def missing(figures: ShownFigures) -> Markup:
     """Every part and figure that is not there, with its reason; nothing where all are."""
-    rows = list(gaps(figures.summary).items())
+    rows = [(breakable(path), why) for path, why in gaps(figures.summary).items()]
     absent = [
         (words, figures.reason(path.split(".")))
         for path, words in PARTS.items()

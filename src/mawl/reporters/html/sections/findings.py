@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from mawl.model.summary.summary import Judged
-from mawl.reporters.html.figures import Cell, ShownFigures, paragraph, part, table
+from mawl.reporters.html.figures import Cell, ShownFigures, breakable, paragraph, part, table
 from mawl.reporters.html.templating import fill
 from mawl.reporters.thresholds import HEAD, rows_of
 
@@ -44,7 +44,8 @@ def findings(figures: ShownFigures) -> Markup:
     else:
         parts.append(paragraph("No rule found anything against this run."))
     if deciding := rows_of(summary):
-        parts.append(table("Thresholds that decided", HEAD, deciding, words=(2,)))
+        rows = [(breakable(name), *rest) for name, *rest in deciding]
+        parts.append(table("Thresholds that decided", HEAD, rows, words=(2,)))
     return part("findings", "Trust: findings and fixes", *parts, *_failures(summary), *_remarks(summary))
 
 

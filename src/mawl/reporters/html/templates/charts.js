@@ -108,6 +108,11 @@
   const narrow = matchMedia("(max-width: 40rem)");
   const thin = () => {
     for (const view of views().filter(over_time)) view.model.below[0].ticker.desired_num_ticks = narrow.matches ? 3 : 6;
+    const decades = view_of("latency_distribution")?.model.below[0].ticker;
+    if (decades) {
+      decades.every ??= Array.from(decades.ticks);
+      decades.ticks = decades.every.filter((_, at) => !narrow.matches || at % 2);
+    }
   };
   narrow.addEventListener("change", thin);
 
