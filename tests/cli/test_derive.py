@@ -112,6 +112,10 @@ def test_logs_of_a_directory_become_a_folder_and_a_sentence(uncached: Path, mawl
         (("absent", "--output", "shop"), "no such"),
         (("x.log", "--output", "shop", "--night", "soon"), "expected START/END"),
         (("x.log", "--output", "shop", "--growth", "0"), "expected a factor from 0.001 to 1000"),
+        (
+            ("x.log", "--output", "shop", "--core-speed", "nan"),
+            "expected a speed from 0.01 to 100",
+        ),
         (("x.log", "--output", "shop", "--library", "tape=X"), "expected ROLE=PATTERN"),
         (("x.log", "--output", "shop", "--library", "work=("), "no regular expression"),
         (("x.log", "--output", "shop"), "nothing in 1 file could be imported"),

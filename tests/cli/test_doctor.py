@@ -65,6 +65,7 @@ def test_a_machine_that_suits_ends_with_0_and_makes_nothing(
         "container",
         "clock",
         "noise",
+        "core speed",
     ):
         assert f"  {name} " in text
     assert text.strip().splitlines()[-1].startswith("this machine can run mawl")

@@ -95,6 +95,12 @@ def test_records_know_when_jobs_ended_and_were_due_in_the_logs(shop: Run) -> Non
     assert {job.due_seconds for job in closed} == {None}
 
 
+def test_records_have_the_speed_of_the_cores_behind_the_logs_where_it_is_known(shop: Run) -> None:
+    assert {job.core_speed for job in derive(shop, KEEP).workload.jobs} == {None}
+    known = derive(shop, msgspec.structs.replace(KEEP, core_speed=0.8)).workload.jobs
+    assert {job.core_speed for job in known} == {0.8}
+
+
 def test_the_logs_own_night_is_held_or_missed_with_the_chain_of_its_last_job(shop: Run) -> None:
     held = derive(shop, msgspec.structs.replace(KEEP, night=Night(START, START + 3600))).evidence.night
     missed = derive(shop, msgspec.structs.replace(KEEP, night=Night(START, START + 1200))).evidence.night

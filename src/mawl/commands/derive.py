@@ -25,6 +25,7 @@ from mawl.errors import UsageError
 from mawl.importers.build import ImportRequest, import_files
 from mawl.importers.clock import Clocks, parse_shifts, parse_zones
 from mawl.importers.registry import IMPORTERS
+from mawl.model.derived import FASTEST_CORE, SLOWEST_CORE
 from mawl.spec.program_options import ROLES, Role
 from mawl.store import Run, open_run
 from mawl.store.layout import FACTS
@@ -105,6 +106,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NODE=SECONDS",
         help="move the recording of a node, or all files of a kind, by seconds; may be repeated",
     )
+    parser.add_argument(
+        "--core-speed",
+        type=_core_speed,
+        metavar="NUMBER",
+        help="speed of the cores behind the logs, as mawl doctor measures it there; CPU time then follows "
+        "the speed of the machine that runs the jobs (default: not known, the same CPU time everywhere)",
+    )
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
 
 
@@ -126,6 +134,7 @@ def run(arguments: argparse.Namespace) -> int:
         without=arguments.without,
         keep_names=arguments.names == "keep",
         libraries=_libraries(arguments.library),
+        core_speed=arguments.core_speed,
     )
     output = Path(arguments.output)
     make_derived_folder(output)
@@ -169,6 +178,17 @@ def _factor(text: str) -> float:
     if not LEAST <= factor <= MOST:
         raise argparse.ArgumentTypeError(f"expected a factor from {LEAST:g} to {MOST:g}, found {text}")
     return factor
+
+
+def _core_speed(text: str) -> float:
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = 0.0
+    if not SLOWEST_CORE <= speed <= FASTEST_CORE:
+        expected = f"expected a speed from {SLOWEST_CORE:g} to {FASTEST_CORE:g}"
+        raise argparse.ArgumentTypeError(f"{expected}, found {text}")
+    return speed
 
 
 def _libraries(given: list[str]) -> dict[Role, list[re.Pattern[str]]]:

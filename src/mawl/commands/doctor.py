@@ -106,11 +106,22 @@ def run(arguments: argparse.Namespace) -> int:
     ]
     time.sleep(max(started_at + LOOK_SECONDS - time.monotonic(), 0.0))
     checks += [*clock_checks(machine, clock.look()), *noise_checks(machine, noise.look())]
+    checks += core_speed_checks()
     if arguments.json:
         print(json.dumps(as_json(machine, checks), indent=2))
     else:
         print(as_text(machine, checks))
     return 1 if worst(checks) == "problem" else 0
+
+
+def core_speed_checks() -> list[SuitabilityCheck]:
+    """The speed of a core, for ``mawl derive --core-speed``; none without the libraries of the programs."""
+    try:
+        from mawl.programs.derived_job.core_speed import core_speed
+    except ImportError:  # library_checks() says so
+        return []
+    text = f"{core_speed():.2f}, where the reference core has 1 (for mawl derive --core-speed)"
+    return [SuitabilityCheck("core speed", "ok", text)]
 
 
 def _memory_limit_check(limit_bytes: int, needed: Needs) -> SuitabilityCheck:

@@ -37,7 +37,10 @@ MOST_NAMED = 5
 
 
 class DeriveRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What of a run to derive, and how; ``only`` and ``without`` are patterns of programs' names."""
+    """What of a run to derive, and how; ``only`` and ``without`` are patterns of programs' names.
+
+    ``core_speed`` is that of the cores behind the logs (None: not known).
+    """
 
     night: Night | None = None
     arrivals: Arrivals = "clock"
@@ -46,6 +49,7 @@ class DeriveRequest(msgspec.Struct, frozen=True, kw_only=True):
     only: Sequence[str] = ()
     without: Sequence[str] = ()
     keep_names: bool = False
+    core_speed: float | None = None
     key: bytes | None = None
     libraries: Mapping[Role, Sequence[Pattern[str]]] = {}
 
@@ -127,7 +131,7 @@ def _jobs(
     jobs, evidence = [], []
     for job in worked:
         found = steps_of(steps[job.job], job.job, inference, tables, names, size)
-        made = _job(job, called, place[job.job], names, tuple(step for step, _ in found), request.scale)
+        made = _job(job, called, place[job.job], names, tuple(step for step, _ in found), request)
         jobs.append(made if request.arrivals == "closed" else _on_the_clock(made, job, starts_at, request))
         evidence.append(
             JobEvidence(
@@ -163,14 +167,15 @@ def _job(
     place: Arrival,
     names: Names,
     steps: tuple[DerivedStep, ...],
-    scale: float,
+    request: DeriveRequest,
 ) -> DerivedJob:
     return DerivedJob(
         name=called[job.job],
         steps=steps[:MOST_STEPS],
         session=names.of("s", place.lane),
         after=renamed(place, called),
-        start_seconds=min(place.start_seconds * scale, MOST_SECONDS),
+        start_seconds=min(place.start_seconds * request.scale, MOST_SECONDS),
+        core_speed=request.core_speed,
     )
 
 

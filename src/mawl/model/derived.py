@@ -31,6 +31,7 @@ MOST_SECONDS = 10**7
 """Of a run's clock, and CPU seconds of a step: 115 days."""
 
 MOST_THREADS = 4096
+SLOWEST_CORE, FASTEST_CORE = 0.01, 100.0
 MOST_STEPS = 10_000
 MOST_JOBS = 100_000
 
@@ -151,7 +152,7 @@ class DerivedJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         share("Jobs of the logs that this one stands for; 1: itself alone.", PAGE),
     ] = 1.0
     core_speed: Annotated[
-        Annotated[float, Meta(ge=0.01, le=100)] | None,
+        Annotated[float, Meta(ge=SLOWEST_CORE, le=FASTEST_CORE)] | None,
         share(
             "Speed of the core that spent the CPU seconds, where the reference core has 1.",
             PAGE,
