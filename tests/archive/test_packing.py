@@ -91,6 +91,15 @@ def test_private_names_are_nowhere_in_a_redacted_pack(here: Path) -> None:
     assert manifest.redacted == ["host", "paths"]
 
 
+def test_a_redacted_campaign_is_accepted_and_names_nobody(five: Path, tmp_path: Path) -> None:
+    pack = tmp_path / "five.mawl.zip"
+    words = ["pack", str(five / "five"), "--statement", str(five / "statement.toml"), "--output", str(pack)]
+    assert main([*words, "--redact", "host,user,paths"]) == 0
+    assert main(["validate", str(pack)]) == 0
+    said = text_of(pack)
+    assert not any(name in said for name in ("bench1", "/home/jane", "jane", "/mnt/work"))
+
+
 def test_a_redacted_pack_passes_the_rules_of_the_whole_one(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

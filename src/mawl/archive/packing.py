@@ -58,7 +58,8 @@ def pack(request: PackRequest, output: Path) -> PackManifest:
     """
     folders = _runs_of(request)
     facts = {name: _packable(folder) for name, folder in folders.items()}
-    names = names_of(facts.values(), request.redact)
+    made_by = read_campaign(request.folder) if request.campaign else None
+    names = names_of(facts.values(), request.redact, campaign=made_by)
     with tempfile.TemporaryDirectory(prefix="mawl-pack-") as place:
         members: dict[str, bytes | Path] = {}
         packed: list[str] = []

@@ -39,6 +39,7 @@ class PrintedRun:
             found.files[CAMPAIGN] = hashlib.sha256(self._campaign).hexdigest()
         return json.render(found) + "\n"
 
+    @cached_property
     def pages(self) -> dict[str, str]:
         """The other printed files by their names."""
         return {
@@ -49,4 +50,4 @@ class PrintedRun:
 
     def files(self) -> dict[str, bytes]:
         """All of them, as bytes."""
-        return {name: text.encode() for name, text in {CONTENTS: self.contents(), **self.pages()}.items()}
+        return {name: text.encode() for name, text in {CONTENTS: self.contents(), **self.pages}.items()}

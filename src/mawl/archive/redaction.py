@@ -20,7 +20,9 @@ import pyarrow as pa
 from mawl.archive.folder import content_of, files_of
 from mawl.archive.manifest import Redaction
 from mawl.errors import UnreadableRunError, UsageError
+from mawl.model.campaign import Campaign
 from mawl.model.run import RunFacts
+from mawl.spec.record import RunSpec
 from mawl.store.facts import read_facts
 from mawl.store.layout import TABLES
 from mawl.store.parquet import write_parquet
@@ -52,26 +54,34 @@ class PrivateNames:
         return found[0] if found else None
 
 
-def names_of(facts: Iterable[RunFacts], wanted: Sequence[Redaction], user: str | None = None) -> PrivateNames:
-    """The private names of runs; ``user`` defaults to who packs."""
+def names_of(
+    facts: Iterable[RunFacts],
+    wanted: Sequence[Redaction],
+    *,
+    campaign: Campaign | None = None,
+    user: str | None = None,
+) -> PrivateNames:
+    """The private names of runs and of their campaign; ``user`` defaults to who packs."""
     every = list(facts)
     words: dict[str, str] = {}
+    paths = _paths(every, campaign)
     if "paths" in wanted:
-        for number, path in enumerate(sorted(_paths(every)), 1):
+        for number, path in enumerate(sorted(paths), 1):
             words[path] = f"/redacted/place-{number}"
     if "host" in wanted:
         hosts = {node.name for one in every for node in one.nodes} | {socket.gethostname()}
         hosts |= {storage.node for one in every for storage in one.storage_runs}
+        hosts |= {campaign.machine.name} if campaign is not None and campaign.machine.name else set()
         for number, host in enumerate(sorted(hosts), 1):
             words[host] = f"host-{number}"
     if "user" in wanted:
-        homes = {part for path in _paths(every) for part in re.findall(r"^/home/([^/]+)", path)}
+        homes = {part for path in paths for part in re.findall(r"^/home/([^/]+)", path)}
         for number, name in enumerate(sorted(homes | {user or getpass.getuser()}), 1):
             words[name] = f"user-{number}"
     return PrivateNames(words)
 
 
-def _paths(facts: Iterable[RunFacts]) -> set[str]:
+def _paths(facts: Iterable[RunFacts], campaign: Campaign | None) -> set[str]:
     """Absolute paths that the facts name: places of the roles and of runs, and the mounts that hold them."""
     found: set[str] = set()
     for one in facts:
@@ -79,13 +89,20 @@ def _paths(facts: Iterable[RunFacts]) -> set[str]:
         for volume in one.volumes:
             found |= {volume.directory, volume.mount_point or "", volume.source or ""}
         found |= set(one.command)
-        if one.spec is not None:
-            found |= {one.spec.runs, one.spec.output or "", one.spec.probe or ""}
-            found |= {*one.spec.data, *one.spec.work, *one.spec.util}
+        found |= _of_spec(one.spec)
+    if campaign is not None:
+        found |= {campaign.directory, *_of_spec(campaign.spec)}
+        found |= {path for arm in campaign.arms for path in _of_spec(arm.spec)}
     absolute = {path for path in found if path.startswith("/") and not path.startswith("/dev/")}
     # Of a directory its parents are private, too: a project's name is often one of them.
     parents = {str(parent) for path in absolute for parent in PurePosixPath(path).parents}
     return {path.rstrip("/") for path in absolute | parents if path.rstrip("/")} - _PLAIN_PLACES
+
+
+def _of_spec(spec: RunSpec | None) -> set[str]:
+    if spec is None:
+        return set()
+    return {spec.runs, spec.output or "", spec.probe or "", *spec.data, *spec.work, *spec.util}
 
 
 def redacted_folder(source: Path, target: Path, names: PrivateNames) -> None:
@@ -112,9 +129,13 @@ def redacted_folder(source: Path, target: Path, names: PrivateNames) -> None:
 
 
 def redacted_json(content: bytes, names: PrivateNames) -> bytes:
-    """A JSON file without the private names."""
+    """A JSON file without the private names; UsageError where one cannot be taken out."""
     plain = _plain(msgspec.json.decode(content), names.replaced)
-    return msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n"
+    shown = msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n"
+    left = names.left(shown.decode())
+    if left is not None:
+        raise _not_redacted(f"{left!r} is still there", None)
+    return shown
 
 
 def _plain(value: Any, replaced: Callable[[str], str]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 
 import numpy as np
 
@@ -62,14 +63,13 @@ def _order(records: RunRecords) -> Iterator[str]:
     for job in records.finished:
         sessions.setdefault((job.node, job.session), []).append(job)
     for jobs in sessions.values():
-        jobs.sort(key=lambda job: job.stage)
-        ended: dict[int, float] = {}
-        for job in jobs:
-            ended[job.stage] = max(ended.get(job.stage, 0.0), job.ended_at or 0.0)
-        for job in jobs:
-            before = max((at for stage, at in ended.items() if stage < job.stage), default=None)
-            if before is not None and job.started_at is not None and job.started_at < before - SLACK_SECONDS:
-                yield f"{job.job} started before the stage before it had ended"
+        before = 0.0  # the last end of all stages so far
+        for _, stage in groupby(sorted(jobs, key=lambda job: job.stage), key=lambda job: job.stage):
+            own = list(stage)
+            for job in own:
+                if job.started_at is not None and job.started_at < before - SLACK_SECONDS:
+                    yield f"{job.job} started before the stage before it had ended"
+            before = max(before, *(job.ended_at or 0.0 for job in own))
 
 
 def _facts(records: RunRecords) -> Iterator[str]:

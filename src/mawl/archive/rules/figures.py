@@ -29,7 +29,7 @@ def _compared(subject: ValidationSubject) -> Iterator[Fault]:
     same_code = subject.pack.manifest.source_sha256 == source_sha256()
     for name, run in subject.runs.items():
         stated = subject.printed(name).get(SUMMARY)
-        now = run.pages()[SUMMARY].encode()
+        now = run.pages[SUMMARY].encode()
         if stated is None or stated == now:
             continue
         where = f"{PRINTED}/{name}/{SUMMARY}"

@@ -9,7 +9,6 @@ from pathlib import Path
 from mawl.archive.site.entries import SiteEntry, entries_of
 from mawl.archive.site.pages import feed, index, result
 from mawl.errors import UsageError
-from mawl.store.files import replace_file
 
 MARK = "mawl-site"
 """A file that says that mawl made the directory, and may write into it again."""
@@ -25,7 +24,7 @@ def build_site(packs: Sequence[Path], output: Path, address: str) -> list[SiteEn
         raise UsageError("is no site of mawl", where=str(output), cure="name a new directory with --output")
     entries = entries_of(packs)
     output.mkdir(parents=True, exist_ok=True)
-    replace_file(output / MARK, b"made by mawl publish\n")
+    (output / MARK).write_text("made by mawl publish\n")
     for name in ("results", "packs"):
         shutil.rmtree(output / name, ignore_errors=True)
         (output / name).mkdir()
@@ -40,5 +39,6 @@ def build_site(packs: Sequence[Path], output: Path, address: str) -> list[SiteEn
 
 
 def _write(path: Path, text: str) -> None:
-    replace_file(path, text.encode())
+    """Without a sync of each page, which takes longer than all else: the command makes the site again."""
+    path.write_text(text, encoding="utf-8")
     path.chmod(0o644)  # a web server reads it

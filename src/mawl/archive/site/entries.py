@@ -106,7 +106,7 @@ def _entry(path: Path, subject: ValidationSubject) -> SiteEntry:
         cache=(facts.cache.mode if facts.cache else None) or "page cache as it was",
         limit=verdicts(Side(label=slug, runs=tuple(runs)))[0][0],
         figures={name: _median(runs, path) for name, path in FIGURES.items()},
-        report=next(iter(subject.runs.values())).pages()[REPORT],
+        report=next(iter(subject.runs.values())).pages[REPORT],
     )
 
 
