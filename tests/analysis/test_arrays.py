@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mawl.analysis.arrays import arrays_block
+from mawl.analysis.arrays import arrays_block, arrays_over_time
 from mawl.analysis.windows import Windows
 from mawl.model.arrays import ArrayInterval, ArrayStatistics, ArrayVolume
 from mawl.model.summary.arrays import ArrayRoleFigures
@@ -100,3 +100,17 @@ def test_without_a_volume_of_a_role_there_is_a_reason(held: Any, reason: str) ->
     missing: dict[str, str] = {}
     assert arrays_block(facts(), None, WINDOWS, held, missing) is None
     assert missing["arrays"].startswith(reason)
+
+
+def test_over_time_each_window_has_its_own_figure_or_none() -> None:
+    rows = [(1000.0 + 60 * n, 60.0, rates(100.0 * n, 10.0, 0.001 * n)) for n in (1, 2, 4)]
+    found = arrays_over_time(ArrayStatistics(files=[], volumes=[volume("a", rows)]), WINDOWS)
+    assert found == {
+        "data_array_bytes_per_second": [100, 200, None, 400],
+        "data_array_latency_seconds": [
+            pytest.approx(0.001),
+            pytest.approx(0.002),
+            None,
+            pytest.approx(0.004),
+        ],
+    }

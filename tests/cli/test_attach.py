@@ -65,6 +65,9 @@ def test_an_array_is_imported_with_the_host_and_stands_beside_it(
         0.9,
         0.5,
     )
+    assert main(["report", "latest", "--format", "html"]) == 0
+    page = capsys.readouterr().out
+    assert "Throughput at the array" in page and "Latency at the array" in page
     for words in (["--all"], ["--format", "markdown"], ["--format", "html"]):
         assert main(["report", "latest", *words]) == 0
         shown = capsys.readouterr().out
@@ -75,6 +78,8 @@ def test_an_array_is_attached_to_a_finished_run(place: Path, capsys: pytest.Capt
     assert main(["import", "aix1.nmon", *ROLES]) == 0
     before = {path.name: path.read_bytes() for path in Path("runs/latest").iterdir() if path.is_file()}
     assert arrays(capsys) is None
+    assert main(["report", "latest", "--format", "html"]) == 0
+    assert "Latency at the array" not in capsys.readouterr().out
     assert main(["attach", "latest", "array.csv", "--array-map", "map.toml"]) == 0
     out = capsys.readouterr().out
     assert "file      array.csv: 22 rows" in out and "data      2 volumes (sasdata01, sasdata02)" in out

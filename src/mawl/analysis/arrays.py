@@ -50,6 +50,25 @@ def arrays_block(
     return Arrays(by_role=by_role)
 
 
+def arrays_over_time(held: ArrayStatistics, windows: Windows) -> dict[str, Values]:
+    """Bytes per second and mean latency at the array of each window of the active phase, by role:
+    ``ROLE_array_bytes_per_second`` and ``ROLE_array_latency_seconds`` of the roles that have volumes."""
+    found: dict[str, Values] = {}
+    edges = windows.active_edges
+    for role in ROLES:
+        volumes = [volume for volume in held.volumes if volume.role == role]
+        if not volumes:
+            continue
+        known = _all([_covered(volume, edges) for volume in volumes])
+        moved, requests, waited = _array_windows(volumes, edges, known)
+        found[f"{role}_array_bytes_per_second"] = moved
+        found[f"{role}_array_latency_seconds"] = [
+            time / count if time is not None and count else None
+            for time, count in zip(waited, requests, strict=True)
+        ]
+    return found
+
+
 def _role(
     role: Role,
     volumes: Sequence[ArrayVolume],

@@ -7,10 +7,12 @@ import numpy as np
 
 from mawl.advice.limit.imported import why_untold, windows_of_import
 from mawl.advice.limit.verdict import classify
+from mawl.analysis.arrays import Values, arrays_over_time
 from mawl.analysis.over_time import OverTime, over_time
 from mawl.analysis.sessions import Sessions, sessions
 from mawl.analysis.view import RunView
 from mawl.analysis.windows import Windows, initial_edges
+from mawl.model.arrays import ArrayStatistics
 from mawl.model.records import JobRecord
 
 
@@ -20,7 +22,7 @@ class ChartData(msgspec.Struct, frozen=True, kw_only=True):
     ``tail`` is begin and end of the tail, ``initial`` of the first full window, all in seconds since
     the first start.  ``limits`` are begin, end and what limited it of each window that tells.
     ``why_not_drawn`` says why there is nothing to draw over time; of a run that ``goes_on``, why there is
-    nothing yet.
+    nothing yet.  ``arrays`` are figures at storage arrays, a value for each window of the active phase.
     """
 
     jobs: list[JobRecord]
@@ -35,6 +37,7 @@ class ChartData(msgspec.Struct, frozen=True, kw_only=True):
     limits: list[tuple[float, float, str]]
     why_not_drawn: str
     goes_on: bool
+    arrays: dict[str, Values]
 
 
 def chart_data(view: RunView) -> ChartData:
@@ -76,6 +79,9 @@ def chart_data(view: RunView) -> ChartData:
         limits=_limits(view, windows.edges[0] - started_at) if windows else [],
         why_not_drawn=_why(found, samples is None, goes_on),
         goes_on=goes_on,
+        arrays=arrays_over_time(view.arrays, windows)
+        if windows and isinstance(view.arrays, ArrayStatistics)
+        else {},
     )
 
 

@@ -67,6 +67,21 @@ def sources_of(found: ChartData, summary: Summary) -> dict[str, Columns]:
         "sessions": _bars(found.sessions.bars),
         "latency_distribution": _latencies(found.counted),
         "cpu_real": _ratios(found.counted),
+        **({"array": _array(found)} if found.arrays else {}),
+    }
+
+
+def _array(found: ChartData) -> Columns:
+    """Figures at the array in the middle of each window of the active phase."""
+    assert found.windows is not None
+    edges = np.array(found.windows.active_edges)
+    middles = (edges[:-1] + edges[1:]) / 2 - edges[0] + found.windows_start_seconds
+    return {
+        "seconds": middles.astype(np.float32),
+        **{
+            name: np.array([math.nan if value is None else value for value in values], np.float32)
+            for name, values in found.arrays.items()
+        },
     }
 
 

@@ -9,7 +9,7 @@ from bokeh.models import ColumnDataSource
 
 from mawl.model.summary.summary import Summary
 from mawl.reporters.html.chart_data import ChartData
-from mawl.reporters.html.charts import distributions, lead, over_time, sessions, throughput
+from mawl.reporters.html.charts import arrays, distributions, lead, over_time, sessions, throughput
 from mawl.reporters.html.charts.frame import Chart, Columns, time_range
 from mawl.reporters.html.charts.over_time import LATENCY
 
@@ -73,6 +73,11 @@ def charts_of(found: ChartData, columns: Mapping[str, Columns], summary: Summary
             "" if summary.cpu_real_ratio.mean is not None else _why(summary, "cpu_real_ratio.mean"),
         ),
     ]
+    if found.arrays:
+        charts[3:3] = [
+            arrays.throughput(sources, time, found.arrays),
+            arrays.latency(sources, time, found.arrays),
+        ]
     return [chart._replace(not_yet=_not_yet(found, chart.reason)) for chart in charts]
 
 
