@@ -15,6 +15,9 @@ from mawl.store import open_run
 from tests.cli.conftest import Command
 from tests.fakes.derived import EVERY_KERNEL, SHOP
 
+BUFSIZE = 262144
+"""Of a request in sequence, as ``mawl run`` has it without an option."""
+
 
 def shop(mawl: Command, derived: DerivedWorkload = SHOP) -> str:
     (mawl.directory / "derived.json").write_bytes(encoded(derived))
@@ -42,6 +45,13 @@ def test_a_run_of_derived_jobs_is_a_run(start: str, mawl: Command) -> None:
             assert 0 <= io["data"].read_bytes - step.data.read_bytes < 20_000
             assert io["work"].read_bytes == step.work.read_bytes
             assert io["util"].read_bytes == step.util.read_bytes
+            for role in ("data", "work", "util"):
+                load = step.load(role)
+                wanted = load.random_reads or -(-load.read_bytes // BUFSIZE)
+                # The last request of a file's pass is short, and a table's manifest is read.
+                assert wanted <= io[role].reads <= wanted + 4
+                wanted = load.random_writes or -(-load.written_bytes // BUFSIZE)
+                assert wanted <= io[role].writes <= wanted + 1
             written = {role: io[role].written_bytes for role in ("data", "work", "util")}
             assert written == {
                 "data": step.data.written_bytes,

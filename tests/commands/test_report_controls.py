@@ -47,11 +47,12 @@ def test_no_control_of_a_terminal_is_in_a_report(
 QUIET = (
     "--format=logparse",
     "--format=throughput",
+    "--table=arrays",
     "--table=events",
     "--table=nodes",
     "--table=storage_servers",
 )
-"""Formats that hold figures alone, and tables without rows: the run has no events, on one machine."""
+"""Formats that hold figures alone, and tables without rows: no events, no arrays, on one machine."""
 
 
 @pytest.mark.parametrize("words", [["compare"], ["simulate"], ["placement"], ["tune", "check"]])

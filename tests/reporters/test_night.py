@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
-from mawl.model.derived import DerivedWorkload
+from mawl.errors import InvalidFileError
+from mawl.model.derived import FILE, DerivedWorkload
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
 from mawl.plan.derived import encoded
@@ -79,3 +82,19 @@ def test_a_run_without_derived_jobs_says_so(tmp_path: Path) -> None:
     assert "not known: the run has no derived jobs; mawl derive makes them of logs" in report(
         tmp_path, MISSED, derived=False
     )
+
+
+@pytest.mark.parametrize("how", ["link", "pipe", "damaged"])
+def test_a_file_that_leads_out_of_the_folder_or_is_none_is_refused(how: str, tmp_path: Path) -> None:
+    report(tmp_path, MISSED)
+    path = tmp_path / "run" / FILE
+    secret = tmp_path / "secret.json"
+    path.replace(secret)
+    if how == "link":
+        path.symlink_to(secret)
+    elif how == "pipe":
+        os.mkfifo(path)
+    else:
+        path.write_bytes(secret.read_bytes()[:-40])
+    with pytest.raises(InvalidFileError, match=r"derived\.json: (cannot be read|is not valid JSON)"):
+        render(open_run(tmp_path / "run"))
