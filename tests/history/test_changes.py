@@ -191,6 +191,18 @@ def test_the_verb_fails_a_pipeline_on_a_regression(
     assert main(["history", *few, "--fail-on", "regression"]) == 4
 
 
+def test_a_run_that_did_not_complete_is_left_out_and_named(
+    stored: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = next(iter(sorted(stored.iterdir()))) / "run.json"
+    record.write_text(record.read_text().replace('"outcome": "completed"', '"outcome": "failed"', 1))
+    assert main(["history", str(stored), "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["left_out"] == [record.parent.name] and len(found["nights"]) == BEFORE + AFTER - 1
+    assert main(["history", str(stored)]) == 0
+    assert f"did not complete: {record.parent.name}" in capsys.readouterr().out
+
+
 def test_a_folder_without_runs_is_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["history", str(tmp_path)]) == 2
     assert "holds no run" in capsys.readouterr().err

@@ -71,12 +71,15 @@ def _history(arguments: argparse.Namespace) -> History:
     runs, bounds = chosen.runs(arguments.runs), bounds_of(chosen)
     words = arguments.given or [str(runs)]
     places = {open_run(place, runs).path for word in words for place in _places(word, runs)}
-    found = []
+    found, left_out = [], []
     for place in sorted(places):
         view = StoredView(open_run(place))
-        if view.facts.outcome == "completed":  # a run that was cut says nothing of a level
+        # Of an imported night with a failed job the others count; a run of ours that was cut says nothing.
+        if view.facts.kind == "imported" or view.facts.outcome == "completed":
             found.append(compared_run(view, judged(view, bounds)))
-    return history_of(nights_of(found, each=arguments.each))
+        else:
+            left_out.append(view.facts.run_id)
+    return history_of(nights_of(found, each=arguments.each), left_out)
 
 
 def _places(word: str, runs: Path) -> list[str]:

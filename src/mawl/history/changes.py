@@ -87,13 +87,17 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     nights: list[NightValue]
     followed: int
     fewest_nights: int
+    left_out: list[str]
     smallest_ratio: float | None
     changes: list[HistoryChange]
     regression: bool | None
 
 
-def history_of(nights: Sequence[RunsOfNight]) -> History:
-    """What happened over the nights; UsageError without any."""
+def history_of(nights: Sequence[RunsOfNight], left_out: Sequence[str] = ()) -> History:
+    """What happened over the nights; UsageError without any.
+
+    ``left_out`` are runs that did not complete, by id: they say nothing of a level.
+    """
     if not nights:
         raise UsageError("there is no run to follow", cure="name runs, or a folder that holds some")
     every = series_of(nights)
@@ -116,6 +120,7 @@ def history_of(nights: Sequence[RunsOfNight]) -> History:
         ],
         followed=len(every),
         fewest_nights=FEWEST_BEFORE + FEWEST_AFTER,
+        left_out=list(left_out),
         smallest_ratio=None if whole is None else _smallest(whole.values[max(groups, default=0) :]),
         changes=changes,
         regression=bool(times and times[-1].slower) if enough else None,

@@ -8,6 +8,7 @@ from mawl.reporters.markup import escaped, table
 from mawl.units import counted_noun, format_change, format_instant, format_seconds
 
 MOST_CAUSES = 12
+MOST_LEFT_OUT = 5
 Line = tuple[str, str]
 """A short name and a sentence."""
 
@@ -49,6 +50,11 @@ def head(history: History) -> list[str]:
         lines.append(f"no change found in {history.followed} series (programs, places, figures)")
     else:
         lines.append(f"{counted_noun(len(history.changes), 'change')} found")
+    if history.left_out:
+        lines.append(
+            f"left out, since they did not complete: {', '.join(history.left_out[:MOST_LEFT_OUT])}"
+            + (f" and {len(history.left_out) - MOST_LEFT_OUT} more" * (len(history.left_out) > MOST_LEFT_OUT))
+        )
     if history.smallest_ratio is not None:
         lines.append(
             f"a change of {100 * history.smallest_ratio:.1f} % of the whole load would be noticed within 3 "
