@@ -12,6 +12,7 @@ from bokeh.models.annotations import BoxAnnotation, Span
 from mawl.reporters.campaign import html
 from mawl.reporters.campaign.charts import campaign_drawings
 from mawl.reporters.html.colours import light
+from mawl.units import format_rate
 from tests.fakes.found_campaigns import comparison, repeats, scaling, search_for_sessions
 
 
@@ -52,6 +53,8 @@ def test_throughput_of_nodes_stands_beside_so_many_times_the_fewest() -> None:
     assert drawn["nodes"] == [1, 2, 4]
     assert drawn["rate"] == [row.bytes_per_second for row in said.scaling]
     assert drawn["ideal"] == [drawn["rate"][0] * nodes for nodes in (1, 2, 4)]
+    assert drawn["rate_said"] == [format_rate(rate) for rate in drawn["rate"]]
+    assert drawn["ideal_said"] == [format_rate(rate) for rate in drawn["ideal"]]
 
 
 def test_a_against_b_has_the_charts_of_a_comparison() -> None:

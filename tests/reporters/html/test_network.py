@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+import mawl.reporters
 from mawl.reporters.html.embed import bokeh_script
 
 
@@ -16,3 +18,10 @@ def test_a_label_is_never_read_as_a_formula() -> None:
         r"parse_delimited_string=function\((\w)\)\{return new \w\.PlainText\(\{text:\1\}\);", bokeh_script()
     )
     assert reading is not None
+
+
+def test_no_tooltip_leaves_the_unit_of_bytes_to_the_plotting_library() -> None:
+    """It writes ``KB`` for a thousand bytes and ``NaN`` for a missing figure."""
+    modules = list(Path(mawl.reporters.__file__).parent.rglob("*.py"))
+    assert len(modules) > 50
+    assert [file.name for file in modules if re.search(r"\{0[.0\[\]]* [bd]\}", file.read_text())] == []

@@ -11,6 +11,7 @@ from bokeh.models.annotations import BoxAnnotation, Span
 from mawl.analysis.campaign.knee import Knee, SessionRun
 from mawl.analysis.campaign.results import CampaignFound, ScalingRow
 from mawl.reporters.comparison.html import Drawings, drawings
+from mawl.reporters.figure import figure
 from mawl.reporters.html.charts.frame import (
     Chart,
     Key,
@@ -20,6 +21,7 @@ from mawl.reporters.html.charts.frame import (
     ticks_of,
 )
 from mawl.reporters.html.colours import light
+from mawl.units import format_rate
 
 TOOLS = "save"
 MARGIN = 0.5
@@ -97,27 +99,29 @@ def scaling_chart(rows: Sequence[ScalingRow]) -> Chart:
             "nodes": nodes,
             "rate": np.array([row.bytes_per_second for row in rows], np.float64),
             "ideal": np.array([first * row.nodes / rows[0].nodes for row in rows]),
+            "rate_said": [figure(row.bytes_per_second, format_rate) for row in rows],
+            "ideal_said": [format_rate(first * row.nodes / rows[0].nodes) for row in rows],
         },
         name="scaling",
     )
     plot = blank("scaling", tools=TOOLS, x_range=_beside(nodes), y_range=from_zero())
     plot.line("nodes", "ideal", color=light("quiet"), line_dash="dashed", source=source)
-    plot.line("nodes", "rate", color=light("candidate"), line_width=2, source=source)
-    points = plot.scatter("nodes", "rate", size=10, color=light("candidate"), source=source)
+    plot.line("nodes", "rate", color=light("ink"), line_width=2, source=source)
+    points = plot.scatter("nodes", "rate", size=10, color=light("ink"), source=source)
     plot.xaxis.axis_label, plot.yaxis.axis_label = "nodes", "throughput"
     plot.xaxis.ticker = FixedTicker(ticks=nodes)
     plot.yaxis.formatter = ticks_of("rate")
     hover(
         plot,
         points,
-        [("nodes", "@nodes"), ("", "@rate{0.00 d}/s"), ("so many times the fewest", "@ideal{0.00 d}/s")],
+        [("nodes", "@nodes"), ("", "@rate_said"), ("so many times the fewest", "@ideal_said")],
     )
     return Chart(
         "scaling",
         "Throughput by nodes",
         "Application bytes per second of all nodes together; medians over runs.",
         "Line: throughput of all nodes by their number, and what as many times the fewest would be.",
-        [Key("all nodes", "candidate", "line"), Key("so many times the fewest", "quiet", "dashed")],
+        [Key("all nodes", "ink", "line"), Key("so many times the fewest", "quiet", "dashed")],
         plot,
     )
 

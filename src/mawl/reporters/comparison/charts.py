@@ -17,9 +17,10 @@ from mawl.analysis.comparison.places import PlaceChange
 from mawl.analysis.comparison.programs import ProgramChange
 from mawl.reporters.comparison.cells import changed, interval, verdict_words
 from mawl.reporters.comparison.over_time import SIDES
-from mawl.reporters.figure import ABSENT
+from mawl.reporters.figure import ABSENT, figures
 from mawl.reporters.html.charts.frame import Chart, Key, blank, from_zero, hover, ticks_of
 from mawl.reporters.html.colours import light
+from mawl.units import format_rate
 
 TOOLS = "save"
 ROW_PIXELS = 24
@@ -27,7 +28,7 @@ PAIR_PIXELS = 44
 AXIS_PIXELS = 64
 LEAST_MARGIN_RATIO = 0.01
 EFFECTS = {"faster": "good", "slower": "bad"}
-PER_CORE = {"peak": "candidate", "sustained": "reference"}
+PER_CORE = {"peak": "quiet", "sustained": "ink"}
 
 
 def effect_charts(comparison: Comparison) -> list[Chart]:
@@ -53,6 +54,11 @@ def _per_core(rows: Sequence[MatrixRow]) -> Chart:
             "label": labels,
             "peak": _floats([row.peak_bytes_per_second_per_core for row in rows]),
             "sustained": _floats([row.sustained_bytes_per_second_per_core for row in rows]),
+            **{
+                f"{name}_said": list(figures(*((getattr(row, field), format_rate) for row in rows)))
+                for name in PER_CORE
+                for field in (f"{name}_bytes_per_second_per_core",)
+            },
         },
         name="per_core",
     )
@@ -62,7 +68,7 @@ def _per_core(rows: Sequence[MatrixRow]) -> Chart:
     hover(
         plot,
         bars,
-        [("", "@label"), *((name, f"@{name}{{0.00 d}}/s") for name in PER_CORE)],
+        [("", "@label"), *((name, f"@{name}_said") for name in PER_CORE)],
     )
     return Chart(
         "per_core",
