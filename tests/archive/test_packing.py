@@ -114,7 +114,10 @@ def test_a_redacted_pack_passes_the_rules_of_the_whole_one(
 
 def test_a_name_is_replaced_where_it_is_a_word() -> None:
     names = PrivateNames({"vm": "host-1", "/srv/a": "/redacted/place-1", "/srv/a/b": "/redacted/place-2"})
-    assert names.replaced("vm, vmstat, svm and vm-2 on vm.") == "host-1, vmstat, svm and vm-2 on host-1."
+    assert (
+        names.replaced("vm, vmstat, svm and run-vm on vm.") == "host-1, vmstat, svm and run-host-1 on host-1."
+    )
+    assert names.left("20260101-nano-vm") == "vm" and names.left("vmstat /srv/ab") is None
     assert names.replaced("/srv/a/b/c /srv/a/x /srv/ab") == "/redacted/place-2/c /redacted/place-1/x /srv/ab"
 
 

@@ -40,9 +40,15 @@ class PrivateNames:
         """``words``: private name to what stands for it."""
         self.words = words
         longest = sorted(words, key=lambda word: (-len(word), word))
-        private = "|".join(map(re.escape, longest))
-        # A path may go on below itself; a name may not be part of a longer word.
-        self._found = re.compile(rf"(?<![\w.-])(?:{private})(?![\w-])") if words else None
+        paths, others = (
+            "|".join(re.escape(word) for word in longest if word.startswith("/") is wanted)
+            for wanted in (True, False)
+        )
+        # A path may stand behind anything. Another name is a word by itself, also in one with hyphens, as in
+        # the id of a node's run.
+        parts = [f"(?:{paths})" * bool(paths), rf"(?<!\w)(?:{others})" * bool(others)]
+        either = "|".join(part for part in parts if part)
+        self._found = re.compile(rf"(?:{either})(?!\w)") if words else None
 
     def replaced(self, text: str) -> str:
         """The text with every private name replaced."""
