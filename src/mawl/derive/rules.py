@@ -23,11 +23,9 @@ RULES: dict[str, str] = {
     "rows-only": "rows times 160 bytes (20 variables of 8 bytes): the log tells no variables",
     "records-only": "records times 100 bytes: the log tells no record length",
     "sort-spill": "the step sorts more than its memory holds: what it reads goes through utility files once",
-    "sort-fits": "the step sorts, and what it reads fits into its memory",
     "rest-util": "block operations beyond the tables of a sort or join are taken as of utility files",
     "no-blocks": "the log tells neither tables nor block operations; the range is what the real time allows "
     "at 200 MB/s",
-    "nothing-named": "the notes of the step name no such table",
     "cpu-of-real": "the log tells no CPU time: half of the real time, between none and all of it",
     "memory": "the log tells no memory: 64 MiB, between 1 MiB and 2 GiB (SAS's default MEMSIZE)",
     "memory-of-sort": "the log tells no memory: what is sorted, at most 1 GiB (SAS's default SORTSIZE)",
