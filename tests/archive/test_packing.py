@@ -15,8 +15,10 @@ from mawl.archive.layout import MANIFEST
 from mawl.archive.manifest import decoded, digest_of
 from mawl.archive.redaction import PrivateNames
 from mawl.commands.main import main
+from mawl.store.arrays import write_arrays
 from tests import needs
 from tests.fakes.altered_packs import members_of, packed, with_new_manifest
+from tests.fakes.array_run import array_statistics
 from tests.fakes.published_run import STATEMENT, write_published, write_published_campaign
 
 SSH = needs.program("ssh-keygen")
@@ -199,3 +201,22 @@ def test_the_digest_of_the_code_changes_with_a_line_and_not_with_its_place(tmp_p
     assert digest_of(tmp_path / "a") == digest_of(tmp_path / "b")
     (tmp_path / "b" / "sub" / "x.py").write_text("one = 2\n")
     assert digest_of(tmp_path / "a") != digest_of(tmp_path / "b")
+
+
+def test_statistics_of_arrays_are_packed_and_printed_again(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["pack", "one", "--output", "without.zip"]) == 0
+    write_arrays(here / "one", array_statistics())
+    assert main(["pack", "one", "--output", "with.zip", "--redact", "host"]) == 0
+    held, plain = ({one.name for one in read_members(Path(name))} for name in ("with.zip", "without.zip"))
+    assert held - plain == {"runs/one/arrays.json"}
+    assert "at the array" in text_of(Path("with.zip"))
+    states = []
+    for pack in ("without.zip", "with.zip"):
+        capsys.readouterr()
+        main(["validate", pack, "--json"])
+        found = json.loads(capsys.readouterr().out)
+        assert found["intact"] is True
+        states.append({one["rule"]: one["state"] for one in found["rulings"]})
+    assert states[0] == states[1]
