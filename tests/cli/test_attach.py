@@ -54,6 +54,8 @@ def test_an_array_is_imported_with_the_host_and_stands_beside_it(
     assert data["array"] == {
         "mean_bytes_per_second": 4e6,
         "peak_bytes_per_second": 4e6,
+        "peak_read_bytes_per_second": 3e6,
+        "peak_written_bytes_per_second": 1e6,
         "mean_latency_seconds": pytest.approx(0.002),
         "peak_latency_seconds": pytest.approx(0.002),
     }

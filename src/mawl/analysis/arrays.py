@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -60,11 +61,11 @@ def arrays_over_time(held: ArrayStatistics, windows: Windows) -> dict[str, Value
         if not volumes:
             continue
         known = _all([_covered(volume, edges) for volume in volumes])
-        moved, requests, waited = _array_windows(volumes, edges, known)
-        found[f"{role}_array_bytes_per_second"] = moved
+        windows_of = _array_windows(volumes, edges, known)
+        found[f"{role}_array_bytes_per_second"] = windows_of.moved
         found[f"{role}_array_latency_seconds"] = [
             time / count if time is not None and count else None
-            for time, count in zip(waited, requests, strict=True)
+            for time, count in zip(windows_of.waited, windows_of.requests, strict=True)
         ]
     return found
 
@@ -86,8 +87,8 @@ def _role(
         why = f"its statistics cover {share:.0%} of the active phase, less than half"
         for figure in StorageSide.__struct_fields__:
             missing[f"{path}.array.{figure}"] = why
-    at_array = _side(*_array_windows(volumes, edges, known), lengths)
-    at_host = _side(*_host_windows(role, facts, samples, edges), lengths)
+    at_array = _side(_array_windows(volumes, edges, known), lengths)
+    at_host = _side(_host_windows(role, facts, samples, edges), lengths)
     beyond = None
     if at_array.mean_latency_seconds is not None and at_host.mean_latency_seconds is not None:
         beyond = at_host.mean_latency_seconds - at_array.mean_latency_seconds
@@ -141,25 +142,43 @@ def _all(rows: Sequence[Sequence[bool]]) -> list[bool]:
     return [all(row) for row in zip(*rows, strict=True)]
 
 
+class _InWindows(NamedTuple):
+    """Per second and window at one place: bytes by direction, requests, and seconds that requests took."""
+
+    read: Values
+    written: Values
+    requests: Values
+    waited: Values
+
+    @property
+    def moved(self) -> Values:
+        """Bytes of both directions."""
+        return [_sum(pair) for pair in zip(self.read, self.written, strict=True)]
+
+
 def _array_windows(
     volumes: Sequence[ArrayVolume], edges: Sequence[float], known: Sequence[bool]
-) -> tuple[Values, Values, Values]:
-    """Bytes and requests per second, and seconds of requests per second, of all volumes in each window."""
+) -> _InWindows:
+    """What all volumes together did in each window; None where it is not ``known``."""
     columns: list[Values] = []
-    for figure in (_bytes, _requests, _waited):
+    for figure in (_read, _written, _requests, _waited):
         parts = [_spread(volume, edges, figure)[0] for volume in volumes]
         columns.append(
             [_sum(row) if there else None for row, there in zip(zip(*parts, strict=True), known, strict=True)]
         )
-    return columns[0], columns[1], columns[2]
+    return _InWindows(*columns)
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
     return None if any(value is None for value in values) else sum(value or 0.0 for value in values)
 
 
-def _bytes(one: ArrayInterval) -> float | None:
-    return _sum((one.read_bytes_per_second, one.written_bytes_per_second))
+def _read(one: ArrayInterval) -> float | None:
+    return one.read_bytes_per_second
+
+
+def _written(one: ArrayInterval) -> float | None:
+    return one.written_bytes_per_second
 
 
 def _requests(one: ArrayInterval) -> float | None:
@@ -182,40 +201,43 @@ def _waited(one: ArrayInterval) -> float | None:
 
 def _host_windows(
     role: Role, facts: RunFacts, samples: RunSamples | None, edges: Sequence[float]
-) -> tuple[Values, Values, Values]:
+) -> _InWindows:
     """The same of the block devices that the role's file systems name as their own."""
     named = {(one.node, device) for one in facts.volumes if one.role == role for device in one.devices}
     none: Values = [None] * (len(edges) - 1)
     if samples is None or not named:
-        return none, none, none
-    sums: list[list[Values]] = [[], [], []]
+        return _InWindows(none, none, none, none)
+    sums: list[list[Values]] = [[], [], [], []]
     for node, device in sorted(named):
         prefix = f"device.{device}"
         both = f"{prefix}.requests" in samples.names(node)
         requests = ("requests",) if both else ("reads", "writes")
         seconds = ("request_seconds",) if both else ("read_seconds", "write_seconds")
-        for place, figures in enumerate((("read_bytes", "written_bytes"), requests, seconds)):
+        for place, figures in enumerate((("read_bytes",), ("written_bytes",), requests, seconds)):
             sums[place] += [_per_second(samples, node, f"{prefix}.{name}", edges) for name in figures]
-    found = [[_sum(row) for row in zip(*one, strict=True)] for one in sums]
-    return found[0], found[1], found[2]
+    return _InWindows(*([_sum(row) for row in zip(*one, strict=True)] for one in sums))
 
 
 def _per_second(samples: RunSamples, node: str, series: str, edges: Sequence[float]) -> Values:
     return [None if one is None else one.per_second for one in samples.changes(node, series, edges)]
 
 
-def _side(moved: Values, requests: Values, waited: Values, lengths: Sequence[float]) -> StorageSide:
-    known = [(value, length) for value, length in zip(moved, lengths, strict=True) if value is not None]
+def _side(seen: _InWindows, lengths: Sequence[float]) -> StorageSide:
+    known = [(value, length) for value, length in zip(seen.moved, lengths, strict=True) if value is not None]
     total = sum(length for _, length in known)
     pairs = [
         (time, count, length)
-        for time, count, length in zip(waited, requests, lengths, strict=True)
+        for time, count, length in zip(seen.waited, seen.requests, lengths, strict=True)
         if time is not None and count
     ]
     counted = sum(count * length for _, count, length in pairs)
     return StorageSide(
         mean_bytes_per_second=sum(value * length for value, length in known) / total if total else None,
         peak_bytes_per_second=max((value for value, _ in known), default=None),
+        peak_read_bytes_per_second=max((value for value in seen.read if value is not None), default=None),
+        peak_written_bytes_per_second=max(
+            (value for value in seen.written if value is not None), default=None
+        ),
         mean_latency_seconds=sum(time * length for time, _, length in pairs) / counted if counted else None,
         peak_latency_seconds=max((time / count for time, count, _ in pairs), default=None),
     )

@@ -19,6 +19,12 @@ class StorageSide(msgspec.Struct, kw_only=True):
         rate("Bytes read and written for each second {place}, mean of the windows.", ARRAY_PAGE),
     ]
     peak_bytes_per_second: Annotated[Number | None, rate("That of the highest window {place}.", ARRAY_PAGE)]
+    peak_read_bytes_per_second: Annotated[
+        Number | None, rate("Bytes read for each second {place}, of the highest window.", ARRAY_PAGE)
+    ]
+    peak_written_bytes_per_second: Annotated[
+        Number | None, rate("Bytes written for each second {place}, of the highest window.", ARRAY_PAGE)
+    ]
     mean_latency_seconds: Annotated[
         Number | None, seconds("Time of requests {place} over their number, over all windows.", ARRAY_PAGE)
     ]

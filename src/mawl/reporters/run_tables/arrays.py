@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mawl.analysis.view import RunView
 from mawl.model.summary.summary import Summary
-from mawl.reporters.table import EVERY, Note, Row, RunColumn, RunTable
+from mawl.reporters.table import EVERY, HTML, SHOWN, Formats, Note, Row, RunColumn, RunTable
 from mawl.units import format_latency, format_rate
 
 DIFFERENCE = (
@@ -26,9 +26,9 @@ def _note(_: RunView, summary: Summary) -> list[Note]:
     return [Note(f"Statistics of {', '.join(names)}. {DIFFERENCE}")]
 
 
-def _column(label: str, side: str, figure: str) -> RunColumn:
+def _column(label: str, side: str, figure: str, formats: Formats = SHOWN) -> RunColumn:
     form = format_latency if "latency" in figure else format_rate
-    return RunColumn(label=label, path=(side, figure), form=form)
+    return RunColumn(label=label, path=(side, figure), form=form, formats=formats)
 
 
 ARRAYS = RunTable(
@@ -43,6 +43,8 @@ ARRAYS = RunTable(
         _column("array peak", "array", "peak_bytes_per_second"),
         _column("host", "host", "mean_bytes_per_second"),
         _column("host peak", "host", "peak_bytes_per_second"),
+        _column("array peak, read", "array", "peak_read_bytes_per_second", HTML),
+        _column("array peak, written", "array", "peak_written_bytes_per_second", HTML),
         _column("array latency", "array", "mean_latency_seconds"),
         _column("array peak latency", "array", "peak_latency_seconds"),
         _column("host latency", "host", "mean_latency_seconds"),
