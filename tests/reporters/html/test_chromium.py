@@ -287,7 +287,7 @@ def test_the_first_page_has_title_cards_chart_and_bar_and_the_rest_folded(
     assert page.locator("details[open]").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") == width
     page.get_by_role("link", name="Every check that failed, with its fix").click()
-    assert page.locator("details#findings[open]").count() == 1
+    page.locator("details#findings[open]").wait_for()
     assert opened.complaints == []
 
 
