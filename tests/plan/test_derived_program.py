@@ -11,7 +11,7 @@ from mawl.datagen.generate import TableRequest, generate
 from mawl.errors import InvalidFileError, UsageError
 from mawl.model.derived import DerivedJob, DerivedStep, DerivedTable, DerivedWorkload, RoleLoad
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.derived import encoded
+from mawl.plan.derived import digest_of, encoded
 from mawl.plan.derived_program import input_of, planned, program_of
 from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import needs
@@ -151,6 +151,23 @@ def expanded(path: Path) -> Plan:
 def test_a_name_of_a_program_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidFileError, match="that no program and no command has, found 'wide_sort'"):
         plan_of(RunSpec(workload=shop(tmp_path, night(job("wide_sort")))))
+
+
+def test_a_digest_tells_loads_apart(tmp_path: Path) -> None:
+    path = shop(tmp_path, NIGHT)
+    digests = [
+        digest_of(plan_of(spec))
+        for spec in (
+            RunSpec(workload=path),
+            RunSpec(workload=path, arrivals="closed"),
+            RunSpec(workload=path, scale=0.5),
+            RunSpec(workload="nano"),
+        )
+    ]
+    assert len(set(digests)) == 4 and digests[3] is None
+    assert digests[0] == digest_of(plan_of(RunSpec(workload=path, cache="none", seed=9)))
+    larger = night(job("a", gb=4), *NIGHT.jobs[1:])
+    assert digest_of(plan_of(RunSpec(workload=shop(tmp_path, larger)))) not in digests
 
 
 def test_a_circle_and_an_unknown_job_are_refused(tmp_path: Path) -> None:

@@ -345,6 +345,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     command: list[str] = []
     spec: RunSpec | None = None
     """What was asked, whole; None in imported and simulated runs, and in those of format 2.0 and before."""
+    derived: str | None = None
+    """A digest of the derived jobs and of when they start: runs of another one carried another load."""
     start_mode: StartMode | None = None
     on_failure: OnFailure | None = None
     nodes: list[NodeFacts] = []

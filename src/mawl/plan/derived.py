@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -79,6 +80,19 @@ def derived_of(plan: Plan) -> DerivedWorkload | None:
         return None
     tables = {table.name: table for one in jobs.values() for table in one.tables}
     return DerivedWorkload(tables=tuple(tables.values()), jobs=tuple(one.job for one in jobs.values()))
+
+
+def digest_of(plan: Plan) -> str | None:
+    """A short digest of a plan's derived jobs and of when they start; None where it has no such jobs.
+
+    Plans of one digest ask for the same load of them.
+    """
+    jobs = [
+        (job.job, job.session, job.stage, job.scale, job.after, job.start_delay_seconds, job.derived)
+        for job in plan.jobs()
+        if job.derived is not None
+    ]
+    return hashlib.blake2b(_encode(jobs), digest_size=8).hexdigest() if jobs else None
 
 
 def decoded(content: bytes, *, where: str) -> DerivedWorkload:

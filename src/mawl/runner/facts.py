@@ -15,6 +15,7 @@ from mawl.measure.settings.inventory import inventory_of
 from mawl.measure.space import with_space
 from mawl.measure.topology import read_topology
 from mawl.model.run import CacheFacts, NodeFacts, Phases, PlannedJob, RunFacts, WorkloadFacts
+from mawl.plan.derived import digest_of
 from mawl.plan.programs import Program
 from mawl.plan.scale import scale_name
 from mawl.plan.workload import Plan
@@ -58,6 +59,7 @@ def facts_before(
         started_at=time.time(),
         command=list(command),
         spec=request.spec,
+        derived=digest_of(plan),
         start_mode=request.spec.start,
         on_failure=request.spec.on_failure,
         nodes=[_node(request, machine, node)],

@@ -13,6 +13,7 @@ from mawl.errors import UsageError
 from mawl.model.cluster import NodeRun, StorageRun
 from mawl.model.records import JobRecord, StepRecord
 from mawl.model.run import NodeFacts, RunFacts, VolumeFacts, WorkloadFacts
+from mawl.plan.derived import digest_of
 from mawl.plan.workload import Plan
 from mawl.plan.write import nodes_toml, write_plan
 from mawl.simulation.engine import SimulationOutcome
@@ -185,6 +186,7 @@ def _facts(
         run_id=label.run_id,
         kind="simulated",
         mawl_version=__version__,
+        derived=digest_of(scenario.plans[0]),
         workload=WorkloadFacts(
             name=source.workload.name,
             title=source.workload.title,

@@ -115,3 +115,13 @@ def test_a_cold_side_against_a_warm_one_is_said() -> None:
     after = side("b", [1.0], first=1, cache=CacheFacts(input_bytes=100, resident_bytes=0))
     sentence = "100 % and 0 % of the input files were cached before the start: run both with --cache cold"
     assert sentence in [obstacle.sentence for obstacle in obstacles(before, after)]
+
+
+def test_derived_jobs_of_one_name_that_do_something_else_are_never_compared() -> None:
+    before, again, after = (
+        side_of(name, [compared(number, derived=digest)])
+        for number, (name, digest) in enumerate((("before", "a1"), ("again", "a1"), ("after", "b2")))
+    )
+    with pytest.raises(UsageError, match="differ in what derived jobs do and when they start: a1 and b2"):
+        compare(before, after, anyway=True)
+    assert compare(before, again, anyway=True)

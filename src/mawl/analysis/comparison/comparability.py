@@ -33,6 +33,7 @@ class Obstacle(msgspec.Struct, frozen=True, kw_only=True):
 CONFIGURATION: tuple[tuple[str, Severity, Reader], ...] = (
     ("jobs of the workload", "refused", lambda run: _jobs(run)),
     ("scale", "refused", lambda run: run.facts.workload.scale),
+    ("what derived jobs do and when they start", "refused", lambda run: run.facts.derived),
     ("page cache", "refused", lambda run: _page_cache(run)),
     ("kind", "doubtful", lambda run: _kind(run)),
     ("seed of the inputs", "doubtful", lambda run: run.facts.workload.seed),
