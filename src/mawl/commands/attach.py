@@ -1,6 +1,7 @@
 """Join statistics of storage arrays to a finished run, on its clock (docs/guides/arrays.md).
 
-Reports then show latency and throughput at the array beside the host's. The run itself is not changed.
+Reports then show latency and throughput at the array next to the host's. arrays.json is added to the run
+folder; its other files are not changed.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--array-map",
         required=True,
         metavar="FILE",
-        help=f"TOML file with the names of columns, or a preset ({', '.join(presets())}), and the roles of "
-        "volumes",
+        help=f"TOML file that names a preset ({', '.join(presets())}) or the columns, and says which volumes "
+        "have which role",
     )
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

@@ -1,7 +1,7 @@
-"""Make a workload of SAS logs: the jobs of a night as mawl can run them, without SAS and without names.
+"""Make a workload from SAS logs: the jobs of a night, which mawl runs without SAS and without their names.
 
-LOGS are SAS logs, with recordings of hosts beside them or not, or one run folder. docs/guides/derive.md
-shows it; evidence.html says of each number whether the logs tell it, or whether mawl infers or assumes it.
+LOGS are SAS logs, with or without recordings of their hosts, or one run folder. docs/guides/derive.md shows
+it; evidence.html says of each number whether the logs tell it, or whether mawl infers or assumes it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from mawl.store import Run, open_run
 from mawl.store.layout import FACTS
 
 NAME = "derive"
-HELP = "make a workload of SAS logs, to run it without SAS"
+HELP = "make a workload from SAS logs, to run it without SAS"
 LEAST, MOST = 0.001, 1000.0
 
 
@@ -50,25 +50,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--nights",
         type=int,
         metavar="N",
-        help="so many nights that stand for all, each in a folder of its own; --night is then the window of "
+        help="choose N nights that represent all, each in its own folder; --night is then the window of "
         "every day: 20:00/06:00",
     )
     parser.add_argument(
         "--arrivals",
         choices=("clock", "closed"),
         default="clock",
-        help="clock: jobs start at their time of the night, as in the logs; closed: each starts when the one "
-        "before it in its session has ended (default: clock)",
+        help="clock: jobs start at their time of the night, or when the job ends that they followed in the "
+        "logs; closed: each starts when the one before it in its session has ended (default: clock)",
     )
     parser.add_argument(
         "--scale",
         type=_factor,
         default=1.0,
         metavar="FACTOR",
-        help="bytes, CPU time, memory and times of the clock, times this (default: 1)",
+        help="multiply bytes, CPU time, memory and times of the clock by this (default: 1)",
     )
     parser.add_argument(
-        "--growth", type=_factor, default=1.0, metavar="FACTOR", help="rows, times this: 1.3 for 30 %% more"
+        "--growth", type=_factor, default=1.0, metavar="FACTOR", help="factor of rows: 1.3 for 30 %% more"
     )
     for option, what in (("--only", "derive these programs only"), ("--without", "leave these programs out")):
         parser.add_argument(
@@ -82,15 +82,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--names",
         choices=("hash", "keep"),
         default="hash",
-        help="hash: no word of the logs is in the folder; keep: programs and tables keep their names "
-        "(default: hash)",
+        help="hash: the folder has no names from the logs but those of SAS procedures; keep: programs and "
+        "tables keep their names (default: hash)",
     )
     parser.add_argument(
         "--library",
         action="append",
         default=[],
         metavar="ROLE=PATTERN",
-        help="librefs of a role, a regular expression of whole names: work='SCRATCH[0-9]'; may be repeated",
+        help="a regular expression for whole librefs of a role: work='SCRATCH[0-9]'; may be repeated",
     )
     parser.add_argument(
         "--timezone",
@@ -110,8 +110,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--core-speed",
         type=_core_speed,
         metavar="NUMBER",
-        help="speed of the cores behind the logs, as mawl doctor measures it there; CPU time then follows "
-        "the speed of the machine that runs the jobs (default: not known, the same CPU time everywhere)",
+        help="speed of a core where the logs were written, as mawl doctor measures it there; jobs then need "
+        "less CPU time on faster cores (default: not known, the same CPU time everywhere)",
     )
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
 

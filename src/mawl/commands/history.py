@@ -1,4 +1,4 @@
-"""Runs of one workload over time: when a level changed, by how much, and what changed with it.
+"""Runs of one workload over time: when jobs became slower or faster, by how much, and what changed then.
 
 Runs of one night (a campaign, or runs less than four hours apart) count together. docs/guides/history.md
 shows it, and docs/design/history.md has the method, with how often it errs.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mawl.history.changes import History
 
 NAME = "history"
-HELP = "runs over time: change points by program, role and figure, with size and likely cause"
+HELP = "runs over time: when jobs became slower or faster, by how much, and what changed then"
 EXIT_CODES = FAILING_EXIT_CODES
 FORMATS = ("text", "json", "markdown", "html")
 
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="FILE", help="write there instead of to the terminal")
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
     parser.add_argument(
-        "--each", action="store_true", help="follow every run by itself, instead of the mean of a night"
+        "--each", action="store_true", help="follow every run, instead of the mean of each night"
     )
     add_fail_on_arguments(parser, "regression")
 

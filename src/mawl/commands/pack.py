@@ -1,4 +1,4 @@
-"""One file of a run or campaign that others can check: its data, what was printed of it, and a manifest.
+"""One file of a run or campaign that others can check: its data, what mawl printed from it, and a manifest.
 
 mawl validate checks such a pack, docs/guides/pack-and-validate.md shows it, and docs/design/archive.md says
 what a pack can prove.
@@ -32,7 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         default="latest",
         metavar="RUN",
-        help="a run folder, a run id, or latest (default); or a campaign's folder or name: all its runs",
+        help="a run folder, a run id, or latest (default); or the folder or name of a campaign, for all "
+        "its runs",
     )
     parser.add_argument(
         "--output", metavar="FILE", help=f"write there (default: NAME{SUFFIX} in this directory)"
@@ -40,13 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--redact",
         metavar="LIST",
-        help="take private names out of facts, plan, tables and logs: any of host,user,paths",
+        help="remove private names from facts, plan, tables and logs: any of host,user,paths",
     )
     parser.add_argument(
         "--division",
         choices=("closed", "open"),
         default="closed",
-        help="closed (default): a workload as mawl publishes it; open: any other",
+        help="closed (default): a workload that mawl ships, unchanged; open: any other",
     )
     parser.add_argument(
         "--statement",

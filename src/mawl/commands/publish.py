@@ -1,7 +1,7 @@
 """A static site of packs: a table, a page for each with its rules, the data to download, and a feed.
 
-It needs no web server and no script. Every pack is checked first; one whose figures cannot be relied on is
-refused. docs/guides/publish.md shows it.
+The pages work without a web server and without scripts. Every pack is checked first; one whose figures cannot
+be relied on is refused. docs/guides/publish.md shows it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--address",
         metavar="URL",
         default="urn:mawl:site:",
-        help="where the site will be, for the names in its feed",
+        help="where the site will be, with a slash at its end, for the names in its feed",
     )
 
 

@@ -1,10 +1,11 @@
-"""What is set, what should be, and how to change it; nothing is changed (docs/guides/tuning.md).
+"""What is set, what is recommended, and how to change it; mawl changes nothing (docs/guides/tuning.md).
 
 `show` prints the profiles: settings with their default, what is recommended, why and by whom. `check`
-compares them with what a run found set, what is set here and now, or what commands of another system printed
-(`--from`). `compare` tells what changed between two collections or runs. `collector` prints a shell script
-that collects such output on AIX, Linux, Spectrum Scale or a virtual I/O server. `search` tries run options
-against the baseline, and says whether there is a gain (docs/guides/search.md).
+compares them with the settings that a run recorded, with this machine (`--live`), or with the output of
+commands of another system (`--from`). `compare` shows what changed between two collections or runs.
+`collector` prints a shell script that collects such output on AIX, Linux, Spectrum Scale or a virtual I/O
+server. `search` tries run options against the baseline, and says whether there is a gain
+(docs/guides/search.md).
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show.set_defaults(run_tune=_show)
     compare = verbs.add_parser("check", help="compare what is set with what is recommended")
     compare.add_argument(
-        "run", nargs="?", metavar="RUN", help="a run folder, a run id, or latest (default, without --live)"
+        "run",
+        nargs="?",
+        metavar="RUN",
+        help="a run folder, a run id, or latest (default, without --live and --from)",
     )
     compare.add_argument("--live", action="store_true", help="this machine as it is set now")
     compare.add_argument(
@@ -54,11 +58,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         dest="collected",
         metavar="PATH",
-        help="files of what commands of a system printed, or the folders that its collector wrote",
+        help="files with the output of commands of another system, or folders that its collector wrote",
     )
     add_role_arguments(compare, own=False)
     _add_common(compare)
-    compare.add_argument("--all", action="store_true", help="also what is as recommended, or not known")
+    compare.add_argument("--all", action="store_true", help="every setting, also those that do not differ")
     compare.set_defaults(run_tune=_check)
     sides = verbs.add_parser(
         "compare", help="settings before and after: changed, left as they were, not checked"
@@ -84,7 +88,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         "--storage",
         action="append",
         metavar="NAMES=SYSTEM",
-        help="of files: the storage system that disks, adapters or file systems are on, such as "
+        help="for files: the storage system that disks, adapters or file systems are on, such as "
         "'sasdata=ESS GL4' or 'hdisk*=XIV'; may be repeated (default: what the files say)",
     )
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")

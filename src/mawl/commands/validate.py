@@ -24,7 +24,7 @@ from mawl.store.campaign import campaign_folder
 
 NAME = "validate"
 HELP = "check a pack, run or campaign by numbered rules: whole, unaltered, fit to publish"
-EXIT_CODES = "exit status: 0 accepted, 1 a rule is not met or not known, 2 wrong use, 130 interrupted"
+EXIT_CODES = "exit status: 0 accepted, 1 not accepted or no pack, 2 wrong use, 130 interrupted"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,11 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--signers",
         metavar="FILE",
-        help="keys that you trust: allowed signers of ssh-keygen, or a public key of minisign; the pack must "
-        "be signed by one",
+        help="keys that you trust: allowed signers of ssh-keygen, or a public key of minisign; a pack that "
+        "none of them signed is not accepted",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--junit", metavar="FILE", help="write each rule there as a test, as JUnit XML")
+    parser.add_argument("--junit", metavar="FILE", help="write a test for each rule there, as JUnit XML")
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
 
 

@@ -116,8 +116,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         Arrivals,
         Option(
             form=Choice(*ARRIVALS),
-            help="how derived jobs start: clock: at the second at which they started in the logs, however "
-            "late others are (default); closed: each when the one before it in its session ended",
+            help="how derived jobs start: clock: at their time in the logs, or when the jobs end that they "
+            "followed there (default); closed: each when the one before it in its session ended",
             places=("profile", "side"),
             group="workload",
             brief="derived jobs start by the clock of their logs, or in turn",
@@ -127,7 +127,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         str | float | None,
         Option(
             form=TextOrNumber(float),
-            help=f"smoke, quick, standard, full, or a factor of full such as 0.01 (default: {DEFAULT_SCALE})",
+            help="smoke, quick, standard, full, or a factor of full such as 0.01 (default: "
+            f"{DEFAULT_SCALE}; of derived jobs: full)",
             places=("side",),
             group="workload",
         ),
