@@ -10,7 +10,6 @@ import tomli_w
 
 from mawl.derive.derive import Derived
 from mawl.derive.nights import Thinning
-from mawl.derive.page import html_of
 from mawl.errors import UnsuitableMachineError, UsageError, cure_of
 from mawl.model.derived import FILE
 from mawl.plan.derived import encoded
@@ -45,6 +44,8 @@ def make_derived_folder(path: Path) -> None:
 
 def write_derived(path: Path, derived: Derived) -> None:
     """Write the four files; the workload file comes last, so that a folder that has it is whole."""
+    from mawl.derive.page import html_of  # the template engine is loaded for the page alone
+
     evidence = derived.evidence
     files: dict[str, Callable[[], bytes]] = {
         FILE: lambda: encoded(derived.workload),
