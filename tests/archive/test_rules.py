@@ -109,6 +109,8 @@ def test_an_edited_page_is_found_and_one_that_mawl_printed_is_not(run: Path) -> 
     page = render(printed.view, printed.summary)
     (run / "report.html").write_text(page)
     assert "pages" not in failed(validate(run_subject(run)))
+    (run / "report.html").write_text(page + "\n")  # as `mawl report --format html --output FILE` ends it
+    assert "pages" not in failed(validate(run_subject(run)))
     assert "21 min" in page
     (run / "report.html").write_text(page.replace("21 min", "11 min", 1))
     assert "is not what this mawl prints" in failed(validate(run_subject(run)))["pages"]

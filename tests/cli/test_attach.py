@@ -88,6 +88,10 @@ def test_an_array_is_attached_to_a_finished_run(place: Path, capsys: pytest.Capt
     assert arrays(capsys)["by_role"]["data"]["array"]["mean_bytes_per_second"] == 4e6
     after = {path.name: path.read_bytes() for path in Path("runs/latest").iterdir() if path.is_file()}
     assert {name for name in after if after[name] != before.get(name)} == {"arrays.json"}
+    page = Path("runs/latest/report.html")
+    page.write_text("the page without the array")
+    assert main(["attach", "latest", "array.csv", "--array-map", "map.toml"]) == 0
+    assert "Latency at the array" in page.read_text()
 
 
 def test_a_damaged_file_is_a_reason_and_the_report_goes_on(

@@ -1,7 +1,7 @@
 """Join statistics of storage arrays to a finished run, on its clock (docs/guides/arrays.md).
 
 Reports then show latency and throughput at the array next to the host's. arrays.json is added to the run
-folder; its other files are not changed.
+folder, and report.html is made again if it is there; other files are not changed.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import argparse
 from pathlib import Path
 
 from mawl.commands.arguments import settings
+from mawl.commands.finished import leave_page
+from mawl.commands.html import FILE_NAME
 from mawl.errors import UnsuitableMachineError
 from mawl.formats.lines import one_line
 from mawl.importers.arrays.join import joined, read_arrays
@@ -43,6 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Attach, and print what was read and what was left out."""
     stored = open_run(arguments.run, settings().runs(arguments.runs))
     found = attach(stored.path, [Path(name) for name in arguments.files], Path(arguments.array_map))
+    if (stored.path / FILE_NAME).exists():
+        leave_page(stored.path)
     print(render(summed(found)) if arguments.json else text(found))
     return 0
 

@@ -87,9 +87,9 @@ def _logs(name: str, run: PrintedRun) -> Iterator[Fault]:
 
 
 def counted_anew(page: bytes) -> bytes:
-    """A page with the plotting library's names counted from its beginning."""
+    """A page with the plotting library's names counted from its beginning, whatever newline ends it."""
     seen: dict[bytes, bytes] = {}
-    return _IDS.sub(lambda found: seen.setdefault(found[0], b"p%d" % len(seen)), page)
+    return _IDS.sub(lambda found: seen.setdefault(found[0], b"p%d" % len(seen)), page.rstrip(b"\n"))
 
 
 def _edited(where: str) -> Fault:
