@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import time
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from mawl.errors import UnsuitableMachineError, WrongAnswerError
 from mawl.measure.watched_process import children
 from mawl.programs.toolkit import side_by_side as module
-from mawl.programs.toolkit.side_by_side import shared_array, side_by_side
+from mawl.programs.toolkit.side_by_side import SideBySide, shared_array, side_by_side
 
 
 @pytest.fixture(autouse=True)
@@ -142,3 +143,50 @@ def test_no_blocks_and_little_work_start_no_process(monkeypatch: pytest.MonkeyPa
     assert worked(2, lambda number: number, []) == []
     monkeypatch.setattr(module, "_WORTH_SECONDS", 60.0)
     assert worked(2, lambda number: number, range(3)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_several_rounds_have_the_same_processes_and_see_what_others_wrote(threads: int) -> None:
+    numbers = shared_array((20,))
+
+    def work(block: tuple[slice, float | None]) -> tuple[int, float]:
+        where, value = block
+        if value is not None:
+            numbers[where] = value
+        return os.getpid(), float(numbers[where].sum())
+
+    places = [slice(start, start + 2) for start in range(0, 20, 2)]
+    workers: set[int] = set()
+    with SideBySide(Job(threads), work) as processes:  # type: ignore[arg-type]
+        for value in (1.0, 2.0, 3.0):
+            filled = list(processes.results((at, value) for at in places))
+            summed = list(processes.results((at, None) for at in places))
+            workers |= {pid for pid, _ in (*filled, *summed)}
+            assert [sums for _, sums in summed] == [2 * value] * 10
+    assert len(workers) <= threads
+
+
+def test_rounds_are_worth_other_processes_by_the_time_of_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_WORTH_SECONDS", 0.02)
+
+    def work(_: int) -> int:
+        until = time.process_time() + 0.004
+        while time.process_time() < until:
+            pass
+        return os.getpid()
+
+    with SideBySide(Job(2), work) as processes:  # type: ignore[arg-type]
+        rounds = [set(processes.results(range(2))) for _ in range(40)]
+    assert rounds[0] == rounds[1] == {os.getpid()}
+    assert len(set.union(*rounds)) == 2
+
+
+def test_a_round_that_fails_ends_the_others() -> None:
+    def work(number: int) -> int:
+        if number == 3:
+            raise WrongAnswerError("the third block is wrong", why="found 1, expected 2")
+        return number
+
+    with pytest.raises(WrongAnswerError), SideBySide(Job(3), work) as processes:  # type: ignore[arg-type]
+        assert list(processes.results(range(3))) == [0, 1, 2]
+        list(processes.results(range(3, 6)))

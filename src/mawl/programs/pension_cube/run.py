@@ -79,13 +79,15 @@ class _PensionCube:
         self._verify()
         return self.answer
 
+    def _room(self) -> int:
+        return room_in(MEMORY_PER_MEMSIZE * self.context.options.memsize_bytes, self.rows)
+
     def _project(self) -> None:
         with (
             self.context.steps.step("project") as step,
             self.context.writer(self.paths["cube"], _CUBE, checksum=True) as writer,
+            Projector(self.context, self._room()) as projector,
         ):
-            room = room_in(MEMORY_PER_MEMSIZE * self.context.options.memsize_bytes, self.rows)
-            projector = Projector(self.context, room)
             for start in range(0, self.rows, projector.room):
                 cells = grid.cells(self.seed, start, min(projector.room, self.rows - start))
                 of = grid.parameters(cells)

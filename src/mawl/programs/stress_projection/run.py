@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,7 @@ from mawl.programs.stress_projection.declare import MEMORY_PER_MEMSIZE, MONTHS, 
 from mawl.programs.stress_projection.inputs import TABLE
 from mawl.programs.toolkit.checks import TableSum, added_sums
 from mawl.programs.toolkit.panels import blocks
-from mawl.programs.toolkit.side_by_side import shared_array, side_by_side
+from mawl.programs.toolkit.side_by_side import SideBySide, shared_array
 from mawl.tables import arrow
 
 Numbers = NDArray[np.float64]
@@ -74,8 +75,8 @@ class _StressProjection:
             self.context.steps.step("project") as step,
             self.context.writer(self.tables["paying"], _SCHEMA, checksum=True) as paying,
             self.context.writer(self.tables["paid_up"], _SCHEMA, checksum=True) as paid_up,
+            _Projector(self.context, _block_rows(self.context, self.rows)) as projector,
         ):
-            projector = _Projector(self.context, _block_rows(self.context, self.rows))
             policies = self.context.read(self.input.directory, self.input_sum.add)
             for block in blocks(policies, _COLUMNS, itertools.repeat(projector.room)):
                 projector.project(block)
@@ -167,11 +168,26 @@ class _StressProjection:
                 )
 
 
+def _places(rows: int, size: int) -> Iterator[slice]:
+    """The rows in parts of ``size``, the last one smaller."""
+    return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
+
+
+class _Tile(NamedTuple):
+    """A tile of the resident block: its policies, or None where their cash flows are to be added up."""
+
+    where: slice
+    policies: dict[str, Numbers] | None
+
+
 class _Projector:
-    """Holds the resident block: the cash flow of every (month, shock, policy) of as many as fit."""
+    """Holds the resident block: the cash flow of every (month, shock, policy) of as many as fit.
+
+    Enter and leave it within one step: tiles are worked on side by side.
+    """
 
     def __init__(self, context: JobContext, room: int) -> None:
-        self._context = context
+        self._processes = SideBySide(context, self._work)
         self.room = room
         self._flows = shared_array((MONTHS, SHOCKS, room))
         self._mortality = basis.mortality_table().reshape(-1)
@@ -179,31 +195,38 @@ class _Projector:
         self._discount = basis.discount_table()
         self._factors = {name: values[:, None] for name, values in basis.FACTORS.items()}
 
+    def __enter__(self) -> Self:
+        self._processes.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._processes.__exit__(kind)
+
     def project(self, block: dict[str, Numbers]) -> None:
-        """Fill the resident block tile by tile, tiles side by side."""
-        rows = len(block["policy"])
-
-        def project_tile(start: int) -> None:
-            where = slice(start, min(start + _TILE, rows))
-            tile = {name: column[where] for name, column in block.items()}
-            self._project_tile(tile, self._flows[:, :, where])
-
-        for _ in side_by_side(self._context, project_tile, range(0, rows, _TILE)):
+        """Fill the resident block tile by tile."""
+        places = _places(len(block["policy"]), _TILE)
+        tiles = (_Tile(at, {name: column[at] for name, column in block.items()}) for at in places)
+        for _ in self._processes.results(tiles):
             pass
 
     def sums(self, rows: int) -> tuple[Numbers, Numbers]:
         """Sums over so many policies, (shocks, months), and their present values, (shocks, policies)."""
-
-        def sums_of(start: int) -> tuple[Numbers, Numbers]:
-            flows = self._flows[:, :, start : min(start + _SUMMED, rows)]
-            return self.by_month(flows), self.present_values(flows)
-
         by_month, values = np.zeros((SHOCKS, MONTHS)), np.empty((SHOCKS, rows))
-        found = side_by_side(self._context, sums_of, range(0, rows, _SUMMED))
-        for number, (sums, some) in enumerate(found):
-            by_month += sums
-            values[:, number * _SUMMED : number * _SUMMED + some.shape[1]] = some
+        places = list(_places(rows, _SUMMED))
+        tiles = (_Tile(at, None) for at in places)
+        for at, sums in zip(places, self._processes.results(tiles), strict=True):
+            assert sums is not None
+            by_month += sums[0]
+            values[:, at] = sums[1]
         return by_month, values
+
+    def _work(self, tile: _Tile) -> tuple[Numbers, Numbers] | None:
+        """Project a tile; where that is done, its sums by month and its present values."""
+        flows = self._flows[:, :, tile.where]
+        if tile.policies is None:
+            return self.by_month(flows), self.present_values(flows)
+        self._project_tile(tile.policies, flows)
+        return None
 
     def by_month(self, flows: Numbers) -> Numbers:
         """Sums over policies, as (shocks, months)."""

@@ -21,7 +21,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Any, Generic, NoReturn, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,24 +54,51 @@ def side_by_side(
     What it gives does not depend on the number of processes.  The others begin when the work has shown to
     be worth it and end with the last result, in the same step: their CPU time and memory are the step's.
     """
-    following = iter(blocks)
-    processes = context.threads
-    if processes == 1:
-        yield from map(work, following)
-        return
-    began = time.process_time()
-    while (
-        first := next(following, _NO_BLOCK)
-    ) is not _NO_BLOCK and time.process_time() - began < _WORTH_SECONDS:
-        yield work(first)
-    if first is _NO_BLOCK:
-        return
-    crew = _Crew(context, work, processes - 1, first)
-    try:
-        yield from crew.results(itertools.chain([first], following))
-        crew.leave()
-    finally:
-        crew.close()
+    with SideBySide(context, work) as processes:
+        yield from processes.results(blocks)
+
+
+class SideBySide(Generic[Block, Result]):
+    """:func:`side_by_side` in several rounds of blocks, with the same processes for all that follow.
+
+    The others have the memory of the moment at which they begin: what a later round needs is in its blocks,
+    and what the work changes is in a :func:`shared_array`.  Enter and leave it within one step.
+    """
+
+    def __init__(self, context: JobContext, work: Callable[[Block], Result]) -> None:
+        self._context, self._work = context, work
+        self._used_seconds = 0.0
+        self._crew: _Crew[Block, Result] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._crew is None:
+            return
+        try:
+            if kind is None:
+                self._crew.leave()
+        finally:
+            self._crew.close()
+
+    def results(self, blocks: Iterable[Block]) -> Iterator[Result]:
+        """What the work gives of each block, in order."""
+        following = iter(blocks)
+        if self._context.threads == 1:
+            yield from map(self._work, following)
+            return
+        while (first := next(following, _NO_BLOCK)) is not _NO_BLOCK:
+            if self._crew is None and self._used_seconds < _WORTH_SECONDS:
+                began = time.process_time()
+                result = self._work(first)
+                self._used_seconds += time.process_time() - began
+                yield result
+                continue
+            if self._crew is None:
+                self._crew = _Crew(self._context, self._work, self._context.threads - 1, first)
+            yield from self._crew.results(itertools.chain([first], following))
+            return
 
 
 def shared_array(shape: tuple[int, ...]) -> NDArray[np.float64]:
