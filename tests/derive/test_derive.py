@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
 
 from mawl.derive.derive import Derived, DeriveRequest, derive
 from mawl.derive.folder import write_derived
+from mawl.derive.nights import parse_daily
 from mawl.derive.window import Night, parse_night
 from mawl.errors import UsageError
 from mawl.importers.build import ImportRequest, import_files
@@ -212,3 +214,11 @@ def test_a_night_that_is_none_is_refused(text: str) -> None:
 def test_a_night_ends_at_the_next_such_time(tmp_path: Path) -> None:
     assert parse_night("2026-03-02T20:00/06:00") == Night(START, START + 36000)
     assert parse_night("2026-03-02T20:00/2026-03-02T21:00:00+00:00") == Night(START, START + 3600)
+
+
+@pytest.mark.parametrize(("day", "hours"), [("2026-03-28", 9), ("2026-10-24", 11), ("2026-03-02", 10)])
+def test_a_night_in_which_the_clock_changes_is_an_hour_shorter_or_longer(day: str, hours: int) -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+    night = parse_night(f"{day}T20:00/06:00", berlin)
+    assert night.ends_at - night.starts_at == hours * 3600
+    assert parse_daily("20:00/06:00", berlin).of(night.starts_at) == night

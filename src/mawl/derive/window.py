@@ -48,16 +48,16 @@ def parse_night(text: str, zone: tzinfo | None = None) -> Night:
         else:
             end = datetime.fromisoformat(last)
             end = end if end.tzinfo else end.replace(tzinfo=zone or UTC)
-        length = (end - start).total_seconds()
+        # By timestamps: datetimes of one zone subtract as wall clocks do, without the hour of a clock change.
+        starts_at, ends_at = start.timestamp(), end.timestamp()
     except (ValueError, OverflowError):
-        slash = ""
-        length = 0.0
-    if not slash or not 0 < length <= 31 * 86400:
+        slash, starts_at, ends_at = "", 0.0, 0.0
+    if not slash or not 0 < ends_at - starts_at <= 31 * 86400:
         raise UsageError(
-            f"--night {text}: expected START/END",
+            f"--night {text}: expected START/END, at most 31 days apart",
             cure="write the start with its date and the end as a clock time: 2026-03-02T20:00/06:00",
         )
-    return Night(start.timestamp(), start.timestamp() + length)
+    return Night(starts_at, ends_at)
 
 
 def in_night(jobs: Sequence[JobRecord], night: Night) -> list[JobRecord]:
