@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.errors import UsageError
 from mawl.plan.from_spec import with_run_of
 from mawl.plan.workload import shipped
 from mawl.spec.campaign import CAMPAIGN_OPTIONS
 from mawl.spec.files import load_profile
+from mawl.spec.program_options import ROLES, Role
 from mawl.spec.record import DEFAULT_WORKLOAD, RunSpec
 from mawl.spec.settings import Settings
 from mawl.spec.sources import OPTIONS, Layer, layer_of_command, spec_of
@@ -75,6 +78,42 @@ def add_profile_argument(parser: argparse.ArgumentParser) -> None:
         help="run options from a file, such as mawl tune search writes; precedence: command line, profile, "
         "environment, mawl.toml",
     )
+
+
+def add_clock_arguments(parser: argparse.ArgumentParser) -> None:
+    """--timezone, --shift: the wall clocks of foreign files."""
+    parser.add_argument(
+        "--timezone",
+        action="append",
+        default=[],
+        metavar="ZONE",
+        help="zone of the files' wall clocks: Area/City or +HH:MM, for one kind KIND=ZONE (default: UTC)",
+    )
+    parser.add_argument(
+        "--shift",
+        action="append",
+        default=[],
+        metavar="NODE=SECONDS",
+        help="move the recording of a node, or all files of a kind, by seconds; may be repeated",
+    )
+
+
+def patterns_by_role(flag: str, given: Sequence[str], how: int = 0) -> dict[Role, list[re.Pattern[str]]]:
+    """``ROLE=PATTERN`` of an option that may be repeated, compiled with ``how`` (flags of :mod:`re`).
+
+    Raises :class:`~mawl.errors.UsageError` for an unknown role and for what is no regular expression.
+    """
+    patterns: dict[Role, list[re.Pattern[str]]] = {}
+    for text in given:
+        name, separator, pattern = text.partition("=")
+        role = next((role for role in ROLES if role == name), None)
+        if not separator or role is None:
+            raise UsageError(f"{flag} {text}: expected ROLE=PATTERN with a role of {', '.join(ROLES)}")
+        try:
+            patterns.setdefault(role, []).append(re.compile(pattern, how))
+        except re.error as error:
+            raise UsageError(f"{flag} {text}: no regular expression: {error}") from None
+    return patterns
 
 
 def settings() -> Settings:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import re
 import secrets
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from mawl.commands.arguments import settings
+from mawl.commands.arguments import add_clock_arguments, patterns_by_role, settings
 from mawl.derive.derive import DeriveRequest, derive
 from mawl.derive.folder import make_derived_folder, write_derived, write_nights
 from mawl.derive.nights import derive_nights, parse_daily
@@ -26,17 +27,24 @@ from mawl.importers.build import ImportRequest, import_files
 from mawl.importers.clock import Clocks, parse_shifts, parse_zones
 from mawl.importers.registry import IMPORTERS
 from mawl.model.derived import FASTEST_CORE, SLOWEST_CORE
-from mawl.spec.program_options import ROLES, Role
 from mawl.store import Run, open_run
 from mawl.store.layout import FACTS
 
 NAME = "derive"
 HELP = "make a workload from SAS logs, to run it without SAS"
-LEAST, MOST = 0.001, 1000.0
+SMALLEST_FACTOR, LARGEST_FACTOR = 0.001, 1000.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """``mawl derive LOGS...``."""
+    _add_what(parser)
+    _add_load(parser)
+    _add_reading(parser)
+    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+
+
+def _add_what(parser: argparse.ArgumentParser) -> None:
+    """Which logs, of which time, and how their jobs arrive."""
     parser.add_argument(
         "logs", nargs="+", metavar="LOGS", help="logs, recordings, directories of them; or one run folder"
     )
@@ -60,15 +68,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="clock: jobs start at their time of the night, or when the job ends that they followed in the "
         "logs; closed: each starts when the one before it in its session has ended (default: clock)",
     )
+
+
+def _add_load(parser: argparse.ArgumentParser) -> None:
+    """How much larger the jobs are, and which of them."""
+    factor = _number("factor", SMALLEST_FACTOR, LARGEST_FACTOR)
     parser.add_argument(
         "--scale",
-        type=_factor,
+        type=factor,
         default=1.0,
         metavar="FACTOR",
         help="multiply bytes, CPU time, memory and times of the clock by this (default: 1)",
     )
     parser.add_argument(
-        "--growth", type=_factor, default=1.0, metavar="FACTOR", help="factor of rows: 1.3 for 30 %% more"
+        "--growth", type=factor, default=1.0, metavar="FACTOR", help="factor of rows: 1.3 for 30 %% more"
     )
     for option, what in (("--only", "derive these programs only"), ("--without", "leave these programs out")):
         parser.add_argument(
@@ -78,6 +91,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             metavar="PATTERN",
             help=f"{what}: name of a log without its date, with * and ?; may be repeated",
         )
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    """How the logs are read: names, libraries, clocks, and the machine that wrote them."""
     parser.add_argument(
         "--names",
         choices=("hash", "keep"),
@@ -92,28 +109,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ROLE=PATTERN",
         help="a regular expression for whole librefs of a role: work='SCRATCH[0-9]'; may be repeated",
     )
-    parser.add_argument(
-        "--timezone",
-        action="append",
-        default=[],
-        metavar="ZONE",
-        help="zone of the files' wall clocks: Area/City or +HH:MM, for one kind KIND=ZONE (default: UTC)",
-    )
-    parser.add_argument(
-        "--shift",
-        action="append",
-        default=[],
-        metavar="NODE=SECONDS",
-        help="move the recording of a node, or all files of a kind, by seconds; may be repeated",
-    )
+    add_clock_arguments(parser)
     parser.add_argument(
         "--core-speed",
-        type=_core_speed,
+        type=_number("speed", SLOWEST_CORE, FASTEST_CORE),
         metavar="NUMBER",
         help="speed of a core where the logs were written, as mawl doctor measures it there; jobs then need "
         "less CPU time on faster cores (default: not known, the same CPU time everywhere)",
     )
-    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -133,7 +136,7 @@ def run(arguments: argparse.Namespace) -> int:
         only=arguments.only,
         without=arguments.without,
         keep_names=arguments.names == "keep",
-        libraries=_libraries(arguments.library),
+        libraries=patterns_by_role("--library", arguments.library, re.IGNORECASE),
         core_speed=arguments.core_speed,
     )
     output = Path(arguments.output)
@@ -170,36 +173,16 @@ def _opened(paths: list[str], clocks: Clocks, runs: Path) -> Iterator[Run]:
         yield open_run(folder)
 
 
-def _factor(text: str) -> float:
-    try:
-        factor = float(text)
-    except ValueError:
-        factor = 0.0
-    if not LEAST <= factor <= MOST:
-        raise argparse.ArgumentTypeError(f"expected a factor from {LEAST:g} to {MOST:g}, found {text}")
-    return factor
+def _number(what: str, least: float, most: float) -> Callable[[str], float]:
+    """A number within bounds, for argparse."""
 
-
-def _core_speed(text: str) -> float:
-    try:
-        speed = float(text)
-    except ValueError:
-        speed = 0.0
-    if not SLOWEST_CORE <= speed <= FASTEST_CORE:
-        expected = f"expected a speed from {SLOWEST_CORE:g} to {FASTEST_CORE:g}"
-        raise argparse.ArgumentTypeError(f"{expected}, found {text}")
-    return speed
-
-
-def _libraries(given: list[str]) -> dict[Role, list[re.Pattern[str]]]:
-    patterns: dict[Role, list[re.Pattern[str]]] = {}
-    for text in given:
-        name, separator, pattern = text.partition("=")
-        role = next((role for role in ROLES if role == name), None)
-        if not separator or role is None:
-            raise UsageError(f"--library {text}: expected ROLE=PATTERN with a role of {', '.join(ROLES)}")
+    def parsed(text: str) -> float:
         try:
-            patterns.setdefault(role, []).append(re.compile(pattern, re.IGNORECASE))
-        except re.error as error:
-            raise UsageError(f"--library {text}: no regular expression: {error}") from None
-    return patterns
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not least <= number <= most:
+            raise argparse.ArgumentTypeError(f"expected a {what} from {least:g} to {most:g}, found {text}")
+        return number
+
+    return parsed

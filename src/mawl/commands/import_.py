@@ -6,7 +6,6 @@ Kinds are found by what files hold. docs/guides/import.md has examples, and what
 from __future__ import annotations
 
 import argparse
-import re
 import secrets
 import sys
 import time
@@ -15,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.commands.arguments import settings
+from mawl.commands.arguments import add_clock_arguments, patterns_by_role, settings
 from mawl.commands.attach import attach
 from mawl.commands.attach import text as attached_text
 from mawl.errors import UsageError
@@ -24,7 +23,6 @@ from mawl.importers.build import Imported, ImportRequest, import_files
 from mawl.importers.clock import Clocks, parse_shifts, parse_untimed, parse_zones
 from mawl.importers.registry import IMPORTERS
 from mawl.reporters.json import render
-from mawl.spec.program_options import ROLES, Role
 from mawl.store.files import lies_in
 from mawl.units import counted_noun
 
@@ -41,20 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--output", metavar="DIR", help="the run folder to make (default: in --runs)")
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
-    parser.add_argument(
-        "--timezone",
-        action="append",
-        default=[],
-        metavar="ZONE",
-        help="zone of the files' wall clocks: Area/City or +HH:MM, for one kind KIND=ZONE (default: UTC)",
-    )
-    parser.add_argument(
-        "--shift",
-        action="append",
-        default=[],
-        metavar="NODE=SECONDS",
-        help="move the recording of a node, or all files of a kind, by seconds; may be repeated",
-    )
+    add_clock_arguments(parser)
     parser.add_argument(
         "--start",
         metavar="TIME",
@@ -94,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         kind=arguments.kind,
         clocks=Clocks(parse_zones(arguments.timezone, tuple(IMPORTERS)), parse_shifts(arguments.shift)),
         untimed=parse_untimed(arguments.start, arguments.interval),
-        roles=_roles(arguments.role),
+        roles=patterns_by_role("--role", arguments.role),
         command=["mawl", *sys.argv[1:]],
     )
     imported = import_files(request)
@@ -122,20 +107,6 @@ def _split(paths: list[str], array_map: str | None) -> tuple[list[str], list[Pat
             "only files of an array are named", cure="name logs or recordings, too; or mawl attach"
         )
     return rest, [Path(path) for path in of_arrays]
-
-
-def _roles(given: list[str]) -> dict[Role, list[re.Pattern[str]]]:
-    patterns: dict[Role, list[re.Pattern[str]]] = {}
-    for text in given:
-        name, separator, pattern = text.partition("=")
-        role = next((role for role in ROLES if role == name), None)
-        if not separator or role is None:
-            raise UsageError(f"--role {text}: expected ROLE=PATTERN with a role of {', '.join(ROLES)}")
-        try:
-            patterns.setdefault(role, []).append(re.compile(pattern))
-        except re.error as error:
-            raise UsageError(f"--role {text}: no regular expression: {error}") from None
-    return patterns
 
 
 def _text(imported: Imported) -> str:
