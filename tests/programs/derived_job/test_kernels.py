@@ -14,21 +14,27 @@ from mawl.programs.derived_job.kernels import CHUNK_WORDS, Kernels, Memory
 EVERY = pytest.mark.parametrize("kernel", KERNELS)
 
 
+OVER_MEMORY = pytest.mark.parametrize("kernel", [name for name in KERNELS if name not in ("dense", "write")])
+
+
 @EVERY
-def test_units_go_over_all_that_is_held(kernel: Kernel) -> None:
+def test_units_are_right_on_memory_that_is_not_whole_chunks(kernel: Kernel) -> None:
     memory = Memory(3 * CHUNK_WORDS * 8 + 800, 5)
+    held = memory.words.copy()
     one = Kernels(kernel, memory, 0, 1)
     for _ in range(8):
         one.unit()
+    assert np.array_equal(memory.words, held)
 
 
-@pytest.mark.parametrize("kernel", [name for name in KERNELS if name not in ("dense", "write")])
-def test_a_changed_word_of_memory_is_a_wrong_answer(kernel: Kernel) -> None:
-    memory = Memory(2 * CHUNK_WORDS * 8, 5)
-    memory.words[CHUNK_WORDS + 7] ^= np.uint64(4)
+@OVER_MEMORY
+@pytest.mark.parametrize("chunk", range(3))
+def test_a_changed_word_in_any_chunk_is_found_within_one_round(kernel: Kernel, chunk: int) -> None:
+    memory = Memory(3 * CHUNK_WORDS * 8 + 800, 5)
+    memory.words[chunk * CHUNK_WORDS + 7] ^= np.uint64(4)
     one = Kernels(kernel, memory, 0, 1)
     with pytest.raises(WrongAnswerError):
-        for _ in range(8):
+        for _ in range(3):
             one.unit()
 
 
