@@ -12,6 +12,7 @@ import pytest
 from mawl.derive.derive import DeriveRequest
 from mawl.derive.folder import write_nights
 from mawl.derive.nights import DailyWindow, derive_nights, parse_daily, thinned
+from mawl.derive.shown import text_of_nights
 from mawl.derive.window import Night
 from mawl.errors import UsageError
 from mawl.model.records import JobRecord
@@ -48,6 +49,25 @@ def test_alike_nights_are_one_and_a_heavy_one_stands_for_itself() -> None:
     assert found.errors["cpu_seconds"] == pytest.approx(0.0, abs=0.001)
     assert found.errors["peak_jobs"] == 0.0
     assert found.errors["block_bytes"] is None
+
+
+def test_what_no_log_has_is_not_known() -> None:
+    jobs = [ran(night, 10.0 * (night + 1)) for night in range(3)]
+    found, _ = thinned(jobs, WINDOW, 2)
+    assert [one.load.block_bytes for one in found.chosen] == [None, None]
+    row = text_of_nights(found, "year").splitlines()[3]
+    assert row.split()[-2:] == ["-", "1"]
+    usage = msgspec.structs.replace(jobs[0].usage, block_input_operations=4)
+    found, _ = thinned([msgspec.structs.replace(jobs[0], usage=usage), *jobs[1:]], WINDOW, 3)
+    assert sorted((one.load.block_bytes for one in found.chosen), key=str) == [2048.0, None, None]
+    assert found.errors["block_bytes"] is None
+
+
+def test_a_job_without_an_end_is_not_counted_as_running_all_night() -> None:
+    ended = [ran(0, 10.0, number=number) for number in range(3)]
+    cut = [msgspec.structs.replace(ran(0, 10.0, number=number), ended_at=None) for number in range(3, 8)]
+    found, _ = thinned([*ended, *cut], WINDOW, 1)
+    assert (found.chosen[0].load.jobs, found.chosen[0].load.peak_jobs) == (8, 1)
 
 
 def test_as_many_as_there_are_miss_nothing() -> None:

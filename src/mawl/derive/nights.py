@@ -47,12 +47,16 @@ class DailyWindow(msgspec.Struct, frozen=True):
 
 
 class NightLoad(msgspec.Struct, frozen=True, kw_only=True):
-    """What the jobs that started in a night used, by their logs' own totals; ``peak_jobs`` ran at once."""
+    """What the jobs that started in a night used, by the totals of their logs.
+
+    A job without a total adds nothing to it.  ``block_bytes`` is None where no job has block operations.
+    ``peak_jobs`` is the most jobs that ran at one time, of those whose start and end are known.
+    """
 
     jobs: int
     cpu_seconds: float
     real_seconds: float
-    block_bytes: float
+    block_bytes: float | None
     peak_jobs: int
 
 
@@ -60,7 +64,7 @@ FIGURES = NightLoad.__struct_fields__
 
 
 class ChosenNight(msgspec.Struct, frozen=True, kw_only=True):
-    """A night that stands for ``nights`` nights, itself included; its number is that of its folder."""
+    """A night that represents ``nights`` nights, itself included; its number is that of its folder."""
 
     number: int
     nights: int
@@ -70,8 +74,9 @@ class ChosenNight(msgspec.Struct, frozen=True, kw_only=True):
 class Thinning(msgspec.Struct, frozen=True, kw_only=True):
     """The whole of ``nights.json``.
 
-    ``errors`` says of each sum over all nights by how much the chosen ones, each counted as often as it
-    stands for a night, miss it (a ratio, signed); of ``peak_jobs`` the same of the largest.
+    ``errors`` compares the chosen nights with all nights: the sum of a figure over the chosen nights, each
+    multiplied by its ``nights``, divided by the sum over all nights, minus 1.  For ``peak_jobs`` it compares
+    the largest.  None: the sum is 0, or some night lacks the figure.
     """
 
     format: int = 1
@@ -142,25 +147,36 @@ def thinned(jobs: Sequence[JobRecord], window: DailyWindow, count: int) -> tuple
 
 
 def _load(jobs: Sequence[JobRecord]) -> NightLoad:
-    blocks = [(job.usage.block_input_operations, job.usage.block_output_operations) for job in jobs]
-    ends = [(job.started_at or 0.0, 1) for job in jobs]
-    ends += [(job.ended_at, -1) for job in jobs if job.ended_at is not None]
+    blocks = [
+        count
+        for job in jobs
+        for count in (job.usage.block_input_operations, job.usage.block_output_operations)
+        if count is not None
+    ]
+    known = [(job.started_at, job.ended_at) for job in jobs]
+    changes = [
+        change
+        for start, end in known
+        if start is not None and end is not None
+        for change in ((start, 1), (end, -1))
+    ]
     running = peak = 0
-    for _, change in sorted(ends):
+    for _, change in sorted(changes):
         running += change
         peak = max(peak, running)
     return NightLoad(
         jobs=len(jobs),
         cpu_seconds=math.fsum(job.usage.cpu_seconds or 0.0 for job in jobs),
         real_seconds=math.fsum(job.usage.real_time_seconds or 0.0 for job in jobs),
-        block_bytes=float(sum((one or 0) + (other or 0) for one, other in blocks) * BLOCK_BYTES),
+        block_bytes=float(sum(blocks) * BLOCK_BYTES) if blocks else None,
         peak_jobs=peak,
     )
 
 
 def _distances(loads: Sequence[NightLoad]) -> NDArray[np.float64]:
-    """Between each two nights, (nights, nights)."""
-    figures = np.log1p([[float(getattr(load, name)) for name in FIGURES] for load in loads])
+    """Between each two nights, (nights, nights); a figure that some night lacks does not count."""
+    values = [[getattr(load, name) for load in loads] for name in FIGURES]
+    figures = np.log1p([column for column in values if None not in column]).T
     spread = figures.std(axis=0)
     scaled = figures / np.where(spread > 0, spread, 1.0)
     return np.asarray(np.sqrt(((scaled[:, None, :] - scaled[None, :, :]) ** 2).sum(axis=2)))
@@ -194,6 +210,9 @@ def _medoids(distances: NDArray[np.float64], count: int) -> tuple[list[int], lis
 def _errors(loads: Sequence[NightLoad], chosen: Sequence[ChosenNight]) -> dict[str, float | None]:
     found: dict[str, float | None] = {}
     for name in FIGURES:
+        if any(getattr(load, name) is None for load in loads):
+            found[name] = None
+            continue
         if name == "peak_jobs":
             true = float(max(load.peak_jobs for load in loads))
             mine = float(max(one.load.peak_jobs for one in chosen))

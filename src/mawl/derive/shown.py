@@ -13,7 +13,7 @@ from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
 
 MOST_PROGRAMS = 10
-NIGHTS_HEAD = ("folder", "stands for", "jobs", "CPU", "real", "blocks", "most at once")
+NIGHTS_HEAD = ("folder", "represents", "jobs", "CPU", "real", "block I/O", "most at once")
 HEAD = ("program", "jobs", "steps", "CPU", "range", "moved", "range", "told", "inferred", "assumed")
 
 
@@ -32,7 +32,7 @@ def text_of(evidence: DerivedEvidence, folder: str) -> str:
 
 
 def text_of_nights(thinning: Thinning, folder: str) -> str:
-    """Which nights stand for all, and how far their sums are off."""
+    """Which nights represent all, and how far their sums are off."""
     lines = [
         f"nights    {len(thinning.chosen)} of {thinning.nights}; folders {folder}/night-1 and so on",
         "",
@@ -43,7 +43,10 @@ def text_of_nights(thinning: Thinning, folder: str) -> str:
         for name, error in thinning.errors.items()
         if error is not None
     ]
-    sentence = f"Each counted for the nights that it stands for, they miss all nights by: {', '.join(known)}."
+    sentence = (
+        f"Sums of the chosen nights, each multiplied by the nights that it represents, against all nights: "
+        f"{', '.join(known)}."
+    )
     return "\n".join([*lines, *wrap(sentence, LINE_WIDTH)])
 
 
@@ -55,7 +58,7 @@ def _night(one: ChosenNight) -> tuple[str, ...]:
         str(load.jobs),
         format_seconds(load.cpu_seconds),
         format_seconds(load.real_seconds),
-        format_bytes(load.block_bytes),
+        "-" if load.block_bytes is None else format_bytes(load.block_bytes),
         str(load.peak_jobs),
     )
 
