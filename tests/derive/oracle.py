@@ -108,11 +108,11 @@ def _pairs(logs: Derived, truth: Derived) -> Iterator[tuple[StepEvidence, StepEv
 
 
 def _moved(step: StepEvidence) -> float:
-    return math.fsum(part.value for part in (*step.read.values(), *step.written.values()))
+    return math.fsum(part.value for part in (*step.read_bytes.values(), *step.written_bytes.values()))
 
 
 def _range(step: StepEvidence) -> tuple[float, float]:
-    parts = (*step.read.values(), *step.written.values())
+    parts = (*step.read_bytes.values(), *step.written_bytes.values())
     return math.fsum(part.low for part in parts), math.fsum(part.high for part in parts)
 
 
@@ -122,7 +122,7 @@ def _share_errors(mine: StepEvidence, true: StepEvidence) -> Iterator[float]:
 
 
 def _share(step: StepEvidence, role: str) -> float:
-    parts: list[Mapping[str, Ranged]] = [step.read, step.written]  # type: ignore[list-item]
+    parts: list[Mapping[str, Ranged]] = [step.read_bytes, step.written_bytes]  # type: ignore[list-item]
     return math.fsum(one[role].value for one in parts if role in one) / max(_moved(step), 1.0)
 
 

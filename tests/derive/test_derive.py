@@ -185,7 +185,12 @@ def test_every_layout_derives_and_no_figure_is_invented(tmp_path: Path, name: st
         known = "unsplit_cpu_seconds" in usage or {"user_cpu_seconds", "system_cpu_seconds"} <= set(usage)
         assert (step.cpu_seconds.origin == "told") == known
         assert (step.memory_bytes.origin == "told") == ("memory_bytes" in usage)
-        for part in (step.cpu_seconds, step.memory_bytes, *step.read.values(), *step.written.values()):
+        for part in (
+            step.cpu_seconds,
+            step.memory_bytes,
+            *step.read_bytes.values(),
+            *step.written_bytes.values(),
+        ):
             assert 0 <= part.low <= part.value <= part.high < float("inf")
             assert part.rule in derived.evidence.rules
     folder_of(tmp_path / "derived", derived)

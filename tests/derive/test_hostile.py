@@ -90,7 +90,7 @@ def test_any_steps_become_a_job_that_the_plan_reads(steps: list[StepRecord], tol
     assert decoded(encoded(workload), where="here") == workload
     for _, evidence in found:
         parts = (evidence.cpu_seconds, evidence.memory_bytes, evidence.threads)
-        for part in (*parts, *evidence.read.values(), *evidence.written.values()):
+        for part in (*parts, *evidence.read_bytes.values(), *evidence.written_bytes.values()):
             assert 0 <= part.low <= part.value <= part.high
             assert math.isfinite(part.high)
 

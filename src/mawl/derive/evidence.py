@@ -107,7 +107,7 @@ def programs_of(jobs: Sequence[JobEvidence]) -> tuple[LoadOfProgram, ...]:
 def _load(program: str, jobs: Sequence[JobEvidence]) -> LoadOfProgram:
     steps = [step for job in jobs for step in job.steps]
     cpu = [step.cpu_seconds for step in steps]
-    moved = [one for step in steps for one in (*step.read.values(), *step.written.values())]
+    moved = [one for step in steps for one in (*step.read_bytes.values(), *step.written_bytes.values())]
     memory = [step.memory_bytes.times(1 / len(steps)) for step in steps]
     return LoadOfProgram(
         program=program,
@@ -139,8 +139,8 @@ def host_of(view: RunView, jobs: Sequence[JobEvidence]) -> HostBytes | None:
     return HostBytes(
         device_read_bytes=device.read_bytes,
         device_written_bytes=device.written_bytes,
-        steps_read_bytes=math.fsum(one.value for step in steps for one in step.read.values()),
-        steps_written_bytes=math.fsum(one.value for step in steps for one in step.written.values()),
+        steps_read_bytes=math.fsum(one.value for step in steps for one in step.read_bytes.values()),
+        steps_written_bytes=math.fsum(one.value for step in steps for one in step.written_bytes.values()),
     )
 
 
@@ -155,8 +155,8 @@ def rules_used(jobs: Sequence[JobEvidence]) -> dict[str, str]:
             step.cpu_seconds.rule,
             step.memory_bytes.rule,
             step.threads.rule,
-            *(one.rule for one in step.read.values()),
-            *(one.rule for one in step.written.values()),
+            *(one.rule for one in step.read_bytes.values()),
+            *(one.rule for one in step.written_bytes.values()),
         )
     }
     return {rule: RULES[rule] for rule in RULES if rule in used}

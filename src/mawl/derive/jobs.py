@@ -42,7 +42,7 @@ class Growth(msgspec.Struct, frozen=True):
 
 
 class StepEvidence(msgspec.Struct, frozen=True, kw_only=True):
-    """One step with range and origin of each number; ``read`` and ``written``: bytes by role.
+    """One step with range and origin of each number; bytes are by role.
 
     ``moved_reads_bytes`` were reads of WORK or of utility files that no step before had written: they are
     read from a permanent table.
@@ -55,8 +55,8 @@ class StepEvidence(msgspec.Struct, frozen=True, kw_only=True):
     cpu_seconds: Ranged
     memory_bytes: Ranged
     threads: Ranged
-    read: dict[Role, Ranged]
-    written: dict[Role, Ranged]
+    read_bytes: dict[Role, Ranged]
+    written_bytes: dict[Role, Ranged]
     moved_reads_bytes: int = 0
 
 
@@ -166,8 +166,8 @@ def _step(
         cpu_seconds=cpu,
         memory_bytes=memory,
         threads=threads,
-        read=loads.read,
-        written=loads.written,
+        read_bytes=loads.read,
+        written_bytes=loads.written,
         moved_reads_bytes=moved,
     )
     return step, evidence

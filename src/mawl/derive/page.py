@@ -98,7 +98,7 @@ def _steps(evidence: DerivedEvidence) -> Iterator[Markup]:
 
 
 def _step(name: str, step: StepEvidence) -> tuple[str, ...]:
-    parts = [part.get(role) for role in ROLES for part in (step.read, step.written)]
+    parts = [part.get(role) for role in ROLES for part in (step.read_bytes, step.written_bytes)]
     known = (step.cpu_seconds, step.memory_bytes, step.threads, *(part for part in parts if part))
     return (
         name,
