@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -66,6 +67,42 @@ def test_statistics_of_less_than_half_the_run_are_no_figure() -> None:
     assert found.array.mean_bytes_per_second is None
     why = "its statistics cover 25% of the active phase, less than half"
     assert missing["arrays.by_role.data.array.mean_bytes_per_second"] == why
+
+
+def test_a_share_that_is_known_for_less_than_half_the_run_is_no_figure() -> None:
+    shares = {"hit_ratio": 0.9, "saved_ratio": 0.5}
+    found, missing = figures(volume("a", [(1060.0, 60.0, rates(100.0, 1.0, 0.001) | shares)]))
+    assert (found.hit_ratio, found.saved_ratio) == (None, None)
+    why = "its statistics cover 25% of the active phase, less than half"
+    assert missing["arrays.by_role.data.hit_ratio"] == missing["arrays.by_role.data.saved_ratio"] == why
+    rows = [(1000.0 + 60 * n, 60.0, rates(100.0, 1.0, 0.001) | shares) for n in (1, 2)]
+    rows += [(1000.0 + 60 * n, 60.0, rates(100.0, 1.0, 0.001)) for n in (3, 4)]
+    assert figures(volume("a", rows))[0].hit_ratio == pytest.approx(0.9)
+    found, missing = figures(volume("a", rows[1:]))
+    assert found.covered_ratio == pytest.approx(0.75) and found.hit_ratio is None
+    why = "the statistics of a volume have it for less than half of the time"
+    assert missing["arrays.by_role.data.hit_ratio"] == why
+
+
+def test_a_window_in_which_nothing_is_moved_has_no_latency() -> None:
+    """Exact zeros after any other rates; a rest of rounding would be a latency of no request."""
+    chance = random.Random(0)
+    for _ in range(100):
+        lengths = [chance.choice((60.0, 300.0)) for _ in range(12)]
+        edges = tuple(1000.0 + sum(lengths[:n]) for n in range(13))
+        moved = [
+            rates(chance.uniform(1e6, 1e9), chance.uniform(1e3, 9e4), chance.uniform(3e-4, 4e-3))
+            if n < 4
+            else rates(0.0, 0.0, 0.0)
+            for n in range(12)
+        ]
+        rows = list(zip(edges[1:], lengths, moved, strict=True))
+        windows = Windows(seconds=300.0, edges=edges, active=12)
+        found = arrays_over_time(ArrayStatistics(files=[], volumes=[volume("a", rows)]), windows)
+        latencies = found["data_array_latency_seconds"]
+        assert latencies[:4] == pytest.approx([one["read_latency_seconds"] for one in moved[:4]])
+        assert latencies[4:] == [None] * 8
+        assert found["data_array_bytes_per_second"][4:] == [0.0] * 8
 
 
 def test_a_volume_without_statistics_in_a_window_makes_the_window_unknown() -> None:

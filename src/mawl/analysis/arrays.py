@@ -1,9 +1,10 @@
-"""Figures of storage arrays over the windows of a run, beside the host's own of the same roles."""
+"""Figures of storage arrays over the windows of a run, next to those of the host for the same roles."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -63,10 +64,7 @@ def arrays_over_time(held: ArrayStatistics, windows: Windows) -> dict[str, Value
         known = _all([_covered(volume, edges) for volume in volumes])
         windows_of = _array_windows(volumes, edges, known)
         found[f"{role}_array_bytes_per_second"] = windows_of.moved
-        found[f"{role}_array_latency_seconds"] = [
-            time / count if time is not None and count else None
-            for time, count in zip(windows_of.waited, windows_of.requests, strict=True)
-        ]
+        found[f"{role}_array_latency_seconds"] = windows_of.latency
     return found
 
 
@@ -83,10 +81,15 @@ def _role(
     share = sum(length for length, known in zip(lengths, covered, strict=True) if known) / sum(lengths)
     known = covered if share >= LEAST_COVERED else [False] * len(covered)
     path = f"arrays.by_role.{role}"
+    shares = {name: _share(volumes, edges, attrgetter(name)) for name in ("hit_ratio", "saved_ratio")}
+    for name, mean in shares.items():
+        if mean is None:
+            missing[f"{path}.{name}"] = "the statistics of a volume have it for less than half of the time"
     if share < LEAST_COVERED:
         why = f"its statistics cover {share:.0%} of the active phase, less than half"
-        for figure in StorageSide.__struct_fields__:
-            missing[f"{path}.array.{figure}"] = why
+        shares = dict.fromkeys(shares)
+        for name in (*(f"array.{figure}" for figure in StorageSide.__struct_fields__), *shares):
+            missing[f"{path}.{name}"] = why
     at_array = _side(_array_windows(volumes, edges, known), lengths)
     at_host = _side(_host_windows(role, facts, samples, edges), lengths)
     beyond = None
@@ -101,41 +104,42 @@ def _role(
         array=at_array,
         host=at_host,
         beyond_array_seconds=beyond,
-        hit_ratio=_share(volumes, edges, lambda one: one.hit_ratio),
-        saved_ratio=_share(volumes, edges, lambda one: one.saved_ratio),
+        **shares,
     )
 
 
-def _spread(volume: ArrayVolume, edges: Sequence[float], figure: Figure) -> tuple[Values, list[float]]:
-    """A rate's mean in each window and how many seconds of it are known: figures hold over their interval."""
-    ends = np.array([one.at for one in volume.intervals])
-    starts = ends - np.array([one.seconds for one in volume.intervals])
-    values = np.array([np.nan if (value := figure(one)) is None else value for one in volume.intervals])
-    good = ~np.isnan(values)
-    sums, seconds = np.zeros(len(edges)), np.zeros(len(edges))
-    lengths = (ends - starts)[good]
-    if lengths.size:
-        order = np.concatenate([starts[good], ends[good]])
-        points = np.unique(np.concatenate([order, np.asarray(edges)]))
-        amount, time = np.zeros(len(points)), np.zeros(len(points))
-        for at, sign in ((starts[good], 1.0), (ends[good], -1.0)):
-            place = np.searchsorted(points, at)
-            np.add.at(amount, place, sign * values[good])
-            np.add.at(time, place, sign)
-        steps = np.diff(points)
-        area = np.concatenate([[0.0], np.cumsum(np.cumsum(amount)[:-1] * steps)])
-        known = np.concatenate([[0.0], np.cumsum(np.minimum(np.cumsum(time)[:-1], 1.0) * steps)])
-        at_edges = np.searchsorted(points, np.asarray(edges))
-        sums, seconds = area[at_edges], known[at_edges]
-    gained, covered = np.diff(sums), np.diff(seconds)
-    means = [float(part / time) if time > 0 else None for part, time in zip(gained, covered, strict=True)]
-    return means, covered.tolist()
+def _spread(volume: ArrayVolume, edges: Sequence[float], figure: Figure) -> Values:
+    """A figure's mean in each window by time; None where less than half of the window is known.
+
+    A figure holds over its interval, and intervals of a volume do not overlap.  Each piece of a window is
+    added by itself: a difference of sums over the run would leave a rest where nothing was read or written.
+    """
+    known = sorted(
+        (one.at - one.seconds, one.at, value)
+        for one in volume.intervals
+        if (value := figure(one)) is not None
+    )
+    if not known:
+        return [None] * (len(edges) - 1)
+    starts, ends, values = np.array(known).T
+    bounds = np.asarray(edges)
+    points = np.unique(np.concatenate([starts, ends, bounds]))
+    points = points[(points >= bounds[0]) & (points <= bounds[-1])]
+    begins, lengths = points[:-1], np.diff(points)
+    interval = np.searchsorted(starts, begins, side="right") - 1
+    inside = (interval >= 0) & (begins < ends[interval])
+    window = np.searchsorted(bounds, begins[inside], side="right") - 1
+    seconds = lengths[inside]
+    covered = np.bincount(window, seconds, minlength=len(edges) - 1)
+    amounts = np.bincount(window, seconds * values[interval[inside]], minlength=len(edges) - 1)
+    return [
+        float(amount / time) if time and time >= LEAST_COVERED * length else None
+        for amount, time, length in zip(amounts, covered, np.diff(bounds), strict=True)
+    ]
 
 
 def _covered(volume: ArrayVolume, edges: Sequence[float]) -> list[bool]:
-    _, seconds = _spread(volume, edges, lambda _: 0.0)
-    lengths = [later - earlier for earlier, later in pairwise(edges)]
-    return [known >= LEAST_COVERED * length for known, length in zip(seconds, lengths, strict=True)]
+    return [mean is not None for mean in _spread(volume, edges, lambda _: 0.0)]
 
 
 def _all(rows: Sequence[Sequence[bool]]) -> list[bool]:
@@ -155,6 +159,14 @@ class _InWindows(NamedTuple):
         """Bytes of both directions."""
         return [_sum(pair) for pair in zip(self.read, self.written, strict=True)]
 
+    @property
+    def latency(self) -> Values:
+        """Seconds that a request took; None where there was none."""
+        return [
+            time / count if time is not None and count else None
+            for time, count in zip(self.waited, self.requests, strict=True)
+        ]
+
 
 def _array_windows(
     volumes: Sequence[ArrayVolume], edges: Sequence[float], known: Sequence[bool]
@@ -162,7 +174,7 @@ def _array_windows(
     """What all volumes together did in each window; None where it is not ``known``."""
     columns: list[Values] = []
     for figure in (_read, _written, _requests, _waited):
-        parts = [_spread(volume, edges, figure)[0] for volume in volumes]
+        parts = [_spread(volume, edges, figure) for volume in volumes]
         columns.append(
             [_sum(row) if there else None for row, there in zip(zip(*parts, strict=True), known, strict=True)]
         )
@@ -233,19 +245,21 @@ def _side(seen: _InWindows, lengths: Sequence[float]) -> StorageSide:
     counted = sum(count * length for _, count, length in pairs)
     return StorageSide(
         mean_bytes_per_second=sum(value * length for value, length in known) / total if total else None,
-        peak_bytes_per_second=max((value for value, _ in known), default=None),
-        peak_read_bytes_per_second=max((value for value in seen.read if value is not None), default=None),
-        peak_written_bytes_per_second=max(
-            (value for value in seen.written if value is not None), default=None
-        ),
+        peak_bytes_per_second=_highest(seen.moved),
+        peak_read_bytes_per_second=_highest(seen.read),
+        peak_written_bytes_per_second=_highest(seen.written),
         mean_latency_seconds=sum(time * length for time, _, length in pairs) / counted if counted else None,
-        peak_latency_seconds=max((time / count for time, count, _ in pairs), default=None),
+        peak_latency_seconds=_highest(seen.latency),
     )
 
 
+def _highest(values: Values) -> float | None:
+    return max((value for value in values if value is not None), default=None)
+
+
 def _share(volumes: Sequence[ArrayVolume], edges: Sequence[float], figure: Figure) -> float | None:
-    """The mean over volumes and the active phase; None where one does not say."""
+    """The mean over volumes and the active phase; None where half of it is not known of each volume."""
     whole = (edges[0], edges[-1])
-    means = [_spread(volume, whole, figure)[0][0] for volume in volumes]
+    means = [_spread(volume, whole, figure)[0] for volume in volumes]
     total = _sum(means)
     return None if total is None else total / len(means)
