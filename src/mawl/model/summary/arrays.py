@@ -1,4 +1,4 @@
-"""What storage arrays did beside what the host saw of them."""
+"""What storage arrays did, next to what the host saw of them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ import msgspec
 from mawl.definitions.figure import Number, block, count, listing, rate, seconds, share, words
 
 ARRAY_PAGE = "docs/design/arrays.md, Array and host"
+ASSUMED = (
+    " Unless the map has other units, mawl assumes 1,024 bytes for a KB of XIV, and 1,048,576 for an MB of "
+    "lssystemstats."
+)
+"""No source was found that says whether these units count by 1,000 or by 1,024."""
 
 
 class StorageSide(msgspec.Struct, kw_only=True):
@@ -16,19 +21,23 @@ class StorageSide(msgspec.Struct, kw_only=True):
 
     mean_bytes_per_second: Annotated[
         Number | None,
-        rate("Bytes read and written for each second {place}, mean of the windows.", ARRAY_PAGE),
+        rate("Bytes read and written for each second {place}, mean of the windows.{unit}", ARRAY_PAGE),
     ]
-    peak_bytes_per_second: Annotated[Number | None, rate("That of the highest window {place}.", ARRAY_PAGE)]
+    peak_bytes_per_second: Annotated[
+        Number | None, rate("The same in the highest window {place}.{unit}", ARRAY_PAGE)
+    ]
     peak_read_bytes_per_second: Annotated[
-        Number | None, rate("Bytes read for each second {place}, of the highest window.", ARRAY_PAGE)
+        Number | None, rate("Bytes read for each second {place}, in the highest window.{unit}", ARRAY_PAGE)
     ]
     peak_written_bytes_per_second: Annotated[
-        Number | None, rate("Bytes written for each second {place}, of the highest window.", ARRAY_PAGE)
+        Number | None, rate("Bytes written for each second {place}, in the highest window.{unit}", ARRAY_PAGE)
     ]
     mean_latency_seconds: Annotated[
         Number | None, seconds("Time of requests {place} over their number, over all windows.", ARRAY_PAGE)
     ]
-    peak_latency_seconds: Annotated[Number | None, seconds("That of the highest window {place}.", ARRAY_PAGE)]
+    peak_latency_seconds: Annotated[
+        Number | None, seconds("The same in the highest window {place}.", ARRAY_PAGE)
+    ]
 
 
 class ArrayRoleFigures(msgspec.Struct, kw_only=True):
@@ -40,8 +49,8 @@ class ArrayRoleFigures(msgspec.Struct, kw_only=True):
         Number,
         share("Share of the active phase in windows that statistics of all volumes cover.", ARRAY_PAGE),
     ]
-    array: Annotated[StorageSide, words(place="at the array")]
-    host: Annotated[StorageSide, words(place="at the role's block devices of the host")]
+    array: Annotated[StorageSide, words(place="at the array", unit=ASSUMED)]
+    host: Annotated[StorageSide, words(place="at the role's block devices of the host", unit="")]
     beyond_array_seconds: Annotated[
         Number | None,
         seconds(
@@ -50,9 +59,13 @@ class ArrayRoleFigures(msgspec.Struct, kw_only=True):
             ARRAY_PAGE,
         ),
     ]
-    hit_ratio: Annotated[Number | None, share("Requests that the array's cache served, mean.", ARRAY_PAGE)]
+    hit_ratio: Annotated[
+        Number | None,
+        share("Requests that the array's cache served: mean over time, then over volumes.", ARRAY_PAGE),
+    ]
     saved_ratio: Annotated[
-        Number | None, share("What the array says that its compression saves, mean.", ARRAY_PAGE)
+        Number | None,
+        share("Saving by compression as the array states it: mean over time, then over volumes.", ARRAY_PAGE),
     ]
 
 

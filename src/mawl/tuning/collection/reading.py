@@ -28,7 +28,8 @@ def collected(paths: Sequence[Path], storages: Mapping[str, str]) -> CurrentSett
         name, told, parts = _place(place)
         if name in nodes:
             raise UsageError(
-                f"two collections of {name}", cure="compare an older with a newer one with --against"
+                f"two collections of {name}",
+                cure="compare an older and a newer one: mawl tune compare OLD NEW",
             )
         nodes[name] = told
         for part in parts:
@@ -75,7 +76,7 @@ def _place(place: NodeFiles) -> tuple[str, Told, list[Section | UnreadOutput]]:
     if len(named) > 1:
         raise UsageError(
             f"{place.name or 'the files'}: outputs of several nodes ({', '.join(named[:3])})",
-            cure="keep each node's files in a folder of its own",
+            cure="keep the files of each node in a separate folder",
         )
     own = told.subjects("lparstat").get(MACHINE, {}).get("Node Name")
     return (named[0] if named else None) or str(own or place.name or "collection"), told, parts
