@@ -1,4 +1,4 @@
-"""The page of what the five papers print: tables, figures and settings, and what shows each here."""
+"""The page with every table, figure and setting of the five papers, and the command of mawl for each."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def settings_of(key: str) -> list[TuningSetting]:
 
 
 def checked_by(setting: TuningSetting) -> tuple[str, str]:
-    """The command that checks a setting, and where its value is read; the reason where none does."""
+    """The command that checks a setting and where its value is read; without such a command, why not."""
     if setting.rule == "advice":
-        return "", "a sentence that no value can be compared with"
+        return "", "advice without a value to compare"
     if setting.family is None:
-        return "", f"no output of a host has it: {setting.read}"
+        return "", f"mawl does not read it; read it at: {setting.read}"
     if setting.family in OF_RUNS:
         return "mawl tune check RUN", setting.read
     if setting.family in LIVE_FAMILIES:
@@ -48,8 +48,8 @@ def papers_page() -> list[str]:
     lines = [
         "# The papers, table by table",
         "",
-        "Every table, figure and setting of the five papers, and the command that makes it here.",
-        "*Partly* and *not made* have their reason.",
+        "This page lists each table, figure and setting of the five papers, and the command that shows it.",
+        "If mawl shows only a part (*partly*) or nothing (*not made*), the last column says why.",
         "",
     ]
     every = exhibits()
@@ -58,12 +58,19 @@ def papers_page() -> list[str]:
     lines += table(("state", "tables and figures"), [(state, str(counts.count(state))) for state in STATES])
     for key, held in every.items():
         rows = [_row(one) for one in held]
-        lines += [f"## {titles[key]}", "", f"`mawl published` has its results; key `{key}`.", ""]
-        lines += table(("in the paper", "what", "state", "command", "why not all of it"), rows)
+        lines += [
+            f"## {titles[key]}",
+            "",
+            f"`mawl published` has the results of this paper; in `--json` their source is `{key}`.",
+            "",
+        ]
+        lines += table(("in the paper", "what", "state", "command", "what is missing"), rows)
         settings = list(_settings(key))
         if settings:
             lines += [f"{len(settings_of(key))} settings:", ""]
-            lines += table(("settings", "number", "checked by", "read from, or why not"), settings)
+            lines += table(
+                ("settings", "number", "checked by", "read from, or why it is not checked"), settings
+            )
     return lines
 
 
@@ -73,7 +80,7 @@ def _row(one: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _settings(key: str) -> Iterator[tuple[str, ...]]:
-    """A row for each group of settings that are read alike."""
+    """A row for each group of settings that are read in the same way."""
     found = settings_of(key)
     for (profile, group, subject, how), held in groupby(
         found, key=lambda one: (one.profile, one.group, one.subject, _how(one))

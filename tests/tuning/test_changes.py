@@ -90,7 +90,7 @@ def test_one_machine_may_have_another_name_and_several_may_not() -> None:
 def test_the_text_is_a_table_with_reasons_and_counts() -> None:
     found = changes(side(vmo=VMO), side(vmo=VMO | {"maxfree": "1\x1b[2J"}), ("a", "b"), None, profiles())
     text = render(found, whole=True)
-    assert "\x1b" not in text and "not checked (one side does not tell):" in text
+    assert "\x1b" not in text and "not checked (unknown on one side):" in text
     assert "more were left as they were or not checked" in render(found, whole=False)
 
 

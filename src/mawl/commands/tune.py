@@ -96,8 +96,8 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         "--profile",
         action="append",
         metavar="PROFILE",
-        help="a profile or a TOML file; may be repeated (default: those for the platform that are no choice "
-        "between others)",
+        help="a profile or a TOML file; may be repeated (default: those for the "
+        "platform that `mawl tune show` marks with *)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -132,7 +132,9 @@ def _check(arguments: argparse.Namespace) -> int:
     if len(given) > 1:
         raise UsageError(f"{given[0]} does not go with {given[1]}", cure="leave one of them out")
     if arguments.storage and not arguments.collected:
-        raise UsageError("--storage is of files", cure="name them with --from, or leave it out")
+        raise UsageError(
+            "--storage is only for files", cure="name the files with --from, or leave --storage out"
+        )
     chosen = settings()
     wanted = [profile(name) for name in arguments.profile] if arguments.profile else None
     if arguments.collected:
@@ -162,10 +164,12 @@ def _compare(arguments: argparse.Namespace) -> int:
     wanted = [profile(name) for name in arguments.profile] if arguments.profile else None
     names = (arguments.before, arguments.after)
     runs, bounds = chosen.runs(arguments.runs), bounds_of(chosen)
-    storages = _storages(arguments.storage)
+    storages, of_files = _storages(arguments.storage), [_is_collection(Path(name)) for name in names]
+    if storages and not any(of_files):
+        raise UsageError("--storage is only for files", cure="leave it out: both sides are runs")
     before, after = (
-        collected([Path(name)], storages) if _is_collection(Path(name)) else run_reading(name, runs, bounds)
-        for name in names
+        collected([Path(name)], storages) if files else run_reading(name, runs, bounds)
+        for name, files in zip(names, of_files, strict=True)
     )
     found = changes(before, after, names, wanted, profiles())
     print(render(found) if arguments.json else changes_text.render(found, whole=arguments.all))

@@ -1,7 +1,7 @@
-"""Which columns of an array's statistics hold what: a map, made of a preset and a file of the user's.
+"""Which columns of an array's statistics hold which figure: a map, made of a preset and the user's file.
 
-A column is named by a regular expression of its whole name, capitals aside.  Several columns that it fits are
-added up; latencies are weighted by the requests of their own column (``weights``).
+A regular expression must match the whole name of a column, in any case.  Several columns that it
+matches are added up; latencies are weighted by the requests of their own column (``weights``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mawl.errors import InvalidFileError
 
 Text = Annotated[str, Meta(min_length=1, max_length=200)]
 Layout = Literal["columns", "names", "counters"]
-"""``columns``: a column a figure; ``names``: a row a figure, which a column names; ``counters``: XML."""
+"""``columns``: one column for each figure; ``names``: one row for each, named in it; ``counters``: XML."""
 
 ROLES = ("data", "work", "util")
 UNITS: Mapping[str, float] = {
@@ -94,7 +94,7 @@ def _problems(held: ArrayMap) -> Iterator[tuple[str, str]]:
         try:
             re.compile(pattern)
         except re.error as error:
-            yield key, f"no regular expression: {error}"
+            yield key, f"not a regular expression: {error}"
     if held.layout == "columns" and not held.figures:
         yield "figures", "no figure is mapped"
     if held.layout == "names" and not (held.named and held.value):
@@ -156,7 +156,7 @@ class ArrayColumns:
 
 
 def fits_whole(pattern: str, name: str) -> bool:
-    """Whether a pattern fits a whole name, capitals aside."""
+    """Whether a pattern matches a whole name, in any case."""
     return re.fullmatch(pattern, name, re.IGNORECASE) is not None
 
 

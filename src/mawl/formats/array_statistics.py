@@ -22,14 +22,14 @@ LONGEST_INTERVAL_SECONDS = 86400.0
 _TIGHT = re.compile(r"([0-9]{2})([0-9]{2})([0-9]{2})([0-9]{2})([0-9]{2})([0-9]{2})")
 
 Skip = Callable[[int, str], None]
-"""Told of a row that was left out: its number from 1, and why."""
+"""Called for each row that is left out, with its number from 1 and the reason."""
 
 
 class ArrayRow(NamedTuple):
     """Figures of a volume at a moment of the array's wall clock (seconds as if it were UTC).
 
-    ``ahead`` is how far its zone is ahead of UTC, None where the row does not say.  ``counters`` of it
-    only grow, and are of one ``node``: two rows make an interval.
+    ``ahead`` is how far its zone is ahead of UTC, None where the row does not say.  If ``counters`` is true,
+    the figures are counters of one ``node`` that only grow: two rows make an interval.
     """
 
     at: float
@@ -111,7 +111,7 @@ def _named(held: ArrayMap, heading: Sequence[str], row: Sequence[str]) -> dict[s
 
 
 def _moment(text: str) -> tuple[float, float | None] | None:
-    """A point in time; a day whose order is not sure (``03/04/15``) is none."""
+    """A point in time; None for an ambiguous day (``03/04/15``)."""
     match = _TIGHT.fullmatch(text)
     if match:
         text = "20{}-{}-{} {}:{}:{}".format(*match.groups())

@@ -1,4 +1,4 @@
-"""Settings before and after: what changed, what was left as it was, and what nobody can tell of."""
+"""Settings before and after: what changed, what was left as it was, and what could not be checked."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def changes(
     wanted: Sequence[Profile] | None,
     shipped: Mapping[str, Profile],
 ) -> Changes:
-    """Every setting of the profiles, then what changed beside them.
+    """Every setting of the profiles, then changed settings that no profile names.
 
     A node of one side is the node of that name of the other; where both sides have one, they are the same.
     :class:`~mawl.errors.UsageError` where no node is on both sides.

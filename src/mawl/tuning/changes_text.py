@@ -12,7 +12,7 @@ from mawl.tuning.text import form, one_line_each, recommended, wrapped
 TITLES: dict[Outcome, str] = {
     "changed": "changed:",
     "left": "left as they were:",
-    "not checked": "not checked (one side does not tell):",
+    "not checked": "not checked (unknown on one side):",
 }
 
 

@@ -37,7 +37,7 @@ CLOSE_RATIO = value_of("tuning.close_ratio")
 class CurrentSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What is set, of a run, of this machine now, or in files of what commands printed (``collected``).
 
-    ``also`` are further platforms that such files tell of, ``unread`` those of them that told nothing.
+    ``also`` are further platforms of such files, ``unread`` the files from which nothing was read.
     ``losses`` are ``limit.losses`` of the run: the mean share of the jobs' time that waiting for each
     resource cost; None where nothing was run or the run does not tell.
     """
@@ -143,7 +143,7 @@ def _why_not(setting: TuningSetting) -> str:
 def _collected_rows(
     node: str, inventory: Inventory, setting: TuningSetting, reading: CurrentSettings
 ) -> Iterator[SettingFound]:
-    """As :func:`_rows`, of files: what they do not hold is a row, too, and never taken for a default."""
+    """As :func:`_rows`, for files: a setting that they lack is a row, and never taken for its default."""
     assert setting.family is not None
     if setting.family in OF_RUNS:
         return
@@ -166,7 +166,7 @@ def _collected_rows(
             yield _row(node, subject, setting, reading, None, "not known", reason)
         elif unknown:
             wanted = ", ".join(f"{name} {_either(setting.when[name])}" for name in unknown)
-            reason = f"only for {wanted}, and the files do not tell which it is"
+            reason = f"only for {wanted}, and the files do not show which it is"
             yield _row(node, subject, setting, reading, current, "for you to judge", reason)
         else:
             yield _row(node, subject, setting, reading, current, _state(setting, current, figures), None)

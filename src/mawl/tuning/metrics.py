@@ -30,8 +30,8 @@ TUNING_METRICS: tuple[Metric, ...] = (
         count_metric(f"tune.counts.{state}", f"Rows whose state is {state.replace('_', ' ')}.", CHECK)
         for state in ("differs", "not_known", "not_collected", "as_recommended", "for_you_to_judge")
     ),
-    text_metric("tune.unread.*.file", "File of a collection that told nothing.", COLLECTION),
-    text_metric("tune.unread.*.reason", "Why.", COLLECTION),
+    text_metric("tune.unread.*.file", "A file, or a part of one, from which nothing was read.", COLLECTION),
+    text_metric("tune.unread.*.reason", "Why nothing was read from it.", COLLECTION),
     text_metric(f"{_ROW}node", "Node.", CHECK),
     text_metric(f"{_ROW}subject", "Device, mount, interface; empty for the machine.", CHECK),
     text_metric(
@@ -86,7 +86,7 @@ CHANGE_METRICS: tuple[Metric, ...] = (
     text_metric(f"{_CHANGE}outcome", "changed, left, or not checked.", BEFORE_AFTER),
     object_metric(f"{_CHANGE}before", "Older value; null if not known.", BEFORE_AFTER),
     object_metric(f"{_CHANGE}after", "Newer value; null if not known.", BEFORE_AFTER),
-    text_metric(f"{_CHANGE}reason", "Why a value is null, side by side.", BEFORE_AFTER),
+    text_metric(f"{_CHANGE}reason", "Why a value is null, for each side.", BEFORE_AFTER),
     text_metric(f"{_CHANGE}state", "tune.settings.*.state of the newer value.", BEFORE_AFTER),
     *(
         Metric(f"{_CHANGE}{name}", metric.unit, metric.type, f"As tune.settings.*.{name}.", BEFORE_AFTER)

@@ -172,7 +172,7 @@ State = Literal["differs", "not known", "not collected", "as recommended", "for 
 
 
 class FileUnread(msgspec.Struct, frozen=True, kw_only=True):
-    """A file of a collection, or a part of one, that told nothing, and why."""
+    """A file of a collection, or a part of one, from which nothing was read, and why."""
 
     file: str
     reason: str

@@ -68,7 +68,7 @@ def render(found: Checked, *, whole: bool) -> str:
 
 
 def _unread(found: Checked, *, whole: bool) -> Iterator[str]:
-    """Files of a collection that told nothing: all with ``whole``, else the first few."""
+    """Files of a collection from which nothing was read: all with ``whole``, else the first few."""
     if found.unread:
         yield from ("", "not read:")
     shown = found.unread if whole else found.unread[:MOST_UNREAD]

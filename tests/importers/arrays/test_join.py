@@ -167,7 +167,10 @@ def test_zones_separators_and_columns_of_ones_own(tmp_path: Path) -> None:
             '[figures]\nhit_ratio = { columns = "a", unit = "MB/s" }',
             "figures.hit_ratio.unit: MB/s is not one of",
         ),
-        ('[figures]\nhit_ratio = { columns = "(", unit = "ratio" }', "figures.hit_ratio.columns: no regular"),
+        (
+            '[figures]\nhit_ratio = { columns = "(", unit = "ratio" }',
+            "figures.hit_ratio.columns: not a regular",
+        ),
         ('array = "a"', "key figures: no figure is mapped"),
         ('preset = "plain"\n[roles]\ndta = "x"', "key roles.dta: no such role"),
     ],

@@ -84,7 +84,7 @@ def test_a_file_that_is_not_as_collected_tells_nothing_and_says_why(tmp_path: Pa
     (folder / "smtctl.txt").unlink()
     found = check(collected([folder], {}), None, profiles())
     reasons = {one.file: one.reason for one in found.unread}
-    assert reasons["no_-a.txt"] == f"not as it was collected: its check sum is not that of {MANIFEST}"
+    assert reasons["no_-a.txt"] == f"changed since it was collected: its checksum differs from {MANIFEST}"
     assert reasons["more.txt"].startswith(f"not in {MANIFEST}")
     assert reasons["smtctl.txt"] == f"{MANIFEST} lists it, but it is not there"
     (row,) = [one for one in found.settings if one.name == "tcp_nodelayack"]

@@ -67,7 +67,7 @@ def test_storage_that_the_files_do_not_tell_is_for_you_to_judge(tmp_path: Path) 
     found = check(collected([folder], {}), None, profiles()).settings
     sizes = [one for one in found if one.name == "block size" and one.subject == "sasdata"]
     assert {one.state for one in sizes} == {"for you to judge"}
-    assert {one.reason for one in sizes} >= {"only for storage XIV, and the files do not tell which it is"}
+    assert {one.reason for one in sizes} >= {"only for storage XIV, and the files do not show which it is"}
     assert {one.current for one in sizes} == {1048576}
     told = check(collected([folder], {"sas*": "XIV"}), None, profiles()).settings
     (size,) = [one for one in told if one.name == "block size" and one.subject == "sasdata"]

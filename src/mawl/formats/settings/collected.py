@@ -1,7 +1,7 @@
 """The files of a collection: each holds what commands printed, between lines that the collector wrote.
 
 ``### mawl AIX1 aix: vmo -a`` begins the output of a command (node, platform), ``### mawl exit 0`` ends it.
-Without such lines a file is one output, whose command its name or its content tells.
+A file without such lines is one output; its name or its content shows the command.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from mawl.formats.settings.told import Output
 PLATFORMS = ("aix", "linux", "scale", "vios")
 MOST_LINES = 200_000
 LONGEST_LINE = 4096
-"""Of letters; no command prints a longer line of settings, and in one of these nothing is believed."""
+"""In characters; no command prints a longer line of settings, so a longer line is ignored."""
 _BEGIN = re.compile(
     r"### mawl (?P<node>[\w.-]{1,100}) (?P<platform>aix|linux|scale|vios): (?P<command>\S.{0,200})"
 )
 _END = re.compile(r"### mawl exit (?P<status>[0-9]{1,3})")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffd]")
-"""In a line that has one of these, nothing is believed."""
+"""A line with one of these is ignored."""
 NOT_FOUND = 127
 
 

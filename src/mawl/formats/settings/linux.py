@@ -208,9 +208,9 @@ def read_smt(output: Output, told: Told) -> None:
 def read_limits(output: Output, told: Told) -> None:
     """``ulimit -n`` (soft) and ``ulimit -Hn`` (hard): one number, or unlimited."""
     figure = "open_files_most" if "-Hn" in output.command else "open_files"
-    told_of = [line.strip() for line in output.lines if line.strip()]
-    if len(told_of) == 1 and re.fullmatch(r"unlimited|[0-9]{1,18}", told_of[0]):
-        told.machine("limits", figure, told_of[0] if told_of[0] == "unlimited" else int(told_of[0]))
+    words = [line.strip() for line in output.lines if line.strip()]
+    if len(words) == 1 and re.fullmatch(r"unlimited|[0-9]{1,18}", words[0]):
+        told.machine("limits", figure, words[0] if words[0] == "unlimited" else int(words[0]))
 
 
 def words_of(command: str) -> tuple[str, ...]:

@@ -16,8 +16,8 @@ _NAME = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
 class Output(msgspec.Struct, frozen=True, kw_only=True):
     """Lines of a command's output.
 
-    ``whole`` says that the file tells that nothing is missing at its end: without it a line that is
-    there counts, and a sum over lines does not.
+    ``whole`` says that the file marks the end of the output.  Without the mark, a line in the file is used,
+    but a sum over lines is not.
     """
 
     command: tuple[str, ...]
@@ -39,11 +39,13 @@ class Told:
         self.missing: dict[str, str] = {}
 
     def put(self, family: str, subject: str, figure: str, value: Value) -> None:
-        """Note a value; a second, other one takes it away, since nobody knows which is right."""
+        """Note a value; after a second, different one the value is unknown, since either may be right."""
         if _NAME.fullmatch(subject) is None or _NAME.fullmatch(figure) is None:
             return None
         if isinstance(value, str) and not _WORDS.fullmatch(value):
-            return self.lack(family, subject, figure, "printed with letters that no value of a setting has")
+            return self.lack(
+                family, subject, figure, "printed with characters that no value of a setting has"
+            )
         held = self.families.setdefault(family, {}).setdefault(subject, {})
         path = f"{family}.{subject}.{figure}"
         if path in self.missing:
@@ -67,7 +69,7 @@ class Told:
         self.put(family, MACHINE, figure, value)
 
     def subjects(self, family: str) -> dict[str, Figures]:
-        """Subject to figures of a family, none where nothing told of it."""
+        """Subject to figures of a family; empty if no output has the family."""
         return self.families.get(family, {})
 
     def inventory(self) -> Inventory:
@@ -77,8 +79,8 @@ class Told:
 
 CONTRADICTED = "printed with two values"
 NOT_WHOLE = (
-    "the file does not say that it is whole, and this counts its lines; mawl tune collector writes such files"
+    "this value counts lines, and the file may be cut; collect it with the script of mawl tune collector"
 )
 """Why a sum over the lines of a file that may be cut is not known."""
-STRANGE_LINE = "a line is not in the form that mawl knows, and this counts the lines"
+STRANGE_LINE = "this value counts lines, and mawl does not know the form of one of them"
 """Why a sum over lines is not known where one of them was not understood."""

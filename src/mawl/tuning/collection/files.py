@@ -1,4 +1,4 @@
-"""Folders and files of collections, opened with care: anybody may have made them."""
+"""Folders and files of collections, read as input that cannot be trusted."""
 
 from __future__ import annotations
 
@@ -98,9 +98,9 @@ def _parts(
     if isinstance(content, str):
         yield _unread(name, content)
     elif sums is not None and name not in sums:
-        yield _unread(name, f"not in {MANIFEST}: name it beside the folder if it belongs to the collection")
+        yield _unread(name, f"not in {MANIFEST}: collect again if it belongs to the collection")
     elif sums is not None and not _intact(content, *sums[name]):
-        yield _unread(name, f"not as it was collected: its check sum is not that of {MANIFEST}")
+        yield _unread(name, f"changed since it was collected: its checksum differs from {MANIFEST}")
     else:
         yield from sections(name, content)
 
