@@ -72,7 +72,7 @@ def derive(run: Run, request: DeriveRequest) -> Derived:
     chosen = [job for job in in_window if _chosen(job.program, request)]
     if request.night is None:
         _check_one_night(chosen)
-    steps, others = _steps_of(run)
+    steps, others = _steps_of(run, chosen)
     worked = [job for job in chosen if steps.get(job.job)]
     if not worked:
         raise _nothing(records, in_window, chosen, request)
@@ -191,15 +191,15 @@ def _on_the_clock(made: DerivedJob, job: JobRecord, starts_at: float, request: D
     )
 
 
-def _steps_of(run: Run) -> tuple[dict[str, list[StepTold]], int]:
-    """The DATA and PROC steps of each job, in order, and how many other steps there are."""
+def _steps_of(run: Run, jobs: Sequence[JobRecord]) -> tuple[dict[str, list[StepTold]], int]:
+    """The DATA and PROC steps of each of these jobs, in order, and how many other steps they have."""
     linux = {node.name: node.kernel is None or _is_linux(node.kernel) for node in run.facts.nodes}
-    nodes = {job.job: job.node for job in run.job_records()}
+    nodes = {job.job: job.node for job in jobs}
     found: dict[str, list[StepTold]] = {}
     others = 0
-    for step in run.step_records():
+    for step in run.step_records(list(nodes)):
         if step.kind in ("data", "procedure"):
-            known = linux.get(nodes.get(step.job, ""), True)
+            known = linux.get(nodes[step.job], True)
             found.setdefault(step.job, []).append(told_of(step, linux=known))
         else:
             others += 1
