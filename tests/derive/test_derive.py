@@ -18,7 +18,7 @@ from mawl.importers.build import ImportRequest, import_files
 from mawl.model.derived import DerivedStep
 from mawl.plan.derived import load_derived
 from mawl.store import Run, open_run
-from tests.derive.shop import OTHER_WORDS, START, WORDS, logs
+from tests.derive.shop import NIGHT, OTHER_WORDS, START, WORDS, block, logs
 from tests.importers.layouts import LAYOUTS
 
 MOVED = 100 * 2**20
@@ -193,7 +193,18 @@ def test_every_layout_derives_and_no_figure_is_invented(tmp_path: Path, name: st
         ):
             assert 0 <= part.low <= part.value <= part.high < float("inf")
             assert part.rule in derived.evidence.rules
+    rows = [step.rows for job in derived.workload.jobs for step in job.steps]
+    assert rows == [note.more.get("rows_read") or note.more.get("rows_written") for note in told]
     folder_of(tmp_path / "derived", derived)
+
+
+def test_what_is_left_out_is_of_the_jobs_of_the_night(tmp_path: Path) -> None:
+    view = block("View WORK.V", 1, 1, NIGHT, 0, 0)
+    texts = {name: f"{text}{view}" for name, text in logs(WORDS).items()}
+    texts["later.log"] = next(iter(texts.values())).replace("03/02/2026", "03/05/2026")
+    run = run_of(tmp_path, texts)
+    left = derive(run, DeriveRequest(night=Night(START, START + 3600))).evidence.left_out
+    assert (left.jobs_outside_the_night, left.views_and_startup_steps) == (1, 3)
 
 
 def test_nights_apart_are_refused_until_one_is_named(tmp_path: Path) -> None:

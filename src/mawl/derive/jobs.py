@@ -143,7 +143,7 @@ def _step(
         name=f"s{told.number}.{procedure}",
         procedure=procedure,
         kernel=kernel,
-        rows=min(int((told.rows_read or told.rows_written or 0) * size.rows * size.load), MOST_ROWS),
+        rows=_rows(told, size),
         cpu_seconds=min(cpu.value, MOST_SECONDS),
         threads=min(int(threads.value), MOST_THREADS),
         memory_bytes=min(int(memory.value), MOST_BYTES),
@@ -171,6 +171,14 @@ def _step(
         moved_reads_bytes=moved,
     )
     return step, evidence
+
+
+def _rows(told: StepTold, size: Growth) -> int | None:
+    """Rows read, or written where none were read; None where the log tells neither."""
+    rows = told.rows_read or told.rows_written
+    if rows is None:
+        rows = told.rows_read
+    return None if rows is None else min(int(rows * size.rows * size.load), MOST_ROWS)
 
 
 def _bounded(real_seconds: float | None, scale: float) -> float | None:

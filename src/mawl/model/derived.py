@@ -81,9 +81,9 @@ class DerivedStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     procedure: Annotated[Name, text("DATA, or the procedure as SAS calls it: SORT, SQL, MEANS.", PAGE)]
     kernel: Annotated[Kernel, text("The kind of work.", PAGE)]
     rows: Annotated[
-        Annotated[int, Meta(ge=0, le=MOST_ROWS)],
-        count("Rows that the step read, or wrote where it read none.", PAGE),
-    ] = 0
+        Annotated[int, Meta(ge=0, le=MOST_ROWS)] | None,
+        count("Rows that the step read, or wrote where it read none.", PAGE, absent="the log tells no rows"),
+    ] = None
     cpu_seconds: Annotated[
         Seconds, seconds("CPU time, user and system, of all threads, at the job's core_speed.", PAGE)
     ] = 0.0

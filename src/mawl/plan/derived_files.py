@@ -27,7 +27,7 @@ def scaled(job: DerivedJob, scale: float) -> DerivedJob:
     steps = tuple(
         msgspec.structs.replace(
             step,
-            rows=round(step.rows * scale),
+            rows=None if step.rows is None else round(step.rows * scale),
             cpu_seconds=step.cpu_seconds * scale,
             memory_bytes=round(step.memory_bytes * scale),
             data=_scaled_load(step.data, scale),

@@ -20,7 +20,7 @@ def test_every_step_is_recorded_and_nothing_is_left(job: DerivedJob, tmp_path: P
     assert [step.name for step in done.steps] == [step.name for step in job.steps]
     assert done.answer == {
         "steps": len(job.steps),
-        "rows": sum(step.rows for step in job.steps),
+        "rows": sum(step.rows or 0 for step in job.steps),
         "moved_bytes": sum(step.moved_bytes for step in job.steps),
     }
     assert not any(place.exists() for place in done.places)

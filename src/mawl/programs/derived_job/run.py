@@ -74,7 +74,7 @@ class _DerivedJob:
                     self.made.pop((role, file)).path.unlink()
         return {
             "steps": len(self.job.steps),
-            "rows": sum(step.rows for step in self.job.steps),
+            "rows": sum(step.rows or 0 for step in self.job.steps),
             "moved_bytes": sum(step.moved_bytes for step in self.job.steps),
         }
 
