@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -16,8 +14,8 @@ ORIGINS: tuple[Origin, ...] = ("told", "inferred", "assumed")
 class Ranged(msgspec.Struct, frozen=True, gc=False):
     """A figure of a step: ``value`` between ``low`` and ``high``, in base units.
 
-    A ``told`` figure stands in the log, an ``inferred`` one follows from figures of the log, an ``assumed``
-    one rests on a convention of mawl.  ``rule`` is a name of :data:`mawl.derive.rules.RULES`.
+    A ``told`` figure is in the log.  An ``inferred`` one follows from figures of the log.  An ``assumed`` one
+    rests on a convention of mawl.  ``rule`` is a name of :data:`mawl.derive.rules.RULES`.
     """
 
     value: float
@@ -41,19 +39,3 @@ def about(value: float, below: float, above: float, origin: Origin, rule: str) -
 def exactly(value: float, rule: str, origin: Origin = "told") -> Ranged:
     """A value without a range."""
     return Ranged(value, value, value, origin, rule)
-
-
-def summed(parts: Iterable[Ranged]) -> Ranged | None:
-    """The sum, as unsure as the least sure part that is not 0; None without parts."""
-    every = list(parts)
-    if not every:
-        return None
-    weighing = [part for part in every if part.high > 0] or every
-    worst = max(weighing, key=lambda part: (ORIGINS.index(part.origin), part.value))
-    return Ranged(
-        math.fsum(part.value for part in every),
-        math.fsum(part.low for part in every),
-        math.fsum(part.high for part in every),
-        worst.origin,
-        worst.rule,
-    )

@@ -56,7 +56,7 @@ def _overview(evidence: DerivedEvidence) -> Markup:
         words=(1,),
     )
     meaning = paragraph(
-        "A told figure stands in the log. An inferred one follows from figures of the log. "
+        "A told figure is in the log. An inferred one follows from figures of the log. "
         "An assumed one rests on a convention of mawl. Each has a range; the rules are below."
     )
     return section("overview", "Overview", meaning, facts)

@@ -26,13 +26,13 @@ RULES: dict[str, str] = {
     "rest-util": "block operations beyond the tables of a sort or join are taken as of utility files",
     "no-blocks": "the log tells neither tables nor block operations; the range is what the real time allows "
     "at 200 MB/s",
-    "cpu-of-real": "the log tells no CPU time: half of the real time, between none and all of it",
-    "memory": "the log tells no memory: 64 MiB, between 1 MiB and 2 GiB (SAS's default MEMSIZE)",
+    "cpu-of-real": "the log tells no CPU time: half of the real time; the range is from 0 to all of it",
+    "memory": "the log tells no memory: 64 MiB; the range is from 1 MiB to 2 GiB (SAS's default MEMSIZE)",
     "memory-of-sort": "the log tells no memory: what is sorted, at most 1 GiB (SAS's default SORTSIZE)",
-    "threads": "CPU time over real time, rounded up",
-    "one-thread": "CPU time is at most real time",
-    "last-table": "the procedure reads a table and nothing tells which: the one that the job wrote last, "
-    "between none and twice of it, or what the real time allows at 200 MB/s",
+    "threads": "CPU time divided by real time, rounded up",
+    "one-thread": "CPU time is at most 1.05 times the real time, or the log lacks one of the two",
+    "last-table": "the procedure reads a table and the log does not say which: the one that the job wrote "
+    "last; the range is from 0 to twice its size, or to what the real time allows at 200 MB/s",
     "query": "a query joins tables, unless its notes name one only; SAS writes no note on what SQL reads",
     "procedure": "the procedure, and the tables that the step names",
     "cpu-per-byte": "CPU seconds for each GB that the step moves",

@@ -93,11 +93,11 @@ def sentences_of(evidence: DerivedEvidence) -> Iterator[tuple[str, str]]:
         )
     if evidence.night is not None and evidence.window_seconds is not None:
         spare = evidence.night.spare_seconds
-        held = "before its end: held" if spare >= 0 else "after its end: missed"
+        held = "before the end of the night: held" if spare >= 0 else "after the end of the night: missed"
         yield (
             "night",
             f"in the logs the last job ended {format_seconds(abs(spare))} {held}; "
-            f"it waited for a chain of {counted_noun(len(evidence.night.chain), 'job')}",
+            f"it is the last of a chain of {counted_noun(len(evidence.night.chain), 'job')}",
         )
 
 
@@ -130,7 +130,7 @@ def _reads(share: float | None) -> str:
     if share is None:
         return "no step shows whether memory served reads: their ranges allow for it"
     if share >= CACHED_RATIO:
-        return f"devices served {format_percent(share)} of reads of known size: block operations tell reads"
+        return f"devices served {format_percent(share)} of reads of known size: block operations count them"
     return f"devices served {format_percent(share)} of reads of known size: memory served the rest"
 
 
