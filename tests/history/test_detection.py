@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from math import log1p
+from math import expm1, log1p
 
 import numpy as np
 import pytest
 
-from mawl.history.changes import WHOLE_LEVEL, found_in
+from mawl.history.changes import WHOLE_LEVEL, found_in, smallest_change
 from mawl.history.detection import FEWEST_AFTER, FEWEST_BEFORE, ChangeFound, change_points
 from tests.fakes.synthetic_nights import series, whole
 
@@ -65,6 +65,19 @@ def test_false_alarms_are_fewer_than_one_in_a_hundred_nights() -> None:
 
 def test_four_of_five_steps_are_noticed_within_three_nights() -> None:
     assert share_found(150, seed=1) >= 0.8
+
+
+@pytest.mark.parametrize("before", [10, 30])
+def test_the_smallest_change_that_is_printed_is_noticed_in_four_of_five_cases(before: int) -> None:
+    draw = np.random.default_rng(7)
+    noticed, draws = 0, 300
+    for _ in range(draws):
+        values = [float(value) for value in draw.normal(0.0, 0.03, before)]
+        smallest = smallest_change(values)
+        assert smallest is not None and expm1(0.02) < smallest < expm1(0.4)
+        values += [float(value) for value in draw.normal(log1p(smallest), 0.03, WITHIN)]
+        noticed += any(point.noticed >= before for point in change_points(values, WHOLE_LEVEL))
+    assert noticed / draws >= 0.8
 
 
 @pytest.mark.long(minutes=4)

@@ -121,18 +121,21 @@ def history_of(nights: Sequence[RunsOfNight], left_out: Sequence[str] = ()) -> H
         followed=len(every),
         fewest_nights=FEWEST_BEFORE + FEWEST_AFTER,
         left_out=list(left_out),
-        smallest_ratio=None if whole is None else _smallest(whole.values[max(groups, default=0) :]),
+        smallest_ratio=None if whole is None else smallest_change(whole.values[max(groups, default=0) :]),
         changes=changes,
         regression=bool(times and times[-1].slower) if enough else None,
     )
 
 
-def _smallest(values: Sequence[float]) -> float | None:
-    """The change that three nights would show in 80 % of cases; None for too few nights."""
+def smallest_change(values: Sequence[float]) -> float | None:
+    """The change that three nights would show in 80 % of cases; None for too few nights.
+
+    Its level is divided by the splits that :func:`change_points` compares on the third of these nights.
+    """
     if len(values) < FEWEST_BEFORE:
         return None
     degrees = float(len(values) + NOTICED_WITHIN - 2)
-    splits = min(MOST_AFTER, NOTICED_WITHIN) - FEWEST_AFTER + 1
+    splits = min(MOST_AFTER, len(values) + NOTICED_WITHIN - FEWEST_BEFORE) - FEWEST_AFTER + 1
     reach = quantile(1.0 - WHOLE_LEVEL / 2.0 / splits, degrees) + quantile(POWER, degrees)
     error = statistics.stdev(values) * (1.0 / len(values) + 1.0 / NOTICED_WITHIN) ** 0.5
     return expm1(reach * error)
