@@ -13,13 +13,17 @@ import pytest
 from mawl.archive.container import read_member, read_members
 from mawl.archive.layout import MANIFEST
 from mawl.archive.manifest import decoded, digest_of
-from mawl.archive.redaction import PrivateNames
+from mawl.archive.redaction import PrivateNames, names_of, redacted_folder
 from mawl.commands.main import main
+from mawl.model.records import SampleRecord
+from mawl.model.run import VolumeFacts
+from mawl.store import open_run
 from mawl.store.arrays import write_arrays
 from tests import needs
 from tests.fakes.altered_packs import members_of, packed, with_new_manifest
 from tests.fakes.array_run import array_statistics
 from tests.fakes.published_run import STATEMENT, write_published, write_published_campaign
+from tests.fakes.stored_run import START, facts, write_run
 
 SSH = needs.program("ssh-keygen")
 
@@ -121,6 +125,31 @@ def test_a_name_is_replaced_where_it_is_a_word() -> None:
     )
     assert names.left("20260101-nano-vm") == "vm" and names.left("vmstat /srv/ab") is None
     assert names.replaced("/srv/a/b/c /srv/a/x /srv/ab") == "/redacted/place-2/c /redacted/place-1/x /srv/ab"
+
+
+def test_a_mount_point_in_the_name_of_a_series_is_replaced(tmp_path: Path) -> None:
+    writer = write_run(tmp_path / "run")
+    figures = ("mount./srv/secret.v1.read_bytes", "mount./home/jane/x.read_calls", "host.cpu_user_seconds")
+    writer.samples(
+        [SampleRecord(node="bench1", sampled_at=START, series=name, value=1.0) for name in figures]
+    )
+    volumes = [
+        VolumeFacts(role="data", node="bench1", directory=f"{place}/data", mount_point=place)
+        for place in ("/srv/secret.v1", "/home/jane/x")
+    ]
+    found = facts(volumes=volumes, command=[], roles={})
+    writer.finish(found)
+    for wanted, absent in ((["paths"], ("secret", "jane")), (["host", "user"], ("jane",))):
+        names = names_of([found], wanted, user="reader")  # type: ignore[arg-type]
+        target = tmp_path / wanted[0]
+        redacted_folder(tmp_path / "run", target, names)
+        run = open_run(target)
+        series = set(run.samples["series"].to_pylist())
+        assert not any(name in one for name in absent for one in series)
+        assert "host.cpu_user_seconds" in series
+        assert ("bench1" in run.samples["node"].to_pylist()) == ("host" not in wanted)
+        for volume in run.facts.volumes:
+            assert any(one.startswith(f"mount.{volume.mount_point}.read_") for one in series)
 
 
 @needs.marks(SSH)

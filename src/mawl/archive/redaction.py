@@ -1,8 +1,8 @@
 """Private names taken out of a run folder before it is packed: host names, users, and paths.
 
 Every text of the run is searched: facts, plan, tables, logs.  The same name becomes the same word
-everywhere, so that the run reads as before.  What was printed is printed of the redacted run, and a pack in
-which a name is left is not made.
+everywhere, so that the run reads as before.  mawl prints figures and pages from the redacted run.  It makes
+no pack if a name is left in a file that is not a table.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import getpass
 import re
 import socket
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -28,8 +29,10 @@ from mawl.store.layout import TABLES
 from mawl.store.parquet import write_parquet
 from mawl.store.reading import open_run
 
-KEPT_COLUMNS = frozenset({"series", "event", "kind", "outcome", "program_class"})
+KEPT_COLUMNS = frozenset({"event", "kind", "outcome", "program_class"})
 """Columns whose words are the format's."""
+_PLACE_IN_SERIES = re.compile(r"/.*(?=\.)")
+"""The mount point in a name such as ``mount./srv/project.read_bytes``; all other words are the format's."""
 _PLAIN_PLACES = frozenset({"/", "/tmp", "/var", "/home", "/mnt", "/root", "/dev/shm", "/usr", "/opt", "/srv"})
 
 
@@ -126,8 +129,7 @@ def redacted_folder(source: Path, target: Path, names: PrivateNames) -> None:
             write_parquet(place, iter([found]), table)
         elif place.suffix == ".json":
             plain = msgspec.json.decode(content_of(source, name))
-            shown = msgspec.json.encode(_plain(plain, names.replaced))
-            place.write_bytes(msgspec.json.format(shown, indent=2) + b"\n")
+            place.write_bytes(_json(plain, names))
         else:
             text = content_of(source, name).decode(errors="surrogateescape")
             place.write_bytes(names.replaced(text).encode(errors="surrogateescape"))
@@ -136,12 +138,16 @@ def redacted_folder(source: Path, target: Path, names: PrivateNames) -> None:
 
 def redacted_json(content: bytes, names: PrivateNames) -> bytes:
     """A JSON file without the private names; UsageError where one cannot be taken out."""
-    plain = _plain(msgspec.json.decode(content), names.replaced)
-    shown = msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n"
+    shown = _json(msgspec.json.decode(content), names)
     left = names.left(shown.decode())
     if left is not None:
         raise _not_redacted(f"{left!r} is still there", None)
     return shown
+
+
+def _json(plain: Any, names: PrivateNames) -> bytes:
+    shown = msgspec.json.encode(_plain(plain, names.replaced))
+    return msgspec.json.format(shown, indent=2) + b"\n"
 
 
 def _plain(value: Any, replaced: Callable[[str], str]) -> Any:
@@ -156,10 +162,15 @@ def _table(table: pa.Table, names: PrivateNames) -> pa.Table:
     for place, field in enumerate(table.schema):
         if pa.types.is_string(field.type) and field.name not in KEPT_COLUMNS:
             encoded = table.column(place).combine_chunks().dictionary_encode()
-            texts = [names.replaced(text) for text in encoded.dictionary.to_pylist()]
+            replaced = names.replaced if field.name != "series" else partial(_in_series, names)
+            texts = [replaced(text) for text in encoded.dictionary.to_pylist()]
             column = pa.DictionaryArray.from_arrays(encoded.indices, pa.array(texts, pa.string()))
             table = table.set_column(place, field, column.cast(pa.string()))
     return table
+
+
+def _in_series(names: PrivateNames, series: str) -> str:
+    return _PLACE_IN_SERIES.sub(lambda place: names.replaced(place[0]), series)
 
 
 def _check(folder: Path, names: PrivateNames) -> None:
