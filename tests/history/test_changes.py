@@ -205,7 +205,7 @@ def test_a_run_that_did_not_complete_is_left_out_and_named(
 
 def test_a_folder_without_runs_is_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["history", str(tmp_path)]) == 2
-    assert "holds no run" in capsys.readouterr().err
+    assert "is neither a run nor a folder of runs" in capsys.readouterr().err
 
 
 def test_the_smallest_change_is_what_a_step_of_that_size_shows() -> None:

@@ -28,7 +28,7 @@ from mawl.archive.signing import sign
 from mawl.errors import UnsuitableMachineError, UsageError
 from mawl.model.run import RunFacts
 from mawl.spec.toml import load
-from mawl.store.campaign import read_campaign
+from mawl.store.campaign import finished_runs, read_campaign
 from mawl.store.facts import read_facts
 from mawl.store.reading import open_run, runner_lives
 from mawl.version import __version__
@@ -87,7 +87,7 @@ def _runs_of(request: PackRequest) -> dict[str, Path]:
     record = read_campaign(request.folder)
     if record.outcome == "running":
         raise UsageError("is not finished", where=str(request.folder), cure="pack it when it is")
-    finished = [slot.folder for slot in record.slots if slot.state == "finished" and slot.folder]
+    finished = finished_runs(record)
     if not finished:
         raise UsageError(
             "has no finished run", where=str(request.folder), cure="mawl report says how far it came"

@@ -21,7 +21,7 @@ from mawl.archive.manifest import PackManifest, decoded
 from mawl.archive.printed import PrintedRun
 from mawl.errors import MawlError
 from mawl.model.campaign import Campaign
-from mawl.store.campaign import read_campaign
+from mawl.store.campaign import finished_runs, read_campaign
 
 
 class Pack:
@@ -131,8 +131,8 @@ def run_subject(folder: Path) -> ValidationSubject:
 def campaign_subject(folder: Path) -> ValidationSubject:
     """A campaign where it lies, with its finished runs.  Raises UnreadableRunError."""
     record = read_campaign(folder)
-    finished = [slot.folder for slot in record.slots if slot.state == "finished" and slot.folder]
-    return ValidationSubject(folder.name, {name: folder / name for name in finished}, campaign=folder)
+    folders = {name: folder / name for name in finished_runs(record)}
+    return ValidationSubject(folder.name, folders, campaign=folder)
 
 
 def _place(name: str) -> str | None:

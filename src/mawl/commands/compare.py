@@ -21,8 +21,8 @@ from mawl.config.published import paper_of, papers, published, thread_shares
 from mawl.errors import UsageError
 from mawl.model.thresholds import value_of
 from mawl.store import open_run
-from mawl.store.campaign import campaign_folder, runs_of_one_arm
-from mawl.store.layout import FACTS, LATEST
+from mawl.store.campaign import places_of
+from mawl.store.layout import FACTS
 
 if TYPE_CHECKING:
     from mawl.advice.capacity.bounds import CapacityBounds
@@ -172,28 +172,11 @@ class Reader:
                     thread_shares=thread_shares(),
                 )
             )
-        places = [place for word in words for place in self._places(word)]
+        places = [place for word in words for place in places_of(word, self._runs)]
         return side_of(label, (self._compared(place) for place in places))
 
     def _is_run(self, word: str) -> bool:
         return any((place / FACTS).is_file() for place in (Path(word), self._runs / word))
-
-    def _places(self, word: str) -> list[str]:
-        """A run as it was named, or the runs of a campaign or within a directory that is none itself."""
-        campaign = campaign_folder(word, self._runs)
-        if campaign is not None:
-            return [str(place) for place in runs_of_one_arm(campaign)]
-        folder = Path(word)
-        if word == LATEST or not folder.is_dir() or (folder / FACTS).is_file():
-            return [word]
-        found = sorted(facts.parent for facts in folder.glob(f"*/{FACTS}") if facts.parent.name != LATEST)
-        if not found:
-            raise UsageError(
-                "is neither a run nor a folder of runs",
-                where=word,
-                cure="name a run folder, or one that holds some",
-            )
-        return [str(place) for place in found]
 
     def _compared(self, word: str) -> ComparedRun:
         from mawl.advice.judge import judged

@@ -7,16 +7,13 @@ shows it, and docs/design/history.md has the method, with how often it errs.
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
 from mawl.commands.output import write_text
-from mawl.errors import UsageError
 from mawl.store import open_run
-from mawl.store.campaign import campaign_folder, runs_of_one_arm
-from mawl.store.layout import FACTS, LATEST
+from mawl.store.campaign import places_of
 
 if TYPE_CHECKING:
     from mawl.advice.conditions import ConditionCheck
@@ -70,34 +67,17 @@ def _history(arguments: argparse.Namespace) -> History:
     chosen = settings()
     runs, bounds = chosen.runs(arguments.runs), bounds_of(chosen)
     words = arguments.given or [str(runs)]
-    places = {open_run(place, runs).path for word in words for place in _places(word, runs)}
+    named = (place for word in words for place in places_of(word, runs, campaigns=True))
+    stored = {run.path: run for run in (open_run(place, runs) for place in named)}
     found, left_out = [], []
-    for place in sorted(places):
-        view = StoredView(open_run(place))
+    for path in sorted(stored):
+        view = StoredView(stored.pop(path))  # so that only one run's tables are in memory
         # Of an imported night with a failed job the others count; a run of ours that was cut says nothing.
         if view.facts.kind == "imported" or view.facts.outcome == "completed":
             found.append(compared_run(view, judged(view, bounds)))
         else:
             left_out.append(view.facts.run_id)
     return history_of(nights_of(found, each=arguments.each), left_out)
-
-
-def _places(word: str, runs: Path) -> list[str]:
-    """A run as it was named, or the runs of a campaign or within a directory that is none itself."""
-    campaign = campaign_folder(word, runs)
-    if campaign is not None:
-        return [str(place) for place in runs_of_one_arm(campaign)]
-    folder = Path(word)
-    if word == LATEST or not folder.is_dir() or (folder / FACTS).is_file():
-        return [word]
-    found = sorted(facts.parent for facts in folder.glob(f"*/{FACTS}") if facts.parent.name != LATEST)
-    inner = [
-        one for one in sorted(folder.glob("*/*/")) if (one / FACTS).is_file() and one.parent.name != LATEST
-    ]
-    places = [*found, *(one for one in inner if campaign_folder(str(one.parent), runs) is not None)]
-    if not places:
-        raise UsageError("holds no run", where=word, cure="name run folders, or a folder that holds some")
-    return [str(place) for place in places]
 
 
 def _check(found: History) -> ConditionCheck:

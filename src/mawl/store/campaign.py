@@ -9,7 +9,7 @@ import msgspec
 from mawl.errors import UnreadableRunError, UsageError
 from mawl.model.campaign import CAMPAIGN_FORMAT_VERSION, Campaign
 from mawl.store.files import folder_with, is_held, read_bounded, replace_file
-from mawl.store.layout import major
+from mawl.store.layout import FACTS, LATEST, major
 from mawl.store.plain import decoded, from_plain, to_plain
 
 RECORD = "campaign.json"
@@ -104,6 +104,37 @@ def locate_campaign(name: str, runs: Path) -> Path:
     return folder.resolve()
 
 
+def finished_runs(record: Campaign) -> list[str]:
+    """The folders of a campaign's finished runs, by their names in its folder, in order."""
+    return [slot.folder for slot in record.slots if slot.state == "finished" and slot.folder is not None]
+
+
+def places_of(word: str, runs: Path, *, campaigns: bool = False) -> list[str]:
+    """The runs that a word means: a run itself, the runs of a campaign, or those directly in a directory.
+
+    With ``campaigns`` the finished runs of campaigns in that directory count, too.
+    Raises :class:`~mawl.errors.UsageError` for a directory without runs, and what :func:`runs_of_one_arm`
+    raises; whether a single run exists is not checked.
+    """
+    campaign = campaign_folder(word, runs)
+    if campaign is not None:
+        return [str(place) for place in runs_of_one_arm(campaign)]
+    folder = Path(word)
+    if word == LATEST or not folder.is_dir() or (folder / FACTS).is_file():
+        return [word]
+    found = sorted(facts.parent for facts in folder.glob(f"*/{FACTS}") if facts.parent.name != LATEST)
+    if campaigns:
+        inner = (path.parent for path in sorted(folder.glob(f"*/{RECORD}")) if path.parent.name != LATEST)
+        found += [run for one in inner if finished_runs(read_campaign(one)) for run in runs_of_one_arm(one)]
+    if not found:
+        raise UsageError(
+            "is neither a run nor a folder of runs",
+            where=word,
+            cure="name a run folder, or one that holds some",
+        )
+    return [str(place) for place in found]
+
+
 def runs_of_one_arm(folder: Path) -> list[Path]:
     """The finished runs of a campaign that varies nothing; attempts that were interrupted are left out.
 
@@ -118,9 +149,7 @@ def runs_of_one_arm(folder: Path) -> list[Path]:
             why=f"it was made by {'mawl tune search' if record.kind == 'search' else f'--{record.kind}'}",
             cure=f"mawl report {folder.name} compares its arms, or name run folders of one arm",
         )
-    runs = [
-        folder / slot.folder for slot in record.slots if slot.state == "finished" and slot.folder is not None
-    ]
+    runs = [folder / name for name in finished_runs(record)]
     if not runs:
         raise UsageError(
             "has no finished run yet",

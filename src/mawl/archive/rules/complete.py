@@ -9,6 +9,7 @@ from mawl.archive.layout import CAMPAIGN, PRINTED, PRINTED_FILES, RUNS
 from mawl.archive.rules.rule import Fault, ValidationRule
 from mawl.archive.subject import ValidationSubject
 from mawl.errors import MawlError
+from mawl.store.campaign import finished_runs
 from mawl.store.layout import JOURNAL, LOGS, OWN_LOG
 
 _AGAIN = "copy it again from where it was made"
@@ -38,7 +39,7 @@ def _check(subject: ValidationSubject) -> Iterator[Fault]:
         yield Fault(where=CAMPAIGN, sentence=str(error), cure=_AGAIN)
         return
     if campaign is not None:
-        finished = [slot.folder for slot in campaign.slots if slot.state == "finished" and slot.folder]
+        finished = finished_runs(campaign)
         if subject.pack is not None and finished != list(subject.folders):
             sentence = f"{CAMPAIGN} names {len(finished)} finished runs, and the pack holds others"
             yield Fault(where=CAMPAIGN, sentence=sentence, cure="pack the whole campaign")
