@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from msgspec.structs import replace
@@ -64,6 +65,21 @@ def test_a_run_of_derived_jobs_is_a_run(start: str, mawl: Command) -> None:
     log = mawl("report", "made", "--format", "saslog").stdout
     assert "PROCEDURE SORT used" in log and "DATA statement used" in log
     assert (folder / "logs" / "mixed.saslog").read_text() in log
+
+
+def test_a_pack_of_derived_jobs_has_them_and_its_logs_are_printed_again(mawl: Command) -> None:
+    assert mawl("run", shop(mawl), "--output", "made").returncode == 0
+    assert mawl("pack", "made", "--division", "open", "--output", "made.zip").returncode == 0
+    with ZipFile(mawl.directory / "made.zip") as pack:
+        assert pack.read("runs/made/derived.json") == encoded(SHOP)
+    for subject in ("made", "made.zip"):
+        rulings = json.loads(mawl("validate", subject, "--json").stdout)["rulings"]
+        states = {one["rule"]: (one["state"], one["faults"]) for one in rulings}
+        assert states["V06"] == ("passed", [])
+    log = mawl.directory / "made" / "logs" / "mixed.saslog"
+    log.write_text(log.read_text().replace("PROCEDURE SORT", "PROCEDURE SQL"))
+    rulings = json.loads(mawl("validate", "made", "--json").stdout)["rulings"]
+    assert [one["state"] for one in rulings if one["rule"] == "V06"] == ["failed"]
 
 
 def test_what_a_run_left_runs_again_and_is_simulated(mawl: Command) -> None:

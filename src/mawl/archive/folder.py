@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mawl.foreign import open_regular
+from mawl.model.derived import FILE as DERIVED
 from mawl.store.layout import ARRAYS, FACTS, LOGS, NODES, PLAN, PROBE, TABLES
 
 NEEDED = (FACTS, PLAN, *(f"{name}.parquet" for name in TABLES))
@@ -18,7 +19,7 @@ def files_of(folder: Path) -> Iterator[str]:
 
     Left out: pages, which the tables give again, links, and what is not mawl's.
     """
-    for name in (*NEEDED, PROBE, ARRAYS):
+    for name in (*NEEDED, DERIVED, PROBE, ARRAYS):
         if (folder / name).is_file() and not (folder / name).is_symlink():
             yield name
     for name in _names(folder / LOGS):

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from mawl.errors import UsageError
 from mawl.formats.saslog_write import job_log
-from mawl.model.records import StepRecord
 from mawl.plan.derived import derived_programs
 from mawl.store import Run
 
@@ -16,9 +15,7 @@ def render(run: Run, jobs: Sequence[str] = ()) -> str:
 
     Raises :class:`~mawl.errors.UsageError` for a name that is no job of the run.
     """
-    steps: dict[str, list[StepRecord]] = {}
-    for step in run.step_records():
-        steps.setdefault(step.job, []).append(step)
+    steps = run.steps_by_job()
     records = run.job_records()
     unknown = sorted(set(jobs) - {job.job for job in records})
     if unknown:

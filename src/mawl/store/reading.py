@@ -112,6 +112,13 @@ class Run:
             steps = steps.filter(compute.is_in(steps["job"], value_set=pa.array(jobs, pa.string())))
         return self._records("steps", [steps], StepRecord)
 
+    def steps_by_job(self, jobs: Sequence[str] | None = None) -> dict[str, list[StepRecord]]:
+        """The steps of each job, or of each of some jobs, in the table's order."""
+        found: dict[str, list[StepRecord]] = {}
+        for step in self.step_records(jobs):
+            found.setdefault(step.job, []).append(step)
+        return found
+
     def event_records(self) -> list[EventRecord]:
         """The rows of ``events`` as records."""
         return self._records("events", [self.events], EventRecord)

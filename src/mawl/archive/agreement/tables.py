@@ -35,10 +35,7 @@ class RunRecords:
     @cached_property
     def steps(self) -> dict[str, list[StepRecord]]:
         """Steps by job, in the table's order."""
-        found: dict[str, list[StepRecord]] = {}
-        for step in self.run.step_records():
-            found.setdefault(step.job, []).append(step)
-        return found
+        return self.run.steps_by_job()
 
     @cached_property
     def events(self) -> list[EventRecord]:

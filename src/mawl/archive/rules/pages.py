@@ -12,7 +12,7 @@ from mawl.archive.rules.rule import Fault, ValidationRule
 from mawl.archive.subject import ValidationSubject
 from mawl.foreign import read_regular
 from mawl.formats.saslog_write import job_log
-from mawl.model.records import StepRecord
+from mawl.plan.derived import derived_programs
 from mawl.store.layout import LOGS, OWN_LOG
 from mawl.version import __version__
 
@@ -68,15 +68,18 @@ def _logs(name: str, run: PrintedRun) -> Iterator[Fault]:
     options = facts.workload.options
     if options is None or not options.fullstimer or facts.node_runs or facts.mawl_version != __version__:
         return  # another version wrote its logs in its own words
-    steps: dict[str, list[StepRecord]] = {}
-    for step in run.run.step_records():
-        steps.setdefault(step.job, []).append(step)
+    steps, derived = run.run.steps_by_job(), derived_programs(run.folder)
     kernels = {node.name: node.kernel for node in facts.nodes}
     for job in run.view.jobs:
         file = f"{LOGS}/{job.job}{OWN_LOG}"
         if job.started_at is None or not (run.folder / file).is_file():
             continue
-        text = job_log(job, steps.get(job.job, []), platform=kernels.get(job.node))
+        text = job_log(
+            job,
+            steps.get(job.job, []),
+            platform=kernels.get(job.node),
+            program=derived.get(job.program),
+        )
         try:
             stated = read_regular(run.folder / file, LARGEST_TEXT_BYTES, inside=run.folder)
         except OSError as error:

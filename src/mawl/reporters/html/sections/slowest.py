@@ -44,7 +44,7 @@ def slowest(figures: ShownFigures, run: Run, jobs: Sequence[JobRecord]) -> Marku
     if not longest:
         return Markup()
     try:
-        steps = _steps(run, [job.job for job in longest])
+        steps = run.steps_by_job([job.job for job in longest])
     except UnreadableRunError as error:
         return part("slowest", title, paragraph(f"The steps cannot be read: {error}.", "why"))
     head = (
@@ -55,14 +55,6 @@ def slowest(figures: ShownFigures, run: Run, jobs: Sequence[JobRecord]) -> Marku
     )
     parts = [folded(_title(job), _table(job, steps.get(job.job, []), head)) for job in longest]
     return part("slowest", title, *parts)
-
-
-def _steps(run: Run, jobs: Sequence[str]) -> dict[str, list[StepRecord]]:
-    """The steps of some jobs, without making records of all others."""
-    found: dict[str, list[StepRecord]] = {}
-    for step in run.step_records(jobs):
-        found.setdefault(step.job, []).append(step)
-    return found
 
 
 def _title(job: JobRecord) -> str:
