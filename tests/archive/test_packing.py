@@ -129,13 +129,13 @@ def test_a_name_is_replaced_where_it_is_a_word() -> None:
 
 def test_a_mount_point_in_the_name_of_a_series_is_replaced(tmp_path: Path) -> None:
     writer = write_run(tmp_path / "run")
-    figures = ("mount./srv/secret.v1.read_bytes", "mount./home/jane/x.read_calls", "host.cpu_user_seconds")
+    figures = ("mount./srv/secret.v1.read_bytes", "mount./home/jane.read_calls", "host.cpu_user_seconds")
     writer.samples(
         [SampleRecord(node="bench1", sampled_at=START, series=name, value=1.0) for name in figures]
     )
     volumes = [
         VolumeFacts(role="data", node="bench1", directory=f"{place}/data", mount_point=place)
-        for place in ("/srv/secret.v1", "/home/jane/x")
+        for place in ("/srv/secret.v1", "/home/jane")
     ]
     found = facts(volumes=volumes, command=[], roles={})
     writer.finish(found)
