@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mawl.model.probe import Probe
     from mawl.model.run import RunFacts
     from mawl.model.summary.summary import Judged
+    from mawl.reporters.html.chart_data import ChartData
     from mawl.reporters.html.charts.frame import Chart
     from mawl.reporters.html.plot import Plot
     from mawl.store import Run
@@ -114,14 +115,19 @@ class OpenedRun:
 
         return StoredView(self._stored)
 
+    @cached_property
+    def _chart_data(self) -> ChartData:
+        from mawl.reporters.html.chart_data import chart_data
+
+        return chart_data(self._view)
+
     @property
     def _charts(self) -> list[Chart]:
         """Made anew each time: a figure of Bokeh belongs to one document."""
-        from mawl.reporters.html.chart_data import chart_data
         from mawl.reporters.html.charts.every import charts_of
         from mawl.reporters.html.sources import sources_of
 
-        found = chart_data(self._view)
+        found = self._chart_data
         return charts_of(found, sources_of(found, self.summary), self.summary)
 
     def __repr__(self) -> str:

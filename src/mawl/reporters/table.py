@@ -108,6 +108,7 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True):
     the formats with that column, and ``code`` says that Markdown shows the names as code.
     ``block`` is the path of the rows' blocks with ``*`` for any member, and ``way`` a way of theirs:
     definitions are found by them.  ``narrow`` lets the HTML table be no wider than it needs.
+    ``alike``: rows may be compared with each other, so HTML shades figures outside the usual range.
     ``fold`` is the title behind which the table is folded in the formats ``folded``; ``{rows}`` is their
     number.  ``lead`` are sentences above, with or without rows; ``notes`` are below the rows.
     ``spare`` are the labels of columns that a narrow terminal does without, the first to go first.
@@ -125,6 +126,7 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True):
     named: Formats = EVERY
     code: bool = False
     narrow: bool = False
+    alike: bool = False
     formats: Formats = SHOWN
     fold: str = ""
     folded: Formats = frozenset()

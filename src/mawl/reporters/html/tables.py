@@ -10,9 +10,6 @@ from mawl.reporters.html.figures import Cell, ShownFigures, absent, folded, para
 from mawl.reporters.run_tables.every import RUN_TABLES
 from mawl.reporters.table import Row, RunColumn, RunTable, Section, notes_of, shown
 
-ALIKE = ("nodes", "program_waits", "programs", "windows")
-"""Tables whose rows may be compared with each other: one that stands out is worth a look."""
-
 
 def tables_in(section: Section, figures: ShownFigures, view: RunView) -> list[Markup]:
     """Every table of a section that has rows, with its notes."""
@@ -36,7 +33,7 @@ def html_table(of: RunTable, figures: ShownFigures, view: RunView) -> list[Marku
                 for row in found.rows
             ],
             narrow=of.narrow,
-            alike=of.name in ALIKE,
+            alike=of.alike,
             texts=[
                 place
                 for place, column in enumerate(found.columns, named)

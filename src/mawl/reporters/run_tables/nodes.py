@@ -55,6 +55,7 @@ def _notes(_: RunView, summary: Summary) -> list[Note]:
 
 NODES = RunTable(
     name="nodes",
+    alike=True,
     caption="Nodes",
     section="nodes",
     first="node",

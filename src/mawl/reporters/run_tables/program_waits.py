@@ -46,6 +46,7 @@ def _rows(view: RunView, summary: Summary) -> list[Row]:
 
 PROGRAM_WAITS = RunTable(
     name="program_waits",
+    alike=True,
     caption="Where the time of each program's jobs went (sums)",
     section="programs",
     first="program",

@@ -29,6 +29,7 @@ def _split(summary: Summary, to: Format) -> bool:
 
 PROGRAMS = RunTable(
     name="programs",
+    alike=True,
     caption="Jobs by program; counted: finished, no answer known to be wrong; slowdown: real time in the mix "
     "over alone",
     section="programs",

@@ -16,6 +16,7 @@ def _rows(_: RunView, summary: Summary) -> list[Row]:
 
 WINDOWS = RunTable(
     name="windows",
+    alike=True,
     caption="Throughput, mean latency of calls by role, jobs and processors, window by window",
     section="timeline",
     first="window",

@@ -7,17 +7,11 @@ from collections.abc import Collection
 from bokeh.models import Range1d
 
 from mawl.reporters.html.charts.frame import Chart, Key, Sources
-from mawl.reporters.html.charts.over_time import lines
+from mawl.reporters.html.charts.over_time import keyed, lines
 from mawl.spec.program_options import ROLES
 
-THROUGHPUT = {
-    column: Key(role, role, "line", column)
-    for role in ROLES
-    for column in (f"{role}_array_bytes_per_second",)
-}
-LATENCY = {
-    column: Key(role, role, "line", column) for role in ROLES for column in (f"{role}_array_latency_seconds",)
-}
+THROUGHPUT = keyed({f"{role}_array_bytes_per_second": Key(role, role, "line") for role in ROLES})
+LATENCY = keyed({f"{role}_array_latency_seconds": Key(role, role, "line") for role in ROLES})
 
 
 def throughput(sources: Sources, time: Range1d, having: Collection[str]) -> Chart:

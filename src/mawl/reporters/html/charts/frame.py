@@ -1,4 +1,4 @@
-"""What all charts share: palette, axes with units, the one time axis, hover, and what a chart is."""
+"""What all charts share: axes with units, the one time axis, hover, and what a chart is."""
 
 from __future__ import annotations
 
@@ -30,6 +30,9 @@ Sources = Mapping[str, ColumnDataSource]
 
 CLASS_COLOURS = {"compute": "compute-class", "memory": "memory-class", "io": "io-class", "unknown": "other"}
 """Class of a program to the meaning of its colour."""
+
+WAYS = {"read": "read", "write": "written"}
+"""Direction of bytes to its word, which is also the meaning of its colour."""
 
 HEIGHT = 240
 LEFT_PIXELS = 104

@@ -10,26 +10,26 @@ from bokeh.models import DataRange1d, Range1d
 from bokeh.transform import factor_cmap
 
 from mawl.model.summary.summary import Summary
-from mawl.reporters.html.charts.frame import Chart, Columns, Key, Sources, Swatch, time_figure
+from mawl.reporters.finding import LIMITS as WORDS
+from mawl.reporters.html.charts.frame import WAYS, Chart, Columns, Key, Sources, Swatch, time_figure
 from mawl.reporters.html.colours import light
 from mawl.spec.program_options import ROLES
 from mawl.units import format_rate
 
 LIMITS: Mapping[str, tuple[str, str]] = {
-    "cpu": ("limited by the processors", "cpu-wait"),
-    "storage": ("limited by storage", "storage"),
-    "memory": ("limited by memory", "memory"),
-    "network": ("limited by the network", "network"),
-    "none": ("limited by nothing", "grid"),
+    "cpu": (WORDS["cpu"], "cpu-wait"),
+    "storage": (WORDS["storage"], "storage"),
+    "memory": (WORDS["memory"], "memory"),
+    "network": (WORDS["network"], "network"),
+    "none": (WORDS["none"], "grid"),
 }
 """What limited a window to its words and the meaning of its colour."""
 
-WAYS = {"read": "read", "write": "written"}
 STRIP = 0.955
 """Where the strip of limits begins, as a share of the chart's height."""
 TINT_ALPHA = 0.1
 MOST_ABOVE = 2.5
-"""A line so many times above the highest throughput would flatten what is below it, and is named only."""
+"""A line at more than this many times the highest throughput is only named: it would flatten the chart."""
 
 
 class Bound(NamedTuple):
@@ -85,7 +85,7 @@ def lead(
     plot = None
     if side is not None:
         headroom = DataRange1d(start=0, range_padding=0.14)
-        plot = time_figure("lead", time, "throughput", "rate", y_range=headroom, height=240)
+        plot = time_figure("lead", time, "throughput", "rate", y_range=headroom)
         plot.extra_y_ranges = {"strip": Range1d(start=0, end=1)}
         named = sorted(set(columns["limits"]["limit"]), key=list(LIMITS).index)
         paints = [light(meaning) for _, meaning in LIMITS.values()]
@@ -107,12 +107,13 @@ def lead(
             plot.line("seconds", column, name=column, source=sources[side], color=light(word), line_width=2.2)
             keys.append(Key(word, word, "line", column))
         drawn = set(columns["bounds"]["value"])
-        for bound in bounds_of(summary) if side == "device" else ():
+        bounds = bounds_of(summary) if side == "device" else []
+        for bound in bounds:
             words = f"{bound.words} {format_rate(bound.bytes_per_second)}"
             above = "" if bound.bytes_per_second in drawn else " (above this chart)"
             keys.append(Key(words + above, bound.colour, bound.swatch))
-        bounding = sorted({bound.colour for bound in bounds_of(summary)})
-        if bounding:
+        if bounds:
+            bounding = sorted({bound.colour for bound in bounds})
             plot.hspan(
                 y="value",
                 source=sources["bounds"],

@@ -8,15 +8,16 @@ from bokeh.models import AdaptiveTicker, DataRange1d, Range1d
 from bokeh.plotting import figure
 
 from mawl.reporters.html.charts.frame import Chart, Form, Key, Sources, latency_ticks, time_figure
+from mawl.reporters.html.charts.sessions import STATES
 from mawl.spec.program_options import ROLES
 
 
-def _keyed(keys: dict[str, Key]) -> dict[str, Key]:
+def keyed(keys: dict[str, Key]) -> dict[str, Key]:
     """Keys by the column that each shows and switches."""
     return {column: key._replace(series=column) for column, key in keys.items()}
 
 
-CPU = _keyed(
+CPU = keyed(
     {
         "cpu_user_ratio": Key("user", "on-cpu"),
         "cpu_system_ratio": Key("system and interrupts", "on-cpu", "hatched"),
@@ -24,15 +25,14 @@ CPU = _keyed(
         "cpu_iowait_ratio": Key("idle, a task waiting for I/O", "other", "hatched"),
     }
 )
-JOBS = _keyed(
+JOBS = keyed(
     {
-        "jobs_on_cpu": Key("on a processor", "on-cpu"),
-        "jobs_in_run_queue": Key("waiting for a processor", "cpu-wait"),
-        **{f"jobs_blocked_{role}": Key(f"blocked in {role}", role) for role in ROLES},
-        "jobs_blocked_other": Key("blocked elsewhere", "other"),
+        "jobs_on_cpu": Key(*STATES["on_cpu_seconds"]),
+        "jobs_in_run_queue": Key(*STATES["run_queue_seconds"]),
+        **{f"jobs_blocked_{place}": Key(*STATES[f"blocked_{place}_seconds"]) for place in (*ROLES, "other")},
     }
 )
-MEMORIES = _keyed(
+MEMORIES = keyed(
     {
         "jobs_resident_bytes": Key("resident in jobs, shared pages in each", "memory", "line"),
         "memory_cached_bytes": Key("page cache", "cached", "line"),
@@ -41,13 +41,13 @@ MEMORIES = _keyed(
         "memory_limit_bytes": Key("memory limit of the jobs", "ink", "dashed"),
     }
 )
-NETWORK = _keyed(
+NETWORK = keyed(
     {
         "network_received_bytes_per_second": Key("received", "network", "line"),
         "network_sent_bytes_per_second": Key("sent", "network", "dashed"),
     }
 )
-LATENCY = _keyed(
+LATENCY = keyed(
     {
         f"{role}_{way}_latency_seconds": Key(f"{role} {way}s", role, "line" if way == "read" else "dashed")
         for role in ROLES

@@ -5,13 +5,11 @@ from __future__ import annotations
 from bokeh.models import Range1d
 from bokeh.plotting import figure
 
-from mawl.reporters.html.charts.frame import Chart, Key, Sources
+from mawl.reporters.html.charts.frame import WAYS, Chart, Key, Sources
 from mawl.reporters.html.charts.over_time import areas
 from mawl.reporters.html.colours import light
 from mawl.spec.program_options import ROLES
 
-AXIS = "throughput"
-WAYS = {"read": "read", "write": "written"}
 MARKS = Key("initial, peak and sustained: means of windows, in total", "ink", "mark", "marks")
 
 
@@ -70,7 +68,7 @@ def _total(side: str) -> str:
 
 def _drawn(side: str, sources: Sources, time: Range1d, keys: dict[str, Key]) -> figure:
     """The areas, the line of read and written together, and the marks."""
-    plot = areas(side, sources, time, keys, list(keys), AXIS, "rate")
+    plot = areas(side, sources, time, keys, list(keys), "throughput", "rate")
     total = _total(side)
     plot.line("seconds", total, name=total, source=sources[side], color=light("ink"), line_width=1)
     plot.segment(

@@ -23,10 +23,10 @@ def answer(figures: ShownFigures) -> Markup:
         parts.append(_resources(figures, limit))
         if limit.second:
             parts.append(paragraph(f"After it, {limit.second} cost the jobs most."))
-    if limit is not None and limit.evidence:
-        evidence = [(line.kind, line.sentence) for line in limit.evidence]
-        caption = "What limits: evidence, and what only supports it"
-        parts.append(table(caption, ("kind", "figures"), evidence, words=(1,)))
+        if limit.evidence:
+            evidence = [(line.kind, line.sentence) for line in limit.evidence]
+            caption = "What limits: evidence, and what only supports it"
+            parts.append(table(caption, ("kind", "figures"), evidence, words=(1,)))
     return part("answer", "Why: the answer, and what limits", *parts)
 
 

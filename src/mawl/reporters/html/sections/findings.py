@@ -1,4 +1,4 @@
-"""Whether to believe a run: findings with their cures, thresholds, failures, remarks."""
+"""Whether a run can be trusted: findings with their fixes, thresholds, failures, remarks."""
 
 from __future__ import annotations
 
@@ -37,10 +37,9 @@ def findings(figures: ShownFigures) -> Markup:
         for one in summary.validity.unmeasured
     ]
     if rows:
-        head = ("rule", "severity", "finding", "cure")
-        parts.append(
-            table("Whether to believe the run: findings and cures", head, rows, words=(2, 3), texts=(1,))
-        )
+        head = ("rule", "severity", "finding", "fix")
+        caption = "Whether the run can be trusted: findings and fixes"
+        parts.append(table(caption, head, rows, words=(2, 3), texts=(1,)))
     else:
         parts.append(paragraph("No rule found anything against this run."))
     if deciding := rows_of(summary):

@@ -34,8 +34,10 @@ COMMAND = ": mawl "
 
 
 class Card(NamedTuple):
-    """A question in plain words, its answer and tone, the figure it rests on with its words, and where
-    the rest is (anchor and text)."""
+    """A question in plain words with its answer, tone and sentences.
+
+    ``figure`` is what the answer rests on and ``measures`` its words; ``more`` is a link (anchor and text).
+    """
 
     question: str
     answer: str
@@ -47,7 +49,7 @@ class Card(NamedTuple):
 
 
 def verdict(figures: ShownFigures) -> Markup:
-    """The cards and the next step; nothing but an empty place of a run that is not judged."""
+    """The cards and the next step."""
     summary = figures.summary
     step, colon, command = (summary.capacity.next_step or "").partition(COMMAND)
     return fill(
@@ -134,7 +136,7 @@ def _validity(figures: ShownFigures) -> Card:
 
 
 def _checks(summary: Judged) -> tuple[str, str]:
-    """How many rules of a measured run are met; of other runs, for which few are made, how many are not."""
+    """How many rules a measured run passes; of other runs, which few rules are for, how many they do not."""
     validity = summary.validity
     found = {one.rule for one in validity.findings if one.severity != "remark"}
     if summary.kind != "measured":
