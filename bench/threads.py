@@ -1,9 +1,9 @@
 """Each program alone with ``cpucount`` 1 and 2: real time, CPU time, and CPU over real time.
 
 Each job is a separate process; the jobs of a pair alternate and read the same inputs (at ``SCALE``).
-The peer is the machine: two independent jobs of one thread side by side.  Two processors may share a core,
-a cache and a storage, so two such jobs do less than twice the work of one, and use more CPU time each.
-No program with two threads can be expected to do better than they.
+What the machine allows is measured with two independent jobs of one thread side by side.  Two processors
+may share a core, a cache and a storage, so two such jobs do less than twice the work of one, and each uses
+more CPU time.  A program with two threads is not expected to do better.
 The rows are of real time, so run this on two idle processors.
 As a script (``python -m bench.threads``) it is one job, whose assignment comes on standard input.
 """
@@ -90,7 +90,7 @@ def _median(figures: list[Figures], name: str) -> float:
 
 
 def _machine(name: str, alone: list[Together], pairs: list[Together]) -> Result:
-    """What two independent jobs side by side get done, and what CPU time they use, beside one alone."""
+    """Work and CPU time of two independent jobs side by side, compared with one job alone."""
     work = [2 * _longest(one) / _longest(pair) for one, pair in zip(alone, pairs, strict=True)]
     each = [job.cpu_seconds for pair in pairs for job in pair]
     cpu = statistics.median(each) / statistics.median(job.cpu_seconds for one in alone for job in one)

@@ -36,7 +36,7 @@ class DrawnBed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgedDraw(msgspec.Struct, frozen=True, kw_only=True):
-    """A draw with its answer, the slowdowns of the runs beside it, and what was wrong."""
+    """A draw: its answer, the slowdowns of the three further runs (``truth``), and what was wrong."""
 
     number: int
     drawn: DrawnBed

@@ -1,7 +1,7 @@
-"""Real qualifications over beds whose limit is made: are answer, limit, role and number of sessions right?
+"""Qualify beds whose limit is known: are the answer, limit, role and number of sessions right?
 
 A bed is drawn: which role's device is capped or slow or none, the processors, the bound of the slowdown.
-After a qualification the truth is measured beside it: its plan is run three more times, and the slowdown
+After a qualification the test measures the truth: it runs the same plan three more times, and the slowdown
 comes from a second formula (``tests/fakes/second_slowdown.py``).  A draw takes about ten minutes on an idle
 machine.  ``MAWL_TEST_DRAWS`` sets their number, ``MAWL_TEST_FIRST`` the first of them (so they can be made on
 several days), and ``MAWL_TEST_SEED`` draws the same again.  Every draw is a line of JSON in the file that
@@ -167,7 +167,7 @@ def noted(judged: JudgedDraw) -> None:
 
 
 def judged(bed: Bed, drawn: DrawnBed, number: int, name: str) -> tuple[JudgedDraw, Qualification]:
-    """Qualify the bed, and measure the truth beside it."""
+    """Qualify the bed, then measure the truth."""
     made(bed, drawn)
     quiet_machine()
     record = qualified(bed, drawn, name)

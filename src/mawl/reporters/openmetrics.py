@@ -147,7 +147,7 @@ def _lines(family: Family, summary: Summary) -> Iterator[str]:
 
 
 def _found(tree: Any, parts: list[str], before: str) -> Iterator[Sample]:
-    """The figures at a path, with the labels of what its ``*`` stand for; none below a null."""
+    """The figures at a path, with the labels of what its ``*`` stand for; no samples below a null."""
     if tree is None:
         return
     if not parts:

@@ -1,1 +1,1 @@
-"""What ``mawl simulate`` answers: a run on another system, and the papers' systems beside their figures."""
+"""What ``mawl simulate`` answers: a run on another system, and forecasts of the papers' systems."""

@@ -22,10 +22,10 @@ def validity_of(
 ) -> ForecastValidity:
     """How far the question lies from the measured run, and the range of the elapsed time where one is known.
 
-    The range is that of :data:`LOW_RATIO` to :data:`HIGH_RATIO`; there is none, with the reasons, where
-    anything but the bandwidth of devices, or of links to a watched server, differs, since no forecast of
-    that kind has been held against a run; one from a device that loses by streams to one that does not
-    has been.  ``doubt`` is what speaks against the run itself.
+    The range is that of :data:`LOW_RATIO` to :data:`HIGH_RATIO`.  It is null, with the reasons, where
+    anything but the bandwidth of devices, or of links to a watched server, differs: no such forecast was
+    compared with a run.  An exception is a device whose throughput falls with streams, replaced by one whose
+    does not: such a forecast was compared.  ``doubt`` is what speaks against the run itself.
     """
     factors = factors_of(base, question, scenario)
     reasons = [] if doubt is None else [doubt]

@@ -1,4 +1,4 @@
-"""What rules say of an imported run: nobody measured it, and no option of mawl would mend it.
+"""What rules report for an imported run: mawl did not measure it, and no option of mawl would fix it.
 
 What no file can tell is unmeasured with its reason, so that an import is never publishable by itself.
 """

@@ -95,7 +95,7 @@ def check_import(reading: RunView) -> list[Finding]:
 
 
 def _spans(reading: RunView) -> list[tuple[float, float]]:
-    """First start to last end of the run, of one that is none of each of its periods."""
+    """First start to last end of the run; the same for each period of an import that is not one run."""
     line = reading.line
     if line is None:
         return [(reading.windows.edges[0], reading.windows.edges[-1])] if reading.windows else []

@@ -1,4 +1,4 @@
-"""simulated: the only rule of a simulated run, since nobody made it."""
+"""simulated: the only rule for a simulated run, because such a run was never made."""
 
 from __future__ import annotations
 

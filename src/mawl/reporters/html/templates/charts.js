@@ -1,6 +1,6 @@
 "use strict";
-// Draws the figures of the block charts-data; all over time zoom together and share one crosshair, whose
-// figures stand in the legends; an entry of a legend switches its line or area.
+// Draws the figures of the block charts-data.  All charts over time zoom together and share one crosshair;
+// the legends show the figures at its moment.  An entry of a legend hides or shows its line or area.
 (() => {
   Bokeh.logger.set_level("error");
 

@@ -1,10 +1,10 @@
-// Tables sort by a column, are copied as CSV, and those of like things shade what lies outside the usual range.
+// Sorts tables by a column, copies them as CSV, and shades unusual figures in tables of comparable rows.
 (() => {
   const UNITS = {
     us: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, d: 86400, "%": 0.01, "": 1,
     B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4,
   };
-  // A figure as it stands on the page, such as "1 min 07 s" or "12.3 kB/s"; NaN for other texts.
+  // The number that the page writes as a text such as "1 min 07 s" or "12.3 kB/s"; NaN for other texts.
   const number_of = (text) => {
     const parts = Array.from(text.matchAll(/(-?[\d.]+) ?([a-zA-Z%]*)(\/s)?/g));
     if (!parts.length || parts.map((part) => part[0]).join(" ") !== text || parts.some((part) => !(part[2] in UNITS))) return NaN;
