@@ -10,13 +10,14 @@ from mawl.reporters.html.templating import fill
 from mawl.reporters.thresholds import HEAD, rows_of
 
 MOST_FAILURES = 200
+CHECKS = "Checks passed: rules of validity with known figures that found nothing worse than a remark."
 TAGS = {"invalid": "bad", "preliminary": "warn", "remark": ""}
 
 
 def findings(figures: ShownFigures) -> Markup:
     """What speaks against the run."""
     summary = figures.summary
-    parts = []
+    parts = [paragraph(CHECKS, "quiet")] if summary.kind == "measured" else []
     found = summary.validity.findings
     rows: list[tuple[Cell, ...]] = [
         (
