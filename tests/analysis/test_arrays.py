@@ -129,7 +129,7 @@ def test_a_missing_latency_is_not_zero_and_an_idle_direction_is() -> None:
         ("arrays.json: is damaged", "arrays.json: is damaged"),
         (
             ArrayStatistics(files=[], volumes=[volume("x", [], role=None)]),
-            "no volume of the array is of a role",
+            "no volume of the array has a role",
         ),
     ],
 )

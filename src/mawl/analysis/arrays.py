@@ -47,7 +47,7 @@ def arrays_block(
         if (volumes := [volume for volume in held.volumes if volume.role == role])
     }
     if not by_role:
-        missing["arrays"] = "no volume of the array is of a role: see roles in its map"
+        missing["arrays"] = "no volume of the array has a role: add roles to its map"
         return None
     return Arrays(by_role=by_role)
 

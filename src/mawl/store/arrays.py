@@ -33,7 +33,7 @@ def arrays_of(folder: Path) -> ArrayStatistics | None:
         held = msgspec.convert(decoded(content), ArrayStatistics)
         newer = major(held.format_version) > major(ARRAYS_FORMAT_VERSION)
         if not all(_plausible(one) for volume in held.volumes for one in volume.intervals):
-            raise ValueError("an interval has a time or a figure that cannot be")
+            raise ValueError("an interval has an impossible time or figure")
     except (ValueError, OverflowError) as error:
         raise UnreadableRunError(
             "is not what mawl attach writes",

@@ -18,6 +18,7 @@ from mawl.formats.decoding import text_of
 from mawl.formats.lines import encodable, one_line
 from mawl.importers.clock import Clocks, parse_zones
 from mawl.model.arrays import ArrayFile, ArrayInterval, ArrayRole, ArrayStatistics, ArrayVolume
+from mawl.units import counted_noun
 
 MOST_BYTES = 64 * 2**20
 MOST_INTERVALS = 400_000
@@ -28,7 +29,7 @@ Key = tuple[str, str]
 
 
 def read_arrays(paths: Sequence[Path], held: ArrayMap) -> ArrayStatistics:
-    """What the files say; :class:`~mawl.errors.UsageError` where they say nothing."""
+    """Statistics in the files; :class:`~mawl.errors.UsageError` if there are none."""
     to_utc = Clocks(parse_zones([f"{KIND}={held.timezone}"], (KIND,))).to_utc(KIND)
     files: list[ArrayFile] = []
     told: dict[Key, list[ArrayRow]] = {}
@@ -39,12 +40,12 @@ def read_arrays(paths: Sequence[Path], held: ArrayMap) -> ArrayStatistics:
     if not volumes:
         reasons = [f"{one.name}: {one.reason}" for one in files if one.reason]
         raise UsageError(
-            f"no interval of an array in {len(paths)} file{'s' if len(paths) != 1 else ''}",
+            f"no array statistics in {counted_noun(len(paths), 'file')}",
             why=reasons[0] if reasons else "an interval needs two rows of a volume, or interval_seconds",
-            cure="see the map of columns (docs/guides/arrays.md)",
+            cure="check the map (docs/guides/arrays.md)",
         )
     if sum(len(volume.intervals) for volume in volumes) > MOST_INTERVALS:
-        raise UsageError(f"more than {MOST_INTERVALS} intervals", cure="attach those of the run alone")
+        raise UsageError(f"more than {MOST_INTERVALS} intervals", cure="export only the time of the run")
     return ArrayStatistics(files=files, volumes=volumes)
 
 
@@ -82,7 +83,7 @@ def _volume(held: ArrayMap, name: str, found: list[ArrayRow]) -> ArrayVolume:
 
 
 def _intervals(held: ArrayMap, found: list[ArrayRow]) -> Iterator[ArrayInterval]:
-    """Rows of one volume as intervals that do not overlap."""
+    """Intervals of one volume, which do not overlap."""
     merged = _merged(found)
     gaps = [later.at - earlier.at for earlier, later in pairwise(merged)]
     usual = held.interval_seconds or (statistics.median(gaps) if gaps else None)
@@ -100,7 +101,7 @@ def _intervals(held: ArrayMap, found: list[ArrayRow]) -> Iterator[ArrayInterval]
 
 
 def _merged(found: list[ArrayRow]) -> list[ArrayRow]:
-    """Rows in their order, those of one moment together; a figure with two values there has none."""
+    """Rows by time, one for each time; a figure with two values at one time is None."""
     result: list[ArrayRow] = []
     for row in sorted(found, key=lambda one: one.at):
         if not result or result[-1].at != row.at:
@@ -115,7 +116,7 @@ def _merged(found: list[ArrayRow]) -> list[ArrayRow]:
 def _grown(
     before: dict[str, float | None], after: dict[str, float | None], seconds: float
 ) -> dict[str, float | None] | None:
-    """Rates and latencies of what counters gained; None where one fell: the node started again."""
+    """Rates and latencies from the growth of counters; None if a counter fell, because the node restarted."""
     gains: dict[str, float | None] = {}
     for name, value in after.items():
         old = before.get(name)

@@ -24,7 +24,7 @@ def load_map(path: Path) -> ArrayMap:
     if name is None:
         return checked(toml.converted(own, ArrayMap, where=str(path)), str(path))
     if name not in presets():
-        raise InvalidFileError(f"key preset: {name!r} is none of {', '.join(presets())}", where=str(path))
+        raise InvalidFileError(f"key preset: {name!r} is not one of {', '.join(presets())}", where=str(path))
     shipped = toml.load(PRESETS / f"{name}.toml", dict[str, Any])
     for table in ("figures", "roles"):
         if isinstance(own.get(table, {}), dict):

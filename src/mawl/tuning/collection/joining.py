@@ -1,4 +1,4 @@
-"""What several outputs say together: which storage a disk, an adapter, a file system is on."""
+"""Facts that need several outputs: which storage a disk, an adapter or a file system is on."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ CLIENT, SERVER = "client", "virtual I/O server"
 def join(nodes: Mapping[str, Told], servers: Iterable[str], storages: Mapping[str, str]) -> None:
     """Add ``storage``, ``partition`` and ``layout`` to the subjects of every node.
 
-    ``servers`` are the nodes that are virtual I/O servers; ``storages`` what a user says: a pattern of
-    subjects to the name of their storage.  What the outputs do not say stays absent.
+    ``servers`` are the nodes that are virtual I/O servers; ``storages`` are the user's: a pattern
+    of subjects to the name of their storage.  What the outputs do not show stays absent.
     """
     at_server = set(servers)
     for name, told in nodes.items():
@@ -42,7 +42,7 @@ def join(nodes: Mapping[str, Told], servers: Iterable[str], storages: Mapping[st
 
 
 def _say(told: Told, storages: Mapping[str, str], families: Iterable[str]) -> None:
-    """What the user says goes over what the outputs say."""
+    """The user's storage names override those in the outputs."""
     for family in families:
         for subject, figures in told.subjects(family).items():
             for pattern, kind in storages.items():

@@ -1,4 +1,4 @@
-"""Collections as what `mawl tune check` compares: the same record that a run keeps of its machine."""
+"""Reads collections into the record that `mawl tune check` compares, the same as for a run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SCALE = ("mmlsconfig", "mmdiag", "mmlsfs", "mmlsdisk", "mmlsnsd")
 
 
 def collected(paths: Sequence[Path], storages: Mapping[str, str]) -> CurrentSettings:
-    """What the files say of each node; a node is called as its collector or its ``lparstat -i`` says."""
+    """Settings of each node in the files; its name is from the collector's lines or from ``lparstat -i``."""
     nodes: dict[str, Told] = {}
     servers, unread, platforms = set[str](), list[FileUnread](), dict[Platform, None]()
     for place in places(paths):
@@ -52,7 +52,7 @@ def collected(paths: Sequence[Path], storages: Mapping[str, str]) -> CurrentSett
 
 
 def _platforms(part: Section) -> list[Platform]:
-    """Of a system whose settings an output can hold."""
+    """Platforms whose settings an output can hold."""
     if part.command[0] in _SCALE:
         return ["spectrum scale"]
     on_aix = part.platform in ("aix", "vios") or part.command[0] in _AIX
