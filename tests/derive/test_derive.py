@@ -12,6 +12,7 @@ import pytest
 from mawl.derive.derive import Derived, DeriveRequest, derive
 from mawl.derive.folder import write_derived
 from mawl.derive.nights import parse_daily
+from mawl.derive.shown import text_of
 from mawl.derive.window import Night, parse_night
 from mawl.errors import UsageError
 from mawl.importers.build import ImportRequest, import_files
@@ -205,6 +206,19 @@ def test_what_is_left_out_is_of_the_jobs_of_the_night(tmp_path: Path) -> None:
     run = run_of(tmp_path, texts)
     left = derive(run, DeriveRequest(night=Night(START, START + 3600))).evidence.left_out
     assert (left.jobs_outside_the_night, left.views_and_startup_steps) == (1, 3)
+
+
+def test_what_exceeds_a_limit_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = "NOTE: There were 1000000 observations read"
+    many = "".join(f"NOTE: There were 1 observations read from the data set WORK.T{n}.\n" for n in range(102))
+    run = run_of(tmp_path, {name: text.replace(first, many + first, 1) for name, text in logs(WORDS).items()})
+    monkeypatch.setattr("mawl.derive.derive.MOST_STEPS", 2)
+    derived = derive(run, KEEP)
+    left = derived.evidence.left_out
+    assert (left.tables_beyond_the_first, left.steps_beyond_the_first) == (3 * 4, 3)
+    assert {len(job.steps) for job in (*derived.workload.jobs, *derived.evidence.jobs)} == {2}
+    said = text_of(derived.evidence, "shop")
+    assert "12 tables beyond the first 100 of a step" in " ".join(said.split())
 
 
 def test_nights_apart_are_refused_until_one_is_named(tmp_path: Path) -> None:

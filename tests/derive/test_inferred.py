@@ -25,6 +25,7 @@ NOTHING = StepTold(
     rows_written=None,
     tables=(),
     remote_tables=0,
+    tables_left_out=0,
     sort=None,
     indexes_used=0,
     io=None,

@@ -74,6 +74,7 @@ def derive(run: Run, request: DeriveRequest) -> Derived:
         _check_one_night(chosen)
     steps, others = _steps_of(run, chosen)
     worked = [job for job in chosen if steps.get(job.job)]
+    beyond = sum(max(len(steps[job.job]) - MOST_STEPS, 0) for job in worked)
     if not worked:
         raise _nothing(records, in_window, chosen, request)
     starts_at = request.night.starts_at if request.night else _first_start(worked)
@@ -104,6 +105,10 @@ def derive(run: Run, request: DeriveRequest) -> Derived:
                 jobs_without_steps=len(chosen) - len(worked),
                 views_and_startup_steps=others,
                 tables_of_databases=sum(told.remote_tables for job in worked for told in steps[job.job]),
+                tables_beyond_the_first=sum(
+                    told.tables_left_out for job in worked for told in steps[job.job]
+                ),
+                steps_beyond_the_first=beyond,
                 lines_skipped=sum(source.skipped_lines for source in run.facts.sources),
             ),
             programs=programs_of(evidence),
@@ -130,7 +135,7 @@ def _jobs(
     called = {job.job: names.fresh(f"{programs[job.program]}.{number}") for job, number in _numbered(worked)}
     jobs, evidence = [], []
     for job in worked:
-        found = steps_of(steps[job.job], job.job, inference, tables, names, size)
+        found = steps_of(steps[job.job][:MOST_STEPS], job.job, inference, tables, names, size)
         made = _job(job, called, place[job.job], names, tuple(step for step, _ in found), request)
         jobs.append(made if request.arrivals == "closed" else _on_the_clock(made, job, starts_at, request))
         evidence.append(
@@ -171,7 +176,7 @@ def _job(
 ) -> DerivedJob:
     return DerivedJob(
         name=called[job.job],
-        steps=steps[:MOST_STEPS],
+        steps=steps,
         session=names.of("s", place.lane),
         after=renamed(place, called),
         start_seconds=min(place.start_seconds * request.scale, MOST_SECONDS),

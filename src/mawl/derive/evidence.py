@@ -48,7 +48,11 @@ class JobEvidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
-    """What of the logs is in no derived job, by reason."""
+    """What of the logs is in no derived job, by reason.
+
+    ``tables_beyond_the_first`` are those beyond the first 100 of a step, ``steps_beyond_the_first`` those
+    beyond the first 10,000 of a job.
+    """
 
     jobs_outside_the_night: int
     jobs_without_times: int
@@ -56,6 +60,8 @@ class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
     jobs_without_steps: int
     views_and_startup_steps: int
     tables_of_databases: int
+    tables_beyond_the_first: int
+    steps_beyond_the_first: int
     lines_skipped: int
 
 

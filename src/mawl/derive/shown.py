@@ -9,6 +9,8 @@ from mawl.derive.estimate import ORIGINS, Origin
 from mawl.derive.evidence import DerivedEvidence, LeftOut, LoadOfProgram, Shares, whole
 from mawl.derive.inferred import CACHED_RATIO
 from mawl.derive.nights import ChosenNight, Thinning
+from mawl.model.derived import MOST_STEPS
+from mawl.model.step_notes import MOST_TABLES
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
 
@@ -121,6 +123,8 @@ def _left_out(left: LeftOut) -> str:
         (left.jobs_without_steps, "job", "without steps"),
         (left.views_and_startup_steps, "note", "of views, initialization or checks"),
         (left.tables_of_databases, "table", "of databases or other sessions"),
+        (left.tables_beyond_the_first, "table", f"beyond the first {MOST_TABLES} of a step"),
+        (left.steps_beyond_the_first, "step", f"beyond the first {MOST_STEPS:,} of a job"),
         (left.lines_skipped, "line", "of logs that cannot be read"),
     )
     return ", ".join(f"{counted_noun(count, noun)} {what}" for count, noun, what in told if count)

@@ -20,6 +20,8 @@ class StepTold(msgspec.Struct, frozen=True, kw_only=True):
     ``read_bytes`` and ``written_bytes`` are those of block operations, of all roles together: reads that
     memory served are not in them, writes are when a page becomes dirty.  Tables of databases and
     of other sessions are counted (``remote_tables``) and not in ``tables``: this host does not hold them.
+    ``tables_left_out`` counts those beyond :data:`~mawl.model.step_notes.MOST_TABLES`: nothing is known
+    of them.
     """
 
     number: int
@@ -34,6 +36,7 @@ class StepTold(msgspec.Struct, frozen=True, kw_only=True):
     rows_written: int | None
     tables: tuple[TableNote, ...]
     remote_tables: int
+    tables_left_out: int
     sort: SortNote | None
     indexes_used: int
     io: IoByRole | None
@@ -57,6 +60,7 @@ def told_of(step: StepRecord, *, linux: bool) -> StepTold:
         rows_written=step.rows_written,
         tables=tuple(table for table in notes.tables if not table.remote),
         remote_tables=sum(table.remote for table in notes.tables),
+        tables_left_out=notes.tables_left_out,
         sort=notes.sort,
         indexes_used=notes.indexes_used,
         io=step.io,
