@@ -1,1 +1,1 @@
-"""A workload out of SAS logs: what they tell of each step, what follows from it, what is assumed."""
+"""A workload from SAS logs: figures of each step that are told, inferred or assumed."""

@@ -1,4 +1,4 @@
-"""What is assumed of a step where its log tells less, with a range."""
+"""CPU time, memory and threads of a step, with ranges; assumed where its log has no figure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ THREADED = 1.05
 
 
 def cpu_seconds(told: StepTold) -> Ranged:
-    """CPU time, to the hundredth of each part; half of the real time where nothing tells it."""
+    """CPU time within half of its last digit; half of the real time where the log has none."""
     if told.cpu_seconds is not None:
         off = HUNDREDTH * (2 if told.split else 1)
         cpu = told.cpu_seconds
@@ -31,7 +31,7 @@ def cpu_seconds(told: StepTold) -> Ranged:
 
 
 def memory_bytes(told: StepTold, loads: Loads) -> Ranged:
-    """Peak memory; of a sort that tells none what it sorts, within SORTSIZE."""
+    """Peak memory; where the log has none, what a sort sorts (at most SORTSIZE), else a usual value."""
     if told.memory_bytes is not None:
         memory = float(told.memory_bytes)
         return Ranged(
@@ -45,7 +45,7 @@ def memory_bytes(told: StepTold, loads: Loads) -> Ranged:
 
 
 def threads(told: StepTold) -> Ranged:
-    """Threads that computed side by side: CPU over real time, rounded up."""
+    """Threads that computed at one time: CPU time divided by real time, rounded up."""
     if told.cpu_seconds is None or not told.real_seconds:
         return Ranged(1.0, 1.0, 1.0, "assumed", "one-thread")
     ratio = min(told.cpu_seconds / told.real_seconds, float(MOST_THREADS))

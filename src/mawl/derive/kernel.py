@@ -32,13 +32,13 @@ PROCEDURES: dict[str, Kernel] = {
 
 QUERIES = ("SQL", "FEDSQL")
 VOCABULARY = frozenset((*PROCEDURES, *QUERIES, "DATA", "DS2"))
-"""Words of SAS, which may stand in a derived folder; any other procedure is the shop's own: OTHER there."""
+"""Procedures of SAS that a derived folder may name; it calls any other procedure OTHER."""
 OTHER = "OTHER"
 
 READERS = frozenset(
     (*QUERIES, *(name for name, kernel in PROCEDURES.items() if kernel in ("summarise", "sort", "dense")))
 )
-"""Procedures that read a table whatever their notes say; SAS writes no note on what SQL reads."""
+"""Procedures that read a table even where no note says so; SAS writes no note on what SQL reads."""
 
 COMPUTES_SECONDS_PER_GB = 60.0
 """From so many CPU seconds for each GB a step of an unknown procedure counts as computing: mawl's programs of

@@ -1,4 +1,4 @@
-"""Many nights thinned to a few that stand for them, with the error that this makes."""
+"""A few of many nights that represent all of them, with the error of their sums."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mawl.store import Run
 from mawl.units import counted_noun
 
 MOST_NIGHTS = 1000
-"""Nights of one thinning: three years nearly."""
+"""The most nights to choose from: nearly three years."""
 
 _DAILY = re.compile(r"([0-9]{2}):([0-9]{2})/([0-9]{2}):([0-9]{2})")
 
@@ -88,7 +88,7 @@ class Thinning(msgspec.Struct, frozen=True, kw_only=True):
 def derive_nights(
     run: Run, request: DeriveRequest, window: DailyWindow, count: int
 ) -> tuple[Thinning, list[Derived]]:
-    """The nights that stand for all of a run, each derived; their jobs have the nights as ``weight``.
+    """The nights that represent all of a run, each derived; their jobs have the nights as ``weight``.
 
     Raises :class:`~mawl.errors.UsageError` as :func:`thinned` and :func:`~mawl.derive.derive.derive` do.
     """

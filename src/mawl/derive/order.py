@@ -1,4 +1,4 @@
-"""What started by the clock, and what when another job had ended."""
+"""Which jobs the clock started, and which started when another job had ended."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_AFTER = 50
 
 
 class Arrival(msgspec.Struct, frozen=True):
-    """Where a job stands: its lane, the jobs it followed, and its second of the clock (0: none)."""
+    """The order of a job: its lane, the jobs that it followed, and its second of the clock (0: at once)."""
 
     lane: str
     after: tuple[str, ...]

@@ -14,13 +14,13 @@ NUMBER_BYTES = 8
 USUAL_VARIABLES = 20
 USUAL_RECORD_BYTES = 100
 SHORTEST, LONGEST = 0.4, 4.0
-"""How far 8 bytes a variable may be off: numbers of length 3, and mostly text of 32 characters."""
+"""The range of 8 bytes for each variable: from numbers of length 3 to text of 32 characters."""
 
 WIDTH_SHORTEST, WIDTH_LONGEST = 0.8, 1.25
-"""How far a width may be off that was seen when the table was written."""
+"""The range of a width that comes from the step that wrote the table."""
 
 Key = tuple[str, str]
-"""Whose the table is (a job for tables of WORK, else nobody), and LIBREF.MEMBER in upper case."""
+"""The job whose table it is (empty for permanent tables), and LIBREF.MEMBER in upper case."""
 
 USUAL_ROLES: dict[Role, re.Pattern[str]] = {
     "work": re.compile(r"WORK|USER"),

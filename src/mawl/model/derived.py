@@ -1,7 +1,7 @@
 """Derived jobs: what a job of a shop did, step by step, in numbers that kernels reproduce.
 
-``mawl derive`` writes them to a file beside the workload file, and ``mawl run`` runs them.  They hold
-numbers and plain names only: no text of a log, no path, no program.
+``mawl derive`` writes them to a file next to the workload file, and ``mawl run`` runs them.  They have
+only numbers and plain names: no text of a log, no path, no program.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FORMAT: Literal[1] = 1
 """Of the file.  History: 1, the first."""
 
 FILE = "derived.json"
-"""What ``mawl derive`` calls it, and the name in every run folder."""
+"""Its name in the folder of ``mawl derive`` and in every run folder."""
 
 MOST_BYTES = 10**15
 """Of a step in a role and direction, of a table, of memory: a petabyte."""
@@ -41,7 +41,7 @@ Requests = Annotated[int, Meta(ge=0, le=MOST_REQUESTS)]
 Seconds = Annotated[float, Meta(ge=0, le=MOST_SECONDS)]
 
 Kernel = Literal["scan", "sort", "join", "summarise", "look_up", "write", "dense", "sparse", "hold"]
-"""The kind of work that a step does beside its input and output."""
+"""The kind of work that a step does in addition to its input and output."""
 
 KERNELS: dict[Kernel, str] = {
     "scan": "tests conditions over every row and counts what holds",

@@ -1,4 +1,4 @@
-"""Which files of its own a derived job reads: the same for the plan, that counts, and for the job itself.
+"""Which temporary files a derived job reads: one rule for the plan, which counts bytes, and for the job.
 
 A step writes one file in each role that it writes to.  A step that reads ``work`` or ``util`` takes the
 files that earlier steps wrote there, the newest first, and where they hold fewer bytes than it reads goes

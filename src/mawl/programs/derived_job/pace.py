@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 SHORTEST_SECONDS = 0.002
-"""Less than this is not worth a unit: it is left to the next look, and at the end to nobody."""
+"""If less than this is missing, no unit is done: the next look makes up for it, or the step lacks it."""
 
 SHORTEST_SECONDS_OF_THREAD = 0.010
 """With several threads less than this each is not worth waking them."""
