@@ -83,8 +83,14 @@ def test_the_clock_begins_where_the_first_job_puts_it(hours: int) -> None:
 
 def test_a_job_that_failed_is_not_in_time() -> None:
     records = ran(a=(1, 3), b=(3, 5))
-    found = night_of([records[0], replace(records[1], outcome="failed")], JOBS)
+    two = {name: JOBS[name] for name in ("a", "b")}
+    found = night_of([records[0], replace(records[1], outcome="failed")], two)
     assert found is not None and (found.jobs, found.not_finished, found.late) == (2, 1, 0)
+
+
+def test_a_job_that_a_killed_run_has_no_record_of_is_not_in_time() -> None:
+    found = night(a=(1, 3), b=(3, 5))
+    assert (found.jobs, found.not_finished, found.late) == (4, 2, 0)
 
 
 def test_without_a_time_to_be_done_by_nothing_is_said() -> None:

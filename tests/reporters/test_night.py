@@ -67,6 +67,10 @@ def test_a_job_that_failed_misses_the_night(tmp_path: Path) -> None:
     assert "night     missed: 1 job of 4 did not finish" in report(tmp_path, jobs)
 
 
+def test_a_killed_run_misses_the_night(tmp_path: Path) -> None:
+    assert "night     missed: 2 jobs of 4 did not finish" in report(tmp_path, ran(a=(1, 3), b=(3, 5)))
+
+
 def test_another_scale_or_other_arrivals_have_no_clock_of_the_night(tmp_path: Path) -> None:
     small = replace(FACTS, workload=replace(FACTS.workload, scale=0.1))
     (tmp_path / "one").mkdir()

@@ -55,13 +55,10 @@ class StepOverLogs(msgspec.Struct, frozen=True, kw_only=True):
 def night_of(records: Sequence[JobRecord], derived: Mapping[str, DerivedJob]) -> NightOfRun | None:
     """How the night of a run went; None where no job was due, or none has ended.
 
-    ``derived`` are the records of the jobs by their programs.  A job that did not finish is never in time.
+    ``derived`` are all derived jobs of the run by their programs.  A job that did not finish is never in
+    time, nor is one without a record: the run was killed before the job ended.
     """
-    due = {
-        record.program: derived[record.program]
-        for record in records
-        if record.program in derived and derived[record.program].due_seconds is not None
-    }
+    due = {name: job for name, job in derived.items() if job.due_seconds is not None}
     ended = _ended(records, derived)
     spare = {name: (job.due_seconds or 0.0) - ended[name].ended for name, job in due.items() if name in ended}
     if not spare:
