@@ -1,6 +1,6 @@
-"""The rules of ``mawl validate`` held against the papers whose results mawl ships: a table from their words.
+"""The papers whose results mawl ships, compared with the rules of ``mawl validate``.
 
-``papers_judged.toml`` has the words, and what they say to a rule.
+``papers_judged.toml`` has what each paper says about a rule, and whether it meets the rule.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SILENT = "not said"
 
 
 class PaperRuling(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a paper's ``words`` say to a rule."""
+    """What a paper says about a rule (``words``), and whether that meets the rule (``state``)."""
 
     state: Literal["met", "not met", "not said"]
     words: str
@@ -57,13 +57,13 @@ def section() -> list[str]:
     return [
         "## The published papers",
         "",
-        "What the papers behind `mawl published` say of themselves, held against the rules.",
+        "This table compares the papers behind `mawl published` with the rules, by what the papers say.",
         "They were written for other readers and before these rules.",
-        "None is accepted, because none publishes what its figures were computed from.",
-        "`not said` is no reproach: the paper says nothing of it, or too little to tell.",
+        "No paper is accepted, because none publishes the data that its figures were computed from.",
+        "`not said` means that the paper gives no information, or too little to decide.",
         "",
         *table(("rule", *(f"`{key}`" for key in keys)), rows),
-        f"None of them says anything to the other rules: {silent}.",
+        f"The papers say nothing about the other rules: {silent}.",
         "",
         *table(("paper", "rule", "what it says"), words),
     ]

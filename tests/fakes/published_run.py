@@ -28,6 +28,7 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.from_spec import plan_of
 from mawl.plan.workload import JobPlan, Plan
 from mawl.plan.write import plan_toml
+from mawl.runner.facts import planned_jobs
 from mawl.spec.program_options import ROLES
 from mawl.spec.record import RunSpec
 from mawl.store.campaign import write_campaign
@@ -135,28 +136,13 @@ def _working(seconds: float) -> Waits:
     )
 
 
-def planned(job: JobPlan) -> PlannedJob:
-    """A job of the plan as run.json has it."""
-    return PlannedJob(
-        job=job.job,
-        program=job.program,
-        program_class=CATALOGUE[job.program].program_class,
-        session=job.session,
-        stage=job.stage,
-        node=NODE,
-        replica=job.replica,
-        gate=job.gate,
-        trail_out=job.trail_out,
-    )
-
-
-def _job(job: JobPlan, start: float, end: float, steps: list[StepRecord]) -> JobRecord:
+def _job(job: PlannedJob, start: float, end: float, steps: list[StepRecord]) -> JobRecord:
     own = total(step.usage for step in steps if step.kind != "verify")
     startup = Usage(real_time_seconds=0.1, user_cpu_seconds=0.06, system_cpu_seconds=0.02)
     both = [step.io for step in steps if step.io is not None]
     io = sum_by_role(both)
     return JobRecord(
-        **msgspec.structs.asdict(planned(job)),
+        **msgspec.structs.asdict(job),
         outcome="finished",
         verified=True,
         exit_code=0,
@@ -227,7 +213,7 @@ def _facts(plan: Plan, run_id: str, start: float, seconds: float, jobs: list[Job
                 memory_bytes=24 * 2**30,
             )
         ],
-        planned_jobs=[planned(job) for job in plan.jobs()],
+        planned_jobs=planned_jobs(plan, CATALOGUE, NODE),
         software={"pyarrow": "26.0.1"},
         settings={"transparent_hugepage": "madvise"},
         roles={role: [f"/mnt/{role}"] for role in ROLES},
@@ -290,10 +276,11 @@ def write_published(
     """Write the folder of such a run; its facts."""
     plan = bed_plan()
     jobs, steps, events = [], [], []
+    planned = {job.job: job for job in planned_jobs(plan, CATALOGUE, NODE)}
     for job in plan.jobs():
         begun, over = spans(plan, start, seconds)[job.job]
         own = _steps(job, begun, over)
-        record = _job(job, begun, over, own)
+        record = _job(planned[job.job], begun, over, own)
         steps += own
         jobs.append(record)
         events.append(EventRecord(happened_at=begun, event="job_started", job=job.job))

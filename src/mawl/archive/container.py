@@ -76,7 +76,7 @@ def write_pack(file: BinaryIO, members: Mapping[str, bytes | Path]) -> None:
                 cure="rename the run folder, or the session of the workload that has that name",
             )
         content = members[name]
-        size, crc, sha256 = _summed(_parts_of(content))
+        size, crc, sha256 = summed(content)
         head = _local(name, size, crc)
         member = Member(name=name, size=size, crc=crc, sha256=sha256, offset=offset + len(head))
         offset = member.offset + size
@@ -133,6 +133,11 @@ def extract(path: Path, members: Sequence[Member], folder: Path, place: Callable
                 while left and (part := file.read(min(_PART_BYTES, left))):
                     into.write(part)
                     left -= len(part)
+
+
+def summed(content: bytes | Path) -> tuple[int, int, str]:
+    """Length in bytes, CRC-32 and SHA-256 of a content, or of the file that holds it; raises OSError."""
+    return _summed(_parts_of(content))
 
 
 def _walk(file: BinaryIO) -> Iterator[Member]:

@@ -1,7 +1,7 @@
 """What the files of a run hold, as digests: of each column of its tables, and of each other file.
 
-The manifest sums up files; this sums up what was read from them when the figures were printed.  It lies
-beside the figures, so that whoever alters a table and writes a new manifest alters this, too, or is found.
+The manifest has checksums of files; these digests are of the values that mawl read when it printed the
+figures.  A pack has both: a table that was altered under a new manifest no longer agrees with its digests.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.archive.container import read_members, write_pack
+from mawl.archive.container import summed, write_pack
 from mawl.archive.folder import content_of, files_of
 from mawl.archive.layout import CAMPAIGN, MANIFEST, PRINTED, RUNS, is_name
 from mawl.archive.manifest import (
@@ -119,13 +119,10 @@ def _write(
 ) -> PackManifest:
     beside = output.with_name(f".{output.name[:100]}.{os.getpid()}-{secrets.token_hex(4)}")
     try:
-        with beside.open("xb") as file:
-            write_pack(file, {MANIFEST: b"", **members})
-        sums = {
-            member.name: MemberSum(bytes=member.size, sha256=member.sha256)
-            for member in read_members(beside)
-            if member.name != MANIFEST
-        }
+        sums = {}
+        for name, content in members.items():
+            size, _, sha256 = summed(content)
+            sums[name] = MemberSum(bytes=size, sha256=sha256)
         manifest = PackManifest(
             kind="campaign" if request.campaign else "run",
             division=request.division,
@@ -136,10 +133,10 @@ def _write(
             statement=request.statement,
             members=sums,
         )
-        content = encoded(manifest)
-        signature = () if request.key is None else (sign(content, request.key),)
-        with beside.open("wb") as file:
-            write_pack(file, {MANIFEST: content, **members, **dict(signature)})
+        listed = encoded(manifest)
+        signature = () if request.key is None else (sign(listed, request.key),)
+        with beside.open("xb") as file:
+            write_pack(file, {MANIFEST: listed, **members, **dict(signature)})
             file.flush()
             os.fsync(file.fileno())
         beside.rename(output)

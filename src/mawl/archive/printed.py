@@ -1,4 +1,4 @@
-"""What is printed of a run in a pack, and in the same way by who validates it."""
+"""What mawl prints of a run in a pack; ``mawl validate`` prints it again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mawl.store import open_run
 
 
 class PrintedRun:
-    """A run folder with its judged summary, by mawl's own bounds: those of nobody's ``mawl.toml``."""
+    """A run folder with its summary, judged by mawl's default bounds without any ``mawl.toml``."""
 
     def __init__(self, folder: Path, campaign: bytes | None = None) -> None:
         """``campaign`` is the record of the campaign that the run is packed with.

@@ -1,4 +1,4 @@
-"""What the rules judge: a pack that was opened safely, or a run folder or campaign as it lies there."""
+"""What the rules judge: a pack that was opened safely, or a run folder or campaign in its place."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class ValidationSubject:
 
 @contextmanager
 def opened_pack(path: Path, signers: Path | None = None) -> Iterator[ValidationSubject]:
-    """A pack, its runs written below a folder that is ours and goes again.
+    """A pack, its runs extracted into a temporary folder that is removed afterwards.
 
     Raises :class:`~mawl.errors.UnreadableRunError` where the file is no pack.
     """
@@ -124,12 +124,12 @@ def opened_pack(path: Path, signers: Path | None = None) -> Iterator[ValidationS
 
 
 def run_subject(folder: Path) -> ValidationSubject:
-    """A run folder where it lies."""
+    """A run folder in its place."""
     return ValidationSubject(folder.name, {folder.name: folder})
 
 
 def campaign_subject(folder: Path) -> ValidationSubject:
-    """A campaign where it lies, with its finished runs.  Raises UnreadableRunError."""
+    """A campaign in its place, with its finished runs.  Raises UnreadableRunError."""
     record = read_campaign(folder)
     folders = {name: folder / name for name in finished_runs(record)}
     return ValidationSubject(folder.name, folders, campaign=folder)

@@ -7,6 +7,7 @@ from mawl.advice.conditions import State as CheckState
 from mawl.archive.rules.rule import Ruling, State
 from mawl.archive.validating import Validation
 from mawl.printable import printable
+from mawl.units import counted_noun
 
 MOST_FAULTS = 5
 CHECKS: dict[State, CheckState] = {
@@ -50,7 +51,7 @@ def _sentence(one: Ruling) -> str:
 
 
 def _head(validation: Validation) -> str:
-    runs = f"{len(validation.runs)} run{'s' * (len(validation.runs) != 1)}"
+    runs = counted_noun(len(validation.runs), "run")
     division = "" if validation.division is None else f", {validation.division} division"
     submitter = validation.statement.submitter if validation.statement is not None else ""
     said = f", submitted by {printable(submitter)}" if submitter else ""

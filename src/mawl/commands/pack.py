@@ -19,7 +19,7 @@ from mawl.commands.html import named
 from mawl.errors import UsageError
 from mawl.store import locate
 from mawl.store.campaign import campaign_folder
-from mawl.units import format_bytes
+from mawl.units import counted_noun, format_bytes
 
 NAME = "pack"
 HELP = "one file of a run or campaign that others can check: data, figures, manifest, signature"
@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
         output.absolute(),
     )
     size = format_bytes(output.stat().st_size)
-    runs_text = f"{len(manifest.runs)} run{'s' * (len(manifest.runs) != 1)}"
-    print(f"pack: {shlex.quote(named(output.absolute()))} ({runs_text}, {size})")
+    count = counted_noun(len(manifest.runs), "run")
+    print(f"pack: {shlex.quote(named(output.absolute()))} ({count}, {size})")
     print(f"check it with: mawl validate {shlex.quote(named(output.absolute()))}")
     return 0

@@ -26,7 +26,7 @@ PART_LEVEL = value_of("history.part_level")
 NOTICED_WITHIN = 3
 """Nights within which the smallest change that is printed would be noticed."""
 CLOSE_NIGHTS = 2
-"""Changes of parts this near to one of the whole load are told with it."""
+"""Changes of parts this near to one of the whole load are reported with it."""
 MOST_PROGRAMS = 5
 LOAD_FIGURES = ("used_bytes", "free_bytes", "used_ratio", "available_bytes")
 """Figures of an inventory that are no settings: they are other ones every night."""

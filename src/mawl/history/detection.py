@@ -1,6 +1,6 @@
 """When the level of a series changed: the change-point model of statistical process control.
 
-Night by night, the last two to seven nights are held against all nights since the last change by Student's
+Night by night, the last two to seven nights are compared with all nights since the last change by Student's
 t with a pooled spread, and the split with the strongest evidence is taken (Hawkins, Qiu and Kang 2003, "The
 changepoint model for statistical process control", Journal of Quality Technology 35(4): neither mean nor
 spread need be known beforehand).  Instead of their tables the level is divided by the number of splits
@@ -48,8 +48,8 @@ class _Spread(msgspec.Struct, frozen=True):
 def change_points(values: Sequence[float], level: float) -> list[ChangeFound]:
     """The changes of a series, in order, each as it was found night by night.
 
-    ``level`` is how often a value may be taken for a change where there is none, in about one of 1 /
-    ``level`` values at most.
+    ``level`` bounds the rate of false alarms: without a change, at most about this share of the values
+    raises one.
     """
     series = np.asarray(values, dtype=np.float64)
     found: list[ChangeFound] = []

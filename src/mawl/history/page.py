@@ -6,7 +6,7 @@ from html import escape
 from math import exp
 
 from mawl.history.changes import History
-from mawl.history.text import details, head, title
+from mawl.history.text import NIGHT_HEAD, details, head, night_rows, title
 from mawl.units import format_instant, format_seconds
 
 WIDTH, HEIGHT, EDGE = 960, 260, 40
@@ -36,15 +36,11 @@ def render(history: History) -> str:
             for name, sentence in details(change)
         ]
         parts.append("</table>")
+    head_row = "".join(f"<th>{escape(cell)}</th>" for cell in NIGHT_HEAD)
     rows = "".join(
-        f"<tr><td>{escape(night.night)}</td><td>{format_instant(night.started_at)}</td><td>{night.runs}</td>"
-        f"<td>{'-' if night.log_seconds is None else format_seconds(exp(night.log_seconds))}</td></tr>"
-        for night in history.nights
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in night_rows(history)
     )
-    parts.append(
-        "<h2>Nights</h2><table><tr><th>night</th><th>started</th><th>runs</th>"
-        f"<th>a job took (geometric mean)</th></tr>{rows}</table></body></html>"
-    )
+    parts.append(f"<h2>Nights</h2><table><tr>{head_row}</tr>{rows}</table></body></html>")
     return "\n".join(parts) + "\n"
 
 

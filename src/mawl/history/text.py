@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from math import exp
+
 from mawl.history.changes import History, HistoryChange, SeriesChange
 from mawl.printable import printable
+from mawl.reporters.figure import ABSENT
 from mawl.reporters.markup import escaped, table
 from mawl.units import counted_noun, format_change, format_instant, format_seconds
 
 MOST_CAUSES = 12
 MOST_LEFT_OUT = 5
+NIGHT_HEAD = ("night", "started", "runs", "a job took (geometric mean)")
 Line = tuple[str, str]
 """A short name and a sentence."""
 
@@ -30,12 +34,9 @@ def markdown(history: History) -> str:
         lines += [f"#### {escaped(title(change))}", ""]
         lines += [f"- **{name}**: {escaped(sentence)}" for name, sentence in details(change)]
         lines.append("")
-    rows = [
-        (escaped(night.night), format_instant(night.started_at), str(night.runs), _seconds(night.log_seconds))
-        for night in history.nights
-    ]
+    rows = [tuple(map(escaped, row)) for row in night_rows(history)]
     lines += [f"<details><summary>{counted_noun(len(rows), 'night')}</summary>", ""]
-    lines += table(("night", "started", "runs", "a job took (geometric mean)"), rows)
+    lines += table(NIGHT_HEAD, rows)
     return "\n".join([*lines, "", "</details>"]) + "\n"
 
 
@@ -100,7 +101,14 @@ def details(change: HistoryChange) -> list[Line]:
     return lines
 
 
-def _seconds(logarithm: float | None) -> str:
-    from math import exp
-
-    return "-" if logarithm is None else format_seconds(exp(logarithm))
+def night_rows(history: History) -> list[tuple[str, ...]]:
+    """A row of each night, with cells as :data:`NIGHT_HEAD` names them."""
+    return [
+        (
+            night.night,
+            format_instant(night.started_at),
+            str(night.runs),
+            ABSENT if night.log_seconds is None else format_seconds(exp(night.log_seconds)),
+        )
+        for night in history.nights
+    ]

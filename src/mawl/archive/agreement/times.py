@@ -1,4 +1,4 @@
-"""Events, samples and phases against the jobs: who saw the run from outside, second by second."""
+"""Events, samples and phases compared with the jobs, second by second."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mawl.archive.agreement.tables import RunRecords
 from mawl.model.records import EventRecord, JobRecord
 
 SLACK_SECONDS = 2.0
-"""A sample may lie this far from the second that it is of, on a machine with more to do than processors."""
+"""The most that a sample may be early or late, on a machine with more tasks than processors."""
 SUMS = (
     "application_read_bytes",
     "application_written_bytes",

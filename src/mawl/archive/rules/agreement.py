@@ -42,11 +42,10 @@ RULE = ValidationRule(
     number=7,
     name="agreement",
     title="Jobs, steps, events, samples and facts agree",
-    shows="Jobs are those of the plan, the kernel's account of a job is its start-up, steps and check, calls "
-    "by role fit their histograms and volumes, waits add up to the time, events and samples saw the jobs "
-    "when their rows say, sums never "
-    "fall, and equal jobs of several runs have equal answers.",
-    limits="Who alters every table alike is not found: half of all times and of all bytes agree with each "
-    "other as well as the whole ones.",
+    shows="Jobs are those of the plan. The kernel's figures of a job are the sum of start-up, steps and "
+    "check. Calls by role agree with their histograms and volumes. Waits add up to the time. Events and "
+    "samples agree with the times of the jobs. Sums never fall. Equal jobs of several runs have equal "
+    "answers.",
+    limits="Consistent changes of all tables: halved times and halved bytes agree with each other, too.",
     check=_check,
 )

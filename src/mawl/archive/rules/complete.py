@@ -68,7 +68,6 @@ RULE = ValidationRule(
     title="Every file of every run is there and can be read",
     shows="Facts, plan, four tables and logs of each run are there, in a format that this mawl reads; of a "
     "campaign every run that it finished.",
-    limits="Runs that were never put into the campaign are not missed: who shows one of three campaigns "
-    "shows the best.",
+    limits="Whether there are other runs: a maker of three campaigns can publish only the best one.",
     check=_check,
 )

@@ -1,4 +1,4 @@
-"""V04 contents: the tables hold what they held when the figures were printed."""
+"""V04 contents: the tables are unchanged since the figures were printed."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def _difference(stated: bytes, now: bytes) -> str | None:
 RULE = ValidationRule(
     number=4,
     name="contents",
-    title="Tables and files hold what they held when the figures were printed",
-    shows="The digest of every column of every table, and of every other file, is the one that was written "
-    "with the figures. That of a column is taken of its values, however the file is laid out.",
-    limits="The digests lie in the pack: whoever alters a table and packs again has new ones.",
+    title="Tables and files are unchanged since the figures were printed",
+    shows="Every column of every table, and every other file, has the digest that mawl wrote with the "
+    "figures. The digest of a column depends on its values only, not on the layout of the file.",
+    limits="Whether the digests are the original ones: after altering a table, anybody can pack again.",
     check=_check,
 )

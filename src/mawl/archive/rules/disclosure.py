@@ -48,6 +48,6 @@ RULE = ValidationRule(
     title="What a reader needs to repeat the run is known",
     shows="Processor, cores, memory and kernel of each node, file system, size and disks of each role, "
     "software versions, kernel settings, options, seed and command are in run.json.",
-    limits="It does not show that the disks are what they say: a virtual machine sees what it is given.",
+    limits="Whether the disks are what they report: a virtual machine sees only what its host shows.",
     check=_check,
 )

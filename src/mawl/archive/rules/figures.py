@@ -1,4 +1,4 @@
-"""V05 figures: every printed figure is the one that the tables give."""
+"""V05 figures: every printed figure follows from the tables."""
 
 from __future__ import annotations
 
@@ -82,9 +82,10 @@ def _short(value: Any) -> str:
 RULE = ValidationRule(
     number=5,
     name="figures",
-    title="Every printed figure is the one that the tables give",
-    shows="Each figure of summary.json was computed again from jobs, steps, events, samples and facts, and "
-    "is equal. Where another version of mawl printed it, figures that both know are compared, within 1e-9.",
-    limits="It shows that the figures follow from the tables, not that the tables were measured.",
+    title="Every printed figure follows from the tables",
+    shows="mawl computed each figure of summary.json again from jobs, steps, events, samples and facts, and "
+    "it is equal. If another version of mawl printed it, mawl compares the figures that both versions have; "
+    "their relative difference is at most 1e-9.",
+    limits="Whether the tables were measured.",
     check=_check,
 )

@@ -1,4 +1,4 @@
-"""V06 pages: every page and log is the one that the tables give."""
+"""V06 pages: every page and log follows from the tables."""
 
 from __future__ import annotations
 
@@ -114,11 +114,10 @@ def _other_version(where: str, made_by: str) -> Fault:
 RULE = ValidationRule(
     number=6,
     name="pages",
-    title="Every page and log is the one that the tables give",
-    shows="report.md and disclosure.md of a pack, report.html of a run folder, and the SAS-style log of each "
-    "job where this version wrote it, were printed again, and are equal byte for byte.",
-    limits="Only the code that printed a page can print it again: another version says that it does not "
-    "know, and the pack is not accepted by it. Output that a program wrote itself (logs/JOB.log) is not "
-    "printed again.",
+    title="Every page and log follows from the tables",
+    shows="mawl printed these again, with equal bytes: report.md and disclosure.md of a pack, report.html of "
+    "a run folder, and the SAS-style log of each job if this version of mawl wrote it.",
+    limits="Pages of another version of mawl: for these the rule is not known, and the pack is not accepted. "
+    "Output that a program wrote itself (logs/JOB.log) is not checked.",
     check=_check,
 )

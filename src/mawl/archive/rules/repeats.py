@@ -1,4 +1,4 @@
-"""V25 repeats: as many runs of the workload as a published figure wants, and all of them are here."""
+"""V25 repeats: there are as many runs as a published figure needs, and none is missing."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def _arm(subject: ValidationSubject, name: str) -> tuple[str, str] | str:
 RULE = ValidationRule(
     number=25,
     name="repeats",
-    title="Enough runs of the workload, and all of them are here",
-    shows=f"At least {FEWEST_REPEATS} runs of one arm of one campaign are in the pack, as many as each of "
-    "them says, and no run twice.",
-    limits="A campaign that was made again until it pleased looks like the first one.",
+    title="There are enough runs, and no run of the campaign is missing",
+    shows=f"There are at least {FEWEST_REPEATS} runs of one arm of one campaign, as many as each of them "
+    "says, and no run twice.",
+    limits="Whether the campaign was the first: a maker can repeat it and publish only the best one.",
     check=_check,
 )

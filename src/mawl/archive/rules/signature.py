@@ -1,4 +1,4 @@
-"""V03 signature: where the manifest is signed, the signature is one of it."""
+"""V03 signature: if the pack is signed, the signature is valid for its manifest."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def _check(subject: ValidationSubject) -> list[Fault] | None:
 RULE = ValidationRule(
     number=3,
     name="signature",
-    title="A signature that is there is one of this manifest",
+    title="If the pack is signed, the signature is valid for its manifest",
     shows="The holder of a key signed exactly this manifest, and with it every file. With --signers the key "
     "is one that the reader named.",
-    limits="A signature says who vouches for the figures, not that they are true. Without --signers nobody "
-    "checked whose key it is. An unsigned pack is not refused.",
+    limits="Whether the figures are true: a signature only says who vouches for them. Without --signers mawl "
+    "does not check whose key it is, and accepts a pack without a signature.",
     check=_check,
 )

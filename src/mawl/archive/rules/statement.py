@@ -23,8 +23,8 @@ def _check(subject: ValidationSubject) -> list[Fault] | None:
 RULE = ValidationRule(
     number=27,
     name="statement",
-    title="The maker's own words are filled in",
-    shows=f"The pack says {', '.join(WANTED)}.",
-    limits="Nobody checked what it says.",
+    title="The statement of the maker is complete",
+    shows=f"The statement has {', '.join(WANTED)}.",
+    limits="Whether the statement is true.",
     check=_check,
 )

@@ -1,4 +1,4 @@
-"""V02 unaltered: every byte of the pack is the one that its manifest sums up."""
+"""V02 unaltered: every file of the pack has the size and the SHA-256 that the manifest lists."""
 
 from __future__ import annotations
 
@@ -25,16 +25,20 @@ def _compared(subject: ValidationSubject) -> Iterator[Fault]:
         yield Fault(where=name, sentence=f"is {where}", cure=_AGAIN)
     for name in sorted(set(there) & set(summed)):
         if (there[name].size, there[name].sha256) != (summed[name].bytes, summed[name].sha256):
-            yield Fault(where=name, sentence="is not the file that the manifest sums up", cure=_AGAIN)
+            yield Fault(
+                where=name,
+                sentence="does not have the size and the SHA-256 that the manifest lists",
+                cure=_AGAIN,
+            )
 
 
 RULE = ValidationRule(
     number=2,
     name="unaltered",
-    title="Every byte is the one that the manifest sums up",
-    shows="The pack is byte for byte in the one form that mawl writes, and each member has the size and the "
-    "SHA-256 of the manifest.",
-    limits="A manifest is no seal: whoever alters a file can write a new manifest around it. The rules after "
-    "this one look for that, and a signature (V03) binds the manifest to a key.",
+    title="Every file has the size and the SHA-256 that the manifest lists",
+    shows="The pack has exactly the bytes that mawl would write, and each file has the size and the SHA-256 "
+    "that the manifest lists.",
+    limits="Whether the manifest is the original one: after altering a file, anybody can write a new "
+    "manifest. Later rules look for that, and a signature (V03) binds the manifest to a key.",
     check=_check,
 )

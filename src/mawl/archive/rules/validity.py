@@ -1,4 +1,4 @@
-"""V09 to V26: the rules of validity that every report of a run shows, asked of every run of a pack."""
+"""V09 to V24: the rules of validity that every report of a run shows, asked of every run."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ NUMBERS: tuple[tuple[int, str, str], ...] = (
     (11, "duration", "The active phase lasted long enough"),
     (12, "reach", "What programs moved reached the devices"),
     (13, "residency", "The page cache was cold, or declared warm"),
-    (14, "competition", "Nobody else used the machine"),
+    (14, "competition", "No other program used the machine"),
     (15, "writeback", "Memory held no earlier writes at the start"),
-    (16, "clock", "Nobody set the clock"),
+    (16, "clock", "The clock was not set during the run"),
     (17, "coverage", "I/O by role saw what the kernel saw"),
     (18, "sampling", "The run was sampled without gaps"),
     (19, "swap", "The system did not swap"),
@@ -29,9 +29,7 @@ NUMBERS: tuple[tuple[int, str, str], ...] = (
 )
 """Number, rule of :mod:`mawl.advice.validity` and title.  ``repeats`` counts runs, and is V25."""
 
-_LIMITS = (
-    "It goes by what the run recorded of itself. docs/design/validity.md gives the reason for each bound."
-)
+_LIMITS = "Whether the run's own records are true. docs/design/validity.md gives the reason for each bound."
 
 
 def faults_of(rule: str, subject: ValidationSubject) -> Iterator[Fault]:

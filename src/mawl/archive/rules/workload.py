@@ -1,4 +1,4 @@
-"""V08 workload: what ran is a published workload, or is declared to be another one."""
+"""V08 workload: the workload is published, or declared as another one."""
 
 from __future__ import annotations
 
@@ -133,10 +133,10 @@ def _unlike_facts(plan: Plan, facts: RunFacts) -> str | None:
 RULE = ValidationRule(
     number=8,
     name="workload",
-    title="A published workload (closed division), or declared to be another (open)",
-    shows="plan.toml is what this mawl makes of the published workload of that name, job by job with every "
-    "option; scale and seed are free. The facts of the run name the same jobs.",
-    limits="In the open division anything may run; its figures are not compared with those of the closed "
-    "one. That the plan ran as it says is for V07 and V09.",
+    title="The workload is published (closed division), or declared as another one (open division)",
+    shows="In the closed division, plan.toml is what this version of mawl makes from the published workload "
+    "of that name, with every option of every job; scale and seed are free. run.json names the same jobs.",
+    limits="Whether the plan ran: V07 and V09 check that. In the open division any workload may run, and its "
+    "figures are not compared with those of the closed division.",
     check=_check,
 )

@@ -44,7 +44,7 @@ HEAD = (
 
 
 def index(entries: Sequence[SiteEntry]) -> str:
-    """All packs in groups that may be compared, and the papers beside them."""
+    """All packs in groups that may be compared, and then the results of papers."""
     groups: dict[tuple[str, str, str], list[SiteEntry]] = {}
     for entry in entries:
         groups.setdefault(entry.group, []).append(entry)
@@ -60,8 +60,8 @@ def index(entries: Sequence[SiteEntry]) -> str:
         parts.append(_table(HEAD, [_row(entry) for entry in sorted(members, key=_order)]))
     parts += [
         "<h2>What papers published</h2>",
-        "<p>Other machines, other programs and one run each: their totals are no comparison with the above. "
-        "mawl compares them per core and in shape (mawl compare ID RUN).</p>",
+        "<p>Other machines, other programs and one run each: do not compare their totals with the tables "
+        "above. mawl compares them per core and in shape (mawl compare ID RUN).</p>",
         _table(("result", "sessions", "real time, sum", "sustained", "per core"), list(_papers())),
         f"<script>{FILTER}</script>",
     ]
