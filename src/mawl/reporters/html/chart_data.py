@@ -10,6 +10,7 @@ from mawl.advice.limit.verdict import classify
 from mawl.analysis.arrays import Values, arrays_over_time
 from mawl.analysis.over_time import OverTime, over_time
 from mawl.analysis.sessions import Sessions, sessions
+from mawl.analysis.throughput import cores_of
 from mawl.analysis.view import RunView
 from mawl.analysis.windows import Windows, initial_edges
 from mawl.model.arrays import ArrayStatistics
@@ -23,6 +24,7 @@ class ChartData(msgspec.Struct, frozen=True, kw_only=True):
     the first start.  ``limits`` are begin, end and what limited it of each window that tells.
     ``why_not_drawn`` says why there is nothing to draw over time; of a run that ``goes_on``, why there is
     nothing yet.  ``arrays`` are figures at storage arrays, a value for each window of the active phase.
+    ``cores`` are those that the jobs could use, as for figures per core.
     """
 
     jobs: list[JobRecord]
@@ -38,6 +40,7 @@ class ChartData(msgspec.Struct, frozen=True, kw_only=True):
     why_not_drawn: str
     goes_on: bool
     arrays: dict[str, Values]
+    cores: float | None
 
 
 def chart_data(view: RunView) -> ChartData:
@@ -82,6 +85,7 @@ def chart_data(view: RunView) -> ChartData:
         arrays=arrays_over_time(view.arrays, windows)
         if windows and isinstance(view.arrays, ArrayStatistics)
         else {},
+        cores=cores_of(view.facts)[0],
     )
 
 

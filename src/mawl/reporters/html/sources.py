@@ -21,7 +21,7 @@ from mawl.model.summary.windows import WindowFigures
 from mawl.reporters.figure import ABSENT, figure
 from mawl.reporters.html.chart_data import ChartData, chart_data
 from mawl.reporters.html.charts.frame import CLASS_COLOURS, Columns
-from mawl.reporters.html.charts.lead import bound_columns, limit_columns
+from mawl.reporters.html.charts.lead import bound_columns, bounds_of, limit_columns
 from mawl.reporters.html.charts.over_time import CPU, JOBS, LATENCY, MEMORIES, NETWORK
 from mawl.reporters.html.charts.sessions import BADLY, NOT_KNOWN, STATES, WELL
 from mawl.spec.program_options import ROLES
@@ -61,7 +61,7 @@ def sources_of(found: ChartData, summary: Summary) -> dict[str, Columns]:
     rates = {name: _over_time(name, columns, found.over_time) for name, columns in OVER_TIME.items()}
     return {
         **rates,
-        "bounds": bound_columns(summary, rates["device"]),
+        "bounds": bound_columns(bounds_of(summary, found.cores), rates["device"]),
         **{f"{side}_marks": _marks(side, found, summary) for side in SIDES},
         "limits": limit_columns(found.limits if summary.limit is not None else []),
         "sessions": _bars(found.sessions.bars),

@@ -43,7 +43,7 @@ def charts_of(found: ChartData, columns: Mapping[str, Columns], summary: Summary
     tables = list(columns["latency_distribution"])
     side = next((side for side, lack in sorted(sides.items(), reverse=True) if not lack), None)
     charts = [
-        lead.lead(sources, columns, time, side, summary),
+        lead.lead(sources, columns, time, side, lead.bounds_of(summary, found.cores)),
         throughput.device(sources, time, sides["device"]),
         throughput.application(sources, time, sides["application"], by_role=by_role),
         over_time.latency(sources, time, lacking(*LATENCY, otherwise=_why_no_roles(summary)), [*having]),

@@ -41,24 +41,23 @@ class Bound(NamedTuple):
     swatch: Swatch
 
 
-def bounds_of(summary: Summary) -> list[Bound]:
+def bounds_of(summary: Summary, cores: float | None) -> list[Bound]:
     """What a probe found that all storage of the roles can do together, each way, and the guideline.
 
     Roles that share storage share its capability: of these the highest counts, and once.  Without a
-    capability of every role and direction there is no line of that direction.
+    capability of every role and direction there is no line of that direction.  ``cores`` are those that
+    the jobs could use; without them there is no line of the guideline.
     """
     found = [
         Bound(f"storage can be {word} at", rate, word, "dashed")
         for way, word in WAYS.items()
         if (rate := _together(summary, way)) is not None
     ]
-    cores = [node.cores for node in summary.nodes]
-    capacity = summary.capacity
-    if capacity is not None and cores and all(cores):
-        per_core = capacity.guideline.warn_bytes_per_second_per_core
-        known = sum(float(count) for count in cores if count)
-        each = f"{format_rate(per_core)} for each {capacity.guideline.core_basis or 'core'}"
-        found.append(Bound(f"guideline, {each}:", per_core * known, "ink", "dashed"))
+    if summary.capacity is not None and cores is not None:
+        guideline = summary.capacity.guideline
+        per_core = guideline.warn_bytes_per_second_per_core
+        each = f"{format_rate(per_core)} for each {guideline.core_basis}"
+        found.append(Bound(f"guideline, {each}:", per_core * cores, "ink", "dashed"))
     return found
 
 
@@ -77,7 +76,11 @@ def _together(summary: Summary, way: str) -> float | None:
 
 
 def lead(
-    sources: Sources, columns: Mapping[str, Columns], time: Range1d, side: str | None, summary: Summary
+    sources: Sources,
+    columns: Mapping[str, Columns],
+    time: Range1d,
+    side: str | None,
+    bounds: Sequence[Bound],
 ) -> Chart:
     """Throughput of one side (``device``, else ``application``; None where neither is known)."""
     where = "the application" if side == "application" else "the storage"
@@ -107,13 +110,13 @@ def lead(
             plot.line("seconds", column, name=column, source=sources[side], color=light(word), line_width=2.2)
             keys.append(Key(word, word, "line", column))
         drawn = set(columns["bounds"]["value"])
-        bounds = bounds_of(summary) if side == "device" else []
-        for bound in bounds:
+        shown = bounds if side == "device" else ()
+        for bound in shown:
             words = f"{bound.words} {format_rate(bound.bytes_per_second)}"
             above = "" if bound.bytes_per_second in drawn else " (above this chart)"
             keys.append(Key(words + above, bound.colour, bound.swatch))
-        if bounds:
-            bounding = sorted({bound.colour for bound in bounds})
+        if shown:
+            bounding = sorted({bound.colour for bound in shown})
             plot.hspan(
                 y="value",
                 source=sources["bounds"],
@@ -144,11 +147,11 @@ def limit_columns(windows: Sequence[tuple[float, float, str]]) -> Columns:
     }
 
 
-def bound_columns(summary: Summary, device: Columns) -> Columns:
+def bound_columns(bounds: Sequence[Bound], device: Columns) -> Columns:
     """The source ``bounds``: the rates that the chart has room for, and the meanings of their colours."""
     moved = [device[f"device_{way}_bytes_per_second"] for way in WAYS]
     highest = max(float(np.nanmax(column, initial=0.0)) for column in moved)
-    shown = [bound for bound in bounds_of(summary) if bound.bytes_per_second <= MOST_ABOVE * highest]
+    shown = [bound for bound in bounds if bound.bytes_per_second <= MOST_ABOVE * highest]
     return {
         "value": [bound.bytes_per_second for bound in shown],
         "meaning": [bound.colour for bound in shown],

@@ -1,0 +1,57 @@
+"""The chart of the first page: the line of the guideline counts the cores that figures per core count."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mawl.advice.judge import judged
+from mawl.analysis.view import StoredView
+from mawl.reporters.html.chart_data import chart_data
+from mawl.reporters.html.charts.every import charts_of
+from mawl.reporters.html.sources import sources_of
+from mawl.store import open_run
+from tests.fakes.synthetic_run import write_synthetic_run
+
+
+def guideline_of(folder: Path, **changes: Any) -> tuple[list[str], float | None]:
+    """The legend's words of the guideline, and the cores behind the throughput per core of the summary.
+
+    ``changes`` are those of the only node; a second node is on the same machine.
+    """
+    facts = json.loads((folder / "run.json").read_text())
+    node = facts["nodes"][0] | {"cores": 4} | changes
+    facts["nodes"] = [node, node | {"name": "second", "same_machine_as": node["name"]}]
+    (folder / "run.json").write_text(json.dumps(facts))
+    view = StoredView(open_run(folder))
+    summary, found = judged(view), chart_data(view)
+    (lead,) = [one for one in charts_of(found, sources_of(found, summary), summary) if one.name == "lead"]
+    device = summary.io.device
+    total, each = device.sustained.total_bytes_per_second, device.sustained_bytes_per_second_per_core
+    assert total is not None
+    words = [key.name.removesuffix(" (above this chart)") for key in lead.keys if "guideline" in key.name]
+    return words, None if each is None else total / each
+
+
+@pytest.mark.parametrize(
+    ("changes", "cores", "shown"),
+    [
+        ({"core_basis": "physical core"}, 4, "guideline, 100 MB/s for each physical core: 400 MB/s"),
+        ({"core_basis": "vCPU", "cpus_used": [0]}, 1, "guideline, 100 MB/s for each vCPU: 100 MB/s"),
+    ],
+)
+def test_the_guideline_counts_the_cores_that_jobs_could_use_and_each_machine_once(
+    tmp_path: Path, changes: dict[str, Any], cores: float, shown: str
+) -> None:
+    folder = write_synthetic_run(tmp_path / "run", jobs=20, nodes=1, seconds=300)
+    words, counted = guideline_of(folder, **changes)
+    assert words == [shown]
+    assert counted == pytest.approx(cores)
+
+
+def test_without_cores_in_one_basis_there_is_no_line(tmp_path: Path) -> None:
+    folder = write_synthetic_run(tmp_path / "run", jobs=20, nodes=1, seconds=300)
+    assert guideline_of(folder, core_basis=None) == ([], None)
