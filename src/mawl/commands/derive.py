@@ -1,7 +1,7 @@
-"""Make a workload from SAS logs: the jobs of a night, which mawl runs without SAS and without their names.
+"""Make a workload from SAS logs: the jobs of a night, as records that mawl runs without SAS.
 
-LOGS are SAS logs, with or without recordings of their hosts, or one run folder. docs/guides/derive.md shows
-it; evidence.html says of each number whether the logs tell it, or whether mawl infers or assumes it.
+LOGS are SAS logs, with or without recordings of their hosts, or one run folder. docs/guides/derive.md has
+examples. evidence.html shows for each number whether it is in the logs, inferred from them, or assumed.
 """
 
 from __future__ import annotations
@@ -78,10 +78,14 @@ def _add_load(parser: argparse.ArgumentParser) -> None:
         type=factor,
         default=1.0,
         metavar="FACTOR",
-        help="multiply bytes, CPU time, memory and times of the clock by this (default: 1)",
+        help="multiply rows, bytes, CPU time, memory and times of the clock by this (default: 1)",
     )
     parser.add_argument(
-        "--growth", type=factor, default=1.0, metavar="FACTOR", help="factor of rows: 1.3 for 30 %% more"
+        "--growth",
+        type=factor,
+        default=1.0,
+        metavar="FACTOR",
+        help="multiply rows, bytes and CPU time by this: 1.3 for 30 %% more (default: 1)",
     )
     for option, what in (("--only", "derive these programs only"), ("--without", "leave these programs out")):
         parser.add_argument(
@@ -120,7 +124,7 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Derive, and print how sure the numbers are."""
+    """Derive, and print the load with the origins of its numbers."""
     clocks = Clocks(parse_zones(arguments.timezone, tuple(IMPORTERS)), parse_shifts(arguments.shift))
     zone = clocks.zone_of("saslog")
     daily = None

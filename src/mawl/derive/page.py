@@ -66,9 +66,9 @@ def _asked(evidence: DerivedEvidence) -> Iterator[tuple[str, str]]:
     yield "names", evidence.names
     yield "arrivals", evidence.arrivals
     if evidence.growth != 1:
-        yield "growth", f"rows of the logs times {evidence.growth:g}"
+        yield "growth", f"rows, bytes and CPU time of the logs times {evidence.growth:g}"
     if evidence.scale != 1:
-        yield "scale", f"bytes, CPU time, memory and times of the clock times {evidence.scale:g}"
+        yield "scale", f"rows, bytes, CPU time, memory and times of the clock times {evidence.scale:g}"
 
 
 def _programs(evidence: DerivedEvidence) -> Markup:
