@@ -1,4 +1,4 @@
-"""The papers held against the rules: every paper, known rules, and what mawl's own data of them says."""
+"""The papers compared with the rules: every paper, known rules, and agreement with the published results."""
 
 from __future__ import annotations
 
