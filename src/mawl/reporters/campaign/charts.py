@@ -114,14 +114,14 @@ def scaling_chart(rows: Sequence[ScalingRow]) -> Chart:
     hover(
         plot,
         points,
-        [("nodes", "@nodes"), ("", "@rate_said"), ("so many times the fewest", "@ideal_said")],
+        [("nodes", "@nodes"), ("", "@rate_said"), ("in proportion to the fewest nodes", "@ideal_said")],
     )
     return Chart(
         "scaling",
         "Throughput by nodes",
         "Application bytes per second of all nodes together; medians over runs.",
-        "Line: throughput of all nodes by their number, and what as many times the fewest would be.",
-        [Key("all nodes", "ink", "line"), Key("so many times the fewest", "quiet", "dashed")],
+        "Line: throughput of all nodes by their number, and throughput in proportion to the fewest nodes.",
+        [Key("all nodes", "ink", "line"), Key("in proportion to the fewest nodes", "quiet", "dashed")],
         plot,
     )
 

@@ -21,7 +21,7 @@ class ChartData(msgspec.Struct, frozen=True, kw_only=True):
     """``end_seconds`` is the last end of a job, or how far a run that goes on was when it was read.
 
     ``tail`` is begin and end of the tail, ``initial`` of the first full window, all in seconds since
-    the first start.  ``limits`` are begin, end and what limited it of each window that tells.
+    the first start.  ``limits`` has begin, end and limit of each window whose limit is known.
     ``why_not_drawn`` says why there is nothing to draw over time; of a run that ``goes_on``, why there is
     nothing yet.  ``arrays`` are figures at storage arrays, a value for each window of the active phase.
     ``cores`` are those that the jobs could use, as for figures per core.
@@ -90,7 +90,7 @@ def chart_data(view: RunView) -> ChartData:
 
 
 def _limits(view: RunView, first: float) -> list[tuple[float, float, str]]:
-    """What limited each window of the active phase that tells; windows start at ``first``."""
+    """Begin, end and limit of each active window whose limit is known; ``first`` is when the first begins."""
     names: list[str | None]
     if view.facts.kind == "imported":
         if why_untold(view):

@@ -1,6 +1,6 @@
 "use strict";
-// What the frame itself needs: a printed page is light and shows what is folded, unless one page was asked for;
-// a link into a fold opens it.
+// A printed page is light and unfolded; of a page printed as one sheet, the style sheet hides the rest.
+// A link to a folded part opens it.
 (() => {
   const folds = () => Array.from(document.querySelectorAll("details"));
   let closed = [];
