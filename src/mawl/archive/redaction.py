@@ -37,10 +37,10 @@ _PLAIN_PLACES = frozenset({"/", "/tmp", "/var", "/home", "/mnt", "/root", "/dev/
 
 
 class PrivateNames:
-    """Private names and the words that stand for them."""
+    """Private names and the words that replace them."""
 
     def __init__(self, words: dict[str, str]) -> None:
-        """``words``: private name to what stands for it."""
+        """``words``: private name to the word that replaces it."""
         self.words = words
         longest = sorted(words, key=lambda word: (-len(word), word))
         paths, others = (
@@ -70,7 +70,7 @@ def names_of(
     campaign: Campaign | None = None,
     user: str | None = None,
 ) -> PrivateNames:
-    """The private names of runs and of their campaign; ``user`` defaults to who packs."""
+    """The private names of runs and of their campaign; ``user`` defaults to the user who runs mawl."""
     every = list(facts)
     words: dict[str, str] = {}
     paths = _paths(every, campaign)

@@ -1,8 +1,8 @@
 """A signature of a pack's manifest by its maker's own key, made and checked by the maker's own tools.
 
 ``ssh-keygen -Y`` (OpenSSH 8.0 or later, ssh-keygen(1)) takes an SSH key, also one of an agent or a security
-key; minisign (https://jedisct1.github.io/minisign/) one of its own.  mawl holds no key and no list of people:
-whether a key is somebody's is for its reader to know.
+key; minisign (https://jedisct1.github.io/minisign/) takes a minisign key.  mawl has no keys and no list of
+people: the reader must know whose key it is.
 """
 
 from __future__ import annotations

@@ -28,14 +28,14 @@ class Validation(msgspec.Struct, frozen=True, kw_only=True):
 def validate(subject: ValidationSubject) -> Validation:
     """Ask every rule."""
     rulings = [ruling(rule, subject) for rule in EVERY]
-    stands = [one.state in ("passed", "not asked") for one in rulings]
-    own = [stand for rule, stand in zip(EVERY, stands, strict=True) if rule.number in INTACT]
+    met = [one.state in ("passed", "not asked") for one in rulings]
+    intact = [is_met for rule, is_met in zip(EVERY, met, strict=True) if rule.number in INTACT]
     manifest = None if subject.pack is None else subject.pack.manifest
     readable = bool(subject.runs)
     return Validation(
         subject=subject.name,
-        accepted=all(stands) and readable,
-        intact=all(own) and readable,
+        accepted=all(met) and readable,
+        intact=all(intact) and readable,
         division=None if manifest is None else manifest.division,
         statement=None if manifest is None else manifest.statement,
         runs=list(subject.folders),

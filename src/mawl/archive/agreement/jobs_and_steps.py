@@ -98,7 +98,7 @@ def _times(job: JobRecord, steps: list[StepRecord]) -> Iterator[str]:
         if step.started_at is None or step.ended_at is None or step.kind == "startup":
             continue
         if not before - 1e-3 <= step.started_at <= step.ended_at <= job.ended_at + 1e-3:
-            yield f"step {step.number} does not lie after the one before it and within its job"
+            yield f"step {step.number} began before the previous step ended, or is not within its job"
         real = step.usage.real_time_seconds
         if real is not None and _apart(step.ended_at - step.started_at, real):
             yield f"step {step.number} took {real} s, and its start and end are not so far apart"

@@ -30,7 +30,7 @@ def _check(subject: ValidationSubject) -> Iterator[Fault]:
 
 
 def _arm(subject: ValidationSubject, name: str) -> tuple[str, str] | str:
-    """What a run is a repeat of; a run without a campaign stands for itself."""
+    """What a run is a repeat of; a run without a campaign has no repeats."""
     part = subject.runs[name].run.facts.campaign
     return name if part is None else (part.name, part.arm)
 

@@ -1,4 +1,4 @@
-"""V27 statement: who publishes has said who they are and what a buyer would order."""
+"""V27 statement: the maker says who they are and what a buyer would order."""
 
 from __future__ import annotations
 
