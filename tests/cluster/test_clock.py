@@ -50,7 +50,7 @@ def test_a_record_has_the_controllers_time_and_the_nodes_name() -> None:
 def test_samples_are_shifted_and_what_another_node_tells_is_left_out() -> None:
     rows = [
         SampleRecord(node="node2", sampled_at=START, series=name, value=1.0)
-        for name in ("host.runnable", "device.sda.reads", "device.sdb.reads", "jobs_running")
+        for name in ("host.runnable", "device.sda.reads", "device.sdb.reads", "network.eth0.sent_bytes")
     ]
     table = pa.table(
         {
@@ -61,8 +61,8 @@ def test_samples_are_shifted_and_what_another_node_tells_is_left_out() -> None:
         },
         schema=SCHEMAS["samples"],
     )
-    found = Correction("node2", 2.5, ["host.", "device.sda."]).samples(table)
-    assert found.column("series").to_pylist() == ["device.sdb.reads", "jobs_running"]
+    found = Correction("node2", 2.5, ["host.", "device."], ["device.sdb."]).samples(table)
+    assert found.column("series").to_pylist() == ["device.sdb.reads", "network.eth0.sent_bytes"]
     assert found.schema == SCHEMAS["samples"]
     shift = table.column("sampled_at")[0].as_py() - found.column("sampled_at")[0].as_py()
     assert shift.total_seconds() == 2.5

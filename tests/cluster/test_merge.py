@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import msgspec
+import pyarrow as pa
 import pytest
 
-from mawl.cluster.merge import NodePart, merged
-from mawl.model.run import Overhead, RunFacts
+from mawl.cluster.clock import Correction
+from mawl.cluster.merge import NodeMachine, NodePart, merged, own_series
+from mawl.model.run import Overhead, RunFacts, VolumeFacts
 from mawl.spec.program_options import AUTO, Options
 from tests.fakes.clustered_run import node_run
 from tests.fakes.stored_run import facts
@@ -29,3 +31,27 @@ def test_threads_that_nodes_chose_are_those_of_the_run_where_they_are_the_same(
     options = merged(with_threads(AUTO), parts, Overhead()).workload.options
     assert options is not None
     assert options.cpucount == together
+
+
+def on_device(node: str, device: str, boot: str = "one") -> NodePart:
+    volume = VolumeFacts(role="work", node=node, directory="/w", devices=[device], layers=[device, "sda"])
+    return NodePart(run=node_run(node, 0.0), machine=NodeMachine(boot_id=boot), facts=facts(volumes=[volume]))
+
+
+def test_each_device_of_a_machine_is_told_by_one_node() -> None:
+    """Every node samples all devices of its machine, also those of other work, such as loop0."""
+    parts = [on_device("n1", "dm-1"), on_device("n2", "dm-2"), on_device("n3", "dm-1"),
+             on_device("n4", "dm-1", boot="other")]  # fmt: skip
+    names = [f"{what}.x" for what in ("host", "device.dm-1", "device.dm-2", "device.sda", "device.loop0")]
+    table = pa.table({"series": names, "sampled_at": pa.array([0] * len(names), pa.timestamp("us", "UTC"))})
+    told = {}
+    for part in parts:
+        own = own_series(parts, part.run.node)
+        found = Correction(part.run.node, 0.0, own.left_out, own.kept).samples(table)
+        told[part.run.node] = [name.removesuffix(".x") for name in found.column("series").to_pylist()]
+    assert told == {
+        "n1": ["host", "device.dm-1", "device.sda", "device.loop0"],
+        "n2": ["device.dm-2"],
+        "n3": [],
+        "n4": ["host", "device.dm-1", "device.dm-2", "device.sda", "device.loop0"],
+    }

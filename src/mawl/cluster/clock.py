@@ -7,6 +7,7 @@ same bound); the shortest of several exchanges is kept.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import msgspec
@@ -35,11 +36,15 @@ def clock_of(exchanges: Sequence[Exchange]) -> ClockFacts:
 class Correction:
     """One node's records as the merged run has them: by the controller's clock, jobs under the node's name.
 
-    ``left_out``: beginnings of series that another node of the same machine tells already.
+    ``left_out``: beginnings of series that another node of the same machine tells; ``kept``: beginnings of
+    those among them that this node tells all the same.
     """
 
-    def __init__(self, node: str, offset_seconds: float, left_out: Sequence[str] = ()) -> None:
-        self.node, self.offset_seconds, self.left_out = node, offset_seconds, tuple(left_out)
+    def __init__(
+        self, node: str, offset_seconds: float, left_out: Sequence[str] = (), kept: Sequence[str] = ()
+    ) -> None:
+        self.node, self.offset_seconds = node, offset_seconds
+        self.left_out, self.kept = tuple(left_out), tuple(kept)
 
     def name(self, job: str) -> str:
         """A job's name in the merged run."""
@@ -85,12 +90,16 @@ class Correction:
         """Samples, less those that another node tells."""
         if self.left_out and table.num_rows:
             series = table.column("series")
-            told = [compute.starts_with(series, beginning) for beginning in self.left_out]
-            drop = told[0]
-            for one in told[1:]:
-                drop = compute.or_(drop, one)
+            drop = _begins(series, self.left_out)
+            if self.kept:
+                drop = compute.and_not(drop, _begins(series, self.kept))
             table = table.filter(compute.invert(drop))
         moments = table.column("sampled_at")
         shift = pa.scalar(round(self.offset_seconds * 1e6), pa.duration("us"))
         place = table.schema.get_field_index("sampled_at")
         return table.set_column(place, table.schema.field(place), compute.subtract(moments, shift))
+
+
+def _begins(series: pa.ChunkedArray, beginnings: Sequence[str]) -> pa.ChunkedArray:
+    """Which names begin as one of these."""
+    return functools.reduce(compute.or_, (compute.starts_with(series, one) for one in beginnings))

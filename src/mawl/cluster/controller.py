@@ -14,7 +14,7 @@ import msgspec
 from mawl.cluster.attend import Attendant
 from mawl.cluster.clock import EXCHANGES, Correction
 from mawl.cluster.link import Link
-from mawl.cluster.merge import NodePart, merged, told_before, workload_of
+from mawl.cluster.merge import NodePart, OwnSeries, merged, own_series, workload_of
 from mawl.cluster.messages import Carry, Halt, Make, NodeTask, Open, Seek
 from mawl.cluster.node import RemoteNode
 from mawl.cluster.sharing import check_shared_space, groups, require_shared, share_out
@@ -214,8 +214,8 @@ class Controller:
         for node in waiting:
             assert node.clock is not None, "a node is asked for its clock until it is lost"
             offset = node.clock.offset_seconds
-            told = told_before(parts, node.name) if node in self.nodes else []
-            node.correction = Correction(node.name, offset, told)
+            own = own_series(parts, node.name) if node in self.nodes else OwnSeries()
+            node.correction = Correction(node.name, offset, own.left_out, own.kept)
         facts = msgspec.structs.replace(facts, storage_runs=[node.storage_run() for node in self.storage])
         writer.update(merged(facts, parts, Overhead()))
         self._startup_cpu_seconds = time.process_time()

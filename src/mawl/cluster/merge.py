@@ -50,16 +50,49 @@ def same_machine(parts: Sequence[NodePart]) -> dict[str, str]:
     return found
 
 
-def told_before(parts: Sequence[NodePart], node: str) -> list[str]:
-    """Beginnings of the series that another node of the same machine tells already."""
-    other = same_machine(parts).get(node)
-    if other is None:
-        return []
+class OwnSeries(msgspec.Struct, frozen=True, kw_only=True):
+    """Which of a node's series the merged run has: all but those that begin as in ``left_out``, and of these
+    the ones that begin as in ``kept``."""
+
+    left_out: Sequence[str] = ()
+    kept: Sequence[str] = ()
+
+
+def own_series(parts: Sequence[NodePart], node: str) -> OwnSeries:
+    """The series that a node tells for its machine: no other node of that machine tells them, too.
+
+    A device belongs to the first node with a role on it, and where no node has one to the first node of the
+    machine: each node samples all devices of its machine.
+    """
+    others = same_machine(parts)
+    first = others.get(node)
+    owners = _owners(parts, [one for one in (part.run.node for part in parts)
+                             if others.get(one, one) == (first or node)])  # fmt: skip
+    if first is None:
+        return OwnSeries(left_out=[_device(name) for name, owner in owners.items() if owner != node])
     by_name = {part.run.node: part for part in parts}
-    told = ["host."]
-    if by_name[node].machine.network == by_name[other].machine.network:
-        told += ["network.", "fabric."]
-    return told + [f"device.{device}." for device in sorted(_devices_before(parts, node))]
+    left_out = ["host.", "device."]
+    if by_name[node].machine.network == by_name[first].machine.network:
+        left_out += ["network.", "fabric."]
+    return OwnSeries(
+        left_out=left_out, kept=[_device(name) for name, owner in owners.items() if owner == node]
+    )
+
+
+def _owners(parts: Sequence[NodePart], nodes: Sequence[str]) -> dict[str, str]:
+    """Device under a role to the first of these nodes that has it."""
+    found: dict[str, str] = {}
+    for part in parts:
+        if part.run.node in nodes and part.facts is not None:
+            for volume in part.facts.volumes:
+                for layer in volume.layers:
+                    found.setdefault(layer, part.run.node)
+    return found
+
+
+def _device(name: str) -> str:
+    """How the series of a device begin."""
+    return f"device.{name}."
 
 
 def _devices_before(parts: Sequence[NodePart], node: str) -> set[str]:

@@ -159,7 +159,8 @@ def test_many_jobs_on_one_processor_are_cpu(bed: Bed, draw: random.Random, idle_
     first = held(bed, "--cache", "warm")
     assert first["limit"]["verdict"] == "cpu"
     check_no_help(bed, first, None, "--cache", "warm", cores=1)
-    assert elapsed(held(bed, "--cache", "warm", cores=2)) <= HELPS * elapsed(first)
+    # Twice the processors can make the run too short for a verdict: only its time is asked.
+    assert elapsed(bed.run("--cache", "warm", "--cores", "2")) <= HELPS * elapsed(first)
 
 
 @pytest.mark.long(minutes=3)
