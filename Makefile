@@ -4,6 +4,7 @@
 STAMP := $(shell sh tools/setup.sh --stamp)
 BIN := .venv/bin
 SOURCES := src tests tools bench
+SPELLED := $(wildcard *.md) docs src tools bench
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-lab test-long check types style site bench format reference setup clean-venv
@@ -14,7 +15,7 @@ help:
 	@echo "make test-lab  the tests that need root, strace, fio, a browser or loop devices"
 	@echo "make test-long campaigns over beds, many seeds, soak tests: hours; TESTS=tests/lab chooses some,"
 	@echo "               results stay under .long, one file a run"
-	@echo "make check     the one gate: format, lint, types, floors, reference pages, site, tests, documents"
+	@echo "make check     the one gate: format, lint, spelling, types, floors, reference pages, site, tests, documents"
 	@echo "make site      build the documents as a site in build/site"
 	@echo "make bench     what mawl's own parts cost, each compared with its peer"
 	@echo "make format    format the code and sort its imports"
@@ -56,6 +57,7 @@ types: $(STAMP)
 style: $(STAMP)
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/codespell $(SPELLED)
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.workloads --check
 	$(BIN)/python -m tools.reference --check

@@ -3,7 +3,7 @@
 ``python -m tools.docs_site``.  The pages are first put together in build/pages: docs/ as it is, and the pages
 of the top (README.md and others) under project/.  Only that copy is changed: links between the two, and
 the words that ``tools/documents.py`` reads behind the language of a fence.  The site loads nothing from
-another host; what would is named and fails too.
+another host; what would is named and fails too, and so do the faults that ``tools/site_faults.py`` finds.
 """
 
 from __future__ import annotations
@@ -15,10 +15,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tools.site_faults import faults
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "build" / "pages"
 SITE = ROOT / "build" / "site"
-TOP_PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
+TOP_PAGES = (
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "CODE_OF_CONDUCT.md",
+    "CITATION.cff",
+)
 LONGEST_SECONDS = 120
 
 LOADS = re.compile(
@@ -88,7 +98,7 @@ def main() -> int:
     ended = subprocess.run(command, cwd=ROOT, env=quiet, timeout=LONGEST_SECONDS)
     if ended.returncode != 0:
         return 1
-    found = foreign_loads(SITE)
+    found = [*foreign_loads(SITE), *faults(SITE)]
     for line in found:
         print(f"site: {line}", file=sys.stderr)
     return 1 if found else 0
