@@ -1,3 +1,3 @@
 """The version of mawl, below all floors: every record and report states it."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
