@@ -12,13 +12,14 @@ import pytest
 
 from mawl.archive.container import read_member, read_members
 from mawl.archive.layout import MANIFEST
-from mawl.archive.manifest import decoded, digest_of
+from mawl.archive.manifest import decoded
 from mawl.archive.redaction import PrivateNames, names_of, redacted_folder
 from mawl.commands.main import main
 from mawl.model.records import SampleRecord
 from mawl.model.run import VolumeFacts
 from mawl.store import open_run
 from mawl.store.arrays import write_arrays
+from mawl.version import digest_of
 from tests import needs
 from tests.fakes.altered_packs import members_of, packed, with_new_manifest
 from tests.fakes.array_run import array_statistics

@@ -19,6 +19,7 @@ from mawl.archive.rules.validity import NUMBERS
 from mawl.archive.subject import campaign_subject, run_subject
 from mawl.archive.validating import Validation, validate
 from mawl.store.campaign import read_campaign, write_campaign
+from mawl.version import source_sha256
 from tests.fakes.published_run import write_published, write_published_campaign
 
 
@@ -120,6 +121,21 @@ def test_pages_of_another_version_are_not_known(run: Path) -> None:
     with_fact(run, lambda facts: facts.update(mawl_version="0.0.9"))
     [ruling] = [one for one in validate(run_subject(run)).rulings if one.name == "pages"]
     assert ruling.state == "not known"
+
+
+def test_a_page_that_other_code_of_the_same_version_wrote_is_not_called_edited(run: Path) -> None:
+    log = next((run / "logs").glob("*.saslog"))
+    with_fact(run, lambda facts: facts.update(source_sha256="ab" * 32))
+    assert "pages" not in failed(validate(run_subject(run))), "equal bytes need no explanation"
+    log.write_text(log.read_text().replace("real time", "real  time", 1))
+    [ruling] = [one for one in validate(run_subject(run)).rulings if one.name == "pages"]
+    assert ruling.state == "not known" and "abababababab" in ruling.faults[0].sentence
+    with_fact(run, lambda facts: facts.update(source_sha256=source_sha256()))
+    [ruling] = [one for one in validate(run_subject(run)).rulings if one.name == "pages"]
+    assert ruling.state == "failed" and "other code" not in ruling.faults[0].sentence
+    with_fact(run, lambda facts: facts.pop("source_sha256"))
+    [ruling] = [one for one in validate(run_subject(run)).rulings if one.name == "pages"]
+    assert ruling.state == "failed" and "other code of the same version" in ruling.faults[0].sentence
 
 
 @pytest.mark.parametrize(

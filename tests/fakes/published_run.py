@@ -33,7 +33,7 @@ from mawl.spec.program_options import ROLES
 from mawl.spec.record import RunSpec
 from mawl.store.campaign import write_campaign
 from mawl.store.folder import RunWriter
-from mawl.version import __version__
+from mawl.version import __version__, source_sha256
 from tests.fakes.stored_run import NOTHING_LEFT, START, role_io
 
 SECONDS = 1302.0
@@ -184,6 +184,7 @@ def _facts(plan: Plan, run_id: str, start: float, seconds: float, jobs: list[Job
         run_id=run_id,
         kind="measured",
         mawl_version=__version__,
+        source_sha256=source_sha256(),
         workload=WorkloadFacts(
             name=plan.workload,
             title=plan.title,

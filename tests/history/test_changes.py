@@ -203,6 +203,30 @@ def test_a_run_that_did_not_complete_is_left_out_and_named(
     assert f"did not complete: {record.parent.name}" in capsys.readouterr().out
 
 
+def test_damaged_folders_among_the_nights_are_skipped_with_a_sentence_each(
+    stored: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (stored / "broken").mkdir()
+    (stored / "broken" / "campaign.json").write_text('{"name": ')
+    first, second, *_ = sorted(path for path in stored.iterdir() if (path / "run.json").is_file())
+    (first / "run.json").write_text("{")
+    (second / "jobs.parquet").write_bytes(b"PAR1 is not enough")
+    assert main(["history", str(stored)]) == 0
+    printed = capsys.readouterr().out
+    skipped = [line for line in printed.splitlines() if line.startswith("skipped: ")]
+    assert len(skipped) == 3 and f"{BEFORE + AFTER - 2} nights" in printed
+    for line, name in zip(skipped, ("broken", first.name, second.name), strict=True):
+        assert name in line
+    assert main(["history", str(stored), str(first)]) == 1, "a run that the user named is no such folder"
+
+
+def test_nothing_but_damaged_folders_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "campaign.json").write_text("[]")
+    assert main(["history", str(tmp_path)]) == 2
+    assert "broken/campaign.json: is no record of a campaign" in capsys.readouterr().err
+
+
 def test_a_folder_without_runs_is_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["history", str(tmp_path)]) == 2
     assert "is neither a run nor a folder of runs" in capsys.readouterr().err

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from mawl.errors import UsageError
+from mawl.errors import UnreadableRunError, UsageError
 from mawl.model.campaign import Campaign
-from mawl.store.campaign import places_of, write_campaign
+from mawl.store.campaign import FoundRuns, places_of, runs_and_campaigns, write_campaign
 from tests.fakes.campaign_runs import ARMS, campaign
 from tests.fakes.stored_run import facts, write_run
 
@@ -41,7 +41,8 @@ def test_the_runs_of_a_directory_are_those_in_it_and_of_its_campaigns_where_they
     write_campaign(made, one_arm())
     single, runs = str(tmp_path / "single"), [str(made / "run-1"), str(made / "run-3")]
     assert places_of(str(tmp_path), tmp_path) == [single]
-    assert places_of(str(tmp_path), tmp_path, campaigns=True) == [single, *runs]
+    assert runs_and_campaigns(str(tmp_path), tmp_path) == FoundRuns(searched=[single, *runs])
+    assert runs_and_campaigns("five", tmp_path) == FoundRuns(named=runs)
     assert places_of("five", tmp_path) == runs
     assert places_of(single, tmp_path) == [single] and places_of("an-id", tmp_path) == ["an-id"]
 
@@ -54,7 +55,7 @@ def test_a_campaign_of_two_arms_in_a_directory_is_refused_as_by_its_name(tmp_pat
     write_campaign(made, replace(record, slots=slots))
     for word in ("ab", str(tmp_path)):
         with pytest.raises(UsageError, match="2 arms"):
-            places_of(word, tmp_path, campaigns=True)
+            runs_and_campaigns(word, tmp_path)
 
 
 def test_a_campaign_without_a_finished_run_is_passed_over_in_a_directory(tmp_path: Path) -> None:
@@ -62,4 +63,15 @@ def test_a_campaign_without_a_finished_run_is_passed_over_in_a_directory(tmp_pat
     made = tmp_path / "ab"
     made.mkdir()
     write_campaign(made, campaign())
-    assert places_of(str(tmp_path), tmp_path, campaigns=True) == [str(tmp_path / "single")]
+    assert runs_and_campaigns(str(tmp_path), tmp_path).searched == [str(tmp_path / "single")]
+
+
+def test_a_damaged_campaign_in_a_directory_is_named_and_its_neighbours_count(tmp_path: Path) -> None:
+    stored(tmp_path / "single")
+    (tmp_path / "five").mkdir()
+    (tmp_path / "five" / "campaign.json").write_text('{"name": ')
+    found = runs_and_campaigns(str(tmp_path), tmp_path)
+    assert found.searched == [str(tmp_path / "single")]
+    assert "is no record of a campaign" in str(found.damaged[0])
+    with pytest.raises(UnreadableRunError):
+        runs_and_campaigns("five", tmp_path)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable
-from functools import cache
-from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -34,9 +30,6 @@ class SubmitterStatement(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
     notes: str = ""
 
 
-SOURCES = frozenset({".py", ".toml", ".html", ".js", ".css", ".c"})
-"""Suffixes of what mawl's code is written in."""
-
 WANTED = ("submitter", "contact", "system", "storage", "tuning")
 """Parts of a statement that a published result has."""
 
@@ -51,7 +44,7 @@ class MemberSum(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 class PackManifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``runs`` are the names of the runs, in order; ``members`` every file but this one and its signature.
 
-    ``source_sha256`` is that of the code that printed the figures (:func:`source_sha256`).
+    ``source_sha256`` is that of the code that printed the figures (:func:`mawl.version.source_sha256`).
     """
 
     format_version: str = PACK_VERSION
@@ -103,26 +96,3 @@ def _no_manifest(where: str, why: str) -> UnreadableRunError:
     return UnreadableRunError(
         f"has no readable {MANIFEST}", where=where, why=why, cure="copy it again from where it was made"
     )
-
-
-@cache
-def source_sha256() -> str:
-    """SHA-256 of the installed code of mawl: of the names and contents of its sources (:data:`SOURCES`).
-
-    The same for a wheel and for a checkout of the same commit; another for a changed line.
-    """
-    return digest_of(Path(__file__).parent.parent)
-
-
-def digest_of(folder: Path) -> str:
-    """SHA-256 over the sources below a folder, in the order of their names."""
-    whole = hashlib.sha256()
-    for path in sorted(_sources(folder), key=lambda path: path.relative_to(folder).as_posix()):
-        content = path.read_bytes()
-        whole.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode())
-        whole.update(content)
-    return whole.hexdigest()
-
-
-def _sources(folder: Path) -> Iterable[Path]:
-    return (path for path in folder.rglob("*") if path.suffix in SOURCES and path.is_file())

@@ -20,7 +20,6 @@ from mawl.archive.manifest import (
     Redaction,
     SubmitterStatement,
     encoded,
-    source_sha256,
 )
 from mawl.archive.printed import PrintedRun
 from mawl.archive.redaction import PrivateNames, names_of, redacted_folder, redacted_json
@@ -31,7 +30,7 @@ from mawl.spec.toml import load
 from mawl.store.campaign import finished_runs, read_campaign
 from mawl.store.facts import read_facts
 from mawl.store.reading import open_run, runner_lives
-from mawl.version import __version__
+from mawl.version import __version__, source_sha256
 
 
 class PackRequest(msgspec.Struct, frozen=True, kw_only=True):

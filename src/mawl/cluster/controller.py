@@ -31,7 +31,7 @@ from mawl.spec.program_options import OnLostNode, Role
 from mawl.store import open_run
 from mawl.store.folder import RunWriter
 from mawl.store.layout import NODES, PLAN
-from mawl.version import __version__
+from mawl.version import __version__, source_sha256
 
 EARLY_SECONDS, LATE_SECONDS = 0.25, 2.0
 """Between two questions to a node: until the gate opens, and while jobs run."""
@@ -181,6 +181,7 @@ class Controller:
             run_id=self.request.run_id,
             kind="measured",
             mawl_version=__version__,
+            source_sha256=source_sha256(),
             workload=workload_of(plans),
             outcome="running",
             started_at=self.now(),

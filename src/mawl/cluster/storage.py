@@ -23,7 +23,7 @@ from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
 from mawl.runner.host_sampling import HostSampling
 from mawl.runner.interrupts import Interrupts
 from mawl.store.folder import RunWriter
-from mawl.version import __version__
+from mawl.version import __version__, source_sha256
 
 BLOCK = Path("/sys/class/block")
 LOOK_SECONDS = 1.0
@@ -61,6 +61,7 @@ class StorageNode:
             run_id=self.task.run_id,
             kind="measured",
             mawl_version=__version__,
+            source_sha256=source_sha256(),
             workload=WorkloadFacts(name="storage", title="A storage server, watched", sessions=0, jobs=0),
             outcome="running",
             started_at=self.now(),

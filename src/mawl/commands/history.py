@@ -7,13 +7,15 @@ shows it, and docs/design/history.md has the method, with how often it errs.
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
 from mawl.commands.output import write_text
+from mawl.errors import UnreadableRunError
 from mawl.store import open_run
-from mawl.store.campaign import places_of
+from mawl.store.campaign import runs_and_campaigns
 
 if TYPE_CHECKING:
     from mawl.advice.conditions import ConditionCheck
@@ -67,17 +69,25 @@ def _history(arguments: argparse.Namespace) -> History:
     chosen = settings()
     runs, bounds = chosen.runs(arguments.runs), bounds_of(chosen)
     words = arguments.given or [str(runs)]
-    named = (place for word in words for place in places_of(word, runs, campaigns=True))
-    stored = {run.path: run for run in (open_run(place, runs) for place in named)}
-    found, left_out = [], []
+    places = [runs_and_campaigns(word, runs) for word in words]
+    unreadable = [str(error) for found in places for error in found.damaged]
+    stored = {open_run(place, runs).path: False for found in places for place in found.named}
+    for place in (place for found in places for place in found.searched):
+        stored.setdefault(Path(place).resolve(), True)
+    followed, left_out = [], []
     for path in sorted(stored):
-        view = StoredView(stored.pop(path))  # so that only one run's tables are in memory
-        # Of an imported night with a failed job the others count; a run of ours that was cut says nothing.
-        if view.facts.kind == "imported" or view.facts.outcome == "completed":
-            found.append(compared_run(view, judged(view, bounds)))
-        else:
-            left_out.append(view.facts.run_id)
-    return history_of(nights_of(found, each=arguments.each), left_out)
+        try:  # only one run's tables are in memory
+            view = StoredView(open_run(path))
+            # An imported night with a failed job counts; a run of ours that was cut says nothing.
+            if view.facts.kind == "imported" or view.facts.outcome == "completed":
+                followed.append(compared_run(view, judged(view, bounds)))
+            else:
+                left_out.append(view.facts.run_id)
+        except UnreadableRunError as error:
+            if not stored[path]:
+                raise
+            unreadable.append(str(error))  # one damaged folder among many must not hide the others
+    return history_of(nights_of(followed, each=arguments.each), left_out, unreadable)
 
 
 def _check(found: History) -> ConditionCheck:

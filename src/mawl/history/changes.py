@@ -88,18 +88,26 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     followed: int
     fewest_nights: int
     left_out: list[str]
+    unreadable: list[str]
     smallest_ratio: float | None
     changes: list[HistoryChange]
     regression: bool | None
 
 
-def history_of(nights: Sequence[RunsOfNight], left_out: Sequence[str] = ()) -> History:
+def history_of(
+    nights: Sequence[RunsOfNight], left_out: Sequence[str] = (), unreadable: Sequence[str] = ()
+) -> History:
     """What happened over the nights; UsageError without any.
 
-    ``left_out`` are runs that did not complete, by id: they say nothing of a level.
+    ``left_out`` are runs that did not complete, by id: they say nothing of a level.  ``unreadable``
+    has a sentence on each folder that was passed over because it is damaged.
     """
     if not nights:
-        raise UsageError("there is no run to follow", cure="name runs, or a folder that holds some")
+        raise UsageError(
+            "there is no run to follow",
+            why=unreadable[0] if unreadable else None,
+            cure="name runs, or a folder that holds some",
+        )
     every = series_of(nights)
     whole = next((one for one in every if one.kind == "whole"), None)
     groups = found_in(every)
@@ -121,6 +129,7 @@ def history_of(nights: Sequence[RunsOfNight], left_out: Sequence[str] = ()) -> H
         followed=len(every),
         fewest_nights=FEWEST_BEFORE + FEWEST_AFTER,
         left_out=list(left_out),
+        unreadable=list(unreadable),
         smallest_ratio=None if whole is None else smallest_change(whole.values[max(groups, default=0) :]),
         changes=changes,
         regression=bool(times and times[-1].slower) if enough else None,

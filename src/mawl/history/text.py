@@ -56,6 +56,9 @@ def head(history: History) -> list[str]:
             f"left out, since they did not complete: {', '.join(history.left_out[:MOST_LEFT_OUT])}"
             + (f" and {len(history.left_out) - MOST_LEFT_OUT} more" * (len(history.left_out) > MOST_LEFT_OUT))
         )
+    lines += [f"skipped: {sentence}" for sentence in history.unreadable[:MOST_LEFT_OUT]]
+    if len(history.unreadable) > MOST_LEFT_OUT:
+        lines.append(f"skipped: {len(history.unreadable) - MOST_LEFT_OUT} more damaged folders")
     if history.smallest_ratio is not None:
         lines.append(
             f"a change of {100 * history.smallest_ratio:.1f} % of the whole load would be noticed within 3 "

@@ -15,7 +15,7 @@ from mawl.model.records import JobRecord
 from mawl.model.run import NodeFacts, RunFacts, Skipped, SourceFacts, WorkloadFacts
 from mawl.spec.program_options import ROLES, Role
 from mawl.units import counted_noun, format_rate, format_request
-from mawl.version import __version__
+from mawl.version import __version__, source_sha256
 
 MOST_TESTS = 20
 NOT_IN_FILES = "the imported files do not contain it"
@@ -96,6 +96,7 @@ def facts_of(
         run_id=run_id,
         kind="imported",
         mawl_version=__version__,
+        source_sha256=source_sha256(),
         workload=WorkloadFacts(
             name="imported",
             title=f"{counted_noun(len(jobs), 'job')} of {counted_noun(len(sources), 'imported file')}",

@@ -343,6 +343,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     outcome_reason: str | None = None
     ended_at: float | None = None
     command: list[str] = []
+    source_sha256: str | None = None
+    """Digest of the code that wrote the run (:func:`mawl.version.source_sha256`), since format 2.3."""
     spec: RunSpec | None = None
     """What was asked, whole; None in imported and simulated runs, and in those of format 2.0 and before."""
     derived: str | None = None

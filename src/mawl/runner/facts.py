@@ -21,7 +21,7 @@ from mawl.plan.scale import scale_name
 from mawl.plan.workload import Plan
 from mawl.runner.request import RunRequest
 from mawl.spec.program_options import ROLES
-from mawl.version import __version__
+from mawl.version import __version__, source_sha256
 from mawl.volumes import Volumes
 
 SOFTWARE = ("duckdb", "msgspec", "numpy", "pyarrow", "scikit-learn", "scipy")
@@ -43,6 +43,7 @@ def facts_before(
         run_id=request.run_id,
         kind="measured",
         mawl_version=__version__,
+        source_sha256=source_sha256(),
         workload=WorkloadFacts(
             name=plan.workload,
             title=plan.title,

@@ -109,30 +109,70 @@ def finished_runs(record: Campaign) -> list[str]:
     return [slot.folder for slot in record.slots if slot.state == "finished" and slot.folder is not None]
 
 
-def places_of(word: str, runs: Path, *, campaigns: bool = False) -> list[str]:
+def places_of(word: str, runs: Path) -> list[str]:
     """The runs that a word means: a run itself, the runs of a campaign, or those directly in a directory.
 
-    With ``campaigns`` the finished runs of campaigns in that directory count, too.
     Raises :class:`~mawl.errors.UsageError` for a directory without runs, and what :func:`runs_of_one_arm`
     raises; whether a single run exists is not checked.
     """
+    named = _named(word, runs)
+    found = _single_runs(Path(word)) if named is None else named
+    if not found:
+        raise _no_runs(word)
+    return found
+
+
+class FoundRuns(msgspec.Struct, frozen=True, kw_only=True):
+    """``named`` are runs that the user named, ``searched`` those that a search of a directory found.
+
+    ``damaged`` has the error of each campaign in such a directory whose record cannot be read.
+    """
+
+    named: list[str] = []
+    searched: list[str] = []
+    damaged: list[UnreadableRunError] = []
+
+
+def runs_and_campaigns(word: str, runs: Path) -> FoundRuns:
+    """As :func:`places_of`; the finished runs of campaigns in a directory count, too."""
+    named = _named(word, runs)
+    if named is not None:
+        return FoundRuns(named=named)
+    found, damaged = _single_runs(Path(word)), []
+    for folder in (path.parent for path in sorted(Path(word).glob(f"*/{RECORD}"))):
+        if folder.name == LATEST:
+            continue
+        try:
+            finished = finished_runs(read_campaign(folder))
+        except UnreadableRunError as error:
+            damaged.append(error)
+            continue
+        if finished:
+            found += [str(run) for run in runs_of_one_arm(folder)]
+    if not found and not damaged:
+        raise _no_runs(word)
+    return FoundRuns(searched=found, damaged=damaged)
+
+
+def _named(word: str, runs: Path) -> list[str] | None:
+    """The runs of a campaign, or a run itself; None for a directory to be searched."""
     campaign = campaign_folder(word, runs)
     if campaign is not None:
         return [str(place) for place in runs_of_one_arm(campaign)]
     folder = Path(word)
-    if word == LATEST or not folder.is_dir() or (folder / FACTS).is_file():
-        return [word]
+    searched = word != LATEST and folder.is_dir() and not (folder / FACTS).is_file()
+    return None if searched else [word]
+
+
+def _single_runs(folder: Path) -> list[str]:
     found = sorted(facts.parent for facts in folder.glob(f"*/{FACTS}") if facts.parent.name != LATEST)
-    if campaigns:
-        inner = (path.parent for path in sorted(folder.glob(f"*/{RECORD}")) if path.parent.name != LATEST)
-        found += [run for one in inner if finished_runs(read_campaign(one)) for run in runs_of_one_arm(one)]
-    if not found:
-        raise UsageError(
-            "is neither a run nor a folder of runs",
-            where=word,
-            cure="name a run folder, or one that holds some",
-        )
     return [str(place) for place in found]
+
+
+def _no_runs(word: str) -> UsageError:
+    return UsageError(
+        "is neither a run nor a folder of runs", where=word, cure="name a run folder, or one that holds some"
+    )
 
 
 def runs_of_one_arm(folder: Path) -> list[Path]:

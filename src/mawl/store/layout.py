@@ -20,6 +20,7 @@ History of the format
        jobs: private_memory_bytes
   2.2  steps: notes, what a SAS log tells of tables, sorts and indexes;
        arrays.json: statistics of storage arrays; derived.json: the derived jobs of the plan
+  2.3  run.json: source_sha256, the digest of the code that wrote the run
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
 it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.
@@ -27,7 +28,7 @@ it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.
 
 from __future__ import annotations
 
-FORMAT_VERSION = "2.2"
+FORMAT_VERSION = "2.3"
 
 FACTS = "run.json"
 PLAN = "plan.toml"

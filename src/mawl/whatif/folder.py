@@ -28,7 +28,7 @@ from mawl.store.files import replace_file, sync_directory
 from mawl.store.folder import make_folder
 from mawl.store.layout import LOGS, NODES, PLAN
 from mawl.store.parquet import write_parquet
-from mawl.version import __version__
+from mawl.version import __version__, source_sha256
 from mawl.whatif.records import records_of
 from mawl.whatif.samples import SimulatedServer, samples_of
 
@@ -186,6 +186,7 @@ def _facts(
         run_id=label.run_id,
         kind="simulated",
         mawl_version=__version__,
+        source_sha256=source_sha256(),
         derived=digest_of(scenario.plans[0]),
         workload=WorkloadFacts(
             name=source.workload.name,

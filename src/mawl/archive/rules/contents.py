@@ -8,9 +8,9 @@ import msgspec
 
 from mawl.archive.contents import Contents
 from mawl.archive.layout import CONTENTS, PRINTED
-from mawl.archive.manifest import source_sha256
 from mawl.archive.rules.rule import Fault, ValidationRule
 from mawl.archive.subject import ValidationSubject
+from mawl.version import source_sha256
 
 _NOT_OURS = "is not what mawl writes there"
 _CURE = "ask for the pack as its maker has it"

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from mawl.archive.layout import PRINTED, SUMMARY
-from mawl.archive.manifest import source_sha256
 from mawl.archive.rules.rule import Fault, ValidationRule
 from mawl.archive.subject import ValidationSubject
+from mawl.version import source_sha256
 
 _CURE = "ask for the pack as its maker has it; mawl report prints the figures of the tables"
 MOST_NAMED = 5

@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator
 
 from mawl.archive.layout import LARGEST_TEXT_BYTES, PRINTED, SUMMARY
-from mawl.archive.manifest import source_sha256
 from mawl.archive.printed import PrintedRun
 from mawl.archive.rules.rule import Fault, ValidationRule
 from mawl.archive.subject import ValidationSubject
 from mawl.foreign import read_regular
 from mawl.formats.saslog_write import job_log
+from mawl.model.run import RunFacts
 from mawl.plan.derived import derived_programs
 from mawl.store.layout import LOGS, OWN_LOG
-from mawl.version import __version__
+from mawl.version import __version__, source_sha256
 
 PAGE = "report.html"
 _CURE = "print it again from the tables with mawl report"
@@ -44,9 +44,9 @@ def _of_pack(subject: ValidationSubject, name: str, run: PrintedRun) -> Iterator
 
 
 def _of_folder(name: str, run: PrintedRun) -> Iterator[Fault]:
-    version = run.run.facts.mawl_version
-    if version != __version__:
-        yield _other_version(name, f"mawl {version}")
+    facts = run.run.facts
+    if facts.mawl_version != __version__:
+        yield _other_version(name, f"mawl {facts.mawl_version}")
         return
     yield from _logs(name, run)
     if (run.folder / PAGE).exists():
@@ -59,7 +59,7 @@ def _of_folder(name: str, run: PrintedRun) -> Iterator[Fault]:
             yield Fault(where=f"{name}/{PAGE}", sentence=str(error.strerror or error), cure=_CURE)
             return
         if counted_anew(stated) != counted_anew(render(run.view, run.summary).encode()):
-            yield _edited(f"{name}/{PAGE}")
+            yield _unlike(f"{name}/{PAGE}", facts)
 
 
 def _logs(name: str, run: PrintedRun) -> Iterator[Fault]:
@@ -86,7 +86,14 @@ def _logs(name: str, run: PrintedRun) -> Iterator[Fault]:
             yield Fault(where=f"{name}/{file}", sentence=str(error.strerror or error), cure=_CURE)
             continue
         if stated != text.encode():
-            yield _edited(f"{name}/{file}")
+            yield _unlike(f"{name}/{file}", facts)
+
+
+def _unlike(where: str, facts: RunFacts) -> Fault:
+    """What other bytes mean: an edit if this code wrote the run, else perhaps only other wording."""
+    if facts.source_sha256 not in (None, source_sha256()):
+        return _other_version(where, f"mawl {facts.mawl_version} (code {facts.source_sha256:.12})")
+    return _edited(where, by_other_code=facts.source_sha256 is None)
 
 
 def counted_anew(page: bytes) -> bytes:
@@ -95,9 +102,10 @@ def counted_anew(page: bytes) -> bytes:
     return _IDS.sub(lambda found: seen.setdefault(found[0], b"p%d" % len(seen)), page.rstrip(b"\n"))
 
 
-def _edited(where: str) -> Fault:
-    sentence = "is not what this mawl prints of the tables: it was edited, the tables were, or other code of "
-    sentence += "the same version printed it"
+def _edited(where: str, *, by_other_code: bool = False) -> Fault:
+    sentence = "is not what this mawl prints of the tables: it was edited, or the tables were"
+    if by_other_code:  # a folder of format 2.2 or before does not say which code wrote it
+        sentence += ", or other code of the same version printed it"
     return Fault(where=where, sentence=sentence, cure=_CURE)
 
 
@@ -117,7 +125,8 @@ RULE = ValidationRule(
     title="Every page and log follows from the tables",
     shows="mawl printed these again, with equal bytes: report.md and disclosure.md of a pack, report.html of "
     "a run folder, and the SAS-style log of each job if this version of mawl wrote it.",
-    limits="Pages of another version of mawl: for these the rule is not known, and the pack is not accepted. "
+    limits="Pages of another version of mawl, and pages that differ and that other code of the same version "
+    "printed (run.json names the code): for these the rule is not known, and the pack is not accepted. "
     "Output that a program wrote itself (logs/JOB.log) is not checked.",
     check=_check,
 )
