@@ -77,6 +77,16 @@ def _scaled(count: float, base: float, names: tuple[str, ...]) -> str:
     raise AssertionError("unreachable")
 
 
+def format_joules(joules: float) -> str:
+    """An energy for people: ``12.3 kJ``."""
+    return _scaled(joules * 1000.0, 1000.0, ("mJ", "J", "kJ", "MJ", "GJ"))
+
+
+def format_watts(watts: float) -> str:
+    """A power for people: ``205 W``."""
+    return _scaled(watts * 1000.0, 1000.0, ("mW", "W", "kW", "MW"))
+
+
 def format_seconds(seconds: float) -> str:
     """A duration for people: ``0.42 s``, ``31.2 s``, ``4 min 07 s``, ``1 h 53 min``."""
     if seconds < 9.995:

@@ -13,6 +13,7 @@ from mawl.analysis.cluster import cluster_block
 from mawl.analysis.compressibility import compressibility_of
 from mawl.analysis.counter_gains import partial_remark
 from mawl.analysis.demand import storage_block
+from mawl.analysis.energy import energy_block, shared_out
 from mawl.analysis.figures import (
     cpu_account_block,
     cpu_real_block,
@@ -61,6 +62,8 @@ def summary_of(view: RunView) -> Summary:
     io = io_block(view, time.elapsed_seconds, found)
     programs = programs_block(jobs)
     host = host_block(facts, samples, edges, found)
+    energy = energy_block(facts, samples, edges, jobs, found)
+    shared_out(programs, energy, jobs, found)
     volumes = volumes_block(facts, good, samples, edges, found)
     busy = busy_cores(samples, windows) if samples and windows else None
     parts = SignatureParts(jobs=counts, time=time, io=io, programs=programs, busy_cores=busy)
@@ -93,6 +96,7 @@ def summary_of(view: RunView) -> Summary:
         failures=failures(jobs),
         remarks=_remarks(view, host),
         host=host,
+        energy=energy,
         storage=storage_block(facts, io.by_role, jobs, windows, samples, view.probe, found),
         arrays=arrays_block(facts, samples, windows, view.arrays, found),
         volume_order=facts.volume_order,

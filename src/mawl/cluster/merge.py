@@ -71,7 +71,7 @@ def own_series(parts: Sequence[NodePart], node: str) -> OwnSeries:
     if first is None:
         return OwnSeries(left_out=[_device(name) for name, owner in owners.items() if owner != node])
     by_name = {part.run.node: part for part in parts}
-    left_out = ["host.", "device."]
+    left_out = ["host.", "device.", "energy."]
     if by_name[node].machine.network == by_name[first].machine.network:
         left_out += ["network.", "fabric."]
     return OwnSeries(

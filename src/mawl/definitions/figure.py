@@ -83,6 +83,16 @@ def hertz(definition: str, source: str, *, absent: str = "") -> Figure:
     return Figure(unit="hertz", type="float", definition=definition, source=source, absent=absent)
 
 
+def joules(definition: str, source: str, *, absent: str = "") -> Figure:
+    """An energy."""
+    return Figure(unit="joules", type="float", definition=definition, source=source, absent=absent)
+
+
+def watts(definition: str, source: str, *, absent: str = "") -> Figure:
+    """A power."""
+    return Figure(unit="watts", type="float", definition=definition, source=source, absent=absent)
+
+
 def unitless(definition: str, source: str, *, absent: str = "") -> Figure:
     """A figure whose unit stands beside it."""
     return Figure(unit="-", type="float", definition=definition, source=source, absent=absent)

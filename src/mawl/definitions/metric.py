@@ -15,6 +15,8 @@ Unit = Literal[
     "per hour",
     "512-byte blocks",
     "hertz",
+    "joules",
+    "watts",
     "time",
     "text",
     "-",

@@ -45,6 +45,7 @@ MISSING: dict[str, str] = {
     "io.by_role": NO_ROLES,
     "io.coverage_ratio": NO_ROLES,
     "compressibility": "what the jobs stored was not measured: the import has files, not their storage",
+    "energy": NOT_IN_FILES,
     "inputs": "an imported run has no input tables of mawl",
     "overhead.cpu_seconds": "mawl was not there while the jobs ran",
     "overhead.startup_cpu_seconds": "mawl was not there while the jobs ran",

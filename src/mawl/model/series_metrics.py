@@ -11,6 +11,7 @@ _STALLS = f"{SERIES}; Linux Documentation/accounting/psi.rst"
 _BLOCK = f"{SERIES}; Linux Documentation/admin-guide/iostats.rst"
 _NETWORK = "proc_pid_net(5)"
 _MOUNT = SERIES
+_ENERGY = "docs/design/energy.md, What is counted"
 _IMPORTED = "docs/design/imported-host.md"
 _GROUP = f"{SERIES}; Linux Documentation/admin-guide/cgroup-v2.rst"
 
@@ -130,6 +131,13 @@ PART_SERIES: tuple[Metric, ...] = (
             ("sent_drops", "Packets that an InfiniBand port dropped instead of sending them"),
             ("link_failures", "Times the link failed"),
         )
+    ),
+    Metric(
+        "energy.*.joules",
+        "joules",
+        "float",
+        "Energy that a RAPL zone or power meter counted since the first look; cumulative.",
+        _ENERGY,
     ),
     bytes_metric("mount.*.application_read_bytes", "Bytes that programs read; cumulative.", _MOUNT),
     bytes_metric("mount.*.application_written_bytes", "Bytes that programs wrote; cumulative.", _MOUNT),

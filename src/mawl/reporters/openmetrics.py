@@ -27,7 +27,7 @@ from mawl.model.summary.windows import WindowFigures
 from mawl.units import parse_instant
 
 PREFIX = "mawl_"
-UNITS = ("bytes_per_second", "seconds", "bytes", "ratio", "hertz")
+UNITS = ("bytes_per_second", "seconds", "bytes", "ratio", "hertz", "joules", "watts")
 """Units that end a metric's name, the longest first."""
 
 LABELS = {one.name: one.figure.member for one in places(Summary) if one.figure.member}

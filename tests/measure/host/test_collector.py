@@ -47,6 +47,9 @@ MACHINE = {
     "sys/fs/cgroup/memory.current": "123456\n",
     "sys/fs/cgroup/memory.events": recorded.MEMORY_EVENTS,
     "sys/fs/cgroup/cpu.stat": recorded.CPU_STAT_2,
+    "sys/class/powercap/intel-rapl:0/name": "package-0\n",
+    "sys/class/powercap/intel-rapl:0/energy_uj": "52331000\n",
+    "sys/class/powercap/intel-rapl:0/max_energy_range_uj": "262143328850\n",
     "sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_data": "1000\n",
     "sys/class/infiniband/mlx5_0/ports/1/counters/port_rcv_data": "2000\n",
     "sys/class/fc_host/host1/statistics/rx_words": "0x400\n",
@@ -68,6 +71,7 @@ def test_every_source_of_a_large_machine(tmp_path: Path) -> None:
     assert reasons == {}
     assert figures["host.frequency_hertz"] == 2.5e9
     assert figures["host.core_busy_seconds"] == 0, "with threads it counts from the first look on"
+    assert figures["energy.package-0.joules"] == 0, "a counter begins with the first look"
     assert figures["group.memory_bytes"] == 123456
     assert figures["fabric.mlx5_0-1.sent_bytes"] == 4000
     assert figures["fabric.host1.received_bytes"] == 4096
@@ -107,6 +111,7 @@ def test_a_bare_machine_says_what_it_lacks(tmp_path: Path) -> None:
         sum(figures[f"host.cpu_{kind}_seconds"] for kind in ("user", "system", "interrupt"))
     )
     assert set(reasons) == {
+        "energy",
         "host.frequency_hertz",
         "host.least_memory_available_bytes",
         "host.most_memory_dirty_bytes",

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.definitions.figure import Number, count, seconds, share, size
+from mawl.definitions.figure import Number, count, joules, seconds, share, size
 from mawl.definitions.metric import COUNTED, MEMORY, PROGRAM_WAITS, REAL
 
 SLOWDOWN_AND_ITS_PARTS = "docs/design/capacity.md, Slowdown and its parts"
@@ -66,6 +66,15 @@ class ProgramFigures(msgspec.Struct, kw_only=True):
             "Median of a job's real time in the mix over alone.",
             SLOWDOWN_AND_ITS_PARTS,
             absent="the program was not run alone on this system (mawl run --solo)",
+        ),
+    ]
+    joules_per_job: Annotated[
+        Number | None,
+        joules(
+            "Mean energy of a job that counts: the run's energy, shared out to all jobs by the CPU time of "
+            "their process trees.",
+            "docs/design/energy.md, Energy of a job",
+            absent="no job of this program counts",
         ),
     ]
     wait: ProgramWaits

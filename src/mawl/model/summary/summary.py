@@ -12,6 +12,7 @@ from mawl.model.run import NodeFacts, OutsideCpu, Overhead, WorkloadFacts
 from mawl.model.summary.arrays import ARRAY_PAGE, Arrays
 from mawl.model.summary.cluster import Cluster
 from mawl.model.summary.compression import CompressibilityFigures
+from mawl.model.summary.energy import ENERGY_PAGE, Energy
 from mawl.model.summary.host import Host
 from mawl.model.summary.io import Io
 from mawl.model.summary.jobs import JobFailure, Jobs, Recorded
@@ -111,6 +112,14 @@ class Summary(msgspec.Struct, kw_only=True):
             HOST,
             within="the kernel or the imported file does not contain it, nothing of the kind happened, or "
             "samples do not cover half of the run",
+        ),
+    ]
+    energy: Annotated[
+        Energy | None,
+        block(
+            "Energy of the machines while the jobs ran, where they tell it.",
+            ENERGY_PAGE,
+            within="samples cover less than half of the run",
         ),
     ]
     storage: Annotated[

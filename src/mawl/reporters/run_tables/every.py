@@ -6,6 +6,7 @@ from mawl.reporters.run_tables.arrays import ARRAYS
 from mawl.reporters.run_tables.cpu_account import CPU_ACCOUNT
 from mawl.reporters.run_tables.demand import DEMAND
 from mawl.reporters.run_tables.devices import DEVICES
+from mawl.reporters.run_tables.energy import ENERGY
 from mawl.reporters.run_tables.nodes import NODES
 from mawl.reporters.run_tables.periods import PERIODS
 from mawl.reporters.run_tables.program_waits import PROGRAM_WAITS
@@ -36,5 +37,6 @@ RUN_TABLES: tuple[RunTable, ...] = (
     PROGRAM_WAITS,
     DEVICES,
     THREADS,
+    ENERGY,
     CPU_ACCOUNT,
 )

@@ -6,7 +6,7 @@ from mawl.analysis.view import RunView
 from mawl.model.summary.summary import Summary
 from mawl.reporters.figure import format_count, splits_cpu
 from mawl.reporters.table import EVERY, HTML, MARKDOWN, TEXT, Format, Note, Row, RunColumn, RunTable
-from mawl.units import format_bytes, format_memory, format_ratio, format_seconds
+from mawl.units import format_bytes, format_joules, format_memory, format_ratio, format_seconds
 
 LEGEND = (
     "counted: finished, no answer known to be wrong; "
@@ -25,6 +25,10 @@ def _sum(summary: Summary, to: Format) -> bool:
 
 def _split(summary: Summary, to: Format) -> bool:
     return to == "html" or splits_cpu(summary.time)
+
+
+def _energy(summary: Summary, _: Format) -> bool:
+    return summary.energy is not None
 
 
 PROGRAMS = RunTable(
@@ -50,6 +54,13 @@ PROGRAMS = RunTable(
         RunColumn(label="written", path=("application_written_bytes",), form=format_bytes, formats=HTML),
         RunColumn(label="memory", path=("memory_bytes",), form=format_memory),
         RunColumn(label="slowdown", path=("slowdown",), form=format_ratio, formats=MARKDOWN | HTML),
+        RunColumn(
+            label="energy",
+            path=("joules_per_job",),
+            form=format_joules,
+            formats=MARKDOWN | HTML,
+            when=_energy,
+        ),
     ),
     formats=EVERY,
     fold="Programs",
