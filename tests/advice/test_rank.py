@@ -8,6 +8,7 @@ import pytest
 from mawl.advice.rank import rank
 from mawl.errors import UsageError
 from mawl.model.qualification import Fits, Qualification
+from mawl.reporters.rank import markdown, text
 from tests.fakes.answered import CLUSTER_YES, NO, YES, answered, clustered
 from tests.fakes.qualifications import choice
 
@@ -89,3 +90,21 @@ def test_what_must_not_be_compared_is_refused_with_the_reason(other: Qualificati
 def test_a_price_for_a_system_that_is_not_ranked_is_refused() -> None:
     with pytest.raises(UsageError, match="not ranked"):
         rank({"a": answered(YES), "b": answered(NO)}, {"c": 1.0})
+
+
+def test_energy_per_job_is_shown_with_its_scope_and_unlike_scopes_are_not_compared() -> None:
+    records = {
+        "a": answered(msgspec.structs.replace(YES, joules_per_job=1500.0, energy_scope="processors")),
+        "b": answered(msgspec.structs.replace(YES, joules_per_job=4000.0, energy_scope="machine")),
+        "c": answered(YES),
+    }
+    found = rank(records, {})
+    by_name = {one.name: one for one in found.systems}
+    assert by_name["a"].joules_per_job == 1500.0 and by_name["b"].energy_scope == "machine"
+    assert by_name["c"].joules_per_job is None and by_name["c"].missing["joules_per_job"]
+    assert "1.50 kJ per job (processors)" in text(found) and "4.00 kJ per job (machine)" in markdown(found)
+    assert "must not be compared, because it is of unlike things (a: processors, b: machine)" in " ".join(
+        found.remarks
+    )
+    del records["b"]
+    assert not any("energy" in remark for remark in rank(records, {}).remarks)

@@ -96,6 +96,8 @@ EVIDENCE = st.builds(
     device_basis=st.sampled_from([None, "probe", "run", "demand"]),
     guideline_met=st.none() | st.booleans(),
     jobs_per_hour=st.none() | st.floats(1.0, 1e5),
+    joules_per_job=st.none() | st.floats(1.0, 1e6),
+    energy_scope=st.sampled_from([None, "machine", "processors"]),
     limit=st.none() | LIMITS,
     fits=fits(),
     changes=st.lists(CHANGES, max_size=3),

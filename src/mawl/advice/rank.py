@@ -37,6 +37,8 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
     fits_basis: str
     limit: str | None
     jobs_per_hour: float | None
+    joules_per_job: float | None
+    energy_scope: str | None
     price_per_hour: float | None
     cost: float | None
     cost_low: float | None
@@ -146,6 +148,7 @@ def _system(name: str, record: Qualification, answer: QualificationAnswer, price
         "slowdown_low": answer.missing.get("figures.slowdown", "it is not known"),
         "slowdown_high": answer.missing.get("figures.slowdown", "it is not known"),
         "jobs_per_hour": answer.missing.get("figures.jobs_per_hour", "it is not known"),
+        **dict.fromkeys(("joules_per_job", "energy_scope"), _no_energy(record, answer)),
         "price_per_hour": NO_PRICE,
         **dict.fromkeys(
             ("cost", "cost_low", "cost_high", "cheapest"),
@@ -168,6 +171,8 @@ def _system(name: str, record: Qualification, answer: QualificationAnswer, price
         fits_basis=fits.basis,
         limit=None if answer.limit is None else limit_words(answer.limit),
         jobs_per_hour=hourly,
+        joules_per_job=figures.joules_per_job,
+        energy_scope=figures.energy_scope,
         price_per_hour=price,
         cost=cost,
         cost_low=ends[0],
@@ -175,6 +180,12 @@ def _system(name: str, record: Qualification, answer: QualificationAnswer, price
         cheapest=None,
         missing=missing,
     )
+
+
+def _no_energy(record: Qualification, answer: QualificationAnswer) -> str:
+    """Why the energy of a job is not known."""
+    before = f"it was qualified in format {record.format_version}, which has no energy"
+    return answer.missing.get("figures.joules_per_job", before)
 
 
 def _nodes(record: Qualification) -> str | None:
@@ -219,5 +230,13 @@ def _cheapest(one: Ranked, every: Sequence[Ranked]) -> bool | None:
 def _remarks(records: Mapping[str, Qualification]) -> list[str]:
     versions = sorted({record.mawl_version for record in records.values()})
     found = [f"measured with mawl {' and '.join(versions)}"] if len(versions) > 1 else []
+    scopes = {
+        name: scope
+        for name, record in records.items()
+        if record.answer is not None and (scope := record.answer.figures.energy_scope) is not None
+    }
+    if len(set(scopes.values())) > 1:
+        of = ", ".join(f"{name}: {scope}" for name, scope in scopes.items())
+        found.append(f"energy per job must not be compared, because it is of unlike things ({of})")
     short = [name for name, record in records.items() if record.answer and record.answer.preliminary]
     return [*found, *([f"preliminary: {', '.join(short)}"] if short else [])]

@@ -14,8 +14,9 @@ from mawl.model.records import RunOutcome
 from mawl.spec.program_options import Role, VolumeOrder
 from mawl.spec.record import NodesSpec
 
-QUALIFICATION_FORMAT_VERSION = "1.1"
-"""1.1: several nodes (``asked.nodes``, ``nodes``, ``answer.nodes``, runs of purpose ``one-node``)."""
+QUALIFICATION_FORMAT_VERSION = "1.2"
+"""1.1: several nodes (``asked.nodes``, ``nodes``, ``answer.nodes``, runs of purpose ``one-node``);
+1.2: energy (``answer.figures.joules_per_job``, ``energy_scope``)."""
 
 PhaseName = Literal["doctor", "probe", "calibration", "choice", "inputs", "alone", "runs", "search"]
 PHASES: tuple[PhaseName, ...] = (
@@ -173,7 +174,8 @@ class QualificationFigures(msgspec.Struct, frozen=True, kw_only=True):
     ``device_basis`` says what the rate per core is of: what a probe found, or a run that the storage
     limited (both are judged by the guideline), or a run that asked for no more (``demand``; not judged).
     ``alone_others_cpu_ratio`` and ``measured_others_cpu_ratio`` are the shares of all processor time that
-    other work used in the busiest run of the times alone, and of the measured runs.
+    other work used in the busiest run of the times alone, and of the measured runs.  ``joules_per_job`` is
+    the median of the measured runs, of what ``energy_scope`` names (docs/design/energy.md).
     """
 
     slowdown: float | None = None
@@ -187,6 +189,8 @@ class QualificationFigures(msgspec.Struct, frozen=True, kw_only=True):
     jobs_per_hour: float | None = None
     alone_others_cpu_ratio: float | None = None
     measured_others_cpu_ratio: float | None = None
+    joules_per_job: float | None = None
+    energy_scope: str | None = None
 
 
 class AnswerLimit(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from mawl.formats.lines import one_line
 from mawl.printable import printable
 from mawl.reporters.columns import aligned
 from mawl.reporters.markup import escaped, table
-from mawl.units import format_ratio
+from mawl.units import format_joules, format_ratio
 
 WIDTH = 80
 HEAD = ("place", "system", "answer", "sessions that fit", "slowdown", "jobs per hour")
@@ -78,7 +78,9 @@ def _sentences(one: Ranked) -> list[str]:
     limit = one.limit or f"not known ({one.missing.get('limit', 'no reason is known')})"
     cheap = "; no other is surely cheaper per job" if one.cheapest else ""
     fits = f"the number that fits is {basis}" if one.fits is not None else one.missing["fits"]
-    return [f"{one.machine}; limit: {limit}; {fits}{cheap}"]
+    known = one.joules_per_job is not None
+    energy = f"; {format_joules(one.joules_per_job or 0.0)} per job ({one.energy_scope})" if known else ""
+    return [f"{one.machine}; limit: {limit}; {fits}{energy}{cheap}"]
 
 
 def _about(found: Ranking) -> list[str]:

@@ -45,6 +45,8 @@ def answer_from(evidence: Evidence) -> QualificationAnswer:
             jobs_per_hour=evidence.jobs_per_hour,
             alone_others_cpu_ratio=evidence.others_alone.ratio,
             measured_others_cpu_ratio=evidence.others_measured.ratio,
+            joules_per_job=evidence.joules_per_job,
+            energy_scope=evidence.energy_scope,
         ),
         limit=evidence.limit,
         fits=evidence.fits,
@@ -172,6 +174,7 @@ def _missing(evidence: Evidence) -> dict[str, str]:
             reasons |= {
                 f"{name}.{field}": no_times for field in ("slowdown", "slowdown_low", "slowdown_high")
             }
+    no_energy = found.get("energy", "the runs hold no energy")
     unjudged = "the storage was neither probed nor did it limit a run, so the guideline judges nothing"
     rate = found.get("device", "the throughput of the devices is not known")
     for path, value, reason in (
@@ -179,6 +182,8 @@ def _missing(evidence: Evidence) -> dict[str, str]:
         ("figures.device_basis", evidence.device_basis, rate),
         ("figures.guideline_met", evidence.guideline_met, found.get("guideline", unjudged)),
         ("figures.jobs_per_hour", evidence.jobs_per_hour, "no run has a length and finished jobs"),
+        ("figures.joules_per_job", evidence.joules_per_job, no_energy),
+        ("figures.energy_scope", evidence.energy_scope, no_energy),
         ("figures.alone_others_cpu_ratio", evidence.others_alone.ratio, evidence.others_alone.reason),
         (
             "figures.measured_others_cpu_ratio",

@@ -51,6 +51,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     device_basis: Literal["probe", "run", "demand"] | None = None
     guideline_met: bool | None = None
     jobs_per_hour: float | None = None
+    joules_per_job: float | None = None
+    energy_scope: str | None = None
     limit: AnswerLimit | None = None
     fits: Fits
     changes: list[QualificationChange] = []

@@ -83,6 +83,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
     missing = {} if whole is None or compute is not None else {"slowdown": _no_parts()}
     changes: list[QualificationChange] = []
     rate = _rate(summaries)
+    energy = _energy(summaries, missing)
     if record.nodes:
         missing["changes"] = NOT_SIMULATED
     elif whole is not None:
@@ -103,6 +104,8 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
         device_basis=(rate.basis or "demand") if rate else None,
         guideline_met=rate.met if rate else None,
         jobs_per_hour=_hourly(summaries),
+        joules_per_job=energy[0],
+        energy_scope=energy[1],
         limit=limit_of_runs(summaries, runs[0].view.facts),
         fits=fits_of(
             [*_session_runs(record, folder, bounds)], NO_SEARCH if record.nodes else record.search_forecast
@@ -266,6 +269,18 @@ def _hourly(summaries: Sequence[Judged]) -> float | None:
         if one.time.elapsed_seconds and one.jobs.counted
     ]
     return statistics.median(rates) if rates else None
+
+
+def _energy(summaries: Sequence[Judged], missing: dict[str, str]) -> tuple[float | None, str | None]:
+    """Joules per job, the median of the runs, and what they are of; None where a run lacks it."""
+    found = [(one.energy.joules_per_job, one.energy.scope) for one in summaries if one.energy is not None]
+    joules = [value for value, _ in found if value is not None]
+    scopes = {scope for _, scope in found}
+    if not summaries or len(joules) < len(summaries) or len(scopes) != 1:
+        told = (one.missing.get("energy") or one.missing.get("energy.joules_per_job") for one in summaries)
+        missing["energy"] = next((why for why in told if why), "the runs measured unlike things")
+        return None, None
+    return statistics.median(joules), scopes.pop()
 
 
 def _session_runs(record: Qualification, folder: Path, bounds: CapacityBounds) -> list[SessionRun]:
