@@ -9,11 +9,12 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 
+from mawl.analysis.nights.window import Night
 from mawl.derive.derive import Derived, DeriveRequest, derive
 from mawl.derive.folder import write_derived
 from mawl.derive.nights import parse_daily
 from mawl.derive.shown import text_of
-from mawl.derive.window import Night, parse_night
+from mawl.derive.window import parse_night
 from mawl.errors import UsageError
 from mawl.importers.build import ImportRequest, import_files
 from mawl.model.derived import DerivedStep

@@ -9,11 +9,11 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 
+from mawl.analysis.nights.window import DailyWindow, Night
 from mawl.derive.derive import DeriveRequest
 from mawl.derive.folder import write_nights
-from mawl.derive.nights import DailyWindow, derive_nights, parse_daily, thinned
+from mawl.derive.nights import derive_nights, parse_daily, thinned
 from mawl.derive.shown import text_of_nights
-from mawl.derive.window import Night
 from mawl.errors import UsageError
 from mawl.model.records import JobRecord
 from mawl.model.usage import Usage

@@ -8,6 +8,7 @@ from re import Pattern
 
 import msgspec
 
+from mawl.analysis.nights.window import Night
 from mawl.analysis.view import StoredView
 from mawl.derive.evidence import (
     DerivedEvidence,
@@ -24,7 +25,7 @@ from mawl.derive.names import Names
 from mawl.derive.order import Arrival, Arrivals, places, renamed
 from mawl.derive.tables import Libraries
 from mawl.derive.told import StepTold, told_of
-from mawl.derive.window import Night, in_night, result_of
+from mawl.derive.window import in_night, result_of
 from mawl.errors import UsageError
 from mawl.model.derived import MOST_SECONDS, MOST_STEPS, DerivedJob, DerivedStep, DerivedWorkload
 from mawl.model.periods import periods_of

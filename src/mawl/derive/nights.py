@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, tzinfo
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from mawl.analysis.nights.load import NightLoad, load_of
+from mawl.analysis.nights.window import DailyWindow, Night, by_night
 from mawl.derive.derive import Derived, DeriveRequest, chosen_jobs, derive
-from mawl.derive.told import BLOCK_BYTES
-from mawl.derive.window import Night
 from mawl.errors import UsageError
 from mawl.model.records import JobRecord
 from mawl.store import Run
@@ -23,41 +23,6 @@ MOST_NIGHTS = 1000
 """The most nights to choose from: nearly three years."""
 
 _DAILY = re.compile(r"([0-9]{2}):([0-9]{2})/([0-9]{2}):([0-9]{2})")
-
-
-class DailyWindow(msgspec.Struct, frozen=True):
-    """A window of every day: from minute to minute of the clock of ``zone``, over midnight or not."""
-
-    starts_minute: int
-    ends_minute: int
-    zone: tzinfo = UTC
-
-    def of(self, at: float) -> Night | None:
-        """The night in which a point in time lies; None between two nights."""
-        local = datetime.fromtimestamp(at, self.zone)
-        for back in (0, 1):
-            midnight = (local - timedelta(days=back)).replace(hour=0, minute=0, second=0, microsecond=0)
-            start = midnight + timedelta(minutes=self.starts_minute)
-            over = self.ends_minute <= self.starts_minute
-            end = midnight + timedelta(days=over, minutes=self.ends_minute)
-            night = Night(start.timestamp(), end.timestamp())
-            if night.starts_at <= at < night.ends_at:
-                return night
-        return None
-
-
-class NightLoad(msgspec.Struct, frozen=True, kw_only=True):
-    """What the jobs that started in a night used, by the totals of their logs.
-
-    A job without a total adds nothing to it.  ``block_bytes`` is None where no job has block operations.
-    ``peak_jobs`` is the most jobs that ran at one time, of those whose start and end are known.
-    """
-
-    jobs: int
-    cpu_seconds: float
-    real_seconds: float
-    block_bytes: float | None
-    peak_jobs: int
 
 
 FIGURES = NightLoad.__struct_fields__
@@ -124,17 +89,14 @@ def thinned(jobs: Sequence[JobRecord], window: DailyWindow, count: int) -> tuple
     SWAP) over the logarithms of their figures, each divided by its standard deviation.
     Raises :class:`~mawl.errors.UsageError` where fewer nights have jobs than are asked for.
     """
-    nights: dict[Night, list[JobRecord]] = {}
-    for job in jobs:
-        if job.started_at is not None and (night := window.of(job.started_at)) is not None:
-            nights.setdefault(night, []).append(job)
+    nights = by_night(jobs, window)
     if not count <= len(nights) <= MOST_NIGHTS:
         raise UsageError(
             f"--nights {count}: the logs have {counted_noun(len(nights), 'such night')} with jobs",
             cure=f"ask for at most as many, and give logs of at most {MOST_NIGHTS} nights",
         )
-    order = sorted(nights, key=lambda night: night.starts_at)
-    loads = [_load(nights[night]) for night in order]
+    order = list(nights)
+    loads = [load_of(nights[night]) for night in order]
     medoids, nearest = _medoids(_distances(loads), count)
     medoids.sort(key=lambda place: -loads[place].cpu_seconds)
     stands = [sum(one == place for one in nearest) for place in medoids]
@@ -144,33 +106,6 @@ def thinned(jobs: Sequence[JobRecord], window: DailyWindow, count: int) -> tuple
     )
     found = Thinning(nights=len(loads), chosen=chosen, errors=_errors(loads, chosen))
     return found, [order[place] for place in medoids]
-
-
-def _load(jobs: Sequence[JobRecord]) -> NightLoad:
-    blocks = [
-        count
-        for job in jobs
-        for count in (job.usage.block_input_operations, job.usage.block_output_operations)
-        if count is not None
-    ]
-    known = [(job.started_at, job.ended_at) for job in jobs]
-    changes = [
-        change
-        for start, end in known
-        if start is not None and end is not None
-        for change in ((start, 1), (end, -1))
-    ]
-    running = peak = 0
-    for _, change in sorted(changes):
-        running += change
-        peak = max(peak, running)
-    return NightLoad(
-        jobs=len(jobs),
-        cpu_seconds=math.fsum(job.usage.cpu_seconds or 0.0 for job in jobs),
-        real_seconds=math.fsum(job.usage.real_time_seconds or 0.0 for job in jobs),
-        block_bytes=float(sum(blocks) * BLOCK_BYTES) if blocks else None,
-        peak_jobs=peak,
-    )
 
 
 def _distances(loads: Sequence[NightLoad]) -> NDArray[np.float64]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+from mawl.analysis.nights.load import BLOCK_BYTES
 from mawl.model.records import StepRecord
 from mawl.model.role_io import IoByRole
 from mawl.model.step_notes import SortNote, StepNotes, TableNote
-
-BLOCK_BYTES = 512
-"""Of a block operation on Linux (getrusage(2), ru_inblock and ru_oublock)."""
 
 _NOTHING = StepNotes()
 

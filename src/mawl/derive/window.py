@@ -8,18 +8,12 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 import msgspec
 
+from mawl.analysis.nights.window import Night
 from mawl.errors import UsageError
 from mawl.model.derived import DerivedJob
 from mawl.model.records import JobRecord
 
 _CLOCK = re.compile(r"([0-9]{2}):([0-9]{2})")
-
-
-class Night(msgspec.Struct, frozen=True):
-    """From when to when, in seconds since the epoch; the batch must end before ``ends_at``."""
-
-    starts_at: float
-    ends_at: float
 
 
 class NightResult(msgspec.Struct, frozen=True, kw_only=True):

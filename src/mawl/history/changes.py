@@ -8,6 +8,7 @@ from math import expm1
 
 import msgspec
 
+from mawl.analysis.change_points import FEWEST_AFTER, FEWEST_BEFORE, MOST_AFTER, ChangeFound, change_points
 from mawl.analysis.comparison.compare import compare
 from mawl.analysis.comparison.configuration import Difference, differences
 from mawl.analysis.comparison.places import named, verdicts
@@ -15,7 +16,6 @@ from mawl.analysis.comparison.sides import Side
 from mawl.analysis.comparison.statistics import POWER, effect_of
 from mawl.analysis.comparison.student import quantile
 from mawl.errors import UsageError
-from mawl.history.detection import FEWEST_AFTER, FEWEST_BEFORE, MOST_AFTER, ChangeFound, change_points
 from mawl.history.nights import RunsOfNight
 from mawl.history.series import FollowedSeries, SeriesKind, series_of
 from mawl.model.inventory import Figures

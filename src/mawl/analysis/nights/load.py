@@ -1,0 +1,55 @@
+"""What the jobs of a night used."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+
+from mawl.model.records import JobRecord
+
+BLOCK_BYTES = 512
+"""Of a block operation on Linux (getrusage(2), ru_inblock and ru_oublock)."""
+
+
+class NightLoad(msgspec.Struct, frozen=True, kw_only=True):
+    """What the jobs that started in a night used, by the totals of their logs.
+
+    A job without a total adds nothing to it.  ``block_bytes`` is None where no job has block operations.
+    ``peak_jobs`` is the most jobs that ran at one time, of those whose start and end are known.
+    """
+
+    jobs: int
+    cpu_seconds: float
+    real_seconds: float
+    block_bytes: float | None
+    peak_jobs: int
+
+
+def load_of(jobs: Sequence[JobRecord]) -> NightLoad:
+    """What these jobs used together."""
+    blocks = [
+        count
+        for job in jobs
+        for count in (job.usage.block_input_operations, job.usage.block_output_operations)
+        if count is not None
+    ]
+    known = [(job.started_at, job.ended_at) for job in jobs]
+    changes = [
+        change
+        for start, end in known
+        if start is not None and end is not None
+        for change in ((start, 1), (end, -1))
+    ]
+    running = peak = 0
+    for _, change in sorted(changes):
+        running += change
+        peak = max(peak, running)
+    return NightLoad(
+        jobs=len(jobs),
+        cpu_seconds=math.fsum(job.usage.cpu_seconds or 0.0 for job in jobs),
+        real_seconds=math.fsum(job.usage.real_time_seconds or 0.0 for job in jobs),
+        block_bytes=float(sum(blocks) * BLOCK_BYTES) if blocks else None,
+        peak_jobs=peak,
+    )
