@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mawl.analysis.nights.metrics import NIGHT_METRICS
 from mawl.lab.experiment.evidence_metrics import LAB_EVIDENCE_METRICS
 from mawl.lab.experiment.metrics import LAB_METRICS
 from mawl.model.campaign_metrics import CAMPAIGN_METRICS
@@ -31,6 +32,11 @@ def metrics_page() -> list[str]:
             "## Series of the host",
             "Names in the column `series` of samples; `*` stands for a device, interface, port or mount.",
             SERIES_METRICS,
+        ),
+        (
+            "## Many nights",
+            "What the HTML report of an import shows of its nights and of the programs over them.",
+            NIGHT_METRICS,
         ),
         ("## Lab reports", "Names in `mawl lab report --json`; `*` stands for one of a list.", _LAB),
         ("## Campaigns", "Names in `mawl report CAMPAIGN --format json`; `*` as above.", CAMPAIGN_METRICS),

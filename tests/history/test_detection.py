@@ -7,8 +7,8 @@ from math import expm1, log1p
 import numpy as np
 import pytest
 
-from mawl.analysis.change_points import change_points
-from mawl.history.changes import WHOLE_LEVEL, found_in, smallest_change
+from mawl.analysis.change_points import WHOLE_LEVEL, change_points, smallest_change
+from mawl.history.changes import found_in
 from tests.fakes.synthetic_nights import series, whole
 
 STEP = log1p(0.05)
@@ -45,7 +45,7 @@ def test_the_smallest_change_that_is_printed_is_noticed_in_four_of_five_cases(be
     noticed, draws = 0, 300
     for _ in range(draws):
         values = [float(value) for value in draw.normal(0.0, 0.03, before)]
-        smallest = smallest_change(values)
+        smallest = smallest_change(values, WHOLE_LEVEL)
         assert smallest is not None and expm1(0.02) < smallest < expm1(0.4)
         values += [float(value) for value in draw.normal(log1p(smallest), 0.03, WITHIN)]
         noticed += any(point.noticed >= before for point in change_points(values, WHOLE_LEVEL))

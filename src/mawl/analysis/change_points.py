@@ -10,6 +10,7 @@ spread need be known beforehand).  Instead of their tables the level is divided 
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from functools import cache
 
@@ -17,12 +18,17 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from mawl.analysis.comparison.statistics import POWER
 from mawl.analysis.comparison.student import quantile
-from mawl.model.thresholds import count_of
+from mawl.model.thresholds import count_of, value_of
 
 FEWEST_BEFORE = count_of("history.fewest_before")
 FEWEST_AFTER = count_of("history.fewest_after")
 MOST_AFTER = count_of("history.most_after")
+WHOLE_LEVEL = value_of("history.whole_level")
+PART_LEVEL = value_of("history.part_level")
+NOTICED_WITHIN = 3
+"""Nights within which the smallest change that is printed would be noticed."""
 ROUNDING = 1e-12
 """A spread below this share of the values is rounding."""
 
@@ -63,6 +69,20 @@ def change_points(values: Sequence[float], level: float) -> list[ChangeFound]:
             spread = spread.with_level(series[start : start + place])
             start += place
     return found
+
+
+def smallest_change(values: Sequence[float], level: float) -> float | None:
+    """The change that three nights would show in 80 % of cases; None for too few nights.
+
+    ``level`` is divided by the splits that :func:`change_points` compares on the third of these nights.
+    """
+    if len(values) < FEWEST_BEFORE:
+        return None
+    degrees = float(len(values) + NOTICED_WITHIN - 2)
+    splits = min(MOST_AFTER, len(values) + NOTICED_WITHIN - FEWEST_BEFORE) - FEWEST_AFTER + 1
+    reach = quantile(1.0 - level / 2.0 / splits, degrees) + quantile(POWER, degrees)
+    error = statistics.stdev(values) * (1.0 / len(values) + 1.0 / NOTICED_WITHIN) ** 0.5
+    return math.expm1(reach * error)
 
 
 def _strongest(values: NDArray[np.float64], level: float, fewest: int, known: _Spread) -> int | None:

@@ -8,23 +8,25 @@ from math import expm1
 
 import msgspec
 
-from mawl.analysis.change_points import FEWEST_AFTER, FEWEST_BEFORE, MOST_AFTER, ChangeFound, change_points
+from mawl.analysis.change_points import (
+    FEWEST_AFTER,
+    FEWEST_BEFORE,
+    PART_LEVEL,
+    WHOLE_LEVEL,
+    ChangeFound,
+    change_points,
+    smallest_change,
+)
 from mawl.analysis.comparison.compare import compare
 from mawl.analysis.comparison.configuration import Difference, differences
 from mawl.analysis.comparison.places import named, verdicts
 from mawl.analysis.comparison.sides import Side
-from mawl.analysis.comparison.statistics import POWER, effect_of
-from mawl.analysis.comparison.student import quantile
+from mawl.analysis.comparison.statistics import effect_of
 from mawl.errors import UsageError
 from mawl.history.nights import RunsOfNight
 from mawl.history.series import FollowedSeries, SeriesKind, series_of
 from mawl.model.inventory import Figures
-from mawl.model.thresholds import value_of
 
-WHOLE_LEVEL = value_of("history.whole_level")
-PART_LEVEL = value_of("history.part_level")
-NOTICED_WITHIN = 3
-"""Nights within which the smallest change that is printed would be noticed."""
 CLOSE_NIGHTS = 2
 """Changes of parts this near to one of the whole load are reported with it."""
 MOST_PROGRAMS = 5
@@ -130,24 +132,12 @@ def history_of(
         fewest_nights=FEWEST_BEFORE + FEWEST_AFTER,
         left_out=list(left_out),
         unreadable=list(unreadable),
-        smallest_ratio=None if whole is None else smallest_change(whole.values[max(groups, default=0) :]),
+        smallest_ratio=None
+        if whole is None
+        else smallest_change(whole.values[max(groups, default=0) :], WHOLE_LEVEL),
         changes=changes,
         regression=bool(times and times[-1].slower) if enough else None,
     )
-
-
-def smallest_change(values: Sequence[float]) -> float | None:
-    """The change that three nights would show in 80 % of cases; None for too few nights.
-
-    Its level is divided by the splits that :func:`change_points` compares on the third of these nights.
-    """
-    if len(values) < FEWEST_BEFORE:
-        return None
-    degrees = float(len(values) + NOTICED_WITHIN - 2)
-    splits = min(MOST_AFTER, len(values) + NOTICED_WITHIN - FEWEST_BEFORE) - FEWEST_AFTER + 1
-    reach = quantile(1.0 - WHOLE_LEVEL / 2.0 / splits, degrees) + quantile(POWER, degrees)
-    error = statistics.stdev(values) * (1.0 / len(values) + 1.0 / NOTICED_WITHIN) ** 0.5
-    return expm1(reach * error)
 
 
 def found_in(every: Sequence[FollowedSeries]) -> dict[int, list[tuple[ChangeFound, FollowedSeries]]]:

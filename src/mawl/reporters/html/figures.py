@@ -12,6 +12,7 @@ import msgspec
 from markupsafe import Markup, escape
 
 from mawl.analysis.missing import NOT_MEASURED, generalised
+from mawl.analysis.nights.metrics import NIGHT_METRICS
 from mawl.definitions.metric import Metric
 from mawl.model.metrics import METRICS
 from mawl.model.summary.summary import Judged
@@ -31,7 +32,7 @@ Named = TypeVar("Named")
 @cache
 def registry() -> dict[str, Metric]:
     """Every metric by its name."""
-    return {metric.name: metric for metric in METRICS}
+    return {metric.name: metric for metric in (*METRICS, *NIGHT_METRICS)}
 
 
 class Terms:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from mawl.analysis.nights.logged import logged_nights
+from mawl.analysis.nights.trends import trends_of
 from mawl.analysis.view import StoredView
 from mawl.model.summary.summary import Judged
 from mawl.reporters.finding import finding
@@ -13,6 +15,7 @@ from mawl.reporters.head import node_name, traits
 from mawl.reporters.html.chart_data import chart_data
 from mawl.reporters.html.charts.every import charts_of
 from mawl.reporters.html.charts.frame import Chart
+from mawl.reporters.html.charts.nights import night_lines
 from mawl.reporters.html.embed import embedded
 from mawl.reporters.html.figures import ShownFigures
 from mawl.reporters.html.page import page
@@ -21,6 +24,7 @@ from mawl.reporters.html.sections.compressibility import compressibility
 from mawl.reporters.html.sections.definitions import definitions, missing
 from mawl.reporters.html.sections.findings import findings
 from mawl.reporters.html.sections.host import host
+from mawl.reporters.html.sections.nights import every_night, headline, story
 from mawl.reporters.html.sections.nodes import nodes
 from mawl.reporters.html.sections.performance import performance
 from mawl.reporters.html.sections.programs import programs
@@ -37,6 +41,7 @@ from mawl.reporters.html.templating import fill
 from mawl.units import counted_noun
 
 CONTENTS = {
+    "nights": "Nights",
     "answer": "Why",
     "findings": "Trust",
     "summary": "Summary",
@@ -65,7 +70,10 @@ def render(view: StoredView, summary: Judged, *, scripts: Sequence[str] = (), co
     """
     found = chart_data(view)
     charts = charts_of(found, sources_of(found, summary), summary)
-    drawn = embedded({chart.name: chart.figure for chart in charts if chart.figure is not None})
+    nights = logged_nights(view.jobs, view.facts.sources) if summary.kind == "imported" else None
+    laid_over = None if nights is None else night_lines(nights, view)
+    every = [*charts, *([laid_over] if laid_over else [])]
+    drawn = embedded({chart.name: chart.figure for chart in every if chart.figure is not None})
     by_name = {chart.name: chart for chart in charts}
     apart = {
         name: chart_of(by_name.pop(name), drawn.places)
@@ -73,7 +81,14 @@ def render(view: StoredView, summary: Judged, *, scripts: Sequence[str] = (), co
     }
     figures = ShownFigures(summary)
     first = [verdict(figures), _drawn(apart["lead"], charts), spent(figures)]
+    title, over_nights = finding(summary), Markup()
+    if nights is not None and laid_over is not None:
+        trends = trends_of(nights.nights)
+        title = headline(nights, trends)
+        first.append(story(figures, nights, trends, chart_of(laid_over, drawn.places)))
+        over_nights = every_night(figures, nights, trends)
     parts = {
+        "nights": over_nights,
         "answer": answer(figures),
         "findings": findings(figures),
         "summary": performance(figures, view),
@@ -92,7 +107,7 @@ def render(view: StoredView, summary: Judged, *, scripts: Sequence[str] = (), co
     parts["definitions"] = definitions(figures)
     there = {anchor: part for anchor in CONTENTS if (part := parts[anchor])}
     return page(
-        finding(summary),
+        title,
         Markup("\n").join([*first, *there.values(), drawn.data]),
         [*drawn.scripts, *scripts],
         lead=_lead(view, summary),

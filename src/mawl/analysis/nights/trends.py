@@ -1,0 +1,133 @@
+"""How the real time of each program went from night to night, and when its level changed.
+
+The method is that of ``mawl history`` (docs/design/history.md), over the nights in which a program ran.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from math import exp, expm1, log
+from typing import Literal
+
+import msgspec
+
+from mawl.analysis.blocks import counted
+from mawl.analysis.change_points import (
+    FEWEST_AFTER,
+    FEWEST_BEFORE,
+    PART_LEVEL,
+    WHOLE_LEVEL,
+    change_points,
+    smallest_change,
+)
+from mawl.analysis.comparison.statistics import effect_of
+from mawl.analysis.nights.logged import LoggedNight
+
+Verdict = Literal["slower", "faster", "changed back", "no change found", "too few nights"]
+
+FEWEST_NIGHTS = FEWEST_BEFORE + FEWEST_AFTER
+
+
+class Trend(msgspec.Struct, frozen=True, kw_only=True):
+    """A program over the nights.
+
+    ``logs`` is the mean over its jobs of the logarithm of real time, by night; None where it did not run.
+    Levels are between changes; ``first_seconds`` and ``last_seconds`` are the geometric means of the first
+    and the last of them, ``change_ratio`` the second over the first less 1 with its 95 % interval, and
+    ``added_seconds`` what that makes in a night with ``jobs_a_night`` jobs.  ``changes`` are places in
+    ``logs``: the first night at each new level.  ``smallest_ratio`` is the change that three nights would
+    show in 80 % of cases, where no change was found.
+    """
+
+    name: str
+    logs: tuple[float | None, ...]
+    jobs_a_night: float
+    verdict: Verdict
+    changes: tuple[int, ...] = ()
+    first_seconds: float
+    last_seconds: float
+    change_ratio: float | None = None
+    low_ratio: float | None = None
+    high_ratio: float | None = None
+    added_seconds: float | None = None
+    smallest_ratio: float | None = None
+
+    @property
+    def nights(self) -> int:
+        """Nights in which it ran."""
+        return sum(one is not None for one in self.logs)
+
+
+class Trends(msgspec.Struct, frozen=True, kw_only=True):
+    """``programs``: those whose level changed first, by what that makes in a night, then by their time.
+
+    ``whole`` is the mean over the ``whole_programs`` that ran in every night; None without any.
+    """
+
+    programs: tuple[Trend, ...]
+    whole: Trend | None
+    whole_programs: int
+
+    def of(self, verdict: Verdict) -> list[Trend]:
+        """The programs with this verdict."""
+        return [one for one in self.programs if one.verdict == verdict]
+
+
+def trends_of(nights: Sequence[LoggedNight]) -> Trends:
+    """The trends of all programs of these nights; jobs that failed, or took no time, do not count."""
+    values: dict[str, list[list[float]]] = {}
+    for place, night in enumerate(nights):
+        for job in counted(night.jobs):
+            real = job.usage.real_time_seconds
+            if real:
+                own = values.setdefault(job.program, [[] for _ in nights])
+                own[place].append(log(real))
+    level = PART_LEVEL / max(len(values), 1)
+    programs = [_trend(name, own, level) for name, own in sorted(values.items())]
+    programs.sort(key=_order)
+    always = [own for own in values.values() if all(own)]
+    whole = None
+    if always:
+        means = [
+            [statistics.fmean(statistics.fmean(own[place]) for own in always)] for place in range(len(nights))
+        ]
+        whole = _trend("", means, WHOLE_LEVEL)
+    return Trends(programs=tuple(programs), whole=whole, whole_programs=len(always))
+
+
+def _order(one: Trend) -> tuple[bool, float]:
+    changed = one.added_seconds
+    return (changed is None, -abs(one.last_seconds * one.jobs_a_night if changed is None else changed))
+
+
+def _trend(name: str, values: Sequence[Sequence[float]], level: float) -> Trend:
+    logs = tuple(statistics.fmean(own) if own else None for own in values)
+    known = [(place, one) for place, one in enumerate(logs) if one is not None]
+    series = [one for _, one in known]
+    points = [point.place for point in change_points(series, level)]
+    edges = [0, *points, len(series)]
+    first, last = series[: edges[1]], series[edges[-2] :]
+    jobs = statistics.fmean(len(values[place]) for place, _ in known[edges[-2] :])
+    found = Trend(
+        name=name,
+        logs=logs,
+        jobs_a_night=jobs,
+        verdict="no change found" if len(series) >= FEWEST_NIGHTS else "too few nights",
+        changes=tuple(known[place][0] for place in points),
+        first_seconds=exp(statistics.fmean(first)),
+        last_seconds=exp(statistics.fmean(last)),
+        smallest_ratio=smallest_change(series, level) if len(series) >= FEWEST_NIGHTS else None,
+    )
+    if not points:
+        return found
+    effect = effect_of(first, last)
+    return msgspec.structs.replace(
+        found,
+        verdict="slower" if effect.low > 0 else "faster" if effect.high < 0 else "changed back",
+        change_ratio=expm1(effect.difference),
+        low_ratio=expm1(effect.low),
+        high_ratio=expm1(effect.high),
+        added_seconds=(found.last_seconds - found.first_seconds) * jobs,
+        smallest_ratio=None,
+    )

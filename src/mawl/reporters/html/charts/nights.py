@@ -1,0 +1,133 @@
+"""Nights laid over each other by hour of the day: a thin line each, their median, and the longest night."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from bokeh.models import ColumnDataSource, FixedTicker, NoOverlap, PlainText, Range1d
+
+from mawl.analysis.nights.hours import STEP_MINUTES, STEPS, Floats, hours_of, middle_and_band
+from mawl.analysis.nights.logged import LoggedNight, LoggedNights
+from mawl.analysis.view import RunView
+from mawl.reporters.figure import figure as shown
+from mawl.reporters.html.charts.frame import Chart, Columns, Key, blank, from_zero, hover, ticks_of
+from mawl.reporters.html.colours import light
+from mawl.units import format_seconds
+
+TOOLS = "xpan,xbox_zoom,reset,save"
+HEIGHT = 300
+THIN_ALPHA = 0.45
+MANY_ALPHA = 0.18
+MANY = 60
+"""More lines than that are paler, so that where most of them lie can be seen."""
+STEP_HOURS = STEP_MINUTES / 60
+
+
+class LaidOver(NamedTuple):
+    """Mean jobs at once by night and quarter of an hour, (nights, 96), and the first and last quarter that
+    any night has jobs in."""
+
+    hours: Floats
+    first: int
+    last: int
+
+
+def laid_over(nights: LoggedNights, view: RunView) -> LaidOver:
+    """What the chart draws."""
+    hours = hours_of(nights, view.jobs)
+    busy = np.flatnonzero(np.nansum(hours, axis=0) > 0.0)
+    if not len(busy):
+        return LaidOver(hours, 0, STEPS - 1)
+    return LaidOver(hours, max(int(busy[0]) - 1, 0), min(int(busy[-1]) + 1, STEPS - 1))
+
+
+def night_lines(nights: LoggedNights, view: RunView) -> Chart:
+    """The chart of an import of several nights."""
+    data = laid_over(nights, view)
+    longest = nights.longest
+    middle, low, high = middle_and_band(data.hours)
+    at = (np.arange(STEPS) + 0.5) * STEP_HOURS
+    inside = slice(data.first, data.last + 1)
+    every: Columns = {"hours": at[inside].astype(np.float32)}
+    every |= {
+        name: values[inside].astype(np.float32)
+        for name, values in (("middle", middle), ("low", low), ("high", high))
+    }
+    banded = not np.isnan(low).all()
+    if longest is not None:
+        every["longest"] = data.hours[nights.nights.index(longest), inside].astype(np.float32)
+    plot = blank(
+        "nights",
+        tools=TOOLS,
+        height=HEIGHT,
+        x_range=Range1d(
+            start=data.first * STEP_HOURS, end=(data.last + 1) * STEP_HOURS, bounds="auto", name="hours"
+        ),
+        y_range=from_zero(),
+    )
+    plot.xaxis.axis_label = f"hour of the day ({nights.zone})"
+    plot.yaxis.axis_label = "jobs at once"
+    plot.yaxis.formatter = ticks_of("count")
+    _name_hours(plot.xaxis, nights)
+    source = ColumnDataSource(every, name="nights")
+    if banded:
+        plot.varea(
+            "hours", "low", "high", source=source, name="band", fill_color=light("accent"), fill_alpha=0.16
+        )
+    lines = plot.multi_line(
+        "hours",
+        "jobs",
+        source=ColumnDataSource(_lines(nights, data, every["hours"]), name="every_night"),
+        name="every_night",
+        line_color=light("quiet"),
+        line_alpha=THIN_ALPHA if len(nights.nights) <= MANY else MANY_ALPHA,
+        line_width=1,
+    )
+    hover(plot, lines, [("night", "@night"), ("jobs", "@count"), ("lasted", "@lasted")])
+    keys = [Key("one night", "quiet", "line", "every_night")]
+    if longest is not None:
+        plot.line("hours", "longest", source=source, name="longest", color=light("ink"), line_width=1.8)
+        words = f"longest night, {longest.label}: {shown(longest.length_seconds, format_seconds)}"
+        keys.append(Key(words, "ink", "line", "longest"))
+    plot.line("hours", "middle", source=source, name="middle", color=light("accent"), line_width=3)
+    keys.append(Key("median of the nights", "accent", "line", "middle"))
+    if banded:
+        keys.append(Key("10th to 90th percentile", "accent", "pale", "band"))
+    return Chart(
+        "nights",
+        f"{len(nights.nights)} nights laid over each other",
+        f"Mean jobs at once in each quarter of an hour of the day. A night lasts from {nights.divided_at} to "
+        f"{nights.divided_at} of the next day. Point at a thin line to see which night it is.",
+        "Line chart of the jobs at once by hour of the day: a line for each night, their median and the "
+        "longest night.",
+        keys,
+        plot,
+        form="count",
+    )
+
+
+def _lines(nights: LoggedNights, data: LaidOver, hours: object) -> Columns:
+    inside = slice(data.first, data.last + 1)
+    return {
+        "hours": [hours for _ in nights.nights],
+        "jobs": [row.astype(np.float32) for row in data.hours[:, inside]],
+        "night": [one.label for one in nights.nights],
+        "count": [one.load.jobs for one in nights.nights],
+        "lasted": [_lasted(one) for one in nights.nights],
+    }
+
+
+def _lasted(one: LoggedNight) -> str:
+    return shown(one.length_seconds, format_seconds)
+
+
+def _name_hours(axis: object, nights: LoggedNights) -> None:
+    """Whole hours of the day instead of hours since the day was divided."""
+    first = nights.window.starts_minute // 60
+    ticks = list(range(25))
+    axis.ticker = FixedTicker(ticks=ticks)  # type: ignore[attr-defined]
+    axis.major_label_overrides = {  # type: ignore[attr-defined]
+        at: PlainText(text=f"{(first + at) % 24:02d}:00") for at in ticks
+    }
+    axis.major_label_policy = NoOverlap(min_distance=14)  # type: ignore[attr-defined]

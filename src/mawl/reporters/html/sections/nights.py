@@ -1,0 +1,244 @@
+"""An import of many nights: what changed, on the first page; every night and program, folded."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from math import log
+
+from markupsafe import Markup
+
+from mawl.analysis.nights.logged import LoggedNights
+from mawl.analysis.nights.trends import FEWEST_NIGHTS, Trend, Trends
+from mawl.reporters.figure import figure, format_count
+from mawl.reporters.html.figures import Cell, ShownFigures, absent, paragraph, part, table
+from mawl.reporters.html.spark import spark
+from mawl.reporters.html.templating import fill
+from mawl.units import counted_noun, format_change, format_percent, format_ratio, format_seconds
+
+MOST_FIRST = 12
+"""Programs that changed, on the first page; the part has the others."""
+MOST_PROGRAMS = 200
+MOST_DATES = 5
+LEAST_SPAN = log(1.5)
+"""The height of a line is at least a change by a half, so that small changes look small."""
+NO_END = "no job of the night has a known end"
+NO_CHANGE = "no change of level was found"
+TOO_FEW = f"{FEWEST_NIGHTS} nights are required"
+
+
+def headline(nights: LoggedNights, trends: Trends) -> str:
+    """``30 nights: 2 of 14 programs became slower, 1 faster``."""
+    many = counted_noun(len(nights.nights), "night")
+    judged = sum(one.verdict != "too few nights" for one in trends.programs)
+    if not judged:
+        return f"{many}: too few to say which programs became slower"
+    slower, faster = (len(trends.of(verdict)) for verdict in ("slower", "faster"))
+    if slower or faster:
+        counts = [f"{slower} of {counted_noun(judged, 'program')} became slower"] if slower else []
+        counts += (
+            [f"{faster} faster" if slower else f"{faster} of {counted_noun(judged, 'program')} became faster"]
+            if faster
+            else []
+        )
+        return f"{many}: {', '.join(counts)}"
+    return f"{many}: no lasting change found in {counted_noun(judged, 'program')}"
+
+
+def story(figures: ShownFigures, nights: LoggedNights, trends: Trends, chart: Markup) -> Markup:
+    """The chart of the nights, and the programs that became slower or faster."""
+    changed = _changed(trends)
+    parts = [chart, _keys(figures, nights, trends), *_sentences(nights)]
+    if changed:
+        shown = changed[:MOST_FIRST]
+        caption = "Programs whose real time changed" + (
+            f": {len(shown)} of {len(changed)}, those that change a night most"
+            if len(changed) > len(shown)
+            else ""
+        )
+        parts.append(_changes(figures, nights, shown, caption))
+        parts.append(
+            paragraph(
+                "Dashed lines mark the first night at a new level. The part Nights has all programs.", "quiet"
+            )
+        )
+    return Markup("\n").join(parts)
+
+
+def every_night(figures: ShownFigures, nights: LoggedNights, trends: Trends) -> Markup:
+    """The part with a row for each program and each night."""
+    changed = _changed(trends)
+    parts = [_whole(trends)]
+    if len(changed) > MOST_FIRST:
+        caption = "The other programs whose real time changed"
+        parts.append(_changes(figures, nights, changed[MOST_FIRST:], caption))
+    steady = [one for one in trends.programs if one.change_ratio is None]
+    if steady:
+        parts.append(_steady(figures, steady))
+    return part("nights", "Nights and programs", *parts, _nights(figures, nights))
+
+
+def _keys(figures: ShownFigures, nights: LoggedNights, trends: Trends) -> Markup:
+    """How long nights last, and what programs take more or less of them."""
+    term = figures.term
+    lengths = [one.length_seconds for one in nights.nights if one.length_seconds is not None]
+    keys: list[tuple[Cell, Cell]] = []
+    if (longest := nights.longest) is not None:
+        middle = format_seconds(statistics.median(lengths))
+        keys.append((term("a night lasts (median)", "night.length_seconds"), middle))
+        most = format_seconds(longest.length_seconds or 0.0)
+        keys.append((term(f"longest night, {longest.label}", "night.length_seconds"), most))
+    for found, verb in ((trends.of("slower"), "adds"), (trends.of("faster"), "saves")):
+        if found:
+            many = counted_noun(len(found), f"{found[0].verdict} program")
+            what = f"{many} {verb if len(found) == 1 else verb[:-1]}, a night"
+            spent = sum(one.added_seconds or 0.0 for one in found)
+            keys.append((term(what, "trend.added_seconds"), format_seconds(abs(spent))))
+    most_jobs = max(one.load.peak_jobs for one in nights.nights)
+    keys.append((term("jobs at once, most", "night.peak_jobs"), format_count(most_jobs)))
+    return fill("keys.html", keys=keys)
+
+
+def _changed(trends: Trends) -> list[Trend]:
+    return [one for one in trends.programs if one.change_ratio is not None]
+
+
+def _sentences(nights: LoggedNights) -> list[Markup]:
+    """What the chart does not show."""
+    found = []
+    if nights.left_out:
+        found.append(
+            f"Only the last {len(nights.nights)} nights are shown; {nights.left_out} earlier ones are not."
+        )
+    if nights.empty:
+        dates = ", ".join(nights.empty[:MOST_DATES])
+        more = len(nights.empty) - MOST_DATES
+        found.append(
+            f"No job started in {counted_noun(len(nights.empty), 'night')} between them: {dates}"
+            + (f" and {more} more." if more > 0 else ".")
+        )
+    if nights.untimed:
+        found.append(f"{counted_noun(nights.untimed, 'job')} without a known start or end: not in the chart.")
+    if not nights.one_zone:
+        found.append("The logs have no common time zone that is known here, so hours are those of UTC.")
+    return [paragraph(text, "quiet") for text in found]
+
+
+def _changes(figures: ShownFigures, nights: LoggedNights, trends: Sequence[Trend], caption: str) -> Markup:
+    term = figures.term
+    head = (
+        "program",
+        "real time by night",
+        term("change", "trend.change_ratio"),
+        "95 % interval",
+        term("before", "trend.first_seconds"),
+        term("now", "trend.last_seconds"),
+        term("a night", "trend.added_seconds"),
+        term("since", "trend.since"),
+        term("nights", "trend.nights"),
+    )
+    return table(caption, head, [_changed_row(nights, one) for one in trends], texts=(7,))
+
+
+def _changed_row(nights: LoggedNights, one: Trend) -> tuple[Cell, ...]:
+    assert one.change_ratio is not None and one.added_seconds is not None
+    assert one.low_ratio is not None and one.high_ratio is not None
+    since = nights.nights[one.changes[-1]].label
+    again = f" (change {len(one.changes)})" if len(one.changes) > 1 else ""
+    sign = "+" if one.added_seconds >= 0 else "-"
+    return (
+        one.name,
+        _line(one, f"{one.verdict} since {since}"),
+        format_change(one.change_ratio),
+        f"{format_change(one.low_ratio)} to {format_change(one.high_ratio)}",
+        format_seconds(one.first_seconds),
+        format_seconds(one.last_seconds),
+        f"{sign}{format_seconds(abs(one.added_seconds))}",
+        since + again,
+        str(one.nights),
+    )
+
+
+def _steady(figures: ShownFigures, trends: Sequence[Trend]) -> Markup:
+    """Programs without a change, and what change would have been seen."""
+    term = figures.term
+    shown = trends[:MOST_PROGRAMS]
+    few = (
+        f": {len(shown)} of {len(trends)}, those with the most real time" if len(trends) > len(shown) else ""
+    )
+    head = (
+        "program",
+        "real time by night",
+        term("real time", "trend.last_seconds"),
+        term("jobs a night", "trend.jobs_a_night"),
+        term("nights", "trend.nights"),
+        term("smallest change seen", "trend.smallest_ratio"),
+    )
+    rows = [
+        (
+            one.name,
+            _line(one, one.verdict),
+            format_seconds(one.last_seconds),
+            format_ratio(one.jobs_a_night),
+            str(one.nights),
+            absent(TOO_FEW) if one.smallest_ratio is None else format_percent(one.smallest_ratio),
+        )
+        for one in shown
+    ]
+    return table(f"Programs without a change that was found{few}", head, rows)
+
+
+def _line(one: Trend, what: str) -> Markup:
+    words = f"{one.name}, real time over {one.nights} nights: {what}"
+    return spark(one.logs, words, marks=one.changes, least_span=LEAST_SPAN)
+
+
+def _whole(trends: Trends) -> Markup:
+    """What the jobs of every night did together."""
+    whole = trends.whole
+    if whole is None:
+        return paragraph("No program ran in every night, so there is no change of all together.")
+    many = counted_noun(trends.whole_programs, "program")
+    if whole.verdict == "too few nights":
+        return paragraph(f"Too few nights to say whether the load became slower: {TOO_FEW}.")
+    if whole.change_ratio is not None:
+        span = f"{format_change(whole.low_ratio or 0.0)} to {format_change(whole.high_ratio or 0.0)}"
+        return paragraph(
+            f"The {many} of every night together: a job takes {format_change(whole.change_ratio)} ({span})."
+        )
+    seen = figure(whole.smallest_ratio, format_percent)
+    return paragraph(
+        f"The {many} of every night together: no change found. A change of {seen} would be noticed within "
+        "3 nights in 80 % of cases."
+    )
+
+
+def _nights(figures: ShownFigures, nights: LoggedNights) -> Markup:
+    term = figures.term
+    head = (
+        term("night of", "night.label"),
+        "first start",
+        term("lasted", "night.length_seconds"),
+        term("jobs", "night.jobs"),
+        term("at once", "night.peak_jobs"),
+        term("CPU time", "night.cpu_seconds"),
+        term("real time", "night.real_seconds"),
+    )
+    rows = [
+        (
+            one.label + (" (longest)" if one is nights.longest else ""),
+            _clock(nights, one.started_at),
+            absent(NO_END) if one.length_seconds is None else format_seconds(one.length_seconds),
+            format_count(one.load.jobs),
+            format_count(one.load.peak_jobs),
+            format_seconds(one.load.cpu_seconds),
+            format_seconds(one.load.real_seconds),
+        )
+        for one in nights.nights
+    ]
+    caption = f"Nights from {nights.divided_at} to {nights.divided_at} ({nights.zone})"
+    return table(caption, head, rows, texts=(1,), alike=True)
+
+
+def _clock(nights: LoggedNights, at: float) -> str:
+    return f"{nights.local(at):%H:%M}"
