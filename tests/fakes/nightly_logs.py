@@ -52,6 +52,7 @@ def nightly(
             shown = end.replace(tzinfo=None) - timedelta(seconds=seconds)
             if night not in without:
                 logs[f"{program}_{begins:%Y%m%d}"] = log(shown, round(seconds, 2))
+    folder.parent.mkdir(parents=True, exist_ok=True)
     return write(folder, **logs)
 
 

@@ -36,7 +36,7 @@ def followed(nights: int, programs: dict[str, Callable[[int], float | None]]) ->
 
 
 def noisy(seconds: float, seed: int) -> Callable[[int], float]:
-    values = seconds * np.random.default_rng(seed).lognormal(0.0, 0.05, 400)
+    values = seconds * np.random.default_rng(seed).lognormal(0.0, 0.02, 400)
     return lambda night: float(values[night])
 
 
@@ -54,14 +54,14 @@ def test_a_step_has_its_night_its_size_and_its_seconds_a_night() -> None:
     assert [one.name for one in trends.programs] == ["slower", "faster", "steady"]
     slower, faster, steady = by_name["slower"], by_name["faster"], by_name["steady"]
     assert (slower.verdict, slower.changes) == ("slower", (20,))
-    assert slower.change_ratio == pytest.approx(0.3, abs=0.06)
+    assert slower.change_ratio == pytest.approx(0.3, abs=0.03)
     assert slower.low_ratio is not None and slower.high_ratio is not None
     assert slower.low_ratio < slower.change_ratio < slower.high_ratio
     assert slower.added_seconds == pytest.approx(slower.last_seconds - slower.first_seconds)
     assert faster.verdict == "faster" and abs(faster.changes[0] - 15) <= 1
     assert faster.added_seconds is not None and faster.added_seconds < 0
     assert (steady.verdict, steady.change_ratio, steady.changes) == ("no change found", None, ())
-    assert steady.smallest_ratio is not None and 0.05 < steady.smallest_ratio < 0.4
+    assert steady.smallest_ratio is not None and 0.02 < steady.smallest_ratio < 0.2
 
 
 def test_the_places_are_those_that_history_finds_in_the_same_values() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mawl.definitions.metric import Metric, count_metric, ratio_metric, seconds_metric, text_metric
 
 NIGHTS = "docs/design/importers.md, Many nights on one page"
-HISTORY = "docs/design/history.md"
+HISTORY = "docs/design/history.md, How a change is found"
 
 NIGHT_METRICS: tuple[Metric, ...] = (
     text_metric(

@@ -1,0 +1,144 @@
+"""The report of an import of many nights: finding, chart, what changed, definitions, hostile names."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pytest
+
+from mawl.analysis.nights.logged import logged_nights
+from mawl.analysis.view import StoredView
+from mawl.importers.clock import Clocks
+from mawl.reporters.html.charts.nights import laid_over, night_lines
+from mawl.reporters.html.report import render
+from mawl.store import Run
+from tests.fakes.nightly_logs import nightly
+from tests.fakes.views import judged, typed
+from tests.importers.test_import import imported
+from tests.reporters.html.page_reader import Reading
+
+BERLIN = ZoneInfo("Europe/Berlin")
+FIRST = datetime(2026, 10, 5, 20)
+PROGRAMS = {"load_sales": 20.0, "sort_sales": 30.0, "join_sales": 40.0, "score": 15.0}
+
+
+def made(folder: Path, nights: int, **more: Any) -> tuple[Run, str]:
+    logs = nightly(folder / "logs", FIRST, nights, zone=BERLIN, **{"programs": PROGRAMS, **more})
+    _, run = imported(folder, logs, clocks=Clocks({"": BERLIN}))
+    return run, page_of(run)
+
+
+def page_of(run: Run) -> str:
+    view = StoredView(run)
+    return render(view, typed(judged(view)))
+
+
+def table(html: str, caption: str) -> list[list[str]]:
+    """The cells of the rows of a table, as texts."""
+    found = next(one for one in re.findall(r"<table.*?</table>", html, re.S) if f"<caption>{caption}" in one)
+    body = found[found.index("<tbody>") :]
+    rows = re.findall(r"<tr>(.*?)</tr>", body, re.S)
+    cells = (re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S) for row in rows)
+    return [[re.sub(r"<[^>]*>", "", cell).strip() for cell in row] for row in cells]
+
+
+def title(html: str) -> str:
+    [found] = re.findall(r"<h1>(.*?)</h1>", html)
+    return str(found)
+
+
+@pytest.fixture(scope="module")
+def month(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, str]:
+    """Thirty nights, one without logs, one with a clock change; two programs change, one night is slow."""
+    steps: Mapping[str, tuple[int, float]] = {"join_sales": (20, 1.5), "sort_sales": (15, 0.6)}
+    folder = tmp_path_factory.mktemp("month")
+    return made(folder, 30, steps=steps, without={12}, slow={10: 2.0})
+
+
+def test_the_finding_is_the_title_and_names_what_changed(month: tuple[Run, str]) -> None:
+    _, html = month
+    assert title(html) == "29 nights: 1 of 4 programs became slower, 1 faster"
+    assert "No job started in 1 night between them: 2026-10-17." in html
+    assert "longest night, 2026-10-15" in html
+
+
+def test_programs_that_changed_have_size_seconds_and_date(month: tuple[Run, str]) -> None:
+    _, html = month
+    rows = {row[0]: row for row in table(html, "Programs whose real time changed")}
+    assert list(rows) == ["join_sales", "sort_sales"]
+    slower, faster = rows["join_sales"], rows["sort_sales"]
+    assert 40 <= int(slower[2].split()[0]) <= 60 and slower[7] == "2026-10-25"
+    assert -50 <= int(faster[2].split()[0]) <= -30 and faster[7].startswith("2026-10-20")
+    assert slower[6].startswith("+") and faster[6].startswith("-")
+    assert html.count('class="spark"') == len(PROGRAMS)
+
+
+def test_every_night_has_a_row_and_the_hours_of_the_logs_clock(month: tuple[Run, str]) -> None:
+    _, html = month
+    rows = table(html, "Nights from ")
+    assert [len(rows), {row[3] for row in rows}] == [29, {"4"}]
+    # Half-second ends are written as whole seconds in a log, so a start may seem a second early.
+    assert {row[1] for row in rows} <= {"19:59", "20:00"}
+    assert sum("(longest)" in row[0] for row in rows) == 1
+
+
+def test_figures_have_definitions_and_links_lead_somewhere(month: tuple[Run, str]) -> None:
+    _, html = month
+    page = Reading(html)
+    assert set(page.links) <= page.anchors
+    for name in ("trend.change_ratio", "trend.added_seconds", "night.length_seconds", "trend.smallest_ratio"):
+        assert f"def-{name}" in page.anchors and f"def-{name}" in page.links
+    assert page.addresses == ["data:,"]
+
+
+def test_the_chart_draws_a_line_for_each_night_over_the_busy_hours_alone(month: tuple[Run, str]) -> None:
+    run, _ = month
+    view = StoredView(run)
+    nights = logged_nights(view.jobs, view.facts.sources)
+    assert nights is not None and nights.zone == "Europe/Berlin"
+    chart = night_lines(nights, view)
+    assert chart.figure is not None
+    data = laid_over(nights, view)
+    drawn = {one.name: one for one in chart.figure.renderers}
+    assert len(drawn["every_night"].data_source.data["jobs"]) == 29
+    # The batch lasts from 20:00 for less than three hours, and a quarter on both sides is shown.
+    assert data.last - data.first < 16
+    assert drawn["middle"].data_source.data["middle"].max() == pytest.approx(
+        np.nanmedian(data.hours, axis=0).max(), abs=1e-6
+    )
+    assert {key.series for key in chart.keys} == {"every_night", "longest", "middle", "band"}
+
+
+def test_two_nights_have_lines_and_neither_band_nor_trend(tmp_path: Path) -> None:
+    _, html = made(tmp_path, 2)
+    assert title(html) == "2 nights: too few to say which programs became slower"
+    assert "2 nights laid over each other" in html and "10th to 90th percentile" not in html.split("def-")[0]
+    assert "Too few nights to say whether the load became slower: 10 nights are required." in html
+
+
+def test_one_night_has_the_page_of_one_run(tmp_path: Path) -> None:
+    _, html = made(tmp_path, 1)
+    assert title(html) == "4 imported jobs"
+    assert "laid over each other" not in html and 'id="nights"' not in html
+
+
+def test_names_of_programs_are_inert(tmp_path: Path) -> None:
+    programs = {"<img src=x onerror=alert(1)>": 20.0, "\u202ereversed": 10.0, "x" * 200: 5.0}
+    _, html = made(tmp_path, 12, programs=programs)
+    page = Reading(html)
+    assert "<img" not in html.split('id="charts-data"')[0] and page.handlers == []
+    assert json.dumps("<img") not in html
+
+
+def test_a_year_of_nights_is_a_page_of_bounded_size(tmp_path: Path) -> None:
+    _, short = made(tmp_path / "short", 12, programs={"load": 20.0})
+    _, long = made(tmp_path / "long", 366, programs={"load": 20.0})
+    assert title(long).startswith("366 nights: ")
+    assert len(long) - len(short) < 700_000
