@@ -55,7 +55,8 @@ def test_a_step_has_its_night_its_size_and_its_seconds_a_night() -> None:
     slower, faster, steady = by_name["slower"], by_name["faster"], by_name["steady"]
     assert (slower.verdict, slower.changes) == ("slower", (20,))
     assert slower.change_ratio == pytest.approx(0.3, abs=0.03)
-    assert slower.low_ratio is not None and slower.high_ratio is not None
+    assert slower.change_ratio is not None and slower.low_ratio is not None
+    assert slower.high_ratio is not None
     assert slower.low_ratio < slower.change_ratio < slower.high_ratio
     assert slower.added_seconds == pytest.approx(slower.last_seconds - slower.first_seconds)
     assert faster.verdict == "faster" and abs(faster.changes[0] - 15) <= 1

@@ -106,7 +106,7 @@ def test_the_chart_draws_a_line_for_each_night_over_the_busy_hours_alone(month: 
     chart = night_lines(nights, view)
     assert chart.figure is not None
     data = laid_over(nights, view)
-    drawn = {one.name: one for one in chart.figure.renderers}
+    drawn: dict[str, Any] = {str(one.name): one for one in chart.figure.renderers}
     assert len(drawn["every_night"].data_source.data["jobs"]) == 29
     # The batch lasts from 20:00 for less than three hours, and a quarter on both sides is shown.
     assert data.last - data.first < 16
