@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 import mawl
 from tests.fakes.stored_run import facts, write_run
 
-NOTEBOOK = Path(__file__).resolve().parents[2] / "docs" / "notebooks" / "open-run.ipynb"
+NOTEBOOK = Path(__file__).resolve().parents[2] / "examples" / "open-run.ipynb"
 
 
 def load() -> Any:
