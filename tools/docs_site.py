@@ -1,9 +1,10 @@
 """Build the documents as a site into build/site, strictly: a broken link, anchor or page out of sight fails.
 
-``python -m tools.docs_site``.  The pages are first put together in build/pages: docs/ as it is, and the pages
-of the top (README.md and others) under project/.  Only that copy is changed: links between the two, and
-the words that ``tools/documents.py`` reads behind the language of a fence.  The site loads nothing from
-another host; what would is named and fails too, and so do the faults that ``tools/site_faults.py`` finds.
+``python -m tools.docs_site``.  The pages are first put together in build/pages: docs/ as it is, the pages
+of the top (README.md and others) under project/, and examples/, whose page also shows each file.  Only that
+copy is changed: links between them, and the words that ``tools/documents.py`` reads behind the language of a
+fence.  The site loads nothing from another host; what would is named and fails too, and so do the faults
+that ``tools/site_faults.py`` finds.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ TOP_PAGES = (
     "CODE_OF_CONDUCT.md",
     "CITATION.cff",
 )
+LANGUAGES = {".py": "python", ".sh": "sh", ".toml": "toml", ".yml": "yaml"}
+"""Files of examples/ whose text the page of examples shows."""
+
 LONGEST_SECONDS = 120
 
 LOADS = re.compile(
@@ -43,26 +47,41 @@ _LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)\s]*)?\))")
 
 
 def assemble(root: Path, pages: Path) -> None:
-    """Copy docs and the pages of the top to ``pages``, with links and fences as a site has them."""
+    """Copy docs, examples and the pages of the top to ``pages``, with links and fences as a site has them."""
     shutil.rmtree(pages, ignore_errors=True)
     shutil.copytree(root / "docs", pages)
+    shutil.copytree(root / "examples", pages / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    sources = {pages / path.relative_to(root / "docs"): path for path in (root / "docs").rglob("*.md")}
     for name in TOP_PAGES:
-        target = pages / _project_page(name)
-        target.parent.mkdir(exist_ok=True)
-        target.write_text((root / name).read_text())
-    places = {(root / name).resolve(): pages / _project_page(name) for name in TOP_PAGES}
-    for page in pages.rglob("*.md"):
-        source = root / "docs" / page.relative_to(pages)
-        if page.parent.name == "project":
-            source = root / f"{page.stem.upper()}.md"
-        page.write_text(_for_site(page.read_text(), source, page, root, pages, places))
+        page = pages / "project" / name.lower()
+        page.parent.mkdir(exist_ok=True)
+        shutil.copyfile(root / name, page)
+        sources[page] = root / name
+    sources[pages / "examples" / "README.md"] = root / "examples" / "README.md"
+    shown = [path for path in sorted((root / "examples").rglob("*")) if path.suffix in LANGUAGES]
+    places = {source.resolve(): str(page.relative_to(pages)) for page, source in sources.items()} | {
+        path.resolve(): f"examples/README.md#{_anchor(path)}" for path in shown
+    }
+    for page, source in sources.items():
+        if page.suffix == ".md":
+            page.write_text(_for_site(page.read_text(), source, page, root, pages, places))
+    with (pages / "examples" / "README.md").open("a") as page_of_examples:
+        page_of_examples.writelines(_shown(path, root / "examples") for path in shown)
 
 
-def _project_page(name: str) -> Path:
-    return Path("project", name.lower())
+def _anchor(example: Path) -> str:
+    return example.name.replace(".", "-")
 
 
-def _for_site(text: str, source: Path, page: Path, root: Path, pages: Path, places: dict[Path, Path]) -> str:
+def _shown(example: Path, examples: Path) -> str:
+    """The section of an example on its page: its text, and the file to save."""
+    return (
+        f"\n## {example.name} {{ #{_anchor(example)} }}\n[Save the file]({example.relative_to(examples)})\n\n"
+        f"```{LANGUAGES[example.suffix]}\n{example.read_text()}```\n"
+    )
+
+
+def _for_site(text: str, source: Path, page: Path, root: Path, pages: Path, places: dict[Path, str]) -> str:
     def fence(match: re.Match[str]) -> str:
         language, word = match.groups()
         return f'```{language} title="{word}"' if "." in word else f"```{language}"
@@ -72,9 +91,12 @@ def _for_site(text: str, source: Path, page: Path, root: Path, pages: Path, plac
         if "://" in target:
             return match.group()
         aim = (source.parent / target).resolve()
-        docs = root / "docs"
-        moved = places.get(aim) or (pages / aim.relative_to(docs) if aim.is_relative_to(docs) else aim)
-        return f"{opening}{os.path.relpath(moved, page.parent)}{closing}"
+        for folder, there in ((root / "docs", pages), (root / "examples", pages / "examples")):
+            if aim not in places and aim.is_relative_to(folder):
+                aim = there / aim.relative_to(folder)
+        path, _, anchor = places.get(aim, str(aim)).partition("#")
+        place = f"#{anchor}" if anchor and closing == ")" else ""
+        return f"{opening}{os.path.relpath(pages / path, page.parent)}{place}{closing}"
 
     return _LINK.sub(link, _FENCE.sub(fence, text))
 

@@ -21,8 +21,13 @@ def pages(tmp_path: Path) -> Path:
     for name in site.TOP_PAGES:
         (root / name).write_text(f"# {name}\n[guide](docs/guides/one.md#part) [next](CHANGELOG.md)\n")
     (root / "docs" / "README.md").write_text("[readme](../README.md) [one](guides/one.md)\n")
+    (root / "examples").mkdir()
+    (root / "examples" / "README.md").write_text("# Examples\n[run](run.sh) [guide](../docs/guides/one.md)\n")
+    (root / "examples" / "run.sh").write_text("#!/bin/sh\n")
+    (root / "examples" / "open.ipynb").write_text("{}")
     (guides / "one.md").write_text(
         "[house](../../ARCHITECTURE.md#floors) [out](https://example.com/a.md) [here](#part)\n"
+        "[run](../../examples/run.sh) [open](../../examples/open.ipynb) [all](../../examples/README.md)\n"
         "```console ignore\n$ true\n```\n```toml mine.toml\n```\n"
     )
     site.assemble(root, tmp_path / "pages")
@@ -37,6 +42,17 @@ def test_links_lead_to_where_the_site_has_the_page(pages: Path) -> None:
     assert (pages / "guides" / "one.md").read_text().splitlines()[0] == (
         "[house](../project/architecture.md#floors) [out](https://example.com/a.md) [here](#part)"
     )
+
+
+def test_the_page_of_examples_shows_each_file_and_links_lead_to_it(pages: Path) -> None:
+    assert (pages / "examples" / "README.md").read_text() == (
+        "# Examples\n[run](README.md#run-sh) [guide](../guides/one.md)\n"
+        "\n## run.sh { #run-sh }\n[Save the file](run.sh)\n\n```sh\n#!/bin/sh\n```\n"
+    )
+    assert (pages / "guides" / "one.md").read_text().splitlines()[1] == (
+        "[run](../examples/README.md#run-sh) [open](../examples/open.ipynb) [all](../examples/README.md)"
+    )
+    assert (pages / "examples" / "open.ipynb").is_file()
 
 
 def test_a_fence_keeps_its_language_and_shows_the_name_of_its_file(pages: Path) -> None:
@@ -71,6 +87,7 @@ def test_a_link_that_a_reader_follows_is_no_fetch(tmp_path: Path) -> None:
 def test_every_page_has_a_place_in_the_navigation() -> None:
     listed = (ROOT / "mkdocs.yml").read_text()
     pages = [str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")]
+    pages.append("examples/README.md")
     assert [page for page in pages if f"- {page}\n" not in listed] == []
 
 

@@ -1,0 +1,22 @@
+#!/bin/bash
+# A run on all nodes of a Slurm allocation: one worker per node, and the run on its first node.
+#
+#   sbatch slurm.sh
+#
+# dask and mawl must be in PATH, and the current directory must be shared by all nodes.
+#SBATCH --nodes=4 --ntasks-per-node=1 --exclusive
+export DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED=False DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL=1s
+export DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL=5s DASK_DISTRIBUTED__WORKER__MEMORY__MONITOR_INTERVAL=5s
+export DASK_DISTRIBUTED__SCHEDULER__ACTIVE_MEMORY_MANAGER__START=False DASK_DISTRIBUTED__SCHEDULER__WORK_STEALING=False
+export DASK_LOGGING__DISTRIBUTED=warning FILE=scheduler-$SLURM_JOB_ID.json
+trap 'kill $(jobs -p)' EXIT
+dask scheduler --host "$(hostname -I | cut -d' ' -f1)" --port 0 --no-dashboard --dashboard-address 127.0.0.1:0 \
+    --scheduler-file "$FILE" &
+srun sh -c 'exec dask worker --scheduler-file $FILE --name $SLURMD_NODENAME --host $(hostname -I | cut -d" " -f1) \
+    --no-nanny --nthreads 1 --memory-limit 0 --no-dashboard --dashboard-address 127.0.0.1:0' &
+ADDRESS=$(python -c 'import sys, distributed
+client = distributed.Client(scheduler_file=sys.argv[1])
+client.wait_for_workers(int(sys.argv[2]), timeout=120)
+print(client.scheduler.address)' "$FILE" "$SLURM_JOB_NUM_NODES") || exit
+mawl run "${WORKLOAD:-mixed20}" --cluster "$ADDRESS" \
+    --data "${DATA:-/scratch/data}" --work "${WORK:-/scratch/work}" --util "${UTIL:-/scratch/util}"

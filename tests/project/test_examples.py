@@ -1,0 +1,240 @@
+"""Every file under examples/ does what its first lines and the README there say."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from mawl import open_run
+from mawl.commands.main import main
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.workload import load_workload, make_plan
+from mawl.reporters.openmetrics import families
+from mawl.store.folder import RunWriter
+from mawl.store.qualification import write_qualification
+from tests import needs
+from tests.cluster.conftest import clustered
+from tests.fakes import stub_sas
+from tests.fakes.answered import NO, YES, answered
+from tests.fakes.compared_runs import COMPLETED, jobs
+from tests.fakes.stored_run import START, facts
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+SCRIPTS = sorted(EXAMPLES.glob("*.sh"))
+SMALL = 'name = "one"\nscale = 0.00005\n[[sessions]]\nname = "a"\nstages = [["stress_projection"]]\n'
+OPENMETRICS_NAME = re.compile(r"\bmawl_\w+")
+
+
+def ended(place: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """A command run in ``place``, with programs of the test and of this environment first on PATH."""
+    path = f"{place / 'bin'}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    roles = {role: str(place / role.lower()) for role in ("DATA", "WORK", "UTIL")}
+    return subprocess.run(
+        words,
+        cwd=place,
+        env={**os.environ, "PATH": path, "MAWL_HTML": "no", **roles, **variables},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+
+
+def called(place: Path, name: str, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """A script of the examples run in ``place``."""
+    return ended(place, "bash", str(EXAMPLES / name), *arguments, **variables)
+
+
+def program(place: Path, name: str, text: str) -> None:
+    """A program of that name that the scripts find first."""
+    (place / "bin").mkdir(exist_ok=True)
+    (place / "bin" / name).write_text(text)
+    (place / "bin" / name).chmod(0o755)
+
+
+def test_the_readme_names_every_file_once() -> None:
+    named = re.findall(r"\]\(([^)]+)\)", (EXAMPLES / "README.md").read_text())
+    files = {str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*") if path.is_file()}
+    assert sorted(named) == sorted(one for one in files - {"README.md"} if "__pycache__" not in one)
+
+
+@pytest.mark.lab
+@pytest.mark.parallel
+@needs.marks(needs.program("shellcheck"))
+def test_scripts_are_clean_shell() -> None:
+    subprocess.run(["shellcheck", "-S", "warning", *map(str, SCRIPTS)], check=True)
+
+
+def test_runs_that_are_a_fifth_slower_fail_the_step(tmp_path: Path) -> None:
+    for number, noise in enumerate([0.98, 1.01, 1.0, 1.02, 0.99]):
+        for side, turn, factor in (("before", 0, 1.0), ("after", 1, 1.2)):
+            run = tmp_path / side / f"{side}{number}"
+            some = facts(
+                **{**COMPLETED, "run_id": run.name, "started_at": START + 100.0 * (2 * number + turn)}
+            )
+            writer = RunWriter(run, some)
+            for record in jobs({"wide_sort": factor * noise, "census_load": factor * noise}):
+                writer.job(record)
+            writer.finish(some)
+    done = called(tmp_path, "compare-in-ci.sh", "before", "after")
+    assert done.returncode == 3, done.stderr
+    assert "slower: a job took 20 % longer" in (tmp_path / "compare.md").read_text()
+    assert ElementTree.parse(tmp_path / "compare.xml").getroot().attrib["failures"] == "1"
+    assert called(tmp_path, "compare-in-ci.sh", "after", "before").returncode == 0
+
+
+def test_the_price_book_ranks_the_systems_that_it_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, evidence in (("old-array", NO), ("new-array", YES)):
+        (tmp_path / name).mkdir()
+        write_qualification(tmp_path / name, answered(evidence))
+    monkeypatch.chdir(tmp_path)
+    assert main(["rank", "old-array", "new-array", "--prices", str(EXAMPLES / "prices.toml")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[1:3]] == ["new-array", "old-array"]
+    assert lines[0].endswith("EUR per 1000 jobs")
+
+
+def test_rules_ask_for_nothing_that_mawl_does_not_export() -> None:
+    asked = set(OPENMETRICS_NAME.findall((EXAMPLES / "grafana" / "rules.yml").read_text()))
+    assert len(asked) > 5
+    assert asked - {family.name for family in families()} == set()
+
+
+RULE_TEST = """
+rule_files: [{rules}]
+tests:
+  - interval: 10s
+    input_series:
+      - {{series: 'mawl_window_device_read_bytes_per_second{{run_id="r"}}', values: "30"}}
+      - {{series: 'mawl_window_device_write_bytes_per_second{{run_id="r"}}', values: "12"}}
+      - {{series: 'mawl_window_jobs_blocked_data{{run_id="r"}}', values: "1"}}
+      - {{series: 'mawl_window_jobs_blocked_work{{run_id="r"}}', values: "2"}}
+      - {{series: 'mawl_window_jobs_blocked_util{{run_id="r"}}', values: "0"}}
+      - {{series: 'mawl_window_jobs_running{{run_id="r"}}', values: "4"}}
+      - {{series: 'mawl_window_device_read_bytes_per_second{{run_id="half"}}', values: "30"}}
+      - {{series: 'mawl_capacity_carried{{run_id="r",workload="bed"}}', values: "0"}}
+    promql_expr_test:
+      - {{expr: 'mawl:window_device_bytes_per_second:sum', eval_time: 0s,
+         exp_samples: [{{labels: 'mawl:window_device_bytes_per_second:sum{{run_id="r"}}', value: 42}}]}}
+      - {{expr: 'mawl:window_jobs_blocked:ratio', eval_time: 0s,
+         exp_samples: [{{labels: 'mawl:window_jobs_blocked:ratio{{run_id="r"}}', value: 0.75}}]}}
+    alert_rule_test:
+      - {{eval_time: 0s, alertname: MawlLoadNotCarried, exp_alerts: [{{
+         exp_labels: {{run_id: r, workload: bed}},
+         exp_annotations: {{summary: "Run r of bed: the system does not carry the load"}}}}]}}
+"""
+"""Two runs, one of which writes an unknown amount: its sum is not known."""
+
+
+@pytest.mark.lab
+@pytest.mark.parallel
+@needs.marks(needs.program("promtool"))
+def test_prometheus_takes_the_rules_and_they_give_the_sums(tmp_path: Path) -> None:
+    place = EXAMPLES / "grafana"
+    subprocess.run(["promtool", "check", "config", "prometheus.yml"], cwd=place, check=True)
+    (tmp_path / "test.yml").write_text(RULE_TEST.format(rules=place / "rules.yml"))
+    done = subprocess.run(
+        ["promtool", "test", "rules", "test.yml"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "programs"),
+    [
+        ("own-program.toml", ["sort", "segmentation", "sort", "count"]),
+        ("own-sas-command.toml", ["nightly", "segmentation"]),
+    ],
+)
+def test_workloads_of_own_programs_are_plans(
+    name: str, programs: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(EXAMPLES)
+    spec, where = load_workload(str(EXAMPLES / name))
+    plan = make_plan(spec, where=where, catalogue=CATALOGUE, scale=0.00005)
+    assert [job.program for job in plan.jobs()] == programs
+
+
+@pytest.mark.lab
+@pytest.mark.parallel
+def test_own_programs_run_and_are_measured(tmp_path: Path) -> None:
+    program(tmp_path, "sas", f'#!/bin/sh\nexec "{sys.executable}" "{stub_sas.__file__}" "$@"\n')
+    for name in ("own-program.toml", "own_program.py", "own-sas-command.toml"):
+        shutil.copy(EXAMPLES / name, tmp_path)
+    (tmp_path / "nightly.sas").write_text("data sort means warn\n")
+    for name in ("own-program", "own-sas-command"):
+        done = ended(tmp_path, "mawl", "run", f"{name}.toml", "--output", name, PYTHONPATH=str(tmp_path))
+        assert done.returncode == 0, done.stderr + done.stdout
+    own = open_run(tmp_path / "own-program")
+    assert own.jobs["outcome"].to_pylist() == ["finished"] * 4
+    rows = dict(zip(own.steps["name"].to_pylist(), own.steps["rows_read"].to_pylist(), strict=True))
+    assert rows["count"] > 0
+    sas = open_run(tmp_path / "own-sas-command")
+    steps = [step for step in sas.steps.to_pylist() if step["job"].endswith("nightly")]
+    assert [step["rows_read"] for step in steps if step["name"] != "check"] == [stub_sas.ROWS] * 3
+
+
+@pytest.mark.lab
+@pytest.mark.parallel
+def test_the_step_of_a_ci_job_ends_as_its_junit_file_says(tmp_path: Path) -> None:
+    (tmp_path / "one.toml").write_text(SMALL)
+    done = called(tmp_path, "fail-on-not-carried.sh", WORKLOAD="one.toml")
+    suites = ElementTree.parse(tmp_path / "mawl.xml").getroot()
+    names = [case.attrib["name"] for case in suites.iter("testcase")]
+    assert names == ["completed", "not-carried"], done.stderr
+    known = {("0", "0"): 0, ("1", "0"): 3, ("0", "1"): 4}
+    assert done.returncode == known[suites.attrib["failures"], suites.attrib["errors"]]
+
+
+@pytest.mark.lab
+@pytest.mark.parallel
+def test_logs_of_a_night_become_a_run_that_says_whether_it_was_held(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    for words in (
+        ("run", "nano", "--runs", "measured"),
+        ("report", "--runs", "measured", "--format", "saslog", "--output", "logs/night.log"),
+    ):
+        done = ended(tmp_path, "mawl", *words)
+        assert done.returncode == 0, done.stderr
+    began = datetime.fromtimestamp(open_run("latest", tmp_path / "measured").facts.started_at, UTC)
+    ends = began + timedelta(hours=1)
+    night = f"{began:%Y-%m-%dT%H:%M:%S}/{ends:%Y-%m-%dT%H:%M:%S}"
+    done = called(tmp_path, "logs-to-workload.sh", "logs", night, "UTC")
+    assert done.returncode == 0, done.stderr
+    assert "night     held with" in done.stdout
+    assert (tmp_path / "shop" / "evidence.html").is_file()
+
+
+@pytest.mark.lab
+@pytest.mark.parallel
+def test_the_batch_script_runs_on_the_nodes_that_srun_starts(tmp_path: Path) -> None:
+    (tmp_path / "one.toml").write_text(SMALL)
+    program(tmp_path, "srun", '#!/bin/sh\nSLURMD_NODENAME=first exec "$@"\n')
+    program(tmp_path, "hostname", "#!/bin/sh\necho 127.0.0.1\n")
+    done = called(tmp_path, "slurm.sh", WORKLOAD="one.toml", SLURM_JOB_ID="7", SLURM_JOB_NUM_NODES="1")
+    assert done.returncode == 0, done.stderr
+    assert [node.name for node in open_run("latest", tmp_path / "runs").facts.nodes] == ["first"]
+
+
+@pytest.mark.lab
+@pytest.mark.parallel
+def test_a_storage_server_is_watched(tmp_path: Path) -> None:
+    (tmp_path / "one.toml").write_text(SMALL)
+    device = min(path.name for path in Path("/sys/block").iterdir())
+    for cluster in clustered(tmp_path / "cluster", "node1", "server"):
+        words = (cluster.address, "server", device, "40Gbit")
+        done = called(tmp_path, "storage-node.sh", *words, WORKLOAD="one.toml")
+        assert done.returncode == 0, done.stderr
+    found = open_run("latest", tmp_path / "runs").facts
+    assert [node.name for node in found.nodes] == ["node1"]
+    assert [server.node for server in found.storage_runs] == ["server"]
