@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 
 @dataclass(frozen=True)
-class Page:
+class ReadPage:
     """What a page says of itself: its places, the addresses it names, its pictures and headings, in order."""
 
     places: set[str] = field(default_factory=set)
@@ -28,7 +28,7 @@ class Page:
 class _Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.page = Page()
+        self.page = ReadPage()
         self.in_article = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -46,7 +46,7 @@ class _Reader(HTMLParser):
 
 
 @cache
-def _read(file: Path) -> Page:
+def _read(file: Path) -> ReadPage:
     reader = _Reader()
     reader.feed(file.read_text())
     return reader.page
