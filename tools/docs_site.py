@@ -3,8 +3,8 @@
 ``python -m tools.docs_site``.  The pages are first put together in build/pages: docs/ as it is, the pages
 of the top (README.md and others) under project/, and examples/, whose page also shows each file.  Only that
 copy is changed: links between them, and the words that ``tools/documents.py`` reads behind the language of a
-fence.  The site loads nothing from another host; what would is named and fails too, and so do the faults
-that ``tools/site_faults.py`` finds.
+fence.  Another file of the project that a page links is copied, too.  The site loads nothing from another
+host; what would is named and fails too, and so do the faults that ``tools/site_faults.py`` finds.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ TOP_PAGES = (
     "CHANGELOG.md",
     "SECURITY.md",
     "CODE_OF_CONDUCT.md",
-    "CITATION.cff",
 )
 LANGUAGES = {".py": "python", ".sh": "sh", ".toml": "toml", ".yml": "yaml"}
 """Files of examples/ whose text the page of examples shows."""
@@ -63,8 +62,7 @@ def assemble(root: Path, pages: Path) -> None:
         path.resolve(): f"examples/README.md#{_anchor(path)}" for path in shown
     }
     for page, source in sources.items():
-        if page.suffix == ".md":
-            page.write_text(_for_site(page.read_text(), source, page, root, pages, places))
+        page.write_text(_for_site(page.read_text(), source, page, root, pages, places))
     with (pages / "examples" / "README.md").open("a") as page_of_examples:
         page_of_examples.writelines(_shown(path, root / "examples") for path in shown)
 
@@ -81,6 +79,18 @@ def _shown(example: Path, examples: Path) -> str:
     )
 
 
+def _brought(aim: Path, root: Path, pages: Path) -> str:
+    """Where the site has a file that is no page; one outside of docs/ is copied for the link to it."""
+    if aim.is_relative_to(root / "docs"):
+        return str(aim.relative_to(root / "docs"))
+    if not aim.is_file() or not aim.is_relative_to(root):
+        return str(aim)
+    place = pages / aim.relative_to(root)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(aim, place)
+    return str(aim.relative_to(root))
+
+
 def _for_site(text: str, source: Path, page: Path, root: Path, pages: Path, places: dict[Path, str]) -> str:
     def fence(match: re.Match[str]) -> str:
         language, word = match.groups()
@@ -91,10 +101,7 @@ def _for_site(text: str, source: Path, page: Path, root: Path, pages: Path, plac
         if "://" in target:
             return match.group()
         aim = (source.parent / target).resolve()
-        for folder, there in ((root / "docs", pages), (root / "examples", pages / "examples")):
-            if aim not in places and aim.is_relative_to(folder):
-                aim = there / aim.relative_to(folder)
-        path, _, anchor = places.get(aim, str(aim)).partition("#")
+        path, _, anchor = (places.get(aim) or _brought(aim, root, pages)).partition("#")
         place = f"#{anchor}" if anchor and closing == ")" else ""
         return f"{opening}{os.path.relpath(pages / path, page.parent)}{place}{closing}"
 

@@ -21,12 +21,15 @@ def pages(tmp_path: Path) -> Path:
     for name in site.TOP_PAGES:
         (root / name).write_text(f"# {name}\n[guide](docs/guides/one.md#part) [next](CHANGELOG.md)\n")
     (root / "docs" / "README.md").write_text("[readme](../README.md) [one](guides/one.md)\n")
+    (root / "deploy").mkdir()
+    (root / "deploy" / "recipe").write_text("flour")
     (root / "examples").mkdir()
     (root / "examples" / "README.md").write_text("# Examples\n[run](run.sh) [guide](../docs/guides/one.md)\n")
     (root / "examples" / "run.sh").write_text("#!/bin/sh\n")
     (root / "examples" / "open.ipynb").write_text("{}")
     (guides / "one.md").write_text(
         "[house](../../ARCHITECTURE.md#floors) [out](https://example.com/a.md) [here](#part)\n"
+        "[recipe](../../deploy/recipe) [absent](../../deploy/absent)\n"
         "[run](../../examples/run.sh) [open](../../examples/open.ipynb) [all](../../examples/README.md)\n"
         "```console ignore\n$ true\n```\n```toml mine.toml\n```\n"
     )
@@ -49,10 +52,16 @@ def test_the_page_of_examples_shows_each_file_and_links_lead_to_it(pages: Path) 
         "# Examples\n[run](README.md#run-sh) [guide](../guides/one.md)\n"
         "\n## run.sh { #run-sh }\n[Save the file](run.sh)\n\n```sh\n#!/bin/sh\n```\n"
     )
-    assert (pages / "guides" / "one.md").read_text().splitlines()[1] == (
+    assert (pages / "guides" / "one.md").read_text().splitlines()[2] == (
         "[run](../examples/README.md#run-sh) [open](../examples/open.ipynb) [all](../examples/README.md)"
     )
     assert (pages / "examples" / "open.ipynb").is_file()
+
+
+def test_another_file_of_the_project_is_copied_for_the_link_to_it(pages: Path) -> None:
+    line = (pages / "guides" / "one.md").read_text().splitlines()[1]
+    assert line.startswith("[recipe](../deploy/recipe) [absent](../..")
+    assert (pages / "deploy" / "recipe").read_text() == "flour"
 
 
 def test_a_fence_keeps_its_language_and_shows_the_name_of_its_file(pages: Path) -> None:
