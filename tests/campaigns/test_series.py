@@ -15,7 +15,7 @@ from mawl.campaigns import series as module
 from mawl.campaigns.series import Series, begin, conduct, held, resume
 from mawl.commands.campaign_report import campaign_found, rendered
 from mawl.errors import UnreadableRunError, UnsuitableMachineError, UsageError
-from mawl.model.campaign import Arm, Campaign, CampaignPart, Slot
+from mawl.model.campaign import CAMPAIGN_FORMAT_VERSION, Arm, Campaign, CampaignPart, Slot
 from mawl.store import open_run
 from mawl.store.campaign import RECORD, read_campaign, write_campaign
 from tests.fakes.campaign_runs import ARMS, FakeRuns, Killed, campaign, set_outcome
@@ -223,7 +223,7 @@ def test_unknown_fields_of_a_newer_minor_version_are_ignored(tmp_path: Path) -> 
     write_campaign(tmp_path, record)
     plain = json.loads((tmp_path / RECORD).read_text()) | {"format_version": "2.9", "mood": "good"}
     (tmp_path / RECORD).write_text(json.dumps(plain))
-    assert msgspec.structs.replace(read_campaign(tmp_path), format_version="2.0") == record
+    assert msgspec.structs.replace(read_campaign(tmp_path), format_version=CAMPAIGN_FORMAT_VERSION) == record
 
 
 def test_a_record_of_format_1_is_read_without_the_specs_that_it_lacks(tmp_path: Path) -> None:

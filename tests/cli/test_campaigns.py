@@ -295,3 +295,55 @@ def test_a_place_that_cannot_be_written_is_one_sentence(one: Command) -> None:
     done = one("run", "one.toml", "--repeat", "2", "--output", "/proc/campaign")
     assert done.returncode == 1
     assert "the run folder cannot be made" in done.stderr and "Traceback" not in done.stderr
+
+
+SIDE = """
+title = "four"
+[setting]
+name = "mode"
+before = "echo 4 > mode"
+after = "echo 8 > mode"
+check = "cat mode"
+expect = "4"
+"""
+
+
+def sides(command: Command) -> tuple[str, ...]:
+    (command.directory / "a.toml").write_text("")
+    (command.directory / "b.toml").write_text(SIDE)
+    (command.directory / "mode").write_text("8\n")
+    return ("run", "one.toml", "--ab", "a.toml", "b.toml", "--repeat", "1", "--warm-up", "no")
+
+
+def test_an_arm_changes_a_setting_that_reports_and_comparisons_name(command: Command) -> None:
+    done = command(*sides(command))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("arm b (four): mode, expected '4'\n  set: echo 4 > mode")
+    assert (command.directory / "mode").read_text() == "8\n"
+    assert "setting    mode: '8' -> '4'" in done.stdout
+    folder = folder_of(command)
+    (told,) = report(command, folder)["settings"]
+    assert (told["arm"], told["original"], told["read"], told["state"]) == ("b", "'8'", ["'4'"], "undone")
+    compared = command("compare", str(folder / "001-a"), str(folder / "002-b"), "--format", "markdown")
+    assert "- **setting**: mode: '8' -&gt; '4'" in compared.stdout
+    refused = command("run", "one.toml", "--yes")
+    assert refused.returncode == 2 and "--yes goes with --ab or --continue" in refused.stderr
+
+
+@pytest.mark.lab
+@pytest.mark.parallel
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_setting_is_undone_when_a_real_campaign_is_ended(number: int, command: Command) -> None:
+    process = command.start(*sides(command))
+    log = "002-b.log"
+    ends = time.monotonic() + 60.0
+    while not list((command.directory / "runs").glob(f"*/{log}")) and time.monotonic() < ends:
+        time.sleep(0.05)
+    assert (command.directory / "mode").read_text() == "4\n"
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60.0)
+    assert process.returncode == (130 if number != signal.SIGKILL else -number), said
+    assert (command.directory / "mode").read_text() == "8\n"
+    done = command("run", "--continue", str(folder_of(command)), "--yes")
+    assert done.returncode == 0, done.stderr
+    assert (command.directory / "mode").read_text() == "8\n"

@@ -55,6 +55,22 @@ def test_what_is_wrong_is_refused_with_file_key_and_reason(tmp_path: Path, text:
         ("sessions = 0", "key sessions: expected"),
         ("[options]\nsortsize = 1", "key options: sortsize: expected at least 4 KiB"),
         ("speed = 3", "key speed: unknown, expected one of format_version"),
+        ("[setting]", "key setting.name: required, but missing"),
+        ('[setting]\nname = "m"', "key setting.check: required, but missing"),
+        ('[setting]\nname = "m"\ncheck = " "', "key setting.check: is empty"),
+        ('[setting]\nname = "m\\u001b[2J"\ncheck = "a"', "key setting.name: holds a control character"),
+        ('[setting]\nname = "m"\ncheck = "a"\nexpect = "4\\n"', "key setting.expect: holds a control"),
+        ('[setting]\nname = "m"\ncheck = "a\\u0000"', "key setting.check: holds a control character"),
+        ('[setting]\nname = "m"\ncheck = "a"\nbefore = "b"', "key setting.after: required, because before"),
+        ('[setting]\nname = "m"\ncheck = "a"\nafter = "b"', "key setting.before: required, because after"),
+        ('[setting]\nname = "m"\ncheck = "a"\nseconds = 0', "key setting.seconds: expected more than 0"),
+        ('[setting]\nname = "m"\ncheck = "a"\nseconds = nan', "key setting.seconds: expected more than 0"),
+        ('[setting]\nname = "m"\ncheck = ["a"]', "key setting.check: expected text"),
+        ('[setting]\nname = "m"\ncheck = "a"\nunto = "b"', "key setting.unto: unknown, expected one of name"),
+        (
+            f'[setting]\nname = "{"m" * 81}"\ncheck = "a"',
+            "key setting.name: has 81 characters, and mawl takes",
+        ),
     ],
 )
 def test_a_side_of_two_is_checked_like_a_profile(tmp_path: Path, text: str, reason: str) -> None:
@@ -69,8 +85,12 @@ def test_a_side_of_two_is_checked_like_a_profile(tmp_path: Path, text: str, reas
 def test_a_side_of_two_may_set_nothing_or_more_than_a_profile(tmp_path: Path) -> None:
     file = tmp_path / "side.toml"
     file.write_text("")
-    layer, title = load_side(file)
+    layer, title, _ = load_side(file)
     assert (layer.values, layer.options, title) == ({}, (), "")
     file.write_text('scale = "quick"\ndata = ["/a"]\n')
-    layer, _ = load_side(file)
-    assert layer.values == {"scale": "quick", "data": ("/a",)}
+    layer, _, setting = load_side(file)
+    assert layer.values == {"scale": "quick", "data": ("/a",)} and setting is None
+    file.write_text('[setting]\nname = "mode"\ncheck = "cat mode"\nseconds = 5\n')
+    setting = load_side(file).setting
+    assert setting is not None
+    assert (setting.name, setting.check, setting.before, setting.seconds) == ("mode", "cat mode", None, 5.0)

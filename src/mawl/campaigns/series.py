@@ -16,6 +16,7 @@ from typing import Protocol
 
 import msgspec
 
+from mawl.campaigns.arm_setting.change import ArmSettings
 from mawl.errors import InterruptedRunError, UnsuitableMachineError, UsageError
 from mawl.launch.runner_watch import watched
 from mawl.model.campaign import Arm, Campaign, CampaignKind, CampaignPart, Slot
@@ -54,9 +55,17 @@ class Execute(Protocol):
 class Series:
     """A campaign that is being conducted; one process at a time."""
 
-    def __init__(self, folder: Path, record: Campaign, execute: Execute, lock: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        record: Campaign,
+        execute: Execute,
+        lock: int,
+        settings: ArmSettings | None = None,
+    ) -> None:
+        """``settings`` makes and reads what arms change outside mawl; who gives it undoes that."""
         self.folder, self.record = folder, record
-        self._execute, self._lock = execute, lock
+        self._execute, self._lock, self._settings = execute, lock, settings
 
     def plan(self, arm: Arm) -> Slot:
         """Add a run of an arm at the end; the arm itself, too, where it is new."""
@@ -78,9 +87,13 @@ class Series:
         arm = self.record.arm(slot.arm)
         attempt = len(slot.interrupted) + 1
         name = f"{position:03}-{arm.name if position else WARM_UP}" + (f"-{attempt}" if attempt > 1 else "")
+        if self._settings is not None:
+            self._settings.make(arm, name)
         slot = self._replace(slot, state="running", folder=name)
         try:
             self._execute(arm, self.folder / name, self._lock)
+            if self._settings is not None and (self.folder / name / FACTS).exists():
+                self._settings.keep(arm, name)
         except UnsuitableMachineError as error:
             if (self.folder / name / FACTS).exists():
                 raise
@@ -108,14 +121,24 @@ class Series:
             kept = [*slot.interrupted, slot.folder]
             return self._replace(slot, state="planned", folder=None, interrupted=kept)
         self._mark(slot, folder)
+        if self._settings is not None and not self._settings.kept(self.record.arm(slot.arm), slot.folder):
+            remark = f"run {slot.folder} is made again: its setting was not read back as asked at its end"
+            self.note(remarks=[*self.record.remarks, remark])
+            kept = [*slot.interrupted, slot.folder]
+            return self._replace(slot, state="planned", folder=None, interrupted=kept)
         return self._replace(
             slot, state="finished", run_id=facts.run_id, outcome=facts.outcome, reason=facts.outcome_reason
         )
 
     def _mark(self, slot: Slot, folder: Path) -> None:
         """Write into a run which campaign it is of, and where its place in it is."""
+        settings, arm = self._settings, self.record.arm(slot.arm)
         part = CampaignPart(
-            name=self.record.name, kind=self.record.kind, arm=slot.arm, position=slot.position
+            name=self.record.name,
+            kind=self.record.kind,
+            arm=slot.arm,
+            position=slot.position,
+            settings=settings.read(arm, folder.name) if settings is not None else [],
         )
         facts, _ = read_facts(folder)
         if facts.campaign != part:
@@ -227,12 +250,14 @@ def held(folder: Path, patience: float = LOCK_PATIENCE_SECONDS, name: str = LOCK
         os.close(descriptor)
 
 
-def begin(folder: Path, record: Campaign, execute: Execute, lock: int) -> Series:
+def begin(
+    folder: Path, record: Campaign, execute: Execute, lock: int, settings: ArmSettings | None = None
+) -> Series:
     """A new campaign in a folder that is there and held; its record is on disk."""
     write_campaign(folder, record)
-    return Series(folder, record, execute, lock)
+    return Series(folder, record, execute, lock, settings)
 
 
-def resume(folder: Path, execute: Execute, lock: int) -> Series:
+def resume(folder: Path, execute: Execute, lock: int, settings: ArmSettings | None = None) -> Series:
     """A campaign that was cut short, as its record says; the caller holds its lock."""
-    return Series(folder, read_campaign(folder), execute, lock)
+    return Series(folder, read_campaign(folder), execute, lock, settings)

@@ -15,6 +15,7 @@ from mawl.commands.arguments import bounds_of, layer_of, settings
 from mawl.commands.campaign_making import keep_base, new_record, sessions_arm
 from mawl.commands.campaign_place import check_place, note_version, saying_how_to_go_on
 from mawl.commands.campaign_report import campaign_found, leave_page, read_run, rendered
+from mawl.commands.campaign_settings import agree, settings_of
 from mawl.commands.extras import require_programs
 from mawl.commands.failing import Failing, check_campaign, refuse_question
 from mawl.commands.html import named
@@ -48,19 +49,22 @@ def run_campaign(arguments: argparse.Namespace, asked: CampaignSpec, failing: Fa
     if spec.nodes is None:
         require_programs()
     record = new_record(asked, kind, layer)
+    agree(record, yes=arguments.yes)
     folder = (Path(spec.output) if spec.output else Path(spec.runs) / record.name).absolute()
     make_folder(folder)
     if kind == "find-sessions":
         keep_base(folder, spec.workload)
     with held(folder, patience=0.0) as lock:
-        series = begin(folder, record, _execute(record, folder), lock)
-        return _conducted(series, settings(), failing, html=spec.html, as_json=arguments.json)
+        with settings_of(folder, record) as changing:
+            series = begin(folder, record, _execute(record, folder), lock, changing)
+            made = _conducted(series, settings())
+        return _reported(made, folder, settings(), failing, html=spec.html, as_json=arguments.json)
 
 
 def _only_continues(arguments: argparse.Namespace) -> None:
     """UsageError where --continue is given with more than how to report: the campaign knows its options."""
     for name, value in vars(arguments).items():
-        known = name in ("continue_campaign", "json", "fail_on", "junit", "debug", "verb", "run_verb")
+        known = name in ("continue_campaign", "json", "yes", "fail_on", "junit", "debug", "verb", "run_verb")
         if known or value in (None, False, []) or (name, value) == ("workload", DEFAULT_WORKLOAD):
             continue
         given = "a workload" if name == "workload" else f"--{name.replace('_', '-')}"
@@ -77,15 +81,18 @@ def _continue(arguments: argparse.Namespace, failing: Failing) -> int:
     before = read_campaign(folder)
     refuse_question(failing, before.kind)
     _check_continues(before, folder)
+    agree(before, yes=arguments.yes)
     if is_conducted(folder):
         _say("waiting for the campaign process, or its last run, to end")
     with held(folder) as lock:
         record = read_campaign(folder)
         _check_continues(record, folder)
-        series = resume(folder, _execute(record, folder), lock)
-        note_version(series)
+        with settings_of(folder, record) as changing:
+            series = resume(folder, _execute(record, folder), lock, changing)
+            note_version(series)
+            made = _conducted(series, chosen)
         html = spec_of(chosen.layer()).html
-        return _conducted(series, chosen, failing, html=html, as_json=arguments.json)
+        return _reported(made, folder, chosen, failing, html=html, as_json=arguments.json)
 
 
 def _check_continues(record: Campaign, folder: Path) -> None:
@@ -106,24 +113,30 @@ def is_over(record: Campaign) -> bool:
     )
 
 
-def _conducted(series: Series, chosen: Settings, failing: Failing, *, html: bool, as_json: bool) -> int:
-    """Make the runs, report; an error or an interrupt says how to go on."""
+def _conducted(series: Series, chosen: Settings) -> Campaign:
+    """Make the runs; an error or an interrupt says how to go on."""
     with saying_how_to_go_on(series, "mawl run") as again:
         try:
-            record = conduct(series, _following(series, chosen))
+            return conduct(series, _following(series, chosen))
         except InterruptedRunError:
             raise
         except MawlError:
             _say(f"the campaign stopped; once that is mended, {again} goes on")
             raise
+
+
+def _reported(
+    record: Campaign, folder: Path, chosen: Settings, failing: Failing, *, html: bool, as_json: bool
+) -> int:
+    """Print the report of a campaign whose runs are made; exit status."""
     bounds = bounds_of(chosen)
-    found = campaign_found(series.folder, bounds)
-    page = leave_page(series.folder, found) if html else None
+    found = campaign_found(folder, bounds)
+    page = leave_page(folder, found) if html else None
     print(rendered(found, "json" if as_json else "text"))
-    _say(f"\ncampaign folder: {shlex.quote(named(series.folder))}")
+    _say(f"\ncampaign folder: {shlex.quote(named(folder))}")
     if page is not None:
         _say(f"report: {shlex.quote(named(page))}")
-    return check_campaign(failing, series.folder, found, bounds, 0 if record.outcome == "completed" else 1)
+    return check_campaign(failing, folder, found, bounds, 0 if record.outcome == "completed" else 1)
 
 
 def _execute(record: Campaign, folder: Path) -> Execute:

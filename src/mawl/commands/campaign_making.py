@@ -110,13 +110,15 @@ def _two(shared: Layer, *files: str) -> list[Arm]:
     stems = [Path(file).stem for file in files]
     for name, file, stem in zip(("a", "b"), files, stems, strict=True):
         title = stem if stems[0] != stems[1] else f"{name.upper()} ({file})"
+        setting = None
         if _is_workload(Path(file)):
             workload = str(Path(file).absolute())
             side = with_run_of(workload, Layer()).under(Layer(values={"workload": workload}))
         else:
-            side, named = load_side(Path(file))
+            side, named, setting = load_side(Path(file))
             title = named or title
-        arms.append(_arm(name, spec_of(shared.under(side)), title))
+        arm = _arm(name, spec_of(shared.under(side)), title)
+        arms.append(msgspec.structs.replace(arm, setting=setting))
     return arms
 
 

@@ -9,13 +9,16 @@ import msgspec
 
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
+from mawl.analysis.campaign.arm_settings import arm_settings, left_changed
 from mawl.analysis.campaign.results import CampaignFound, found
 from mawl.analysis.comparison.sides import ComparedRun, compared_run
 from mawl.analysis.view import StoredView
+from mawl.campaigns.arm_setting.change import to_undo
 from mawl.errors import MawlError
 from mawl.reporters.campaign import json, markdown, text
 from mawl.store import open_run
-from mawl.store.campaign import read_campaign
+from mawl.store.arm_settings import read_settings
+from mawl.store.campaign import is_conducted, read_campaign
 from mawl.store.files import replace_file
 
 FILE_NAME = "report.html"
@@ -33,7 +36,17 @@ def campaign_found(folder: Path, bounds: CapacityBounds) -> CampaignFound:
                 runs[slot.position] = read_run(folder / slot.folder, bounds)
             except MawlError as error:
                 remarks.append(f"run {slot.position} is left out: {error}")
-    return found(msgspec.structs.replace(record, remarks=remarks), runs)
+    conducted = is_conducted(folder)
+    try:
+        made = read_settings(folder)
+    except MawlError as error:
+        made = None
+        remarks.append(f"the record of settings is left out: {error}")
+    left = left_changed(made, conducted=conducted)
+    if left is not None:
+        remarks.append(to_undo(left, folder))
+    settings = arm_settings(record, made, conducted=conducted)
+    return found(msgspec.structs.replace(record, remarks=remarks), runs, settings)
 
 
 def read_run(folder: Path, bounds: CapacityBounds) -> ComparedRun:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from mawl.cluster.tokens import leftover_tokens
 from mawl.commands.arguments import add_role_arguments, asked, volumes_of
+from mawl.commands.campaign_settings import undo_left_in
 from mawl.errors import MawlError
 from mawl.launch.sweep import kill_run, live_runs
 from mawl.measure.page_cache import tries_under
@@ -50,6 +51,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_role_arguments(parser)
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
     parser.add_argument("--dry-run", action="store_true", help="say what would go, remove nothing")
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help="run, without asking, the commands that undo a setting which a killed campaign left changed",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -92,6 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
     ids = (abandoned | {facts.run_id for facts in known}) - alive.keys()
     for group in _groups(ids, wait=bool(ended_now) and not arguments.dry_run):
         done.remove(f"control group {group}", partial(_rmdir, group))
+    undo_left_in(runs, yes=arguments.yes, dry_run=arguments.dry_run, done=done.undone, left=done.left)
     if not _say_kept(kept) and not done.found:
         print("nothing to clean")
     return 1 if done.failed else 0
@@ -125,6 +132,16 @@ class Doing:
         """Something was found, and is gone unless this is a dry run."""
         self.found = True
         print(f"{self._verb} {what}")
+
+    def undone(self, what: str) -> None:
+        """A change was undone."""
+        self.found = True
+        print(f"undid {what}")
+
+    def left(self, sentence: str) -> None:
+        """Something is left that the user has to look at."""
+        self.found, self.failed = True, self.failed or not self._dry_run
+        print(sentence)
 
     def look_into(self, place: Path) -> None:
         """Say of a directory that is there, and cannot be read, that nobody looked into it."""

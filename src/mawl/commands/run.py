@@ -44,7 +44,10 @@ GROUPS: Groups = groups_of(
         "places": {},
         "limits": {},
         "start": {"--dry-run": None},
-        "campaign": {"--continue": "go on with a campaign that was cut short"},
+        "campaign": {
+            "--continue": "go on with a campaign that was cut short",
+            "--yes": "do not ask before commands of an arm's setting",
+        },
         "nodes": {},
     },
 )
@@ -76,12 +79,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="go on with a campaign that was cut short: what is finished is kept, the rest is made; alone",
     )
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help="with --ab or --continue: do not ask before the commands that an arm's [setting] names are run; "
+        "they are shown anyway, and asked for only at a terminal",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check, make inputs, run, report; exit status by outcome."""
     failing = Failing(NAME, arguments)
     campaign = campaign_of_command(vars(arguments))
+    if arguments.yes and arguments.continue_campaign is None and campaign.ab is None:
+        raise UsageError("--yes goes with --ab or --continue", cure="leave it out")
     if arguments.continue_campaign is not None or campaign != CampaignSpec():
         with importing():
             from mawl.commands.campaign import run_campaign

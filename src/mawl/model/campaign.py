@@ -6,6 +6,7 @@ History of the format
   1.0  first: arms have words of ``mawl run``, the campaign words and settings that all runs share
   2.0  each arm has the whole spec of its runs, the campaign the spec that they vary; a campaign of format 1
        is read and reported, and not continued
+  2.1  an arm may have a setting outside mawl, and a run's place in its campaign what was read of it
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from typing import Literal
 
 import msgspec
 
+from mawl.model.arm_setting import SettingRead
 from mawl.spec.answer import RunOutcome
+from mawl.spec.arm_setting import ArmSetting
 from mawl.spec.record import RunSpec
 
-CAMPAIGN_FORMAT_VERSION = "2.0"
+CAMPAIGN_FORMAT_VERSION = "2.1"
 
 CampaignKind = Literal["repeat", "ab", "find-sessions", "scaling", "search"]
 SlotState = Literal["planned", "running", "finished", "refused"]
@@ -25,18 +28,23 @@ CampaignOutcome = Literal["running", "completed", "failed", "interrupted"]
 
 
 class CampaignPart(msgspec.Struct, frozen=True, kw_only=True):
-    """The place of a run in its campaign; ``position`` counts from 1, and 0 is the warm-up run."""
+    """The place of a run in its campaign; ``position`` counts from 1, and 0 is the warm-up run.
+
+    ``settings`` is what was read of settings around this run, where an arm of the campaign changes one.
+    """
 
     name: str
     kind: CampaignKind
     arm: str
     position: int
+    settings: list[SettingRead] = []
 
 
 class Arm(msgspec.Struct, frozen=True, kw_only=True):
     """What is run: ``spec`` is all of it, None in a campaign of format 1.
 
-    ``size`` is what a series varies, where it varies a number: sessions, or nodes.
+    ``size`` is what a series varies, where it varies a number: sessions, or nodes.  ``setting`` is what it
+    changes, or checks, outside mawl.
     """
 
     name: str
@@ -44,6 +52,7 @@ class Arm(msgspec.Struct, frozen=True, kw_only=True):
     spec: RunSpec | None = None
     title: str = ""
     size: int | None = None
+    setting: ArmSetting | None = None
 
 
 class Slot(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from mawl.definitions.metric import (
 )
 
 PAGE = "docs/design/campaigns.md"
+ARM_SETTINGS = "docs/design/arm-settings.md"
 ORDER, SPREAD, KNEE, SCALING = (
     f"{PAGE}, {heading}" for heading in ("Order", "Spread", "The knee", "Scaling over nodes")
 )
@@ -25,6 +26,16 @@ CAMPAIGN_METRICS: tuple[Metric, ...] = (
     count_metric("arms.*.runs", "Runs of the arm that are finished.", ORDER),
     count_metric("arms.*.planned", "Runs of the arm that are made or to be made.", ORDER),
     count_metric("arms.*.completed", "Finished runs of the arm in which every job went well.", ORDER),
+    count_metric(
+        "settings.*.reads",
+        "Times that the setting of an arm was read back around runs, and was as the arm asks for.",
+        f"{ARM_SETTINGS}, What counts as taken?",
+    ),
+    count_metric(
+        "settings.*.differing",
+        "Times that it was read back around runs, and was not.",
+        f"{ARM_SETTINGS}, What counts as taken?",
+    ),
     count_metric("arms.*.figures.*.runs", "Runs that the figure is over.", SPREAD),
     *(
         Metric(f"arms.*.figures.*.{name}", "-", "float", f"{definition}, in the figure's unit.", SPREAD)

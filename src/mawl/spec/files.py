@@ -8,12 +8,13 @@ file, key and reason.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
 from mawl.errors import InvalidFileError
 from mawl.spec import toml
+from mawl.spec.arm_setting import ArmSetting, SettingKeys
 from mawl.spec.option import Place
 from mawl.spec.program_options import ROLES
 from mawl.spec.record import RunSpec
@@ -52,9 +53,10 @@ class Titled(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class SideSpec(Titled, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A side of ``--ab`` may name another workload."""
+    """A side of ``--ab`` may name another workload, and what it changes outside mawl."""
 
     workload: str | None = None
+    setting: SettingKeys | None = None
 
 
 class RunKeys(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -112,13 +114,24 @@ def load_profile(path: Path) -> Layer:
     return layer
 
 
-def load_side(path: Path) -> tuple[Layer, str]:
-    """What a side of ``--ab`` sets, which may be nothing, and its title."""
+class Side(NamedTuple):
+    """What a side of ``--ab`` sets, which may be nothing, its title, and its setting outside mawl."""
+
+    layer: Layer
+    title: str
+    setting: ArmSetting | None
+
+
+def load_side(path: Path) -> Side:
+    """A side of ``--ab``; :class:`~mawl.errors.InvalidFileError` names the key that is wrong."""
     layer, file = _load(path, "side", _SIDE)
     assert isinstance(file, SideSpec)
     if file.workload is not None:
         layer = layer.under(Layer(values={"workload": file.workload}))
-    return layer, file.title
+    problem = file.setting.problem() if file.setting is not None else None
+    if problem is not None:
+        raise InvalidFileError(f"key setting.{problem[0]}: {problem[1]}", where=str(path))
+    return Side(layer, file.title, file.setting)
 
 
 def _load(path: Path, place: Place, kind: type[Titled]) -> tuple[Layer, Titled]:

@@ -65,6 +65,10 @@ def _check(record: Campaign) -> None:
     names = [arm.name for arm in record.arms]
     if len(set(names)) < len(names):
         raise ValueError("two arms have one name - at `$.arms`")
+    for arm in record.arms:
+        problem = arm.setting.problem() if arm.setting is not None else None
+        if problem is not None:
+            raise ValueError(f"the setting of arm {arm.name[:40]!r}: {problem[0]} {problem[1]}")
     places = [(f"at `$.slots[{place}]`", place + 1, slot) for place, slot in enumerate(record.slots)]
     if record.warm_up is not None:
         places.append(("at `$.warm_up`", 0, record.warm_up))

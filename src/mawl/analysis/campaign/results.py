@@ -9,6 +9,7 @@ from math import exp, sqrt
 
 import msgspec
 
+from mawl.analysis.campaign.arm_settings import ArmSettingFound
 from mawl.analysis.campaign.knee import Knee, SessionRun, Tried, knee_of, tried
 from mawl.analysis.campaign.session_run import refused_run, session_run
 from mawl.analysis.comparison.compare import Comparison, compare
@@ -83,6 +84,7 @@ class CampaignFound(msgspec.Struct, frozen=True, kw_only=True):
     warm_up: Slot | None = None
     comparison: Comparison | None = None
     comparison_reason: str | None = None
+    settings: list[ArmSettingFound] = []
     scaling: list[ScalingRow] = []
     knee: Knee | None = None
     sessions: list[Tried] = []
@@ -95,8 +97,10 @@ class CampaignFound(msgspec.Struct, frozen=True, kw_only=True):
         return sum(slot.state == "finished" for slot in self.slots)
 
 
-def found(record: Campaign, runs: Mapping[int, ComparedRun]) -> CampaignFound:
-    """What a campaign's finished runs, by position, say together."""
+def found(
+    record: Campaign, runs: Mapping[int, ComparedRun], settings: Sequence[ArmSettingFound] = ()
+) -> CampaignFound:
+    """What a campaign's finished runs, by position, say together; ``settings`` are those of its arms."""
     by_arm = {arm.name: _of(record, arm.name, runs) for arm in record.arms}
     arms = [_arm(record, name, own) for name, own in by_arm.items()]
     comparison, reason = _comparison(record, by_arm) if record.kind == "ab" else (None, None)
@@ -111,6 +115,7 @@ def found(record: Campaign, runs: Mapping[int, ComparedRun]) -> CampaignFound:
         arms=arms,
         comparison=comparison,
         comparison_reason=reason,
+        settings=list(settings),
         scaling=_scaling(record, by_arm) if record.kind == "scaling" else [],
         knee=knee_of(said, record.search) if said and record.search is not None else None,
         sessions=tried(said),

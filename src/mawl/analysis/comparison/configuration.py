@@ -35,10 +35,14 @@ OWN: tuple[tuple[str, Reader], ...] = (
 )
 """What may be the very thing that is compared, and so is listed; within a side it is a doubt."""
 
+ARM_SETTING = "setting of the arm:"
+"""What the name of a setting that a campaign changed, or checked, begins with."""
+
 TABLES: tuple[tuple[str, Callable[[RunFacts], Mapping[str, object]]], ...] = (
     ("option", lambda facts: _option_table(facts)),
     ("software", lambda facts: facts.software),
     ("setting", lambda facts: facts.settings),
+    (ARM_SETTING, lambda facts: _arm_settings(facts)),
 )
 """Facts that are listed name by name."""
 
@@ -71,6 +75,11 @@ def _options(run: ComparedRun) -> str:
 def _option_table(facts: RunFacts) -> Mapping[str, object]:
     options = facts.workload.options
     return {} if options is None else msgspec.structs.asdict(options)
+
+
+def _arm_settings(facts: RunFacts) -> Mapping[str, object]:
+    """What a campaign changed outside mawl for the run's arm, as it was read back."""
+    return {} if facts.campaign is None else {one.name: one.read for one in facts.campaign.settings}
 
 
 def _machine(node: NodeFacts) -> str:

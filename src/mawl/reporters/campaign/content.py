@@ -28,6 +28,7 @@ SPREAD_NOTE = (
     "runs; deviation: of one run, as a share of the mean"
 )
 TRIED_NOTE = "agreeing: runs that said what most did; slowdown: the median run's median job"
+SETTINGS_NOTE = "read back: before and after each run; as asked: of these readings"
 SCALING_NOTE = (
     "each node runs the whole workload: speedup is of throughput against the fewest nodes, efficiency is "
     "speedup over nodes, and elapsed time should stay; medians over runs"
@@ -61,11 +62,14 @@ def head(found: CampaignFound) -> list[Line]:
 def tables(found: CampaignFound) -> list[ComparisonTable]:
     """All tables that hold something."""
     if found.comparison is not None:
-        return [*comparison_tables(found.comparison), _runs(found)]
+        return [
+            *comparison_tables(found.comparison),
+            *(table for table in (_settings(found), _runs(found)) if table.rows),
+        ]
     every = [_tried(found), _scaled(found)]
     if found.kind in ("repeat", "search"):
         every += [_spread(arm, alone=len(found.arms) == 1) for arm in found.arms]
-    return [table for table in (*every, _runs(found)) if table.rows]
+    return [table for table in (*every, _settings(found), _runs(found)) if table.rows]
 
 
 def knee(found: Knee | None) -> str:
@@ -195,6 +199,28 @@ def _scaled(found: CampaignFound) -> ComparisonTable:
         head=("nodes", "runs", "elapsed", "throughput", "speedup", "efficiency", "elapsed ratio"),
         rows=rows,
         note=SCALING_NOTE,
+    )
+
+
+def _settings(found: CampaignFound) -> ComparisonTable:
+    rows = [
+        (
+            f"{one.title or one.arm}: {one.name}",
+            one.original or ABSENT,
+            ", ".join(one.read) or ABSENT,
+            f"{one.reads} of {one.reads + one.differing}",
+            one.state,
+            one.before or ABSENT,
+            one.after or ABSENT,
+        )
+        for one in found.settings
+    ]
+    return ComparisonTable(
+        name="settings",
+        title="settings of the arms",
+        head=("setting", "at first", "read back", "as asked", "now", "set by", "undone by"),
+        rows=rows,
+        note=SETTINGS_NOTE,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mawl.analysis.comparison.compare import ComparedPair, Comparison, SideFacts
+from mawl.analysis.comparison.configuration import ARM_SETTING
 from mawl.analysis.comparison.programs import ComparedPrograms, Statement
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
 from mawl.reporters.comparison.cells import interval, verdict_words
@@ -28,6 +29,11 @@ def head(comparison: Comparison) -> list[Line]:
         ("reference", _side(comparison.reference)),
         ("candidate", _side(comparison.candidate)),
         ("result", _result(comparison)),
+    ]
+    lines += [
+        ("setting", f"{fact.name.removeprefix(ARM_SETTING).strip()}: {fact.reference} -> {fact.candidate}")
+        for fact in comparison.differences
+        if fact.name.startswith(ARM_SETTING)
     ]
     if comparison.programs is not None and comparison.programs.changes:
         lines.append(("programs", programs(comparison.programs)))

@@ -1,0 +1,330 @@
+"""The settings of a campaign's arms: made before a run, read back around it, undone when another arm comes.
+
+``settings.json`` is ahead of every command: it says that a setting may be changed before ``before`` begins,
+and says so until ``after`` has ended and ``check`` reads what it read at first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import shlex
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from mawl.campaigns.arm_setting.command import MARK, run_command
+from mawl.errors import MawlError
+from mawl.measure.processes import kill_marked
+from mawl.model.arm_setting import (
+    ChangedSetting,
+    CommandRole,
+    Reading,
+    SettingCommand,
+    SettingRead,
+    SettingRecord,
+)
+from mawl.model.campaign import Arm, Campaign
+from mawl.spec.arm_setting import ArmSetting
+from mawl.store.arm_settings import OUTPUTS, write_settings
+
+
+class NotUndoneError(MawlError):
+    """A setting is not what it was before the campaign changed it; the sentence says what to undo."""
+
+
+class ArmSettings:
+    """Changes and reads settings for a campaign whose lock the caller holds."""
+
+    def __init__(
+        self,
+        folder: Path,
+        record: SettingRecord,
+        say: Callable[[str], None],
+        environment: Mapping[str, str],
+        arms: Sequence[Arm] = (),
+    ) -> None:
+        """``arms`` are those of the campaign; who only undoes needs none."""
+        self.folder, self.record = folder, record
+        self._arms = arms
+        self._say, self._environment = say, environment
+        self._undoing = False
+
+    def take_over(self) -> str:
+        """Become who conducts: a guard of a process before this one has nothing more to do."""
+        self._note(holder=secrets.token_hex(8))
+        return self.record.holder
+
+    def make(self, arm: Arm, run: str) -> None:
+        """The setting is what an arm asks for, and read back, before a run of it begins.
+
+        Raises MawlError where the change did not take, or where it is not known what the setting was.
+        """
+        changed = self.record.changed
+        if changed is not None and changed.arm != arm.name:
+            self.undo()
+        setting = arm.setting
+        if setting is not None and setting.before is not None and self.record.changed is None:
+            self._change(arm, setting)
+        self._hold(arm, "took", run)
+
+    def keep(self, arm: Arm, run: str) -> None:
+        """The setting is read back at the end of a run; MawlError where it is not what the arm asks for."""
+        self._hold(arm, "kept", run)
+
+    def kept(self, arm: Arm, run: str) -> bool:
+        """Whether every setting that concerns a run was read back at its end, and was as it should be."""
+        kept = {one.command for one in self._commands(run, "kept") if one.reason is None}
+        return all(setting.check in kept for _, setting in self._concerning(arm))
+
+    def read(self, arm: Arm, run: str) -> list[SettingRead]:
+        """What was read of settings around a run, for the run's own record."""
+        if not self.kept(arm, run):
+            return []
+        printed = {one.command: one.reading.words() for one in self._commands(run, "kept")}
+        own = arm.setting is not None and arm.setting.before is not None
+        return [
+            SettingRead(name=setting.name, read=printed[setting.check], changed=own)
+            for _, setting in self._concerning(arm)
+        ]
+
+    def _commands(self, run: str, role: CommandRole) -> list[SettingCommand]:
+        return [one for one in self.record.commands if (one.run, one.role) == (run, role) and one.answered]
+
+    def _concerning(self, arm: Arm) -> list[tuple[Arm, ArmSetting]]:
+        """The setting of an arm; for an arm without one those that other arms change, with these arms."""
+        if arm.setting is not None:
+            return [(arm, arm.setting)]
+        return [
+            (other, other.setting)
+            for other in self._arms
+            if other.setting is not None and other.setting.before is not None
+        ]
+
+    def undo(self) -> None:
+        """Undo what is changed, if anything is; interrupts wait for that.
+
+        Raises :class:`NotUndoneError` where the setting is not what it was.
+        """
+        changed = self.record.changed
+        if changed is None:
+            return
+        setting, arm = changed.setting, changed.arm
+        assert setting.after is not None, "what changes a setting also undoes it"
+        with uninterrupted(), self._at_any_cost():
+            self._end_unfinished()
+            told_apart = changed.took is not None and changed.took != changed.original
+            if told_apart and self._tried_to_undo():
+                found = self._run("undone", arm, setting.check, setting.seconds)
+                if found.reading == changed.original:
+                    self._note(changed=None)
+                    return
+            self._say(f"undoing {setting.name} of arm {arm}: {setting.after}")
+            undone = self._run("after", arm, setting.after, setting.seconds)
+            found = self._run("undone", arm, setting.check, setting.seconds)
+            if found.reading == changed.original and (undone.exit_status == 0 or told_apart):
+                self._note(changed=None)
+                return
+        raise NotUndoneError(
+            not_undone(changed, undone, found.reading),
+            where=str(self.folder),
+            cure=f"undo it by hand, then: mawl clean --yes --runs {shlex.quote(str(self.folder.parent))}",
+        )
+
+    def _change(self, arm: Arm, setting: ArmSetting) -> None:
+        assert setting.before is not None, "the caller looked"
+        original = self._original(arm, setting)
+        first = self.record.original(arm.name)
+        if first != original:
+            raise MawlError(
+                f"arm {arm.name}: {setting.name} reads {original.words()}, and read "
+                f"{first.words() if first else 'nothing'} when the campaign began",
+                why="something else changed it meanwhile, so the arms would not be comparable",
+                cure="set it back, then continue the campaign",
+            )
+        self._note(changed=ChangedSetting(arm=arm.name, setting=setting, original=original))
+        self._say(f"setting {setting.name} for arm {arm.name}: {setting.before}")
+        made = self._run("before", arm.name, setting.before, setting.seconds)
+        if made.exit_status != 0:
+            raise MawlError(
+                f"arm {arm.name}: the command that changes {setting.name} failed",
+                where=setting.before,
+                why=_ended(made),
+                cure=f"{self.folder / made.output} has what it printed",
+            )
+
+    def _original(self, arm: Arm, setting: ArmSetting) -> Reading:
+        found = self._run("original", arm.name, setting.check, setting.seconds)
+        _need_answer(arm, setting, found)
+        return found.reading
+
+    def _hold(self, arm: Arm, role: CommandRole, run: str) -> None:
+        """Read back what concerns a run; MawlError where it is not as it should be."""
+        for owner, setting in self._concerning(arm):
+            expected = None
+            if owner is not arm:
+                expected = self.record.original(owner.name) or self._original(owner, setting)
+            found = self._run(role, arm.name, setting.check, setting.seconds, run)
+            _need_answer(arm, setting, found)
+            changed = self.record.changed
+            if changed is not None and role == "took":
+                self._note(changed=msgspec.structs.replace(changed, took=found.reading))
+            if found.reading == expected or (expected is None and as_asked(setting, found.reading)):
+                continue
+            reason = f"it reads {found.reading.words()}"
+            if expected is not None:
+                reason += f", and read {expected.words()} when the campaign began"
+            elif setting.expect is not None:
+                reason += f", expected {setting.expect!r}"
+            self._replace_last(reason=reason)
+            raise MawlError(
+                f"arm {arm.name}: {setting.name} {_fault(arm, role, run)}", where=setting.check, why=reason
+            )
+
+    def _tried_to_undo(self) -> bool:
+        """Whether ``after`` ran to its end since the change was made."""
+        roles = [one.role for one in self.record.commands if one.seconds is not None]
+        return "after" in roles[len(roles) - roles[::-1].index("before") :] if "before" in roles else False
+
+    def _end_unfinished(self) -> None:
+        """End a command that was running when its process died."""
+        last = self.record.commands[-1] if self.record.commands else None
+        if last is not None and last.seconds is None:
+            kill_marked(MARK, self._mark(last.number))
+            self._replace_last(seconds=time.time() - last.started_at, reason="mawl was killed meanwhile")
+
+    def _run(
+        self, role: CommandRole, arm: str, command: str, seconds: float, run: str | None = None
+    ) -> SettingCommand:
+        """Run a command; the record has it before it begins and when it has ended."""
+        number = len(self.record.commands) + 1
+        output = f"{OUTPUTS}/{number:03}-{role}.log"
+        if not self._undoing:
+            (self.folder / OUTPUTS).mkdir(exist_ok=True)
+        begun = SettingCommand(
+            number=number, role=role, arm=arm, command=command, output=output, started_at=time.time(), run=run
+        )
+        self._note(commands=[*self.record.commands, begun])
+        try:
+            ended = run_command(
+                command,
+                self.folder / output,
+                seconds,
+                self._mark(number),
+                self.record.directory,
+                self._environment,
+                in_memory=self._undoing,
+            )
+        except KeyboardInterrupt:
+            self._replace_last(seconds=time.time() - begun.started_at, reason="it was interrupted")
+            raise
+        return self._replace_last(**ended._asdict())
+
+    def _mark(self, number: int) -> str:
+        return f"{self.record.campaign}-{number}"
+
+    def _replace_last(self, **changes: object) -> SettingCommand:
+        *others, last = self.record.commands
+        last = msgspec.structs.replace(last, **changes)
+        self._note(commands=[*others, last])
+        return last
+
+    def _note(self, **changes: object) -> None:
+        self.record = msgspec.structs.replace(self.record, **changes)
+        try:
+            write_settings(self.folder, self.record)
+        except OSError as error:
+            if not self._undoing:
+                raise
+            self._say(f"settings.json is not up to date: {(error.strerror or str(error)).lower()}")
+
+    @contextlib.contextmanager
+    def _at_any_cost(self) -> Iterator[None]:
+        """In the block a record that cannot be written stops nothing."""
+        self._undoing = True
+        try:
+            yield
+        finally:
+            self._undoing = False
+
+
+def new_record(campaign: Campaign) -> SettingRecord:
+    """The record of a campaign whose arms have changed nothing yet."""
+    return SettingRecord(campaign=campaign.name, machine=campaign.machine.name, directory=campaign.directory)
+
+
+def as_asked(setting: ArmSetting, reading: Reading) -> bool:
+    """Whether a setting reads as an arm asks for it."""
+    return reading.exit_status == 0 and setting.expect in (None, reading.printed)
+
+
+def not_undone(changed: ChangedSetting, undone: SettingCommand, found: Reading) -> str:
+    """What is left behind, in a sentence without its end."""
+    setting, before = changed.setting, changed.original
+    after = f"{setting.after!r} ended with {_ended(undone)}"
+    if found == before:
+        return (
+            f"it is not known whether {setting.name} is what it was before arm {changed.arm}: it reads "
+            f"{found.words()} as before, and {after}"
+        )
+    return (
+        f"{setting.name} is not what it was before arm {changed.arm} changed it: it reads {found.words()} "
+        f"and read {before.words()} before; {after}"
+    )
+
+
+def to_undo(changed: ChangedSetting, folder: Path) -> str:
+    """What a campaign that nobody conducts left changed, and what undoes it, in one sentence."""
+    setting = changed.setting
+    return (
+        f"{folder}: arm {changed.arm} changed {setting.name}, and it may still be changed (it read "
+        f"{changed.original.words()} before): {setting.after!r} undoes it, and mawl clean --yes --runs "
+        f"{shlex.quote(str(folder.parent))} runs that"
+    )
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """In the block Ctrl-C and SIGTERM wait; one that came is raised as KeyboardInterrupt at its end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number in numbers:
+        if before[number] is not signal.SIG_IGN:
+            signal.signal(number, lambda which, _: came.append(which))
+    try:
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, before[number])
+    if came:
+        raise KeyboardInterrupt(signal.Signals(came[0]).name)
+
+
+def _fault(arm: Arm, role: CommandRole, run: str) -> str:
+    if role == "kept":
+        return f"was no longer as the arm asks for when run {run} ended, so that run does not count"
+    changes = arm.setting is not None and arm.setting.before is not None
+    return "did not take" if changes else "is not as the arm asks for"
+
+
+def _need_answer(arm: Arm, setting: ArmSetting, found: SettingCommand) -> None:
+    """MawlError where a ``check`` could not say anything."""
+    if not found.answered:
+        raise MawlError(
+            f"arm {arm.name}: {setting.name} cannot be read back", where=setting.check, why=_ended(found)
+        )
+
+
+def _ended(command: SettingCommand) -> str:
+    """How a command ended and what it printed first."""
+    said = command.reason or f"exit status {command.exit_status}"
+    first = command.printed.splitlines()[0] if command.printed else ""
+    return f"{said}: {first[:200]}" if first else said

@@ -1,0 +1,94 @@
+"""One command of a setting: run by sh, bounded in time, its output kept in a file."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from mawl.measure.kernel import die_with_parent
+from mawl.measure.processes import descendants, kill_marked, signal_all
+
+MARK = "MAWL_SETTING_COMMAND"
+"""The variable by which a command is found after mawl was killed: the campaign's name and its number."""
+
+GRACE_SECONDS = 2.0
+"""Between SIGTERM and SIGKILL for a command that takes too long."""
+
+PRINTED_CHARACTERS = 4000
+LARGEST_OUTPUT_BYTES = 2**20
+
+
+class Ended(NamedTuple):
+    """How a command ended; ``exit_status`` as a shell has it, None with the reason where it was stopped."""
+
+    seconds: float
+    exit_status: int | None
+    printed: str
+    reason: str | None
+
+
+def run_command(
+    command: str,
+    output: Path,
+    seconds: float,
+    mark: str,
+    directory: str,
+    environment: Mapping[str, str],
+    *,
+    in_memory: bool = False,
+) -> Ended:
+    """Run a command to its end, or to the end of its time.
+
+    It is in a session of its own, so Ctrl-C does not reach it; an interrupt here stops it and is raised
+    again.  ``output`` gets what it prints, errors as well.  With ``in_memory`` that is written when the
+    command has ended, and only if there is room: what is undone is undone on a full disk, too.
+    """
+    parent, began = os.getpid(), time.monotonic()
+    with os.fdopen(os.memfd_create("output"), "w+b") if in_memory else output.open("w+b") as file:
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", command],
+            cwd=directory,
+            env={**environment, MARK: mark},
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=lambda: die_with_parent(parent, signal.SIGKILL),
+        )
+        reason = None
+        try:
+            status: int | None = process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            stop(process, mark)
+            status, reason = None, f"it was stopped after {seconds:g} s"
+        except BaseException:
+            stop(process, mark)
+            raise
+        if status is not None and status < 0:
+            status, reason = 128 - status, f"it was ended by {signal.Signals(-status).name}"
+        if os.fstat(file.fileno()).st_size > LARGEST_OUTPUT_BYTES:
+            file.truncate(LARGEST_OUTPUT_BYTES)
+        file.seek(0)
+        content = file.read(LARGEST_OUTPUT_BYTES)
+    if in_memory:
+        with contextlib.suppress(OSError):
+            output.write_bytes(content)
+    printed = content.decode(errors="replace").strip()[:PRINTED_CHARACTERS]
+    return Ended(time.monotonic() - began, status, printed, reason)
+
+
+def stop(process: subprocess.Popen[bytes], mark: str) -> None:
+    """End a command and all that it started."""
+    below = [process.pid, *descendants(process.pid)]
+    signal_all(below, signal.SIGTERM)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=GRACE_SECONDS)
+    signal_all(below, signal.SIGKILL)
+    kill_marked(MARK, mark)
+    process.wait()

@@ -1,0 +1,124 @@
+"""The settings that a campaign's arms change: shown and asked for first, undone at its end."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
+
+from mawl.campaigns.arm_setting.change import ArmSettings, new_record, to_undo
+from mawl.campaigns.arm_setting.guard import guarded
+from mawl.campaigns.command import without_settings
+from mawl.campaigns.series import held
+from mawl.commands.campaign_place import this_machine
+from mawl.errors import InterruptedRunError, MawlError
+from mawl.model.campaign import Arm, Campaign
+from mawl.printable import printable
+from mawl.store.arm_settings import SETTINGS, read_settings
+from mawl.store.campaign import is_conducted
+
+
+def agree(record: Campaign, *, yes: bool) -> None:
+    """Show the commands of all arms; at a terminal also ask, unless ``yes``.
+
+    Raises :class:`~mawl.errors.InterruptedRunError` where the user does not want them.
+    """
+    changing = [arm for arm in record.arms if arm.setting is not None]
+    if not changing:
+        return
+    for arm in changing:
+        for line in commands_of(arm):
+            _say(line)
+    if not yes and sys.stdin.isatty() and not _agreed():
+        raise InterruptedRunError("nothing was run, and nothing was changed")
+
+
+def commands_of(arm: Arm) -> list[str]:
+    """The commands of an arm's setting, a line each."""
+    setting = arm.setting
+    assert setting is not None, "the caller looked"
+    commands = {"set": setting.before, "read back": setting.check, "undo": setting.after}
+    expected = "" if setting.expect is None else f", expected {setting.expect!r}"
+    return [
+        f"arm {arm.name} ({arm.title or arm.workload}): {setting.name}{expected}",
+        *(f"  {what}: {printable(text, '')}" for what, text in commands.items() if text is not None),
+    ]
+
+
+@contextmanager
+def settings_of(folder: Path, record: Campaign) -> Iterator[ArmSettings | None]:
+    """What makes and reads the arms' settings in the block; all is undone at its end, however it ends.
+
+    What an earlier process of the campaign left changed is undone first.  Raises
+    :class:`~mawl.campaigns.arm_setting.change.NotUndoneError` where a setting is not what it was; where the
+    block itself failed, that is said and the block's error raised.
+    """
+    if all(arm.setting is None for arm in record.arms):
+        yield None
+        return
+    made = read_settings(folder) or new_record(record)
+    settings = ArmSettings(folder, made, _say, without_settings(os.environ), record.arms)
+    holder = settings.take_over()
+    changes = any(arm.setting is not None and arm.setting.before is not None for arm in record.arms)
+    with guarded(folder, holder) if changes else nullcontext():
+        settings.undo()
+        try:
+            yield settings
+        except BaseException:
+            try:
+                settings.undo()
+            except (MawlError, OSError) as left:
+                _say(str(left))
+            raise
+        settings.undo()
+
+
+def undo_left_in(
+    runs: Path, *, yes: bool, dry_run: bool, done: Callable[[str], None], left: Callable[[str], None]
+) -> None:
+    """Undo what campaigns in a directory left changed; where the user does not agree, say what to undo.
+
+    A folder that was made by another user or on another machine is only named: its commands are not run.
+    """
+    for file in sorted(runs.glob(f"*/{SETTINGS}")):
+        folder = file.parent
+        try:
+            record = read_settings(folder)
+        except MawlError as error:
+            left(str(error))
+            continue
+        if folder.is_symlink() or record is None or record.changed is None or is_conducted(folder):
+            continue
+        sentence = to_undo(record.changed, folder)
+        elsewhere = record.machine != this_machine().name or file.stat().st_uid != os.geteuid()
+        if elsewhere or dry_run:
+            left(sentence + ("; it is of another machine or user" if elsewhere else ""))
+            continue
+        if not yes and not (sys.stdin.isatty() and _asked(sentence)):
+            left(sentence)
+            continue
+        try:
+            with held(folder, patience=0.0):
+                ArmSettings(folder, record, _say, without_settings(os.environ)).undo()
+        except (MawlError, OSError) as error:
+            left(str(error))
+            continue
+        done(f"the change of {record.changed.setting.name} by arm {record.changed.arm} of {folder}")
+
+
+def _asked(sentence: str) -> bool:
+    _say(sentence)
+    return _agreed()
+
+
+def _agreed() -> bool:
+    """Whether the user wants the commands; no answer is no."""
+    print("Run these commands? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _say(line: str) -> None:
+    with suppress(OSError):
+        print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,240 @@
+"""Arms whose setting is a plain file: made, read back, undone, and what stops a campaign."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.analysis.comparison.configuration import differences
+from mawl.analysis.comparison.sides import Side
+from mawl.campaigns.arm_setting import change
+from mawl.campaigns.arm_setting.change import NotUndoneError
+from mawl.campaigns.order import back_and_forth
+from mawl.campaigns.series import begin, conduct, held, resume
+from mawl.commands.campaign_place import this_machine
+from mawl.commands.campaign_report import campaign_found, read_run, rendered
+from mawl.commands.campaign_settings import settings_of, undo_left_in
+from mawl.errors import MawlError
+from mawl.measure.processes import marked_processes
+from mawl.model.arm_setting import SettingRecord
+from mawl.model.campaign import Arm, Campaign
+from mawl.spec.arm_setting import ArmSetting
+from mawl.store.arm_settings import read_settings, write_settings
+from mawl.store.campaign import RECORD, read_campaign
+from tests.fakes.campaign_runs import FakeRuns, campaign
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "mode"
+    path.write_text("8\n")
+    return path
+
+
+def setting(file: Path, **changes: object) -> ArmSetting:
+    """A mode in a file: 8 at first, 4 for arm B."""
+    plain = ArmSetting(
+        name="mode", before=f"echo 4 > {file}", after=f"echo 8 > {file}", check=f"cat {file}", expect="4"
+    )
+    return msgspec.structs.replace(plain, **changes)
+
+
+def record(file: Path, of_b: ArmSetting | None = None, of_a: ArmSetting | None = None) -> Campaign:
+    """A B B A, nothing made yet."""
+    arms = [
+        Arm(name="a", workload="tiny", title="as it is", setting=of_a),
+        Arm(name="b", workload="tiny", title="four", setting=of_b or setting(file)),
+    ]
+    return campaign(
+        arms=arms, slots=back_and_forth(arms, 2), machine=this_machine(), directory=str(file.parent)
+    )
+
+
+def carried_out(folder: Path, made: Campaign, runs: FakeRuns) -> Campaign:
+    """Begin or go on."""
+    folder.mkdir(exist_ok=True)
+    with held(folder) as lock:
+        there = (folder / RECORD).exists()
+        made = read_campaign(folder) if there else made
+        with settings_of(folder, made) as changing:
+            series = (
+                resume(folder, runs, lock, changing) if there else begin(folder, made, runs, lock, changing)
+            )
+            return conduct(series)
+
+
+def settings_in(folder: Path) -> SettingRecord:
+    found = read_settings(folder)
+    assert found is not None
+    return found
+
+
+class Doing(FakeRuns):
+    """Does something in the run of a name, once."""
+
+    def __init__(self, name: str, act: Callable[[], object]) -> None:
+        super().__init__()
+        self._name, self._act = name, act
+
+    def __call__(self, arm: Arm, folder: Path, lock: int) -> None:
+        super().__call__(arm, folder, lock)
+        if folder.name == self._name:
+            self._act()
+
+
+def test_the_setting_is_in_force_in_the_runs_of_its_arm_alone(file: Path, tmp_path: Path) -> None:
+    seen: list[tuple[str, str]] = []
+
+    class Looking(FakeRuns):
+        def __call__(self, arm: Arm, folder: Path, lock: int) -> None:
+            seen.append((folder.name, file.read_text().strip()))
+            super().__call__(arm, folder, lock)
+
+    folder = tmp_path / "c"
+    assert carried_out(folder, record(file), Looking()).outcome == "completed"
+    assert seen == [("001-a", "8"), ("002-b", "4"), ("003-b", "4"), ("004-a", "8")]
+    assert file.read_text() == "8\n"
+    made = settings_in(folder)
+    roles = [one.role for one in made.commands]
+    assert (roles.count("before"), roles.count("after"), roles.count("kept")) == (1, 1, 4)
+    for one in made.commands:
+        assert one.exit_status == 0
+        assert (folder / one.output).read_text().strip() == one.printed
+    found = campaign_found(folder, CapacityBounds())
+    (told,) = found.settings
+    assert (told.original, told.read, told.reads, told.differing, told.state) == (
+        *("'8'", ["'4'"]),
+        *(4, 0, "undone"),
+    )
+    assert found.comparison is not None
+    for form in ("text", "markdown", "html", "json"):
+        assert "echo 4" in rendered(found, form), form
+    assert "setting    mode: '8' -> '4'" in rendered(found, "text")
+
+
+def test_two_runs_cite_the_setting_that_was_read_around_them(file: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    carried_out(folder, record(file), FakeRuns())
+    one, other = (
+        Side(label=name, runs=(read_run(folder / name, CapacityBounds()),)) for name in ("001-a", "002-b")
+    )
+    cited = [(fact.reference, fact.candidate) for fact in differences(one, other) if "mode" in fact.name]
+    assert cited == [("'8'", "'4'")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"before": "true"}, "arm b: mode did not take: it reads '8', expected '4'"),
+        ({"before": "echo no; exit 3"}, "the command that changes mode failed: exit status 3: no"),
+        ({"before": "sleep 30 & sleep 30", "seconds": 0.3}, "failed: it was stopped after 0.3 s"),
+        ({"check": "no-such-command"}, "arm b: mode cannot be read back: exit status 127"),
+        ({"check": "sleep 30", "seconds": 0.3}, "cannot be read back: it was stopped after 0.3 s"),
+    ],
+)
+def test_a_change_that_did_not_take_stops_before_the_run_and_is_undone(
+    changes: dict[str, object], sentence: str, file: Path, tmp_path: Path
+) -> None:
+    runs, folder = FakeRuns(), tmp_path / "c"
+    only_checked = setting(file, before=None, after=None, expect="8")
+    with pytest.raises(MawlError) as error:
+        carried_out(folder, record(file, setting(file, **changes), only_checked), runs)
+    said = str(error.value).replace(f": {setting(file, **changes).before}", "", 1)
+    said = said.replace(f": {setting(file, **changes).check}", "", 1)
+    assert sentence in said
+    assert runs.made == ["001-a"]
+    assert read_campaign(folder).outcome == "failed"
+    assert settings_in(folder).changed is None
+    assert file.read_text() == "8\n"
+    assert marked_processes("MAWL_SETTING_COMMAND") == {}
+
+
+def test_a_run_at_whose_end_the_setting_is_another_does_not_count(file: Path, tmp_path: Path) -> None:
+    folder, runs = tmp_path / "c", Doing("002-b", lambda: file.write_text("2\n"))
+    with pytest.raises(MawlError, match="was no longer as the arm asks for when run 002-b ended"):
+        carried_out(folder, record(file), runs)
+    assert file.read_text() == "8\n"
+    made = carried_out(folder, record(file), runs)
+    assert [slot.folder for slot in made.slots] == ["001-a", "002-b-2", "003-b", "004-a"]
+    assert any("run 002-b is made again" in remark for remark in made.remarks)
+    found = campaign_found(folder, CapacityBounds())
+    assert [one.differing for one in found.settings] == [1]
+
+
+def test_an_arm_as_it_is_stops_where_the_setting_is_not_as_it_was(file: Path, tmp_path: Path) -> None:
+    folder, runs = tmp_path / "c", Doing("001-a", lambda: file.write_text("2\n"))
+    with pytest.raises(MawlError, match="it reads '2', and read '8' when the campaign began"):
+        carried_out(folder, record(file), runs)
+    assert runs.made == ["001-a"]
+    assert file.read_text() == "2\n", "what another changed is not mawl's to undo"
+
+
+def test_what_after_does_not_undo_is_said_and_goes_once_it_was_undone_by_hand(
+    file: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "runs" / "c"
+    folder.parent.mkdir()
+    wrong = setting(file, after=f"echo 9 > {file}")
+    with pytest.raises(NotUndoneError) as error:
+        carried_out(folder, record(file, wrong), FakeRuns())
+    assert "it reads '9' and read '8' before" in str(error.value)
+    file.write_text("8\n")
+    done: list[str] = []
+    left: list[str] = []
+    undo_left_in(folder.parent, yes=True, dry_run=False, done=done.append, left=left.append)
+    assert (len(done), left) == (1, [])
+    assert file.read_text() == "8\n"
+
+
+def test_an_interrupted_campaign_is_undone(file: Path, tmp_path: Path) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    folder, runs = tmp_path / "c", Doing("002-b", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        carried_out(folder, record(file), runs)
+    assert file.read_text() == "8\n"
+    assert carried_out(folder, record(file), runs).outcome == "completed"
+
+
+def test_a_full_disk_does_not_keep_a_change(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(folder: Path, record: SettingRecord) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    folder = tmp_path / "c"
+    runs = Doing("002-b", lambda: monkeypatch.setattr(change, "write_settings", full))
+    with pytest.raises(OSError, match="No space left"):
+        carried_out(folder, record(file), runs)
+    assert file.read_text() == "8\n"
+
+
+def test_commands_of_another_machine_or_user_are_named_and_not_run(file: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "c"
+    folder.parent.mkdir()
+    with pytest.raises(NotUndoneError):
+        carried_out(folder, record(file, setting(file, after=f"echo 9 > {file}")), FakeRuns())
+    write_settings(folder, msgspec.structs.replace(settings_in(folder), machine="elsewhere"))
+    file.write_text("7\n")
+    left: list[str] = []
+    undo_left_in(folder.parent, yes=True, dry_run=False, done=pytest.fail, left=left.append)
+    assert len(left) == 1 and left[0].endswith("it is of another machine or user")
+    assert file.read_text() == "7\n"
+
+
+def test_commands_are_bounded_in_what_is_kept_of_their_output(file: Path, tmp_path: Path) -> None:
+    folder, began = tmp_path / "c", time.monotonic()
+    loud = setting(file, before=f"head -c 5000000 /dev/zero | tr '\\0' x; echo 4 > {file}")
+    carried_out(folder, record(file, loud), FakeRuns())
+    made = next(one for one in settings_in(folder).commands if one.role == "before")
+    assert (folder / made.output).stat().st_size == 2**20
+    assert len(made.printed) == 4000
+    assert began <= time.monotonic()

@@ -1,0 +1,51 @@
+"""Commands of arms are shown first, and asked for at a terminal."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from mawl.commands.campaign_settings import agree
+from mawl.errors import InterruptedRunError
+from mawl.model.campaign import Arm
+from mawl.spec.arm_setting import ArmSetting
+from tests.fakes.campaign_runs import campaign
+
+SETTING = ArmSetting(name="mode", before="set\n mode 4", after="set mode 8", check="get mode", expect="4")
+RECORD = campaign(arms=[Arm(name="a", workload="tiny"), Arm(name="b", workload="tiny", setting=SETTING)])
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("answer", ["", "\n", "n\n", "Y es\n"])
+def test_without_agreement_nothing_begins(
+    answer: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal(answer))
+    with pytest.raises(InterruptedRunError, match="nothing was changed"):
+        agree(RECORD, yes=False)
+    said = capsys.readouterr().err
+    assert "arm b (tiny): mode, expected '4'\n  set: set\\n mode 4\n" in said
+    assert "  read back: get mode\n  undo: set mode 8\n" in said
+
+
+def test_agreement_is_an_answer_an_option_or_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal("yes\n"))
+    agree(RECORD, yes=False)
+    monkeypatch.setattr(sys, "stdin", Terminal(""))
+    agree(RECORD, yes=True)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    agree(RECORD, yes=False)
+
+
+def test_campaigns_without_settings_ask_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal(""))
+    agree(campaign(), yes=False)
+    assert capsys.readouterr().err == ""
