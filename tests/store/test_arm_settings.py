@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mawl.errors import UnreadableRunError
-from mawl.model.arm_setting import ChangedSetting, Reading, SettingCommand, SettingRecord
+from mawl.model.arm_setting import ChangedSetting, CheckReading, SettingCommand, SettingRecord
 from mawl.spec.arm_setting import ArmSetting
 from mawl.store.arm_settings import SETTINGS, read_settings, write_settings
 
@@ -20,7 +20,7 @@ RECORD = SettingRecord(
     changed=ChangedSetting(
         arm="b",
         setting=ArmSetting(name="mode", check="cat mode", before="b", after="a", expect="4"),
-        original=Reading(exit_status=0, printed="8"),
+        original=CheckReading(exit_status=0, printed="8"),
     ),
     commands=[
         SettingCommand(

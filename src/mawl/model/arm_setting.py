@@ -25,7 +25,7 @@ CommandRole = Literal["original", "before", "took", "kept", "after", "undone"]
 after it, at the end of a run, and after the change was undone."""
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
+class CheckReading(msgspec.Struct, frozen=True, kw_only=True):
     """What ``check`` said: its exit status (None: it was stopped), and what it printed, without blanks
     around."""
 
@@ -66,9 +66,9 @@ class SettingCommand(msgspec.Struct, frozen=True, kw_only=True):
         return self.exit_status is not None and self.exit_status not in CANNOT_RUN
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> CheckReading:
         """Of a command that is a ``check``."""
-        return Reading(exit_status=self.exit_status, printed=self.printed)
+        return CheckReading(exit_status=self.exit_status, printed=self.printed)
 
 
 class ChangedSetting(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,9 +76,9 @@ class ChangedSetting(msgspec.Struct, frozen=True, kw_only=True):
 
     arm: str
     setting: ArmSetting
-    original: Reading
+    original: CheckReading
     """Before the change."""
-    took: Reading | None = None
+    took: CheckReading | None = None
     """After it; None until that was read."""
 
 
@@ -93,7 +93,7 @@ class SettingRecord(msgspec.Struct, frozen=True, kw_only=True):
     changed: ChangedSetting | None = None
     commands: list[SettingCommand] = []
 
-    def original(self, arm: str) -> Reading | None:
+    def original(self, arm: str) -> CheckReading | None:
         """What ``check`` of an arm said before the first change of the campaign."""
         said = (one for one in self.commands if (one.arm, one.role) == (arm, "original") and one.answered)
         return next((one.reading for one in said), None)

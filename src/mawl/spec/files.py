@@ -114,7 +114,7 @@ def load_profile(path: Path) -> Layer:
     return layer
 
 
-class Side(NamedTuple):
+class SideOfFile(NamedTuple):
     """What a side of ``--ab`` sets, which may be nothing, its title, and its setting outside mawl."""
 
     layer: Layer
@@ -122,7 +122,7 @@ class Side(NamedTuple):
     setting: ArmSetting | None
 
 
-def load_side(path: Path) -> Side:
+def load_side(path: Path) -> SideOfFile:
     """A side of ``--ab``; :class:`~mawl.errors.InvalidFileError` names the key that is wrong."""
     layer, file = _load(path, "side", _SIDE)
     assert isinstance(file, SideSpec)
@@ -131,7 +131,7 @@ def load_side(path: Path) -> Side:
     problem = file.setting.problem() if file.setting is not None else None
     if problem is not None:
         raise InvalidFileError(f"key setting.{problem[0]}: {problem[1]}", where=str(path))
-    return Side(layer, file.title, file.setting)
+    return SideOfFile(layer, file.title, file.setting)
 
 
 def _load(path: Path, place: Place, kind: type[Titled]) -> tuple[Layer, Titled]:

@@ -22,8 +22,8 @@ from mawl.errors import MawlError
 from mawl.measure.processes import kill_marked
 from mawl.model.arm_setting import (
     ChangedSetting,
+    CheckReading,
     CommandRole,
-    Reading,
     SettingCommand,
     SettingRead,
     SettingRecord,
@@ -157,7 +157,7 @@ class ArmSettings:
                 cure=f"{self.folder / made.output} has what it printed",
             )
 
-    def _original(self, arm: Arm, setting: ArmSetting) -> Reading:
+    def _original(self, arm: Arm, setting: ArmSetting) -> CheckReading:
         found = self._run("original", arm.name, setting.check, setting.seconds)
         _need_answer(arm, setting, found)
         return found.reading
@@ -257,12 +257,12 @@ def new_record(campaign: Campaign) -> SettingRecord:
     return SettingRecord(campaign=campaign.name, machine=campaign.machine.name, directory=campaign.directory)
 
 
-def as_asked(setting: ArmSetting, reading: Reading) -> bool:
+def as_asked(setting: ArmSetting, reading: CheckReading) -> bool:
     """Whether a setting reads as an arm asks for it."""
     return reading.exit_status == 0 and setting.expect in (None, reading.printed)
 
 
-def not_undone(changed: ChangedSetting, undone: SettingCommand, found: Reading) -> str:
+def not_undone(changed: ChangedSetting, undone: SettingCommand, found: CheckReading) -> str:
     """What is left behind, in a sentence without its end."""
     setting, before = changed.setting, changed.original
     after = f"{setting.after!r} ended with {_ended(undone)}"

@@ -24,7 +24,7 @@ PRINTED_CHARACTERS = 4000
 LARGEST_OUTPUT_BYTES = 2**20
 
 
-class Ended(NamedTuple):
+class CommandEnd(NamedTuple):
     """How a command ended; ``exit_status`` as a shell has it, None with the reason where it was stopped."""
 
     seconds: float
@@ -42,7 +42,7 @@ def run_command(
     environment: Mapping[str, str],
     *,
     in_memory: bool = False,
-) -> Ended:
+) -> CommandEnd:
     """Run a command to its end, or to the end of its time.
 
     It is in a session of its own, so Ctrl-C does not reach it; an interrupt here stops it and is raised
@@ -80,7 +80,7 @@ def run_command(
         with contextlib.suppress(OSError):
             output.write_bytes(content)
     printed = content.decode(errors="replace").strip()[:PRINTED_CHARACTERS]
-    return Ended(time.monotonic() - began, status, printed, reason)
+    return CommandEnd(time.monotonic() - began, status, printed, reason)
 
 
 def stop(process: subprocess.Popen[bytes], mark: str) -> None:
