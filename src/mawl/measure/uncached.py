@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from mawl.measure.page_cache import keeps
-from mawl.measure.preload.build import find_compiler
+from mawl.measure.preload.build import find_compiler, is_ready
 from mawl.measure.space import nearest
 from mawl.spec.program_options import Role
 
 
 def why_cached(roles: Mapping[Role, Iterable[Path]], environment: Mapping[str, str]) -> str | None:
     """Why files of these directories cannot be kept out of the page cache; None where they can be."""
-    if find_compiler(environment) is None:
+    if find_compiler(environment) is None and not is_ready(environment):
         return "there is no C compiler for mawl's counting library"
     for role, places in roles.items():
         for place in places:

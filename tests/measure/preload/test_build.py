@@ -5,7 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from mawl.measure.preload.build import NO_COMPILER, Library, find_compiler, library
+import pytest
+
+from mawl.errors import UnsuitableMachineError
+from mawl.measure.preload import build
+from mawl.measure.preload.build import NO_COMPILER, Library, find_compiler, install, is_ready, library
+from mawl.measure.suitability import compiler_check
+from mawl.measure.uncached import why_cached
 from tests import needs
 
 
@@ -63,3 +69,42 @@ def test_what_a_user_preloads_stays(tmp_path: Path) -> None:
     assert both["LD_PRELOAD"] == f"{tmp_path}/c.so:/other.so"
     assert made.environment(both) == both
     assert Library(None).environment({"A": "b"}) == {"A": "b"}
+
+
+@needs.marks(needs.COMPILER)
+def test_an_installed_library_serves_every_user_without_a_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = {"PATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    monkeypatch.setattr(build, "_INSTALLED", tmp_path / "built")
+    assert not is_ready(bare)
+    assert "no C compiler" in (why_cached({}, bare) or "")
+    made = install(place=tmp_path / "built")
+    os.chown(made, *((1, 1) if os.geteuid() == 0 else (-1, -1)))
+    assert is_ready(bare) and why_cached({}, bare) is None
+    assert library(bare) == Library(made)
+    assert compiler_check(bare).status == "ok"
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_library_in_the_cache_needs_no_compiler(tmp_path: Path, made: Library) -> None:
+    assert made.path is not None
+    bare = {"PATH": str(tmp_path), "XDG_CACHE_HOME": str(made.path.parents[1])}
+    assert is_ready(bare) and library(bare) == made
+
+
+def test_what_cannot_be_installed_is_one_error_with_its_reason(tmp_path: Path) -> None:
+    place = tmp_path / "built"
+    with pytest.raises(UnsuitableMachineError, match=NO_COMPILER):
+        install({"PATH": str(tmp_path)}, place)
+    with pytest.raises(UnsuitableMachineError, match="no such header"):
+        install(fake_compiler(tmp_path, "echo 'tap.h:1: error: no such header' >&2; exit 1"), place)
+    assert list(place.iterdir()) == []
+
+
+@needs.marks(needs.COMPILER)
+def test_a_library_that_does_not_count_is_not_installed(tmp_path: Path) -> None:
+    empty = 'while [ "$1" != -o ]; do shift; done; echo "int x;" | cc -shared -x c - -o "$2"'
+    with pytest.raises(UnsuitableMachineError, match="failed its trial"):
+        install(fake_compiler(tmp_path, empty), tmp_path / "built")
+    assert list((tmp_path / "built").iterdir()) == []

@@ -2,6 +2,8 @@
 
 Its file is named by a hash of the sources, the layout and the machine, so that a changed one is
 compiled anew and an old one never met.  Without a compiler there is a reason, and no I/O by role.
+Where mawl is installed for machines without a compiler (a container image), ``install()`` compiles it
+next to its sources: whoever can write there can change mawl itself, so every user may trust that file.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.errors import UnsuitableMachineError
 from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile, create
 from mawl.measure.preload.layout import c_header
 from mawl.model.role_io import RoleIo
@@ -26,6 +29,7 @@ PRELOAD_VARIABLE = "LD_PRELOAD"
 NO_COMPILER = "no C compiler"
 
 _SOURCES = Path(__file__).parent
+_INSTALLED = _SOURCES / "built"
 _FLAGS = ("-O2", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-plt", "-pthread")
 _LIBRARIES = ("-ldl",)
 _PATIENCE_SECONDS = 120
@@ -73,8 +77,36 @@ def library(environment: Mapping[str, str]) -> Library:
         return Library(None, f"the library that counts cannot be made: {error}")
 
 
+def install(environment: Mapping[str, str] = os.environ, place: Path | None = None) -> Path:
+    """Compile the library for every user of this installation, and try it; the file that was made.
+
+    Raises :class:`~mawl.errors.UnsuitableMachineError` where it cannot be compiled or fails its trial.
+    """
+    compiler = find_compiler(environment)
+    path = (place or _INSTALLED) / _name()
+    path.parent.mkdir(exist_ok=True)
+    complaint = NO_COMPILER if compiler is None else _compile(compiler, path)
+    complaint = complaint or _try_out(Library(path), environment)
+    if complaint is not None:
+        path.unlink(missing_ok=True)
+        raise UnsuitableMachineError(
+            "the library that counts cannot be installed",
+            why=complaint,
+            cure="install a C compiler and its headers, for example with apt-get install gcc libc6-dev",
+        )
+    return path
+
+
+def is_ready(environment: Mapping[str, str]) -> bool:
+    """Whether the library is there already, so that no compiler is needed; nothing is made or tried."""
+    return any((place / _name()).exists() for place in (_INSTALLED, _cache_place(environment)))
+
+
 def _library(environment: Mapping[str, str]) -> Library:
-    path = cache(environment) / f"counters-{_hash()}.so"
+    path = _INSTALLED / _name()
+    if path.exists():
+        return _tried(path, environment)
+    path = cache(environment) / _name()
     if not path.exists():
         compiler = find_compiler(environment)
         if compiler is None:
@@ -84,6 +116,10 @@ def _library(environment: Mapping[str, str]) -> Library:
             return Library(None, f"{compiler} cannot compile the library that counts: {complaint}")
     elif path.stat().st_uid != os.geteuid():
         return Library(None, f"{path} belongs to another user")
+    return _tried(path, environment)
+
+
+def _tried(path: Path, environment: Mapping[str, str]) -> Library:
     made = Library(path)
     wrong = _try_out(made, environment)
     return made if wrong is None else Library(None, wrong)
@@ -91,10 +127,18 @@ def _library(environment: Mapping[str, str]) -> Library:
 
 def cache(environment: Mapping[str, str]) -> Path:
     """The user's cache directory (XDG base directories), for nobody else to write."""
+    place = _cache_place(environment)
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return place
+
+
+def _cache_place(environment: Mapping[str, str]) -> Path:
     base = environment.get("XDG_CACHE_HOME") or "~/.cache"
-    cache = Path(base).expanduser().absolute() / "mawl"
-    cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return cache
+    return Path(base).expanduser().absolute() / "mawl"
+
+
+def _name() -> str:
+    return f"counters-{_hash()}.so"
 
 
 def _sources() -> list[Path]:
