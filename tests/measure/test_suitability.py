@@ -161,12 +161,15 @@ def test_mawl_that_is_not_installed_is_a_problem() -> None:
 
 
 def test_no_compiler_is_a_notice(tmp_path: Path) -> None:
-    none = suitability.compiler_check({"PATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)})
+    bare = {"PATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    none = suitability.compiler_check(bare)
     assert none.status == "notice" and none.cure and "gcc" in none.cure
     compiler = tmp_path / "cc"
     compiler.write_text("#!/bin/sh\n")
     compiler.chmod(0o755)
-    assert suitability.compiler_check({"PATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}).text == str(compiler)
+    assert suitability.compiler_check({"PATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}).text == str(
+        compiler
+    )
 
 
 def test_a_memory_limit_that_is_too_small_names_the_smallest_that_is_accepted() -> None:
