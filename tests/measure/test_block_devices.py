@@ -59,6 +59,17 @@ def test_a_partition_leads_to_its_disk(machine: Machine) -> None:
     assert (data.devices, data.layers, data.disks) == (["sda2"], ["sda2", "sda"], ["sda"])
 
 
+def test_devices_are_found_by_name_where_a_container_hides_the_list_by_number(machine: Machine) -> None:
+    machine.add("partition", "sda2", "8:2", disk="sda")
+    data, work = machine.mount("data", "xfs", "8:2", "/dev/sda2"), machine.mount("work", "xfs", "8:3", "none")
+    numbers = machine.root / "sys/dev/block"
+    numbers.rename(numbers.with_name("elsewhere"))
+    (machine.root / "sys/class/block/gone").symlink_to(machine.root / "gone")
+    facts = machine.facts(data=data, work=work)
+    assert (facts["data"].layers, facts["data"].disks) == (["sda2", "sda"], ["sda"])
+    assert facts["work"].devices == [] and facts["work"].reason
+
+
 def test_dm_over_md_over_partitions_and_multipath(machine: Machine) -> None:
     for number, name in enumerate(("sdb", "sdc", "sdd"), start=1):
         machine.add("disk", name, f"8:{number * 16}")

@@ -5,6 +5,7 @@ Read without root from sysfs (Linux Documentation/ABI/stable/sysfs-block) and mo
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -83,7 +84,7 @@ def _devices_of(mount: Mount, mounts: Sequence[Mount], sys: Path) -> tuple[list[
         ):
             return [], "the upper directory of this overlay lies outside what this process sees"
         return _devices_of(below, mounts, sys)
-    name = _name_of(mount.device, sys)
+    name = device_name(mount.device, sys)
     if name is None and mount.source.startswith("/dev/"):
         # btrfs mounts have a device number of no device; their source is one of the real ones.
         name = _name_of_node(Path(mount.source), sys)
@@ -92,10 +93,19 @@ def _devices_of(mount: Mount, mounts: Sequence[Mount], sys: Path) -> tuple[list[
     return _members_of_btrfs(name, sys) or [name], None
 
 
-def _name_of(number: str, sys: Path) -> str | None:
+def device_name(number: str, sys: Path) -> str | None:
     """The name of the device MAJOR:MINOR, None where there is no such block device."""
-    link = sys / "dev/block" / number
-    return link.resolve().name if not number.startswith("0:") and link.exists() else None
+    if number.startswith("0:"):
+        return None
+    try:
+        return (sys / "dev/block" / number).readlink().name
+    except OSError:
+        # Podman hides sys/dev/block from its containers, but not the list of devices by name.
+        for device in (sys / "class/block").glob("*/dev"):
+            with contextlib.suppress(OSError):  # it may go while we read
+                if device.read_text(errors="replace").strip() == number:
+                    return device.parent.name
+        return None
 
 
 def _name_of_node(node: Path, sys: Path) -> str | None:
@@ -103,7 +113,7 @@ def _name_of_node(node: Path, sys: Path) -> str | None:
         number = node.stat().st_rdev
     except OSError:
         return None
-    return _name_of(f"{os.major(number)}:{os.minor(number)}", sys)
+    return device_name(f"{os.major(number)}:{os.minor(number)}", sys)
 
 
 def _members_of_btrfs(name: str, sys: Path) -> list[str]:

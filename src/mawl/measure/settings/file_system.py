@@ -13,6 +13,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from mawl.measure.block_devices import device_name
 from mawl.measure.mounts import NETWORK_FILE_SYSTEMS, Mount, mount_of, read_mounts
 from mawl.measure.settings.reading import KIB, Subject, known_text
 
@@ -82,8 +83,7 @@ def _space(found: Subject, mount_point: str) -> None:
 
 def _ext4(found: Subject, mount: Mount, proc: Path, sys: Path) -> None:
     """``/proc/fs/ext4/DEVICE/options`` has those that are the default, too; stripe there is in blocks."""
-    name = (sys / "dev/block" / mount.device).resolve().name
-    path = proc / "fs/ext4" / name / "options"
+    path = proc / "fs/ext4" / (device_name(mount.device, sys) or mount.device) / "options"
     text = known_text(path)
     if text is None:
         for figure in ("stripe_unit_bytes", "stripe_width_bytes", "commit_seconds", "data_mode"):
