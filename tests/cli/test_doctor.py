@@ -17,6 +17,7 @@ from mawl.commands import doctor
 from mawl.errors import UsageError
 from mawl.measure import space
 from mawl.measure.machine import Machine, read_machine
+from mawl.measure.mounts import Mount
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs
 from mawl.plan.workload import load_workload, make_plan
@@ -177,3 +178,40 @@ def test_doctor_works_where_the_libraries_of_the_programs_are_absent(place: Path
     )
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "this machine can run mawl" in ended.stdout
+
+
+def test_spill_beyond_the_ephemeral_storage_of_a_pod_is_foreseen(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Without mounts of its own the pod writes into the container's layer, at /.
+    monkeypatch.setattr("mawl.measure.ephemeral.read_mounts", lambda proc: [container_layer()])
+    monkeypatch.setenv("MAWL_EPHEMERAL_STORAGE", "1073741824")
+    assert run("nano") == 0
+    assert "1.07 GB free (ephemeral storage of the pod)" in capsys.readouterr().out
+    monkeypatch.setenv("MAWL_EPHEMERAL_STORAGE", "1000000")
+    assert run("nano") == 1
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "ephemeral" in line]
+    assert line.startswith("problem") and "raise limits.ephemeral-storage" in line
+
+
+def test_a_limit_of_ephemeral_storage_that_is_no_size_is_wrong_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAWL_EPHEMERAL_STORAGE", "plenty")
+    with pytest.raises(UsageError, match="MAWL_EPHEMERAL_STORAGE"):
+        run("nano")
+
+
+def container_layer() -> Mount:
+    return Mount(device="0:50", mount_point="/", file_system="overlay", source="overlay", options="rw")
+
+
+def test_files_in_memory_count_against_the_memory_of_the_container(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec, where = load_workload("nano")
+    need = needs(make_plan(spec, where=where, catalogue=CATALOGUE, scale=1.0), CATALOGUE)
+    with_machine(monkeypatch, memory_limit_bytes=need.memory_bytes + 2**20, memory_available_bytes=2**34)
+    assert run("nano") == 0
+    monkeypatch.setattr(doctor, "in_memory_bytes", lambda *_, **__: 2**21)
+    assert run("nano") == 1
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "files in memory" in line]
+    assert line.startswith("problem") and "and files in memory 2.00 MiB; put all roles on disks" in line

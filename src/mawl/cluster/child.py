@@ -36,7 +36,7 @@ from mawl.cluster.tokens import PREFIX, own_token
 from mawl.errors import InterruptedRunError, MawlError, UnsuitableMachineError
 from mawl.launch.sweep import kill_run
 from mawl.measure.machine import network_namespace, read_machine
-from mawl.measure.space import space_of
+from mawl.measure.space import in_memory_bytes, space_of
 from mawl.model.records import JobRecord
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs, with_commands
@@ -116,7 +116,15 @@ class Node:
                 folder=str(self.folder),
                 boot_id=machine.boot_id,
                 network=network_namespace(),
-                warning=check_memory(self.needed, self.task.spec.memory_limit_bytes),
+                warning=check_memory(
+                    self.needed,
+                    self.task.spec.memory_limit_bytes,
+                    in_memory_bytes(
+                        self.volumes.directories,
+                        self.needed.space_bytes,
+                        by_free_space=self.task.spec.volume_order == "free-space",
+                    ),
+                ),
                 needed_bytes=self.needed.space_bytes,
                 free_bytes={role: self._free_bytes(role) for role in ROLES},
             )

@@ -11,6 +11,7 @@ import msgspec
 
 from mawl.cluster.conducting import NodeAccess, chosen_of, workers
 from mawl.cluster.connection import DaskLink
+from mawl.measure.ephemeral import ephemeral_storage
 from mawl.measure.machine import read_machine
 from mawl.measure.mounts import NETWORK_FILE_SYSTEMS
 from mawl.measure.space import FileSystem, file_systems
@@ -52,7 +53,7 @@ def look_here(roles: Mapping[Role, Sequence[str]]) -> NodeLook:
         cores=max(round(every * share), 1),
         memory_bytes=machine.memory_limit_bytes or machine.memory_bytes or 0,
         boot_id=machine.boot_id,
-        systems=file_systems(places, None),
+        systems=[*file_systems(places, None), *ephemeral_storage(places, None)],
         cached_reason=why_cached(places, os.environ),
     )
 

@@ -20,9 +20,11 @@ import msgspec
 from mawl.commands.arguments import add_options, add_role_arguments, asked, volumes_of
 from mawl.commands.peaks import Peaks
 from mawl.measure.clock import ClockWatch
+from mawl.measure.ephemeral import EPHEMERAL, EPHEMERAL_CURE, ephemeral_storage
 from mawl.measure.machine import Machine, read_machine
+from mawl.measure.mounts import MEMORY_FILE_SYSTEMS
 from mawl.measure.noise import NoiseWatch
-from mawl.measure.space import FileSystem, file_systems
+from mawl.measure.space import FileSystem, file_systems, in_memory_bytes
 from mawl.measure.suitability import (
     SuitabilityCheck,
     clock_checks,
@@ -50,7 +52,6 @@ HELP = "can this machine run what I ask, and if not, what to do"
 LOOK_SECONDS = 1.0
 """How long clock and load are watched."""
 
-_IN_MEMORY = frozenset({"tmpfs", "ramfs"})
 _SENTENCES = {
     "ok": "this machine can run mawl",
     "notice": "this machine can run mawl; the notices say what will be missing or disturbed",
@@ -99,7 +100,12 @@ def run(arguments: argparse.Namespace) -> int:
         *library_checks(),
         compiler_check(os.environ),
         *space_checks(directories, needed, spec.volume_order),
-        memory_check(machine, needed.memory_bytes, needed.memory_basis),
+        memory_check(
+            machine,
+            needed.memory_bytes,
+            needed.memory_basis,
+            in_memory_bytes(directories, needed.space_bytes, by_free_space=spec.volume_order == "free-space"),
+        ),
         *([_memory_limit_check(limit, needed)] if limit else []),
         *limit_checks(machine),
         container_check(machine),
@@ -133,7 +139,12 @@ def space_checks(
 ) -> list[SuitabilityCheck]:
     """One line for each file system under the roles, and one for each directory that cannot be used."""
     found = []
-    for system in file_systems(directories, needed.space_bytes, by_free_space=order == "free-space"):
+    by_free_space = order == "free-space"
+    systems = file_systems(directories, needed.space_bytes, by_free_space=by_free_space)
+    for system in [
+        *systems,
+        *ephemeral_storage(directories, needed.space_bytes, by_free_space=by_free_space),
+    ]:
         for directory in system.unwritable:
             cure = "name a writable directory with --data, --work or --util"
             found.append(SuitabilityCheck("space", "problem", f"{directory} cannot be made or written", cure))
@@ -166,13 +177,14 @@ def _space_check(system: FileSystem, present_bytes: int) -> SuitabilityCheck:
         present = present_bytes if "data" in system.roles else 0
         if system.needed_bytes - present > system.free_bytes:
             names = ", ".join(f"--{role}" for role in system.roles)
+            cure = f"free space, choose a smaller --scale or other {names}"
             return SuitabilityCheck(
-                "space", "problem", text, f"free space, choose a smaller --scale or other {names}"
+                "space", "problem", text, EPHEMERAL_CURE if system.kind == EPHEMERAL else cure
             )
         if system.needed_bytes > system.free_bytes:
             text += f", of which {format_bytes(present)} of inputs may lie there already"
             return SuitabilityCheck("space", "notice", text, "mawl generate says for certain")
-    if system.kind in _IN_MEMORY:
+    if system.kind in MEMORY_FILE_SYSTEMS:
         cure = "name directories on a disk to measure one"
         return SuitabilityCheck("space", "notice", f"{text}, which is memory and no device", cure)
     return SuitabilityCheck("space", "ok", text)

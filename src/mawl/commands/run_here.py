@@ -20,6 +20,7 @@ from mawl.commands.peaks import Peaks
 from mawl.commands.plan import as_json, as_text
 from mawl.commands.solo import SoloTimes
 from mawl.measure.machine import read_machine
+from mawl.measure.space import in_memory_bytes
 from mawl.model.probe import Probe
 from mawl.model.run import RunFacts
 from mawl.plan.catalogue import CATALOGUE
@@ -107,7 +108,9 @@ def _limits(spec: RunSpec) -> tuple[tuple[int, ...] | None, Probe | None]:
 
 def _check_memory(needed: Needs, spec: RunSpec) -> None:
     """Refuse where memory cannot do; warn where it is short."""
-    warning = check_memory(needed, spec.memory_limit_bytes)
+    by_free_space = spec.volume_order == "free-space"
+    held = in_memory_bytes(volumes_of(spec).directories, needed.space_bytes, by_free_space=by_free_space)
+    warning = check_memory(needed, spec.memory_limit_bytes, held)
     if warning is not None:
         print(f"warning: {warning}", file=sys.stderr)
 

@@ -23,6 +23,8 @@ class Mount(msgspec.Struct, frozen=True, kw_only=True):
     """One mounted file system; ``device`` is MAJOR:MINOR, whose major is 0 where no block device is."""
 
     device: str
+    root: str = "/"
+    """The directory of the file system that is mounted here: not ``/`` for a bind mount."""
     mount_point: str
     file_system: str
     source: str
@@ -55,6 +57,7 @@ def parse_mountinfo(text: str) -> list[Mount]:
         mounts.append(
             Mount(
                 device=words[2],
+                root=unescaped(words[3]),
                 mount_point=unescaped(words[4]),
                 file_system=fields[0],
                 source=unescaped(fields[1]),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.measure.mounts import MEMORY_FILE_SYSTEMS
 from mawl.model.run import VolumeFacts
 from mawl.spec.program_options import Role
 
@@ -47,9 +48,7 @@ def file_systems(
     kinds = _kinds(mounts)
     found: dict[int, FileSystem] = {}
     for role, volumes in roles.items():
-        weights = [space_of(nearest(volume)).free_bytes for volume in volumes] if by_free_space else []
-        if not sum(weights):
-            weights = [1] * len(volumes)
+        weights = weights_of(volumes, by_free_space)
         for volume, weight in zip(volumes, weights, strict=True):
             share = None if needed_bytes is None else needed_bytes[role] * weight // sum(weights)
             place = nearest(volume)
@@ -73,6 +72,27 @@ def file_systems(
                 unwritable=here.unwritable if writable else [*here.unwritable, str(volume)],
             )
     return list(found.values())
+
+
+def in_memory_bytes(
+    roles: Mapping[Role, Sequence[Path]],
+    needed_bytes: Mapping[Role, int],
+    mounts: Path = Path("/proc/self/mountinfo"),
+    *,
+    by_free_space: bool = False,
+) -> int:
+    """What of the need would lie in file systems that are memory, where a control group's limit counts it."""
+    return sum(
+        system.needed_bytes or 0
+        for system in file_systems(roles, needed_bytes, mounts, by_free_space=by_free_space)
+        if system.kind in MEMORY_FILE_SYSTEMS
+    )
+
+
+def weights_of(volumes: Sequence[Path], by_free_space: bool) -> list[int]:
+    """What part of a role's need each of its volumes takes: equal parts, or in proportion to free bytes."""
+    weights = [space_of(nearest(volume)).free_bytes for volume in volumes] if by_free_space else []
+    return weights if sum(weights) else [1] * len(volumes)
 
 
 class Space(msgspec.Struct, frozen=True, kw_only=True):

@@ -101,10 +101,13 @@ def compiler_check(environment: Mapping[str, str]) -> SuitabilityCheck:
     )
 
 
-def memory_check(machine: Machine, needed_bytes: int | None, basis: str = "declared") -> SuitabilityCheck:
+def memory_check(
+    machine: Machine, needed_bytes: int | None, basis: str = "declared", in_memory_bytes: int = 0
+) -> SuitabilityCheck:
     """Memory that can be had, and what a plan's jobs side by side need; ``basis`` says where that is from.
 
-    More than the machine or the control group has is a problem; more than is free now a notice.
+    ``in_memory_bytes`` are files of the plan on file systems that are memory: they count against the same
+    limit.  More than the machine or the control group has is a problem; more than is free now a notice.
     """
     free, whole = machine.memory_available_bytes, machine.memory_bytes
     if free is None or whole is None:
@@ -117,9 +120,14 @@ def memory_check(machine: Machine, needed_bytes: int | None, basis: str = "decla
     if needed_bytes is None:
         return SuitabilityCheck("memory", "ok", text)
     text += f", and the jobs side by side need {format_memory(needed_bytes)} ({basis})"
+    cure = "choose a smaller --scale or lower memsize"
+    if in_memory_bytes:
+        text += f", and files in memory {format_memory(in_memory_bytes)}"
+        needed_bytes += in_memory_bytes
+        cure = "put all roles on disks, or choose a smaller --scale"
     most = min(whole, machine.memory_limit_bytes or whole)
     if needed_bytes > most:
-        return SuitabilityCheck("memory", "problem", text, "choose a smaller --scale or lower memsize")
+        return SuitabilityCheck("memory", "problem", text, cure)
     if needed_bytes > free:
         return SuitabilityCheck("memory", "notice", text, "stop what holds the memory, or the run may swap")
     return SuitabilityCheck("memory", "ok", text)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from mawl.datagen.generate import Generated, GenerationProgress, TableRequest, generate
 from mawl.datagen.spread import spread_tables
 from mawl.errors import UnsuitableMachineError
+from mawl.measure.ephemeral import EPHEMERAL, EPHEMERAL_CURE, ephemeral_storage
 from mawl.measure.space import file_systems
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import SPACE_MARGIN, Needs, TableNeed, inputs_of
@@ -77,17 +78,22 @@ def check_space(plan: Plan, needed: Needs, volumes: Volumes, order: VolumeOrder)
     missing = SPACE_MARGIN * sum(_missing_inputs(plan, needed, volumes))
     results = needed.space_bytes["data"] - SPACE_MARGIN * sum(need.bytes for need in needed.tables)
     wanted = dict(needed.space_bytes) | {"data": int(missing + max(results, 0.0))}
-    systems = file_systems(volumes.directories, wanted, by_free_space=order == "free-space")
-    for system in systems:
+    by_free_space = order == "free-space"
+    systems = file_systems(volumes.directories, wanted, by_free_space=by_free_space)
+    ephemeral = ephemeral_storage(volumes.directories, wanted, by_free_space=by_free_space)
+    for system in (*systems, *ephemeral):
         size = system.needed_bytes or 0
         if size > system.free_bytes:
             roles = sorted(system.roles)
             others = order == "rotation" and len(systems) > 1
             raise UnsuitableMachineError(
                 f"the run would not fit: {', '.join(roles)} need {format_bytes(size)} more "
-                f"and {format_bytes(system.free_bytes)} are free",
+                f"and {format_bytes(system.free_bytes)} are free"
+                + (f" of the {EPHEMERAL}" if system.kind == EPHEMERAL else ""),
                 where=", ".join(system.directories),
-                cure="free space, choose a smaller --scale, or name larger directories with "
+                cure=EPHEMERAL_CURE
+                if system.kind == EPHEMERAL
+                else "free space, choose a smaller --scale, or name larger directories with "
                 + ", ".join(f"--{role}" for role in roles)
                 + (", or let the space decide with --volume-order free-space" if others else ""),
             )

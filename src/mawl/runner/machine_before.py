@@ -55,8 +55,11 @@ def core_speed_for(plan: Plan) -> float | None:
     return core_speed()
 
 
-def check_memory(needed: Needs, memory_limit: int | None) -> str | None:
-    """Refuse a run whose jobs do not fit; a warning when they fit only beside an empty machine."""
+def check_memory(needed: Needs, memory_limit: int | None, in_memory_bytes: int = 0) -> str | None:
+    """Refuse a run whose jobs do not fit; a warning when they fit only beside an empty machine.
+
+    ``in_memory_bytes`` are files of the run on file systems that are memory, which every limit counts too.
+    """
     machine = read_machine()
     bounds = {
         "--memory-limit": memory_limit,
@@ -66,11 +69,15 @@ def check_memory(needed: Needs, memory_limit: int | None) -> str | None:
     need = (
         f"the jobs side by side need {format_memory(needed.memory_bytes)} of memory ({needed.memory_basis})"
     )
+    if in_memory_bytes:
+        need += f", and its files in memory {format_memory(in_memory_bytes)}"
     for name, bound in bounds.items():
-        if bound is not None and needed.memory_bytes > bound:
+        if bound is not None and needed.memory_bytes + in_memory_bytes > bound:
             raise UnsuitableMachineError(
                 f"{need}, more than {name}, {format_memory(bound)}",
-                cure=larger_limit(needed)
+                cure="put all roles on disks, or choose a smaller scale"
+                if in_memory_bytes
+                else larger_limit(needed)
                 if name == "--memory-limit"
                 else "choose a smaller scale, fewer sessions, or less --option memsize=SIZE",
             )

@@ -20,6 +20,7 @@ from mawl.campaigns.qualify.model import CalibratedModel, fitting, probe_in
 from mawl.campaigns.qualify.work import MachineSeen, Model, RunSeen, RunWish, WritableSpace
 from mawl.errors import UnreadableRunError, UnsuitableMachineError
 from mawl.launch.setup import RUN_ID_VARIABLE
+from mawl.measure.ephemeral import EPHEMERAL, ephemeral_storage
 from mawl.measure.machine import read_machine
 from mawl.measure.noise import NoiseWatch
 from mawl.measure.space import file_systems, nearest
@@ -85,7 +86,7 @@ class QualifyMachine:
                 kind=system.kind,
                 unwritable=system.unwritable,
             )
-            for system in file_systems(self._roles, None)
+            for system in [*file_systems(self._roles, None), *ephemeral_storage(self._roles, None)]
         ]
         check_places(systems)
         Volumes(self._roles).ensure()
@@ -233,7 +234,7 @@ def notices(systems: Sequence[WritableSpace], cores: int, checks: Sequence[Suita
     found = [f"{check.name}: {check.text}" for check in checks if check.status != "ok"]
     if cores == 1:
         found.append("one core: even the fewest sessions, 5, are four times the published 1.25 a core")
-    if len(systems) == 1:
+    if sum(system.kind != EPHEMERAL for system in systems) == 1:
         found.append("data, work and util share one file system: they cannot be told apart by its device")
     return found
 

@@ -12,6 +12,7 @@ from mawl.campaigns.qualify.machine import QualifyMachine, check_places
 from mawl.campaigns.qualify.work import MachineSeen, RunWish, WritableSpace
 from mawl.cluster.look import NodeLook, look_at
 from mawl.errors import MawlError, UsageError
+from mawl.measure.ephemeral import EPHEMERAL
 from mawl.model.cluster import NodeRun, StorageRun
 from mawl.model.qualification import Asked, QualifyNode
 from mawl.model.records import RunOutcome
@@ -122,8 +123,8 @@ def _systems(found: Mapping[str, NodeLook]) -> list[WritableSpace]:
     for name, look in found.items():
         for system in look.systems:
             shared = look.is_shared(system)
-            where = "network" if shared else look.boot_id or name
-            key = (where, *system.roles, *system.directories)
+            own = name if system.kind == EPHEMERAL else look.boot_id or name
+            key = ("network" if shared else own, system.kind or "", *system.roles, *system.directories)
             before = held.get(key)
             if before is not None:
                 free = min(before.free_bytes, system.free_bytes)
