@@ -4,7 +4,7 @@
 STAMP := $(shell sh tools/setup.sh --stamp)
 BIN := .venv/bin
 SOURCES := src tests tools bench examples
-SPELLED := $(wildcard *.md) docs examples src tools bench
+SPELLED := $(wildcard *.md) deploy docs examples src tools bench
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-lab test-long check types style site bench format reference setup clean-venv

@@ -14,7 +14,7 @@ PATIENCE_SECONDS = 1500
 BASE, IMAGE = "localhost/base", "localhost/mawl"
 
 
-class Builder:
+class ImageBuilder:
     """Calls of buildah whose images, containers and temporary files all lie in one folder."""
 
     def __init__(self, folder: Path) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from tests import needs
-from tests.deploy.builder import IMAGE, ROOT, Builder
+from tests.deploy.builder import IMAGE, ROOT, ImageBuilder
 from tests.deploy.groups import limited
 
 pytestmark = [
-    pytest.mark.long(minutes=12),
+    pytest.mark.long(minutes=2),
     needs.marks(needs.ROOT, needs.program("buildah", "mmdebstrap")),
 ]
 
@@ -29,9 +29,9 @@ GUIDE = (ROOT / "docs" / "guides" / "container.md").read_text()
 
 
 @pytest.fixture(scope="module")
-def builder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Builder]:
+def builder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImageBuilder]:
     """A builder that has the image."""
-    made = Builder(tmp_path_factory.mktemp("images"))
+    made = ImageBuilder(tmp_path_factory.mktemp("images"))
     try:
         made.make_base()
         made.build()
@@ -41,26 +41,28 @@ def builder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Builder]:
 
 
 @pytest.fixture
-def container(builder: Builder) -> Iterator[str]:
+def container(builder: ImageBuilder) -> Iterator[str]:
     name = builder.call("from", "--pull-never", IMAGE).strip()
     yield name
     builder.call("rm", name)
 
 
 def inside(
-    builder: Builder, container: str, *words: str, user: str = "", before: tuple[str, ...] = ()
+    builder: ImageBuilder, container: str, *words: str, user: str = "", before: tuple[str, ...] = ()
 ) -> str:
     """What a command in the container prints; the image's own user without ``user``."""
     options = ["--isolation", "chroot", *(["--user", user] if user else [])]
     return builder.call("run", *options, container, "--", *words, before=before)
 
 
-def facts_of(builder: Builder, container: str, user: str = "") -> dict[str, Any]:
+def facts_of(builder: ImageBuilder, container: str, user: str = "") -> dict[str, Any]:
     found: dict[str, Any] = json.loads(inside(builder, container, "cat", "/runs/latest/run.json", user=user))
     return found
 
 
-def test_nano_runs_inside_as_nobody_special_and_sees_the_limits(builder: Builder, container: str) -> None:
+def test_nano_runs_inside_as_nobody_special_and_sees_the_limits(
+    builder: ImageBuilder, container: str
+) -> None:
     assert inside(builder, container, "id", "-u").strip() == "10001"
     with limited("mawl-image", LIMITS) as words:
         doctor = json.loads(inside(builder, container, "mawl", "doctor", "nano", "--json", before=words))
@@ -78,31 +80,31 @@ def test_nano_runs_inside_as_nobody_special_and_sees_the_limits(builder: Builder
     assert summary["io"]["by_role"]["other"] is not None
 
 
-def test_a_user_that_the_cluster_chose_runs_it_too(builder: Builder, container: str) -> None:
+def test_a_user_that_the_cluster_chose_runs_it_too(builder: ImageBuilder, container: str) -> None:
     inside(builder, container, "mawl", "run", "nano", user="1000650000:0")
     assert facts_of(builder, container, user="1000650000:0")["outcome"] == "completed"
 
 
-def test_the_entry_point_is_mawl_and_the_roles_are_where_volumes_go(builder: Builder) -> None:
+def test_the_entry_point_is_mawl_and_the_roles_are_where_volumes_go(builder: ImageBuilder) -> None:
     image = json.loads(builder.call("inspect", "--type", "image", IMAGE))["OCIv1"]["config"]
     assert image["Entrypoint"] == ["mawl"] and image["User"] == "10001:0"
     assert {"MAWL_DATA=/data", "MAWL_WORK=/work", "MAWL_UTIL=/util", "MAWL_RUNS=/runs"} <= set(image["Env"])
 
 
-def test_the_size_is_the_one_that_the_guide_tells(builder: Builder) -> None:
+def test_the_size_is_the_one_that_the_guide_tells(builder: ImageBuilder) -> None:
     (told,) = re.findall(r"image has ([0-9.]+) GB", GUIDE)
     (image,) = json.loads(builder.call("images", "--json", IMAGE))
     number, unit = image["size"].split()
     assert float(number) * {"MB": 1e-3, "GB": 1.0}[unit] == pytest.approx(float(told), rel=0.1)
 
 
-def test_probing_and_serving_work_inside(builder: Builder, container: str) -> None:
+def test_probing_and_serving_work_inside(builder: ImageBuilder, container: str) -> None:
     assert "fio-" in inside(builder, container, "fio", "--version")
     assert "--port" in inside(builder, container, "mawl", "serve", "--help")
     inside(builder, container, "python", "-c", "import mawl.server.application, mawl.cluster.controller")
 
 
-def test_the_build_leaves_compiler_and_pip_behind(builder: Builder, container: str) -> None:
+def test_the_build_leaves_compiler_and_pip_behind(builder: ImageBuilder, container: str) -> None:
     present = inside(builder, container, "sh", "-c", "command -v gcc cc pip pip3 || echo none")
     assert present.strip() == "none"
     assert not Path(builder.folder, "base.tar").exists()
