@@ -73,3 +73,31 @@ def test_a_margin_that_several_programs_kept_is_no_bound(capsys: pytest.CaptureF
     out = " ".join(capsys.readouterr().out.split())
     assert "9 programs 4% to 17% faster, several others within 5%" in out
     assert "does not say how many, nor by how much" in out and "up to 5" not in out
+
+
+def test_tables_of_a_paper(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("dl980-ioscale-2014", "--tables") == 0
+    out = capsys.readouterr().out
+    assert "Table 2: real time, memory" in out and "51 h 06 min" in out
+    assert max(map(len, out.splitlines())) <= LINE_WIDTH
+    assert call("dl980-flash-30", "--tables", "--json") == 0
+    tables = json.loads(capsys.readouterr().out)["tables"]
+    assert [table["exhibit"] for table in tables] == ["Table 1", "Table 2", "Table 3"]
+    assert call("dl980-flash-30", "--tables", "--format", "markdown") == 0
+    assert "| memory, all jobs | 52.2 GiB | 51.2 GiB |" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("--tables",), "--tables needs a paper"),
+        (("s822-xiv-20", "--run", "a"), "--run goes with --tables"),
+        (("s822-xiv-20", "--format", "markdown"), "--format markdown goes with --tables"),
+        (("s822", "--tables"), "s822 is no paper"),
+        (("s822-xiv-20", "--tables", "--run", "s822-xiv-30"), "--run takes runs of yours"),
+    ],
+)
+def test_tables_that_cannot_be(words: tuple[str, ...], reason: str) -> None:
+    with pytest.raises(UsageError) as error:
+        call(*words)
+    assert reason in str(error.value)

@@ -12,11 +12,16 @@ from typing import Any
 import msgspec
 
 from mawl.analysis.published import published_block, published_input_bytes
-from mawl.config.published import paper_of, papers, published, published_result, thread_shares
+from mawl.analysis.published_tables import filled
+from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.compare import Reader
+from mawl.config.published import paper_named, paper_of, papers, published, published_result, thread_shares
+from mawl.errors import UsageError
 from mawl.model.published import Paper, PublishedResult
 from mawl.model.published_figures import PublishedFigures
 from mawl.reporters.json import render
 from mawl.reporters.published import listing, page
+from mawl.reporters.published_tables import markdown, text
 
 NAME = "published"
 HELP = "list the papers' results, or show one with its source and caveats"
@@ -24,13 +29,36 @@ HELP = "list the papers' results, or show one with its source and caveats"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """``mawl published [ID]``."""
-    parser.add_argument("id", nargs="?", metavar="ID", help="one result (default: the list)")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    parser.add_argument(
+        "id", nargs="?", metavar="ID", help="one result, or with --tables a paper (default: the list)"
+    )
+    parser.add_argument(
+        "--tables", action="store_true", help="the tables of the paper, with the figures of --run in them"
+    )
+    parser.add_argument(
+        "--run",
+        action="append",
+        metavar="RUN",
+        help="with --tables: a run, or a folder of repeats; may be repeated: the first run goes next to the "
+        "first column",
+    )
+    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+    parser.add_argument(
+        "--format",
+        choices=("text", "json", "markdown"),
+        default="text",
+        help="default: text; markdown is for --tables",
+    )
     parser.add_argument("--json", action="store_const", const="json", dest="format", help="--format json")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the list or the page."""
+    """Print the list, the page or the tables."""
+    if arguments.tables:
+        return _tables(arguments)
+    if arguments.run or arguments.format == "markdown":
+        given = "--run" if arguments.run else "--format markdown"
+        raise UsageError(f"{given} goes with --tables", cure="add --tables, or leave it out")
     if arguments.id is not None:
         one = as_block(published_result(arguments.id))
         print(render(one) if arguments.format == "json" else page(one))
@@ -40,6 +68,27 @@ def run(arguments: argparse.Namespace) -> int:
         print(render({"results": blocks, "papers": [_paper(paper) for paper in papers()]}))
     else:
         print(listing(blocks))
+    return 0
+
+
+def _tables(arguments: argparse.Namespace) -> int:
+    """Every table of a paper, with runs in the same rows."""
+    if arguments.id is None:
+        names = ", ".join(paper.source.key for paper in papers())
+        raise UsageError("--tables needs a paper, or a result of it", cure=f"choose from: {names}")
+    paper = paper_named(arguments.id)
+    chosen = settings()
+    reader = Reader(chosen.runs(arguments.runs), bounds_of(chosen))
+    sides = [reader.side(word, [word]) for word in arguments.run or ()]
+    for side in sides:
+        if not side.runs:
+            raise UsageError("is a published result", where=side.label, cure="--run takes runs of yours")
+    results = {result.id: as_block(result) for result in paper.results}
+    tables = filled(paper, results, sides)
+    if arguments.format == "json":
+        print(render({"source": msgspec.to_builtins(paper.source), "tables": msgspec.to_builtins(tables)}))
+    else:
+        print((markdown if arguments.format == "markdown" else text)(paper, tables))
     return 0
 
 

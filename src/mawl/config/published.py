@@ -37,6 +37,18 @@ def paper_of(result: PublishedResult) -> Paper:
     return next(paper for paper in papers() if paper.source.key == result.source)
 
 
+def paper_named(name: str) -> Paper:
+    """The paper of that key, or that holds the result of that id.
+
+    :class:`~mawl.errors.UsageError` where there is none.
+    """
+    for paper in papers():
+        if name in (paper.source.key, *(result.id for result in paper.results)):
+            return paper
+    keys = ", ".join(paper.source.key for paper in papers())
+    raise UsageError(f"{name} is no paper and no result of one", cure=f"choose from: {keys}")
+
+
 def thread_shares() -> dict[str, ThreadShare]:
     """Processor to what one of its hardware threads can use of a core."""
     return {paper.thread_share.processor: paper.thread_share for paper in papers() if paper.thread_share}

@@ -242,6 +242,33 @@ class ThreadShare(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     smt: dict[str, PaperRange]
 
 
+RowUnit = Literal["seconds", "latency", "rate", "memory", "storage", "share", "ratio", "count"]
+"""How a figure of a table is written; ``memory`` counts by 1024, ``storage`` by 1000."""
+
+
+class PaperRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A figure of a table: its path in a published result, and in the summary of a run.
+
+    ``run`` names the paths in a summary where they differ: part (a role, say) to path.  ``not_of_runs`` says
+    why a run has no such figure.
+    """
+
+    title: str
+    unit: RowUnit
+    figure: str
+    run: dict[str, str] = {}
+    not_of_runs: str | None = None
+
+
+class PaperTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table, or a list of figures, as a paper prints it: a column for each result, by id."""
+
+    exhibit: str
+    title: str
+    columns: list[str]
+    rows: list[PaperRow]
+
+
 class Paper(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One file of ``mawl/published``."""
 
@@ -250,3 +277,4 @@ class Paper(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     workload: PaperWorkload | None = None
     thread_share: ThreadShare | None = None
     findings: list[str] = []
+    tables: list[PaperTable] = []
