@@ -44,10 +44,7 @@ GROUPS: Groups = groups_of(
         "places": {},
         "limits": {},
         "start": {"--dry-run": None},
-        "campaign": {
-            "--continue": "go on with a campaign that was cut short",
-            "--yes": "do not ask before commands of an arm's setting",
-        },
+        "campaign": {"--continue": "go on with a campaign that was cut short"},
         "nodes": {},
     },
 )
