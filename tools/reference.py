@@ -35,6 +35,7 @@ from mawl.spec.settings import FileSettings
 from mawl.store.layout import FORMAT_VERSION
 from mawl.units import format_bytes, format_memory
 from tools import measured, mix
+from tools.api_page import api_page
 from tools.markdown import plain, table
 from tools.metric_pages import metrics_page
 from tools.papers_page import papers_page
@@ -313,6 +314,7 @@ def mixes_section() -> list[str]:
 
 
 WRITERS: dict[str, Callable[[], list[str]]] = {
+    "api": api_page,
     "commands": commands_page,
     "metrics": metrics_page,
     "options": options_page,
