@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,6 +12,7 @@ from mawl.archive.rules.every import EVERY
 from mawl.commands.main import VERBS
 from mawl.model.metrics import METRICS
 from mawl.model.thresholds import THRESHOLDS
+from mawl.notebook import OpenedRun
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import shipped
 from mawl.spec.program_options import Options
@@ -28,6 +30,7 @@ def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_page_holds_every_thing_of_its_kind(pages: Path) -> None:
     texts = {path.stem: path.read_text() for path in pages.iterdir()}
     assert set(texts) == {
+        "api",
         "commands",
         "metrics",
         "options",
@@ -40,6 +43,9 @@ def test_every_page_holds_every_thing_of_its_kind(pages: Path) -> None:
         "thresholds",
         "workloads",
     }
+    members = [name for name in vars(OpenedRun) if not name.startswith("_")]
+    assert {"facts", "summary", "jobs", "plot"} <= set(members)
+    assert all(re.search(rf"^### `{name}\b", texts["api"], re.MULTILINE) for name in members)
     assert all(f"## mawl {verb}\n" in texts["commands"] for verb in VERBS)
     assert all(f"| `{metric.name}` |" in texts["metrics"] for metric in METRICS)
     assert all(f"| `{name}` |" in texts["options"] for name in Options.__struct_fields__)
