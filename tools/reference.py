@@ -1,4 +1,4 @@
-"""Print the pages of docs/reference from the code: commands, metrics, options and more.
+"""Print from the code the pages of docs/reference (commands, metrics, options and more) and src/mawl/shell.
 
 ``python -m tools.reference`` writes them; ``--check`` writes nothing and names the pages that the
 code no longer agrees with.
@@ -40,9 +40,11 @@ from tools.markdown import plain, table
 from tools.metric_pages import metrics_page
 from tools.papers_page import papers_page
 from tools.rules_page import rules_page
+from tools.shell import files as shell
 from tools.threshold_page import thresholds_page
 
-PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
+ROOT = Path(__file__).resolve().parent.parent
+PAGES, SHELL = Path("docs/reference"), Path("src/mawl/shell")
 STAGE_MARKS = "`;` one after another, `+` side by side, `*` marked to trail out"
 NOTICE = "<!-- Printed from the code by tools/reference.py (make reference); do not edit. -->"
 
@@ -337,16 +339,21 @@ def main(arguments: Sequence[str]) -> int:
     """Write the pages, or with ``--check`` compare them; 1 when one is stale."""
     stale = []
     texts = {
-        f"{name}.md": "\n".join([NOTICE, "", *write()]).rstrip() + "\n" for name, write in WRITERS.items()
+        PAGES / f"{name}.md": "\n".join([NOTICE, "", *write()]).rstrip() + "\n"
+        for name, write in WRITERS.items()
     }
-    texts |= {"qualify.schema.json": qualification_schema.render(), "summary.schema.json": summary_schema()}
+    texts |= {
+        PAGES / "qualify.schema.json": qualification_schema.render(),
+        PAGES / "summary.schema.json": summary_schema(),
+    }
+    texts |= {SHELL / name: text for name, text in shell.files().items()}
     for name, text in texts.items():
-        path = PAGES / name
+        path = ROOT / name
         if path.is_file() and path.read_text() == text:
             continue
-        stale.append(str(path.relative_to(PAGES.parent.parent)))
+        stale.append(str(name))
         if "--check" not in arguments:
-            PAGES.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
     if "--check" in arguments and stale:
         print(

@@ -21,10 +21,9 @@ from tools import markdown, reference
 
 @pytest.fixture
 def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    place = tmp_path / "docs" / "reference"
-    monkeypatch.setattr(reference, "PAGES", place)
+    monkeypatch.setattr(reference, "ROOT", tmp_path)
     assert reference.main([]) == 0
-    return place
+    return tmp_path / "docs" / "reference"
 
 
 def test_every_page_holds_every_thing_of_its_kind(pages: Path) -> None:

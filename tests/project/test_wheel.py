@@ -92,6 +92,16 @@ def test_the_counting_library_is_in_the_wheel_as_source(wheel: Path) -> None:
     assert {".c", ".h"} <= suffixes and ".so" not in suffixes
 
 
+def test_the_wheel_installs_completion_and_the_manual_page_where_shells_look(wheel: Path) -> None:
+    packed = [name.partition(".data/data/")[2] for name in zipfile.ZipFile(wheel).namelist()]
+    assert sorted(filter(None, packed)) == [
+        "share/bash-completion/completions/mawl.bash",
+        "share/fish/vendor_completions.d/mawl.fish",
+        "share/man/man1/mawl.1",
+        "share/zsh/site-functions/_mawl",
+    ]
+
+
 def test_the_metadata_is_valid_and_says_what_pyproject_says(wheel: Path) -> None:
     archive = zipfile.ZipFile(wheel)
     (name,) = (one for one in archive.namelist() if one.endswith(".dist-info/METADATA"))

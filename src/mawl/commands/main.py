@@ -52,6 +52,7 @@ VERBS = (
     "lab",
     "doctor",
     "clean",
+    "completion",
 )
 """Each is a module of this package; one that is a word of Python has ``_`` after it."""
 

@@ -1,0 +1,226 @@
+# Completion of mawl for bash, printed from its command line by tools/shell; do not edit.
+
+# What the option $2 of the verb $1 takes, or without $2 what its arguments are; fails for neither.
+_mawl_values() {
+    words='' place='' several='' verbs_follow=''
+    case "$1:$2" in
+    :)
+        words='demo qualify run plan generate report compare rank history published pack validate publish placement simulate tune serve measure probe compressibility import derive attach lab doctor clean completion' verbs_follow='1'
+        ;;
+    demo:--data | demo:--work | demo:--util | qualify:--data | qualify:--work | qualify:--util | run:--data | run:--work | run:--util | plan:--data | plan:--work | plan:--util | generate:--data | generate:--work | generate:--util | compare:--reference | compare:--candidate | 'tune check:--data' | 'tune check:--work' | 'tune check:--util' | 'tune search:--data' | 'tune search:--work' | 'tune search:--util' | measure:--data | measure:--work | measure:--util | probe:--data | probe:--work | probe:--util | compressibility:--data | compressibility:--work | compressibility:--util | doctor:--data | doctor:--work | doctor:--util | clean:--data | clean:--work | clean:--util)
+        place='directory' several='1'
+        ;;
+    demo:--runs | qualify:--runs | qualify:--output | qualify:--node-runs | qualify:--continue | run:--runs | run:--output | run:--node-runs | run:--continue | plan:--runs | report:--runs | report: | compare:--runs | compare: | rank: | history:--runs | history: | pack:--runs | pack: | validate:--runs | publish:--output | placement:--runs | simulate:--against | simulate:--output | simulate:--runs | simulate: | 'tune check:--runs' | 'tune check:' | 'tune compare:--runs' | 'tune compare:' | 'tune search:--continue' | 'tune search:--runs' | serve:--runs | probe:--run | probe:--runs | probe: | import:--output | import:--runs | derive:--output | derive:--runs | attach:--runs | 'lab up:--images' | 'lab run:--images' | 'lab run:--runs' | 'lab report:--runs' | 'lab report:' | doctor:--runs | clean:--runs | clean:)
+        place='directory'
+        ;;
+    qualify:--volume-order | run:--volume-order | plan:--volume-order | generate:--volume-order | 'tune search:--volume-order' | doctor:--volume-order)
+        words='rotation free-space'
+        ;;
+    qualify:--minutes | qualify:--sessions | qualify:--repeat | qualify:--cluster | qualify:--ssh | qualify:--nodes | qualify:--storage-node | qualify:--link | qualify:--node-timeout | qualify:--listen | run:--sessions | run:--seed | run:--saving | run:--option | run:--cores | run:--memory-limit | run:--timeout | run:--cluster | run:--ssh | run:--on | run:--nodes | run:--storage-node | run:--link | run:--node-timeout | run:--listen | run:--repeat | run:--most-sessions | run:--scaling | plan:--sessions | plan:--seed | plan:--saving | plan:--option | plan:--cores | plan:--memory-limit | plan:--timeout | generate:--sessions | generate:--seed | generate:--saving | generate:--option | generate:--processes | report:--job | compare:--margin | rank:--price | pack:--redact | publish:--address | simulate:--set | simulate:--nodes | simulate:--sessions | simulate:--grow | simulate:--seed | 'tune check:--storage' | 'tune compare:--storage' | 'tune search:--dimension' | 'tune search:--budget' | 'tune search:--confidence' | 'tune search:--smallest-gain' | 'tune search:--seed' | 'tune search:--sessions' | 'tune search:--option' | 'tune search:--cores' | 'tune search:--memory-limit' | serve:--host | serve:--port | probe:--patterns | probe:--sizes | probe:--streams | probe:--seconds | probe:--file-size | probe:--fill | compressibility:--confidence | compressibility:--half-width | compressibility:--seed | import:--timezone | import:--shift | import:--start | import:--interval | import:--role | derive:--night | derive:--nights | derive:--growth | derive:--only | derive:--without | derive:--library | derive:--timezone | derive:--shift | derive:--core-speed | doctor:--sessions | doctor:--option | doctor:--memory-limit)
+        :
+        ;;
+    qualify:--scale | run:--scale | plan:--scale | generate:--scale | simulate:--scale | 'tune search:--scale' | derive:--scale | 'lab run:--scale' | doctor:--scale)
+        words='smoke quick standard full'
+        ;;
+    qualify:--shared | run:--shared)
+        words='data work util' several='1'
+        ;;
+    qualify:--remote-python | qualify:--ssh-config | qualify:--tls-ca | qualify:--tls-cert | qualify:--tls-key | qualify:--junit | run:--profile | run:--probe | run:--remote-python | run:--ssh-config | run:--tls-ca | run:--tls-cert | run:--tls-key | run:--junit | plan:--probe | plan:--output | generate:--output | report:--output | report:--junit | compare:--output | compare:--junit | rank:--prices | rank:--output | history:--output | history:--junit | pack:--output | pack:--statement | pack:--sign | validate:--signers | validate:--junit | validate: | publish: | placement: | simulate:--system | simulate:--measured-on | 'tune search:--space' | 'tune search:--write-profile' | measure:--output | measure: | probe:--output | probe:--from | probe:--system | probe:--junit | compressibility:--output | compressibility: | import:--array-map | import: | derive: | attach:--array-map | attach:)
+        place='file'
+        ;;
+    qualify:--fail-on)
+        words='not-carried below-guideline'
+        ;;
+    run:--arrivals | derive:--arrivals)
+        words='clock closed'
+        ;;
+    run:--start | plan:--start | doctor:--start)
+        words='zygote spawn'
+        ;;
+    run:--on-failure | plan:--on-failure)
+        words='continue abort'
+        ;;
+    run:--html | run:--compressibility | run:--warm-up | plan:--compressibility)
+        words='yes no'
+        ;;
+    run:--cache | plan:--cache | 'tune search:--cache')
+        words='cold warm none'
+        ;;
+    run:--on-lost-node)
+        words='continue stop'
+        ;;
+    run:--fail-on | report:--fail-on | compare:--fail-on)
+        words='not-carried below-guideline slower'
+        ;;
+    run:--ab | 'tune check:--from')
+        place='file' several='1'
+        ;;
+    run: | plan: | generate: | 'tune search:' | 'lab run:--workload' | doctor:)
+        words='bed mixed20 mixed30 mixed30-19 nano starter' place='file'
+        ;;
+    report:--format)
+        words='text json html markdown disclosure logparse throughput night openmetrics csv saslog'
+        ;;
+    report:--color)
+        words='auto always never'
+        ;;
+    report:--table)
+        words='summary jobs steps events samples arrays devices energy nodes programs roles storage_servers threads volumes windows all'
+        ;;
+    compare:--format | history:--format)
+        words='text json markdown html'
+        ;;
+    rank:--format)
+        words='text markdown json'
+        ;;
+    history:--fail-on)
+        words='regression'
+        ;;
+    published:--format)
+        words='text json'
+        ;;
+    published:)
+        words='dl980-spinning-30 dl980-flash-30 dl980-flash-untuned-30 s822-xiv-20 s822-xiv-30 s822-hybrid-20 e880-xiv-plain-30 e880-xiv-compressed-30 e880-ess-40gbe-4x30 e880-ess-56gbe-4x30 e980-fs9150-4'
+        ;;
+    pack:--division)
+        words='closed open'
+        ;;
+    tune:)
+        words='show check compare collector search' verbs_follow='1'
+        ;;
+    'tune show:' | 'tune check:--profile' | 'tune compare:--profile')
+        words='aix-fibre-channel aix-power8 arrays flash-cards linux-file-systems linux-multipath linux-network-file-systems linux-sequential sas-options spectrum-scale tuned-sas-performance tuned-throughput-performance volumes' place='file'
+        ;;
+    'tune collector:')
+        words='aix linux scale vios'
+        ;;
+    'tune search:--objective')
+        words='response-time elapsed sustained cpu-real'
+        ;;
+    measure:--cache)
+        words='none'
+        ;;
+    probe:--direct)
+        words='yes no both'
+        ;;
+    probe:--content)
+        words='incompressible dialled'
+        ;;
+    probe:--fail-on)
+        words='below-guideline'
+        ;;
+    compressibility:--codec)
+        words='lz4 lzo zstd-1 zstd-3' several='1'
+        ;;
+    compressibility:--block | 'lab up:--arm' | 'lab run:--arm')
+        several='1'
+        ;;
+    compressibility:--storage)
+        words='plain btrfs zram' several='1'
+        ;;
+    import:--as)
+        words='saslog nmon sadf mpstat iostat sar vmstat fio'
+        ;;
+    derive:--names)
+        words='hash keep'
+        ;;
+    lab:)
+        words='up run report down' verbs_follow='1'
+        ;;
+    'lab up:' | 'lab run:' | 'lab down:')
+        words='blocksize compression fabric hybrid spinning-vs-flash tuned volumes'
+        ;;
+    completion:)
+        words='bash zsh fish'
+        ;;
+    *) return 1 ;;
+    esac
+}
+
+# The options of the verb $1.
+_mawl_options() {
+    case "$1" in
+    '') words='-h --help --version --debug' ;;
+    demo) words='-h --help --data --work --util --runs' ;;
+    qualify) words='-h --help --help-all --data --work --util --volume-order --runs --output --minutes --sessions --repeat --scale --cluster --ssh --nodes --shared --storage-node --link --node-timeout --node-runs --listen --remote-python --ssh-config --tls-ca --tls-cert --tls-key --yes --plan --continue --json --fail-on --junit' ;;
+    run) words='-h --help --help-all --sessions --scale --seed --saving --option --profile --runs --data --work --util --arrivals --start --on-failure --html --compressibility --cores --memory-limit --volume-order --timeout --cache --drop-caches --solo --probe --output --cluster --ssh --on --nodes --shared --storage-node --link --on-lost-node --node-timeout --node-runs --listen --remote-python --ssh-config --tls-ca --tls-cert --tls-key --dry-run --json --fail-on --junit --repeat --ab --find-sessions --most-sessions --scaling --warm-up --continue --yes' ;;
+    plan) words='-h --help --help-all --sessions --scale --seed --saving --option --data --work --util --start --on-failure --compressibility --cores --memory-limit --volume-order --timeout --cache --drop-caches --solo --probe --runs --output --json' ;;
+    generate) words='-h --help --sessions --scale --seed --saving --option --data --work --util --volume-order --processes --output --json' ;;
+    report) words='-h --help --format --all --color --job --table --output --runs --fail-on --junit' ;;
+    compare) words='-h --help --reference --candidate --format --output --runs --all --margin --fail-on --junit --anyway' ;;
+    rank) words='-h --help --price --prices --format --output' ;;
+    history) words='-h --help --format --output --runs --each --fail-on --junit' ;;
+    published) words='-h --help --format --json' ;;
+    pack) words='-h --help --output --redact --division --statement --sign --runs' ;;
+    validate) words='-h --help --signers --json --junit --runs' ;;
+    publish) words='-h --help --output --address' ;;
+    placement) words='-h --help --runs --json' ;;
+    simulate) words='-h --help --set --system --measured-on --nodes --sessions --scale --grow --against --seed --output --runs --published --anyway --json' ;;
+    tune) words='-h --help' ;;
+    'tune show') words='-h --help --all --json' ;;
+    'tune check') words='-h --help --live --from --data --work --util --storage --runs --profile --json --all' ;;
+    'tune compare') words='-h --help --storage --runs --profile --json --all' ;;
+    'tune collector') words='-h --help' ;;
+    'tune search') words='-h --help --space --dimension --objective --budget --confidence --smallest-gain --seed --continue --write-profile --sessions --scale --option --cache --cores --memory-limit --data --work --util --volume-order --runs --json' ;;
+    serve) words='-h --help --runs --host --port' ;;
+    measure) words='-h --help --data --work --util --sync --cache --json --output' ;;
+    probe) words='-h --help --help-all --data --work --util --full --patterns --sizes --streams --seconds --file-size --direct --content --precondition --fill --steady --output --run --runs --from --system --json --fail-on --junit' ;;
+    compressibility) words='-h --help --data --work --util --codec --block --storage --confidence --half-width --seed --other-file-systems --json --output' ;;
+    import) words='-h --help --as --output --runs --timezone --shift --start --interval --role --array-map --json' ;;
+    derive) words='-h --help --output --night --nights --arrivals --scale --growth --only --without --names --library --timezone --shift --core-speed --runs' ;;
+    attach) words='-h --help --array-map --runs --json' ;;
+    lab) words='-h --help' ;;
+    'lab up') words='-h --help --arm --images --check' ;;
+    'lab run') words='-h --help --arm --workload --scale --images --keep --runs --json' ;;
+    'lab report') words='-h --help --runs --json' ;;
+    'lab down') words='-h --help' ;;
+    doctor) words='-h --help --sessions --scale --option --memory-limit --start --data --work --util --volume-order --runs --json' ;;
+    clean) words='-h --help --data --work --util --runs --dry-run --yes' ;;
+    completion) words='-h --help' ;;
+    esac
+}
+
+# Complete the word at the cursor: COMPREPLY holds what it may be.
+_mawl() {
+    local current=${COMP_WORDS[COMP_CWORD]} word verb='' option='' given=0 only_values='' index
+    local words='' place='' several=''
+    COMPREPLY=()
+    for ((index = 1; index < COMP_CWORD; index++)); do
+        word=${COMP_WORDS[index]}
+        if [[ $word == = ]]; then
+            continue # --option=value arrives as three words
+        elif [[ $word == -- ]]; then
+            option='' only_values=1
+        elif [[ $word == -* && -z $only_values ]]; then
+            option=$word given=0
+        elif [[ -n $option ]] && _mawl_values "$verb" "$option" && [[ $given -eq 0 || -n $several ]]; then
+            given=1
+        else
+            option=''
+            _mawl_values "$verb" ''
+            if [[ -n $verbs_follow && " $words " == *" $word "* ]]; then
+                verb="${verb:+$verb }$word"
+            fi
+        fi
+    done
+    [[ $current == = ]] && current=''
+    if [[ $current == -* && -z $only_values ]]; then
+        words='' place=''
+        _mawl_options "$verb"
+    elif [[ -z $option ]] || ! _mawl_values "$verb" "$option" || [[ $given -eq 1 && -z $several ]]; then
+        _mawl_values "$verb" ''
+    fi
+    local -a found=()
+    [[ -n $words ]] && mapfile -t found < <(compgen -W "$words" -- "$current")
+    COMPREPLY+=("${found[@]}")
+    if [[ -n $place ]]; then
+        compopt -o filenames 2>/dev/null
+        if [[ $place == directory ]]; then
+            mapfile -t found < <(compgen -d -- "$current")
+        else
+            mapfile -t found < <(compgen -f -- "$current")
+        fi
+        COMPREPLY+=("${found[@]}")
+    fi
+}
+complete -F _mawl mawl
