@@ -10,7 +10,7 @@ _mawl_values() {
     demo:--data | demo:--work | demo:--util | qualify:--data | qualify:--work | qualify:--util | run:--data | run:--work | run:--util | plan:--data | plan:--work | plan:--util | generate:--data | generate:--work | generate:--util | compare:--reference | compare:--candidate | 'tune check:--data' | 'tune check:--work' | 'tune check:--util' | 'tune search:--data' | 'tune search:--work' | 'tune search:--util' | measure:--data | measure:--work | measure:--util | probe:--data | probe:--work | probe:--util | compressibility:--data | compressibility:--work | compressibility:--util | doctor:--data | doctor:--work | doctor:--util | clean:--data | clean:--work | clean:--util)
         place='directory' several='1'
         ;;
-    demo:--runs | qualify:--runs | qualify:--output | qualify:--node-runs | qualify:--continue | run:--runs | run:--output | run:--node-runs | run:--continue | plan:--runs | report:--runs | report: | compare:--runs | compare: | rank: | history:--runs | history: | pack:--runs | pack: | validate:--runs | publish:--output | placement:--runs | simulate:--against | simulate:--output | simulate:--runs | simulate: | 'tune check:--runs' | 'tune check:' | 'tune compare:--runs' | 'tune compare:' | 'tune search:--continue' | 'tune search:--runs' | serve:--runs | probe:--run | probe:--runs | probe: | import:--output | import:--runs | derive:--output | derive:--runs | attach:--runs | 'lab up:--images' | 'lab run:--images' | 'lab run:--runs' | 'lab report:--runs' | 'lab report:' | doctor:--runs | clean:--runs | clean:)
+    demo:--runs | qualify:--runs | qualify:--output | qualify:--node-runs | qualify:--continue | run:--runs | run:--output | run:--node-runs | run:--continue | plan:--runs | report:--runs | report: | compare:--runs | compare: | rank: | history:--runs | history: | published:--run | published:--runs | pack:--runs | pack: | validate:--runs | publish:--output | placement:--runs | simulate:--against | simulate:--output | simulate:--runs | simulate: | 'tune check:--runs' | 'tune check:' | 'tune compare:--runs' | 'tune compare:' | 'tune search:--continue' | 'tune search:--runs' | serve:--runs | probe:--run | probe:--runs | probe: | import:--output | import:--runs | derive:--output | derive:--runs | attach:--runs | 'lab up:--images' | 'lab run:--images' | 'lab run:--runs' | 'lab report:--runs' | 'lab report:' | doctor:--runs | clean:--runs | clean:)
         place='directory'
         ;;
     qualify:--volume-order | run:--volume-order | plan:--volume-order | generate:--volume-order | 'tune search:--volume-order' | doctor:--volume-order)
@@ -77,7 +77,7 @@ _mawl_values() {
         words='regression'
         ;;
     published:--format)
-        words='text json'
+        words='text json markdown'
         ;;
     published:)
         words='dl980-spinning-30 dl980-flash-30 dl980-flash-untuned-30 s822-xiv-20 s822-xiv-30 s822-hybrid-20 e880-xiv-plain-30 e880-xiv-compressed-30 e880-ess-40gbe-4x30 e880-ess-56gbe-4x30 e980-fs9150-4'
@@ -150,7 +150,7 @@ _mawl_options() {
     compare) words='-h --help --reference --candidate --format --output --runs --all --margin --fail-on --junit --anyway' ;;
     rank) words='-h --help --price --prices --format --output' ;;
     history) words='-h --help --format --output --runs --each --fail-on --junit' ;;
-    published) words='-h --help --format --json' ;;
+    published) words='-h --help --tables --run --runs --format --json' ;;
     pack) words='-h --help --output --redact --division --statement --sign --runs' ;;
     validate) words='-h --help --signers --json --junit --runs' ;;
     publish) words='-h --help --output --address' ;;
