@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from playwright import sync_api
 
 from mawl.analysis.view import StoredView
 from mawl.reporters.html.colours import COLOURS
@@ -25,8 +22,8 @@ from tests.fakes.hostile_run import write_hostile_run
 from tests.fakes.stored_run import PLAN, facts, job, samples
 from tests.fakes.synthetic_run import write_synthetic_run
 from tests.fakes.views import judged, typed
+from tests.pages.opened import Opened, chromium
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
     pytest.mark.lab,
     pytest.mark.parallel,
@@ -34,7 +31,6 @@ pytestmark = [
 ]
 
 CHARTS = 11
-UNFOLD = "for (const fold of document.querySelectorAll('details.part')) fold.open = true"
 INKED = """canvas => {
   const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
   const seen = new Set();
@@ -55,34 +51,10 @@ RANGES = """() => Object.fromEntries(
 )"""
 
 
-class Opened:
-    """A page opened from a file, and all it asked for and complained of."""
-
-    def __init__(self, browser: Any, file: Path, *, unfolded: bool = True, **context: Any) -> None:
-        self.requests: list[str] = []
-        self.complaints: list[str] = []
-        self.page = browser.new_context(offline=True, **context).new_page()
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.on("console", self._said)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.goto(file.as_uri())
-        self.page.wait_for_function("Bokeh.documents.length > 0 && Bokeh.documents[0].is_idle")
-        if unfolded:
-            self.page.evaluate(UNFOLD)
-            self.page.wait_for_timeout(500)
-
-    def _said(self, message: Any) -> None:
-        if message.type in ("error", "warning"):
-            self.complaints.append(message.text)
-
-
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        yield chromium
-        chromium.close()
+    with chromium() as found:
+        yield found
 
 
 def written(folder: Path, run: Path) -> Path:

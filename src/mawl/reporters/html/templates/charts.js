@@ -238,6 +238,8 @@
     follow();
     show(null);
     name_bars();
+    // Bokeh's own stop of the tab key does nothing: the crosshair and the buttons of the zoom have theirs.
+    for (const view of views()) if (view.canvas_view) view.canvas_view.events_el.tabIndex = -1;
     for (const place of document.querySelectorAll(".chart")) {
       const view = view_of(place.dataset.chart);
       for (const key of place.closest("figure").querySelectorAll("[data-series]")) {

@@ -1,0 +1,87 @@
+"""Every kind of page that mawl makes: a name, and the function that writes one into a folder.
+
+A new kind of page is put through all tests of ``test_pages.py`` by its line in ``KINDS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from starlette.testclient import TestClient
+
+from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.judge import judged
+from mawl.analysis.comparison.compare import compare
+from mawl.analysis.view import StoredView
+from mawl.reporters.campaign import html as campaign
+from mawl.reporters.comparison import html as comparison
+from mawl.reporters.html import report
+from mawl.reporters.qualification import html as answer
+from mawl.server.application import create_app
+from mawl.server.standard import standard
+from mawl.store import open_run
+from tests.fakes.answered import every_record
+from tests.fakes.compared_runs import pair
+from tests.fakes.found_campaigns import EVERY as CAMPAIGNS
+from tests.fakes.hostile_run import write_hostile_run
+from tests.fakes.published_run import write_published
+from tests.fakes.served_runs import finished
+from tests.fakes.stored_run import facts, write_run
+from tests.fakes.synthetic_run import write_synthetic_run
+from tests.importers.test_import import imported
+from tests.importers.test_joining import files
+
+Kind = Callable[[Path], str]
+"""Makes the page; the folder is empty and the kind's own."""
+
+
+def run_page(run: Path) -> str:
+    """The report of a stored run."""
+    stored = open_run(run)
+    return report.render(StoredView(stored), judged(StoredView(stored)))
+
+
+def _short(folder: Path) -> str:
+    write_run(folder / "run").finish(facts())
+    return run_page(folder / "run")
+
+
+def _publishable(folder: Path) -> str:
+    write_published(folder / "run")
+    return run_page(folder / "run")
+
+
+def _import(folder: Path) -> str:
+    _, run = imported(folder, *files(folder))
+    return report.render(StoredView(run), judged(StoredView(run)))
+
+
+def _library(folder: Path) -> str:
+    for name in ("one", "two", "three"):
+        finished(folder, name)
+    failures: list[Exception] = []
+    app = create_app(folder, standard(CapacityBounds()), failed=failures.append)
+    with TestClient(app, base_url="http://127.0.0.1:6295") as visitor:
+        page = visitor.get("/").text
+    assert failures == []
+    return page
+
+
+def _answer(name: str, folder: Path) -> str:
+    return answer.render(every_record()[name])
+
+
+KINDS: Mapping[str, Kind] = {
+    "run": lambda folder: run_page(write_synthetic_run(folder / "run", jobs=71, nodes=1, seconds=900)),
+    "cluster": lambda folder: run_page(write_synthetic_run(folder / "run", jobs=40, nodes=4, seconds=600)),
+    "publishable run": _publishable,
+    "short smoke run": _short,
+    "hostile run": lambda folder: run_page(write_hostile_run(folder / "run")),
+    "import": _import,
+    **{f"answer {name}": partial(_answer, name) for name in ("yes", "not-known", "cluster-no")},
+    "comparison": lambda _: comparison.render(compare(*pair([0.98, 1.01, 1.0, 1.02, 0.99], [1.2, 1.21]))),
+    "campaign": lambda _: campaign.render(CAMPAIGNS["ab"]()),
+    "library": _library,
+}

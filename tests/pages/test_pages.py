@@ -1,0 +1,224 @@
+"""Every page in a browser: silent, offline, as wide as its window, readable, by keyboard, whole on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+from unicodedata import normalize
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from pypdf import PdfReader
+
+from mawl.reporters.html.colours import COLOURS
+from tests import needs
+from tests.pages.kinds import KINDS
+from tests.pages.opened import Opened, chromium
+from tests.reporters.html.test_colours import LEAST_TEXT, contrast
+
+pytestmark = [pytest.mark.lab, pytest.mark.parallel, needs.marks(needs.program("chromium"))]
+
+WIDTHS = (390, 768, 1440)
+SCHEMES = ("light", "dark")
+HEIGHT = 900
+GRAVE = ("serious", "critical")
+PAPERS = {"A4": 210.0, "Letter": 215.9}
+"""Width in millimetres."""
+PIXELS_A_MILLIMETRE = 96 / 25.4
+MARGIN = 12.0
+"""Millimetres at each side of the paper, as in the style sheets."""
+LONGEST_WORD = 20
+"""Letters of a word that fits every column: a longer one may be broken."""
+
+Open = Callable[..., Opened]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def file_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The file of a kind of page, made once."""
+
+    @cache
+    def made(kind: str) -> Path:
+        folder = tmp_path_factory.mktemp("page")
+        (folder / "in").mkdir()
+        file = folder / "page.html"
+        file.write_text(KINDS[kind](folder / "in"))
+        return file
+
+    return made
+
+
+@pytest.fixture
+def opened(browser: Any, file_of: Callable[[str], Path]) -> Iterator[Open]:
+    """Opens a kind of page; the test's pages are closed when it ends."""
+    pages = []
+
+    def open_page(kind: str, **context: Any) -> Opened:
+        pages.append(Opened(browser, file_of(kind), **context))
+        return pages[-1]
+
+    yield open_page
+    for one in pages:
+        one.close()
+
+
+def window(width: int) -> dict[str, int]:
+    return {"width": width, "height": HEIGHT}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_page_is_silent_offline_and_no_wider_than_its_window(opened: Open, kind: str, scheme: str) -> None:
+    shown = opened(kind, color_scheme=scheme)
+    for width in WIDTHS:
+        shown.page.set_viewport_size(window(width))
+        shown.page.wait_for_timeout(300)
+        assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert (shown.requests, shown.complaints) == ([shown.file.as_uri()], [])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1440)])
+def test_axe_finds_nothing_serious(opened: Open, kind: str, scheme: str, width: int) -> None:
+    page = opened(kind, color_scheme=scheme, viewport=window(width)).page
+    said = [
+        f"{one['id']} ({one['impact']}): {one['help']}: {node['html'][:300]}"
+        for one in Axe().run(page).response["violations"]
+        if one["impact"] in GRAVE
+        for node in one["nodes"][:3]
+    ]
+    assert said == []
+
+
+PAIRS = """() => {
+  const seen = new Set();
+  const ground = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const colour = getComputedStyle(at).backgroundColor;
+      if (colour !== "rgba(0, 0, 0, 0)") return colour;
+    }
+    return getComputedStyle(document.documentElement).backgroundColor;
+  };
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const element = texts.currentNode.parentElement;
+    if (!texts.currentNode.textContent.trim() || !element.checkVisibility()) continue;
+    if (["SCRIPT", "STYLE"].includes(element.tagName)) continue;
+    seen.add(`${getComputedStyle(element).color}|${ground(element)}`);
+  }
+  return Array.from(seen);
+}"""
+"""Colour and ground of every text that is shown."""
+
+
+def hexadecimal(colour: str) -> str:
+    """``#rrggbb`` of an opaque ``rgb(r, g, b)``; ValueError for any other."""
+    if not colour.startswith("rgb("):
+        raise ValueError(colour)
+    return "#" + "".join(f"{int(part):02x}" for part in colour[4:-1].split(","))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_every_text_has_contrast_with_its_ground_and_a_colour_with_a_meaning(
+    opened: Open, kind: str, scheme: str
+) -> None:
+    page = opened(kind, color_scheme=scheme).page
+    pairs = [[hexadecimal(one) for one in pair.split("|")] for pair in page.evaluate(PAIRS)]
+    known = {str(getattr(colour, scheme)) for colour in COLOURS.values()}
+    assert pairs
+    assert [pair for pair in pairs if contrast(*pair) < LEAST_TEXT or not known.issuperset(pair)] == []
+
+
+BROKEN = """most => {
+  const broken = new Set(), range = document.createRange();
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const node = texts.currentNode, element = node.parentElement;
+    if (!element.checkVisibility() || ["SCRIPT", "STYLE"].includes(element.tagName)) continue;
+    for (const word of node.textContent.matchAll(/(?<=^|\\s)[A-Za-z]+(?=[.,:;]?(\\s|$))/g)) {
+      if (word[0].length > most) continue;
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      if (new Set(Array.from(range.getClientRects(), box => box.top)).size > 1) broken.add(word[0]);
+    }
+  }
+  return Array.from(broken);
+}"""
+"""Words of letters that begin on one line and end on another."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_word_is_broken_on_a_phone(opened: Open, kind: str) -> None:
+    assert opened(kind, viewport=window(390)).page.evaluate(BROKEN, LONGEST_WORD) == []
+
+
+REACHABLE = """() => Array.from(document.querySelectorAll("a[href], button, input, summary, [tabindex='0']"))
+  .filter(one => one.checkVisibility() && !one.disabled && one.type !== "hidden" && !one.closest("[inert]"))
+  .map((one, number) => { one.dataset.reached = "no"; return number; }).length"""
+HERE = """() => {
+  const one = document.activeElement;
+  one.dataset.reached = "yes";
+  const {outlineStyle, outlineWidth} = getComputedStyle(one);
+  return outlineStyle !== "none" && parseFloat(outlineWidth) > 0;
+}"""
+MISSED = """() => Array.from(
+  document.querySelectorAll("[data-reached='no']"), one => one.outerHTML.slice(0, 200))"""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_tab_key_reaches_everything_and_shows_where_it_is(opened: Open, kind: str) -> None:
+    page = opened(kind, unfolded=False, viewport=window(1440)).page
+    unseen = 0
+    for _ in range(page.evaluate(REACHABLE)):
+        page.keyboard.press("Tab")
+        unseen += not page.evaluate(HERE)
+    assert (unseen, page.evaluate(MISSED)) == (0, [])
+
+
+PAST = """width => Array.from(document.body.querySelectorAll("*"))
+  .filter(one => one.checkVisibility() && one.getBoundingClientRect().width > 0)
+  .filter(one => one.getBoundingClientRect().right > width + 1 || one.getBoundingClientRect().left < -1)
+  .map(one => `${one.tagName} ${one.className}: ${one.textContent.slice(0, 60)}`)"""
+HEADS = """() => Array.from(document.querySelectorAll("caption, thead tr, summary, h2, h3, dt"),
+  one => one.innerText.replace(/\\s+/g, "")).filter(text => text.length > 3)"""
+
+
+def press(page: Any) -> None:
+    """What the browser does to a page before it prints."""
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.wait_for_timeout(500)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_past_the_edge_of_the_paper(opened: Open, kind: str) -> None:
+    page = opened(kind).page
+    press(page)
+    for millimetres in PAPERS.values():
+        width = int((millimetres - 2 * MARGIN) * PIXELS_A_MILLIMETRE)
+        page.set_viewport_size(window(width))
+        assert page.evaluate(PAST, width) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_sheet_of_paper_ends_with_a_head(opened: Open, kind: str, tmp_path: Path) -> None:
+    page = opened(kind).page
+    press(page)
+    heads = set(page.evaluate(HEADS))
+    page.pdf(path=str(tmp_path / "page.pdf"), format="A4", prefer_css_page_size=True)
+    texts = [sheet.extract_text() for sheet in PdfReader(tmp_path / "page.pdf").pages]
+    sheets = ["".join(normalize("NFKC", text).split()) for text in texts]  # without ligatures
+    assert all(sheets), "a sheet has no word"
+    orphaned = [
+        (number, head) for number, text in enumerate(sheets[:-1], 1) for head in heads if text.endswith(head)
+    ]
+    assert orphaned == []
