@@ -39,6 +39,10 @@ STORAGE = {"verdict": "storage", "role": "work"}
             summary("not known", {"verdict": "mixed"}),
             "20 sessions ran, limited by several resources in turn; whether they are carried is not known",
         ),
+        (
+            summary("not known", workload={"sessions": 1, "jobs": 1}),
+            "1 session ran; whether it is carried is not known",
+        ),
         (summary(limit=None), "20 sessions carried"),
         (summary(limit={"verdict": "storage"}), "20 sessions carried, limited by storage"),
         (summary(limit=STORAGE), "20 sessions carried, limited by work I/O"),

@@ -22,7 +22,10 @@ def finding(summary: Summary) -> str:
     """``20 sessions carried, limited by work writes``; of a run that was cut short how far it came."""
     limit = limited_by(summary)
     said = _subject(summary) + (f", {limit}" if limit else "")
-    return f"{said}; whether they are carried is not known" if _open(summary) else said
+    if not _open(summary):
+        return said
+    they = "it is" if summary.workload.sessions == 1 else "they are"
+    return f"{said}; whether {they} carried is not known"
 
 
 def _open(summary: Summary) -> bool:

@@ -28,6 +28,7 @@ def guideline_of(folder: Path, **changes: Any) -> tuple[list[str], float | None]
     (folder / "run.json").write_text(json.dumps(facts))
     view = StoredView(open_run(folder))
     summary, found = judged(view), chart_data(view)
+    summary.io.foreign = None  # with much of it, the chart is of the application, without a guideline
     (lead,) = [one for one in charts_of(found, sources_of(found, summary), summary) if one.name == "lead"]
     device = summary.io.device
     total, each = device.sustained.total_bytes_per_second, device.sustained_bytes_per_second_per_core
@@ -36,11 +37,35 @@ def guideline_of(folder: Path, **changes: Any) -> tuple[list[str], float | None]
     return words, None if each is None else total / each
 
 
+@pytest.mark.parametrize(("share", "side"), [(0.05, "device"), (0.4, "application"), (None, "device")])
+def test_throughput_is_that_of_the_jobs_where_others_moved_much_at_the_devices(
+    tmp_path: Path, share: float | None, side: str
+) -> None:
+    folder = write_synthetic_run(tmp_path / "run", jobs=20, nodes=1, seconds=300)
+    view = StoredView(open_run(folder))
+    summary, found = judged(view), chart_data(view)
+    assert summary.io.foreign is not None
+    summary.io.foreign.ratio, summary.io.foreign.total_bytes_per_second = share, 1e9
+    chart = charts_of(found, sources_of(found, summary), summary)[0]
+    series = [key.series for key in chart.keys if key.series]
+    assert series == [f"{side}_{way}_bytes_per_second" for way in ("read", "write")]
+    assert ("other programs moved" in chart.caption) == (side == "application")
+    assert ("guideline" in " ".join(key.name for key in chart.keys)) == (side == "device")
+
+
 @pytest.mark.parametrize(
     ("changes", "cores", "shown"),
     [
-        ({"core_basis": "physical core"}, 4, "guideline, 100 MB/s for each physical core: 400 MB/s"),
-        ({"core_basis": "vCPU", "cpus_used": [0]}, 1, "guideline, 100 MB/s for each vCPU: 100 MB/s"),
+        (
+            {"core_basis": "physical core"},
+            4,
+            "guideline for both together, 100 MB/s for each physical core: 400 MB/s",
+        ),
+        (
+            {"core_basis": "vCPU", "cpus_used": [0]},
+            1,
+            "guideline for both together, 100 MB/s for each vCPU: 100 MB/s",
+        ),
     ],
 )
 def test_the_guideline_counts_the_cores_that_jobs_could_use_and_each_machine_once(

@@ -24,6 +24,7 @@ def words(
     made = partly(
         {
             "kind": kind,
+            "run_id": "<run>",
             "workload": {"jobs": 71},
             "jobs": {"total": 71, "finished": 70},
             "capacity": {"answer": "not known"} | (capacity or {}),
@@ -69,6 +70,14 @@ def test_checks_that_found_something_or_had_no_figure_are_not_passed() -> None:
     assert "1 check not passed Scale is wrong." in words(validity=validity, kind="imported")
 
 
+def test_a_check_that_says_the_figures_are_disturbed_comes_before_one_that_asks_for_a_larger_run() -> None:
+    small, disturbed = finding("scale", "preliminary"), finding("competition", "preliminary")
+    text = words(validity={"findings": [small, disturbed]})
+    assert "checks passed Competition is wrong." in text
+    text = words(validity={"findings": [small, finding("jobs", "invalid"), disturbed]})
+    assert "checks passed Jobs is wrong." in text
+
+
 def test_a_limit_has_its_share_and_one_that_is_not_known_its_reason() -> None:
     limit = {
         "verdict": "mixed",
@@ -83,14 +92,39 @@ def test_a_limit_has_its_share_and_one_that_is_not_known_its_reason() -> None:
     [
         (
             "time the programs alone: mawl run --solo",
-            "Next: time the programs alone (the command) mawl run --solo",
+            "Next: time the programs alone: mawl run --solo",
         ),
         ("wait for the end of the run", "Next: wait for the end of the run."),
     ],
 )
-def test_the_next_step_is_a_sentence_and_its_command_is_folded(step: str, shown: str) -> None:
+def test_the_next_step_is_a_sentence_and_its_command(step: str, shown: str) -> None:
     assert words({"next_step": step}).endswith(shown)
     assert "Next:" not in words({"next_step": None})
+
+
+SMALL, DISTURBED, FAILED = (
+    finding("scale", "preliminary") | {"cure": "use a larger scale"},
+    finding("competition", "preliminary") | {"cure": "end other programs"},
+    finding("jobs", "invalid") | {"cure": "fix the failed jobs"},
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "findings", "step", "shown"),
+    [
+        ("not known", [SMALL, DISTURBED], "time the programs alone", "time the programs alone."),
+        ("not known", [FAILED, SMALL], "time the programs alone", "fix the failed jobs."),
+        ("carried", [SMALL, DISTURBED], None, "end other programs."),
+        ("not carried", [SMALL], None, "use a larger scale."),
+        ("not carried", [], None, "find what would change it: mawl simulate '<run>'"),
+        ("carried", [], None, "pack the run, so that others can check it: mawl pack '<run>'"),
+    ],
+)
+def test_a_run_has_a_next_step_until_it_counts_and_one_that_acts_on_its_answer(
+    answer: str, findings: list[dict[str, str]], step: str | None, shown: str
+) -> None:
+    text = words({"answer": answer, "next_step": step}, {"findings": findings})
+    assert text.endswith(f"Next: {shown}")
 
 
 def test_the_bar_has_the_shares_of_the_jobs_time_and_is_left_out_where_one_is_not_known() -> None:

@@ -25,8 +25,8 @@ def _evidence(reading: RunView) -> list[RuleEvidence]:
         lines.append(
             RuleEvidence(
                 kind="evidence",
-                sentence=f"memory accounts for {format_percent(loss)} of the jobs' time: "
-                "what they were blocked for, by memory's part in it",
+                sentence=f"jobs were blocked {format_percent(loss)} of the time for pages that memory could "
+                "not hold",
             )
         )
     lines += reread_lines(reading)

@@ -18,8 +18,8 @@ CURE = "end other programs, and run on a machine that does nothing else"
 
 
 def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
-    """Load before the start, processor time and device bytes that are nobody's of this run."""
-    found = [*_before(reading), *_processors(reading), *_devices(reading)]
+    """Processor time and device bytes of others during the run, the graver ones first; load before it."""
+    found = [*_processors(reading), *_devices(reading), *_before(reading)]
     reason = None if found else _unknown(reading)
     return [Unmeasured(rule=NAME, severity="preliminary", reason=reason)] if reason else found
 

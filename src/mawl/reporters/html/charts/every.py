@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from bokeh.models import ColumnDataSource
 
+from mawl.advice.foreign import foreign
 from mawl.model.summary.summary import Summary
 from mawl.reporters.html.chart_data import ChartData
 from mawl.reporters.html.charts import arrays, distributions, lead, over_time, sessions, throughput
@@ -41,9 +42,10 @@ def charts_of(found: ChartData, columns: Mapping[str, Columns], summary: Summary
     host = summary.missing.get("host", "the samples hold no such figures of the host")
     moving = [name for name in over_time.NETWORK if name in having and np.nanmax(rates.columns[name]) > 0]
     tables = list(columns["latency_distribution"])
-    side = next((side for side, lack in sorted(sides.items(), reverse=True) if not lack), None)
+    others = None if sides["application"] else foreign(summary)
+    side = next((one for one, lack in sides.items() if not lack and not (others and one == "device")), None)
     charts = [
-        lead.lead(sources, columns, time, side, lead.bounds_of(summary, found.cores)),
+        lead.lead(sources, columns, time, side, lead.bounds_of(summary, found.cores), others),
         throughput.device(sources, time, sides["device"]),
         throughput.application(sources, time, sides["application"], by_role=by_role),
         over_time.latency(sources, time, lacking(*LATENCY, otherwise=_why_no_roles(summary)), [*having]),

@@ -57,7 +57,7 @@ def bounds_of(summary: Summary, cores: float | None) -> list[Bound]:
         guideline = summary.capacity.guideline
         per_core = guideline.warn_bytes_per_second_per_core
         each = f"{format_rate(per_core)} for each {guideline.core_basis}"
-        found.append(Bound(f"guideline, {each}:", per_core * cores, "ink", "dashed"))
+        found.append(Bound(f"guideline for both together, {each}:", per_core * cores, "ink", "dashed"))
     return found
 
 
@@ -81,9 +81,15 @@ def lead(
     time: Range1d,
     side: str | None,
     bounds: Sequence[Bound],
+    others: str | None,
 ) -> Chart:
-    """Throughput of one side (``device``, else ``application``; None where neither is known)."""
+    """Throughput of one side (``device`` or ``application``; None where neither is known).
+
+    ``others`` says how much other programs moved at the devices, where that is why the side is the
+    application's.
+    """
     where = "the application" if side == "application" else "the storage"
+    instead = f" Shown is what the jobs asked for, since {others}." if others else ""
     keys: list[Key] = []
     plot = None
     if side is not None:
@@ -129,7 +135,8 @@ def lead(
     return Chart(
         "lead",
         f"Throughput at {where}, and what limited the run",
-        "Bytes per second read and written. The strip at the top has the colour of what limited each window.",
+        f"Bytes per second read and written.{instead} "
+        "The strip at the top has the colour of what limited each window.",
         "Line chart over time of bytes per second read and written, with what limited each window.",
         keys,
         plot,

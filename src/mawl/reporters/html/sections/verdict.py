@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ import msgspec
 from markupsafe import Markup
 
 from mawl.advice.validity.status import RULES
+from mawl.model.summary.judgement import Finding
 from mawl.model.summary.summary import Judged
 from mawl.reporters.figure import format_count
 from mawl.reporters.html.figures import ShownFigures
@@ -31,6 +33,8 @@ STATUSES = {
 }
 CARRIED = {"carried": ("Yes", "good"), "not carried": ("No", "bad"), "not known": ("Not known", "warn")}
 COMMAND = ": mawl "
+TOO_SMALL = ("scale", "duration", "repeats")
+"""Rules that ask for a larger run: one that says that the figures are disturbed comes before them."""
 
 
 class Card(NamedTuple):
@@ -51,12 +55,38 @@ class Card(NamedTuple):
 def verdict(figures: ShownFigures) -> Markup:
     """The cards and the next step."""
     summary = figures.summary
-    step, colon, command = (summary.capacity.next_step or "").partition(COMMAND)
+    step, colon, command = (_next(summary) or "").partition(COMMAND)
     return fill(
         "verdict.html",
         cards=[_carried(figures), _limit(figures), _validity(figures)],
         step=step,
         command=f"mawl {command}" if colon else "",
+    )
+
+
+def _next(summary: Judged) -> str | None:
+    """What to do next: make the run count, then the answer known, then certain, then act on it."""
+    findings = _not_passed(summary)
+    going_on = summary.outcome == "running"
+    if findings and findings[0].severity == "invalid" and not going_on:
+        return findings[0].cure
+    if summary.capacity.next_step or going_on:
+        return summary.capacity.next_step
+    if findings:
+        return findings[0].cure
+    run_id = shlex.quote(summary.run_id)
+    return {
+        "not carried": f"find what would change it{COMMAND}simulate {run_id}",
+        "carried": f"pack the run, so that others can check it{COMMAND}pack {run_id}",
+        "not known": None,
+    }[summary.capacity.answer]
+
+
+def _not_passed(summary: Judged) -> list[Finding]:
+    """Checks that failed, the gravest first; of equal ones those first that say what disturbed the run."""
+    return sorted(
+        (one for one in summary.validity.findings if one.severity != "remark"),
+        key=lambda one: (one.severity != "invalid", one.rule in TOO_SMALL),
     )
 
 
@@ -120,7 +150,7 @@ def _validity(figures: ShownFigures) -> Card:
     summary = figures.summary
     validity = summary.validity
     answer, standing = STATUSES[validity.status]
-    findings = [one for one in validity.findings if one.severity != "remark"]
+    findings = _not_passed(summary)
     unknown = [one for one in validity.unmeasured if one.severity != "remark"]
     first = findings[0].sentence if findings else f"Not measured: {unknown[0].reason}" if unknown else ""
     figure, measures = _checks(summary)
