@@ -13,6 +13,7 @@ from playwright import sync_api
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRAWN = "typeof Bokeh === 'undefined' || Bokeh.documents.length > 0 && Bokeh.documents[0].is_idle"
+LONGEST_MILLISECONDS = 120_000
 UNFOLD = "for (const fold of document.querySelectorAll('details')) fold.open = true"
 
 
@@ -41,10 +42,18 @@ class Opened:
         self.page.on("console", self._said)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.goto(file.as_uri())
-        self.page.wait_for_function(DRAWN)
+        self.until(DRAWN)
         if unfolded:
             self.page.evaluate(UNFOLD)
             self.page.wait_for_timeout(500)
+
+    def until(self, expression: str) -> None:
+        """Wait for what must come true; the page's policy forbids what Playwright waits with."""
+        for _ in range(LONGEST_MILLISECONDS // 100):
+            if self.page.evaluate(expression):
+                return
+            self.page.wait_for_timeout(100)
+        raise AssertionError(expression)
 
     def close(self) -> None:
         """End the page and its context."""

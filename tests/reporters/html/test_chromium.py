@@ -288,7 +288,7 @@ def test_one_crosshair_shows_the_figures_of_every_chart_over_time(browser: Any, 
     page = opened.page
     point_at(page, "jobs", 0.5)
     found = {name: page.evaluate(LEGENDS, name) for name in ("lead", "application", "cpu", "memory")}
-    assert re.fullmatch(r"[\d.]+ [kMG]?B/s", found["lead"]["device_read_bytes_per_second"])
+    assert re.fullmatch(r"[\d.]+ [kMG]?B/s", found["lead"]["application_read_bytes_per_second"])
     assert re.fullmatch(r"[\d.]+ %", found["cpu"]["cpu_user_ratio"])
     assert re.fullmatch(r"[\d.]+ [KMGT]iB", found["memory"]["memory_available_bytes"])
     texts = [text for legend in found.values() for text in legend.values()]
@@ -366,11 +366,10 @@ def test_charts_take_the_colours_of_the_scheme(browser: Any, full: Path) -> None
     painted = """() => Array.from(Bokeh.index).find(one => one.model.name === "jobs" && one.frame)
       .model.renderers[0].glyph.fill_color.value"""
     assert Opened(browser, full, color_scheme="light").page.evaluate(painted) == COLOURS["on-cpu"].light
-    dark = Opened(browser, full, color_scheme="dark").page
-    assert dark.evaluate(painted) == COLOURS["on-cpu"].dark
-    dark.emulate_media(color_scheme="light")
-    dark.wait_for_timeout(200)
-    assert dark.evaluate(painted) == COLOURS["on-cpu"].light
+    opened = Opened(browser, full, color_scheme="dark")
+    assert opened.page.evaluate(painted) == COLOURS["on-cpu"].dark
+    opened.page.emulate_media(color_scheme="light")
+    opened.until(f"({painted})() === {json.dumps(COLOURS['on-cpu'].light)}")
 
 
 def test_a_click_on_a_figure_opens_its_definition_there(browser: Any, full: Path) -> None:

@@ -80,7 +80,15 @@
     for (const view of views()) view.request_repaint?.();
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
-  // On paper a chart is a picture as wide as .printing says: the browser does not wait for a canvas.
+  // On paper a chart is a picture as wide as .printing says: the browser does not wait for a canvas.  A chart
+  // of many rows is drawn lower, so that it fits a sheet; the style sheet shrinks what is higher still.
+  const SHEET_PIXELS = 750, LEAST_ROW_PIXELS = 11;
+  let heights = [];
+  const lower = (model) => {
+    if (!(model.height > SHEET_PIXELS)) return;
+    heights.push([model, model.height]);
+    model.height = Math.min(model.height, Math.max(SHEET_PIXELS, LEAST_ROW_PIXELS * Math.abs(model.y_range.end - model.y_range.start)));
+  };
   const places = () => Array.from(document.querySelectorAll(".chart"));
   addEventListener("beforeprint", () => {
     paint();
@@ -88,6 +96,7 @@
       const view = view_of(place.dataset.chart);
       if (!view || place.querySelector("img")) continue;
       for (const one of view.computed_renderer_views) one.glyph?.set_visuals(one.model.data_source, one.all_indices);
+      lower(view.model);
       view.compute_layout();
       view.request_repaint();
       view.repaint();
@@ -101,6 +110,8 @@
   addEventListener("afterprint", () => {
     document.documentElement.classList.remove("pictured");
     for (const picture of document.querySelectorAll(".chart img")) picture.remove();
+    for (const [model, height] of heights) model.height = height;
+    heights = [];
     paint();
   });
 
