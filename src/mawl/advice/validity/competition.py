@@ -18,7 +18,7 @@ CURE = "end other programs, and run on a machine that does nothing else"
 
 
 def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
-    """Processor time and device bytes of others during the run, the graver ones first; load before it."""
+    """Processor time and device bytes of other programs during the run, and load just before it."""
     found = [*_processors(reading), *_devices(reading), *_before(reading)]
     reason = None if found else _unknown(reading)
     return [Unmeasured(rule=NAME, severity="preliminary", reason=reason)] if reason else found
