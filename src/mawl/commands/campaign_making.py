@@ -12,9 +12,11 @@ import msgspec
 
 from mawl.campaigns.order import back_and_forth
 from mawl.campaigns.series import Series
+from mawl.campaigns.smt import smt_arms
 from mawl.commands.campaign_place import this_machine
 from mawl.errors import UsageError
 from mawl.foreign import read_regular
+from mawl.measure.smt import read_smt
 from mawl.model.campaign import Arm, Campaign, SessionSearch, Slot
 from mawl.plan.from_spec import plan_of, with_run_of
 from mawl.plan.mix import FEWEST_SESSIONS
@@ -82,6 +84,8 @@ def _arms(asked: CampaignSpec, kind: AskedKind, shared: Layer) -> tuple[list[Arm
     runs = asked.runs_of_an_arm(kind)
     if kind == "repeat":
         return [_arm("run", spec_of(shared))], runs
+    if kind == "smt":
+        return smt_arms(read_smt(), spec_of(shared)), runs
     if asked.ab is not None:
         return _two(shared, *asked.ab), runs
     counts = asked.scaling

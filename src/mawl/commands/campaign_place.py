@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from mawl.commands.html import named
 from mawl.errors import InterruptedRunError, UsageError
 from mawl.measure.machine import read_machine
@@ -37,6 +39,9 @@ def check_place(record: Campaign | Qualification, folder: Path) -> None:
             cure=f"go on with mawl {record.mawl_version}, or begin a new one; mawl report reads this one",
         )
     here = this_machine()
+    if isinstance(record, Campaign) and any(arm.setting is not None for arm in record.arms):
+        # A setting that is still changed may have switched cores off.
+        here = msgspec.structs.replace(here, cores=record.machine.cores)
     if here != record.machine:
         raise UsageError(
             "was begun on another machine",

@@ -103,7 +103,7 @@ def refuse_slower(failing: Failing) -> None:
 
 def refuse_question(failing: Failing, kind: str) -> None:
     """UsageError where a campaign of a kind cannot meet a condition."""
-    if failing.asked and kind not in ("repeat", "ab"):
+    if failing.asked and kind not in ("repeat", "ab", "smt"):
         raise UsageError(
             f"--fail-on does not go with a campaign of the kind {kind}",
             why="its runs go beyond what the system carries, to find where that is",

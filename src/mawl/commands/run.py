@@ -79,8 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--yes",
         action="store_true",
-        help="with --ab or --continue: do not ask before the commands that an arm's [setting] names are run; "
-        "they are shown anyway, and asked for only at a terminal",
+        help="with --ab, --smt or --continue: do not ask before the commands that change an arm's setting "
+        "are run; they are shown anyway, and asked for only at a terminal",
     )
 
 
@@ -88,8 +88,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Check, make inputs, run, report; exit status by outcome."""
     failing = Failing(NAME, arguments)
     campaign = campaign_of_command(vars(arguments))
-    if arguments.yes and arguments.continue_campaign is None and campaign.ab is None:
-        raise UsageError("--yes goes with --ab or --continue", cure="leave it out")
+    if arguments.yes and arguments.continue_campaign is None and campaign.kind not in ("ab", "smt"):
+        raise UsageError("--yes goes with --ab, --smt or --continue", cure="leave it out")
     if arguments.continue_campaign is not None or campaign != CampaignSpec():
         with importing():
             from mawl.commands.campaign import run_campaign

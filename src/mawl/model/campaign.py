@@ -6,7 +6,8 @@ History of the format
   1.0  first: arms have words of ``mawl run``, the campaign words and settings that all runs share
   2.0  each arm has the whole spec of its runs, the campaign the spec that they vary; a campaign of format 1
        is read and reported, and not continued
-  2.1  an arm may have a setting outside mawl, and a run's place in its campaign what was read of it
+  2.1  an arm may have a setting outside mawl, and a run's place in its campaign what was read of it;
+       the kind smt
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from mawl.spec.record import RunSpec
 
 CAMPAIGN_FORMAT_VERSION = "2.1"
 
-CampaignKind = Literal["repeat", "ab", "find-sessions", "scaling", "search"]
+CampaignKind = Literal["repeat", "ab", "find-sessions", "scaling", "search", "smt"]
 SlotState = Literal["planned", "running", "finished", "refused"]
 CampaignOutcome = Literal["running", "completed", "failed", "interrupted"]
 
@@ -43,8 +44,8 @@ class CampaignPart(msgspec.Struct, frozen=True, kw_only=True):
 class Arm(msgspec.Struct, frozen=True, kw_only=True):
     """What is run: ``spec`` is all of it, None in a campaign of format 1.
 
-    ``size`` is what a series varies, where it varies a number: sessions, or nodes.  ``setting`` is what it
-    changes, or checks, outside mawl.
+    ``size`` is what a series varies, where it varies a number: sessions, nodes, or threads of a core.
+    ``setting`` is what it changes, or checks, outside mawl.
     """
 
     name: str

@@ -12,6 +12,7 @@ from mawl.definitions.metric import (
 )
 
 PAGE = "docs/design/campaigns.md"
+SMT = "docs/design/threads.md, Modes as an experiment"
 ARM_SETTINGS = "docs/design/arm-settings.md"
 ORDER, SPREAD, KNEE, SCALING = (
     f"{PAGE}, {heading}" for heading in ("Order", "Spread", "The knee", "Scaling over nodes")
@@ -22,7 +23,9 @@ CAMPAIGN_METRICS: tuple[Metric, ...] = (
         "warm_up.position", "0: the warm-up run is made before all others, and counts in no figure.", ORDER
     ),
     count_metric("slots.*.position", "Place of the run in the order of the campaign, from 1.", ORDER),
-    count_metric("arms.*.size", "Sessions or nodes of the arm, where the campaign varies them.", ORDER),
+    count_metric(
+        "arms.*.size", "Sessions, nodes or threads of a core, where the campaign varies them.", ORDER
+    ),
     count_metric("arms.*.runs", "Runs of the arm that are finished.", ORDER),
     count_metric("arms.*.planned", "Runs of the arm that are made or to be made.", ORDER),
     count_metric("arms.*.completed", "Finished runs of the arm in which every job went well.", ORDER),
@@ -36,6 +39,17 @@ CAMPAIGN_METRICS: tuple[Metric, ...] = (
         "Times that it was read back around runs, and was not.",
         f"{ARM_SETTINGS}, What counts as taken?",
     ),
+    count_metric("smt.*.threads", "Hardware threads of a core in this mode.", SMT),
+    count_metric("smt.*.runs", "Finished runs in this mode.", SMT),
+    seconds_metric("smt.*.real_time_seconds", "Median over runs of time.real_time_seconds.", SMT),
+    seconds_metric("smt.*.elapsed_seconds", "Median over runs of time.elapsed_seconds.", SMT),
+    rate_metric(
+        "smt.*.bytes_per_second",
+        "Median over runs of io.application.run_mean.total_bytes_per_second.",
+        SMT,
+    ),
+    ratio_metric("smt.*.core_busy_ratio", "Median over runs of host.core_busy_ratio.", SMT),
+    ratio_metric("smt.*.cpu_busy_ratio", "Median over runs of host.cpu_busy_ratio.", SMT),
     count_metric("arms.*.figures.*.runs", "Runs that the figure is over.", SPREAD),
     *(
         Metric(f"arms.*.figures.*.{name}", "-", "float", f"{definition}, in the figure's unit.", SPREAD)

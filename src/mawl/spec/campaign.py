@@ -12,10 +12,10 @@ from mawl.spec.forms import NodeCounts, Switch, TwoFiles, Whole, YesNo
 from mawl.spec.option import Option, options_of
 from mawl.spec.record import MOST_SESSIONS
 
-AskedKind = Literal["repeat", "ab", "find-sessions", "scaling"]
-RUNS_OF_AN_ARM: dict[AskedKind, int] = {"repeat": 1, "ab": 5, "find-sessions": 3, "scaling": 1}
-"""Where ``--repeat`` says nothing; for ``find-sessions``: at the knee, for ``ab``: as many as a statement
-needs (``comparison.fewest_runs``)."""
+AskedKind = Literal["repeat", "ab", "find-sessions", "scaling", "smt"]
+RUNS_OF_AN_ARM: dict[AskedKind, int] = {"repeat": 1, "ab": 5, "find-sessions": 3, "scaling": 1, "smt": 5}
+"""Where ``--repeat`` says nothing; for ``find-sessions``: at the knee, for ``ab`` and ``smt``: as many as a
+statement needs (``comparison.fewest_runs``)."""
 
 MOST_REPEATS = 1000
 
@@ -76,6 +76,15 @@ class CampaignSpec(msgspec.Struct, frozen=True, kw_only=True):
             brief="a campaign: the run on the first 1, 2, 4 nodes, say",
         ),
     ] = ()
+    smt: Annotated[
+        bool,
+        Option(
+            form=Switch(),
+            help="a campaign: the run with each number of hardware threads of a core that the machine offers "
+            f"(SMT), {RUNS_OF_AN_ARM['smt']} runs each; mawl switches the mode, reads it back, and sets it "
+            "back at the end (root)",
+        ),
+    ] = False
     warm_up: Annotated[
         bool | None,
         Option(
@@ -97,6 +106,8 @@ class CampaignSpec(msgspec.Struct, frozen=True, kw_only=True):
             found.append("ab")
         if self.find_sessions:
             found.append("find-sessions")
+        if self.smt:
+            found.append("smt")
         return [*found, "scaling"] if self.scaling else found
 
     def runs_of_an_arm(self, kind: AskedKind) -> int:
@@ -119,6 +130,8 @@ class CampaignSpec(msgspec.Struct, frozen=True, kw_only=True):
                 why="it finds the size of one machine",
                 cure="run it on a node, then --scaling over the nodes",
             )
+        if self.kind == "smt":
+            self._check_smt(given, several=several)
         if self.kind != "scaling":
             return
         if not several:
@@ -128,6 +141,20 @@ class CampaignSpec(msgspec.Struct, frozen=True, kw_only=True):
         for name in ("on", "nodes"):
             if name in given:
                 raise UsageError(f"--{name} does not go with --scaling, which chooses the nodes itself")
+
+    def _check_smt(self, given: Collection[str], *, several: bool) -> None:
+        if several:
+            raise UsageError(
+                "--smt does not go with a run on several nodes",
+                why="it switches the mode of this machine alone",
+                cure="run it on a node",
+            )
+        if "cores" in given:
+            raise UsageError(
+                "--smt does not go with --cores",
+                why="that counts hardware threads, of which each mode has other ones",
+                cure="leave it out: all cores are used in each mode",
+            )
 
 
 CAMPAIGN_OPTIONS = options_of(CampaignSpec)

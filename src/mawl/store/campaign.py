@@ -102,8 +102,8 @@ def locate_campaign(name: str, runs: Path) -> Path:
             "is no campaign",
             where=name or "an empty name",
             why=f"it has no {RECORD}",
-            cure="name the folder that mawl run --repeat, --ab, --scaling or --find-sessions, or mawl tune "
-            "search, made",
+            cure="name the folder that mawl run --repeat, --ab, --smt, --scaling or --find-sessions, or mawl "
+            "tune search, made",
         )
     return folder.resolve()
 

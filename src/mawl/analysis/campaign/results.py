@@ -12,6 +12,7 @@ import msgspec
 from mawl.analysis.campaign.arm_settings import ArmSettingFound
 from mawl.analysis.campaign.knee import Knee, SessionRun, Tried, knee_of, tried
 from mawl.analysis.campaign.session_run import refused_run, session_run
+from mawl.analysis.campaign.smt import SmtRow, smt_rows, smt_sentence
 from mawl.analysis.comparison.compare import Comparison, compare
 from mawl.analysis.comparison.figures import FIGURES
 from mawl.analysis.comparison.places import verdicts
@@ -85,6 +86,8 @@ class CampaignFound(msgspec.Struct, frozen=True, kw_only=True):
     comparison: Comparison | None = None
     comparison_reason: str | None = None
     settings: list[ArmSettingFound] = []
+    smt: list[SmtRow] = []
+    smt_sentence: str | None = None
     scaling: list[ScalingRow] = []
     knee: Knee | None = None
     sessions: list[Tried] = []
@@ -103,7 +106,9 @@ def found(
     """What a campaign's finished runs, by position, say together; ``settings`` are those of its arms."""
     by_arm = {arm.name: _of(record, arm.name, runs) for arm in record.arms}
     arms = [_arm(record, name, own) for name, own in by_arm.items()]
-    comparison, reason = _comparison(record, by_arm) if record.kind == "ab" else (None, None)
+    compares = record.kind in ("ab", "smt")
+    comparison, reason = _comparison(record, by_arm) if compares else (None, None)
+    modes = smt_rows(record, by_arm) if record.kind == "smt" else []
     said = session_runs(record, runs) if record.kind == "find-sessions" else []
     return CampaignFound(
         name=record.name,
@@ -116,6 +121,8 @@ def found(
         comparison=comparison,
         comparison_reason=reason,
         settings=list(settings),
+        smt=modes,
+        smt_sentence=smt_sentence(modes, comparison) if modes else None,
         scaling=_scaling(record, by_arm) if record.kind == "scaling" else [],
         knee=knee_of(said, record.search) if said and record.search is not None else None,
         sessions=tried(said),
@@ -197,9 +204,10 @@ def _arm(record: Campaign, name: str, runs: Sequence[ComparedRun]) -> ArmFound:
 def _comparison(
     record: Campaign, by_arm: Mapping[str, Sequence[ComparedRun]]
 ) -> tuple[Comparison | None, str | None]:
-    """The first arm against the second, or why there is none."""
+    """The first arm against the last, or why there is none."""
     try:
-        one, other = (side_of(record.arm(name).title or name, runs) for name, runs in by_arm.items())
+        first, *_, last = by_arm.items()
+        one, other = (side_of(record.arm(name).title or name, runs) for name, runs in (first, last))
         return compare(one, other, anyway=True), None
     except UsageError as error:
         return None, str(error)

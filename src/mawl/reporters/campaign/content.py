@@ -14,13 +14,14 @@ from mawl.reporters.comparison.sentences import Line
 from mawl.reporters.comparison.tables import ComparisonTable
 from mawl.reporters.comparison.tables import tables as comparison_tables
 from mawl.reporters.figure import ABSENT, figure, format_count
-from mawl.units import counted_noun, format_change, format_rate, format_ratio, format_seconds
+from mawl.units import counted_noun, format_change, format_percent, format_rate, format_ratio, format_seconds
 
 QUESTIONS = {
     "repeat": "how far do the figures scatter from run to run?",
     "ab": "is there a difference, and is it more than noise?",
     "find-sessions": "how many sessions does this machine carry?",
     "scaling": "what do more nodes give?",
+    "smt": "do more hardware threads of a core help?",
     "search": "which options are better?",
 }
 SPREAD_NOTE = (
@@ -28,6 +29,7 @@ SPREAD_NOTE = (
     "runs; deviation: of one run, as a share of the mean"
 )
 TRIED_NOTE = "agreeing: runs that said what most did; slowdown: the median run's median job"
+MODES_NOTE = "medians over runs; a core is busy when any of its threads is; real time: sum of all jobs"
 SETTINGS_NOTE = "read back: before and after each run; as asked: of these readings"
 SCALING_NOTE = (
     "each node runs the whole workload: speedup is of throughput against the fewest nodes, efficiency is "
@@ -45,6 +47,8 @@ def head(found: CampaignFound) -> list[Line]:
     lines: list[Line] = [("outcome", _outcome(found))]
     if found.kind == "find-sessions":
         lines.append(("sessions", knee(found.knee)))
+    if found.smt_sentence is not None:
+        lines.append(("SMT", found.smt_sentence))
     if found.comparison is not None:
         lines += sentences.head(found.comparison)
     if found.comparison_reason is not None:
@@ -64,12 +68,12 @@ def tables(found: CampaignFound) -> list[ComparisonTable]:
     if found.comparison is not None:
         return [
             *comparison_tables(found.comparison),
-            *(table for table in (_settings(found), _runs(found)) if table.rows),
+            *(table for table in (_modes(found), _settings(found), _runs(found)) if table.rows),
         ]
     every = [_tried(found), _scaled(found)]
     if found.kind in ("repeat", "search"):
         every += [_spread(arm, alone=len(found.arms) == 1) for arm in found.arms]
-    return [table for table in (*every, _settings(found), _runs(found)) if table.rows]
+    return [table for table in (*every, _modes(found), _settings(found), _runs(found)) if table.rows]
 
 
 def knee(found: Knee | None) -> str:
@@ -199,6 +203,33 @@ def _scaled(found: CampaignFound) -> ComparisonTable:
         head=("nodes", "runs", "elapsed", "throughput", "speedup", "efficiency", "elapsed ratio"),
         rows=rows,
         note=SCALING_NOTE,
+    )
+
+
+def _modes(found: CampaignFound) -> ComparisonTable:
+    rows = [
+        (
+            one.title or one.arm,
+            figure(one.threads, format_count),
+            str(one.runs),
+            figure(one.elapsed_seconds, format_seconds),
+            figure(one.real_time_seconds, format_seconds),
+            figure(one.bytes_per_second, format_rate),
+            figure(one.core_busy_ratio, format_percent),
+            figure(one.cpu_busy_ratio, format_percent),
+        )
+        for one in found.smt
+    ]
+    bases = ", ".join(dict.fromkeys(one.core_busy_basis for one in found.smt if one.core_busy_basis))
+    return ComparisonTable(
+        name="modes",
+        title="modes of hardware threads",
+        head=(
+            *("mode", "threads", "runs", "elapsed", "real time"),
+            *("throughput", "cores busy", "threads busy"),
+        ),
+        rows=rows,
+        note=f"{MODES_NOTE}; cores busy: {bases}" if bases else MODES_NOTE,
     )
 
 

@@ -1,0 +1,109 @@
+"""Modes of hardware threads as arms, over a plain file as the control, and the sentence about them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from mawl.analysis.campaign.results import found
+from mawl.analysis.campaign.smt import smt_sentence
+from mawl.campaigns.order import back_and_forth
+from mawl.campaigns.series import begin, conduct, held
+from mawl.campaigns.smt import smt_arms
+from mawl.commands.campaign_place import this_machine
+from mawl.commands.campaign_settings import settings_of
+from mawl.errors import UsageError
+from mawl.measure.smt import Smt, SmtMode
+from mawl.model.campaign import Arm, Campaign
+from mawl.reporters.campaign import markdown, text
+from mawl.spec.campaign import CampaignSpec
+from mawl.spec.record import RunSpec
+from tests.fakes.campaign_runs import FakeRuns, campaign
+from tests.fakes.found_campaigns import all_runs, finished
+
+
+def power(control: Path, current: str = "SMT=4") -> Smt:
+    """A POWER system whose mode is in a file."""
+    modes = [
+        SmtMode(word=f"SMT={threads}", threads=threads, command=f"echo SMT={threads} > {control}")
+        for threads in (1, 4, 8)
+    ]
+    (now,) = (mode for mode in modes if mode.word == current)
+    return Smt(check=f"cat {control}", current=now, modes=modes)
+
+
+def record(control: Path, repeats: int = 2) -> Campaign:
+    arms = smt_arms(power(control), RunSpec(workload="tiny"))
+    return campaign(
+        kind="smt",
+        arms=arms,
+        slots=back_and_forth(arms, repeats),
+        machine=this_machine(),
+        directory=str(control.parent),
+    )
+
+
+def test_each_mode_is_on_in_the_runs_of_its_arm_and_the_first_one_at_the_end(tmp_path: Path) -> None:
+    control, folder = tmp_path / "control", tmp_path / "c"
+    control.write_text("SMT=4\n")
+    folder.mkdir()
+    seen: list[tuple[str, str]] = []
+
+    class Looking(FakeRuns):
+        def __call__(self, arm: Arm, folder: Path, lock: int) -> None:
+            seen.append((arm.name, control.read_text().strip()))
+            super().__call__(arm, folder, lock)
+
+    made = record(control)
+    with held(folder) as lock, settings_of(folder, made) as changing:
+        assert conduct(begin(folder, made, Looking(), lock, changing)).outcome == "completed"
+    assert seen == [
+        *(("smt-1", "SMT=1"), ("smt-4", "SMT=4"), ("smt-8", "SMT=8")),
+        *(("smt-8", "SMT=8"), ("smt-4", "SMT=4"), ("smt-1", "SMT=1")),
+    ]
+    assert control.read_text() == "SMT=4\n"
+
+
+def test_the_mode_that_is_on_is_checked_and_the_others_go_back_to_it(tmp_path: Path) -> None:
+    settings = {arm.name: arm.setting for arm in record(tmp_path / "control").arms}
+    four, eight = settings["smt-4"], settings["smt-8"]
+    assert four is not None and (four.before, four.after, four.expect) == (None, None, "SMT=4")
+    assert eight is not None and eight.after == f"echo SMT=4 > {tmp_path / 'control'}"
+    assert all(setting is not None and setting.problem() is None for setting in settings.values())
+
+
+@pytest.mark.parametrize(
+    ("factor", "sentence"),
+    [
+        (1.0, "as in the paper, SMT=1 and SMT=8 perform alike"),
+        (0.5, "contrary to what the paper measured with 20 sessions"),
+        (2.0, "contrary to the paper, jobs were slower with SMT=8 than with SMT=1"),
+    ],
+)
+def test_it_ends_with_the_sentence_of_the_paper_or_its_contrary(
+    factor: float, sentence: str, tmp_path: Path
+) -> None:
+    made = finished(record(tmp_path / "control", repeats=5))
+    told = found(made, all_runs(made, {"smt-1": 1.0, "smt-4": 1.0, "smt-8": factor}))
+    assert told.smt_sentence is not None and told.smt_sentence.startswith(sentence)
+    assert [(row.threads, row.runs) for row in told.smt] == [(1, 5), (4, 5), (8, 5)]
+    assert f"SMT        {sentence.split(',')[0]}" in text.render(told)
+    assert "## modes of hardware threads" in markdown.render(told).lower()
+
+
+def test_without_enough_runs_nothing_is_decided(tmp_path: Path) -> None:
+    made = finished(record(tmp_path / "control"))
+    told = found(made, all_runs(made, {"smt-1": 1.0, "smt-4": 1.0, "smt-8": 2.0}))
+    assert told.smt_sentence == smt_sentence([], None)
+    one = msgspec.structs.replace(made, slots=made.slots[:1])
+    assert found(one, {}).smt_sentence == told.smt_sentence
+
+
+@pytest.mark.parametrize("given", ["ssh", "cluster", "cores"])
+def test_what_does_not_go_with_it_is_refused(given: str) -> None:
+    with pytest.raises(UsageError, match="--smt does not go with"):
+        CampaignSpec(smt=True).check({given})
+    with pytest.raises(UsageError, match="do not go together"):
+        CampaignSpec(smt=True, ab=("a", "b")).check(())
