@@ -15,7 +15,7 @@ from mawl.campaigns.smt import smt_arms
 from mawl.commands.campaign_place import this_machine
 from mawl.commands.campaign_settings import settings_of
 from mawl.errors import UsageError
-from mawl.measure.smt import Smt, SmtMode
+from mawl.measure.smt import SmtMode, SmtModes
 from mawl.model.campaign import Arm, Campaign
 from mawl.reporters.campaign import markdown, text
 from mawl.spec.campaign import CampaignSpec
@@ -24,14 +24,14 @@ from tests.fakes.campaign_runs import FakeRuns, campaign
 from tests.fakes.found_campaigns import all_runs, finished
 
 
-def power(control: Path, current: str = "SMT=4") -> Smt:
+def power(control: Path, current: str = "SMT=4") -> SmtModes:
     """A POWER system whose mode is in a file."""
     modes = [
         SmtMode(word=f"SMT={threads}", threads=threads, command=f"echo SMT={threads} > {control}")
         for threads in (1, 4, 8)
     ]
     (now,) = (mode for mode in modes if mode.word == current)
-    return Smt(check=f"cat {control}", current=now, modes=modes)
+    return SmtModes(check=f"cat {control}", current=now, modes=modes)
 
 
 def record(control: Path, repeats: int = 2) -> Campaign:

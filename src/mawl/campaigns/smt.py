@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.measure.smt import Smt, SmtMode
+from mawl.measure.smt import SmtMode, SmtModes
 from mawl.model.campaign import Arm
 from mawl.spec.arm_setting import ArmSetting
 from mawl.spec.record import RunSpec
@@ -10,7 +10,7 @@ from mawl.spec.record import RunSpec
 NAME = "SMT mode"
 
 
-def smt_arms(smt: Smt, spec: RunSpec) -> list[Arm]:
+def smt_arms(smt: SmtModes, spec: RunSpec) -> list[Arm]:
     """The arms, fewest threads first; ``size`` is the threads of a core, where they are known.
 
     The mode that is on now is only checked; every other one is set, and undone by setting that one again.
@@ -18,7 +18,7 @@ def smt_arms(smt: Smt, spec: RunSpec) -> list[Arm]:
     return [_arm(mode, smt, spec) for mode in smt.modes]
 
 
-def _arm(mode: SmtMode, smt: Smt, spec: RunSpec) -> Arm:
+def _arm(mode: SmtMode, smt: SmtModes, spec: RunSpec) -> Arm:
     now = mode == smt.current
     word = mode.word.lower().replace("=", "-")
     return Arm(

@@ -36,7 +36,7 @@ class SmtMode(msgspec.Struct, frozen=True, kw_only=True):
     command: str
 
 
-class Smt(msgspec.Struct, frozen=True, kw_only=True):
+class SmtModes(msgspec.Struct, frozen=True, kw_only=True):
     """All modes, fewest threads first; ``check`` prints the ``word`` of the mode that is ``current``."""
 
     check: str
@@ -44,7 +44,7 @@ class Smt(msgspec.Struct, frozen=True, kw_only=True):
     modes: list[SmtMode]
 
 
-def read_smt(sys: Path = Path("/sys"), power_tool: str | None = None) -> Smt:
+def read_smt(sys: Path = Path("/sys"), power_tool: str | None = None) -> SmtModes:
     """The modes of this machine; ``power_tool`` is the path of ppc64_cpu (default: as found in PATH).
 
     Raises :class:`~mawl.errors.UnsuitableMachineError` where there is no second mode.
@@ -53,7 +53,7 @@ def read_smt(sys: Path = Path("/sys"), power_tool: str | None = None) -> Smt:
     return _of_linux(sys) if tool is None else _of_power(tool)
 
 
-def _of_linux(sys: Path) -> Smt:
+def _of_linux(sys: Path) -> SmtModes:
     control = sys / CONTROL
     try:
         word = control.read_text().strip()
@@ -70,10 +70,10 @@ def _of_linux(sys: Path) -> Smt:
     ]
     if word == "on" and siblings == 1:
         raise _without("SMT is on, and each core shows one thread: a virtual machine may hide the others")
-    return Smt(check=f"cat {path}", current=modes[word == "on"], modes=modes)
+    return SmtModes(check=f"cat {path}", current=modes[word == "on"], modes=modes)
 
 
-def _of_power(tool: str) -> Smt:
+def _of_power(tool: str) -> SmtModes:
     said = _printed(tool, "--threads-per-core")
     found = re.fullmatch(r"Threads per core: ([1-9][0-9]?)", said)
     if found is None:
@@ -90,7 +90,7 @@ def _of_power(tool: str) -> Smt:
     current = next((mode for mode in modes if mode.word == word), None)
     if current is None:
         raise _without(f"{tool} --smt -n printed {word[:80]!r}: cores differ, or the mode is not known")
-    return Smt(check=f"{path} --smt -n", current=current, modes=modes)
+    return SmtModes(check=f"{path} --smt -n", current=current, modes=modes)
 
 
 def _printed(tool: str, *arguments: str) -> str:
