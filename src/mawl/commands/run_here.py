@@ -28,6 +28,7 @@ from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import Needs, with_commands
 from mawl.plan.processors import parse_cores
 from mawl.plan.solo import kinds, solo_plan
+from mawl.plan.workload import Plan
 from mawl.runner.inputs import Inputs, check_space
 from mawl.runner.machine_before import check_memory, core_speed_for, free_space, load_before
 from mawl.runner.request import RunRequest
@@ -36,7 +37,11 @@ from mawl.spec.record import RunSpec
 from mawl.store.files import lies_in
 from mawl.store.layout import PROBE
 from mawl.store.probe import read_probe, write_probe
+from mawl.units import format_seconds
 from mawl.volumes import Volumes
+
+QUIET_SECONDS = 10.0
+"""Without a job for longer than this, a person would take the run for stuck."""
 
 
 def show_plan(spec: RunSpec, *, for_scripts: bool) -> None:
@@ -82,6 +87,8 @@ def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
         if alone is not None and alone.outcome == "interrupted":
             return folder, alone
         _check_memory(peaks.needs(plan), spec)
+    if (notice := wait_notice(plan)) is not None:
+        print(notice, file=sys.stderr)
     facts = _carry(
         msgspec.structs.replace(
             request,
@@ -98,6 +105,15 @@ def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
     if probed is not None:
         write_probe(folder / PROBE, probed)
     return folder, facts
+
+
+def wait_notice(plan: Plan) -> str | None:
+    """A sentence where no job starts for some time, as in a night whose window begins before its first job."""
+    if plan.first_start_seconds <= QUIET_SECONDS:
+        return None
+    wait = format_seconds(plan.first_start_seconds)
+    clock = "; --arrivals closed ignores the clock" if any(job.derived for job in plan.jobs()) else ""
+    return f"notice: the first job starts {wait} into the run, as {plan.workload} has it{clock}"
 
 
 def _limits(spec: RunSpec) -> tuple[tuple[int, ...] | None, Probe | None]:

@@ -91,6 +91,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         """Jobs that the start gate releases together."""
         return sum(job.gate == START_GATE for job in self.jobs())
 
+    @property
+    def first_start_seconds(self) -> float:
+        """How long after the start of the run the first job may start, by the delays of the plan."""
+        return min(
+            session.start_delay_seconds + job.start_delay_seconds
+            for session in self.sessions
+            for job in session.stages[0]
+        )
+
 
 def precedence(plan: Plan) -> dict[str, set[str]]:
     """Each job's direct predecessors: the stage before it in its session, and its dependencies."""
