@@ -10,6 +10,7 @@ import pytest
 
 from mawl.analysis.outline import Outline, outline
 from mawl.analysis.view import RunView
+from mawl.model.summary.judgement import Finding
 from mawl.plan.catalogue import CATALOGUE
 from mawl.reporters.columns import LEAST_WIDTH, LINE_WIDTH
 from mawl.reporters.screen import MOST_LINES, render
@@ -87,6 +88,19 @@ def test_a_failure_tells_its_reason_also_after_a_long_path() -> None:
     lines = render(BARE, as_summary(judge(facts(), [record], summary_of(facts(), [record])))).splitlines()
     (line,) = [line for line in lines if line.startswith("failed: s1-1: ")]
     assert line.endswith("/manifest.json: the manifest cannot be read: broken")
+
+
+def test_two_findings_with_one_cure_are_one_line() -> None:
+    summary = as_summary(judged())
+    assert summary.validity is not None
+    finding = Finding(
+        rule="competition", severity="preliminary", sentence="others", cure="end other programs"
+    )
+    found = [finding, msgspec.structs.replace(finding, sentence="others at the devices")]
+    twice = msgspec.structs.replace(
+        summary, validity=msgspec.structs.replace(summary.validity, findings=found)
+    )
+    assert render(BARE, twice).count("competition: end other programs") == 1
 
 
 def test_nothing_from_a_run_can_steer_the_terminal_or_forge_a_line() -> None:

@@ -108,7 +108,7 @@ def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
 
 
 def wait_notice(plan: Plan) -> str | None:
-    """A sentence where no job starts for some time, as in a night whose window begins before its first job."""
+    """A sentence where no job starts for some time: a night whose window begins before its first job, say."""
     if plan.first_start_seconds <= QUIET_SECONDS:
         return None
     wait = format_seconds(plan.first_start_seconds)

@@ -242,7 +242,8 @@ def _next_steps(summary: Summary, room: int, width: int) -> list[str]:
         for failure in summary.failures
     ]
     findings = summary.validity.findings if summary.validity else []
-    lines += [f"{one.rule}: {one.cure}" for one in findings if one.severity != "remark"]
+    # Several findings of a rule may have one cure.
+    lines += dict.fromkeys(f"{one.rule}: {one.cure}" for one in findings if one.severity != "remark")
     lines += [f"remark: {remark}" for remark in summary.remarks if remark not in damaged]
     if room < 1 or not lines:
         return []
