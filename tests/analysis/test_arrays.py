@@ -151,3 +151,22 @@ def test_over_time_each_window_has_its_own_figure_or_none() -> None:
             pytest.approx(0.004),
         ],
     }
+
+
+def test_a_volume_has_its_own_saving_and_one_without_says_so() -> None:
+    every = [
+        (1000.0 + 60 * n, 60.0, {"saved_ratio": 0.1 * n, "read_bytes_per_second": 8.0}) for n in range(1, 5)
+    ]
+    held = ArrayStatistics(
+        files=[], volumes=[volume("a", every), volume("b", every[:1]), volume("c", every, role=None)]
+    )
+    missing: dict[str, str] = {}
+    block = arrays_block(facts(), None, WINDOWS, held, missing)
+    assert block is not None
+    assert [(one.volume, one.role, one.read_bytes_per_second) for one in block.volumes] == [
+        *(("a", "data", 8.0), ("b", "data", None)),
+    ]
+    assert block.volumes[0].saved_ratio == pytest.approx(0.25)
+    assert block.volumes[1].saved_ratio is None
+    assert "less than half" in missing["arrays.volumes.1.saved_ratio"]
+    assert "arrays.volumes.0.saved_ratio" not in missing

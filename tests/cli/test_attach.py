@@ -67,6 +67,13 @@ def test_an_array_is_imported_with_the_host_and_stands_beside_it(
         0.9,
         0.5,
     )
+    volumes = arrays(capsys)["volumes"]
+    assert [(one["array"], one["volume"], one["role"], one["saved_ratio"]) for one in volumes] == [
+        ("XIV", f"sasdata0{number}", "data", 0.5) for number in (1, 2)
+    ]
+    assert main(["report", "latest", "--all"]) == 0
+    told = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "XIV sasdata01 data 1.50 MB/s 500 kB/s 50 %" in told
     assert main(["report", "latest", "--format", "html"]) == 0
     page = capsys.readouterr().out
     assert "Throughput at the array" in page and "Latency at the array" in page

@@ -14,11 +14,13 @@ from mawl.analysis.series import RunSamples
 from mawl.analysis.windows import Windows
 from mawl.model.arrays import ArrayInterval, ArrayStatistics, ArrayVolume
 from mawl.model.run import RunFacts
-from mawl.model.summary.arrays import ArrayRoleFigures, Arrays, StorageSide
+from mawl.model.summary.arrays import ArrayRoleFigures, Arrays, ArrayVolumeFigures, StorageSide
 from mawl.spec.program_options import ROLES, Role
 
 LEAST_COVERED = 0.5
 """Of a window and of the active phase: what less of it is known has no figure."""
+
+VOLUME_FIGURES = ("read_bytes_per_second", "written_bytes_per_second", "saved_ratio")
 
 Values = list[float | None]
 Figure = Callable[[ArrayInterval], float | None]
@@ -49,7 +51,22 @@ def arrays_block(
     if not by_role:
         missing["arrays"] = "no volume of the array has a role: add roles to its map"
         return None
-    return Arrays(by_role=by_role)
+    return Arrays(by_role=by_role, volumes=_volumes(held, edges, missing))
+
+
+def _volumes(held: ArrayStatistics, edges: Sequence[float], missing: Missing) -> list[ArrayVolumeFigures]:
+    """Each volume with a role, over the active phase."""
+    found: list[ArrayVolumeFigures] = []
+    for volume in (one for one in held.volumes if one.role is not None):
+        figures = {name: _share([volume], edges, attrgetter(name)) for name in VOLUME_FIGURES}
+        path = f"arrays.volumes.{len(found)}"
+        for name, value in figures.items():
+            if value is None:
+                missing[f"{path}.{name}"] = "the statistics have it for less than half of the active phase"
+        found.append(
+            ArrayVolumeFigures(array=volume.array, volume=volume.name, role=str(volume.role), **figures)
+        )
+    return found
 
 
 def arrays_over_time(held: ArrayStatistics, windows: Windows) -> dict[str, Values]:

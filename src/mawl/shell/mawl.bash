@@ -65,7 +65,7 @@ _mawl_values() {
         words='auto always never'
         ;;
     report:--table)
-        words='summary jobs steps events samples arrays devices energy nodes programs roles storage_servers threads volumes windows all'
+        words='summary jobs steps events samples array_volumes arrays devices energy nodes programs roles storage_servers threads volumes windows all'
         ;;
     compare:--format | history:--format)
         words='text json markdown html'

@@ -212,7 +212,7 @@ complete -c mawl -n '__mawl_at report' -l format -x -a 'text json html markdown 
 complete -c mawl -n '__mawl_at report' -l all -d 'with text: every table instead of one screen'
 complete -c mawl -n '__mawl_at report' -l color -x -a 'auto always never' -d 'with text: colours on a terminal (default, unless NO_COLOR is set), …'
 complete -c mawl -n '__mawl_at report' -l job -x -d 'with saslog: only this job'
-complete -c mawl -n '__mawl_at report' -l table -x -a 'summary jobs steps events samples arrays devices energy nodes programs roles storage_servers threads volumes windows all' -d 'with csv: which table (default: summary)'
+complete -c mawl -n '__mawl_at report' -l table -x -a 'summary jobs steps events samples array_volumes arrays devices energy nodes programs roles storage_servers threads volumes windows all' -d 'with csv: which table (default: summary)'
 complete -c mawl -n '__mawl_at report' -l output -r -F -d 'write there instead of to the terminal (html without it: to …'
 complete -c mawl -n '__mawl_at report' -l runs -x -a '(__fish_complete_directories)' -d 'where run folders are (default: ./runs)'
 complete -c mawl -n '__mawl_at report' -l fail-on -x -a 'not-carried below-guideline slower' -d 'exit with 3 where this is so, with 4 where it is not known'

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.definitions.figure import Number, block, count, listing, rate, seconds, share, words
+from mawl.definitions.figure import Number, block, count, listing, rate, seconds, share, text, words
 
 ARRAY_PAGE = "docs/design/arrays.md, Array and host"
 ASSUMED = (
@@ -69,7 +69,26 @@ class ArrayRoleFigures(msgspec.Struct, kw_only=True):
     ]
 
 
+class ArrayVolumeFigures(msgspec.Struct, kw_only=True):
+    """A volume at an array, whose role is known."""
+
+    array: Annotated[str, text("The array that the volume is on.", ARRAY_PAGE)]
+    volume: Annotated[str, text("Its name at the array; empty for all of an array.", ARRAY_PAGE)]
+    role: Annotated[str, text("The role that the map gives it.", ARRAY_PAGE)]
+    read_bytes_per_second: Annotated[
+        Number | None, rate("Read at the array, mean over the active phase.", ARRAY_PAGE)
+    ]
+    written_bytes_per_second: Annotated[
+        Number | None, rate("Written at the array, mean over the active phase.", ARRAY_PAGE)
+    ]
+    saved_ratio: Annotated[
+        Number | None,
+        share("Saving of the volume by compression as the array states it: mean over time.", ARRAY_PAGE),
+    ]
+
+
 class Arrays(msgspec.Struct, kw_only=True):
     """Storage arrays whose statistics joined the run."""
 
     by_role: Annotated[dict[str, ArrayRoleFigures], block(member="role")]
+    volumes: Annotated[list[ArrayVolumeFigures], block()]

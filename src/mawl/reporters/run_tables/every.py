@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mawl.reporters.run_tables.array_volumes import ARRAY_VOLUMES
 from mawl.reporters.run_tables.arrays import ARRAYS
 from mawl.reporters.run_tables.cpu_account import CPU_ACCOUNT
 from mawl.reporters.run_tables.demand import DEMAND
@@ -33,6 +34,7 @@ RUN_TABLES: tuple[RunTable, ...] = (
     VOLUMES,
     DEMAND,
     ARRAYS,
+    ARRAY_VOLUMES,
     PROGRAMS,
     PROGRAM_WAITS,
     DEVICES,
