@@ -54,7 +54,8 @@ class OverTime(msgspec.Struct, frozen=True, kw_only=True):
 def over_time(facts: RunFacts, samples: RunSamples | None, span: tuple[float, float]) -> OverTime:
     """A run between two points in time (seconds since the epoch): first start and last end.
 
-    Columns: ``{application,device}_{read,write}_bytes_per_second`` and for each role
+    Columns: ``{application,device}_{read,write}_bytes_per_second``, ``device_latency_seconds`` (time of
+    requests at the devices over their number, queues included) and for each role
     ``{role}_{read,write}_bytes_per_second`` and ``{role}_{read,write}_latency_seconds`` (mean of the
     calls of the step); ``cpu_{user,system,iowait,steal}_ratio``; ``jobs_running``, ``jobs_on_cpu``,
     ``jobs_in_run_queue``, ``jobs_blocked_{data,work,util,other}`` (mean numbers of jobs);
@@ -71,6 +72,7 @@ def over_time(facts: RunFacts, samples: RunSamples | None, span: tuple[float, fl
         "application_write_bytes_per_second": steps.rate(["application_written_bytes"]),
         "device_read_bytes_per_second": steps.rate(device.read),
         "device_write_bytes_per_second": steps.rate(device.write),
+        "device_latency_seconds": _device_latency(steps, samples, device.read or []),
         **_roles(steps),
         **_cpu(steps),
         **_jobs(steps),
@@ -153,6 +155,26 @@ def _roles(steps: _Steps) -> dict[str, Floats | None]:
                 mean = seconds / np.where(calls > 0, calls, np.nan)
                 found[f"{role}_{way}_latency_seconds"] = mean
     return found
+
+
+def _device_latency(steps: _Steps, samples: RunSamples, read_bytes: Sequence[str]) -> Floats | None:
+    """Mean time of a request at the devices whose counters of bytes are given; None where one lacks it."""
+    devices = [name.removesuffix(".read_bytes") for name in read_bytes]
+    there = {name for node in samples.nodes for name in samples.names(node)}
+    for requests, seconds in (
+        (("requests",), ("request_seconds",)),
+        (
+            ("reads", "writes"),
+            ("read_seconds", "write_seconds"),
+        ),
+    ):
+        names = [
+            [f"{device}.{figure}" for device in devices for figure in some] for some in (requests, seconds)
+        ]
+        if devices and there.issuperset([*names[0], *names[1]]):
+            number, time = (steps.rate(some) for some in names)
+            return None if number is None or time is None else time / np.where(number > 0, number, np.nan)
+    return None
 
 
 def _cpu(steps: _Steps) -> dict[str, Floats | None]:

@@ -63,3 +63,21 @@ def test_the_run_of_median_elapsed_time_stands_for_its_side() -> None:
     assert middle(runs) is runs[2]
     assert middle(runs[:3]) is runs[2]
     assert middle([]) is None
+
+
+def test_latency_is_time_over_requests_at_all_devices_of_the_roles() -> None:
+    requests: dict[str, Rate] = {
+        "device.sda.reads": 100.0,
+        "device.sda.writes": 50.0,
+        "device.sda.read_seconds": 0.2,
+        "device.sda.write_seconds": 0.4,
+    }
+    assert course_of(20).device_latency_seconds is None
+    assert course_of(20, {**IDLE, **requests}).device_latency_seconds == pytest.approx([0.6 / 150] * 20)
+    whole: dict[str, Rate] = {"device.sda.requests": 10.0, "device.sda.request_seconds": 0.05}
+    assert course_of(20, {**IDLE, **whole}).device_latency_seconds == pytest.approx([0.005] * 20)
+    del requests["device.sda.write_seconds"]
+    assert course_of(20, {**IDLE, **requests}).device_latency_seconds is None
+    idle: dict[str, Rate] = {**requests, "device.sda.write_seconds": 0.0}
+    none_moved = {**IDLE, **idle, "device.sda.reads": 0.0, "device.sda.writes": 0.0}
+    assert course_of(20, none_moved).device_latency_seconds is None

@@ -20,6 +20,7 @@ SUMS = {
         "application_read_bytes_per_second",
         "application_write_bytes_per_second",
     ),
+    "device_latency_seconds": ("device_latency_seconds",),
     "jobs_running": ("jobs_running",),
     "cpu_busy_ratio": ("cpu_user_ratio", "cpu_system_ratio"),
 }
@@ -44,6 +45,7 @@ class RunOverTime(msgspec.Struct, frozen=True, kw_only=True):
     cpu_busy_ratio: Rates | None
     active_seconds: float
     elapsed_seconds: float
+    device_latency_seconds: Rates | None = None
 
 
 def run_over_time(view: RunView) -> RunOverTime | None:

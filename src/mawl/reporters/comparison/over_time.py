@@ -57,6 +57,14 @@ CHARTS = (
         "rate",
         "Bytes per second that programs read and wrote, cache hits included",
     ),
+    Over(
+        "latency",
+        "Latency at the device",
+        "device_latency_seconds",
+        "time of a request",
+        "latency",
+        "Mean time of a request at the devices of the roles, queues included",
+    ),
     Over("jobs", "Jobs running", "jobs_running", "jobs", "count", "Mean number of jobs that ran"),
     Over(
         "cpu",
