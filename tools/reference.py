@@ -7,7 +7,6 @@ code no longer agrees with.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,9 +15,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
+from mawl.commands import schema
 from mawl.commands.main import EXIT_CODES, build_parser
-from mawl.model.schema import schema_of
-from mawl.model.summary.summary import Judged
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS, mixed
 from mawl.plan.needs import tables_of
@@ -27,12 +25,10 @@ from mawl.plan.programs import Pass, Program, Step
 from mawl.plan.scale import SCALES
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import load_workload, make_plan, shipped
-from mawl.reporters.qualification import schema as qualification_schema
 from mawl.spec.files import RunKeys, RunOfPlan
 from mawl.spec.program_options import PLAIN_OPTIONS, ROLES, SIZE_OPTIONS, Options
 from mawl.spec.record import MOST_SESSIONS
 from mawl.spec.settings import FileSettings
-from mawl.store.layout import FORMAT_VERSION
 from mawl.units import format_bytes, format_memory
 from tools import measured, mix
 from tools.api_page import api_page
@@ -329,12 +325,6 @@ WRITERS: dict[str, Callable[[], list[str]]] = {
 }
 
 
-def summary_schema() -> str:
-    """The JSON Schema of ``mawl report --format json``."""
-    found = schema_of(Judged, "summary", FORMAT_VERSION, "What mawl report --format json prints")
-    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
-
-
 def main(arguments: Sequence[str]) -> int:
     """Write the pages, or with ``--check`` compare them; 1 when one is stale."""
     stale = []
@@ -342,10 +332,7 @@ def main(arguments: Sequence[str]) -> int:
         PAGES / f"{name}.md": "\n".join([NOTICE, "", *write()]).rstrip() + "\n"
         for name, write in WRITERS.items()
     }
-    texts |= {
-        PAGES / "qualify.schema.json": qualification_schema.render(),
-        PAGES / "summary.schema.json": summary_schema(),
-    }
+    texts |= {PAGES / "schemas" / f"{name}.schema.json": schema.text(name) for name in schema.FORMATS}
     texts |= {SHELL / name: text for name, text in shell.files().items()}
     for name, text in texts.items():
         path = ROOT / name

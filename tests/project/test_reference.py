@@ -27,7 +27,7 @@ def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_page_holds_every_thing_of_its_kind(pages: Path) -> None:
-    texts = {path.stem: path.read_text() for path in pages.iterdir()}
+    texts = {path.stem: path.read_text() for path in pages.glob("*.md")}
     assert set(texts) == {
         "api",
         "commands",
@@ -35,10 +35,8 @@ def test_every_page_holds_every_thing_of_its_kind(pages: Path) -> None:
         "options",
         "papers",
         "programs",
-        "qualify.schema",
         "rules",
         "signature",
-        "summary.schema",
         "thresholds",
         "workloads",
     }

@@ -21,7 +21,7 @@ def test_what_is_tried_is_what_pyproject_promises() -> None:
     assert set(versions.EXTRAS) == set(extras) - {"development"}
     assert all(text in wanted for name in versions.EXTRAS for text in extras[name])
     named = {one.rsplit(" ", 1)[-1] for one in project["classifiers"] if "Python :: 3." in one}
-    assert named == set(versions.TRIED) and project["requires-python"] == ">=3.11"
+    assert named == set(versions.PYTHONS) and project["requires-python"] == ">=3.11"
 
 
 def test_an_interpreter_is_found_by_path_and_among_those_of_pyenv(
@@ -69,12 +69,11 @@ def test_files_with_two_names_occupy_their_space_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.long(minutes=5)
-@pytest.mark.parametrize("resolution", versions.RESOLUTIONS)
-@pytest.mark.parametrize("python", versions.PYTHONS)
-def test_mawl_runs_with_this_python_and_these_libraries(python: str, resolution: str) -> None:
-    if versions.interpreter(python) is None:
-        needs.skip(f"there is no Python {python}")
-    assert versions.main(["--python", python, "--resolution", resolution]) == 0
+@pytest.mark.parametrize("attempt", versions.attempts(versions.PYTHONS, versions.RESOLUTIONS), ids=str)
+def test_mawl_runs_with_this_python_and_these_libraries(attempt: versions.Attempt) -> None:
+    if versions.interpreter(attempt.python) is None:
+        needs.skip(f"there is no Python {attempt.python}")
+    assert versions.main(["--python", attempt.python, "--resolution", attempt.resolution]) == 0
 
 
 @pytest.mark.long(minutes=6)

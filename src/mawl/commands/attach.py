@@ -9,6 +9,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import msgspec
+
 from mawl.commands.arguments import settings
 from mawl.commands.finished import leave_page
 from mawl.commands.html import FILE_NAME
@@ -16,7 +18,7 @@ from mawl.errors import UnsuitableMachineError
 from mawl.formats.lines import one_line
 from mawl.importers.arrays.join import joined, read_arrays
 from mawl.importers.arrays.maps import load_map, presets
-from mawl.model.arrays import ArrayStatistics
+from mawl.model.arrays import ArrayFile, ArrayRole, ArrayStatistics
 from mawl.reporters.json import render
 from mawl.store import open_run
 from mawl.store.arrays import arrays_of, write_arrays
@@ -24,6 +26,22 @@ from mawl.units import counted_noun, format_instant
 
 NAME = "attach"
 HELP = "join statistics of a storage array to a finished run"
+
+
+class AttachedVolume(msgspec.Struct, frozen=True, kw_only=True):
+    """A volume of the array with the number of its intervals."""
+
+    array: str
+    name: str
+    role: ArrayRole | None
+    intervals: int
+
+
+class Attached(msgspec.Struct, frozen=True, kw_only=True):
+    """What was read, as ``--json`` prints it."""
+
+    files: list[ArrayFile]
+    volumes: list[AttachedVolume]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,15 +81,15 @@ def attach(folder: Path, files: list[Path], array_map: Path) -> ArrayStatistics:
     return found
 
 
-def summed(found: ArrayStatistics) -> dict[str, object]:
+def summed(found: ArrayStatistics) -> Attached:
     """Files and volumes without their intervals."""
-    return {
-        "files": found.files,
-        "volumes": [
-            {"array": one.array, "name": one.name, "role": one.role, "intervals": len(one.intervals)}
+    return Attached(
+        files=found.files,
+        volumes=[
+            AttachedVolume(array=one.array, name=one.name, role=one.role, intervals=len(one.intervals))
             for one in found.volumes
         ],
-    }
+    )
 
 
 def text(found: ArrayStatistics) -> str:

@@ -26,6 +26,7 @@ from mawl.measure.mounts import MEMORY_FILE_SYSTEMS
 from mawl.measure.noise import NoiseWatch
 from mawl.measure.space import FileSystem, file_systems, in_memory_bytes
 from mawl.measure.suitability import (
+    Status,
     SuitabilityCheck,
     clock_checks,
     compiler_check,
@@ -57,6 +58,21 @@ _SENTENCES = {
     "notice": "this machine can run mawl; the notices say what will be missing or disturbed",
     "problem": "a run cannot work here until the problems are solved",
 }
+
+
+class DoctorMachine(Machine, frozen=True, kw_only=True):
+    """The facts of the machine with its number of ``cores``."""
+
+    cores: int | None
+
+
+class DoctorFound(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``--json`` prints; ``status`` is that of the worst check."""
+
+    mawl_version: str
+    status: Status
+    checks: list[SuitabilityCheck]
+    machine: DoctorMachine
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -114,7 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
     checks += [*clock_checks(machine, clock.look()), *noise_checks(machine, noise.look())]
     checks += core_speed_checks()
     if arguments.json:
-        print(json.dumps(as_json(machine, checks), indent=2))
+        print(json.dumps(msgspec.to_builtins(as_json(machine, checks)), indent=2))
     else:
         print(as_text(machine, checks))
     return 1 if worst(checks) == "problem" else 0
@@ -205,14 +221,12 @@ def as_text(machine: Machine, checks: Sequence[SuitabilityCheck]) -> str:
     return "\n".join([*lines, "", _SENTENCES[worst(checks)]])
 
 
-def as_json(machine: Machine, checks: Sequence[SuitabilityCheck]) -> dict[str, object]:
+def as_json(machine: Machine, checks: Sequence[SuitabilityCheck]) -> DoctorFound:
     """The checks and the machine's facts for scripts."""
-    return {
-        "mawl_version": __version__,
-        "status": worst(checks),
-        "checks": [msgspec.to_builtins(check) for check in checks],
-        "machine": {
-            **msgspec.to_builtins(machine),
-            "cores": machine.cores,
-        },
-    }
+    facts = {name: getattr(machine, name) for name in (*machine.__struct_fields__, "cores")}
+    return DoctorFound(
+        mawl_version=__version__,
+        status=worst(checks),
+        checks=list(checks),
+        machine=DoctorMachine(**facts),
+    )

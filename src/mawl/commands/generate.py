@@ -7,6 +7,8 @@ import json
 import os
 from pathlib import Path
 
+import msgspec
+
 from mawl.commands.arguments import (
     add_options,
     add_role_arguments,
@@ -15,6 +17,7 @@ from mawl.commands.arguments import (
     volumes_of,
 )
 from mawl.commands.inputs import shown_inputs
+from mawl.datagen.construction import Status
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import needs
@@ -25,6 +28,24 @@ from mawl.units import format_bytes, format_seconds
 
 NAME = "generate"
 HELP = "build or check the input tables that a workload reads"
+
+
+class InputTable(msgspec.Struct, frozen=True, kw_only=True):
+    """An input table as ``--json`` prints it; ``bytes`` are those of its files."""
+
+    table: str
+    replica: int
+    rows: int
+    bytes: int
+    status: Status
+    directory: str
+
+
+class InputsFound(msgspec.Struct, frozen=True, kw_only=True):
+    """All input tables, and how long it took to make or check them."""
+
+    seconds: float
+    tables: list[InputTable]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,18 +69,18 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         write_plan(Path(arguments.output), plan_of(spec), spec)
     rows = [
-        {
-            "table": made.request.table,
-            "replica": made.request.replica,
-            "rows": made.manifest.rows,
-            "bytes": made.manifest.bytes,
-            "status": made.status,
-            "directory": str(made.directory),
-        }
+        InputTable(
+            table=made.request.table,
+            replica=made.request.replica,
+            rows=made.manifest.rows,
+            bytes=made.manifest.bytes,
+            status=made.status,
+            directory=str(made.directory),
+        )
         for made in inputs.generated
     ]
     if arguments.json:
-        print(json.dumps({"seconds": inputs.seconds, "tables": rows}, indent=2))
+        print(json.dumps(msgspec.to_builtins(InputsFound(seconds=inputs.seconds, tables=rows)), indent=2))
         return 0
     for made in inputs.generated:
         request = made.request

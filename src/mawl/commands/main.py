@@ -53,6 +53,7 @@ VERBS = (
     "doctor",
     "clean",
     "completion",
+    "schema",
 )
 """Each is a module of this package; one that is a word of Python has ``_`` after it."""
 

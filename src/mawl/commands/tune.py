@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -34,6 +33,12 @@ from mawl.tuning.records import Profile
 
 NAME = "tune"
 HELP = "settings: what is set, what is recommended, why, and the commands that change it"
+
+
+class ProfilesShown(msgspec.Struct, frozen=True, kw_only=True):
+    """The profiles that ``mawl tune show --json`` prints."""
+
+    profiles: list[Profile]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -114,16 +119,10 @@ def _show(arguments: argparse.Namespace) -> int:
     chosen = [profile(arguments.profile)] if arguments.profile is not None else list(profiles().values())
     whole = arguments.all or arguments.profile is not None
     if arguments.json:
-        print(render({"profiles": [as_block(one) for one in chosen]}))
+        print(render(ProfilesShown(profiles=chosen)))
     else:
         print("\n\n".join(tuning.page(one) for one in chosen) if whole else tuning.listing(chosen))
     return 0
-
-
-def as_block(one: Profile) -> dict[str, Any]:
-    """A profile as plain data, as ``--json`` prints it."""
-    block: dict[str, Any] = msgspec.to_builtins(one)
-    return block
 
 
 def _check(arguments: argparse.Namespace) -> int:

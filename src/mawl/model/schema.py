@@ -5,11 +5,12 @@ Any figure may be null: what a run did not measure is.
 
 from __future__ import annotations
 
+import json
 from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-from mawl.model.fields import Place, place
+from mawl.model.fields import Place, place, places
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -18,6 +19,31 @@ NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 def schema_of(kind: type[msgspec.Struct], name: str, version: str, title: str) -> dict[str, object]:
     """The schema of a record, with ``name`` and ``version`` of the format in its ``$id``."""
     return {"$schema": DRAFT, "$id": f"urn:mawl:{name}:{version}", "title": title, **_schema(place(kind))}
+
+
+def record_schema(kind: type[msgspec.Struct], name: str, version: str, title: str) -> dict[str, object]:
+    """The schema of a record that no run folder stores; its figures with definition, unit and source.
+
+    A field of a record that is in several places is defined where all its places agree."""
+    # Defaults as JSON has them.
+    found: dict[str, Any] = json.loads(json.dumps(msgspec.json.schema(kind), default=msgspec.to_builtins))
+    for (struct, field), said in _definitions(kind).items():
+        known = found["$defs"].get(struct, {}).get("properties", {})
+        if field in known and len(said) == 1:
+            known[field] |= said[0]
+    return {"$schema": DRAFT, "$id": f"urn:mawl:{name}:{version}", "title": title, **found}
+
+
+def _definitions(kind: type[msgspec.Struct]) -> dict[tuple[str, str], list[dict[str, object]]]:
+    """By record and field what the figures there say of themselves, each different text once."""
+    found: dict[tuple[str, str], list[dict[str, object]]] = {}
+    for here in places(kind):
+        if isinstance(here.kind, type) and issubclass(here.kind, msgspec.Struct):
+            for below in here.inside():
+                texts = found.setdefault((here.kind.__name__, below.path[-1]), [])
+                if (said := _said(below)) not in texts:
+                    texts.append(said)
+    return found
 
 
 def _schema(here: Place) -> dict[str, object]:

@@ -54,6 +54,7 @@ complete -c mawl -n '__mawl_before_verb' -a lab -d 'test beds on one machine tha
 complete -c mawl -n '__mawl_before_verb' -a doctor -d 'can this machine run what I ask, and if not, what to do'
 complete -c mawl -n '__mawl_before_verb' -a clean -d 'remove what interrupted runs left in the roles'
 complete -c mawl -n '__mawl_before_verb' -a completion -d 'print the completion script of bash, zsh or fish'
+complete -c mawl -n '__mawl_before_verb' -a schema -d 'print the JSON Schema of what another verb prints as JSON'
 complete -c mawl -n '__mawl_before_verb' -s h -l help -d 'show this help message and exit'
 complete -c mawl -n '__mawl_before_verb' -l version -d 'show program\'s version number and exit'
 complete -c mawl -n '__mawl_before_verb' -l debug -d 'show a traceback with an error'
@@ -508,3 +509,5 @@ complete -c mawl -n '__mawl_at clean; and __mawl_in --util' -a '(__fish_complete
 complete -c mawl -n '__mawl_at clean; and not __mawl_in --data --work --util' -a '(__fish_complete_directories)' -d 'DIR'
 complete -c mawl -n '__mawl_at completion' -s h -l help -d 'show this help message and exit'
 complete -c mawl -n '__mawl_at completion' -a 'bash zsh fish' -d 'bash|zsh|fish'
+complete -c mawl -n '__mawl_at schema' -s h -l help -d 'show this help message and exit'
+complete -c mawl -n '__mawl_at schema' -d 'NAME'

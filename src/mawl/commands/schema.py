@@ -1,0 +1,104 @@
+"""Print the JSON Schema of what another verb prints as JSON, or list them all.
+
+A schema names its format and version in ``$id``.  A new field raises the second number; a field that goes,
+or means something else, raises the first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+from typing import Any, NamedTuple
+
+from mawl.errors import UsageError, meant
+
+NAME = "schema"
+HELP = "print the JSON Schema of what another verb prints as JSON"
+
+
+class PrintedFormat(NamedTuple):
+    """JSON that a command prints: its ``version``, and the ``module:record`` that it is printed from."""
+
+    command: str
+    version: str
+    record: str
+
+
+FORMATS = {
+    "array": PrintedFormat("mawl attach --json", "1.0", "mawl.commands.attach:Attached"),
+    "campaign": PrintedFormat(
+        "mawl report CAMPAIGN --format json", "1.0", "mawl.analysis.campaign.results:CampaignFound"
+    ),
+    "comparison": PrintedFormat(
+        "mawl compare --format json of two sides", "1.0", "mawl.analysis.comparison.compare:Comparison"
+    ),
+    "comparison-matrix": PrintedFormat(
+        "mawl compare --format json of more sides", "1.0", "mawl.analysis.comparison.compare:Matrix"
+    ),
+    "compressibility": PrintedFormat(
+        "mawl compressibility --json", "1.0", "mawl.model.summary.compression:CompressibilityFigures"
+    ),
+    "doctor": PrintedFormat("mawl doctor --json", "1.0", "mawl.commands.doctor:DoctorFound"),
+    "generate": PrintedFormat("mawl generate --json", "1.0", "mawl.commands.generate:InputsFound"),
+    "history": PrintedFormat("mawl history --format json", "1.0", "mawl.history.changes:History"),
+    "import": PrintedFormat("mawl import --json", "1.0", "mawl.importers.build:Imported"),
+    "lab": PrintedFormat("mawl lab report --json", "1.0", "mawl.lab.experiment.records:LabFound"),
+    "placement": PrintedFormat("mawl placement --json", "1.0", "mawl.placement.metrics:PlacementAdvice"),
+    "published": PrintedFormat(
+        "mawl published ID --format json", "1.0", "mawl.model.published_figures:PublishedFigures"
+    ),
+    "qualify": PrintedFormat("mawl qualify --json", "", "mawl.model.qualification:Qualification"),
+    "rank": PrintedFormat("mawl rank --format json", "1.0", "mawl.advice.rank:Ranking"),
+    "search": PrintedFormat("mawl tune search --json", "1.0", "mawl.tuning.search.records:SearchFound"),
+    "simulation": PrintedFormat("mawl simulate --json", "1.0", "mawl.whatif.metrics:SimulationAnswer"),
+    "simulation-published": PrintedFormat(
+        "mawl simulate --published --json", "1.0", "mawl.whatif.metrics:PublishedForecasts"
+    ),
+    "summary": PrintedFormat("mawl report --format json", "", "mawl.model.summary.summary:Judged"),
+    "tune-changes": PrintedFormat("mawl tune compare --json", "1.0", "mawl.tuning.changes:Changes"),
+    "tune-check": PrintedFormat("mawl tune check --json", "1.0", "mawl.tuning.records:Checked"),
+    "tune-profiles": PrintedFormat("mawl tune show --json", "1.0", "mawl.commands.tune:ProfilesShown"),
+    "validation": PrintedFormat("mawl validate --json", "1.0", "mawl.archive.validating:Validation"),
+}
+"""By name; the two without a version have that of their file."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``mawl schema [NAME]``."""
+    parser.add_argument("name", nargs="?", metavar="NAME", help="one of the list (default: the list)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the list or a schema."""
+    if arguments.name is None:
+        width = max(map(len, FORMATS))
+        print("\n".join(f"{name:<{width}}  {one.command}" for name, one in FORMATS.items()))
+        return 0
+    if arguments.name not in FORMATS:
+        raise UsageError(
+            f"no schema is called {arguments.name!r}",
+            cure=f"{meant(arguments.name, FORMATS)}choose one of {', '.join(FORMATS)}",
+        )
+    print(text(arguments.name), end="")
+    return 0
+
+
+def text(name: str) -> str:
+    """The schema (draft 2020-12) as text."""
+    if name == "qualify":
+        from mawl.reporters.qualification import schema as qualification
+
+        return qualification.render()
+    from mawl.model.schema import record_schema, schema_of
+    from mawl.store.layout import FORMAT_VERSION
+
+    one = FORMATS[name]
+    title = f"What {one.command} prints"
+    module, _, record = one.record.partition(":")
+    kind: Any = getattr(importlib.import_module(module), record)
+    if name == "summary":
+        found = schema_of(kind, name, FORMAT_VERSION, title)
+    else:
+        found = record_schema(kind, name, one.version, title)
+    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,150 @@
+"""What commands print as JSON is what ``mawl schema`` says of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import msgspec
+import pytest
+
+from mawl.commands.main import main
+from mawl.commands.schema import FORMATS, text
+from mawl.reporters.json import render
+from mawl.store.qualification import plain_qualification, write_qualification
+from tests.cli.conftest import Command
+from tests.cli.test_attach import ROLES, table
+from tests.fakes.answered import NO, YES, answered
+from tests.fakes.found_campaigns import EVERY
+from tests.fakes.recorded_host import aix_recording
+from tests.fakes.search_runs import SearchRuns, carried_out
+from tests.fakes.stored_run import write_run
+from tests.history.test_changes import followed, nights_with_step
+from tests.lab.experiment.test_golden import TWO_ARMS
+from tests.placement.test_advise import FLASH, SLOW, advice
+
+Printed = Callable[..., list[Any]]
+
+
+def valid(name: str, *found: Any) -> None:
+    """Each has the form of the schema; a field that it lacks, or an unknown type, fails."""
+    schema = json.loads(text(name))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    for one in found:
+        validator.validate(one)
+        assert set(one) <= fields(schema), "a field that the schema does not name"
+
+
+def fields(schema: dict[str, Any]) -> set[str]:
+    """The names at the top of what a schema describes."""
+    top = schema["$defs"][schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+    return set(top["properties"])
+
+
+@pytest.fixture
+def printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Printed:
+    """Runs a verb in a directory of its own and reads the JSON that it prints."""
+    monkeypatch.chdir(tmp_path)
+
+    def read(*words: str, status: int = 0) -> list[Any]:
+        capsys.readouterr()
+        assert main(list(words)) == status
+        return [json.loads(capsys.readouterr().out)]
+
+    return read
+
+
+def test_figures_of_stored_runs(printed: Printed, tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        write_run(tmp_path / name)
+    valid("summary", *printed("report", "a", "--format", "json"))
+    valid("comparison", *printed("compare", "a", "b", "--anyway", "--format", "json"))
+    valid("comparison-matrix", *printed("compare", "a", "b", "c", "--anyway", "--format", "json"))
+    valid("validation", *printed("validate", "a", "--json", status=1))
+
+
+def test_what_needs_no_run(printed: Printed, tmp_path: Path) -> None:
+    valid(
+        "tune-profiles", *printed("tune", "show", "--json"), *printed("tune", "show", "sas-options", "--json")
+    )
+    valid("published", *printed("published", "s822-hybrid-20", "--format", "json"))
+    valid("simulation-published", *printed("simulate", "--published", "--json"))
+    (tmp_path / "file").write_bytes(b"compressible " * 100_000)
+    valid("compressibility", *printed("compressibility", "file", "--json"))
+
+
+def test_imports_and_arrays(printed: Printed, tmp_path: Path) -> None:
+    (tmp_path / "aix1.nmon").write_text("".join(aix_recording(4, 10)))
+    (tmp_path / "array.csv").write_text(table(range(1, 12)))
+    (tmp_path / "map.toml").write_text('preset = "plain"\narray = "XIV"\n[roles]\ndata = "sasdata.*"\n')
+    valid("import", *printed("import", "aix1.nmon", *ROLES, "--json"))
+    valid("array", *printed("attach", "latest", "array.csv", "--array-map", "map.toml", "--json"))
+
+
+def test_qualified_systems(printed: Printed, tmp_path: Path) -> None:
+    for name, evidence in (("A", YES), ("B", NO)):
+        (tmp_path / name).mkdir()
+        write_qualification(tmp_path / name, answered(evidence))
+        valid("qualify", plain_qualification(answered(evidence)))
+    valid("rank", *printed("rank", "A", "B", "--price", "A=1.20/h", "--format", "json"))
+
+
+def test_records_that_take_long_to_measure(tmp_path: Path) -> None:
+    def plain(what: Any) -> Any:
+        return json.loads(render(msgspec.to_builtins(what)))
+
+    valid("campaign", *(plain(made()) for made in EVERY.values()))
+    valid("history", plain(followed(nights_with_step(1, "work"))))
+    valid("lab", plain(TWO_ARMS))
+    valid("placement", plain(advice(SLOW, FLASH)))
+    valid("search", plain(carried_out(tmp_path / "search", SearchRuns())))
+
+
+def test_a_run_of_nano(mawl: Command, nano_run: Path) -> None:
+    def read(*words: str) -> Any:
+        done = mawl(*words)
+        assert done.stdout, done.stderr
+        return json.loads(done.stdout)
+
+    valid("doctor", read("doctor", "nano", "--json"))
+    valid("generate", read("generate", "nano", "--json"))
+    valid("tune-check", read("tune", "check", str(nano_run), "--json"))
+    valid("tune-changes", read("tune", "compare", str(nano_run), str(nano_run), "--json"))
+    valid("simulation", read("simulate", str(nano_run), "--set", "cores=4", "--anyway", "--json"))
+
+
+def test_a_figure_has_its_definition_and_a_field_of_another_type_is_refused(tmp_path: Path) -> None:
+    schema = json.loads(text("compressibility"))
+    assert schema["$id"] == "urn:mawl:compressibility:1.0"
+    described = [
+        one
+        for struct in schema["$defs"].values()
+        for one in struct.get("properties", {}).values()
+        if "description" in one and "source" in one
+    ]
+    assert len(described) > 20
+    found = {"seconds": "long", "tables": []}
+    with pytest.raises(jsonschema.ValidationError, match="'long' is not of type 'number'"):
+        valid("generate", found)
+    with pytest.raises(jsonschema.ValidationError, match="'tables' is a required property"):
+        valid("generate", {"seconds": 1.0})
+
+
+def test_the_verb_lists_and_prints_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in listed] == list(FORMATS)
+    assert main(["schema", "rank"]) == 0
+    assert capsys.readouterr().out == text("rank")
+    assert main(["schema", "ranking"]) == 2
+    assert "no schema is called 'ranking'" in capsys.readouterr().err
+
+
+def test_every_format_is_validated_here() -> None:
+    tested = Path(__file__).read_text()
+    assert [name for name in FORMATS if not re.search(rf'valid\(\s*"{name}"', tested)] == []
