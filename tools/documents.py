@@ -5,13 +5,16 @@ In a fence that opens with ```` ```console ```` each line that begins with ``$ `
 status 0.  Two documents are run side by side.  ``make TARGET`` is only looked up in the Makefile, and
 what changes the machine or needs a network (``git``, ``cd``, package managers) is not run.  A fence that
 opens with ```` ```toml NAME.toml ```` is that file in the scratch directory.  ```` ```console ignore ````
-switches a fence off.
+switches a fence off; ``mawl`` commands of such a fence, and of ```` ```text ```` and ```` ```sh ````, are not
+run, but mawl's own parser has to take them.
 
 ``python tools/documents.py [FILE...]``; without arguments those of the top and docs/**/*.md.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
 import shlex
@@ -22,13 +25,21 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
+
+from mawl.commands.main import build_parser
 
 ROOT = Path(__file__).resolve().parent.parent
 NOT_RUN = ("git", "cd", "sudo", "apt-get", "pip", "source")
 LONGEST_SECONDS = 300
 AT_ONCE = 2
 """Documents whose commands run side by side."""
+
+
+NOT_RUN_FENCES = ("console ignore", "text", "sh")
+_SHOWN = re.compile(r"(?:[$#] )?(?=mawl )")
+"""What is before a command in a fence that is not run."""
 
 
 @dataclass(frozen=True)
@@ -41,16 +52,25 @@ class Command:
 
 def commands(text: str) -> Iterator[Command]:
     """The commands in the console fences of a document; a trailing backslash continues a line."""
+    return _commands(text, ("console",), re.compile(r"\$ "))
+
+
+def mawl_commands_not_run(text: str) -> Iterator[Command]:
+    """The ``mawl`` commands that a document only shows."""
+    return _commands(text, NOT_RUN_FENCES, _SHOWN)
+
+
+def _commands(text: str, fences: tuple[str, ...], prompt: re.Pattern[str]) -> Iterator[Command]:
     fence: str | None = None
     pending: Command | None = None
     for number, line in enumerate(text.splitlines(), start=1):
         if line.startswith("```"):
             fence = line[3:].strip() if fence is None else None
-        elif fence == "console":
+        elif fence in fences:
             if pending is not None:
                 pending = Command(pending.line, pending.text + line.strip())
-            elif line.startswith("$ "):
-                pending = Command(number, line[2:].strip())
+            elif (begins := prompt.match(line)) is not None:
+                pending = Command(number, line[begins.end() :].strip())
             if pending is not None and pending.text.endswith("\\"):
                 pending = Command(pending.line, pending.text[:-1])
             elif pending is not None:
@@ -95,6 +115,26 @@ def check(command: Command, directory: Path, environment: dict[str, str]) -> str
     return f"exit status {ended.returncode}: {last[0]}"
 
 
+def parse(command: Command) -> str | None:
+    """A sentence where mawl's own parser refuses a command, None where it takes it."""
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+            build_parser().parse_args(shlex.split(command.text, comments=True)[1:])
+    except SystemExit as ended:
+        return f"not run, and refused: {said.getvalue().strip().splitlines()[-1]}" if ended.code else None
+    return None
+
+
+def check_shown(file: Path) -> tuple[int, list[str]]:
+    """How many ``mawl`` commands a document only shows, and a line for each that mawl would refuse.
+
+    It redirects standard error for the whole process: not for several threads.
+    """
+    found = [(command, parse(command)) for command in mawl_commands_not_run(file.read_text())]
+    return len(found), [f"{file}:{one.line}: {one.text}: {problem}" for one, problem in found if problem]
+
+
 def check_document(file: Path, environment: dict[str, str]) -> tuple[int, list[str]]:
     """How many commands of a document were checked, and a line for each that does not work."""
     ran, problems = 0, []
@@ -117,8 +157,11 @@ def main(arguments: list[str]) -> int:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAWL_")}
     environment["PATH"] = f"{ROOT / '.venv' / 'bin'}{os.pathsep}{environment.get('PATH', os.defpath)}"
     ran = failed = 0
+    shown = [check_shown(document) for document in documents]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for count, problems in pool.map(partial(check_document, environment=environment), documents):
+        for count, problems in chain(
+            shown, pool.map(partial(check_document, environment=environment), documents)
+        ):
             ran, failed = ran + count, failed + len(problems)
             for problem in problems:
                 print(f"documents: {problem}", file=sys.stderr)

@@ -67,3 +67,18 @@ def test_the_targets_that_the_documents_may_name() -> None:
 def test_the_environment_of_the_project_comes_first_on_path(tmp_path: Path) -> None:
     page = f'```console\n$ test "$(command -v python)" = "{documents.ROOT}/.venv/bin/python"\n```\n'
     assert run(tmp_path, page) == 0
+
+
+@pytest.mark.parametrize("fence", ["console ignore", "text", "sh"])
+def test_a_command_that_is_only_shown_must_be_one_that_mawl_takes(
+    fence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = (
+        f"```{fence}\n$ mawl run nano \\\n    --cache none  # a remark\nmawl plan bed\nother --words\n```\n"
+    )
+    assert [command.line for command in documents.mawl_commands_not_run(shown)] == [2, 4]
+    assert run(tmp_path, shown) == 0
+    assert run(tmp_path, shown.replace("--cache", "--cash")) == 1
+    assert "page.md:2: mawl run nano --cash none" in capsys.readouterr().err
+    assert run(tmp_path, shown.replace("plan", "plane")) == 1
+    assert "invalid choice: 'plane'" in capsys.readouterr().err
