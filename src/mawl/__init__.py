@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from mawl.version import __version__
+
+if sys.version_info < (3, 11):  # noqa: UP036 - pip refuses an older Python, a path to the sources does not
+    _this = ".".join(map(str, sys.version_info[:3]))
+    raise SystemExit(f"mawl needs Python 3.11 or later, and this is {_this}")
 
 if TYPE_CHECKING:
     import os

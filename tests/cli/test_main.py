@@ -120,3 +120,11 @@ def test_the_base_install_reads_and_reports_and_names_what_the_rest_needs() -> N
         "mawl run: needs the package duckdb, which is not installed; "
         "install it with: pip install 'mawl[programs]'\n"
     )
+
+
+@pytest.mark.parametrize(("version", "said"), [("(3, 10, 13)", "3.10.13"), ("(3, 11, 0)", None)])
+def test_an_older_python_is_refused_in_one_sentence(version: str, said: str | None) -> None:
+    script = f"import sys; sys.version_info = {version}; import mawl"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    wanted = f"mawl needs Python 3.11 or later, and this is {said}\n" if said else ""
+    assert (done.returncode, done.stderr) == (1 if said else 0, wanted)

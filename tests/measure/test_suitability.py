@@ -8,6 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from mawl.commands.extras import require_programs
+from mawl.errors import UnsuitableMachineError
 from mawl.measure import suitability
 from mawl.measure.clock import ClockLook
 from mawl.measure.machine import Limits, Machine
@@ -153,6 +155,31 @@ def test_missing_libraries_are_problems_with_the_command_that_installs_them(
     assert (present.status, present.text) == ("ok", "msgspec 0.22.0")
     assert (absent.status, absent.text) == ("problem", "duckdb is missing")
     assert absent.cure == "run pip install 'mawl[programs]'"
+
+
+@pytest.mark.parametrize(
+    ("version", "fits"), [("1.5.6", False), ("2.0.0", True), ("2.0.1.dev7", True), ("3.0.0", False)]
+)
+def test_a_library_outside_of_the_allowed_versions_is_a_problem(
+    monkeypatch: pytest.MonkeyPatch, version: str, fits: bool
+) -> None:
+    wanted = ['duckdb<3,>=2.0; extra == "programs"', 'starlette>=1.0; extra == "server"']
+    monkeypatch.setattr(metadata, "requires", lambda name: wanted)
+    monkeypatch.setattr(metadata, "version", {"duckdb": version, "starlette": "0.1"}.__getitem__)
+    found = suitability.unfit_libraries()
+    assert [check for check in suitability.library_checks() if check.status == "problem"] == found
+    if fits:
+        assert found == []
+        return
+    (check,) = found
+    assert check.text == f"duckdb {version} is installed, and mawl needs duckdb <3,>=2.0"
+    assert check.cure == "run pip install 'mawl[programs]'"
+    with pytest.raises(UnsuitableMachineError, match=f"duckdb {version} is installed"):
+        require_programs()
+
+
+def test_sources_that_are_not_installed_name_no_library() -> None:
+    assert suitability.unfit_libraries("no-such-distribution-of-mawl") == []
 
 
 def test_mawl_that_is_not_installed_is_a_problem() -> None:

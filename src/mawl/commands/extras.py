@@ -27,10 +27,14 @@ def missing_package(error: ModuleNotFoundError, extra: str) -> UnsuitableMachine
 
 
 def require_programs() -> None:
-    """Raise where a package of the programs is not installed: their jobs would fail one by one."""
+    """Raise where a package of the programs is missing, too old or too new: jobs would fail one by one."""
     for name in PROGRAMS:
         if find_spec(name) is None:
             raise missing_package(ModuleNotFoundError(name=name), "programs")
+    from mawl.measure.suitability import unfit_libraries  # reading verbs do without it
+
+    for check in unfit_libraries():
+        raise UnsuitableMachineError(check.text, cure=check.cure)
 
 
 def require_cluster() -> None:

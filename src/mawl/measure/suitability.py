@@ -6,13 +6,13 @@ A problem stops a run, a notice says what will be missing or disturbed; both car
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
 import msgspec
+from packaging.requirements import Requirement
 
 from mawl.measure.clock import ClockLook
 from mawl.measure.machine import Machine
@@ -66,22 +66,48 @@ def library_checks(distribution: str = "mawl") -> list[SuitabilityCheck]:
             )
         ]
     present, absent = [], []
-    for requirement in requirements:
-        wanted = re.search(r"extra\s*==\s*['\"]([\w-]+)['\"]", requirement)
-        if wanted and wanted[1] != "programs":
-            continue
-        name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
+    for wanted in _of_programs(requirements):
         try:
-            present.append(f"{name} {metadata.version(name)}")
+            present.append(f"{wanted.name} {metadata.version(wanted.name)}")
         except metadata.PackageNotFoundError:
-            absent.append(name)
+            absent.append(wanted.name)
     found = [SuitabilityCheck("libraries", "ok", ", ".join(present))] if present else []
-    return found + [
-        SuitabilityCheck(
-            "libraries", "problem", f"{name} is missing", f"run pip install '{distribution}[programs]'"
-        )
-        for name in absent
-    ]
+    return (
+        found
+        + [
+            SuitabilityCheck(
+                "libraries", "problem", f"{name} is missing", f"run pip install '{distribution}[programs]'"
+            )
+            for name in absent
+        ]
+        + unfit_libraries(distribution)
+    )
+
+
+def unfit_libraries(distribution: str = "mawl") -> list[SuitabilityCheck]:
+    """The installed packages whose version is outside of what the metadata of mawl allows."""
+    try:
+        requirements = metadata.requires(distribution) or []
+    except metadata.PackageNotFoundError:
+        return []
+    found = []
+    for wanted in _of_programs(requirements):
+        try:
+            version = metadata.version(wanted.name)
+        except metadata.PackageNotFoundError:
+            continue
+        if not wanted.specifier.contains(version, prereleases=True):
+            text = f"{wanted.name} {version} is installed, and mawl needs {wanted.name} {wanted.specifier}"
+            cure = f"run pip install '{distribution}[programs]'"
+            found.append(SuitabilityCheck("libraries", "problem", text, cure))
+    return found
+
+
+def _of_programs(requirements: Iterable[str]) -> Iterator[Requirement]:
+    """What the base and the programs need."""
+    for wanted in map(Requirement, requirements):
+        if wanted.marker is None or wanted.marker.evaluate({"extra": "programs"}):
+            yield wanted
 
 
 def compiler_check(environment: Mapping[str, str]) -> SuitabilityCheck:
