@@ -155,7 +155,7 @@ def test_the_library_searches_and_sorts_without_a_new_page_and_compares(tmp_path
         page.get_by_label("reference one").check()
         page.get_by_role("searchbox").press_sequentially("two")
         visit.until("location.search.includes('q=two')")
-        assert page.locator("tbody th").all_text_contents() == ["one", "two"]
+        assert page.locator("tbody th a").all_text_contents() == ["one", "two"]
         assert page.evaluate("document.activeElement.value") == "two"
         assert page.get_by_label("reference one").is_checked()
         page.get_by_role("link", name="Run", exact=True).click()
@@ -166,6 +166,40 @@ def test_the_library_searches_and_sorts_without_a_new_page_and_compares(tmp_path
         page.get_by_role("button", name="Compare").click()
         page.wait_for_url("**/compare?**")
         assert page.locator("h1").text_content() == "one against two"
+    assert visit.wrong == []
+
+
+def test_runs_are_read_one_after_another_and_the_selection_is_seen(tmp_path: Path, visit: Visit) -> None:
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    for name in ("one", "two", "three"):
+        finished(runs, name)
+    (runs / "one" / "samples.parquet").write_bytes(b"no table")
+    page = visit.page
+    with serving(runs, standard(CapacityBounds())) as (_, port):
+        page.goto(f"http://127.0.0.1:{port}/")
+        visit.until("!document.querySelector('[data-overview]')")
+        assert page.locator("td[data-label=Answer] .tag").count() == 3
+        # By keyboard alone: what is ticked keeps the focus in the list that the server made anew.
+        page.get_by_label("reference two").focus()
+        page.keyboard.press("Space")
+        visit.until("location.search.includes('reference=two')")
+        assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "reference two"
+        assert "Reference: two" in " ".join(page.locator(".selected").inner_text().split())
+        assert page.get_by_role("button", name="Compare").is_disabled()
+        page.keyboard.press("Tab")
+        page.keyboard.press("Space")
+        visit.until("location.search.includes('candidate=two')")
+        page.get_by_role("link", name="Clear the selection").click()
+        visit.until("!location.search.includes('two')")
+        page.locator("select[name=workload]").select_option("tiny")
+        visit.until("location.search.includes('workload=tiny')")
+        assert page.locator("td[data-label=Answer] .tag").count() == 3
+        for width in (390, 768, 1280, 1440):
+            page.set_viewport_size({"width": width, "height": 900})
+            for part in ("html", ".scroll"):
+                over = "(one) => one.scrollWidth - one.clientWidth"
+                assert page.locator(part).evaluate(over) <= 0, (width, part)
     assert visit.wrong == []
 
 

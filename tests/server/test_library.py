@@ -15,12 +15,14 @@ from mawl.model.run import WorkloadFacts
 from mawl.server.application import create_app
 from mawl.server.folders import Folders, LibraryEntry
 from mawl.server.library import Query, chosen, query_of, run_address
+from mawl.server.overview import MOST_POINTS, overview_of
 from mawl.store import open_run
 from mawl.store.facts import read_facts
 from mawl.units import format_seconds
 from tests.fakes.served_runs import Made, finished
 from tests.fakes.stored_run import START, facts, write_run
-from tests.fakes.views import plain
+from tests.fakes.synthetic_run import write_synthetic_run
+from tests.fakes.views import judged, plain, typed
 
 
 def listed(client: TestClient, address: str = "/") -> list[str]:
@@ -236,3 +238,92 @@ def test_a_long_list_has_pages(client: TestClient, runs: Path, monkeypatch: pyte
     assert listed(client, "/?sort=run&page=2") == ["c"]
     assert listed(client, "/?sort=run&page=99") == ["c"]
     assert 'aria-current="page">2<' in client.get("/?sort=run&page=2").text
+
+
+def spec(name: str) -> WorkloadFacts:
+    return WorkloadFacts(name=name, title="", sessions=4, jobs=6)
+
+
+def test_filters_narrow_the_list_and_say_how_many_runs_each_has(runs: Path, client: TestClient) -> None:
+    finished(runs, "one", workload=spec("mixed20"), outcome="completed")
+    finished(runs, "two", workload=spec("mixed20"))
+    finished(runs, "three", workload=spec("mixed30"), outcome="completed")
+    assert sorted(listed(client, "/?workload=mixed20")) == ["one", "two"]
+    assert listed(client, "/?workload=mixed20&outcome=completed") == ["one"]
+    assert sorted(listed(client, "/?workload=mixed20&reference=three")) == ["one", "three", "two"]
+    page = client.get("/?workload=mixed20").text
+    assert '<option value="mixed20" selected>mixed20 (2)</option>' in page
+    assert '<option value="mixed30">mixed30 (1)</option>' in page
+    # A filter holds while the list is sorted, and one that nothing passes can be taken back.
+    assert all("workload=mixed20" in link for link in re.findall(r'href="(/\?[^"]*sort=[^"]*)"', page))
+    nothing = client.get("/?kind=<b>").text
+    assert '<option value="&lt;b&gt;" selected>' in nothing and "None of 3 runs" in nothing
+
+
+def test_a_run_can_be_found_by_its_answer_once_it_was_read(runs: Path, client: TestClient) -> None:
+    for name in ("one", "two"):
+        finished(runs, name)
+    assert sorted(listed(client, "/?answer=not+read+yet")) == ["one", "two"]
+    row = client.get("/runs/one/overview").text
+    answer = re.findall(r'<span class="tag \w+">([^<]*)</span>', row)[0]
+    assert answer in ("carried", "not carried", "not known")
+    assert listed(client, f"/?answer={answer}") == ["one"]
+    assert listed(client, "/?answer=not+read+yet") == ["two"]
+
+
+def test_the_row_of_a_run_is_judged_once_for_as_long_as_its_files_are_the_same(
+    runs: Path, client: TestClient, made: Made
+) -> None:
+    finished(runs, "one")
+    for _ in range(3):
+        assert "5 of 6" in client.get("/runs/one/overview").text
+    assert made.asked == ["judged one"]
+    assert 'data-overview="/' not in client.get("/").text
+    (runs / "one" / "jobs.parquet").touch()
+    assert 'data-overview="/runs/one/overview"' in client.get("/").text
+    client.get("/runs/one/overview")
+    assert made.asked == ["judged one"] * 2
+
+
+def test_a_row_that_cannot_be_judged_is_a_sentence_and_a_run_that_is_not_there_none(
+    runs: Path, client: TestClient
+) -> None:
+    (finished(runs, "one") / "jobs.parquet").write_bytes(b"no table")
+    row = client.get("/runs/one/overview")
+    assert row.status_code == 200 and "not readable" in row.text and "jobs.parquet" in row.text
+    assert client.get("/runs/two/overview").status_code == 404
+    assert 'data-overview="/runs/one/overview"' in client.get("/").text
+
+
+def test_nothing_is_read_for_the_list_while_a_run_is_under_way(runs: Path, client: TestClient) -> None:
+    finished(runs, "one")
+    assert 'id="library" data-reading' in client.get("/").text
+    writer = write_run(runs / "growing")
+    page = client.get("/").text
+    writer.close()
+    assert 'id="library" data-reading' not in page and page.count('data-overview="/') == 1
+
+
+def test_the_selection_is_named_and_compares_from_two_runs_on(runs: Path, client: TestClient) -> None:
+    for name in ("one", "two"):
+        finished(runs, name)
+    assert "To compare runs, tick a reference and a candidate." in client.get("/").text
+    one = client.get("/?reference=one").text
+    assert "Tick one more run to compare." in one and re.search(r"<button[^>]* disabled>Compare", one)
+    both = client.get("/?reference=one&candidate=two&q=o").text
+    assert re.search(r"Reference:</b> one</span>\s*<span><b[^>]*>Candidate:</b> two", both)
+    assert re.search(r'<button[^>]*formaction="/compare">Compare', both)
+    [cleared] = re.findall(r'<a href="([^"]*)">Clear the selection', both)
+    assert "one" not in cleared and "q=o" in cleared
+
+
+def test_an_overview_has_the_figures_of_the_summary(tmp_path: Path) -> None:
+    view = StoredView(open_run(write_synthetic_run(tmp_path / "run", jobs=20, nodes=1, seconds=400)))
+    summary = typed(judged(view))
+    found = overview_of(summary)
+    assert (found.answer, found.validity) == (summary.capacity.answer, summary.validity.status)
+    assert found.slowdown == summary.capacity.slowdown.median
+    assert found.side == "device"
+    assert found.sustained_bytes_per_second == summary.io.device.sustained.total_bytes_per_second
+    [points] = re.findall(r'points="([^"]*)"', found.line)
+    assert len(points.split()) <= MOST_POINTS < len(summary.windows)

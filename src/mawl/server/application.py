@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -21,8 +21,8 @@ from mawl.model.summary.summary import Judged
 from mawl.server.folders import Folders, State, examined, grows
 from mawl.server.growing import LOOK_SECONDS, GrowingRuns, RunEndedError
 from mawl.server.guard import Guard
-from mawl.server.library import contents, named, query_of, shown_name
-from mawl.server.pages import Page, library_page, sentence_page, way_back
+from mawl.server.library import Query, contents, named, query_of, row_of, shown_name
+from mawl.server.pages import Page, library_page, row_html, sentence_page, way_back
 from mawl.server.rendering import Renderers
 from mawl.server.reports import Reports
 from mawl.server.work import Worker
@@ -63,6 +63,7 @@ def create_app(
         routes=[
             Route("/", _library),
             Route("/runs/{name}", _run),
+            Route("/runs/{name}/overview", _overview),
             Route("/runs/{name}/events", _events),
             Route("/compare", _compare),
             Route("/metrics", _metrics),
@@ -82,10 +83,29 @@ async def _library(request: Request) -> Response:
 
     def made() -> Page:
         entries = site.folders.listing()
-        known = site.reports.judgements(site.folders.runs, entries)
+        known = site.reports.overviews(site.folders.states)
         return library_page(contents(entries, query, known, time.time()))
 
     return await site.listings.run(made)
+
+
+async def _overview(request: Request) -> Response:
+    """The row of one run, judged: what the page of all runs asks for, run by run."""
+    site: Site = request.app.state.site
+    folder = _folder(request, request.path_params["name"])
+    trouble = None
+    try:
+        await site.reports.read(folder, examined(folder))
+    except MawlError as error:
+        trouble = str(error)
+
+    def made() -> str:
+        entry = site.folders.entry(folder.name)
+        overview = site.reports.overviews(site.folders.states).get(entry.name)
+        entry = msgspec.structs.replace(entry, trouble=entry.trouble or trouble)
+        return row_html(row_of(entry, Query(), overview, time.time()))
+
+    return HTMLResponse(await site.listings.run(made))
 
 
 async def _run(request: Request) -> Response:

@@ -55,12 +55,19 @@ class Folders:
     def __init__(self, runs: Path) -> None:
         self.runs = runs
         self._known: dict[str, tuple[tuple[int, int, int], LibraryEntry]] = {}
+        self.states: dict[str, State] = {}
+        """By the name of a folder what it was when it was listed last."""
 
     def listing(self) -> list[LibraryEntry]:
         """Every folder, in no order; an empty list where the directory is not there (yet)."""
         found = [self._entry(name) for name in self._names()]
         self._known = {entry.name: self._known[entry.name] for entry in found if entry.name in self._known}
+        self.states = {name: self.states[name] for name in self._known}
         return found
+
+    def entry(self, name: str) -> LibraryEntry:
+        """What one folder of the directory holds."""
+        return self._entry(name)
 
     def find(self, name: str) -> Path | None:
         """The folder that is called exactly ``name``, if the directory holds it."""
@@ -94,7 +101,7 @@ class Folders:
     def _entry(self, name: str) -> LibraryEntry:
         folder = self.runs / name
         try:
-            examined(folder)
+            self.states[name] = examined(folder)
             found = (folder / FACTS).stat()
             identity = (found.st_ino, found.st_size, found.st_mtime_ns)
             known = self._known.get(name)

@@ -1,19 +1,23 @@
 """The page of all runs: searched, sorted and ticked by query parameters, so that it works without scripts.
 
-A run is ticked in one of two columns, as a run of the reference or of the candidate.
+A run is ticked as a run of the reference or of the candidate.  What it takes to judge a run is shown once
+the run was judged: its report was opened, or the page's script asked for its overview.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import msgspec
+from markupsafe import Markup
 
 from mawl.reporters.figure import ABSENT
 from mawl.server.folders import LibraryEntry
-from mawl.units import format_instant, format_seconds
+from mawl.server.overview import Overview
+from mawl.units import format_instant, format_rate, format_ratio, format_seconds
 
 ROWS_A_PAGE = 500
 MOST_TICKED = 50
@@ -32,14 +36,20 @@ SORTS: dict[str, Callable[[LibraryEntry], Any]] = {
 }
 """Column to the figure it is sorted by."""
 
+HEADS: dict[str, tuple[str, ...]] = {
+    "Run": ("run", "workload", "scale", "kind"),
+    "Started": ("started", "outcome"),
+    "Elapsed": ("elapsed",),
+}
+"""Heading to the figures that its column can be sorted by."""
+
+FILTERS = ("workload", "kind", "outcome")
+"""Facts of a run that the library can be narrowed to."""
+NOT_READ = "not read yet"
+MOST_CHOICES = 50
+"""Of workloads to narrow to, the most frequent."""
+
 DESCENDING_FIRST = ("started", "elapsed")
-
-
-class Judgement(msgspec.Struct, frozen=True):
-    """What this server knows of a run because its report was made: the verdict and the validity."""
-
-    verdict: str | None
-    validity: str | None
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +61,15 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     reference: tuple[str, ...] = ()
     candidate: tuple[str, ...] = ()
     page: int = 1
+    workload: str = ""
+    kind: str = ""
+    outcome: str = ""
+    answer: str = ""
+
+    @property
+    def ticked(self) -> frozenset[str]:
+        """The runs of both sides."""
+        return frozenset((*self.reference, *self.candidate))
 
     @property
     def sides(self) -> list[tuple[str, ...]]:
@@ -61,28 +80,56 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
         return [(name,) for name in (*self.reference, *self.candidate)]
 
 
-class SortColumn(msgspec.Struct, frozen=True):
-    """A heading that sorts: ``mark`` is ``ascending`` or ``descending`` for the one in force."""
+class SortHead(msgspec.Struct, frozen=True):
+    """A heading with links (name, address, whether it is in force) that sort by what its column has; ``mark``
+    is ``ascending`` or ``descending`` where one of them is in force."""
 
     name: str
-    address: str
+    links: list[tuple[str, str, bool]]
     mark: str
 
 
-class RunRow(msgspec.Struct, frozen=True):
-    """A run as texts; ``ticks`` says of each side whether the run is ticked there."""
+class RunRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A run as texts; ``ticks`` says of each side whether the run is ticked there.
+
+    ``traits`` are workload, scale and kind; ``overview`` is None for a run that was not judged yet.
+    """
 
     name: str
     address: str | None
     ticks: list[tuple[str, bool]]
-    cells: list[str]
-    verdict: str
-    validity: str
+    traits: list[str]
+    outcome: str
+    started: str
+    elapsed: str
+    overview: Overview | None
     trouble: str | None
+
+    @property
+    def line(self) -> Markup:
+        """Its throughput over time as a small line."""
+        return Markup(self.overview.line if self.overview else "")
+
+    @property
+    def sustained(self) -> str:
+        """``120 MB/s at the device``."""
+        found = self.overview
+        if found is None or found.sustained_bytes_per_second is None:
+            return ABSENT
+        return f"{format_rate(found.sustained_bytes_per_second)}, {found.side}"
+
+    @property
+    def slowdown(self) -> str:
+        """``1.8 times as long as alone``; empty where that is not known."""
+        found = self.overview
+        if found is None or found.slowdown is None:
+            return ""
+        return f"{format_ratio(found.slowdown)} times as long as alone"
 
 
 def query_of(pairs: Iterable[tuple[str, str]]) -> Query:
-    """The query of ``q``, ``sort``, ``order``, ``page`` and both sides; what makes no sense is ignored."""
+    """The query of ``q``, ``sort``, ``order``, ``page``, the filters and both sides; what makes no sense is
+    ignored."""
     every = list(pairs)
     given = dict(every)
     sort = given.get("sort", "")
@@ -93,7 +140,12 @@ def query_of(pairs: Iterable[tuple[str, str]]) -> Query:
         search=given.get("q", "").strip(),
         sort=sort,
         descending=order == "descending" if order else sort in DESCENDING_FIRST,
-        **{side: named(every, side) for side in SIDES},
+        reference=named(every, "reference"),
+        candidate=named(every, "candidate"),
+        workload=given.get("workload", ""),
+        kind=given.get("kind", ""),
+        outcome=given.get("outcome", ""),
+        answer=given.get("answer", ""),
         page=int(page) if page.isascii() and page.isdigit() and len(page) < 6 and int(page) else 1,
     )
 
@@ -103,15 +155,20 @@ def named(pairs: Iterable[tuple[str, str]], parameter: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for name, value in pairs if name == parameter))[:MOST_TICKED]
 
 
-def chosen(entries: Iterable[LibraryEntry], query: Query) -> list[LibraryEntry]:
-    """The entries that hold every word of the search, and those that are ticked, in the order asked for.
+def chosen(
+    entries: Iterable[LibraryEntry], query: Query, overviews: Mapping[str, Overview] = {}
+) -> list[LibraryEntry]:
+    """The entries that hold every word of the search and pass the filters, and those that are ticked, in the
+    order asked for.
 
     What has no figure to sort by comes last in both orders.
     """
     words = query.search.casefold().split()
-    ticked = {*query.reference, *query.candidate}
     found = [
-        entry for entry in entries if entry.name in ticked or all(word in _text(entry) for word in words)
+        entry
+        for entry in entries
+        if entry.name in query.ticked
+        or (_passes(entry, query, overviews) and all(word in _text(entry) for word in words))
     ]
     figure = SORTS[query.sort]
     found.sort(key=lambda entry: entry.name)
@@ -120,25 +177,58 @@ def chosen(entries: Iterable[LibraryEntry], query: Query) -> list[LibraryEntry]:
     return known + [entry for entry in found if figure(entry) is None]
 
 
+def _passes(entry: LibraryEntry, query: Query, overviews: Mapping[str, Overview]) -> bool:
+    asked = ((getattr(query, name), getattr(entry, name)) for name in FILTERS)
+    if any(wanted and wanted != found for wanted, found in asked):
+        return False
+    return not query.answer or query.answer == _answer(entry, overviews)
+
+
+def _answer(entry: LibraryEntry, overviews: Mapping[str, Overview]) -> str:
+    overview = overviews.get(entry.name)
+    return NOT_READ if overview is None else overview.answer
+
+
 def contents(
-    entries: list[LibraryEntry], query: Query, judgements: Mapping[str, Judgement], now: float
+    entries: list[LibraryEntry], query: Query, overviews: Mapping[str, Overview], now: float
 ) -> dict[str, Any]:
     """What the template of the library shows."""
-    found = chosen(entries, query)
+    found = chosen(entries, query, overviews)
     pages = max(1, -(-len(found) // ROWS_A_PAGE))
     page = min(query.page, pages)
     shown = found[(page - 1) * ROWS_A_PAGE : page * ROWS_A_PAGE]
     return {
         "query": query,
         "order": "descending" if query.descending else "ascending",
-        "sides": SIDES,
-        "columns": [_column(name, query) for name in SORTS],
-        "rows": [_row(entry, query, judgements.get(entry.name), now) for entry in shown],
+        "filters": _filters(entries, query, overviews),
+        "heads": [_head(head, query) for head in HEADS],
+        "rows": [row_of(entry, query, overviews.get(entry.name), now) for entry in shown],
+        "selected": [(side, [shown_name(name) for name in getattr(query, side)]) for side in SIDES],
+        "comparable": len(query.sides) > 1,
+        "cleared": _address(query, **dict.fromkeys(SIDES, ())),
         "total": len(entries),
         "found": len(found),
         "first": (page - 1) * ROWS_A_PAGE + 1,
         "pages": [(number, _address(query, page=number), number == page) for number in range(1, pages + 1)],
+        "reading": not any(entry.outcome == "running" for entry in entries),
     }
+
+
+def _filters(
+    entries: Iterable[LibraryEntry], query: Query, overviews: Mapping[str, Overview]
+) -> list[tuple[str, str, list[tuple[str, int]]]]:
+    """Of each filter its name, what is asked for, and the values with how many runs have them."""
+    every = list(entries)
+    counts = {name: Counter(getattr(entry, name) for entry in every) for name in FILTERS}
+    counts["answer"] = Counter(_answer(entry, overviews) for entry in every if not entry.trouble)
+    return [
+        (
+            name,
+            getattr(query, name),
+            sorted((value, many) for value, many in found.most_common(MOST_CHOICES) if value),
+        )
+        for name, found in counts.items()
+    ]
 
 
 def run_address(name: str) -> str | None:
@@ -168,37 +258,45 @@ def _text(entry: LibraryEntry) -> str:
     return "\n".join(part for part in parts if part).casefold()
 
 
-def _column(name: str, query: Query) -> SortColumn:
+def _head(head: str, query: Query) -> SortHead:
+    names = HEADS[head]
+    mark = ("descending" if query.descending else "ascending") if query.sort in names else ""
+    # The one in force comes first, since it is what the heading is read with.
+    ordered = sorted(names, key=lambda name: name != query.sort)
+    return SortHead(head, [_sorting(name, query) for name in ordered], mark)
+
+
+def _sorting(name: str, query: Query) -> tuple[str, str, bool]:
     current = name == query.sort
     descending = not query.descending if current else name in DESCENDING_FIRST
-    mark = ("descending" if query.descending else "ascending") if current else ""
-    return SortColumn(name, _address(query, sort=name, descending=descending), mark)
+    return (name, _address(query, sort=name, descending=descending), current)
 
 
 def _address(query: Query, **changes: Any) -> str:
     """The library under another sort, order or page, with the search and the ticks as they are."""
     asked = msgspec.structs.replace(query, **{"page": 1, **changes})
     pairs = [("q", asked.search)] if asked.search else []
+    pairs += [(name, getattr(asked, name)) for name in (*FILTERS, "answer") if getattr(asked, name)]
     pairs += [("sort", asked.sort), ("order", "descending" if asked.descending else "ascending")]
     pairs += [(side, name) for side in SIDES for name in getattr(asked, side)]
     pairs += [("page", str(asked.page))] if asked.page > 1 else []
     return "/?" + urlencode(pairs, errors="replace")
 
 
-def _row(entry: LibraryEntry, query: Query, judgement: Judgement | None, now: float) -> RunRow:
+def row_of(entry: LibraryEntry, query: Query, overview: Overview | None, now: float) -> RunRow:
+    """The row of a run."""
     elapsed = entry.elapsed_seconds
     if elapsed is None and entry.outcome == "running" and entry.started_at is not None:
         elapsed = max(0.0, now - entry.started_at)
     at = entry.started_at
-    started = ABSENT if at is None else f"{format_instant(at)[:16].replace('T', ' ')} UTC"
-    seconds = ABSENT if elapsed is None else format_seconds(elapsed)
-    texts = (entry.workload, entry.scale, entry.kind, entry.outcome, started, seconds)
     return RunRow(
         name=shown_name(entry.name),
         address=run_address(entry.name),
         ticks=[(side, entry.name in getattr(query, side)) for side in SIDES],
-        cells=[text or ABSENT for text in texts],
-        verdict=(judgement and judgement.verdict) or ABSENT,
-        validity=(judgement and judgement.validity) or ABSENT,
+        traits=[text for text in (entry.workload, entry.scale, entry.kind) if text],
+        outcome=entry.outcome or ABSENT,
+        started=ABSENT if at is None else f"{format_instant(at)[:16].replace('T', ' ')} UTC",
+        elapsed=ABSENT if elapsed is None else format_seconds(elapsed),
+        overview=overview,
         trouble=entry.trouble,
     )

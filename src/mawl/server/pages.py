@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse
 
 from mawl.reporters.html.page import page
 from mawl.server.guard import policy_of
+from mawl.server.library import RunRow
 
 
 class Page(HTMLResponse):
@@ -46,6 +47,11 @@ def library_page(values: dict[str, Any]) -> Page:
     """All runs; ``values`` of :func:`mawl.server.library.contents`."""
     body = _fill("library.html", **values)
     return Page(page("Runs", body, [script("library.js")], connect="'self'", forms="'self'"))
+
+
+def row_html(row: RunRow) -> str:
+    """The table row of one run, for the script of the library."""
+    return _fill("row.html", row=row)
 
 
 def sentence_page(title: str, sentence: str, status_code: int) -> Page:

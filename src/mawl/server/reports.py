@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from mawl.analysis.view import StoredView
-from mawl.errors import MawlError
 from mawl.model.summary.summary import Judged
 from mawl.reporters import json
-from mawl.server.folders import LibraryEntry, State, examined
-from mawl.server.library import Judgement
+from mawl.server.folders import State
+from mawl.server.overview import Overview, overview_of
 from mawl.server.rendering import Renderers
 from mawl.server.work import KeptAnswers, Worker
 from mawl.store import open_run
@@ -21,7 +20,7 @@ MOST_BYTES = 64 * 2**20
 """Of pages kept; a report has a few MB."""
 
 
-MOST_JUDGEMENTS = 10_000
+MOST_OVERVIEWS = 10_000
 """Of runs by name: folders come and go under a server."""
 
 
@@ -29,9 +28,10 @@ class Reports:
     """Makes and keeps pages, metrics and comparisons; nothing is written, a killed run stays uncompacted."""
 
     def __init__(self, worker: Worker, renderers: Renderers) -> None:
+        self._worker = worker
         self._kept = KeptAnswers(worker, MOST_BYTES)
         self._renderers = renderers
-        self._judgements: dict[str, tuple[State, Judgement]] = {}
+        self._overviews: dict[str, tuple[State, Overview]] = {}
 
     async def page(self, folder: Path, state: State) -> bytes:
         """The report of a run, whose files have this state."""
@@ -41,6 +41,11 @@ class Reports:
         """The judged summary of a run."""
         kept = await self._of_one("summary", folder, state, lambda _, summary: json.render(summary))
         return msgspec.json.decode(kept, type=Judged)
+
+    async def read(self, folder: Path, state: State) -> None:
+        """Judge a run for its overview, unless that is known."""
+        if self._overviews.get(folder.name, (None,))[0] != state:
+            await self._worker.run(lambda: self._judged(folder, state))
 
     async def comparison(self, sides: Sequence[tuple[tuple[Path, State], ...]]) -> bytes:
         """The page that compares sides of runs, the first with the others."""
@@ -55,40 +60,31 @@ class Reports:
 
         return await self._kept.get(("comparison", *sides), made)
 
-    def judgements(self, runs: Path, entries: Iterable[LibraryEntry]) -> Mapping[str, Judgement]:
-        """What is known of the entries whose files are as they were when they were judged."""
-        known: dict[str, Judgement] = {}
-        for entry in entries:
-            state, judgement = self._judgements.get(entry.name, (None, None))
-            if judgement is not None and state == _state(runs / entry.name):
-                known[entry.name] = judgement
-        return known
+    def overviews(self, states: Mapping[str, State]) -> Mapping[str, Overview]:
+        """What is known of the folders that have the state in which they were judged."""
+        return {
+            name: found[1]
+            for name, state in states.items()
+            if (found := self._overviews.get(name)) is not None and found[0] == state
+        }
 
     async def _of_one(
         self, kind: str, folder: Path, state: State, render: Callable[[StoredView, Judged], str]
     ) -> bytes:
         def made() -> bytes:
-            view = StoredView(open_run(folder, compacting=False))
-            summary = self._renderers.judged(view)
-            self._judgements.pop(folder.name, None)
-            self._judgements[folder.name] = (state, judgement_of(summary))
-            while len(self._judgements) > MOST_JUDGEMENTS:
-                del self._judgements[next(iter(self._judgements))]
-            return _encoded(render(view, summary))
+            return _encoded(render(*self._judged(folder, state)))
 
         return await self._kept.get((kind, folder, state), made)
 
-
-def judgement_of(summary: Judged) -> Judgement:
-    """Verdict and validity of a judged summary, None where it has none."""
-    return Judgement(summary.limit.verdict if summary.limit else None, summary.validity.status)
-
-
-def _state(folder: Path) -> State | None:
-    try:
-        return examined(folder)
-    except (MawlError, OSError):
-        return None
+    def _judged(self, folder: Path, state: State) -> tuple[StoredView, Judged]:
+        """A run and its summary, of which the overview is kept."""
+        view = StoredView(open_run(folder, compacting=False))
+        summary = self._renderers.judged(view)
+        self._overviews.pop(folder.name, None)
+        self._overviews[folder.name] = (state, overview_of(summary))
+        while len(self._overviews) > MOST_OVERVIEWS:
+            del self._overviews[next(iter(self._overviews))]
+        return view, summary
 
 
 def _encoded(text: str) -> bytes:

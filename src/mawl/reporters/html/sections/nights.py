@@ -149,11 +149,11 @@ def _changed_row(nights: LoggedNights, one: Trend) -> tuple[Cell, ...]:
     return (
         one.name,
         _line(one, f"{one.verdict} since {since}"),
-        format_change(one.change_ratio),
+        _valued(one.change_ratio, format_change(one.change_ratio)),
         f"{format_change(one.low_ratio)} to {format_change(one.high_ratio)}",
         format_seconds(one.first_seconds),
         format_seconds(one.last_seconds),
-        f"{sign}{format_seconds(abs(one.added_seconds))}",
+        _valued(one.added_seconds, f"{sign}{format_seconds(abs(one.added_seconds))}"),
         since + again,
         str(one.nights),
     )
@@ -186,6 +186,11 @@ def _steady(figures: ShownFigures, trends: Sequence[Trend]) -> Markup:
         for one in shown
     ]
     return table(f"Programs without a change that was found{few}", head, rows)
+
+
+def _valued(value: float, text: str) -> Markup:
+    """A figure that the page sorts by its value: a sign is not part of how it reads numbers."""
+    return Markup('<span data-value="{}">{}</span>').format(f"{value:.6g}", text)
 
 
 def _line(one: Trend, what: str) -> Markup:
