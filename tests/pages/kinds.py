@@ -6,6 +6,7 @@ A new kind of page is put through all tests of ``test_pages.py`` by its line in 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from tests.fakes.answered import every_record
 from tests.fakes.compared_runs import pair
 from tests.fakes.found_campaigns import EVERY as CAMPAIGNS
 from tests.fakes.hostile_run import write_hostile_run
+from tests.fakes.nightly_logs import nightly
 from tests.fakes.published_run import write_published
 from tests.fakes.served_runs import finished
 from tests.fakes.stored_run import facts, write_run
@@ -58,13 +60,28 @@ def _import(folder: Path) -> str:
     return report.render(StoredView(run), judged(StoredView(run)))
 
 
+def _nights(folder: Path) -> str:
+    logs = nightly(
+        folder / "logs",
+        datetime(2026, 10, 5, 20),
+        30,
+        zone=UTC,
+        steps={"join_sales": (20, 1.5)},
+        without={12},
+    )
+    _, run = imported(folder, logs)
+    return report.render(StoredView(run), judged(StoredView(run)))
+
+
 def _library(folder: Path) -> str:
     for name in ("one", "two", "three"):
         finished(folder, name)
     failures: list[Exception] = []
     app = create_app(folder, standard(CapacityBounds()), failed=failures.append)
     with TestClient(app, base_url="http://127.0.0.1:6295") as visitor:
-        page = visitor.get("/").text
+        for name in ("one", "two", "three"):
+            visitor.get(f"/runs/{name}/overview")
+        page = visitor.get("/?reference=one&candidate=two").text
     assert failures == []
     return page
 
@@ -80,6 +97,7 @@ KINDS: Mapping[str, Kind] = {
     "short smoke run": _short,
     "hostile run": lambda folder: run_page(write_hostile_run(folder / "run")),
     "import": _import,
+    "import of nights": _nights,
     **{f"answer {name}": partial(_answer, name) for name in ("yes", "not-known", "cluster-no")},
     "comparison": lambda _: comparison.render(compare(*pair([0.98, 1.01, 1.0, 1.02, 0.99], [1.2, 1.21]))),
     "campaign": lambda _: campaign.render(CAMPAIGNS["ab"]()),

@@ -161,7 +161,8 @@ def test_no_word_is_broken_on_a_phone(opened: Open, kind: str) -> None:
     assert opened(kind, viewport=window(390)).page.evaluate(BROKEN, LONGEST_WORD) == []
 
 
-REACHABLE = """() => Array.from(document.querySelectorAll("a[href], button, input, summary, [tabindex='0']"))
+REACHABLE = """() => Array.from(
+    document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']"))
   .filter(one => one.checkVisibility() && !one.disabled && one.type !== "hidden" && !one.closest("[inert]"))
   .map((one, number) => { one.dataset.reached = "no"; return number; }).length"""
 HERE = """() => {
