@@ -145,6 +145,8 @@ def _collected_rows(
 ) -> Iterator[SettingFound]:
     """As :func:`_rows`, for files: a setting that they lack is a row, and never taken for its default."""
     assert setting.family is not None
+    state: State
+    reason: str | None
     if setting.family in OF_RUNS:
         return
     held = inventory.families.get(setting.family, {})
@@ -169,7 +171,12 @@ def _collected_rows(
             reason = f"only for {wanted}, and the files do not show which it is"
             yield _row(node, subject, setting, reading, current, "for you to judge", reason)
         else:
-            yield _row(node, subject, setting, reading, current, _state(setting, current, figures), None)
+            state, reason = _state(setting, current, figures), None
+            barred = [name for name in setting.unless if figures.get(name) is None]
+            if state == "differs" and barred:
+                others = ", ".join(f"{name} {_either(setting.unless[name])}" for name in barred)
+                state, reason = "for you to judge", f"not for {others}, and the files do not show which it is"
+            yield _row(node, subject, setting, reading, current, state, reason)
 
 
 def _either(allowed: Value | list[Value]) -> str:

@@ -86,3 +86,13 @@ def test_what_is_not_in_the_files_is_not_collected_and_never_a_default(tmp_path:
     assert others and {one.state for one in others} == {"not collected"}
     assert all(one.current is None and one.is_default is None for one in others)
     assert all(str(one.reason).startswith("to collect it: ") for one in others)
+
+
+def test_a_value_for_one_layout_does_not_differ_while_the_layout_is_not_known(tmp_path: Path) -> None:
+    files = [("mmlsconfig", "Configuration data for cluster c:\npagepool 1G\nmaxMBpS 8000")]
+    folder = hosts.write(tmp_path / "lpar1", "lpar1", "scale", files)
+    found = check(collected([folder], {}), None, profiles()).settings
+    alone = {one.name: one for one in found if one.tier == "XIV alone" and one.current is not None}
+    pool, rate = alone["pagepool"], alone["maxMBpS"]
+    assert (pool.state, rate.state) == ("for you to judge", "as recommended")
+    assert pool.reason == "not for layout XIV and FlashSystem, and the files do not show which it is"
