@@ -16,7 +16,6 @@ from tools.markdown import table
 
 EXHIBITS = Path(__file__).with_name("papers.toml")
 STATES = ("made", "partly", "not made")
-LIVE_FAMILIES = ("file_system",)
 
 
 def exhibits() -> dict[str, list[dict[str, Any]]]:
@@ -38,8 +37,6 @@ def checked_by(setting: TuningSetting) -> tuple[str, str]:
         return "", f"mawl does not read it; read it at: {setting.read}"
     if setting.family in OF_RUNS:
         return "mawl tune check RUN", setting.read
-    if setting.family in LIVE_FAMILIES:
-        return "mawl tune check --live", setting.read
     return f"mawl tune check --from DIR --profile {setting.profile}", setting.read
 
 

@@ -36,6 +36,7 @@ _LINUX: Mapping[str, Reader] = {
     "numactl": linux.read_nodes,
     "udevadm": linux_devices.read_udev,
     "ppc64_cpu": linux.read_smt,
+    "df": linux.read_space,
 }
 READERS: Mapping[str, Reader] = {**_AIX, **_VIOS, **_SCALE, **_LINUX}
 """First word of a command to its reader; ``mount`` and ``ulimit`` are of two platforms."""
@@ -70,6 +71,8 @@ _SIGNS: tuple[tuple[str, str], ...] = (
     (r"^Configuration data for cluster ", "mmlsconfig"),
     (r"^=== mmdiag: config ===", "mmdiag --config"),
     (r"^File system attributes for /dev/", "mmlsfs all"),
+    (r"^mmlsfs::HEADER:", "mmlsfs all -Y"),
+    (r"^Filesystem +\S+ +Used +Available ", "df -P"),
     (r"^This system (is SMT capable|supports up to \d)", "smtctl"),
     (r"^Node Name\s+: ", "lparstat -i"),
     (r"^vfchost\d+\s", "lsmap -all -npiv"),

@@ -145,6 +145,48 @@ def read_sys_files(output: Output, told: Told) -> None:
             if family != "block" or not subject.startswith(NOT_DISKS):
                 _noted(told, family, subject, groups.get("figure", figure), line["value"], convert)
 
+    if output.whole:
+        _idle(output, told)
+
+
+_IDLE = re.compile(
+    r"/sys/devices/system/cpu/cpu0/cpuidle/(?P<state>state\d{1,2})/(?P<what>latency|disable):(?P<value>\d{1,9})\s*"
+)
+
+
+def _idle(output: Output, told: Told) -> None:
+    """The longest exit latency (microseconds in the files) of the idle states of the first processor that
+    are not disabled; nothing where a file of a state is not there."""
+    states: dict[str, dict[str, int]] = {}
+    for line in filter(None, map(_IDLE.fullmatch, output.lines)):
+        states.setdefault(line["state"], {})[line["what"]] = int(line["value"])
+    if not states or any(len(files) < 2 for files in states.values()):
+        return
+    exits = [files["latency"] for files in states.values() if files["disable"] == 0]
+    if exits:
+        told.machine("cpu", "idle_exit_seconds", max(exits) / 10**6)
+
+
+_SPACE_HEAD = re.compile(
+    r"Filesystem +(?:1024-blocks|1K-blocks|512-blocks) +Used +Available +(?:Capacity|Use%) +Mounted on ?"
+)
+_SPACE = re.compile(
+    r"\S{1,200} +\d{1,18} +(?P<used>\d{1,18}) +(?P<available>\d{1,18}) +\d{1,3}% +(?P<over>/.{0,200}?) *"
+)
+
+
+def read_space(output: Output, told: Told) -> None:
+    """``df -P``: used space over used and available, as the inventory of a run has it.
+
+    Family ``df`` until the mount points are known (:mod:`mawl.tuning.collection.joining`).
+    """
+    if not any(map(_SPACE_HEAD.fullmatch, output.lines)):
+        return
+    for line in filter(None, map(_SPACE.fullmatch, output.lines)):
+        used, usable = int(line["used"]), int(line["used"]) + int(line["available"])
+        if usable:
+            told.put("df", line["over"], "used_ratio", used / usable)
+
 
 def read_tuned(output: Output, told: Told) -> None:
     """``tuned-adm active``."""

@@ -84,11 +84,30 @@ _OF = re.compile(r"File system attributes for /dev/(?P<device>[\w.-]{1,100}):\s*
 _FLAGS = {"-B": "block_bytes", "-f": "subblock_bytes", "-j": "allocation", "-i": "inode_bytes", "-n": "nodes"}
 
 
+_FIELD = re.compile(
+    r"mmlsfs::\d{1,3}:\d{1,3}:[^:]*:[^:]*:(?P<device>[\w.-]{1,100}):(?P<field>[\w-]{1,80}):(?P<value>[^:]{1,200}):.*"
+)
+_FIELDS = {
+    "blockSize": "block_bytes",
+    "minFragmentSize": "subblock_bytes",
+    "blockAllocationType": "allocation",
+    "inodeSize": "inode_bytes",
+    "numNodes": "nodes",
+}
+"""Field of ``mmlsfs -Y``, a line each, to the figure that the table has."""
+
+
 def read_file_systems(output: Output, told: Told) -> None:
-    """``mmlsfs all`` or ``mmlsfs DEVICE``: block size, sub-block size and allocation type.
+    """``mmlsfs all`` or ``mmlsfs DEVICE``, also with ``-Y``: block size, sub-block size, allocation type.
 
     A file system whose pools differ has no one block size.
     """
+    for field in filter(None, map(_FIELD.fullmatch, output.lines)):
+        figure, text = _FIELDS.get(field["field"]), field["value"]
+        if figure == "allocation":
+            told.put("mmlsfs", field["device"], figure, text)
+        elif figure is not None:
+            told.put("mmlsfs", field["device"], figure, int(text) if text.isdecimal() else None)
     device = next((word.removeprefix("/dev/") for word in output.command[1:] if word[:1] != "-"), "all")
     last = None
     for line in output.lines:

@@ -24,6 +24,7 @@ def join(nodes: Mapping[str, Told], servers: Iterable[str], storages: Mapping[st
     at_server = set(servers)
     for name, told in nodes.items():
         join_running(told)
+        _space(told)
         if name not in at_server:
             _say(told, storages, ("hdisk",))
             _adapters(told)
@@ -64,6 +65,13 @@ def _adapters(told: Told) -> None:
         for family, name in (("fscsi", device), ("fcs", str(below))):
             if name in told.subjects(family):
                 told.put(family, name, "storage", next(iter(kinds)))
+
+
+def _space(told: Told) -> None:
+    """Used space of file systems that ``mount`` shows: df also lists those that hold no data."""
+    for over, figures in told.families.pop("df", {}).items():
+        if over in told.subjects("file_system"):
+            told.put("file_system", over, "used_ratio", figures["used_ratio"])
 
 
 def _file_systems(told: Told) -> None:

@@ -1,6 +1,7 @@
 # sysfiles: small files of the kernel, each as PATH:VALUE
 sysfiles() {
     for path in /sys/block/*/queue/* /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor \
+        /sys/devices/system/cpu/cpu0/cpuidle/state*/latency /sys/devices/system/cpu/cpu0/cpuidle/state*/disable \
         /sys/kernel/mm/transparent_hugepage/* /sys/kernel/mm/ksm/run \
         /sys/class/nvme-subsystem/*/iopolicy /sys/module/iomemory_vsl*/parameters/*; do
         if [ -f "$path" ] && [ -r "$path" ]; then
@@ -17,6 +18,7 @@ ask multipath -ll
 ask tuned-adm active
 ask numactl --hardware
 ask mount
+ask df -P
 ask ulimit -n
 ask ulimit -Hn
 ask ppc64_cpu --smt
