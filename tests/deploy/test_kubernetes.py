@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +15,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from mawl import open_run
 from mawl.commands.main import build_parser
 from mawl.measure.ephemeral import VARIABLE
 
@@ -20,6 +25,8 @@ VERSIONS = [f"1.{minor}" for minor in range(30, 38)]
 """The eight newest that the package has; all of them have side-cars and generic ephemeral volumes."""
 
 Thing = dict[str, Any]
+
+SMALL = 'name = "one"\n[[sessions]]\nname = "a"\nstages = [["stress_projection"]]\n'
 
 
 def things(file: Path) -> list[Thing]:
@@ -189,3 +196,75 @@ def test_a_shared_claim_is_written_by_many_nodes() -> None:
         thing for thing in things(FOLDER / "cluster.yaml") if thing["metadata"]["name"] == "mawl-shared"
     ]
     assert shared["spec"]["accessModes"] == ["ReadWriteMany"]
+
+
+@pytest.mark.lab
+@pytest.mark.parallel
+def test_the_commands_of_the_pods_run_together(tmp_path: Path) -> None:
+    """The containers of cluster.yaml as processes of this machine, in the order in which pods start them."""
+    by_kind = {thing["kind"]: thing for thing in things(FOLDER / "cluster.yaml")}
+    (worker,) = by_kind["StatefulSet"]["spec"]["template"]["spec"]["containers"]
+    job = by_kind["Job"]["spec"]["template"]["spec"]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    settings = things(FOLDER / "cluster.yaml")[1]["data"]
+
+    def command(container: Thing, pod: str) -> list[str]:
+        words = [*container.get("command", ["mawl"]), *container["args"]]
+        changes = {
+            "$(POD_NAME)": pod,
+            "$(POD_IP)": "127.0.0.1",
+            "mawl-scheduler": "127.0.0.1",
+            "8786": str(port),
+            "/shared": str(tmp_path / "shared"),
+        }
+        for old, new in changes.items():
+            words = [word.replace(old, new) for word in words]
+        values = things(FOLDER / "cluster.yaml")[0]["data"]
+        small = {values["workload"]: "one.toml", values["scale"]: "0.00005", values["nodes"]: "2"}
+        return [small.get(word, word) for word in words]
+
+    def environment(folder: str) -> dict[str, str]:
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        (tmp_path / folder).mkdir(exist_ok=True)
+        return {
+            **os.environ,
+            **settings,
+            "PATH": path,
+            "MAWL_RUNS": str(tmp_path / "runs"),
+            "MAWL_HTML": "no",
+        }
+
+    environment("scheduler")
+    (tmp_path / "scheduler" / "one.toml").write_text(SMALL)
+    started = []
+    try:
+        scheduler, wait = job["initContainers"]
+        for container, pod in (
+            (scheduler, "scheduler"),
+            (worker, "mawl-worker-0"),
+            (worker, "mawl-worker-1"),
+        ):
+            variables = environment(pod)
+            with open(tmp_path / f"{pod}.log", "w") as log:
+                started.append(
+                    subprocess.Popen(
+                        command(container, pod), cwd=tmp_path / pod, env=variables, stdout=log, stderr=log
+                    )
+                )
+        for container in (wait, *job["containers"]):
+            words, variables = command(container, "scheduler"), environment("scheduler")
+            done = subprocess.run(
+                words, cwd=tmp_path / "scheduler", env=variables, capture_output=True, text=True, timeout=240
+            )
+            assert done.returncode == 0, done.stderr
+    finally:
+        for process in reversed(started):
+            process.terminate()
+            process.wait(timeout=60)
+    facts = open_run("latest", tmp_path / "runs").facts
+    assert (facts.outcome, [node.name for node in facts.nodes]) == (
+        "completed",
+        ["mawl-worker-0", "mawl-worker-1"],
+    )

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from mawl.campaigns.qualify.plan_duration import duration_of
-from mawl.commands.arguments import PLAN_OPTIONS, add_options, add_workload_arguments, asked
+from mawl.commands.arguments import PLAN_OPTIONS, add_options, add_workload_arguments, asked, volumes_of
 from mawl.commands.help_pages import Groups, groups_of
 from mawl.commands.peaks import Peaks
+from mawl.measure.ephemeral import EPHEMERAL, EPHEMERAL_CURE, ephemeral_storage
+from mawl.measure.space import FileSystem
 from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import Needs
 from mawl.plan.programs import Direction
@@ -71,7 +73,21 @@ def run(arguments: argparse.Namespace) -> int:
     if limit is not None:
         said = "is enough" if limit >= needed.memory_bytes else f"is too small: {larger_limit(needed)}"
         print(f"--memory-limit {format_memory(limit)} {said}.")
+    for storage in ephemeral_storage(
+        volumes_of(spec).directories, needed.space_bytes, by_free_space=spec.volume_order == "free-space"
+    ):
+        print(in_pod(storage))
     return 0
+
+
+def in_pod(storage: FileSystem) -> str:
+    """Whether what the plan puts into the ephemeral storage of this pod fits there."""
+    needed = storage.needed_bytes or 0
+    said = "is enough" if needed <= storage.free_bytes else f"is too little: {EPHEMERAL_CURE}"
+    return (
+        f"{EPHEMERAL}: {format_bytes(storage.free_bytes)} free, {format_bytes(needed)} needed for "
+        f"{', '.join(storage.roles)}\n  {said}"
+    )
 
 
 def as_json(plan: Plan, needed: Needs) -> dict[str, Any]:

@@ -1,0 +1,47 @@
+"""``mawl plan`` in a pod: whether the ephemeral storage is enough for what the plan puts there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mawl.commands.main import main
+from mawl.measure import ephemeral
+from mawl.measure.mounts import Mount
+
+
+@pytest.fixture
+def pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """A pod whose data is a claim, and whose work and util lie in the container's own layer."""
+    layer = Mount(device="0:50", mount_point="/", file_system="overlay", source="overlay", options="rw")
+    claim = Mount(
+        device="8:1", mount_point=str(tmp_path / "data"), file_system="ext4", source="/dev/sda1", options="rw"
+    )
+    (tmp_path / "data").mkdir()
+    monkeypatch.setattr(ephemeral, "read_mounts", lambda proc: [layer, claim])
+    monkeypatch.chdir(tmp_path)
+    for role in ("data", "work", "util"):
+        monkeypatch.setenv(f"MAWL_{role.upper()}", str(tmp_path / role))
+    return monkeypatch
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ("1000000000", ": 1.00 GB free, 108 GB needed for work, util\n  is too little: raise limits"),
+        ("200000000000", ": 200 GB free, 108 GB needed for work, util\n  is enough\n"),
+    ],
+)
+def test_the_storage_of_the_pod_is_compared_with_the_need(
+    pod: pytest.MonkeyPatch, limit: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pod.setenv("MAWL_EPHEMERAL_STORAGE", limit)
+    assert main(["plan", "mixed20", "--scale", "standard"]) == 0
+    assert f"ephemeral storage of the pod{said}" in capsys.readouterr().out
+
+
+def test_outside_a_pod_nothing_is_said(pod: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    pod.delenv("MAWL_EPHEMERAL_STORAGE", raising=False)
+    assert main(["plan", "mixed20"]) == 0
+    assert "ephemeral" not in capsys.readouterr().out
