@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from mawl.analysis.published import published_block, published_input_bytes
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from mawl.advice.capacity.bounds import CapacityBounds
     from mawl.advice.conditions import ConditionCheck
     from mawl.analysis.comparison.compare import Comparison, Matrix
+    from mawl.analysis.comparison.configuration import Difference
     from mawl.analysis.comparison.sides import ComparedRun, Side
 
 NAME = "compare"
@@ -53,6 +56,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PERCENT",
         default=100.0 * value_of("comparison.margin_ratio"),
         help="say 'no change larger than PERCENT' where the runs establish that (default: 5)",
+    )
+    parser.add_argument(
+        "--settings",
+        nargs=2,
+        metavar=("BEFORE", "AFTER"),
+        help="two collections of settings (mawl tune collector) whose changes are listed with the facts that "
+        "differ (default: the settings that the runs recorded)",
     )
     add_fail_on_arguments(parser, "not-carried", "below-guideline", "slower")
     parser.add_argument(
@@ -111,8 +121,50 @@ def _compared(arguments: argparse.Namespace) -> tuple[Comparison | Matrix, list[
     reader = Reader(chosen.runs(arguments.runs), bounds_of(chosen))
     sides = [reader.side(label, words) for label, words in _sides(arguments)]
     if len(sides) == 2:
-        return compare(*sides, anyway=arguments.anyway, margin_ratio=margin), sides
+        found = compare(*sides, anyway=arguments.anyway, margin_ratio=margin)
+        cited = changed_settings(sides[0], sides[1], arguments.settings)
+        return msgspec.structs.replace(found, differences=[*found.differences, *cited]), sides
+    if arguments.settings:
+        raise UsageError("--settings goes with two sides", cure="name a reference and one candidate")
     return compare_many(sides, anyway=arguments.anyway, margin_ratio=margin), sides
+
+
+def changed_settings(reference: Side, candidate: Side, collections: Sequence[str] | None) -> list[Difference]:
+    """Settings that changed from the first run of one side to that of the other, or between two collections.
+
+    Sides that recorded none, or no node of the same name, have no changes to list.
+    """
+    from mawl.analysis.comparison.configuration import Difference
+    from mawl.tuning.changes import changes
+    from mawl.tuning.check import CurrentSettings, of_the_machine
+    from mawl.tuning.collection.reading import collected
+    from mawl.tuning.profile_files import profiles
+
+    if collections:
+        before, after = (collected([Path(name)], {}) for name in collections)
+    else:
+        facts = [side.runs[0].facts for side in (reference, candidate) if side.runs]
+        nodes = [set(one.inventories) for one in facts]
+        if len(facts) < 2 or not all(nodes) or (max(map(len, nodes)) > 1 and not nodes[0] & nodes[1]):
+            return []
+        before, after = (
+            of_the_machine(
+                CurrentSettings(run_id=one.run_id, platform="linux", inventories=dict(one.inventories))
+            )
+            for one in facts
+        )
+    found = changes(before, after, (reference.label, candidate.label), [], profiles())
+    several = len(found.nodes) > 1
+    return [
+        Difference(
+            name=f"setting {' of '.join(part for part in (row.name, row.subject) if part)}"
+            + (f" on {row.node}" if several else ""),
+            reference=str(row.before),
+            candidate=str(row.after),
+        )
+        for row in found.settings
+        if row.outcome == "changed"
+    ]
 
 
 def _sides(arguments: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
