@@ -107,7 +107,9 @@ def test_without_a_comparison_it_is_not_known_whether_a_side_is_slower() -> None
 def test_slower_is_what_a_comparison_establishes_beyond_its_margin(
     verdict: Verdict, alike: bool | None, state: State
 ) -> None:
-    side = SideFacts(label="a", kind="run", title="", run_ids=[], limits=[], validity=[], courses=[])
+    side = SideFacts(
+        label="a", kind="run", title="", run_ids=[], answers=[], limits=[], validity=[], courses=[]
+    )
     statement = Statement(
         verdict=verdict,
         alike=alike,

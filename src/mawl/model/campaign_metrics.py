@@ -22,6 +22,7 @@ CAMPAIGN_METRICS: tuple[Metric, ...] = (
     count_metric(
         "warm_up.position", "0: the warm-up run is made before all others, and counts in no figure.", ORDER
     ),
+    count_metric("machine.cores", "Logical processors of the machine where the campaign began.", ORDER),
     count_metric("slots.*.position", "Place of the run in the order of the campaign, from 1.", ORDER),
     count_metric(
         "arms.*.size", "Sessions, nodes or threads of a core, where the campaign varies them.", ORDER
@@ -51,6 +52,13 @@ CAMPAIGN_METRICS: tuple[Metric, ...] = (
     ratio_metric("smt.*.core_busy_ratio", "Median over runs of host.core_busy_ratio.", SMT),
     ratio_metric("smt.*.cpu_busy_ratio", "Median over runs of host.cpu_busy_ratio.", SMT),
     count_metric("arms.*.figures.*.runs", "Runs that the figure is over.", SPREAD),
+    Metric(
+        "arms.*.figures.*.values.*",
+        "-",
+        "float",
+        "The figure of each run in the order in which they were made, in the figure's unit.",
+        SPREAD,
+    ),
     *(
         Metric(f"arms.*.figures.*.{name}", "-", "float", f"{definition}, in the figure's unit.", SPREAD)
         for name, definition in (
@@ -94,6 +102,9 @@ CAMPAIGN_METRICS: tuple[Metric, ...] = (
     seconds_metric("scaling.*.elapsed_seconds", "Median over runs of the elapsed time.", SCALING),
     rate_metric(
         "scaling.*.bytes_per_second", "Median over runs of the application's mean throughput.", SCALING
+    ),
+    rate_metric(
+        "scaling.*.run_bytes_per_second.*", "The application's mean throughput in each run.", SCALING
     ),
     ratio_metric("scaling.*.speedup", "Throughput over that of the fewest nodes.", SCALING),
     ratio_metric(

@@ -16,7 +16,7 @@ from mawl.analysis.campaign.results import spread
 from mawl.analysis.campaign.session_run import session_run
 from mawl.model.campaign_metrics import CAMPAIGN_METRICS
 from mawl.reporters.campaign import html, markdown, text
-from mawl.reporters.campaign.content import knee
+from mawl.reporters.campaign.content import head
 from tests.fakes.compared_runs import compared
 from tests.fakes.found_campaigns import EVERY, SEARCH, comparison, repeats, scaling, search_for_sessions
 
@@ -28,6 +28,8 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     elif isinstance(value, list) and value and isinstance(value[0], dict):
         for member in value:
             yield from leaves(member, f"{path}.*")
+    elif isinstance(value, list) and value and isinstance(value[0], int | float):
+        yield f"{path}.*", value[0]
     else:
         yield path, value
 
@@ -78,8 +80,9 @@ def test_sessions_are_judged_by_the_runs_stretch() -> None:
     assert (said.knee.sessions, said.knee.beyond) == (3, "")
     assert said.knee.low is not None and said.knee.high is not None
     assert said.knee.low <= 3 <= said.knee.high
-    assert knee(said.knee).startswith("3 sessions (95 % interval ")
-    assert "right size for this machine; with 4: median slowdown 2.60 is above 2.00" in knee(said.knee)
+    lines = dict(head(said))
+    assert lines["finding"].startswith("Measured: 3 sessions fit this machine (95 % interval ")
+    assert lines["limit"] == "with 4: median slowdown 2.60 is above 2.00"
 
 
 def test_jobs_that_failed_are_too_many_whatever_the_stretch() -> None:
@@ -96,7 +99,9 @@ def test_every_kind_is_rendered_in_every_form(kind: str) -> None:
     assert said.kind == kind
     lines = text.render(said).splitlines()
     assert lines[0].startswith("campaign 20260101-080000-ab-tiny: ")
-    assert lines[1].startswith("outcome    completed: ") and str(said.finished) in lines[1]
+    (outcome,) = (line for line in lines if line.startswith("outcome    "))
+    assert outcome.startswith("outcome    completed: ") and str(said.finished) in outcome
+    assert lines[1].startswith("finding    ")
     assert "## Runs" in markdown.render(said)
     page = html.render(said)
     assert page.startswith("<!DOCTYPE html>") and "20260101-080000-ab-tiny" in page
@@ -110,4 +115,5 @@ def test_text_of_a_record_is_escaped_in_html() -> None:
 
 def test_a_knee_without_runs_is_not_known() -> None:
     assert knee_of([], SEARCH) is None
-    assert knee(None) == "not known: no run is finished"
+    bare = msgspec.structs.replace(search_for_sessions(), session_runs=[], knee=None)
+    assert dict(head(bare))["finding"] == "Undecided: no run is finished"

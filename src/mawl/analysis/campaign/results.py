@@ -21,7 +21,7 @@ from mawl.analysis.comparison.statistics import FEWEST_RUNS, LEVEL
 from mawl.analysis.comparison.student import quantile
 from mawl.definitions.metric import Unit
 from mawl.errors import UsageError
-from mawl.model.campaign import Campaign, CampaignKind, CampaignOutcome, Slot
+from mawl.model.campaign import Campaign, CampaignKind, CampaignMachine, CampaignOutcome, Slot
 
 THROUGHPUT = "io.application.run_mean.total_bytes_per_second"
 ELAPSED = "time.elapsed_seconds"
@@ -30,7 +30,7 @@ ELAPSED = "time.elapsed_seconds"
 class FigureSpread(msgspec.Struct, frozen=True, kw_only=True):
     """A figure over the runs of an arm: median and range, the mean (geometric where all are above 0) with
     its 95 % interval (None with fewer than five runs), and the standard deviation as a share of the mean
-    (None with one)."""
+    (None with one).  ``values`` are those of the runs, in the order in which they were made."""
 
     title: str
     name: str
@@ -43,18 +43,22 @@ class FigureSpread(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     deviation_ratio: float | None
+    values: list[float]
 
 
 class ArmFound(msgspec.Struct, frozen=True, kw_only=True):
-    """An arm and its runs that are finished; ``limits`` and ``validity`` with how many runs had each."""
+    """An arm and its runs that are finished; ``answers`` (whether the load is carried), ``limits`` and
+    ``validity`` with how many runs had each."""
 
     name: str
     title: str
+    workload: str
     size: int | None
     runs: int
     planned: int
     completed: int
     run_ids: list[str]
+    answers: list[tuple[str, int]]
     limits: list[tuple[str, int]]
     validity: list[tuple[str, int]]
     figures: list[FigureSpread]
@@ -62,7 +66,7 @@ class ArmFound(msgspec.Struct, frozen=True, kw_only=True):
 
 class ScalingRow(msgspec.Struct, frozen=True, kw_only=True):
     """So many nodes beside the fewest: each has the whole workload, so throughput should grow with them
-    and elapsed time stay.  Medians over runs."""
+    and elapsed time stay.  Medians over runs; ``run_bytes_per_second`` has the throughput of each run."""
 
     nodes: int
     runs: int
@@ -71,6 +75,7 @@ class ScalingRow(msgspec.Struct, frozen=True, kw_only=True):
     speedup: float | None
     efficiency_ratio: float | None
     elapsed_ratio: float | None
+    run_bytes_per_second: list[float]
 
 
 class CampaignFound(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,6 +85,7 @@ class CampaignFound(msgspec.Struct, frozen=True, kw_only=True):
     kind: CampaignKind
     outcome: CampaignOutcome
     reason: str | None
+    machine: CampaignMachine
     slots: list[Slot]
     arms: list[ArmFound]
     warm_up: Slot | None = None
@@ -115,6 +121,7 @@ def found(
         kind=record.kind,
         outcome=record.outcome,
         reason=record.reason,
+        machine=record.machine,
         slots=record.slots,
         warm_up=record.warm_up,
         arms=arms,
@@ -173,6 +180,7 @@ def spread(title: str, name: str, unit: Unit, values: Sequence[float]) -> Figure
         low=low,
         high=high,
         deviation_ratio=deviation,
+        values=list(values),
     )
 
 
@@ -190,11 +198,13 @@ def _arm(record: Campaign, name: str, runs: Sequence[ComparedRun]) -> ArmFound:
     return ArmFound(
         name=name,
         title=arm.title,
+        workload=arm.workload,
         size=arm.size,
         runs=len(runs),
         planned=sum(slot.arm == name for slot in record.slots),
         completed=sum(run.facts.outcome == "completed" for run in runs),
         run_ids=[run.facts.run_id for run in runs],
+        answers=Counter(run.summary.capacity.answer for run in runs).most_common(),
         limits=verdicts(side) if runs else [],
         validity=Counter(run.summary.validity.status for run in runs).most_common(),
         figures=figures,
@@ -217,7 +227,8 @@ def _scaling(record: Campaign, by_arm: Mapping[str, Sequence[ComparedRun]]) -> l
     rows: list[ScalingRow] = []
     for arm in sorted(record.arms, key=lambda arm: arm.size or 0):
         side = Side(label=arm.name, runs=tuple(by_arm[arm.name]))
-        elapsed, rate = (_median(side.values(path)) for path in (ELAPSED, THROUGHPUT))
+        rates = side.values(THROUGHPUT)
+        elapsed, rate = _median(side.values(ELAPSED)), _median(rates)
         first = rows[0] if rows else None
         nodes = arm.size or 0
         speedup = _over(rate, first.bytes_per_second) if first else None if rate is None else 1.0
@@ -230,6 +241,7 @@ def _scaling(record: Campaign, by_arm: Mapping[str, Sequence[ComparedRun]]) -> l
                 speedup=speedup,
                 efficiency_ratio=_over(speedup, nodes / first.nodes if first else 1.0),
                 elapsed_ratio=_over(elapsed, first.elapsed_seconds if first else elapsed),
+                run_bytes_per_second=rates,
             )
         )
     return rows

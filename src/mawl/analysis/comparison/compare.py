@@ -39,12 +39,14 @@ servers alike), or only figures that no machine's size changes."""
 
 
 class SideFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """Who a side is; ``limits`` and ``validity`` are what its runs were judged, with how many had each."""
+    """Who a side is; ``answers`` (is the load carried), ``limits`` and ``validity`` are what its runs were
+    judged, with how many had each."""
 
     label: str
     kind: str
     title: str
     run_ids: list[str]
+    answers: list[tuple[str, int]]
     limits: list[tuple[str, int]]
     validity: list[tuple[str, int]]
     courses: list[RunOverTime]
@@ -150,6 +152,7 @@ def _facts(side: Side) -> SideFacts:
             kind="published",
             title=f"{side.published.title} ({side.published.source.citation})",
             run_ids=[],
+            answers=[],
             limits=verdicts(side),
             validity=[],
             courses=[],
@@ -162,6 +165,7 @@ def _facts(side: Side) -> SideFacts:
         kind=first.kind,
         title=f"{first.workload.name}{scale} on {', '.join(machines)}",
         run_ids=[run.facts.run_id for run in side.runs],
+        answers=_counted([run.summary.capacity.answer for run in side.runs]),
         limits=verdicts(side),
         validity=_counted([run.summary.validity.status for run in side.runs]),
         courses=[run.over_time for run in side.runs if run.over_time is not None],

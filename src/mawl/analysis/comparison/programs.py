@@ -29,6 +29,8 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     where nothing is judged.
     ``smallest_effect_ratio`` would be found in 80 % of comparisons like this one;
     ``runs_for_tenth`` runs a side would find 10 % (None: more than 200).
+    ``reference_run_seconds`` and ``candidate_run_seconds`` have a value for each run, in order of its start:
+    the geometric mean of real time over the jobs.
     """
 
     verdict: Verdict
@@ -47,6 +49,8 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     p_value: float | None = None
     smallest_effect_ratio: float | None = None
     runs_for_tenth: int | None = None
+    reference_run_seconds: list[float] = []
+    candidate_run_seconds: list[float] = []
 
 
 class ProgramChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,7 +111,10 @@ def statement(reference: Side, candidate: Side, margin_ratio: float = MARGIN_RAT
         return known
     before, after = (means(side, matched) for side in (reference, candidate))
     known = msgspec.structs.replace(
-        known, change_ratio=expm1(statistics.fmean(after) - statistics.fmean(before))
+        known,
+        change_ratio=expm1(statistics.fmean(after) - statistics.fmean(before)),
+        reference_run_seconds=[exp(mean) for mean in before],
+        candidate_run_seconds=[exp(mean) for mean in after],
     )
     if not (reference.judged and candidate.judged):
         return known
