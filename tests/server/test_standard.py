@@ -30,7 +30,7 @@ def test_five_against_five_are_judged_and_one_each_goes_by_its_name(tmp_path: Pa
     comparison = standard(CapacityBounds()).comparison
     assert comparison is not None
     page = comparison([before, after])
-    assert "<h1>reference against candidate</h1>" in page
-    assert "The candidate is slower" in page and "5 against 5 runs" in page
-    assert "<h1>b0 against a0</h1>" in comparison([before[:1], after[:1]])
-    assert "Against b0" in comparison([before[:1], after[:1], after[1:2]])
+    assert "<h1>Worse: candidate against reference, real time per job +20 % (95 % interval " in page
+    assert "5 against 5" in page
+    assert "<h1>Undecided: a0 against b0, " in comparison([before[:1], after[:1]])
+    assert "<h1>Undecided: 2 sides against b0</h1>" in comparison([before[:1], after[:1], after[1:2]])

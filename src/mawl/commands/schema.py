@@ -28,13 +28,13 @@ class PrintedFormat(NamedTuple):
 FORMATS = {
     "array": PrintedFormat("mawl attach --json", "1.0", "mawl.commands.attach:Attached"),
     "campaign": PrintedFormat(
-        "mawl report CAMPAIGN --format json", "1.0", "mawl.analysis.campaign.results:CampaignFound"
+        "mawl report CAMPAIGN --format json", "1.1", "mawl.reporters.campaign.json:PrintedCampaign"
     ),
     "comparison": PrintedFormat(
-        "mawl compare --format json of two sides", "1.0", "mawl.analysis.comparison.compare:Comparison"
+        "mawl compare --format json of two sides", "1.1", "mawl.reporters.comparison.json:PrintedComparison"
     ),
     "comparison-matrix": PrintedFormat(
-        "mawl compare --format json of more sides", "1.0", "mawl.analysis.comparison.compare:Matrix"
+        "mawl compare --format json of more sides", "1.1", "mawl.reporters.comparison.json:PrintedMatrix"
     ),
     "compressibility": PrintedFormat(
         "mawl compressibility --json", "1.0", "mawl.model.summary.compression:CompressibilityFigures"

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
 import pytest
 from bokeh.models import ColumnDataSource
 from bokeh.models.annotations import BoxAnnotation, Span
+from bokeh.models.renderers import GlyphRenderer
 
-from mawl.reporters.campaign import html
-from mawl.reporters.campaign.charts import campaign_drawings
+from mawl.analysis.comparison.compare import compare
+from mawl.reporters.campaign import html, markdown, text
+from mawl.reporters.campaign import json as campaign_json
+from mawl.reporters.campaign.finding import finding
+from mawl.reporters.campaign.html import lead
+from mawl.reporters.comparison.dots import runs_chart
 from mawl.reporters.html.colours import light
-from mawl.units import format_rate
-from tests.fakes.found_campaigns import comparison, repeats, scaling, search_for_sessions
+from mawl.reporters.markup import escaped
+from mawl.units import format_rate, format_seconds
+from tests.fakes.compared_runs import pair
+from tests.fakes.found_campaigns import EVERY, comparison, repeats, scaling, search_for_sessions
 
 
 def data(plot: Any, name: str) -> dict[str, list[Any]]:
@@ -30,8 +38,8 @@ def drawn_of(plot: Any, kind: type) -> list[Any]:
 def test_every_run_of_a_search_for_sessions_stands_beside_the_bound_and_the_knee() -> None:
     said = search_for_sessions()
     assert said.knee is not None
-    (section,) = campaign_drawings(said)
-    (chart,) = section.charts
+    chart = lead(said)
+    assert chart is not None
     drawn = data(chart.figure, "slowdown")
     assert drawn["sessions"] == [1, 2, 4, 3, 4, 4, 3, 3]
     assert drawn["slowdown"] == [1.0, 1.2, 2.6, 1.9, 2.6, 2.6, 1.9, 1.9]
@@ -47,8 +55,8 @@ def test_every_run_of_a_search_for_sessions_stands_beside_the_bound_and_the_knee
 
 def test_throughput_of_nodes_stands_beside_so_many_times_the_fewest() -> None:
     said = scaling()
-    (section,) = campaign_drawings(said)
-    (chart,) = section.charts
+    chart = lead(said)
+    assert chart is not None
     drawn = data(chart.figure, "scaling")
     assert drawn["nodes"] == [1, 2, 4]
     assert drawn["rate"] == [row.bytes_per_second for row in said.scaling]
@@ -57,22 +65,67 @@ def test_throughput_of_nodes_stands_beside_so_many_times_the_fewest() -> None:
     assert drawn["ideal_said"] == [format_rate(rate) for rate in drawn["ideal"]]
 
 
-def test_a_against_b_has_the_charts_of_a_comparison() -> None:
-    names = [chart.name for section in campaign_drawings(comparison()) for chart in section.charts]
-    assert names[:2] == ["programs", "places"]
+def test_a_against_b_has_a_dot_for_each_run_around_the_mean_of_the_reference() -> None:
+    said = comparison()
+    assert said.comparison is not None and said.comparison.statement is not None
+    chart = lead(said)
+    assert chart is not None and chart.name == "runs"
+    drawn = data(chart.figure, "runs")
+    assert drawn["side"] == ["reference"] * 5 + ["candidate"] * 5
+    assert drawn["change"] == pytest.approx([0.0] * 5 + [1.0] * 5)
+    assert drawn["said"][0] == format_seconds(said.comparison.statement.reference_run_seconds[0])
+    assert data(chart.figure, "interval")["low"] == [said.comparison.statement.low_ratio]
 
 
-@pytest.mark.parametrize("make", [search_for_sessions, scaling, comparison])
-def test_the_page_embeds_what_is_drawn(make: Any) -> None:
-    said = make()
-    page = html.render(said)
-    for section in campaign_drawings(said):
-        assert f'id="{section.anchor}"' in page
-        for chart in section.charts:
-            assert (f'data-chart="{chart.name}"' in page) == (chart.figure is not None)
+def test_no_change_draws_its_margin_and_its_own_interval() -> None:
+    steady = [1.0, 1.01, 0.99, 1.0, 1.005]
+    found = compare(*pair(steady, steady[::-1]))
+    chart = runs_chart(found)
+    assert chart is not None and found.statement is not None
+    (band,) = drawn_of(chart.figure, BoxAnnotation)
+    assert (band.left, band.right) == (-0.05, 0.05)
+    assert data(chart.figure, "interval")["high"] == [found.statement.narrow_high_ratio]
+
+
+def test_repeats_are_a_strip_with_a_row_for_each_figure() -> None:
+    chart = lead(repeats())
+    assert chart is not None and chart.name == "strip"
+    drawn = data(chart.figure, "strip")
+    assert drawn["side"][:10] == ["elapsed"] * 5 + ["real time"] * 5
+    assert drawn["run"][:5] == [1, 2, 3, 4, 5]
+    assert drawn["change"][:5] == pytest.approx([0.0] * 5)
+    assert len(data(chart.figure, "interval")["low"]) == len(set(drawn["side"]))
+
+
+def test_every_run_of_a_scaling_is_a_dot() -> None:
+    said = scaling()
+    assert [len(row.run_bytes_per_second) for row in said.scaling] == [2, 2, 2]
+    chart = lead(said)
+    assert chart is not None
+    columns = [one.data_source.data for one in drawn_of(chart.figure, GlyphRenderer)]
+    assert [1, 1, 2, 2, 4, 4] in [list(column.get("x", [])) for column in columns]
+
+
+@pytest.mark.parametrize("make", EVERY.values())
+def test_title_sign_and_chart_stand_before_the_folded_parts(make: Any) -> None:
+    said, page = make(), html.render(make())
+    found, chart = finding(said), lead(said)
+    assert chart is not None
+    first = page[page.index("<body>") : page.index('<details class="part"')]
+    assert f"<h1>{found.sentence}</h1>" in first
+    assert f">{found.sign}</span>" in first
+    assert 'class="card' in first and f'data-chart="{chart.name}"' in first
+    assert json.loads(campaign_json.render(said))["finding"]["sentence"] == found.sentence
+    assert markdown.render(said).startswith(f"# {escaped(found.sentence)}\n")
+    assert f"finding {found.sentence} outcome" in " ".join(text.render(said).split())
+
+
+def test_a_campaign_that_was_stopped_says_so_first() -> None:
+    said = msgspec.structs.replace(repeats(), outcome="interrupted")
+    assert finding(said).sentence.startswith("Interrupted after 5 of 5 runs: measured: elapsed ")
 
 
 def test_nothing_is_drawn_where_no_run_is_finished() -> None:
     bare = msgspec.structs.replace(search_for_sessions(), session_runs=[], knee=None)
-    assert campaign_drawings(bare) == []
-    assert campaign_drawings(repeats()) == []
+    assert lead(bare) is None
+    assert "Undecided: no run is finished" in html.render(bare)

@@ -16,6 +16,7 @@ from mawl.reporters.campaign import markdown as campaign_markdown
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.comparison import html, json, markdown, text
 from mawl.reporters.comparison.charts import effect_charts
+from mawl.reporters.comparison.finding import finding
 from mawl.reporters.comparison.tables import tables
 from mawl.reporters.markup import escaped
 from tests.fakes.compared_runs import compared, jobs, pair, side
@@ -35,10 +36,11 @@ def slower() -> Comparison:
 def test_the_screen_says_the_answer_first(slower: Comparison) -> None:
     lines = text.render(slower).splitlines()
     system = "tiny at scale smoke on Example CPU 2.5 GHz"
-    assert lines[0] == f"reference  before (5 runs, measured, preliminary): {system}"
-    assert lines[2].startswith(
-        "result     slower: a job took 20 % longer (geometric mean, 95 % interval +17 % to +23 %;"
+    assert lines[0] == (
+        "finding    Worse: after against before, real time per job +20 % (95 % interval +17 % to +23 %)"
     )
+    assert lines[1] == "basis      geometric mean over 6 jobs, 5 against 5 runs"
+    assert lines[2] == f"reference  before (5 runs, measured, preliminary): {system}"
     assert "programs   0 programs faster, 2 slower, 0 without a difference" in lines
     assert "differs    blocked in work 2.92 s -> 26.9 s" in lines
     assert max(map(len, lines)) <= LINE_WIDTH
@@ -47,7 +49,7 @@ def test_the_screen_says_the_answer_first(slower: Comparison) -> None:
 
 def test_the_verdict_of_few_runs_is_a_dash_and_says_how_many_more() -> None:
     found = text.render(compare(*pair([1.0, 1.0], [1.1])))
-    assert "too few runs to decide: a job took 10 % longer (geometric mean, 6 jobs, 2 against 1 run)" in found
+    assert "real time per job +10 % (2 against 1 run: too few for an interval)" in " ".join(found.split())
     assert "7 more runs in all" in " ".join(found.split())
     assert "difference found" not in found
     assert "\ndiffers" not in found, "nothing is named of a pair that is not judged"
@@ -57,13 +59,16 @@ def test_no_change_is_a_claim_with_its_margin_and_interval() -> None:
     steady = [1.0, 1.01, 0.99, 1.0, 1.005]
     found = compare(*pair(steady, steady[::-1]))
     said = " ".join(text.render(found).split())
-    assert "result no change larger than 5 %: a job took as long (geometric mean, 90 % interval -0." in said
-    assert html.headline(found)[0].startswith("No change larger than 5 %")
+    assert "finding No change: after against before, real time per job 0.0 % (90 % interval -0." in said
+    assert "; no change larger than 5 %" in said
+    assert finding(found).sign == "no change"
     wide = compare(*pair(steady, steady[::-1]), margin_ratio=0.002)
-    assert "result no difference found: " in " ".join(text.render(wide).split())
+    assert finding(wide).sign == "undecided"
+    assert "no difference found: " in " ".join(text.render(wide).split())
     small = compare(*pair(steady, [1.02 * factor for factor in steady]))
     said = " ".join(text.render(small).split())
-    assert "no change larger than 5 %: a job took 2.0 % longer" in said and "; slower nevertheless" in said
+    assert "finding No change: after against before, real time per job +2.0 % (90 %" in said
+    assert "; no change larger than 5 %; slower nevertheless" in said
 
 
 def test_a_sum_that_goes_the_other_way_is_explained_in_the_result() -> None:
@@ -92,7 +97,7 @@ def test_not_told_apart_stands_beside_what_would_have_been_told() -> None:
     found = text.render(compare(*pair(QUIET, QUIET[::-1]), margin_ratio=0.001))
     said = " ".join(found.split())
     assert re.search(
-        r"no difference found: .*; only changes above .* would show, in four of five such comparisons; 10 %",
+        r"no difference found: only changes above .* would show, in four of five such comparisons; 10 %",
         said,
     )
     assert re.search(r"wide_sort .* no difference \([\d.]+ % would show\)", found)
@@ -123,17 +128,19 @@ def test_an_interval_without_0_beside_not_told_apart_is_explained() -> None:
 
 
 @pytest.mark.parametrize(
-    ("verdict", "slower_programs", "faster", "answer", "tone"),
+    ("verdict", "slower_programs", "faster", "sign", "apart"),
     [
-        ("not told apart", 0, 0, "No difference found", ""),
-        ("not told apart", 1, 2, "No difference found; 1 program slower, 2 programs faster", "bad"),
-        ("not told apart", 0, 1, "No difference found; 1 program faster", ""),
-        ("faster", 1, 3, "The candidate is faster; 1 program slower", "warn"),
-        ("slower", 3, 1, "The candidate is slower; 1 program faster", "bad"),
+        ("not told apart", 0, 0, "undecided", ""),
+        ("not told apart", 1, 2, "mixed", "; 1 program slower; 2 programs faster"),
+        ("not told apart", 0, 1, "mixed", "; 1 program faster"),
+        ("faster", 1, 3, "mixed", "; 1 program slower"),
+        ("slower", 3, 1, "mixed", "; 1 program faster"),
+        ("slower", 3, 0, "worse", ""),
+        ("faster", 0, 2, "better", ""),
     ],
 )
-def test_the_headline_of_the_page_hides_no_slower_program(
-    slower: Comparison, verdict: Verdict, slower_programs: int, faster: int, answer: str, tone: str
+def test_one_headline_with_one_sign_hides_no_program_in_any_form(
+    slower: Comparison, verdict: Verdict, slower_programs: int, faster: int, sign: str, apart: str
 ) -> None:
     assert slower.statement is not None and slower.programs is not None
     found = msgspec.structs.replace(
@@ -141,8 +148,14 @@ def test_the_headline_of_the_page_hides_no_slower_program(
         statement=msgspec.structs.replace(slower.statement, verdict=verdict),
         programs=msgspec.structs.replace(slower.programs, slower=slower_programs, faster=faster),
     )
-    assert html.headline(found) == (answer, tone)
-    assert f">{answer}<" in html.render(found)
+    said = finding(found)
+    assert said.sign == sign
+    assert said.sentence.startswith(f"{sign.capitalize()}: after against before, real time per job +20 % (")
+    assert said.sentence.endswith(f"){apart}")
+    assert f"<h1>{said.sentence}</h1>" in html.render(found)
+    assert markdown.render(found).startswith(f"# {escaped(said.sentence)}\n")
+    assert " ".join(text.render(found).split()).startswith(f"finding {said.sentence} basis")
+    assert plain_json.loads(json.render(found))["finding"]["sentence"] == said.sentence
 
 
 def test_no_figure_is_a_negative_zero(slower: Comparison) -> None:
@@ -272,7 +285,9 @@ def inert(listed: str) -> bool:
 def test_the_page_has_its_charts_and_no_address_outside(slower: Comparison) -> None:
     page = html.render(slower)
     assert {"chart-programs", "chart-places"} <= set(re.findall(r'id="(chart-\w+)"', page))
-    assert "The candidate is slower" in page
+    assert {"chart-runs", "chart-pair_times", "chart-pair_throughput"} <= set(
+        re.findall(r'id="(chart-\w+)"', page)
+    )
     assert len(page) < 3_000_000
     own = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
     assert not re.search(r"https?://", own)
@@ -282,7 +297,9 @@ def test_many_sides_in_every_form() -> None:
     matrix = compare_many([side("a", QUIET), side("b", QUIET, first=1), side("c", [1.0], first=30)])
     screen = text.render_matrix(matrix)
     assert max(map(len, screen.splitlines())) <= LINE_WIDTH
-    assert "against a:" in screen and "  c: too few runs to decide: a job took" in screen
-    assert "- **b**: no change larger than 5 %" in markdown.render_matrix(matrix)
-    assert plain_json.loads(json.render(matrix))["rows"][2]["label"] == "c"
-    assert "Against a" in html.render_matrix(matrix)
+    assert "against a:" in screen and "  c: undecided: real time per job" in screen
+    assert "- **b**: no change: real time per job" in markdown.render_matrix(matrix)
+    written = plain_json.loads(json.render(matrix))
+    assert written["rows"][2]["label"] == "c"
+    assert [pair["comparison"]["finding"]["sign"] for pair in written["pairs"]] == ["no change", "undecided"]
+    assert "<h1>Mixed: 2 sides against a, 1 no change, 1 undecided</h1>" in html.render_matrix(matrix)

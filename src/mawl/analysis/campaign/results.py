@@ -204,7 +204,7 @@ def _arm(record: Campaign, name: str, runs: Sequence[ComparedRun]) -> ArmFound:
         planned=sum(slot.arm == name for slot in record.slots),
         completed=sum(run.facts.outcome == "completed" for run in runs),
         run_ids=[run.facts.run_id for run in runs],
-        answers=Counter(run.summary.capacity.answer for run in runs).most_common(),
+        answers=Counter(str(run.summary.capacity.answer) for run in runs).most_common(),
         limits=verdicts(side) if runs else [],
         validity=Counter(run.summary.validity.status for run in runs).most_common(),
         figures=figures,

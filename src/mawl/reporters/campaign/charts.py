@@ -1,4 +1,4 @@
-"""The charts of a campaign: what more sessions cost jobs, what nodes give, and those of a comparison."""
+"""The charts of a campaign: what more sessions cost jobs, and what nodes give."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from bokeh.models import ColumnDataSource, FixedTicker, Range1d
 from bokeh.models.annotations import BoxAnnotation, Span
 
 from mawl.analysis.campaign.knee import Knee, SessionRun
-from mawl.analysis.campaign.results import CampaignFound, ScalingRow
-from mawl.reporters.comparison.html import Drawings, drawings
+from mawl.analysis.campaign.results import ScalingRow
 from mawl.reporters.figure import figure
 from mawl.reporters.html.charts.frame import (
     Chart,
@@ -26,18 +25,6 @@ from mawl.units import format_rate
 TOOLS = "save"
 MARGIN = 0.5
 """Beside the smallest and the largest number of an axis or an interval: they are whole."""
-
-
-def campaign_drawings(found: CampaignFound) -> list[Drawings]:
-    """What a campaign has to draw; nothing where no run is finished."""
-    every = drawings(found.comparison) if found.comparison is not None else []
-    runs = [run for run in found.session_runs if run.slowdown is not None]
-    if runs:
-        every.append(Drawings("slowdown", "What more sessions cost", [slowdown_chart(runs, found.knee)]))
-    rows = [row for row in found.scaling if row.bytes_per_second is not None]
-    if rows:
-        every.append(Drawings("nodes", "What more nodes give", [scaling_chart(rows)]))
-    return every
 
 
 def slowdown_chart(runs: Sequence[SessionRun], knee: Knee | None) -> Chart:
@@ -107,7 +94,11 @@ def scaling_chart(rows: Sequence[ScalingRow]) -> Chart:
     plot = blank("scaling", tools=TOOLS, x_range=_beside(nodes), y_range=from_zero())
     plot.line("nodes", "ideal", color=light("quiet"), line_dash="dashed", source=source)
     plot.line("nodes", "rate", color=light("ink"), line_width=2, source=source)
-    points = plot.scatter("nodes", "rate", size=10, color=light("ink"), source=source)
+    runs = [(row.nodes, rate) for row in rows for rate in row.run_bytes_per_second]
+    plot.scatter(
+        [nodes for nodes, _ in runs], [rate for _, rate in runs], size=8, alpha=0.7, color=light("accent")
+    )
+    points = plot.scatter("nodes", "rate", marker="diamond", size=14, color=light("ink"), source=source)
     plot.xaxis.axis_label, plot.yaxis.axis_label = "nodes", "throughput"
     plot.xaxis.ticker = FixedTicker(ticks=nodes)
     plot.yaxis.formatter = ticks_of("rate")
@@ -121,7 +112,11 @@ def scaling_chart(rows: Sequence[ScalingRow]) -> Chart:
         "Throughput by nodes",
         "Application bytes per second of all nodes together; medians over runs.",
         "Line: throughput of all nodes by their number, and throughput in proportion to the fewest nodes.",
-        [Key("all nodes", "ink", "line"), Key("in proportion to the fewest nodes", "quiet", "dashed")],
+        [
+            Key("run", "accent"),
+            Key("median of all nodes' throughput", "ink", "line"),
+            Key("in proportion to the fewest nodes", "quiet", "dashed"),
+        ],
         plot,
     )
 

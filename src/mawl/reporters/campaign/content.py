@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from mawl.analysis.campaign.knee import Knee
 from mawl.analysis.campaign.results import ArmFound, CampaignFound
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
 from mawl.model.campaign import Slot
+from mawl.reporters.campaign.finding import elapsed_of, finding
 from mawl.reporters.comparison import sentences
 from mawl.reporters.comparison.cells import value
-from mawl.reporters.comparison.sentences import Line
+from mawl.reporters.comparison.sentences import Line, counts
 from mawl.reporters.comparison.tables import ComparisonTable
 from mawl.reporters.comparison.tables import tables as comparison_tables
 from mawl.reporters.figure import ABSENT, figure, format_count
-from mawl.units import counted_noun, format_change, format_percent, format_rate, format_ratio, format_seconds
+from mawl.units import counted_noun, format_percent, format_rate, format_ratio, format_seconds
 
 QUESTIONS = {
     "repeat": "how far do the figures scatter from run to run?",
@@ -44,19 +43,17 @@ def title(found: CampaignFound) -> str:
 
 def head(found: CampaignFound) -> list[Line]:
     """Short names and sentences: how far it is, what was found, what to know."""
-    lines: list[Line] = [("outcome", _outcome(found))]
-    if found.kind == "find-sessions":
-        lines.append(("sessions", knee(found.knee)))
+    lines: list[Line] = [("finding", finding(found).sentence), ("outcome", _outcome(found))]
+    if found.knee is not None:
+        lines += _knee(found.knee)
     if found.smt_sentence is not None:
         lines.append(("SMT", found.smt_sentence))
     if found.comparison is not None:
-        lines += sentences.head(found.comparison)
+        lines += [line for line in sentences.head(found.comparison) if line[0] != "finding"]
     if found.comparison_reason is not None:
         lines.append(("compared", found.comparison_reason))
     if found.kind == "repeat":
         lines += [line for arm in found.arms for line in _repeats(arm)]
-    if found.kind == "scaling":
-        lines.append(("scaling", _scaling(found)))
     kept = [folder for slot in _made(found) for folder in slot.interrupted]
     if kept:
         lines.append(("made again", f"{counted_noun(len(kept), 'run')} cut short: {', '.join(kept)}"))
@@ -66,29 +63,22 @@ def head(found: CampaignFound) -> list[Line]:
 def tables(found: CampaignFound) -> list[ComparisonTable]:
     """All tables that hold something."""
     if found.comparison is not None:
-        return [
-            *comparison_tables(found.comparison),
-            *(table for table in (_modes(found), _settings(found), _runs(found)) if table.rows),
-        ]
-    every = [_tried(found), _scaled(found)]
+        return [*comparison_tables(found.comparison), *run_tables(found)]
+    every = [tried(found), scaled(found)]
     if found.kind in ("repeat", "search"):
-        every += [_spread(arm, alone=len(found.arms) == 1) for arm in found.arms]
-    return [table for table in (*every, _modes(found), _settings(found), _runs(found)) if table.rows]
+        every += [spread(arm, alone=len(found.arms) == 1) for arm in found.arms]
+    return [*(table for table in every if table.rows), *run_tables(found)]
 
 
-def knee(found: Knee | None) -> str:
-    """The right size for this machine, in a sentence."""
-    if found is None:
-        return "not known: no run is finished"
-    beyond = {"at least": "at least ", "fewer than": "fewer than "}.get(found.beyond, "")
-    if found.sessions is None:
-        return f"no number is carried: {found.reason}"
-    said = f"{beyond}{counted_noun(found.sessions, 'session')}"
-    if found.low is not None and found.high is not None:
-        said += f" (95 % interval {found.low} to {found.high})"
-    said += " is the right size for this machine" if not found.beyond else " are carried"
-    said += f"; {found.reason}" if found.reason else ""
-    return said + (f"; no interval: {found.interval_reason}" if found.interval_reason else "")
+def run_tables(found: CampaignFound) -> list[ComparisonTable]:
+    """Modes of hardware threads, settings that arms changed, and the runs, as far as there are any."""
+    return [table for table in (_modes(found), _settings(found), _runs(found)) if table.rows]
+
+
+def _knee(knee: Knee) -> list[Line]:
+    """What speaks against more sessions, and why there is no interval."""
+    lines: list[Line] = [("limit", knee.reason)] if knee.reason else []
+    return [*lines, *([("interval", f"none: {knee.interval_reason}")] if knee.interval_reason else [])]
 
 
 def _outcome(found: CampaignFound) -> str:
@@ -104,44 +94,24 @@ def _outcome(found: CampaignFound) -> str:
 
 
 def _repeats(arm: ArmFound) -> list[Line]:
-    by_name = {one.name: one for one in arm.figures}
     lines: list[Line] = []
-    elapsed = by_name.get("time.elapsed_seconds")
+    elapsed = elapsed_of(arm)
     if elapsed is not None:
         said = (
             f"median {format_seconds(elapsed.median)} of {counted_noun(elapsed.runs, 'run')}, "
             f"{format_seconds(elapsed.lowest)} to {format_seconds(elapsed.highest)}"
         )
-        if elapsed.low is not None and elapsed.high is not None:
-            said += (
-                f"; mean {format_seconds(elapsed.mean)}, 95 % interval {format_seconds(elapsed.low)} to "
-                f"{format_seconds(elapsed.high)}"
-            )
         lines.append(("elapsed", said))
     if arm.limits:
-        lines.append(("limit", _counts(arm.limits)))
+        lines.append(("limit", counts(arm.limits)))
     if arm.validity:
         few = f" ({FEWEST_RUNS} completed runs required)" if arm.completed < FEWEST_RUNS else ""
-        lines.append(("validity", _counts(arm.validity) + few))
+        lines.append(("validity", counts(arm.validity) + few))
     return lines
 
 
-def _scaling(found: CampaignFound) -> str:
-    rows = [row for row in found.scaling if row.speedup is not None]
-    if len(rows) < 2:
-        return "not known: it takes finished runs on two numbers of nodes"
-    last = rows[-1]
-    said = (
-        f"{last.nodes} nodes give {format_ratio(last.speedup or 0.0)} times the throughput of {rows[0].nodes}"
-    )
-    if last.efficiency_ratio is not None:
-        said += f", {100 * last.efficiency_ratio:.0f} % of what so many more nodes would"
-    if last.elapsed_ratio is not None:
-        said += f"; elapsed time {format_change(last.elapsed_ratio - 1.0)}"
-    return said + ("; one run each shows no noise" if max(row.runs for row in rows) == 1 else "")
-
-
-def _spread(arm: ArmFound, *, alone: bool) -> ComparisonTable:
+def spread(arm: ArmFound, *, alone: bool) -> ComparisonTable:
+    """The figures of an arm over its runs; ``alone``: the campaign has no other arm."""
     rows = [
         (
             one.title,
@@ -164,7 +134,8 @@ def _spread(arm: ArmFound, *, alone: bool) -> ComparisonTable:
     )
 
 
-def _tried(found: CampaignFound) -> ComparisonTable:
+def tried(found: CampaignFound) -> ComparisonTable:
+    """Each number of sessions that was tried."""
     rows = [
         (
             str(one.sessions),
@@ -184,7 +155,8 @@ def _tried(found: CampaignFound) -> ComparisonTable:
     )
 
 
-def _scaled(found: CampaignFound) -> ComparisonTable:
+def scaled(found: CampaignFound) -> ComparisonTable:
+    """Each number of nodes."""
     rows = [
         (
             str(row.nodes),
@@ -279,8 +251,3 @@ def _state(slot: Slot, found: CampaignFound) -> str:
     if slot.state == "running" and found.outcome != "running":
         return "interrupted"
     return slot.outcome or slot.state
-
-
-def _counts(pairs: Sequence[tuple[str, int]]) -> str:
-    whole = sum(count for _, count in pairs)
-    return ", ".join(f"{word} in {count} of {whole}" for word, count in pairs)

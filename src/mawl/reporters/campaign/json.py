@@ -1,13 +1,21 @@
-"""The report of a campaign as JSON: the fields of its records, missing figures null."""
+"""The report of a campaign as JSON: the fields of its records with the finding, missing figures null."""
 
 from __future__ import annotations
 
 import msgspec
 
 from mawl.analysis.campaign.results import CampaignFound
-from mawl.printable import printable_json
+from mawl.reporters.campaign.finding import finding
+from mawl.reporters.comparison.finding import Finding
+from mawl.reporters.comparison.json import indented
+
+
+class PrintedCampaign(CampaignFound, frozen=True, kw_only=True):
+    """A campaign with its headline."""
+
+    finding: Finding
 
 
 def render(found: CampaignFound) -> str:
     """The campaign, indented."""
-    return printable_json(msgspec.json.format(msgspec.json.encode(found), indent=2))
+    return indented(PrintedCampaign(finding=finding(found), **msgspec.structs.asdict(found)))

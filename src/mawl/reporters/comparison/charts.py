@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from bokeh.models import BasicTicker, ColumnDataSource, FactorRange, NumeralTickFormatter, Range1d
@@ -12,11 +12,13 @@ from bokeh.plotting import figure
 from bokeh.transform import dodge
 
 from mawl.analysis.comparison.compare import Comparison, Matrix
+from mawl.analysis.comparison.figures import FigureChange
 from mawl.analysis.comparison.matrix import MatrixRow
 from mawl.analysis.comparison.places import PlaceChange
 from mawl.analysis.comparison.programs import ProgramChange
-from mawl.reporters.comparison.cells import changed, interval, verdict_words
+from mawl.reporters.comparison.cells import changed, interval, value, verdict_words
 from mawl.reporters.comparison.over_time import SIDES
+from mawl.reporters.comparison.papers import unit_of
 from mawl.reporters.figure import ABSENT, figures
 from mawl.reporters.html.charts.frame import Chart, Key, blank, from_zero, hover, ticks_of
 from mawl.reporters.html.colours import light
@@ -27,6 +29,30 @@ ROW_PIXELS = 24
 PAIR_PIXELS = 44
 AXIS_PIXELS = 64
 LEAST_MARGIN_RATIO = 0.01
+PAIRS: Mapping[str, tuple[str, str, Mapping[str, str]]] = {
+    "pair_times": (
+        "Real time and CPU",
+        "sum over the jobs",
+        {
+            "time.real_time_seconds": "real time",
+            "time.cpu_seconds": "CPU",
+            "time.user_cpu_seconds": "user CPU",
+            "time.system_cpu_seconds": "system CPU",
+        },
+    ),
+    "pair_throughput": (
+        "Throughput",
+        "throughput",
+        {
+            "io.application.run_mean.total_bytes_per_second": "application",
+            "io.device.run_mean.total_bytes_per_second": "device",
+            "io.device.peak.total_bytes_per_second": "device, peak",
+            "io.device.sustained.total_bytes_per_second": "device, sustained",
+        },
+    ),
+}
+"""Charts of pairs: title, words of the axis, and the figures with their names."""
+
 EFFECTS = {"faster": "good", "slower": "bad"}
 PER_CORE = {"peak": "quiet", "sustained": "ink"}
 
@@ -39,6 +65,47 @@ def effect_charts(comparison: Comparison) -> list[Chart]:
     if comparison.places:
         charts.append(_places(comparison.places))
     return charts
+
+
+def pair_charts(comparison: Comparison) -> list[Chart]:
+    """The papers' pairs of bars: times of the reference beside the candidate's, and throughput."""
+    known = {row.name: row for row in comparison.figures}
+    found = []
+    for name, (title, axis, heads) in PAIRS.items():
+        rows = {
+            label: known[path]
+            for path, label in heads.items()
+            if path in known and None not in (known[path].reference, known[path].candidate)
+        }
+        if rows:
+            found.append(_pairs(name, title, axis, rows))
+    return found
+
+
+def _pairs(name: str, title: str, axis: str, rows: Mapping[str, FigureChange]) -> Chart:
+    shown = list(rows.values())
+    factor, unit = unit_of(shown[0], shown)
+    source = ColumnDataSource(
+        {
+            "figure": list(rows),
+            **{side: _floats([getattr(row, side) for row in shown]) / factor for side in SIDES},
+            **{f"{side}_said": [value(getattr(row, side), row.unit) for row in shown] for side in SIDES},
+            "said": [changed(row.change_ratio) for row in shown],
+        },
+        name=name,
+    )
+    plot, bars = _bars(name, list(rows), "figure", {side: side for side in SIDES}, source)
+    plot.xaxis.axis_label = f"{axis} ({unit})"
+    plot.xaxis.ticker = BasicTicker(desired_num_ticks=4)
+    hover(plot, bars, [("", "@figure"), *((side, f"@{side}_said") for side in SIDES), ("change", "@said")])
+    return Chart(
+        name,
+        title,
+        "Reference beside candidate; means over the runs of a side.",
+        f"Pairs of bars, reference beside candidate: {', '.join(rows)}.",
+        [Key(side, side) for side in SIDES],
+        plot,
+    )
 
 
 def matrix_charts(matrix: Matrix) -> list[Chart]:
@@ -169,6 +236,7 @@ def _bars(
         x_range=from_zero(),
         y_range=FactorRange(factors=list(labels)[::-1]),
     )
+    plot.ygrid.visible = False
     drawn: list[DataRenderer] = [
         plot.hbar(
             y=dodge(column, offset, range=plot.y_range),
@@ -199,5 +267,5 @@ def _said(change: ProgramChange) -> str:
     return changed(change.change_ratio) + ("" if between == ABSENT else f" ({between})")
 
 
-def _known(value: float | None, otherwise: float) -> float:
-    return otherwise if value is None else value
+def _known(end: float | None, otherwise: float) -> float:
+    return otherwise if end is None else end

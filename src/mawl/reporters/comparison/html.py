@@ -1,189 +1,217 @@
-"""A comparison as one HTML page: the statement first, both timelines over each other, every table."""
+"""A comparison as one HTML page: finding, cards, every run as a dot; then what people ask, folded."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
-from mawl.analysis.comparison.compare import Comparison, Matrix
-from mawl.reporters.comparison.charts import effect_charts, matrix_charts
+from mawl.analysis.comparison.compare import ComparedPair, Comparison, Matrix, SideFacts
+from mawl.reporters.comparison.charts import effect_charts, matrix_charts, pair_charts
+from mawl.reporters.comparison.dots import runs_chart
+from mawl.reporters.comparison.finding import Finding, Sign, capital, finding, span_of, verdict
 from mawl.reporters.comparison.over_time import charts_over_time, lines_over_time
-from mawl.reporters.comparison.sentences import Line, against, head, margin_of, unlike
-from mawl.reporters.comparison.tables import ComparisonTable, matrix_tables, tables
+from mawl.reporters.comparison.page import TONES, Part, found_page
+from mawl.reporters.comparison.papers import paper_tables
+from mawl.reporters.comparison.sentences import against, counts, head, unlike
+from mawl.reporters.comparison.tables import (
+    ComparisonTable,
+    figures,
+    matrix_tables,
+    places,
+    programs,
+    roles,
+    shape,
+)
 from mawl.reporters.html.charts.frame import Chart
-from mawl.reporters.html.embed import Embedded, embedded
-from mawl.reporters.html.figures import Cell, Terms, paragraph, section, table
-from mawl.reporters.html.page import page
-from mawl.reporters.html.sections.definitions import definitions
-from mawl.reporters.html.sections.timeline import chart_of
-from mawl.reporters.html.sections.verdict import Card
+from mawl.reporters.html.figures import paragraph
+from mawl.reporters.html.sections.verdict import CARRIED, STATUSES, Card
 from mawl.reporters.html.templating import fill
-from mawl.units import counted_noun
+from mawl.units import counted_noun, format_change
 
-TONES = {"slower": "bad", "faster": "good", "not told apart": "", "not judged": "warn"}
-ANSWERS = {
-    "slower": "The candidate is slower",
-    "faster": "The candidate is faster",
-    "not told apart": "No difference found",
-    "not judged": "Too few runs to decide",
-}
 WHICH_RUNS = (
     "Of each side the run of median elapsed time is drawn in full colour, its other runs thin. "
     "Dashed upright lines: where the active phase of those two ended."
 )
+MOST_CARDS = 6
 
-Section = tuple[str, str, Markup]
-"""Anchor, title in the contents, and the section itself."""
-
-
-class Drawings(NamedTuple):
-    """Charts of one section; ``zoomed`` where they share a time axis that a reader zooms."""
-
-    anchor: str
-    title: str
-    charts: Sequence[Chart]
-    zoomed: bool = False
+Counts = Sequence[tuple[str, int]]
+"""What runs were judged, with how many had each."""
 
 
 def render(comparison: Comparison) -> str:
     """The page of two sides."""
-    title = f"{comparison.reference.label} against {comparison.candidate.label}"
-    facts = unlike(comparison)
-    after = []
-    if facts:
-        listed = section("unlike", "Other facts that differ", fill("bullets.html", texts=facts))
-        after.append(("unlike", "Other facts", listed))
-    return sections_page(title, [_cards(comparison)], tables(comparison), drawings(comparison), after)
+    return found_page(
+        finding(comparison), facts(comparison), cards(comparison), lead(comparison), parts(comparison)
+    )
 
 
-def drawings(comparison: Comparison) -> list[Drawings]:
-    """What changed, and both sides over time, as far as there is something to draw."""
-    over_time = charts_over_time(lines_over_time(comparison)) if comparison.basis == "runs" else []
-    every = [
-        Drawings("effects", "What changed", effect_charts(comparison)),
-        Drawings("timeline", "Both sides over time", over_time, zoomed=True),
+def lead(comparison: Comparison) -> Chart | None:
+    """The chart of the first screen: a dot for each run; of a paper's results their pairs of bars."""
+    return runs_chart(comparison) or next(iter(pair_charts(comparison)), None)
+
+
+def facts(comparison: Comparison) -> list[str]:
+    """What stands in one line under the title: both sides, and what they ran on."""
+    sides = {"reference": comparison.reference, "candidate": comparison.candidate}
+    named = [f"{name} {side.label} ({_runs(side)})" for name, side in sides.items()]
+    return [*named, *dict.fromkeys(side.title for side in sides.values())]
+
+
+def cards(comparison: Comparison) -> list[Card]:
+    """Better or worse; of runs whether the load is carried, what differs, and whether it can be believed."""
+    texts = dict(head(comparison))
+    found = [_better(comparison, texts.get("programs", ""))]
+    if comparison.basis != "runs":
+        return found
+    said: list[str | Markup] = [f"limit: {texts['limit']}"]
+    said += [f"links: {texts['links']}"] if "links" in texts else []
+    place = capital(comparison.named.place) if comparison.named else "No single place"
+    differs = Card("What differs?", place, "", [texts.get("differs", ""), *said], more=("effects", "Where"))
+    if "differs" not in texts:
+        differs = Card("What limits the runs?", capital(texts["limit"]), "", said[1:])
+    return [
+        *found,
+        carried(comparison.reference.answers, comparison.candidate.answers),
+        differs,
+        _believed(comparison),
     ]
-    return [one for one in every if one.charts]
+
+
+def carried(*sides: Counts) -> Card:
+    """Whether the load is carried, of one side or of two; the last one gives the tone."""
+    words = [[CARRIED[word][0] for word, _ in side] for side in sides]
+    said = dict.fromkeys(" or ".join(word) or "Not known" for word in words)
+    standing = CARRIED[sides[-1][0][0]][1] if len(sides[-1]) == 1 else "warn"
+    alike = all(len(side) == 1 for side in sides)
+    runs = sum(number for side in sides for _, number in side)
+    lines = [f"In {counted_noun(runs, 'run')}; mawl report RUN says why."]
+    if not alike:
+        lines = [f"{capital(' -> '.join(map(counts, sides)))}."]
+    return Card("Is the load carried?", " -> ".join(said), standing, lines)
+
+
+def believed(statuses: Iterable[str], figure: str, measures: str, lines: Sequence[str], more: str) -> Card:
+    """Whether the runs can be trusted: the worst status of any run answers."""
+    known = set(statuses)
+    worst = next((word for word in ("invalid", "preliminary", "publishable") if word in known), "preliminary")
+    answer, standing = STATUSES[worst]
+    return Card("Can it be believed?", answer, standing, list(lines), figure, measures, more=("trust", more))
+
+
+def parts(comparison: Comparison, runs: Sequence[ComparisonTable] = ()) -> list[Part]:
+    """What lies folded below the first screen, in the order in which people ask; ``runs`` of a campaign."""
+    first = lead(comparison)
+    over_time = charts_over_time(lines_over_time(comparison)) if comparison.basis == "runs" else []
+    zoom = [paragraph(WHICH_RUNS), fill("zoom.html")] if any(one.figure for one in over_time) else []
+    return [
+        Part(
+            "effects",
+            "What changed: programs, and where the time went",
+            "What changed",
+            charts=effect_charts(comparison),
+            tables=_filled(programs(comparison), places(comparison)),
+        ),
+        Part("trust", "Trust: the runs, and what else differs", "Trust", _doubts(comparison), tables=runs),
+        Part(
+            "summary",
+            "The tables and bars of the papers",
+            "Papers",
+            charts=[one for one in pair_charts(comparison) if first is None or one.name != first.name],
+            aside=paper_tables(comparison),
+        ),
+        Part("figures", "All figures", "Figures", tables=_filled(figures(comparison))),
+        Part("shape", "Per core and in shape", "Shape", tables=_filled(shape(comparison))),
+        Part("roles", "Latency by role", "Roles", tables=_filled(roles(comparison))),
+        Part("timeline", "Both sides over time", "Timeline", zoom, over_time),
+    ]
 
 
 def render_matrix(matrix: Matrix) -> str:
     """The page of many sides."""
-    terms = Terms()
     charts = matrix_charts(matrix)
-    drawn = _embedded(charts)
-    found = [_table(made, terms) for made in matrix_tables(matrix)]
-    if charts:
-        found.append(_charts(Drawings("charts", "Throughput per core", charts), drawn))
-    said = fill("facts.html", facts=[(pair.candidate, against(pair)) for pair in matrix.pairs])
-    title = f"Against {matrix.reference}"
-    found.append(("against", "Against the first", section("against", title, said)))
-    return _page("Comparison", [], found, terms, drawn)
-
-
-def sections_page(
-    title: str,
-    first: Sequence[Markup],
-    found: Sequence[ComparisonTable],
-    charts: Sequence[Drawings] = (),
-    after: Sequence[Section] = (),
-) -> str:
-    """A page of what ``first`` says, charts, tables, and further sections."""
-    terms = Terms()
-    drawn = _embedded([chart for one in charts for chart in one.charts])
-    sections = [*(_charts(one, drawn) for one in charts), *(_table(made, terms) for made in found), *after]
-    return _page(title, first, sections, terms, drawn)
-
-
-def _page(
-    title: str, first: Sequence[Markup], found: Sequence[Section], terms: Terms, drawn: Embedded
-) -> str:
-    """The sections, the definitions of what they name, and the charts' data."""
-    every = list(found)
-    if terms.glossary():
-        every.append(("definitions", "Definitions", definitions(terms)))
-    body = Markup("\n").join([*first, *(content for _, _, content in every), drawn.data])
-    contents = [(anchor, name) for anchor, name, _ in every]
-    return str(page(title, body, drawn.scripts, sections=contents))
-
-
-def _cards(comparison: Comparison) -> Markup:
-    """The answer, what differs, and what stands in the way, on the first screen."""
-    lines = head(comparison)
-    texts = dict(lines)
-    answers: list[str | Markup] = [text for name in ("result", "programs") if (text := texts.get(name))]
-    cards = [Card("Result", *headline(comparison), answers)]
-    if comparison.basis == "runs":
-        said: list[str | Markup] = [f"limit: {texts['limit']}"]
-        said += [f"links: {texts['links']}"] if "links" in texts else []
-        place = _capital(comparison.named.place) if comparison.named else "No single place"
-        differs = Card("What differs", place, "", [texts.get("differs", ""), *said])
-        cards.append(
-            differs if "differs" in texts else Card("What limited the runs", texts["limit"], "", said[1:])
-        )
-    if comparison.obstacles:
-        doubts: list[str | Markup] = [
-            f"{obstacle.severity}: {obstacle.sentence}" for obstacle in comparison.obstacles
-        ]
-        cards.append(Card("Before you believe it", f"{len(doubts)} to read", "warn", doubts))
-    sides: list[Line] = [line for line in lines if line[0] in ("reference", "candidate")]
-    return Markup("{}\n{}").format(
-        fill("verdict.html", cards=cards, step="", command=""), fill("facts.html", facts=sides)
+    listed = fill("facts.html", facts=[(pair.candidate, against(pair)) for pair in matrix.pairs])
+    systems, throughput = matrix_tables(matrix)
+    return found_page(
+        _finding_of_many(matrix),
+        [counted_noun(len(matrix.rows), "side")],
+        [_pair(pair) for pair in matrix.pairs[:MOST_CARDS]],
+        charts[0] if charts else None,
+        [
+            Part("against", f"Each side against {matrix.reference}", "Against the first", [listed]),
+            Part("throughput", "Time and throughput", "Throughput", tables=[throughput]),
+            Part("systems", "The sides", "Sides", tables=[systems]),
+        ],
     )
 
 
-def headline(comparison: Comparison) -> tuple[str, str]:
-    """The answer and its tone; a program established slower stands in it whatever all jobs together say."""
-    verdict = comparison.statement.verdict if comparison.statement else "not judged"
-    programs = comparison.programs
-    apart = {
-        word: count
-        for word, count in (
-            ("slower", programs.slower if programs else 0),
-            ("faster", programs.faster if programs else 0),
-        )
-        if count and word != verdict
-    }
-    listed = ", ".join(f"{counted_noun(count, 'program')} {word}" for word, count in apart.items())
-    said = comparison.statement
-    alike = said is not None and bool(said.alike)
-    first = f"No change larger than {margin_of(said)}" if said and alike else ANSWERS[verdict]
-    answer = f"{first}; {listed}" if listed else first
-    if "slower" in apart:
-        return answer, "warn" if verdict == "faster" else "bad"
-    return answer, "good" if alike else TONES[verdict]
-
-
-def _embedded(charts: Sequence[Chart]) -> Embedded:
-    return embedded({chart.name: chart.figure for chart in charts if chart.figure is not None})
-
-
-def _charts(found: Drawings, drawn: Embedded) -> Section:
-    """Charts with their words; what they show stands in the tables, too."""
-    zoomed = found.zoomed and any(chart.name in drawn.places for chart in found.charts)
-    before = [paragraph(WHICH_RUNS), fill("zoom.html")] if zoomed else []
-    content = section(
-        found.anchor, found.title, *before, *(chart_of(chart, drawn.places) for chart in found.charts)
+def _better(comparison: Comparison, programs: str) -> Card:
+    sign, said = verdict(comparison)
+    some = comparison.statement
+    if some is None or some.change_ratio is None:
+        return Card("Is the candidate better?", capital(sign), TONES[sign], [f"{capital(said)}."])
+    return Card(
+        "Is the candidate better?",
+        capital(sign),
+        TONES[sign],
+        [f"{capital(programs)}."] if programs else [],
+        format_change(some.change_ratio),
+        f"real time per job ({span_of(some)})",
+        more=("effects", "Program by program"),
     )
-    return found.anchor, found.title, content
 
 
-def _table(found: ComparisonTable, terms: Terms) -> Section:
-    """A table whose figures lead to their definitions."""
-    title = _capital(found.title)
-    heads = _linked([_capital(name) for name in found.head], found.head_figures, terms)
-    firsts = _linked([row[0] for row in found.rows], found.row_figures, terms)
-    rows = [(first, *row[1:]) for first, row in zip(firsts, found.rows, strict=True)]
-    whole = table(_capital(found.note or title), heads, rows)
-    return f"table-{found.name}", title, section(f"table-{found.name}", title, whole)
+def _believed(comparison: Comparison) -> Card:
+    sides = (comparison.reference, comparison.candidate)
+    some = comparison.statement
+    doubts = [f"{capital(one.sentence)}." for one in comparison.obstacles]
+    card = believed(
+        [word for side in sides for word, _ in side.validity],
+        " against ".join(str(len(side.run_ids)) for side in sides),
+        "runs",
+        doubts[:1],
+        f"{len(doubts)} to read" if doubts else "The runs",
+    )
+    few = some is not None and some.more_runs_needed > 0
+    return card._replace(answer="Too few runs", standing="warn") if few else card
 
 
-def _linked(labels: Sequence[str], names: Sequence[str], terms: Terms) -> list[Cell]:
-    """Labels, as links where the figure of the summary that they name is known."""
-    whole = [*names, *[""] * (len(labels) - len(names))]
-    return [terms.term(label, name) if name else label for label, name in zip(labels, whole, strict=True)]
+def _doubts(comparison: Comparison) -> list[Markup]:
+    """Who the sides are, what stands in the way of a comparison, and the facts that differ."""
+    shown = ("reference", "candidate", "basis")
+    lines = dict(head(comparison))
+    found = [fill("facts.html", facts=[(name, lines[name]) for name in shown])]
+    doubts = [f"{one.severity}: {one.sentence}" for one in comparison.obstacles]
+    for title, texts in (("Before you believe it", doubts), ("Other facts that differ", unlike(comparison))):
+        if texts:
+            found += [Markup("<h3>{}</h3>").format(title), fill("bullets.html", texts=texts)]
+    return found
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _finding_of_many(matrix: Matrix) -> Finding:
+    """How many sides are better, worse and so on; one sign where all have it."""
+    signs = Counter(_sign(pair) for pair in matrix.pairs)
+    listed = ", ".join(f"{count} {sign}" for sign, count in signs.items())
+    sign: Sign = next(iter(signs)) if len(signs) == 1 else "mixed"
+    said = f"{capital(sign)}: {counted_noun(len(matrix.pairs), 'side')} against {matrix.reference}"
+    return Finding(sign=sign, sentence=said if len(signs) == 1 else f"{said}, {listed}")
+
+
+def _sign(pair: ComparedPair) -> Sign:
+    return "undecided" if pair.comparison is None else verdict(pair.comparison)[0]
+
+
+def _pair(pair: ComparedPair) -> Card:
+    sign = _sign(pair)
+    said = verdict(pair.comparison)[1] if pair.comparison is not None else pair.reason or "not compared"
+    lines = [f"{capital(said)}."]
+    return Card(pair.candidate, capital(sign), TONES[sign], lines, more=("against", "What it rests on"))
+
+
+def _runs(side: SideFacts) -> str:
+    return counted_noun(len(side.run_ids), "run") if side.run_ids else side.kind
+
+
+def _filled(*tables: ComparisonTable) -> list[ComparisonTable]:
+    return [table for table in tables if table.rows]

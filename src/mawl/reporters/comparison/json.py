@@ -1,13 +1,53 @@
-"""A comparison as JSON: the fields of its records, missing figures null."""
+"""A comparison as JSON: the fields of its records with the finding, missing figures null."""
 
 from __future__ import annotations
 
 import msgspec
 
-from mawl.analysis.comparison.compare import Comparison, Matrix
+from mawl.analysis.comparison.compare import ComparedPair, Comparison, Matrix
 from mawl.printable import printable_json
+from mawl.reporters.comparison.finding import Finding, finding
+
+
+class PrintedComparison(Comparison, frozen=True, kw_only=True):
+    """A comparison with its headline."""
+
+    finding: Finding
+
+
+class PrintedPair(ComparedPair, frozen=True, kw_only=True):
+    """One candidate of many; the comparison has its headline."""
+
+    comparison: PrintedComparison | None
+
+
+class PrintedMatrix(Matrix, frozen=True, kw_only=True):
+    """Many sides; each pair has its headline."""
+
+    pairs: list[PrintedPair]
 
 
 def render(found: Comparison | Matrix) -> str:
     """The comparison of two sides, or the matrix with a comparison for each pair, indented."""
-    return printable_json(msgspec.json.format(msgspec.json.encode(found), indent=2))
+    return indented(_compared(found) if isinstance(found, Comparison) else _matrix(found))
+
+
+def indented(record: msgspec.Struct) -> str:
+    """A record as indented JSON without control characters."""
+    return printable_json(msgspec.json.format(msgspec.json.encode(record), indent=2))
+
+
+def _compared(comparison: Comparison) -> PrintedComparison:
+    return PrintedComparison(finding=finding(comparison), **msgspec.structs.asdict(comparison))
+
+
+def _matrix(matrix: Matrix) -> PrintedMatrix:
+    pairs = [
+        PrintedPair(
+            candidate=pair.candidate,
+            comparison=None if pair.comparison is None else _compared(pair.comparison),
+            reason=pair.reason,
+        )
+        for pair in matrix.pairs
+    ]
+    return PrintedMatrix(reference=matrix.reference, rows=matrix.rows, pairs=pairs)

@@ -9,10 +9,10 @@ from mawl.reporters.markup import escaped, table
 
 
 def render(comparison: Comparison) -> str:
-    """The statement, the other lines as a list, the tables."""
-    title = f"# {escaped(comparison.reference.label)} against {escaped(comparison.candidate.label)}"
-    listed = [f"- **{name}**: {escaped(sentence)}" for name, sentence in head(comparison)]
-    parts = [title, "\n".join(listed), *map(section, tables(comparison))]
+    """The finding, the other lines as a list, the tables."""
+    (_, found), *others = head(comparison)
+    listed = [f"- **{name}**: {escaped(sentence)}" for name, sentence in others]
+    parts = [f"# {escaped(found)}", "\n".join(listed), *map(section, tables(comparison))]
     facts = unlike(comparison)
     if facts:
         parts.append("\n".join(["## Other facts that differ", "", *(f"- {escaped(fact)}" for fact in facts)]))

@@ -8,27 +8,23 @@ from mawl.analysis.comparison.compare import ComparedPair, Comparison, SideFacts
 from mawl.analysis.comparison.configuration import ARM_SETTING
 from mawl.analysis.comparison.programs import ComparedPrograms, Statement
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
-from mawl.reporters.comparison.cells import interval, verdict_words
+from mawl.reporters.comparison.cells import verdict_words
+from mawl.reporters.comparison.finding import SUM, finding, margin_of, runs_of, verdict
 from mawl.units import counted_noun, format_change
 
 Line = tuple[str, str]
 """A short name and a sentence."""
 
-ONE_PAPER = "two results of one paper, on equal servers: its own table; one run a side, too few to decide"
-SHAPE_ONLY = (
-    "a published result is compared per core and in shape only: its machines are not yours, "
-    "and one run says nothing about noise"
-)
 MOST_DIFFERENCES = 12
-SUM = "time.real_time_seconds"
 
 
 def head(comparison: Comparison) -> list[Line]:
-    """The lines at the top: who, the statement, what differs, and what stands in the way."""
+    """The lines at the top: the finding, what it rests on, who, what differs, and what is doubtful."""
     lines = [
+        ("finding", finding(comparison).sentence),
+        ("basis", _basis(comparison)),
         ("reference", _side(comparison.reference)),
         ("candidate", _side(comparison.candidate)),
-        ("result", _result(comparison)),
     ]
     lines += [
         ("setting", f"{fact.name.removeprefix(ARM_SETTING).strip()}: {fact.reference} -> {fact.candidate}")
@@ -41,7 +37,7 @@ def head(comparison: Comparison) -> list[Line]:
         if comparison.statement is not None and comparison.statement.verdict != "not judged":
             lines.append(("differs", _named(comparison)))
         lines.append(
-            ("limit", f"{_counts(comparison.reference.limits)} -> {_counts(comparison.candidate.limits)}")
+            ("limit", f"{counts(comparison.reference.limits)} -> {counts(comparison.candidate.limits)}")
         )
     if comparison.links is not None:
         lines.append(("links", comparison.links.sentence))
@@ -70,59 +66,43 @@ def against(pair: ComparedPair) -> str:
     """One of many sides against the first, in a sentence."""
     if pair.comparison is None:
         return pair.reason or "not compared"
+    sign, said = verdict(pair.comparison)
     if pair.comparison.statement is not None:
-        return result(pair.comparison.statement)
-    return f"{pair.comparison.basis} only: compare the two for the table"
+        return f"{sign}: {said}; {basis(pair.comparison.statement)}"
+    return f"{sign}: {said}; compare the two for the table"
 
 
-def result(some: Statement) -> str:
-    """The statement on real time per job."""
-    if some.change_ratio is None:
-        return "not known: no job counts in every run of both sides"
-    runs = f"{counted_noun(some.jobs, 'job')}, {_against(some)}"
+def basis(some: Statement) -> str:
+    """What the finding rests on: the mean, jobs and runs, and what would have been seen."""
+    runs = f"geometric mean over {counted_noun(some.jobs, 'job')}, {runs_of(some)}"
     if some.jobs_left_out:
         runs += f"; {counted_noun(some.jobs_left_out, 'job')} left out, not counted in every run"
-    took = f"a job took {_took(some.change_ratio)}"
+    if some.change_ratio is None:
+        return runs
     if some.verdict == "not judged":
-        return (
-            f"too few runs to decide: {took} (geometric mean, {runs}); a statement needs {FEWEST_RUNS} "
-            "runs a side, "
-            f"{counted_noun(some.more_runs_needed, 'more run')} in all"
-        )
+        needed = counted_noun(some.more_runs_needed, "more run")
+        return f"{runs}; a statement needs {FEWEST_RUNS} runs a side, {needed} in all"
     if some.alike:
-        narrow = (
-            f"geometric mean, 90 % interval {interval(some.narrow_low_ratio, some.narrow_high_ratio)}; {runs}"
-        )
         also = "" if some.verdict == "not told apart" else f"; {some.verdict} nevertheless, by less than that"
-        return f"no change larger than {margin_of(some)}: {took} ({narrow}){also}"
-    between = f"geometric mean, 95 % interval {interval(some.low_ratio, some.high_ratio)}; {runs}"
+        return f"{runs}; no change larger than {margin_of(some)}{also}"
     if some.verdict != "not told apart":
-        return f"{some.verdict}: {took} ({between})"
-    return f"{verdict_words(some.verdict)}: {took} ({between}); {_power(some)}"
+        return runs
+    return f"{runs}; {verdict_words(some.verdict)}: {_power(some)}"
 
 
-def _result(comparison: Comparison) -> str:
+def _basis(comparison: Comparison) -> str:
     if comparison.statement is not None:
-        return result(comparison.statement) + _of_the_sum(comparison)
-    return ONE_PAPER if comparison.basis == "one paper" else SHAPE_ONLY
+        return basis(comparison.statement) + _of_the_sum(comparison)
+    return "one run a side says nothing about noise"
 
 
 def _of_the_sum(comparison: Comparison) -> str:
     """Why the sum over all jobs went the other way, where it did: it is another figure."""
     change = comparison.statement.change_ratio if comparison.statement else None
     sums = next((one.change_ratio for one in comparison.figures if one.name == SUM), None)
-    if change is None or sums is None or change * sums >= 0 or _took(sums) == _took(0.0):
+    if change is None or sums is None or change * sums >= 0 or format_change(sums) == format_change(0.0):
         return ""
     return f"; the sum over all jobs, in which long jobs weigh more, changed by {format_change(sums)}"
-
-
-def margin_of(some: Statement) -> str:
-    """The margin of a statement in percent."""
-    return f"{100 * some.margin_ratio:g} %"
-
-
-def _against(some: Statement) -> str:
-    return f"{some.reference_runs} against {counted_noun(some.candidate_runs, 'run')}"
 
 
 def _power(some: Statement) -> str:
@@ -133,13 +113,6 @@ def _power(some: Statement) -> str:
     return (
         f"only changes above {least} would show, in four of five such comparisons; 10 % takes {more} a side"
     )
-
-
-def _took(ratio: float) -> str:
-    if format_change(ratio) == format_change(0.0):
-        return "as long"
-    word = "longer" if ratio > 0 else "less time"
-    return f"{format_change(ratio).lstrip('+-')} {word}"
 
 
 def _named(comparison: Comparison) -> str:
@@ -154,11 +127,12 @@ def _side(side: SideFacts) -> str:
     if not side.run_ids:
         return f"{side.label} ({side.kind}): {side.title}"
     runs = counted_noun(len(side.run_ids), "run")
-    states = _counts(side.validity)
+    states = counts(side.validity)
     return f"{side.label} ({runs}, {side.kind}, {states}): {side.title}"
 
 
-def _counts(pairs: Sequence[tuple[str, int]]) -> str:
+def counts(pairs: Sequence[tuple[str, int]]) -> str:
+    """``storage in 3 of 5, cpu in 2 of 5``; the word alone where every run has it."""
     whole = sum(count for _, count in pairs)
     if len(pairs) == 1:
         return pairs[0][0]

@@ -1,0 +1,129 @@
+"""What a comparison found, in one headline with one sign: the same words in text, Markdown, JSON and HTML."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from mawl.analysis.comparison.compare import Comparison
+from mawl.analysis.comparison.programs import Statement
+from mawl.analysis.comparison.statistics import FEWEST_RUNS
+from mawl.reporters.comparison.cells import interval
+from mawl.units import counted_noun, format_change
+
+Sign = Literal["better", "worse", "mixed", "no change", "undecided", "measured"]
+"""``better`` and ``worse``: the candidate's real time per job, established.  ``mixed``: programs were
+established to go another way than all jobs together.  ``no change``: none larger than the margin is
+established.  ``measured``: a campaign that compares nothing has its number."""
+
+SUM = "time.real_time_seconds"
+ONE_PAPER = "one run a side, on equal servers of one paper"
+SHAPE_ONLY = "per core and in shape only; the machines of a published result are not yours"
+UNFIT = "before you publish it, fix what the checks of its runs found; mawl report RUN lists them"
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """The headline: its sign, a sentence that begins with it, and what to do next (None: nothing)."""
+
+    sign: Sign
+    sentence: str
+    next_step: str | None = None
+
+
+def finding(comparison: Comparison) -> Finding:
+    """The headline of candidate against reference."""
+    sign, said = verdict(comparison)
+    sides = f"{comparison.candidate.label} against {comparison.reference.label}"
+    return Finding(sign=sign, sentence=f"{capital(sign)}: {sides}, {said}", next_step=_next_step(comparison))
+
+
+def verdict(comparison: Comparison) -> tuple[Sign, str]:
+    """The sign, and what was found without the names of the sides."""
+    some = comparison.statement
+    if comparison.basis == "one paper":
+        sums = next((one.change_ratio for one in comparison.figures if one.name == SUM), None)
+        changed = f"real time of all jobs {format_change(sums)}, " if sums is not None else ""
+        return "undecided", f"{changed}{ONE_PAPER}"
+    if some is None:
+        return "undecided", SHAPE_ONLY
+    if some.change_ratio is None:
+        return "undecided", "no job counts in every run of both sides"
+    said = f"{change_of(some)} ({span_of(some)})"
+    apart = programs_apart(comparison)
+    return sign_of(some, apart), "; ".join([said, *apart])
+
+
+def sign_of(some: Statement, apart: list[str]) -> Sign:
+    """The sign of a statement; ``apart`` are the programs that went another way."""
+    if apart:
+        return "mixed"
+    if some.alike:
+        return "no change"
+    words: dict[str, Sign] = {"faster": "better", "slower": "worse"}
+    return words.get(some.verdict, "undecided")
+
+
+def change_of(some: Statement) -> str:
+    """``real time per job +20 %``: below 0 is less time, as in every table and chart."""
+    assert some.change_ratio is not None, "a change that is known"
+    return f"real time per job {format_change(some.change_ratio)}"
+
+
+def span_of(some: Statement) -> str:
+    """The interval that the sign rests on, or why there is none."""
+    if some.verdict == "not judged":
+        return f"{runs_of(some)}: too few for an interval"
+    if some.alike:
+        narrow = interval(some.narrow_low_ratio, some.narrow_high_ratio)
+        return f"90 % interval {narrow}, within {margin_of(some)}"
+    return f"95 % interval {interval(some.low_ratio, some.high_ratio)}"
+
+
+def programs_apart(comparison: Comparison) -> list[str]:
+    """Programs that are established to be slower or faster where all jobs together are not."""
+    some, programs = comparison.statement, comparison.programs
+    if some is None or programs is None:
+        return []
+    counts = {"slower": programs.slower, "faster": programs.faster}
+    return [
+        f"{counted_noun(count, 'program')} {word}"
+        for word, count in counts.items()
+        if count and word != some.verdict
+    ]
+
+
+def margin_of(some: Statement) -> str:
+    """The margin of a statement in percent."""
+    return f"{100 * some.margin_ratio:g} %"
+
+
+def runs_of(some: Statement) -> str:
+    """``5 against 5 runs``."""
+    return f"{some.reference_runs} against {counted_noun(some.candidate_runs, 'run')}"
+
+
+def capital(text: str) -> str:
+    """The text with a large first letter."""
+    return text[:1].upper() + text[1:]
+
+
+def _next_step(comparison: Comparison) -> str | None:
+    some = comparison.statement
+    if some is None or some.change_ratio is None:
+        return None
+    if some.verdict == "not judged":
+        return (
+            f"make {counted_noun(some.more_runs_needed, 'more run')}, the sides in turns; a statement needs "
+            f"{FEWEST_RUNS} a side"
+        )
+    statuses = {word for side in (comparison.reference, comparison.candidate) for word, _ in side.validity}
+    if "invalid" in statuses:
+        return "fix what makes runs invalid; mawl report RUN lists it"
+    if sign_of(some, programs_apart(comparison)) == "undecided":
+        if some.runs_for_tenth is None:
+            return "use a larger scale or a quieter machine; 200 runs a side would not show a change of 10 %"
+        return f"make {some.runs_for_tenth} runs a side to show a change of 10 %"
+    if "preliminary" in statuses:
+        return UNFIT
+    return None
