@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from mawl.analysis.campaign.arm_settings import ArmSettingFound
 from mawl.analysis.campaign.results import CampaignFound, found
 from mawl.analysis.comparison.sides import ComparedRun
 from mawl.campaigns.order import back_and_forth
@@ -11,6 +12,20 @@ from mawl.model.campaign import Arm, Campaign, SessionSearch, Slot
 from tests.fakes.campaign_runs import campaign
 from tests.fakes.compared_runs import compared
 
+SETTING = ArmSettingFound(
+    arm="b",
+    title="after",
+    name="readahead",
+    before="set-readahead 4096",
+    check="get-readahead",
+    after="set-readahead 128",
+    expect="4096",
+    original="128",
+    read=["4096"],
+    reads=10,
+    differing=0,
+    state="undone",
+)
 SEARCH = SessionSearch(first=1, most=500, runs_each=3)
 
 
@@ -61,7 +76,7 @@ def repeats() -> CampaignFound:
 
 def comparison() -> CampaignFound:
     record = finished(campaign(repeats=5))
-    return found(record, all_runs(record, {"a": 1.0, "b": 2.0}))
+    return found(record, all_runs(record, {"a": 1.0, "b": 2.0}), [SETTING])
 
 
 EVERY = {"repeat": repeats, "ab": comparison, "find-sessions": search_for_sessions, "scaling": scaling}
