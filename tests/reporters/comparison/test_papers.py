@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 from bokeh.models.renderers import GlyphRenderer
@@ -60,7 +62,8 @@ def test_bars_are_in_the_unit_of_their_axis(flash: Comparison) -> None:
     (times,) = pair_charts(flash)
     assert times.figure is not None
     assert times.figure.xaxis[0].axis_label == "sum over the jobs (min)"
-    data = next(iter(times.figure.select({"type": GlyphRenderer}))).data_source.data
+    renderers: list[Any] = list(times.figure.select({"type": GlyphRenderer}))
+    data = renderers[0].data_source.data
     assert list(data["figure"]) == ["real time", "user CPU", "system CPU"]
     assert [round(value) for value in data["reference"]] == [3066, 1841, 905]
     assert [round(value) for value in data["candidate"]] == [1134, 965, 221]
