@@ -79,4 +79,18 @@ def comparison() -> CampaignFound:
     return found(record, all_runs(record, {"a": 1.0, "b": 2.0}), [SETTING])
 
 
-EVERY = {"repeat": repeats, "ab": comparison, "find-sessions": search_for_sessions, "scaling": scaling}
+def threads() -> CampaignFound:
+    arms = [Arm(name=f"smt-{size}", title=f"SMT-{size}", workload="tiny", size=size) for size in (1, 2)]
+    record = finished(campaign(kind="smt", arms=arms, slots=back_and_forth(arms, 5)))
+    said = found(record, all_runs(record, {"smt-1": 1.0, "smt-2": 0.9}))
+    busy = {"cpu_busy_ratio": 0.8, "core_busy_ratio": 0.9, "core_busy_basis": "processors"}
+    return msgspec.structs.replace(said, smt=[msgspec.structs.replace(row, **busy) for row in said.smt])
+
+
+EVERY = {
+    "smt": threads,
+    "repeat": repeats,
+    "ab": comparison,
+    "find-sessions": search_for_sessions,
+    "scaling": scaling,
+}

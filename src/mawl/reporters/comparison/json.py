@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mawl.analysis.comparison.compare import ComparedPair, Comparison, Matrix
+from mawl.analysis.comparison.matrix import MatrixRow
 from mawl.printable import printable_json
 from mawl.reporters.comparison.finding import Finding, finding
 
@@ -21,9 +22,11 @@ class PrintedPair(ComparedPair, frozen=True, kw_only=True):
     comparison: PrintedComparison | None
 
 
-class PrintedMatrix(Matrix, frozen=True, kw_only=True):
-    """Many sides; each pair has its headline."""
+class PrintedMatrix(msgspec.Struct, frozen=True, kw_only=True):
+    """Many sides: a row each, and each candidate against the first with its headline."""
 
+    reference: str
+    rows: list[MatrixRow]
     pairs: list[PrintedPair]
 
 
