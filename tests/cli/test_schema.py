@@ -14,6 +14,7 @@ import pytest
 
 from mawl.commands.main import main
 from mawl.commands.schema import FORMATS, text
+from mawl.reporters.campaign import json as campaign_json
 from mawl.reporters.json import render
 from mawl.store.qualification import plain_qualification, write_qualification
 from tests.cli.conftest import Command
@@ -98,7 +99,7 @@ def test_records_that_take_long_to_measure(tmp_path: Path) -> None:
     def plain(what: Any) -> Any:
         return json.loads(render(msgspec.to_builtins(what)))
 
-    valid("campaign", *(plain(made()) for made in EVERY.values()))
+    valid("campaign", *(json.loads(campaign_json.render(made())) for made in EVERY.values()))
     valid("history", plain(followed(nights_with_step(1, "work"))))
     valid("lab", plain(TWO_ARMS))
     valid("placement", plain(advice(SLOW, FLASH)))
