@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -14,6 +15,8 @@ from mawl.model.summary.summary import Summary
 NOT_MEASURED = "not measured in this run"
 
 _PLACES = {one.path: one for one in places(Summary)}
+_MANY = frozenset(path for path, one in _PLACES.items() if one.many)
+_MOST_PATHS = 65_536
 
 
 def reasons(summary: Summary, found: Mapping[str, str], recorded: Mapping[str, str]) -> Missing:
@@ -53,21 +56,31 @@ def _null_answers(path: str) -> bool:
 
 def nulls(value: Any, path: Path = ()) -> Iterator[Path]:
     """The paths of all nulls; list members by their index."""
-    if value is None:
-        yield path
-    members: Iterator[tuple[object, Any]] = iter(())
+    found: list[Path] = []
+    _add_nulls(value, path, found)
+    return iter(found)
+
+
+def _add_nulls(value: Any, path: Path, found: list[Path]) -> None:
+    """Without generators, which a summary of thousands of figures would pass each null up through."""
+    members: Any = ()
     if isinstance(value, dict):
-        members = iter(value.items())
+        members = value.items()
     elif isinstance(value, list):
-        members = iter(enumerate(value))
+        members = enumerate(value)
+    elif value is None:
+        found.append(path)
     for name, member in members:
-        yield from nulls(member, (*path, str(name)))
+        if member is None:
+            found.append((*path, str(name)))
+        elif isinstance(member, dict | list):
+            _add_nulls(member, (*path, str(name)), found)
 
 
+@lru_cache(_MOST_PATHS)
 def generalised(path: Path) -> Path:
     """The path with ``*`` for the members of lists and mappings."""
     result: Path = ()
     for part in path:
-        held = _PLACES.get(result)
-        result = (*result, ANY if held is not None and held.many else part)
+        result = (*result, ANY if result in _MANY else part)
     return result

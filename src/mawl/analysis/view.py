@@ -115,11 +115,19 @@ class RunView:
 
     def volumes(self, role: Role) -> list[VolumeFacts]:
         """What holds the directories of a role."""
-        return [volume for volume in self.facts.volumes if volume.role == role]
+        return self._volumes[role]
 
-    def network_roles(self) -> set[Role]:
+    def network_roles(self) -> frozenset[Role]:
         """Roles of which the storage is another machine's."""
-        return {role for role in ROLES if any(volume.network for volume in self.volumes(role))}
+        return self._network_roles
+
+    @cached_property
+    def _volumes(self) -> dict[Role, list[VolumeFacts]]:
+        return {role: [volume for volume in self.facts.volumes if volume.role == role] for role in ROLES}
+
+    @cached_property
+    def _network_roles(self) -> frozenset[Role]:
+        return frozenset(role for role in ROLES if any(volume.network for volume in self._volumes[role]))
 
     def mean(self, figure: Callable[[Moment], float | None]) -> float | None:
         """The mean of a figure over the active phase, windows by their length; None where none has it."""

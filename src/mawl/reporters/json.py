@@ -13,7 +13,11 @@ from mawl.printable import printable_json
 
 def render(what: object) -> str:
     """A summary, or any record or mapping, as indented JSON."""
-    content = msgspec.json.encode(_encodable(msgspec.to_builtins(what)), order="sorted")
+    plain = msgspec.to_builtins(what)
+    try:
+        content = msgspec.json.encode(plain, order="sorted")
+    except UnicodeEncodeError:  # rare, and looking at every text takes longer than all else
+        content = msgspec.json.encode(_encodable(plain), order="sorted")
     return printable_json(msgspec.json.format(content, indent=2))
 
 
