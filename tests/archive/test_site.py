@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -10,7 +11,12 @@ import pytest
 
 from mawl.archive.manifest import SubmitterStatement
 from mawl.archive.packing import PackRequest, pack
+from mawl.archive.site import building
+from mawl.archive.site.building import build_site
+from mawl.archive.site.entries import SiteEntry, checked
 from mawl.commands.main import main
+from mawl.errors import UnreadableRunError
+from mawl.version import source_sha256
 from tests.fakes.altered_packs import members_of, packed, with_new_manifest
 from tests.fakes.published_run import write_published, write_published_campaign
 
@@ -51,11 +57,14 @@ def test_every_link_leads_to_a_file_of_the_site(
     assert main(["publish", *map(str, packs), "--output", str(site)]) == 0
     assert "(2 packs, 1 accepted)" in capsys.readouterr().out
     pages = list(site.rglob("*.html"))
-    assert len(pages) == 3
+    assert len(pages) == 6, "results, systems, the table, and the page for pairs"
     for page in pages:
         links = Links()
         links.feed(page.read_text())
         for name in links.named:
+            name = name.partition("#")[0]
+            if name == "data:,":  # no icon, which a browser would ask the server for
+                continue
             assert (page.parent / name).resolve().is_relative_to(site.resolve()), name
             assert (page.parent / name).is_file(), name
         assert not {"i", "b"} & set(links.tags), "text of a pack is text"
@@ -75,6 +84,87 @@ def test_the_table_needs_no_script_and_names_what_must_not_be_compared(
     assert "20 sessions" in without, "the papers are beside"
     entries = ElementTree.parse(site / "feed.xml").getroot().findall("{http://www.w3.org/2005/Atom}entry")
     assert len(entries) == 2
+
+
+def test_the_page_for_pairs_has_what_must_match_and_ranges(packs: list[Path], tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    assert main(["publish", *map(str, packs), "--output", str(site)]) == 0
+    page = (site / "compare.html").read_text()
+    data = page.partition('id="results">')[2].partition("</script>")[0]
+    assert "<" not in data, "text of a pack ends no script"
+    five, short = sorted(json.loads(data), key=lambda one: one["slug"])
+    assert five["title"] == "S & <i>" and five["accepted"] and not short["accepted"]
+    assert five["must_match"] == short["must_match"]
+    assert {"division", "workload", "scale", "page cache"} <= five["must_match"].keys()
+    elapsed = five["figures"]["elapsed"]
+    assert elapsed["low"] < elapsed["median"] < elapsed["high"]
+    assert short["figures"]["elapsed"]["low"] == short["figures"]["elapsed"]["high"]
+    assert five["figures"]["energy per job"]["median"] is None
+
+
+def test_a_renewed_site_checks_only_new_packs_and_believes_no_other_code(
+    packs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site"
+    build_site(packs, site, "urn:x:")
+    before = {path: path.read_bytes() for path in site.rglob("*.html")}
+    asked: list[str] = []
+
+    def counting(path: Path) -> SiteEntry:
+        asked.append(path.name)
+        return checked(path)
+
+    monkeypatch.setattr(building, "checked", counting)
+    build_site(packs, site, "urn:x:")
+    assert asked == []
+    assert {path: path.read_bytes() for path in site.rglob("*.html")} == before
+    renamed = tmp_path / "other.mawl.zip"
+    renamed.write_bytes(packs[0].read_bytes())
+    assert [entry.slug for entry in build_site([renamed, packs[1]], site, "urn:x:")] == ["other", "short"]
+    assert asked == []
+    kept = site / building.KEPT
+    kept.write_text(kept.read_text().replace(source_sha256(), "0" * 64))
+    build_site(packs, site, "urn:x:")
+    assert asked == [path.name for path in packs]
+    kept.write_text("[")
+    build_site(packs[:1], site, "urn:x:")
+    assert asked == [packs[0].name, packs[1].name, packs[0].name]
+
+
+def test_many_packs_are_checked_by_several_processes_with_equal_pages(
+    packs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = []
+    for number in range(4):
+        many.append(tmp_path / f"pack-{number}.mawl.zip")
+        many[-1].write_bytes(packs[number % 2].read_bytes())
+    build_site(many, tmp_path / "one", "urn:x:")
+    monkeypatch.setattr(building, "FEWEST_FOR_PROCESSES", 4)
+    monkeypatch.setattr(building.os, "sched_getaffinity", lambda _: {0, 1})
+    build_site(many, tmp_path / "two", "urn:x:")
+    one = {
+        path.relative_to(tmp_path / "one"): path.read_bytes() for path in (tmp_path / "one").rglob("*.html")
+    }
+    two = {
+        path.relative_to(tmp_path / "two"): path.read_bytes() for path in (tmp_path / "two").rglob("*.html")
+    }
+    assert one == two
+    many[2].write_bytes(b"no pack")
+    with pytest.raises(UnreadableRunError, match="is no pack"):
+        build_site(many, tmp_path / "three", "urn:x:")
+    assert not (tmp_path / "three").exists()
+
+
+def test_a_pack_whose_pages_other_code_printed_is_published_and_not_accepted(
+    packs: list[Path], tmp_path: Path
+) -> None:
+    members = members_of(packs[0])
+    members["manifest.json"] = members["manifest.json"].replace(source_sha256().encode(), b"ab" * 32)
+    (tmp_path / "old.mawl.zip").write_bytes(packed(members))
+    [entry] = build_site([tmp_path / "old.mawl.zip"], tmp_path / "site", "urn:x:")
+    assert not entry.validation.accepted
+    page = (tmp_path / "site" / "results" / "old" / "index.html").read_text()
+    assert "abababababab" in page
 
 
 def test_a_site_is_made_again_and_other_directories_are_left_alone(

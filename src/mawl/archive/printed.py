@@ -25,6 +25,7 @@ class PrintedRun:
         """
         self.folder, self._campaign = folder, campaign
         self.run = open_run(folder, compacting=False)
+        _ = self.run.jobs  # kept for the digests, so that the view does not read the table again
         self.view = StoredView(self.run)
 
     @cached_property

@@ -103,7 +103,8 @@ class Run:
     @cached_property
     def _job_records(self) -> list[JobRecord]:
         # Not from self.jobs: a part's columns are freed once its records are made (100,000 jobs: 0.2 GB).
-        return self._records("jobs", in_parts(self._load("jobs")), JobRecord)
+        table = self.__dict__.get("jobs")
+        return self._records("jobs", in_parts(self._load("jobs") if table is None else table), JobRecord)
 
     def step_records(self, jobs: Sequence[str] | None = None) -> list[StepRecord]:
         """The rows of ``steps`` as records, all or those of some jobs."""

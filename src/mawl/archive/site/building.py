@@ -2,43 +2,118 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import multiprocessing
+import os
 import shutil
-from collections.abc import Sequence
+import signal
+from collections.abc import Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
-from mawl.archive.site.entries import SiteEntry, entries_of
-from mawl.archive.site.pages import feed, index, result
-from mawl.errors import UsageError
+import msgspec
+
+from mawl.archive.site.entries import SiteEntry, checked, named_once, slug_of, sum_of
+from mawl.archive.site.pages import beside, feed, index, result, system
+from mawl.errors import UnsuitableMachineError, UsageError
+from mawl.version import source_sha256
 
 MARK = "mawl-site"
 """A file that says that mawl made the directory, and may write into it again."""
+KEPT = "checked.json"
+"""What mawl found in each pack, by the SHA-256 of its bytes, so that a site is renewed in seconds."""
+FEWEST_FOR_PROCESSES = 16
+"""Fewer packs are checked sooner than other processes have started."""
+
+
+class KeptEntries(msgspec.Struct, frozen=True, kw_only=True):
+    """Entries by the SHA-256 of their packs; ``code`` is the mawl that checked them."""
+
+    code: str
+    entries: dict[str, SiteEntry] = {}
 
 
 def build_site(packs: Sequence[Path], output: Path, address: str) -> list[SiteEntry]:
     """Check packs and write their site; pages of packs that are not named any more go.
 
-    Raises :class:`~mawl.errors.UsageError` where the directory holds something else, and what
-    :func:`~mawl.archive.site.entries.entries_of` raises, before anything is written.
+    Raises :class:`~mawl.errors.UsageError` where the directory holds something else or two packs have one
+    name, and what :func:`~mawl.archive.site.entries.checked` raises, before anything is written.
     """
     if output.exists() and (not output.is_dir() or (any(output.iterdir()) and not (output / MARK).is_file())):
         raise UsageError("is no site of mawl", where=str(output), cure="name a new directory with --output")
-    entries = entries_of(packs)
+    named_once([slug_of(path) for path in packs])
+    entries = _entries(packs, _kept(output / KEPT))
     output.mkdir(parents=True, exist_ok=True)
     (output / MARK).write_text("made by mawl publish\n")
-    for name in ("results", "packs"):
+    for name in ("results", "systems", "packs"):
         shutil.rmtree(output / name, ignore_errors=True)
         (output / name).mkdir()
+    for path, entry in zip(packs, entries, strict=True):
+        _write(output / "results" / entry.slug / "index.html", result(entry))
+        shutil.copyfile(path, output / "packs" / f"{entry.slug}.zip")
+    systems: dict[str, list[SiteEntry]] = {}
     for entry in entries:
-        page = output / "results" / entry.slug
-        page.mkdir()
-        _write(page / "index.html", result(entry))
-        shutil.copyfile(entry.file, output / "packs" / f"{entry.slug}.zip")
+        systems.setdefault(entry.system, []).append(entry)
+    for name, members in systems.items():
+        _write(output / "systems" / name / "index.html", system(members))
     _write(output / "index.html", index(entries))
+    _write(output / "compare.html", beside(entries))
     _write(output / "feed.xml", feed(entries, address))
+    kept = KeptEntries(code=source_sha256(), entries={entry.sha256: entry for entry in entries})
+    _write(output / KEPT, msgspec.json.encode(kept).decode())
     return entries
+
+
+def _entries(packs: Sequence[Path], kept: KeptEntries) -> list[SiteEntry]:
+    """The entries in the order of their packs: those that this code checked before, and the others."""
+    known = {path: kept.entries.get(sum_of(path)) for path in packs}
+    new = [path for path, entry in known.items() if entry is None]
+    found = dict(zip(new, _checked(new), strict=True))
+    return [
+        found[path] if entry is None else msgspec.structs.replace(entry, slug=slug_of(path))
+        for path, entry in known.items()
+    ]
+
+
+def _checked(packs: Sequence[Path]) -> Iterator[SiteEntry]:
+    """Check packs, many of them in as many processes as this one may use processors."""
+    processes = min(len(os.sched_getaffinity(0)), len(packs) // (FEWEST_FOR_PROCESSES // 2))
+    if len(packs) < FEWEST_FOR_PROCESSES or processes < 2:
+        yield from map(checked, packs)
+        return
+    # Spawned: a fork would share the locks of the threads of libraries.
+    pool = concurrent.futures.ProcessPoolExecutor(
+        processes, multiprocessing.get_context("spawn"), _ignore_interrupts
+    )
+    try:
+        yield from pool.map(checked, packs, chunksize=4)
+    except BrokenProcessPool:
+        raise UnsuitableMachineError(
+            "a process that checked packs was killed",
+            why="most often the machine ran out of memory",
+            cure="publish with fewer processors: taskset -c 0 mawl publish ...",
+        ) from None
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C is for the process that the user started; it ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _kept(path: Path) -> KeptEntries:
+    """What an earlier build of this code kept; nothing where it cannot be read."""
+    nothing = KeptEntries(code="")
+    try:
+        found = msgspec.json.decode(path.read_bytes(), type=KeptEntries)
+    except (OSError, ValueError, RecursionError):
+        return nothing
+    return found if found.code == source_sha256() else nothing
 
 
 def _write(path: Path, text: str) -> None:
     """Without a sync of each page, which takes longer than all else: the command makes the site again."""
+    path.parent.mkdir(exist_ok=True)
     path.write_text(text, encoding="utf-8")
     path.chmod(0o644)  # a web server reads it

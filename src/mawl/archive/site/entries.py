@@ -2,35 +2,48 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
+from mawl.analysis.comparison.comparability import CONFIGURATION, Severity
 from mawl.analysis.comparison.places import verdicts
 from mawl.analysis.comparison.sides import ComparedRun, Side, at, compared_run
 from mawl.archive.layout import REPORT, SUFFIX, is_name
+from mawl.archive.rules.every import INTACT
+from mawl.archive.rules.pages import RULE as PAGES
 from mawl.archive.subject import ValidationSubject, opened_pack
 from mawl.archive.validating import Validation, validate
 from mawl.errors import UnreadableRunError, UsageError
+from mawl.model.run import RunFacts
+from mawl.printable import printable
+from mawl.reporters.figure import ABSENT
+from mawl.units import format_joules, format_memory, format_rate, format_seconds
 
-FIGURES: dict[str, str] = {
-    "elapsed_seconds": "time.elapsed_seconds",
-    "real_time_seconds": "time.real_time_seconds",
-    "cpu_seconds": "time.cpu_seconds",
-    "device_bytes_per_second": "io.device.sustained.total_bytes_per_second",
-    "device_bytes_per_second_per_core": "io.device.sustained_bytes_per_second_per_core",
-}
-"""Figure of a row to its path in a summary."""
+
+class SiteFigure(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure over the runs of a pack: None where one of them lacks it.
+
+    ``of`` is the basis that must be equal for it to be compared: the core, or what energy was measured of.
+    """
+
+    median: float | None
+    low: float | None
+    high: float | None
+    text: str
+    of: str = ""
 
 
 class SiteEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """One pack.  ``figures`` are medians over its runs, None where a run lacks one; ``group`` is what must be
-    equal for its figures to be compared."""
+    """One pack.  ``must_match`` are the facts that must be equal for its figures to be compared, ``doubts``
+    those whose difference casts doubt; ``machine`` says what it ran on, in words."""
 
     slug: str
-    file: Path
+    sha256: str
     validation: Validation
     started_at: float
     workload: str
@@ -38,17 +51,28 @@ class SiteEntry(msgspec.Struct, frozen=True, kw_only=True):
     sessions: int
     cores: int | None
     nodes: int
-    cache: str
     limit: str
-    figures: dict[str, float | None]
+    must_match: dict[str, str]
+    doubts: dict[str, str]
+    machine: dict[str, str]
+    figures: dict[str, SiteFigure]
     report: str
 
     @property
-    def group(self) -> tuple[str, str, str]:
-        """Division, workload with its sessions and scale, and how the page cache was used."""
+    def division(self) -> str:
+        """``closed`` or ``open``."""
+        return self.validation.division or "open"
+
+    @property
+    def what(self) -> str:
+        """Workload with its sessions and scale."""
         scale = "" if self.scale is None else f" at scale {self.scale:g}"
-        what = f"{self.workload}, {self.sessions} sessions{scale}"
-        return (self.validation.division or "open", what, self.cache)
+        return f"{self.workload}, {self.sessions} sessions{scale}"
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """Results of one group may be compared."""
+        return (self.division, self.what, self.must_match["page cache"], *sorted(self.must_match.values()))
 
     @property
     def title(self) -> str:
@@ -56,60 +80,157 @@ class SiteEntry(msgspec.Struct, frozen=True, kw_only=True):
         statement = self.validation.statement
         return (statement.system if statement is not None else "") or self.slug
 
+    @property
+    def system(self) -> str:
+        """The name of the page of its system."""
+        plain = re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")[:60]
+        return f"{plain or 'system'}-{hashlib.sha256(self.title.encode()).hexdigest()[:8]}"
 
-def entries_of(packs: Sequence[Path]) -> list[SiteEntry]:
-    """The entries of packs, each checked by every rule.
 
-    Raises :class:`~mawl.errors.UsageError` where two packs have one name, and
-    :class:`~mawl.errors.UnreadableRunError` for a file that is no pack, or whose figures cannot be relied on:
-    a site does not spread those.
+def checked(path: Path) -> SiteEntry:
+    """The entry of a pack, checked by every rule.
+
+    Raises :class:`~mawl.errors.UnreadableRunError` for a file that is no pack, or whose figures cannot be
+    relied on: a site does not spread those.  Pages that other code printed are no reason to refuse, because
+    the site shows none of them: it prints its own.
     """
-    found = []
-    for path in packs:
-        with opened_pack(path) as subject:
-            found.append(_entry(path, subject))
-    slugs = [entry.slug for entry in found]
-    twice = next((slug for slug in slugs if slugs.count(slug) > 1), None)
-    if twice is not None:
-        raise UsageError("is the name of two packs", where=twice, cure="rename one of the files")
-    return found
+    slug = slug_of(path)
+    with opened_pack(path) as subject:
+        return _entry(slug, path, subject)
 
 
-def _entry(path: Path, subject: ValidationSubject) -> SiteEntry:
+def slug_of(path: Path) -> str:
+    """The name of a pack's page; UsageError where its file's name is none."""
+    slug = path.name.removesuffix(SUFFIX).removesuffix(".zip")
+    if not is_name(slug):
+        raise UsageError(
+            "is no name of a page", where=path.name, cure="rename the file to letters, digits, -, _ and ."
+        )
+    return slug
+
+
+def sum_of(path: Path) -> str:
+    """SHA-256 of a pack's bytes; UsageError where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UsageError(
+            "cannot be read", where=str(path), why=(error.strerror or str(error)).lower()
+        ) from None
+
+
+def _entry(slug: str, path: Path, subject: ValidationSubject) -> SiteEntry:
     validation = validate(subject)
-    if not validation.intact:
-        failed = [one.rule for one in validation.rulings if one.state in ("failed", "not known")]
+    intact = {f"V{number:02}" for number in INTACT}
+    failed = [
+        one.rule
+        for one in validation.rulings
+        if one.rule in intact
+        and (one.state == "failed" or (one.state == "not known" and one.rule != PAGES.label))
+    ]
+    if failed:
         raise UnreadableRunError(
             "its figures cannot be relied on, so it is not published",
             where=str(path),
             why=f"not passed: {', '.join(failed)}",
             cure=f"see mawl validate {path}",
         )
-    slug = path.name.removesuffix(SUFFIX).removesuffix(".zip")
-    if not is_name(slug):
-        raise UsageError(
-            "is no name of a page", where=path.name, cure="rename the file to letters, digits, -, _ and ."
-        )
     runs = [compared_run(run.view, run.summary) for run in subject.runs.values()]
     facts = runs[0].facts
     cores = [node.cores for node in facts.machines()]
+    nodes = len(facts.machines())
     return SiteEntry(
         slug=slug,
-        file=path,
+        sha256=sum_of(path),
         validation=validation,
         started_at=facts.started_at,
         workload=facts.workload.title or facts.workload.name,
         scale=facts.workload.scale,
         sessions=facts.workload.sessions,
         cores=None if None in cores else sum(core or 0 for core in cores),
-        nodes=len(facts.machines()),
-        cache=(facts.cache.mode if facts.cache else None) or "page cache as it was",
+        nodes=nodes,
         limit=verdicts(Side(label=slug, runs=tuple(runs)))[0][0],
-        figures={name: _median(runs, path) for name, path in FIGURES.items()},
+        must_match={
+            "division": validation.division or "open",
+            "workload": facts.workload.title or facts.workload.name,
+            "sessions": str(facts.workload.sessions),
+            **_configuration(runs[0], "refused"),
+        },
+        doubts=_configuration(runs[0], "doubtful"),
+        machine=_machine(facts),
+        figures=_figures(runs, nodes),
         report=next(iter(subject.runs.values())).pages[REPORT],
     )
 
 
-def _median(runs: Sequence[ComparedRun], path: str) -> float | None:
-    values = [at(run.summary, path) for run in runs]
-    return None if None in values else statistics.median(values)
+def _configuration(run: ComparedRun, severity: Severity) -> dict[str, str]:
+    """The facts that mawl compare asks of both sides; long ones by their digest."""
+    found = {}
+    for name, how, read in CONFIGURATION:
+        if how == severity:
+            value = read(run)
+            text = "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+            digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:12]
+            found[name] = text if len(text) <= 60 else f"plan {digest}"
+    return found
+
+
+def _machine(facts: RunFacts) -> dict[str, str]:
+    """What it ran on, as the kernel says it."""
+
+    def every(values: Sequence[object]) -> str:
+        words = dict.fromkeys(ABSENT if value is None else printable(str(value)) for value in values)
+        return ", ".join(words) or ABSENT
+
+    nodes = facts.machines()
+    return {
+        "nodes": str(len(nodes)),
+        "processor": every([node.cpu_model for node in nodes]),
+        "cores of a node": every([node.cores for node in nodes]),
+        "cores counted as": every([node.core_basis for node in nodes]),
+        "memory of a node": every(
+            [None if node.memory_bytes is None else format_memory(node.memory_bytes) for node in nodes]
+        ),
+        "virtual machine": every([node.virtual or "no sign of one" for node in nodes]),
+        "kernel": every([node.kernel for node in nodes]),
+        **{
+            f"{role} on": every([volume.file_system for volume in facts.volumes if volume.role == role])
+            for role in dict.fromkeys(volume.role for volume in facts.volumes)
+        },
+    }
+
+
+def _figures(runs: Sequence[ComparedRun], nodes: int) -> dict[str, SiteFigure]:
+    bases = {node.core_basis or "" for run in runs for node in run.facts.machines()}
+    core = bases.pop() if len(bases) == 1 else ""
+    scopes = {str(at(run.summary, "energy.scope") or "") for run in runs}
+    energy = scopes.pop() if len(scopes) == 1 else ""
+    sustained = "io.device.sustained.total_bytes_per_second"
+
+    def made(path: str, form: Callable[[float], str], *, of: str = "", over: int = 1) -> SiteFigure:
+        values = [at(run.summary, path) for run in runs]
+        known = [float(value) / over for value in values if isinstance(value, int | float)]
+        if len(known) < len(values):
+            return SiteFigure(median=None, low=None, high=None, text=ABSENT, of=of)
+        median, low, high = statistics.median(known), min(known), max(known)
+        span = f" ({form(low)} to {form(high)})" if len(known) > 1 else ""
+        return SiteFigure(median=median, low=low, high=high, text=f"{form(median)}{span}", of=of)
+
+    return {
+        "elapsed": made("time.elapsed_seconds", format_seconds),
+        "real time, sum": made("time.real_time_seconds", format_seconds),
+        "CPU time": made("time.cpu_seconds", format_seconds),
+        "sustained": made(sustained, format_rate),
+        "per core": made("io.device.sustained_bytes_per_second_per_core", format_rate, of=core),
+        "per node": made(sustained, format_rate, over=max(nodes, 1)),
+        "energy per job": made("energy.joules_per_job", format_joules, of=energy),
+    }
+
+
+def named_once(slugs: Mapping[str, Path] | Sequence[str]) -> None:
+    """Raise :class:`~mawl.errors.UsageError` where two packs have one name."""
+    names = list(slugs)
+    twice = next((slug for slug in names if names.count(slug) > 1), None)
+    if twice is not None:
+        raise UsageError("is the name of two packs", where=twice, cure="rename one of the files")
