@@ -9,6 +9,7 @@ answer and notes are JSON text.  docs/design/run-folder.md lists every column.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
@@ -231,10 +232,11 @@ def conform(name: str, table: pa.Table, where: Path) -> pa.Table:
     Raises :class:`~mawl.errors.UnreadableRunError` for any other difference.
     """
     columns = []
+    times = Counter(table.schema.names)
     for field in SCHEMAS[name]:
         place = f"{where}: column {field.name}"
-        if table.schema.names.count(field.name) != 1:
-            if field.nullable and field.name not in table.schema.names:
+        if times[field.name] != 1:
+            if field.nullable and not times[field.name]:
                 columns.append(pa.nulls(table.num_rows, field.type))
                 continue
             raise UnreadableRunError("is missing or there twice", where=place)

@@ -25,6 +25,19 @@ from mawl.reporters.figure import ABSENT
 from mawl.units import format_joules, format_memory, format_rate, format_seconds
 
 
+SUSTAINED = "io.device.sustained.total_bytes_per_second"
+FIGURES: dict[str, str] = {
+    "elapsed": "time.elapsed_seconds",
+    "real time, sum": "time.real_time_seconds",
+    "CPU time": "time.cpu_seconds",
+    "sustained": SUSTAINED,
+    "per core": "io.device.sustained_bytes_per_second_per_core",
+    "per node": SUSTAINED,
+    "energy per job": "energy.joules_per_job",
+}
+"""Figure of a row to its path in a summary; per node it is divided by the number of nodes."""
+
+
 class SiteFigure(msgspec.Struct, frozen=True, kw_only=True):
     """A figure over the runs of a pack: None where one of them lacks it.
 
@@ -206,10 +219,9 @@ def _figures(runs: Sequence[ComparedRun], nodes: int) -> dict[str, SiteFigure]:
     core = bases.pop() if len(bases) == 1 else ""
     scopes = {str(at(run.summary, "energy.scope") or "") for run in runs}
     energy = scopes.pop() if len(scopes) == 1 else ""
-    sustained = "io.device.sustained.total_bytes_per_second"
 
-    def made(path: str, form: Callable[[float], str], *, of: str = "", over: int = 1) -> SiteFigure:
-        values = [at(run.summary, path) for run in runs]
+    def made(name: str, form: Callable[[float], str], *, of: str = "", over: int = 1) -> SiteFigure:
+        values = [at(run.summary, FIGURES[name]) for run in runs]
         known = [float(value) / over for value in values if isinstance(value, int | float)]
         if len(known) < len(values):
             return SiteFigure(median=None, low=None, high=None, text=ABSENT, of=of)
@@ -218,13 +230,13 @@ def _figures(runs: Sequence[ComparedRun], nodes: int) -> dict[str, SiteFigure]:
         return SiteFigure(median=median, low=low, high=high, text=f"{form(median)}{span}", of=of)
 
     return {
-        "elapsed": made("time.elapsed_seconds", format_seconds),
-        "real time, sum": made("time.real_time_seconds", format_seconds),
-        "CPU time": made("time.cpu_seconds", format_seconds),
-        "sustained": made(sustained, format_rate),
-        "per core": made("io.device.sustained_bytes_per_second_per_core", format_rate, of=core),
-        "per node": made(sustained, format_rate, over=max(nodes, 1)),
-        "energy per job": made("energy.joules_per_job", format_joules, of=energy),
+        "elapsed": made("elapsed", format_seconds),
+        "real time, sum": made("real time, sum", format_seconds),
+        "CPU time": made("CPU time", format_seconds),
+        "sustained": made("sustained", format_rate),
+        "per core": made("per core", format_rate, of=core),
+        "per node": made("per node", format_rate, over=max(nodes, 1)),
+        "energy per job": made("energy per job", format_joules, of=energy),
     }
 
 

@@ -13,8 +13,9 @@ from importlib import resources
 import msgspec
 
 from mawl.analysis.published import published_block
-from mawl.archive.site.entries import SiteEntry
+from mawl.archive.site.entries import FIGURES, SiteEntry
 from mawl.config.published import papers
+from mawl.model.metrics import METRICS
 from mawl.reporters.figure import ABSENT
 from mawl.reporters.html.colours import style
 from mawl.units import counted_noun, format_instant, format_rate, format_seconds
@@ -54,6 +55,7 @@ def index(entries: Sequence[SiteEntry]) -> str:
         "<p>Only results of one table may be compared: those of another have another workload, another "
         "scale, another use of the page cache or another division. Figures are medians over the runs of a "
         "pack; energy is of what its page says.</p>",
+        _meanings(),
         _filters(entries),
     ]
     for place, (group, members) in enumerate(sorted(groups.items())):
@@ -148,6 +150,7 @@ def beside(entries: Sequence[SiteEntry]) -> str:
             "title": entry.title,
             "what": f"{entry.what}, {entry.division}",
             "accepted": entry.validation.accepted,
+            "runs": len(entry.validation.runs),
             "failed": ", ".join(
                 one.rule for one in entry.validation.rulings if one.state in ("failed", "not known")
             ),
@@ -190,6 +193,20 @@ def feed(entries: Sequence[SiteEntry], address: str) -> str:
         f"<title>Results</title><id>{escape(address)}</id><author><name>mawl publish</name></author>"
         f"<updated>{updated}</updated>{items}</feed>\n"
     )
+
+
+def _meanings() -> str:
+    """The definition of each column, from the registry of figures."""
+    defined = {metric.name: metric.definition for metric in METRICS}
+    rows = "".join(
+        _pair(
+            name, defined[path] + (" The sum of all nodes over their number." if name == "per node" else "")
+        )
+        for name, path in FIGURES.items()
+    )
+    rows += _pair("accepted", "Whether every rule of mawl validate is met; the page of a result lists them.")
+    rows += _pair("limit", "What limited most of the runs (docs/design/verdict.md).")
+    return f"<details><summary>What the columns mean</summary>{_pairs(rows)}</details>"
 
 
 def _filters(entries: Sequence[SiteEntry]) -> str:

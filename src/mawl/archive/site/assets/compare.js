@@ -22,13 +22,13 @@ function list(title, sentences, kind) {
   part.append(items);
   return part;
 }
-function change(one, other) {
+function change(one, other, repeated) {
   if (one.median === null || other.median === null) return "-";
   if (one.median <= 0 || other.median <= 0) return "-";
   const percent = (100 * (other.median / one.median - 1));
   const overlap = one.low <= other.high && other.low <= one.high;
   const text = `${percent >= 0 ? "+" : ""}${percent.toFixed(1)} %`;
-  if (one.low === one.high || other.low === other.high) return `${text} (single runs: not judged)`;
+  if (!repeated) return `${text} (single runs: not judged)`;
   return overlap ? `${text} (the runs overlap: no difference shown)` : text;
 }
 function show() {
@@ -48,6 +48,7 @@ function show() {
   const doubts = unlike(first, second, "doubts");
   for (const one of [first, second]) if (!one.accepted) doubts.push(`${one.title} is not accepted: ${one.failed}`);
   if (doubts.length) place.append(list("Compare with care:", doubts, "note"));
+  const repeated = first.runs > 1 && second.runs > 1;
   const table = made("table");
   const head = made("tr");
   for (const text of ["figure (median, lowest to highest run)", first.title, second.title, "second against first"])
@@ -56,7 +57,7 @@ function show() {
   for (const [name, one] of Object.entries(first.figures)) {
     const other = second.figures[name], row = made("tr");
     const why = one.of !== other.of && one.of && other.of ? `not comparable: ${one.of} and ${other.of}` : null;
-    row.append(made("td", name), made("td", one.text), made("td", other.text), made("td", why || change(one, other)));
+    row.append(made("td", name), made("td", one.text), made("td", other.text), made("td", why || change(one, other, repeated)));
     table.append(row);
   }
   for (const name of Object.keys(first.machine)) {
