@@ -24,7 +24,6 @@ from mawl.printable import printable
 from mawl.reporters.figure import ABSENT
 from mawl.units import format_joules, format_memory, format_rate, format_seconds
 
-
 SUSTAINED = "io.device.sustained.total_bytes_per_second"
 FIGURES: dict[str, str] = {
     "elapsed": "time.elapsed_seconds",
