@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 from xml.etree import ElementTree
 
 import pytest
@@ -27,6 +29,7 @@ from tests.fakes.published_run import STATEMENT, write_published, write_publishe
 from tests.fakes.stored_run import START, facts, write_run
 
 SSH = needs.program("ssh-keygen")
+MINISIGN = needs.program("minisign")
 
 
 @pytest.fixture(scope="module")
@@ -176,6 +179,96 @@ def test_a_signature_binds_the_manifest_to_a_key(here: Path, capsys: pytest.Capt
     members["printed/one/report.md"] += b" "
     Path("x.zip").write_bytes(packed({**with_new_manifest(members), "manifest.json.sig": signature}))
     assert ruling() == ("failed", "the signature is not one of this manifest")
+
+
+def rulings_of_signature(capsys: pytest.CaptureFixture[str], *more: str) -> tuple[str, str]:
+    """State of V03 of x.zip, and its first sentence."""
+    capsys.readouterr()
+    main(["validate", "x.zip", "--json", *more])
+    [one] = [one for one in json.loads(capsys.readouterr().out)["rulings"] if one["rule"] == "V03"]
+    return one["state"], one["faults"][0]["sentence"] if one["faults"] else ""
+
+
+@pytest.mark.lab
+@pytest.mark.parallel
+@needs.marks(MINISIGN)
+def test_a_minisign_signature_binds_the_manifest_to_a_key(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("mine", "other"):
+        subprocess.run(
+            ["minisign", "-G", "-W", "-p", f"{name}.pub", "-s", name], check=True, capture_output=True
+        )
+    assert main(["pack", "one", "--sign", "mine", "--output", "x.zip"]) == 0
+    assert rulings_of_signature(capsys, "--signers", "mine.pub") == ("passed", "")
+    state, sentence = rulings_of_signature(capsys)
+    assert state == "not known" and "--signers" in sentence
+    state, sentence = rulings_of_signature(capsys, "--signers", "other.pub")
+    assert state == "failed" and "not one of this manifest by other.pub" in sentence
+    good = members_of(Path("x.zip"))
+    for part in (b"untrusted comment: mawl-pack", b"\ntrusted comment: mawl-pack"):
+        changed = good["manifest.json.minisig"].replace(part, part + b" of Jane")
+        assert changed != good["manifest.json.minisig"]
+        Path("x.zip").write_bytes(packed({**good, "manifest.json.minisig": changed}))
+        state, sentence = rulings_of_signature(capsys, "--signers", "mine.pub")
+        assert state == "failed" and "not in the form that mawl writes" in sentence
+    members = {name: content for name, content in good.items() if name != "manifest.json.minisig"}
+    members["printed/one/report.md"] += b" "
+    signed = {**with_new_manifest(members), "manifest.json.minisig": good["manifest.json.minisig"]}
+    Path("x.zip").write_bytes(packed(signed))
+    state, sentence = rulings_of_signature(capsys, "--signers", "mine.pub")
+    assert state == "failed" and "not one of this manifest by mine.pub" in sentence
+
+
+@pytest.mark.lab
+@pytest.mark.parallel
+@needs.marks(MINISIGN)
+def test_a_minisign_key_with_a_wrong_password_signs_nothing(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = ["minisign", "-G", "-p", "mine.pub", "-s", "mine"]
+    subprocess.run(made, check=True, capture_output=True, input=b"secret\nsecret\n")
+    wrong = Path("wrong")
+    wrong.write_bytes(b"guess\n")
+    with wrong.open() as given:
+        monkeypatch.setattr("mawl.archive.signing.subprocess.run", _answering(given))
+        assert main(["pack", "one", "--sign", "mine", "--output", "x.zip"]) == 2
+    said = capsys.readouterr().err
+    assert "minisign did not sign" in said and "Wrong password" in said
+    assert not Path("x.zip").exists()
+
+
+def _answering(given: IO[str]) -> Callable[..., subprocess.CompletedProcess[bytes]]:
+    """``subprocess.run`` of a person who types this."""
+    run = subprocess.run
+
+    def answering(*words: object, **options: object) -> subprocess.CompletedProcess[bytes]:
+        return run(*words, **{**options, "stdin": given})  # type: ignore[call-overload, no-any-return]
+
+    return answering
+
+
+@needs.marks(SSH)
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text + b"\n",
+        lambda text: b"a note\n" + text,
+        lambda text: text.replace(b"\n", b"\n\n", 2),
+        lambda text: text.replace(b"-----END", b"AAAA\n-----END"),
+    ],
+    ids=["line behind", "text before", "blank lines", "bytes behind"],
+)
+def test_bytes_of_a_signature_that_its_tool_passes_over_are_found(
+    here: Path, capsys: pytest.CaptureFixture[str], change: Callable[[bytes], bytes]
+) -> None:
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "mine", "-C", "me"], check=True)
+    assert main(["pack", "one", "--sign", "mine", "--output", "x.zip"]) == 0
+    assert rulings_of_signature(capsys) == ("passed", "")
+    members = members_of(Path("x.zip"))
+    members["manifest.json.sig"] = change(members["manifest.json.sig"])
+    Path("x.zip").write_bytes(packed(members))
+    assert rulings_of_signature(capsys)[0] == "failed"
 
 
 def test_an_unsigned_pack_is_refused_where_a_signature_is_asked_for(

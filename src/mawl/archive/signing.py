@@ -7,8 +7,11 @@ people: the reader must know whose key it is.
 
 from __future__ import annotations
 
+import base64
+import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -19,6 +22,15 @@ from mawl.errors import MawlError, UnsuitableMachineError, UsageError
 
 NAMESPACE = "mawl-pack"
 """What an SSH signature is for (ssh-keygen -n): one of a commit or a file elsewhere does not fit."""
+_SSH_FORM = re.compile(
+    rb"-----BEGIN SSH SIGNATURE-----\n([A-Za-z0-9+/=\n]+)-----END SSH SIGNATURE-----\n", re.ASCII
+)
+_SSH_LINE = 70
+_MINISIGN_FORM = re.compile(
+    rb"untrusted comment: mawl-pack\n([A-Za-z0-9+/=]+)\ntrusted comment: mawl-pack\n([A-Za-z0-9+/=]+)\n",
+    re.ASCII,
+)
+_NO_FORM = "the signature is not in the form that mawl writes: it was altered"
 _MINISIGN_KEY = b"untrusted comment: minisign"
 _SECONDS = 120.0
 """For a passphrase to be typed, or a security key to be touched."""
@@ -54,7 +66,9 @@ def sign(manifest: bytes, key: Path) -> tuple[str, bytes]:
         file = Path(place) / MANIFEST
         file.write_bytes(manifest)
         if head.startswith(_MINISIGN_KEY):
-            name, words = MINISIGN_SIGNATURE, ["minisign", "-S", "-s", str(key.absolute()), "-m", str(file)]
+            comments = ("-c", NAMESPACE, "-t", NAMESPACE)
+            words = ["minisign", "-S", *comments, "-s", str(key.absolute()), "-m", str(file)]
+            name = MINISIGN_SIGNATURE
         else:
             name = SSH_SIGNATURE
             words = ["ssh-keygen", "-Y", "sign", "-f", str(key.absolute()), "-n", NAMESPACE, str(file)]
@@ -79,12 +93,35 @@ def check(manifest: bytes, name: str, signature: bytes, signers: Path | None) ->
     with tempfile.TemporaryDirectory(prefix="mawl-check-") as place:
         file = Path(place) / name
         file.write_bytes(signature)
+        if not _as_written(name, signature):
+            return SignatureCheck(good=False, sentence=_NO_FORM)
         try:
             if name == SSH_SIGNATURE:
                 return _check_ssh(manifest, file, signers)
             return _check_minisign(manifest, file, signers)
         except MawlError as error:
             return SignatureCheck(good=None, sentence=str(error))
+
+
+def _as_written(name: str, signature: bytes) -> bool:
+    """Whether these are the bytes that the tool writes: both tools pass over comments, blanks and rests."""
+    if name == SSH_SIGNATURE:
+        found = _SSH_FORM.fullmatch(signature)
+        if found is None:
+            return False
+        text = found[1].replace(b"\n", b"")
+        lines = [text[at : at + _SSH_LINE] for at in range(0, len(text), _SSH_LINE)]
+        return _is_canonical(text) and found[1] == b"".join(line + b"\n" for line in lines)
+    found = _MINISIGN_FORM.fullmatch(signature)
+    return found is not None and all(map(_is_canonical, found.groups()))
+
+
+def _is_canonical(text: bytes) -> bool:
+    """Whether a text in base 64 is the only one of its bytes."""
+    try:
+        return base64.b64encode(base64.b64decode(text, validate=True)) == text
+    except ValueError:
+        return False
 
 
 def _check_ssh(manifest: bytes, file: Path, signers: Path | None) -> SignatureCheck:
@@ -121,7 +158,11 @@ def _check_minisign(manifest: bytes, file: Path, signers: Path | None) -> Signat
 def _run(
     words: list[str], given: bytes | None, *, terminal: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    """Run a tool; a passphrase is asked for only with a ``terminal``."""
+    """Run a tool; a passphrase is asked for only with a ``terminal``.
+
+    ssh-keygen asks at the terminal itself, minisign on its standard error, which is then not read.
+    """
+    asks = terminal and words[0] == "minisign" and sys.stdin is not None and sys.stdin.isatty()
     if shutil.which(words[0]) is None:
         raise UnsuitableMachineError(
             f"{words[0]} is not installed",
@@ -132,7 +173,8 @@ def _run(
             words,
             input=given,
             stdin=None if given is not None or terminal else subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=None if asks else subprocess.PIPE,
             timeout=_SECONDS,
             check=False,
         )
@@ -144,5 +186,5 @@ def _run(
         words,
         done.returncode,
         done.stdout.decode(errors="replace"),
-        done.stderr.decode(errors="replace"),
+        (done.stderr or b"").decode(errors="replace"),
     )
