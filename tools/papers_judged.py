@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from mawl.archive.rules.every import EVERY
+from mawl.archive.rules.rule import ValidationRule
 from mawl.config.published import papers
 from mawl.spec import toml
 from tools.markdown import table
@@ -32,6 +33,17 @@ PaperRulings = dict[str, dict[str, PaperRuling]]
 def papers_judged() -> PaperRulings:
     """Paper to rule to what it says."""
     return toml.load(WORDS, PaperRulings)
+
+
+def _sentence(key: str, rulings: dict[str, PaperRuling], rules: list[ValidationRule]) -> str:
+    """How many rules a paper meets by what it says, and which."""
+    meets = [rule.label for rule in rules if rule.name in rulings and rulings[rule.name].state == "met"]
+    fails = [rule.label for rule in rules if rule.name in rulings and rulings[rule.name].state == "not met"]
+    silent = len(EVERY) - len(meets) - len(fails)
+    met = (
+        f"{len(meets)} of {len(EVERY)} rules ({', '.join(meets)})" if meets else f"none of {len(EVERY)} rules"
+    )
+    return f"- `{key}` meets {met}, does not meet {', '.join(fails)}, and does not say enough for {silent}."
 
 
 def section() -> list[str]:
@@ -63,6 +75,8 @@ def section() -> list[str]:
         "`not said` means that the paper gives no information, or too little to decide.",
         "",
         *table(("rule", *(f"`{key}`" for key in keys)), rows),
+        *(_sentence(key, judged[key], rules) for key in keys),
+        "",
         f"The papers say nothing about the other rules: {silent}.",
         "",
         *table(("paper", "rule", "what it says"), words),

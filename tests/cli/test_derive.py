@@ -1,4 +1,4 @@
-"""mawl derive: a run's own logs, derived, held against what the run counted (docs/design/derive.md)."""
+"""mawl derive: a run's own logs, derived, compared with what the run counted (docs/design/derive.md)."""
 
 from __future__ import annotations
 

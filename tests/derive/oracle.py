@@ -1,4 +1,4 @@
-"""A run's SAS-style logs, derived, held against what the run folder counted: mawl is its own oracle."""
+"""A run's SAS-style logs, derived, compared with what the run folder counted: mawl is its own oracle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our log held against three ways in which programs that read SAS logs go about it.
+"""Our log compared with three ways in which programs that read SAS logs go about it.
 
 Each reader below is written from what is known of such programs (docs/design/sas-log.md), knows
 nothing of mawl's own reader, and keeps the habits that trip a log up: a reader that takes the step's

@@ -1,4 +1,4 @@
-"""Figures of programs measured alone: taken from a run, printed with what they are held against."""
+"""Figures of programs measured alone: taken from a run, printed with what they are compared with."""
 
 from __future__ import annotations
 

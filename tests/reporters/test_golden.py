@@ -1,4 +1,4 @@
-"""Reports of the synthetic run, held against files under tests/golden.
+"""Reports of the synthetic run, compared with files under tests/golden.
 
 After a change that is meant, write them anew with MAWL_UPDATE_GOLDEN=1 and read the difference.
 """

@@ -105,7 +105,7 @@ def test_what_differs_beside_bandwidth_has_no_range(tmp_path: Path, change: str,
 
 
 def test_a_disk_replaced_by_what_does_not_seek_has_a_range(tmp_path: Path) -> None:
-    """As on the lab's bed of a disk and flash, whose forecast was held against its run."""
+    """As on the lab's bed of a disk and flash, whose forecast was compared with its run."""
     disk = system(device(spinning_streams=4.0), cores=2)
     found = base(tmp_path / "run", own=disk, of=replace(scene(), system=disk))
     assert validity(found, Question(system=OWN)).range.low_seconds is not None

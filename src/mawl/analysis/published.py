@@ -1,4 +1,4 @@
-"""A published result in the words of a summary, per core and in shape: what may be held against a run.
+"""A published result in the words of a summary, per core and in shape: what may be compared with a run.
 
 Machines of different years are never equal, so totals are shown and not compared; figures per core and
 ratios are.  Everything here is worked out of what the papers print and null where they do not give a

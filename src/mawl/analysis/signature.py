@@ -73,7 +73,7 @@ def _row(row: SignatureRow, facts: RunFacts, parts: SignatureParts) -> Signature
 
 
 def _not_meaningful(row: SignatureRow, facts: RunFacts, parts: SignatureParts) -> str | None:
-    """Why a value cannot be held against its range; None where it can."""
+    """Why a value cannot be compared with its range; None where it can."""
     if not is_the_mix(parts.programs):
         return f"the ranges are of mixes of {MIX_PROGRAMS} programs and more"
     return next((reason for need in row.needs if (reason := _lacks(need, facts, parts))), None)

@@ -22,13 +22,10 @@ from mawl.errors import MawlError, UnsuitableMachineError, UsageError
 
 NAMESPACE = "mawl-pack"
 """What an SSH signature is for (ssh-keygen -n): one of a commit or a file elsewhere does not fit."""
-_SSH_FORM = re.compile(
-    rb"-----BEGIN SSH SIGNATURE-----\n([A-Za-z0-9+/=\n]+)-----END SSH SIGNATURE-----\n", re.ASCII
-)
+_SSH_FORM = re.compile(rb"-----BEGIN SSH SIGNATURE-----\n([A-Za-z0-9+/=\n]+)-----END SSH SIGNATURE-----\n")
 _SSH_LINE = 70
 _MINISIGN_FORM = re.compile(
     rb"untrusted comment: mawl-pack\n([A-Za-z0-9+/=]+)\ntrusted comment: mawl-pack\n([A-Za-z0-9+/=]+)\n",
-    re.ASCII,
 )
 _NO_FORM = "the signature is not in the form that mawl writes: it was altered"
 _MINISIGN_KEY = b"untrusted comment: minisign"

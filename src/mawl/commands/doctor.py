@@ -1,7 +1,7 @@
 """Can this machine run what I ask, and if not, what to do?
 
 Looks at Python and the libraries, the compiler, space under the roles, memory, limits, containers,
-the clock and other load. Space and memory are held against what WORKLOAD needs at --scale.
+the clock and other load. Space and memory are compared with what WORKLOAD needs at --scale.
 A problem stops a run (exit status 1), a notice does not.
 """
 

@@ -129,7 +129,7 @@ def test_a_capped_device_is_storage_and_its_peak_is_the_cap(
     found = first["limit"]
     assert (found["verdict"], found["role"], found["device"]) == ("storage", drawn.role, capped.device)
     assert found["evidence"][0]["sentence"].startswith("jobs were blocked in I/O")
-    # Reads and writes each have the cap for themselves, so the busier direction is held against it.
+    # Reads and writes each have the cap for themselves, so the busier direction is compared with it.
     peak = max(found[f"device_{direction}_peak_bytes_per_second"] for direction in ("read", "write"))
     assert peak == pytest.approx(cap, rel=0.05)
     check_no_help(bed, first, drawn.role, "--cache", "cold", cores=2)

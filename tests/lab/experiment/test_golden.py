@@ -1,4 +1,4 @@
-"""The text of a lab campaign's report, held against files under tests/golden (see test_golden.py).
+"""The text of a lab campaign's report, compared with files under tests/golden (see test_golden.py).
 
 Campaigns are made up, with every part that a report may have, known and not known.
 """

@@ -1,4 +1,4 @@
-"""Markets in clusters: fits, common segments, and what they are held against."""
+"""Markets in clusters: fits, common segments, and what they are compared with."""
 
 from __future__ import annotations
 

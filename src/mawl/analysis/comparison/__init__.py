@@ -1,1 +1,1 @@
-"""Two sides of runs held against each other: what changed, and whether it is more than noise."""
+"""Two sides of runs compared with each other: what changed, and whether it is more than noise."""

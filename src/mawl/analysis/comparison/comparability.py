@@ -1,4 +1,4 @@
-"""Whether two sides may be held against each other: what refuses, what casts doubt, what merely differs.
+"""Whether two sides may be compared with each other: what refuses, what casts doubt, what merely differs.
 
 One rule for each thing; docs/design/comparison.md says why each stands where it does.
 """

@@ -1,4 +1,4 @@
-"""How a side's CPU times were counted: unlike accounts are never held against each other."""
+"""How a side's CPU times were counted: unlike accounts are never compared with each other."""
 
 from __future__ import annotations
 

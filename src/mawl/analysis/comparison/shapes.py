@@ -1,4 +1,4 @@
-"""What may be held against a published result: figures per core, and ratios that no machine's size changes.
+"""What may be compared with a published result: figures per core, and ratios that no machine's size changes.
 
 Names and meanings are those of :func:`mawl.analysis.published.per_core` and ``shape``; here the same
 figures are worked out of a run's summary.

@@ -35,7 +35,7 @@ class FindingSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class ProgramsSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Two arms that are held against each other program by program, as `mawl compare` does."""
+    """Two arms that are compared with each other program by program, as `mawl compare` does."""
 
     reference: str
     candidate: str

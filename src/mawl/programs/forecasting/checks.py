@@ -21,7 +21,7 @@ from mawl.tables.manifest import Manifest
 Numbers = NDArray[np.float64]
 
 SAMPLE_SERIES = 2_048
-"""Series at the beginning of the table that are held against the generator's truth, one by one."""
+"""Series at the beginning of the table that are compared with the generator's truth, one by one."""
 
 _KNOWN = MONTHS - HELD_OUT
 _TRUE_PLACES = [[kind.name for kind in SERIES.kinds].index(model.name) for model in MODELS]

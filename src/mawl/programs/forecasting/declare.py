@@ -1,4 +1,4 @@
-"""forecasting: exponential smoothing chosen per series, 12 months ahead, held against what came."""
+"""forecasting: exponential smoothing chosen per series, 12 months ahead, compared with what came."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from mawl.plan.tables import GB, InputTable
 
 MONTHS = 72
 HELD_OUT = 12
-"""The last months of each series, that forecasts are held against."""
+"""The last months of each series, that forecasts are compared with."""
 
 SERIES = MonthlySeries(
     months=MONTHS,

@@ -1,4 +1,4 @@
-"""What found clusters are held against: the hidden ones of the generator."""
+"""What found clusters are compared with: the hidden ones of the generator."""
 
 from __future__ import annotations
 

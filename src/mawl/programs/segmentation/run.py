@@ -79,7 +79,7 @@ class _Segmentation:
         self.deviations = np.sqrt(np.maximum(squares / self.rows - np.square(self.means), 0.0))
 
     def _cluster(self) -> None:
-        """Every market's clusters, held against the truth, and matched into segments common to all."""
+        """Every market's clusters, compared with the truth, and matched into segments common to all."""
         with self.context.steps.step("cluster") as step:
             done = 0
             markets = self._markets([_NAMES[place] for place in _FEATURE_PLACES])

@@ -1,4 +1,4 @@
-"""Estimates of the same coefficients from many independent blocks of rows, held against the truth."""
+"""Estimates of the same coefficients from many independent blocks of rows, compared with the truth."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def roles(comparison: Comparison) -> ComparisonTable:
 
 
 def shape(comparison: Comparison) -> ComparisonTable:
-    """Per core and in shape: what a published result is held against."""
+    """Per core and in shape: what a published result is compared with."""
     rows = [
         (
             row.title,

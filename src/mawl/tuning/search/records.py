@@ -38,7 +38,7 @@ class Objective(msgspec.Struct, frozen=True, kw_only=True):
     figure: str
     more_is_better: bool
     any_sessions: bool
-    """Whether runs of other numbers of sessions, and so of other work, may be held against each other."""
+    """Whether runs of other numbers of sessions, and so of other work, may be compared with each other."""
 
 
 OBJECTIVES: dict[ObjectiveName, Objective] = {
