@@ -8,7 +8,7 @@ from pathlib import Path
 from mawl.measure.control_groups import own_groups
 from mawl.measure.host.cpu import Cpu
 from mawl.measure.host.devices import Devices
-from mawl.measure.host.energy import Energy
+from mawl.measure.host.energy import EnergyCounters
 from mawl.measure.host.fabric import Fabric
 from mawl.measure.host.files import Figures, HostSource
 from mawl.measure.host.frequency import Frequency
@@ -46,7 +46,7 @@ class HostCollector:
             Fabric(sys),
             Groups([*own_groups(proc, sys), *groups]),
             Frequency(sys),
-            Energy(sys),
+            EnergyCounters(sys),
         ]
         self._odd: dict[str, str] = {}
         self._paths = known.paths

@@ -113,7 +113,7 @@ class Meter(Domain):
         return self._joules
 
 
-class Energy:
+class EnergyCounters:
     """The source: every domain that counts energy, under ``energy.DOMAIN.joules``.
 
     Domains are ``package-0`` (a processor), parts of it such as ``package-0/core`` and ``package-0/dram``
