@@ -100,7 +100,7 @@ def result(entry: SiteEntry) -> str:
         f"<p>{'Accepted' if entry.validation.accepted else 'Not accepted'}; "
         f"{escape(entry.division)} division; {escape(entry.what)}; "
         f"page cache: {escape(entry.must_match['page cache'])}. Started "
-        f"{format_instant(entry.started_at)}.</p>",
+        f"{format_instant(entry.started_at)[:10]}.</p>",
         f'<p><a href="../../packs/{entry.slug}.zip">Download the pack</a> and check it with mawl validate. '
         f'<a href="../../systems/{entry.system}/index.html">All results of this system</a>. '
         f'<a href="../../compare.html#{entry.slug}">Compare with another result</a>.</p>',

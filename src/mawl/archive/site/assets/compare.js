@@ -49,22 +49,28 @@ function show() {
   for (const one of [first, second]) if (!one.accepted) doubts.push(`${one.title} is not accepted: ${one.failed}`);
   if (doubts.length) place.append(list("Compare with care:", doubts, "note"));
   const repeated = first.runs > 1 && second.runs > 1;
-  const table = made("table");
+  const table = made("table", undefined, "cards");
+  const labels = ["figure (median, lowest to highest run)", first.title, second.title, "second against first"];
   const head = made("tr");
-  for (const text of ["figure (median, lowest to highest run)", first.title, second.title, "second against first"])
-    head.append(made("th", text));
+  for (const text of labels) head.append(made("th", text));
   table.append(head);
-  for (const [name, one] of Object.entries(first.figures)) {
-    const other = second.figures[name], row = made("tr");
-    const why = one.of !== other.of && one.of && other.of ? `not comparable: ${one.of} and ${other.of}` : null;
-    row.append(made("td", name), made("td", one.text), made("td", other.text), made("td", why || change(one, other, repeated)));
-    table.append(row);
-  }
-  for (const name of Object.keys(first.machine)) {
+  const add = (...cells) => {
     const row = made("tr");
-    row.append(made("td", name), made("td", first.machine[name]), made("td", second.machine[name]),
-      made("td", first.machine[name] === second.machine[name] ? "same" : ""));
+    cells.forEach((text, at) => {
+      const cell = made("td", text);
+      cell.dataset.label = at ? labels[at] : "figure";
+      row.append(cell);
+    });
     table.append(row);
+  };
+  for (const [name, one] of Object.entries(first.figures)) {
+    const other = second.figures[name];
+    const why = one.of !== other.of && one.of && other.of ? `not comparable: ${one.of} and ${other.of}` : null;
+    add(name, one.text, other.text, why || change(one, other, repeated));
+  }
+  for (const [name, text] of Object.entries(first.machine)) {
+    const other = second.machine[name] ?? "-";
+    add(name, text, other, text === other ? "same" : "");
   }
   const wide = made("div", undefined, "wide");
   wide.append(table);
