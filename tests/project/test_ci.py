@@ -16,7 +16,7 @@ TOOLS = (
     *("strace", "fio", "chromium", "mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "compsize", "losetup", "unshare"),
     *("cc", "ip", "openssl", "nbdkit", "nbdfuse", "glusterfsd", "glusterfs", "ssh", "sshd"),
     *("nmon", "iostat", "shellcheck", "mksh", "ksh93", "zsh", "fish", "mandoc", "groff", "man"),
-    *("prometheus", "munged", "slurmctld", "slurmd", "sbatch"),
+    *("prometheus", "munged", "slurmctld", "slurmd", "sbatch", "minisign"),
 )
 PASSED = "<testsuites><testcase name='a'/></testsuites>"
 FAILED = "<testsuites><testcase name='a'/><testcase name='b'><failure/></testcase></testsuites>"
