@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from mawl.advice import judge
-from mawl.analysis.view import RunView
+from mawl.analysis.view import RunView, StoredView
 from mawl.model.summary.summary import Judged
-from mawl.reporters import markdown, openmetrics
+from mawl.reporters import csv, markdown, openmetrics
+from mawl.reporters.html import report as html_report
 from mawl.reporters.run_tables.energy import ENERGY
 from mawl.reporters.text_table import table_lines
+from mawl.store import open_run
 from tests.fakes.host_run import host_facts
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
+from tests.fakes.published_run import write_published
 
 ZONES: dict[str, Rate] = {"energy.package-0.joules": 100.0, "energy.package-0/core.joules": 70.0}
 
@@ -36,6 +43,33 @@ def test_openmetrics_have_joules_and_watts_as_units() -> None:
     assert "# UNIT mawl_energy_joules joules" in written
     assert "# UNIT mawl_energy_domain_mean_watts watts" in written
     assert 'domain="package-0/core"' in written
+
+
+def test_the_page_and_the_table_of_a_stored_run_have_each_counter(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    write_published(folder, seconds=60.0)
+    before = parquet.read_table(folder / "samples.parquet")
+    [node] = set(before["node"].to_pylist())
+    times = sorted(set(before["sampled_at"].to_pylist()))
+    rows = [
+        {
+            "node": node,
+            "sampled_at": at,
+            "series": "energy.package-0.joules",
+            "value": 50.0 * (at - times[0]).seconds,
+        }
+        for at in times
+    ]
+    added = pa.Table.from_pylist(rows, schema=before.schema)
+    parquet.write_table(pa.concat_tables([before, added]), folder / "samples.parquet")
+    view = StoredView(open_run(folder))
+    summary = judge.judged(view, None)
+    assert summary.energy is not None and summary.energy.mean_watts == pytest.approx(50.0, rel=0.02)
+    page = html_report.render(view, summary)
+    assert "package-0" in page and "other programs and idle power included" in page
+    head, line, *_ = csv.render(view, summary, "energy").splitlines()
+    assert {"joules", "mean_watts", "known_seconds"} <= set(head.split(","))
+    assert line.split(",")[1] == "package-0"
 
 
 @pytest.mark.parametrize("rates", [{}, {"energy.psys.joules": 9.0}])

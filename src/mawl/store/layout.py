@@ -20,7 +20,8 @@ History of the format
        jobs: private_memory_bytes
   2.2  steps: notes, what a SAS log tells of tables, sorts and indexes;
        arrays.json: statistics of storage arrays; derived.json: the derived jobs of the plan
-  2.3  run.json: source_sha256, the digest of the code that wrote the run
+  2.3  run.json: source_sha256, the digest of the code that wrote the run;
+       samples: series of energy
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
 it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.
