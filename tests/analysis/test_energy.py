@@ -81,6 +81,16 @@ def test_a_zone_that_vanished_makes_no_sum(last: int) -> None:
     assert found["energy"]["domain"]["package-0"]["joules"] == pytest.approx(100.0 * SECONDS)
 
 
+def test_a_meter_that_was_read_once_makes_no_sum() -> None:
+    rows = sample_rows(SECONDS, IDLE | {"energy.machine/aem1-0.joules": 300.0})
+    first = min(row.sampled_at for row in rows)
+    once = [row for row in rows if not row.series.startswith("energy.") or row.sampled_at == first]
+    found = summary_of(host_facts(), four_jobs(SECONDS), samples=RunSamples(to_table("samples", once)))
+    assert (
+        found["missing"]["energy.joules"] == "machine/aem1-0 was read too seldom for a run as short as this"
+    )
+
+
 def test_a_platform_alone_is_no_whole_processor() -> None:
     found = summary({"energy.psys.joules": 250.0})
     assert found["energy"]["joules"] is None

@@ -15,7 +15,10 @@ from mawl.model.run import RunFacts
 from mawl.model.summary.energy import Energy, EnergyDomain
 from mawl.model.summary.programs import ProgramFigures
 
-NO_SAMPLES = "the run holds no samples of energy (a run of format 2.2 or before, imported or simulated)"
+NO_SAMPLES = (
+    "the run holds no samples of energy: its machine told none, or it is older than format 2.3, imported or "
+    "simulated"
+)
 SHARE = "the run's energy is not known"
 EVENLY_KNOWN_RATIO = 0.95
 """Domains that are known for less than this share of the best known one make no sum."""
@@ -124,7 +127,9 @@ def _whole(domains: Domains) -> _Whole:
         return _Whole(reason=f"what {', '.join(domains)} measures is no whole processor or machine")
     seconds = {name: change.seconds if (change := domains[name]) else 0.0 for name in summed}
     least, most = min(seconds, key=seconds.__getitem__), max(seconds.values())
-    if not most or seconds[least] < EVENLY_KNOWN_RATIO * most:
+    if not most:
+        return _Whole(reason=f"{least} was read too seldom for a run as short as this")
+    if seconds[least] < EVENLY_KNOWN_RATIO * most:
         return _Whole(reason=f"{least} was known for {seconds[least]:.0f} s only, others for {most:.0f} s")
     return _Whole(scope=scope, summed=summed)
 
