@@ -95,7 +95,7 @@ def test_the_page_for_pairs_has_what_must_match_and_ranges(packs: list[Path], tm
     five, short = sorted(json.loads(data), key=lambda one: one["slug"])
     assert five["title"] == "S & <i>" and five["accepted"] and not short["accepted"]
     assert five["must_match"] == short["must_match"]
-    assert {"division", "workload", "scale", "page cache"} <= five["must_match"].keys()
+    assert {"division", "workload", "scale", "page cache", "cache mode"} <= five["must_match"].keys()
     elapsed = five["figures"]["elapsed"]
     assert elapsed["low"] < elapsed["median"] < elapsed["high"]
     assert short["figures"]["elapsed"]["low"] == short["figures"]["elapsed"]["high"]

@@ -84,7 +84,7 @@ class SiteEntry(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def group(self) -> tuple[str, ...]:
         """Results of one group may be compared."""
-        return (self.division, self.what, self.must_match["page cache"], *sorted(self.must_match.values()))
+        return (self.division, self.what, self.must_match["cache mode"], *sorted(self.must_match.values()))
 
     @property
     def title(self) -> str:
@@ -167,6 +167,7 @@ def _entry(slug: str, path: Path, subject: ValidationSubject) -> SiteEntry:
             "division": validation.division or "open",
             "workload": facts.workload.title or facts.workload.name,
             "sessions": str(facts.workload.sessions),
+            "cache mode": (facts.cache.mode if facts.cache else None) or "as it was",
             **_configuration(runs[0], "refused"),
         },
         doubts=_configuration(runs[0], "doubtful"),

@@ -53,7 +53,7 @@ def index(entries: Sequence[SiteEntry]) -> str:
     parts = [
         "<h1>Results</h1>",
         "<p>Only results of one table may be compared: those of another have another workload, another "
-        "scale, another use of the page cache or another division. Figures are medians over the runs of a "
+        "scale, another cache mode or another division. Figures are medians over the runs of a "
         "pack; energy is of what its page says.</p>",
         _meanings(),
         _filters(entries),
@@ -63,7 +63,7 @@ def index(entries: Sequence[SiteEntry]) -> str:
         rows = "".join(_row(entry) for entry in sorted(members, key=_order))
         parts.append(
             f'<section data-group id="group-{place + 1}"><h2>{escape(what)}</h2>'
-            f'<p class="quiet">{escape(division)} division; page cache: {escape(cache_use)}</p>'
+            f'<p class="quiet">{escape(division)} division; cache mode: {escape(cache_use)}</p>'
             f"{_table(HEAD, rows, cards=True)}</section>"
         )
     parts += [
@@ -99,7 +99,7 @@ def result(entry: SiteEntry) -> str:
         f"<h1>{escape(entry.title)}</h1>",
         f"<p>{'Accepted' if entry.validation.accepted else 'Not accepted'}; "
         f"{escape(entry.division)} division; {escape(entry.what)}; "
-        f"page cache: {escape(entry.must_match['page cache'])}. Started "
+        f"cache mode: {escape(entry.must_match['cache mode'])}. Started "
         f"{format_instant(entry.started_at)[:10]}.</p>",
         f'<p><a href="../../packs/{entry.slug}.zip">Download the pack</a> and check it with mawl validate. '
         f'<a href="../../systems/{entry.system}/index.html">All results of this system</a>. '
@@ -221,7 +221,7 @@ def _filters(entries: Sequence[SiteEntry]) -> str:
         '<label>words <input name="words" type="search" placeholder="system, maker, limit"></label>'
         + choice("workload", sorted({entry.what for entry in entries}))
         + choice("division", sorted({entry.division for entry in entries}))
-        + choice("cache", sorted({entry.must_match["page cache"] for entry in entries}))
+        + choice("cache", sorted({entry.must_match["cache mode"] for entry in entries}))
         + '<label><input name="accepted" type="checkbox"> accepted only</label>'
         '<output id="shown"></output></form>'
     )
@@ -252,7 +252,7 @@ def _row(entry: SiteEntry, *, root: str | None = None) -> str:
     of = {
         "division": entry.division,
         "workload": entry.what,
-        "cache": entry.must_match["page cache"],
+        "cache": entry.must_match["cache mode"],
         "accepted": accepted,
     }
     data = "".join(f' data-{key}="{escape(value)}"' for key, value in of.items())
