@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -16,7 +17,7 @@ from mawl.analysis.view import StoredView
 from mawl.campaigns.arm_setting.change import to_undo
 from mawl.errors import MawlError
 from mawl.reporters.campaign import json, markdown, text
-from mawl.store import open_run
+from mawl.store import Run, open_run
 from mawl.store.arm_settings import read_settings
 from mawl.store.campaign import is_conducted, read_campaign
 from mawl.store.files import replace_file
@@ -25,15 +26,20 @@ FILE_NAME = "report.html"
 FORMATS = ("text", "json", "markdown", "html")
 
 
-def campaign_found(folder: Path, bounds: CapacityBounds) -> CampaignFound:
-    """What the runs that are finished say together; one that cannot be read is a remark."""
+def campaign_found(
+    folder: Path, bounds: CapacityBounds, opening: Callable[[Path], Run] = open_run
+) -> CampaignFound:
+    """What the runs that are finished say together; one that cannot be read is a remark.
+
+    ``opening`` opens each run; MawlError of it is such a remark.
+    """
     record = read_campaign(folder)
     runs: dict[int, ComparedRun] = {}
     remarks = list(record.remarks)
     for slot in record.slots:
         if slot.state == "finished" and slot.folder is not None:
             try:
-                runs[slot.position] = read_run(folder / slot.folder, bounds)
+                runs[slot.position] = read_run(folder / slot.folder, bounds, opening)
             except MawlError as error:
                 remarks.append(f"run {slot.position} is left out: {error}")
     conducted = is_conducted(folder)
@@ -49,9 +55,9 @@ def campaign_found(folder: Path, bounds: CapacityBounds) -> CampaignFound:
     return found(msgspec.structs.replace(record, remarks=remarks), runs, settings)
 
 
-def read_run(folder: Path, bounds: CapacityBounds) -> ComparedRun:
+def read_run(folder: Path, bounds: CapacityBounds, opening: Callable[[Path], Run] = open_run) -> ComparedRun:
     """A run with its judged summary."""
-    view = StoredView(open_run(folder))
+    view = StoredView(opening(folder))
     return compared_run(view, judged(view, bounds))
 
 

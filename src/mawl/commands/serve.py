@@ -12,11 +12,18 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.extras import missing_package
 from mawl.errors import UsageError
 from mawl.store.layout import FACTS
+
+if TYPE_CHECKING:
+    from mawl.advice.capacity.bounds import CapacityBounds
+    from mawl.server.rendering import Renderers
+    from mawl.store import Run
 
 NAME = "serve"
 HELP = "browse and compare runs, follow a live one, in a browser"
@@ -40,7 +47,6 @@ def run(arguments: argparse.Namespace) -> int:
         from mawl.server.connections import server_of
         from mawl.server.listening import address_of, is_loopback, listening, names_of
         from mawl.server.memory import give_freed_memory_back
-        from mawl.server.standard import standard
     except ModuleNotFoundError as error:
         raise missing_package(error, "server") from None
     give_freed_memory_back()
@@ -58,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     listener = listening(arguments.host, arguments.port)
     app = create_app(
         runs,
-        standard(bounds_of(chosen)),
+        _renderers(bounds_of(chosen)),
         names=names_of(arguments.host, listener),
         failed=lambda error: _say_failure(error, debug=arguments.debug),
     )
@@ -71,6 +77,20 @@ def run(arguments: argparse.Namespace) -> int:
     address = f"{address_of(listener)} shows the runs in {runs}; Ctrl-C ends it"
     _serve(server_of(app).run, listener, address)
     return 0
+
+
+def _renderers(bounds: CapacityBounds) -> Renderers:
+    """The pages of the server, with that of a campaign."""
+    import msgspec
+
+    from mawl.commands.campaign_report import campaign_found
+    from mawl.reporters.campaign import html
+    from mawl.server.standard import standard
+
+    def campaign(folder: Path, opening: Callable[[Path], Run]) -> str:
+        return html.render(campaign_found(folder, bounds, opening))
+
+    return msgspec.structs.replace(standard(bounds), campaign=campaign)
 
 
 def _serve(serve: Callable[[list[socket.socket]], None], listener: socket.socket, address: str) -> None:

@@ -18,10 +18,11 @@ from starlette.types import Receive, Scope, Send
 
 from mawl.errors import MawlError, UsageError
 from mawl.model.summary.summary import Judged
+from mawl.server.campaigns import campaigns_below, entry_of
 from mawl.server.folders import Folders, State, examined, grows
 from mawl.server.growing import LOOK_SECONDS, GrowingRuns, RunEndedError
 from mawl.server.guard import Guard
-from mawl.server.library import Query, contents, named, query_of, row_of, shown_name
+from mawl.server.library import Query, campaign_rows, contents, named, query_of, row_of, shown_name
 from mawl.server.pages import Page, library_page, row_html, sentence_page, way_back
 from mawl.server.rendering import Renderers
 from mawl.server.reports import Reports
@@ -65,6 +66,7 @@ def create_app(
             Route("/runs/{name}", _run),
             Route("/runs/{name}/overview", _overview),
             Route("/runs/{name}/events", _events),
+            Route("/campaigns/{name:path}", _campaign),
             Route("/compare", _compare),
             Route("/metrics", _metrics),
             Route("/favicon.ico", _no_icon),
@@ -82,9 +84,13 @@ async def _library(request: Request) -> Response:
     query = query_of(request.query_params.multi_items())
 
     def made() -> Page:
-        entries = site.folders.listing()
+        found = campaigns_below(site.folders.runs)
+        # A folder of campaigns is no run that cannot be read.
+        above = {part for name in found for part in (name, name.partition("/")[0])}
+        entries = [one for one in site.folders.listing() if not (one.trouble and one.name in above)]
         known = site.reports.overviews(site.folders.states)
-        return library_page(contents(entries, query, known, time.time()))
+        campaigns = campaign_rows((entry_of(name, folder) for name, folder in found.items()), query)
+        return library_page({**contents(entries, query, known, time.time()), "campaigns": campaigns})
 
     return await site.listings.run(made)
 
@@ -202,6 +208,18 @@ async def _compare(request: Request) -> Response:
         )
         return sentence_page("Nothing to compare", text, 400)
     return Page(way_back(await site.reports.comparison([_states(side) for side in sides])))
+
+
+async def _campaign(request: Request) -> Response:
+    site: Site = request.app.state.site
+    if site.renderers.campaign is None:
+        text = "This mawl cannot show campaigns in a page yet; `mawl report CAMPAIGN` does."
+        return sentence_page("No campaign", text, 501)
+    name = request.path_params["name"]
+    folder = (await site.listings.run(lambda: campaigns_below(site.folders.runs))).get(name)
+    if folder is None:
+        raise HTTPException(404, f"There is no campaign called {shown_name(name)} here.")
+    return Page(way_back(await site.reports.campaign(folder)))
 
 
 async def _metrics(request: Request) -> Response:

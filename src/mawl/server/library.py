@@ -15,6 +15,7 @@ import msgspec
 from markupsafe import Markup
 
 from mawl.reporters.figure import ABSENT
+from mawl.server.campaigns import CampaignEntry
 from mawl.server.folders import LibraryEntry
 from mawl.server.overview import Overview
 from mawl.units import format_instant, format_rate, format_ratio, format_seconds
@@ -42,6 +43,16 @@ HEADS: dict[str, tuple[str, ...]] = {
     "Elapsed": ("elapsed",),
 }
 """Heading to the figures that its column can be sorted by."""
+
+KINDS = {
+    "repeat": "one arm, repeated",
+    "ab": "A against B",
+    "find-sessions": "how many sessions fit",
+    "scaling": "more and more sessions or nodes",
+    "search": "search for settings",
+    "smt": "modes of hardware threads",
+}
+"""Kind of a campaign in words."""
 
 FILTERS = ("workload", "kind", "outcome")
 """Facts of a run that the library can be narrowed to."""
@@ -231,12 +242,55 @@ def _filters(
     ]
 
 
+class CampaignRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A campaign as texts."""
+
+    name: str
+    address: str | None
+    kind: str
+    runs: str
+    outcome: str
+    started: str
+    trouble: str | None
+
+
+def campaign_rows(entries: Iterable[CampaignEntry], query: Query) -> list[CampaignRow]:
+    """The campaigns that hold every word of the search, the newest first; those that cannot be read last."""
+    words = query.search.casefold().split()
+    found = [
+        entry
+        for entry in entries
+        if all(word in "\n".join((entry.name, entry.kind, entry.outcome)).casefold() for word in words)
+    ]
+    found.sort(key=lambda entry: -(entry.created_at or 0.0))
+    return [
+        CampaignRow(
+            name=shown_name(entry.name),
+            address=_quoted("campaigns", entry.name, "/"),
+            kind=KINDS.get(entry.kind, entry.kind),
+            runs=f"{entry.finished} of {entry.planned}",
+            outcome=entry.outcome,
+            started=_minute(entry.created_at),
+            trouble=entry.trouble,
+        )
+        for entry in found
+    ]
+
+
 def run_address(name: str) -> str | None:
     """The address of a run's page; None for a name that is not UTF-8 and so has none."""
+    return _quoted("runs", name, "")
+
+
+def _quoted(kind: str, name: str, safe: str) -> str | None:
     try:
-        return f"/runs/{quote(name, safe='')}"
+        return f"/{kind}/{quote(name, safe=safe)}"
     except UnicodeEncodeError:
         return None
+
+
+def _minute(at: float | None) -> str:
+    return ABSENT if at is None else f"{format_instant(at)[:16].replace('T', ' ')} UTC"
 
 
 def shown_name(name: str) -> str:
@@ -288,14 +342,13 @@ def row_of(entry: LibraryEntry, query: Query, overview: Overview | None, now: fl
     elapsed = entry.elapsed_seconds
     if elapsed is None and entry.outcome == "running" and entry.started_at is not None:
         elapsed = max(0.0, now - entry.started_at)
-    at = entry.started_at
     return RunRow(
         name=shown_name(entry.name),
         address=run_address(entry.name),
         ticks=[(side, entry.name in getattr(query, side)) for side in SIDES],
         traits=[text for text in (entry.workload, entry.scale, entry.kind) if text],
         outcome=entry.outcome or ABSENT,
-        started=ABSENT if at is None else f"{format_instant(at)[:16].replace('T', ' ')} UTC",
+        started=_minute(entry.started_at),
         elapsed=ABSENT if elapsed is None else format_seconds(elapsed),
         overview=overview,
         trouble=entry.trouble,

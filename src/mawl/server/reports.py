@@ -8,13 +8,14 @@ from pathlib import Path
 import msgspec
 
 from mawl.analysis.view import StoredView
+from mawl.errors import MawlError
 from mawl.model.summary.summary import Judged
 from mawl.reporters import json
-from mawl.server.folders import State
+from mawl.server.folders import State, examined
 from mawl.server.overview import Overview, overview_of
 from mawl.server.rendering import Renderers
 from mawl.server.work import KeptAnswers, Worker
-from mawl.store import open_run
+from mawl.store import Run, open_run
 
 MOST_BYTES = 64 * 2**20
 """Of pages kept; a report has a few MB."""
@@ -60,6 +61,14 @@ class Reports:
 
         return await self._kept.get(("comparison", *sides), made)
 
+    async def campaign(self, folder: Path) -> bytes:
+        """The page of a campaign, kept for as long as its record and its runs are the same."""
+        render = self._renderers.campaign
+        assert render is not None
+        return await self._kept.get(
+            ("campaign", folder, _campaign_state(folder)), lambda: _encoded(render(folder, _opened))
+        )
+
     def overviews(self, states: Mapping[str, State]) -> Mapping[str, Overview]:
         """What is known of the folders that have the state in which they were judged."""
         return {
@@ -85,6 +94,25 @@ class Reports:
         while len(self._overviews) > MOST_OVERVIEWS:
             del self._overviews[next(iter(self._overviews))]
         return view, summary
+
+
+def _campaign_state(folder: Path) -> tuple[object, ...]:
+    """Another state is another page; a campaign that runs has another one each time its runs have grown."""
+    found: list[object] = []
+    for path in sorted(folder.iterdir()):
+        try:
+            seen = path.lstat()
+            found.append((path.name, seen.st_ino, seen.st_size, seen.st_mtime_ns))
+            found.append(examined(path) if path.is_dir() else ())
+        except (MawlError, OSError):
+            found.append(path.name)
+    return tuple(found)
+
+
+def _opened(folder: Path) -> Run:
+    """A run of a campaign; MawlError for one that leads out of it, or cannot be read."""
+    examined(folder)
+    return open_run(folder, compacting=False)
 
 
 def _encoded(text: str) -> bytes:

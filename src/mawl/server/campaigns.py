@@ -1,0 +1,74 @@
+"""The campaigns in a directory and in the folders below it; a link is not followed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from mawl.errors import MawlError
+from mawl.model.campaign import Campaign
+from mawl.store.campaign import RECORD, read_campaign
+from mawl.store.layout import FACTS
+
+DEEPEST = 4
+"""Folders below the directory of runs that are looked into, one in another."""
+MOST_FOLDERS = 2000
+"""Folders that are looked into for one page: a directory of runs may hold other things."""
+
+
+class CampaignEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A campaign: ``name`` is its path below the directory of runs, ``trouble`` why it cannot be read.
+
+    ``finished`` of ``planned`` runs are over; ``created_at`` is in seconds since the epoch.
+    """
+
+    name: str
+    trouble: str | None = None
+    kind: str = ""
+    finished: int = 0
+    planned: int = 0
+    outcome: str = ""
+    created_at: float | None = None
+
+
+def campaigns_below(runs: Path) -> dict[str, Path]:
+    """Every campaign by its path below the directory, in order; nothing below a run or a campaign."""
+    found: dict[str, Path] = {}
+    waiting = [(runs, 0)]
+    for folder, depth in waiting:
+        for child in _folders(folder):
+            if (child / RECORD).is_file():
+                found[child.relative_to(runs).as_posix()] = child
+            elif depth + 1 < DEEPEST and len(waiting) < MOST_FOLDERS and not (child / FACTS).exists():
+                waiting.append((child, depth + 1))
+    return dict(sorted(found.items()))
+
+
+def entry_of(name: str, folder: Path) -> CampaignEntry:
+    """What the record of a campaign says."""
+    try:
+        record: Campaign = read_campaign(folder)
+    except (MawlError, OSError) as error:
+        return CampaignEntry(name=name, trouble=str(error))
+    return CampaignEntry(
+        name=name,
+        kind=record.kind,
+        finished=sum(slot.state == "finished" for slot in record.slots),
+        planned=len(record.slots),
+        outcome=record.outcome,
+        created_at=record.created_at,
+    )
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return [
+                Path(entry.path)
+                for entry in entries
+                if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
+            ]
+    except OSError:
+        return []
