@@ -50,6 +50,6 @@ def test_each_stretch_of_time_keeps_its_own_peak() -> None:
 
 
 def test_short_series_stay_whole_and_too_few_rows_are_refused() -> None:
-    assert kept_rows([np.zeros(2000)]).tolist() == list(range(2000))
+    assert kept_rows([np.zeros(MOST_POINTS)]).tolist() == list(range(MOST_POINTS))
     with pytest.raises(ValueError, match="cannot keep the peaks of 4 columns"):
         kept_rows([np.zeros(100)] * 4, 12)

@@ -8,8 +8,8 @@ import numpy as np
 
 from mawl.analysis.series import Floats
 
-MOST_POINTS = 2000
-"""Points of a series in a chart: more than a screen has columns."""
+MOST_POINTS = 1000
+"""Points of a series in a chart: about one for each column of pixels of the widest chart."""
 
 
 def kept_rows(

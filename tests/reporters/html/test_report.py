@@ -80,6 +80,16 @@ def test_the_file_names_no_address_outside_itself(full: Made) -> None:
     assert re.findall(r"url\(|@import|//[a-z0-9-]+\.[a-z]", html) == []
 
 
+@pytest.mark.parametrize(
+    ("jobs", "nodes", "seconds", "most_bytes"), [(71, 1, 1200, 2_000_000), (404, 4, 1200, 3_000_000)]
+)
+def test_a_page_is_small_enough_to_be_mailed(
+    tmp_path: Path, jobs: int, nodes: int, seconds: int, most_bytes: int
+) -> None:
+    folder = write_synthetic_run(tmp_path / "run", jobs=jobs, nodes=nodes, seconds=seconds)
+    assert len(made(open_run(folder))[2].encode()) <= most_bytes
+
+
 def test_a_page_is_small(full: Made) -> None:
     assert len(without_bokeh(full[2])) < 700_000
     assert len(full[2]) < 3_000_000

@@ -117,8 +117,8 @@ class ShownFigures(Terms):
         value = self.value(*path)
         return fill(
             "figure.html",
-            path=json.dumps(path),
-            value=json.dumps(value),
+            path=_attribute(path),
+            value=_attribute(value),
             text=ABSENT if value is None else form(value),
             reason=self.reason(path) if value is None else None,
         )
@@ -133,6 +133,12 @@ class ShownFigures(Terms):
                 if name in missing:
                     return str(missing[name])
         return NOT_MEASURED
+
+
+def _attribute(value: object) -> Markup:
+    """JSON for an attribute in single quotes: double ones, of which it is full, stay one character each."""
+    text = json.dumps(value, separators=(",", ":"))
+    return Markup(text.replace("&", "&amp;").replace("'", "&#39;").replace("<", "&lt;"))
 
 
 def absent(reason: str) -> Markup:
