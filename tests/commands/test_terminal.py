@@ -42,8 +42,10 @@ def test_colours(choice: str, terminal: bool, environment: dict[str, str], colou
     assert style_of(Stream(terminal), choice, environment).colour is colour
 
 
-@pytest.mark.parametrize(("columns", "width"), [(0, 110), (40, 80), (93, 93), (300, 110)])
-def test_lines_are_as_wide_as_the_terminal_within_bounds(columns: int, width: int) -> None:
+@pytest.mark.parametrize(("columns", "width"), [(0, 110), (40, 80), (93, 93), (300, 300)])
+def test_lines_are_as_wide_as_the_terminal_and_not_narrower_than_a_report_needs(
+    columns: int, width: int
+) -> None:
     ours, other = os.openpty()
     with open(other, "w") as terminal:
         fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
@@ -51,7 +53,7 @@ def test_lines_are_as_wide_as_the_terminal_within_bounds(columns: int, width: in
     os.close(ours)
 
 
-def test_a_file_has_the_widest_lines(tmp_path: Path) -> None:
+def test_a_file_has_lines_of_one_width(tmp_path: Path) -> None:
     with (tmp_path / "report.txt").open("w") as file:
         assert style_of(file).width == 110
     assert style_of(io.StringIO()).width == 110

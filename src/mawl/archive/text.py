@@ -7,6 +7,7 @@ from mawl.advice.conditions import State as CheckState
 from mawl.archive.rules.rule import Ruling, State
 from mawl.archive.validating import Validation
 from mawl.printable import printable
+from mawl.reporters.columns import LINE_WIDTH, wrapped
 from mawl.units import counted_noun
 
 MOST_FAULTS = 5
@@ -18,17 +19,20 @@ CHECKS: dict[State, CheckState] = {
 }
 
 
-def render(validation: Validation) -> str:
-    """A line for each rule, what it found, and the answer."""
-    lines = [_head(validation), ""]
+def render(validation: Validation, width: int = LINE_WIDTH) -> str:
+    """A line for each rule, what it found, and the answer, in lines of ``width``."""
+    lines = [*wrapped(_head(validation), width, "  "), ""]
     for one in validation.rulings:
-        lines.append(f"{one.rule}  {one.state:<9}  {one.title}")
-        for fault in one.faults[:MOST_FAULTS]:
-            lines.append(f"       {printable(fault.where)}: {printable(fault.sentence)}")
+        lines += wrapped(f"{one.rule}  {one.state:<9}  {one.title}", width, " " * 16)
+        told = [
+            f"{printable(fault.where)}: {printable(fault.sentence)}" for fault in one.faults[:MOST_FAULTS]
+        ]
         if len(one.faults) > MOST_FAULTS:
-            lines.append(f"       and {len(one.faults) - MOST_FAULTS} more")
-        lines += [f"       fix: {cure}" for cure in dict.fromkeys(fault.cure for fault in one.faults)]
-    return "\n".join([*lines, "", *_answer(validation)]) + "\n"
+            told.append(f"and {len(one.faults) - MOST_FAULTS} more")
+        told += [f"fix: {cure}" for cure in dict.fromkeys(fault.cure for fault in one.faults)]
+        lines += [line for text in told for line in wrapped(f"       {text}", width, " " * 9)]
+    answer = (line for text in _answer(validation) for line in wrapped(text, width, "  "))
+    return "\n".join([*lines, "", *answer]) + "\n"
 
 
 def checks_of(validation: Validation) -> list[ConditionCheck]:

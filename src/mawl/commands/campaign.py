@@ -19,6 +19,7 @@ from mawl.commands.campaign_settings import agree, settings_of
 from mawl.commands.extras import require_programs
 from mawl.commands.failing import Failing, check_campaign, refuse_question
 from mawl.commands.html import named
+from mawl.commands.terminal import width_of
 from mawl.errors import InterruptedRunError, MawlError, UsageError
 from mawl.model.campaign import Arm, Campaign
 from mawl.spec.campaign import CampaignSpec
@@ -132,7 +133,7 @@ def _reported(
     bounds = bounds_of(chosen)
     found = campaign_found(folder, bounds)
     page = leave_page(folder, found) if html else None
-    print(rendered(found, "json" if as_json else "text"))
+    print(rendered(found, "json" if as_json else "text", width_of(sys.stdout)))
     _say(f"\ncampaign folder: {shlex.quote(named(folder))}")
     if page is not None:
         _say(f"report: {shlex.quote(named(page))}")

@@ -17,6 +17,7 @@ from mawl.analysis.view import StoredView
 from mawl.campaigns.arm_setting.change import to_undo
 from mawl.errors import MawlError
 from mawl.reporters.campaign import json, markdown, text
+from mawl.reporters.columns import LINE_WIDTH
 from mawl.store import Run, open_run
 from mawl.store.arm_settings import read_settings
 from mawl.store.campaign import is_conducted, read_campaign
@@ -61,14 +62,18 @@ def read_run(folder: Path, bounds: CapacityBounds, opening: Callable[[Path], Run
     return compared_run(view, judged(view, bounds))
 
 
-def rendered(found: CampaignFound, form: str) -> str:
-    """The report in one of :data:`FORMATS`."""
+def rendered(found: CampaignFound, form: str, width: int = LINE_WIDTH) -> str:
+    """The report in one of :data:`FORMATS`; ``width`` is that of lines of text."""
     if form == "html":
         # Bokeh takes a second to import, which only a page should pay.
         from mawl.reporters.campaign import html
 
         return html.render(found)
-    return {"json": json.render, "markdown": markdown.render, "text": text.render}[form](found)
+    return (
+        text.render(found, width)
+        if form == "text"
+        else {"json": json, "markdown": markdown}[form].render(found)
+    )
 
 
 def leave_page(folder: Path, found: CampaignFound) -> Path | None:

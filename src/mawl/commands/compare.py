@@ -19,6 +19,7 @@ from mawl.analysis.published import published_block, published_input_bytes
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
 from mawl.commands.output import write_text
+from mawl.commands.terminal import width_for
 from mawl.config.published import paper_of, papers, published, thread_shares
 from mawl.errors import UsageError
 from mawl.model.thresholds import value_of
@@ -253,7 +254,9 @@ def _rendered(found: Comparison | Matrix, arguments: argparse.Namespace) -> str:
         from mawl.reporters.comparison import html
 
         return html.render(found) if isinstance(found, Comparison) else html.render_matrix(found)
+    if arguments.format == "markdown":
+        return markdown.render(found) if isinstance(found, Comparison) else markdown.render_matrix(found)
+    width = width_for(arguments.output)
     if isinstance(found, Comparison):
-        every = arguments.all
-        return markdown.render(found) if arguments.format == "markdown" else text.render(found, every=every)
-    return markdown.render_matrix(found) if arguments.format == "markdown" else text.render_matrix(found)
+        return text.render(found, every=arguments.all, width=width)
+    return text.render_matrix(found, width)

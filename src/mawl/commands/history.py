@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
 from mawl.commands.output import write_text
+from mawl.commands.terminal import width_for
 from mawl.errors import UnreadableRunError
 from mawl.store import open_run
 from mawl.store.campaign import runs_and_campaigns
@@ -53,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = _history(arguments)
         if failing.asked:
             checks.append(_check(found))
-        return _rendered(found, arguments.format)
+        return _rendered(found, arguments.format, width_for(arguments.output))
 
     write_text(arguments.output, followed)
     return failing.status(checks)
@@ -100,10 +101,12 @@ def _check(found: History) -> ConditionCheck:
     return ConditionCheck(name="regression", subject=found.workload, state=state, sentence=sentence)  # type: ignore[arg-type]
 
 
-def _rendered(found: History, form: str) -> str:
+def _rendered(found: History, form: str, width: int) -> str:
     from mawl.history import page, text
     from mawl.reporters import json
 
     if form == "json":
         return json.render(found) + "\n"
-    return {"text": text.render, "markdown": text.markdown, "html": page.render}[form](found)
+    if form == "text":
+        return text.render(found, width)
+    return {"markdown": text.markdown, "html": page.render}[form](found)

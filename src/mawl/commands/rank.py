@@ -14,11 +14,13 @@ import msgspec
 
 from mawl.advice.rank import Ranking, rank
 from mawl.commands.output import write_text
+from mawl.commands.terminal import width_for
 from mawl.config.prices import PriceBook, load_prices, with_prices
 from mawl.errors import UsageError
 from mawl.model.qualification import Qualification
 from mawl.reporters import json
 from mawl.reporters import rank as reporter
+from mawl.reporters.columns import LEAST_WIDTH
 from mawl.store.qualification import read_qualification
 
 NAME = "rank"
@@ -54,7 +56,10 @@ def run(arguments: argparse.Namespace) -> int:
     known = set(records)
     given = {text.rpartition("=")[0] for text in arguments.price}
     prices = {name: price for name, price in book.per_hour.items() if name in known or name in given}
-    write_text(arguments.output, lambda: _rendered(rank(records, prices, book.currency), arguments.format))
+    width = width_for(arguments.output, LEAST_WIDTH)
+    write_text(
+        arguments.output, lambda: _rendered(rank(records, prices, book.currency), arguments.format, width)
+    )
     return 0
 
 
@@ -73,7 +78,7 @@ def _records(folders: list[str]) -> dict[str, Qualification]:
     return {name: read_qualification(path) for name, path in zip(names, paths, strict=True)}
 
 
-def _rendered(found: Ranking, form: str) -> str:
+def _rendered(found: Ranking, form: str, width: int) -> str:
     if form == "json":
         return json.render(msgspec.to_builtins(found)) + "\n"
-    return (reporter.markdown(found) if form == "markdown" else reporter.text(found)) + "\n"
+    return (reporter.markdown(found) if form == "markdown" else reporter.text(found, width)) + "\n"

@@ -27,7 +27,7 @@ from mawl.commands.failing import (
 )
 from mawl.commands.html import named, render_html, write_html
 from mawl.commands.output import write_text
-from mawl.commands.terminal import COLOUR_CHOICES, style_of
+from mawl.commands.terminal import COLOUR_CHOICES, style_of, width_for
 from mawl.errors import UsageError
 from mawl.model.summary.summary import Judged
 from mawl.printable import printable
@@ -168,7 +168,12 @@ def _campaign(folder: Path, bounds: CapacityBounds, arguments: argparse.Namespac
     write_text(
         arguments.output,
         lambda: (
-            campaign_report.rendered(campaign_report.campaign_found(folder, bounds), arguments.format) + "\n"
+            campaign_report.rendered(
+                campaign_report.campaign_found(folder, bounds),
+                arguments.format,
+                width_for(arguments.output),
+            )
+            + "\n"
         ),
     )
     return 0
@@ -196,7 +201,7 @@ def _report(stored: Run, bounds: CapacityBounds, arguments: argparse.Namespace, 
     if arguments.format != "text":
         return FORMATS[arguments.format](view, judged(view, bounds)) + "\n"
     if arguments.all:
-        return text.render(view, judged(view, bounds)) + "\n" + _probed(stored, bounds)
+        return text.render(view, judged(view, bounds), style.width) + "\n" + _probed(stored, bounds)
     shown = screen_of(view, judged(view, bounds), style) + "\n"
     return shown + (_probed(stored, bounds) if stored.facts.kind == "imported" else "")
 

@@ -58,12 +58,17 @@ def style_of(stream: TextIO, choice: str = "auto", environment: Mapping[str, str
     return Style(colour=colour, blocks=shows_blocks(stream), width=width_of(stream))
 
 
-def width_of(stream: TextIO) -> int:
-    """Of the longest line: a terminal's width, within what a report can be; of a file the most."""
+def width_of(stream: TextIO, of_file: int = LINE_WIDTH) -> int:
+    """Of the longest line: a terminal's width, but no less than a report needs; ``of_file`` of a file."""
     with contextlib.suppress(OSError):  # of a stream that is no terminal
         columns = os.get_terminal_size(stream.fileno()).columns
-        return min(max(columns, LEAST_WIDTH), LINE_WIDTH) if columns else LINE_WIDTH
-    return LINE_WIDTH
+        return max(columns, LEAST_WIDTH) if columns else of_file
+    return of_file
+
+
+def width_for(output: str | None, of_file: int = LINE_WIDTH) -> int:
+    """:func:`width_of` standard output, or of the file that ``output`` names."""
+    return width_of(sys.stdout, of_file) if output is None else of_file
 
 
 def shows_blocks(stream: TextIO) -> bool:

@@ -11,12 +11,14 @@ server. `search` tries run options against the baseline, and says whether there 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from mawl.commands.arguments import add_role_arguments, bounds_of, settings
+from mawl.commands.terminal import width_of
 from mawl.commands.tune_search import add_search_arguments, run_search
 from mawl.errors import UsageError
 from mawl.formats.settings.collected import PLATFORMS
@@ -143,7 +145,11 @@ def _check(arguments: argparse.Namespace) -> int:
     else:
         reading = run_reading(arguments.run or "latest", chosen.runs(arguments.runs), bounds_of(chosen))
     found = check(reading, wanted, profiles())
-    print(render(found) if arguments.json else tuning.render(found, whole=arguments.all))
+    print(
+        render(found)
+        if arguments.json
+        else tuning.render(found, whole=arguments.all, width=width_of(sys.stdout))
+    )
     return 0
 
 

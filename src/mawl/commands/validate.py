@@ -17,6 +17,7 @@ from mawl.archive.text import checks_of, render
 from mawl.archive.validating import validate
 from mawl.commands.arguments import settings
 from mawl.commands.output import write_text
+from mawl.commands.terminal import width_of
 from mawl.errors import UsageError
 from mawl.reporters import json, junit
 from mawl.store import locate
@@ -58,7 +59,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.junit is not None:
         seconds = time.monotonic() - began
         write_text(arguments.junit, lambda: junit.render("mawl validate", checks_of(validation), seconds))
-    sys.stdout.write(json.render(validation) + "\n" if arguments.json else render(validation))
+    sys.stdout.write(
+        json.render(validation) + "\n" if arguments.json else render(validation, width_of(sys.stdout))
+    )
     return 0 if validation.accepted else 1
 
 

@@ -6,6 +6,7 @@ from math import exp
 
 from mawl.history.changes import History, HistoryChange, SeriesChange
 from mawl.printable import printable
+from mawl.reporters.columns import LINE_WIDTH, wrapped
 from mawl.reporters.figure import ABSENT
 from mawl.reporters.markup import escaped, table
 from mawl.units import counted_noun, format_change, format_instant, format_seconds
@@ -17,13 +18,13 @@ Line = tuple[str, str]
 """A short name and a sentence."""
 
 
-def render(history: History) -> str:
-    """The whole history as lines of text."""
-    lines = [*(printable(line) for line in head(history)), ""]
+def render(history: History, width: int = LINE_WIDTH) -> str:
+    """The whole history as lines of text, of ``width`` characters."""
+    lines = [line for text in head(history) for line in wrapped(printable(text), width, "  ")]
     for change in history.changes:
-        lines.append(printable(title(change)))
-        lines += [f"  {name:<8} {printable(sentence)}" for name, sentence in details(change)]
-        lines.append("")
+        lines += ["", *wrapped(printable(title(change)), width, "  ")]
+        for name, sentence in details(change):
+            lines += wrapped(f"  {name:<8} {printable(sentence)}", width, " " * 11)
     return "\n".join(lines).rstrip("\n") + "\n"
 
 

@@ -36,6 +36,23 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
+def stacked(rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """:func:`aligned` lines of ``width``: columns that do not fit follow below, again with the first column.
+
+    No cell is cut, so one that is wider makes a longer line.
+    """
+    lines: list[str] = []
+    left = [list(row) for row in rows]
+    while left:
+        taken = max(map(len, left))
+        while taken > 2 and max(map(len, aligned([row[:taken] for row in left]))) > width:
+            taken -= 1
+        lines += ([""] if lines else []) + aligned([row[:taken] for row in left])
+        rest = [[*row[:1], *row[taken:]] for row in left]
+        left = rest if max(map(len, rest)) > 1 else []
+    return lines
+
+
 def fitting(rows: Sequence[Sequence[str]], width: int, spare: Sequence[str]) -> list[Sequence[str]]:
     """Rows of which the columns ``spare`` are left out, as many as it takes for lines of ``width``.
 

@@ -13,7 +13,7 @@ from mawl.model.summary.compression import (
     RoleEstimateFigures,
 )
 from mawl.model.summary.summary import Summary
-from mawl.reporters.columns import LINE_WIDTH, aligned
+from mawl.reporters.columns import LINE_WIDTH, aligned, stacked
 from mawl.reporters.figure import ABSENT, figure
 from mawl.units import counted_noun, format_memory, format_seconds
 
@@ -122,11 +122,11 @@ def notes_in_a_run(summary: Summary) -> list[str]:
     return [f"{text}the engine compressed itself: {', '.join(engine) if engine else 'nothing'}"]
 
 
-def in_a_run(summary: Summary) -> list[str]:
+def in_a_run(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
     """The rows and notes as lines of the long report."""
     rows = table_in_a_run(summary)
-    notes = [line for note in notes_in_a_run(summary) for line in wrap(note, LINE_WIDTH)]
-    return [*aligned(rows), *notes] if rows else []
+    notes = [line for note in notes_in_a_run(summary) for line in wrap(note, width)]
+    return [*stacked(rows, width), *notes] if rows else []
 
 
 def headline(block: CompressibilityFigures) -> tuple[str, str, int | None, int]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
-
 import msgspec
 
 from mawl.formats.lines import one_line
 from mawl.model.summary.judgement import Capacity, Limit, Validity
 from mawl.model.summary.summary import Summary
-from mawl.reporters.columns import LINE_WIDTH
+from mawl.reporters.columns import LINE_WIDTH, wrapped
 from mawl.reporters.figure import figure
 from mawl.units import counted_noun, format_percent
 
@@ -27,7 +25,7 @@ def headlines(summary: Summary) -> list[tuple[str, str]]:
     ]
 
 
-def grounds(summary: Summary) -> list[str]:
+def grounds(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
     """The evidence of the verdict, and the findings with their cures."""
     if summary.validity is None:
         return []
@@ -41,7 +39,7 @@ def grounds(summary: Summary) -> list[str]:
     more = len(findings) - MOST_FINDINGS
     if more > 0:
         lines.append(f"and {counted_noun(more, 'more finding')} (--format json lists all)")
-    return [line for text in lines for line in wrap(one_line(text), LINE_WIDTH, subsequent_indent="  ")]
+    return [line for text in lines for line in wrapped(one_line(text), width, "  ")]
 
 
 ROOM = ("cpu", "storage", "memory", "network")

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from textwrap import wrap
 
 from mawl.advice.rank import Ranked, Ranking
 from mawl.formats.lines import one_line
 from mawl.printable import printable
-from mawl.reporters.columns import aligned
+from mawl.reporters.columns import LEAST_WIDTH, stacked, wrapped
 from mawl.reporters.markup import escaped, table
 from mawl.units import format_joules, format_ratio
 
-WIDTH = 80
 HEAD = ("place", "system", "answer", "sessions that fit", "slowdown", "jobs per hour")
 SHORT = ("place", "system", "answer", "fits", "slowdown", "jobs/h")
 
 
-def text(found: Ranking) -> str:
-    """The table, then for each system what limits it; no newline at the end."""
+def text(found: Ranking, width: int = LEAST_WIDTH) -> str:
+    """The table, then for each system what limits it, in lines of ``width``; no newline at the end."""
     priced = any(one.cost is not None for one in found.systems)
     cost = [f"{found.currency} per 1000 jobs".strip()] if priced else []
     shown = SHORT[:-1] if priced else SHORT  # eighty columns hold one of both
@@ -26,14 +24,14 @@ def text(found: Ranking) -> str:
     for one in found.systems:
         cells = _cells(one, found, priced=priced)
         rows.append(_turned([*cells[: len(shown)], *cells[len(SHORT) :]]))
-    lines = aligned([[_clean(cell) for cell in row] for row in rows])
+    lines = stacked([[_clean(cell) for cell in row] for row in rows], width)
     more = [f"{one.name}: {sentence}" for one in found.systems for sentence in _sentences(one)]
     told = [*more, *_about(found)]
     return "\n\n".join(
         "\n".join(part)
         for part in (
             lines,
-            [line for one in told for line in wrap(_clean(one), WIDTH, subsequent_indent="  ")],
+            [line for one in told for line in wrapped(_clean(one), width, "  ")],
         )
     )
 

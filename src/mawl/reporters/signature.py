@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import wrap
 
 from mawl.analysis.signature import is_the_mix
 from mawl.definitions.metric import Unit
 from mawl.model.signature import SIGNATURE
 from mawl.model.summary.signature import SignatureFigure
 from mawl.model.summary.summary import Summary
-from mawl.reporters.columns import LINE_WIDTH, aligned
+from mawl.reporters.columns import LINE_WIDTH, stacked, wrapped
 from mawl.reporters.figure import Form, figure
 from mawl.units import format_memory, format_rate, format_ratio
 
@@ -21,15 +20,17 @@ FORMS: dict[Unit, Form] = {
 }
 
 
-def signature(summary: Summary) -> list[str]:
+def signature(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
     """A line per row with value, range and standing, and the reasons under the table.
 
     A workload that is not the mix has one line: the ranges say nothing about it.
     """
     if not is_the_mix(summary.programs):
-        return [
-            "signature: not shown, since this workload is not the mix of programs whose shape is published"
-        ]
+        return wrapped(
+            "signature: not shown, since this workload is not the mix of programs whose shape is published",
+            width,
+            "  ",
+        )
     block = summary.signature
     rows: list[Sequence[str]] = [("signature", "value", "published", "")]
     reasons: dict[str, int] = {}
@@ -40,7 +41,7 @@ def signature(summary: Summary) -> list[str]:
             note += f" ({reasons.setdefault(found.reason, len(reasons) + 1)})"
         rows.append((row.title, figure(found.value, form), range_of(found, form), note))
     notes = "; ".join(f"({number}) {reason}" for reason, number in reasons.items())
-    return [*aligned(rows), *wrap(notes, LINE_WIDTH)]
+    return [*stacked(rows, width), *wrapped(notes, width, "")]
 
 
 def standing(row: SignatureFigure) -> str:

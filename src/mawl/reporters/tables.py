@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import wrap
 
 import msgspec
 
 from mawl.analysis.io import cached_directions
 from mawl.model.summary.io import Io, OwnBytes
 from mawl.model.summary.summary import Summary
-from mawl.reporters.columns import LINE_WIDTH, aligned
+from mawl.reporters.columns import LINE_WIDTH, stacked, wrapped
 from mawl.reporters.figure import Form, cpu_parts, figures
-from mawl.reporters.head import periods_text
+from mawl.reporters.head import labelled, periods_text
 from mawl.reporters.sums import ratio_text, sum_text
 from mawl.units import (
     counted_noun,
@@ -29,11 +28,11 @@ MOSTLY = 0.5
 ALONE = {"read": "reading from ", "write": "writing to "}
 
 
-def times(summary: Summary) -> list[str]:
+def times(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
     """Sums over the jobs that count, who does not and why, CPU over real time, and the phases."""
     time, ratio, jobs = summary.time, summary.cpu_real_ratio, summary.jobs
     cpu = cpu_parts(time)
-    lines = aligned(
+    lines = stacked(
         [
             ("", "real time", *(label for label, _ in cpu), "memory"),
             (
@@ -42,16 +41,18 @@ def times(summary: Summary) -> list[str]:
                 *(sum_text(summary, field, format_seconds) for _, field in cpu),
                 sum_text(summary, "memory_bytes", format_memory),
             ),
-        ]
+        ],
+        width,
     )
-    lines += lacking(summary)
+    lines += lacking(summary, width)
     left_out = [
         f"{number} {name.replace('_', ' ')}"
         for name, number in msgspec.structs.asdict(jobs.left_out).items()
         if number
     ]
     if left_out:
-        lines.append(f"left out of sums and tables (but not of the CPU account): {', '.join(left_out)}")
+        text = f"left out of sums and tables (but not of the CPU account): {', '.join(left_out)}"
+        lines += wrapped(text, width, "  ")
     ratios = figures(*((getattr(ratio, name), format_ratio) for name in ("mean", "stddev", "range")))
     phases = figures(
         *(
@@ -59,18 +60,17 @@ def times(summary: Summary) -> list[str]:
             for name in ("elapsed", "active", "tail", "startup")
         )
     )
-    lines.append(
-        "CPU/real  {} of the sums; per job: mean {}, standard deviation {}, range {}".format(
-            ratio_text(summary), *ratios
-        )
-    )
-    if (apart := periods_text(summary)) is not None:
-        return [*lines, *wrap(f"elapsed   {apart}", LINE_WIDTH)]
-    lines.append("elapsed   {} = {} active + {} tail; start-up before it {}".format(*phases))
-    return lines
+    per_job = "per job: mean {}, standard deviation {}, range {}".format(*ratios)
+    apart = periods_text(summary)
+    elapsed = "{} = {} active + {} tail; start-up before it {}".format(*phases) if apart is None else apart
+    return [
+        *lines,
+        *labelled("CPU/real", f"{ratio_text(summary)} of the sums; {per_job}", width),
+        *labelled("elapsed", elapsed, width),
+    ]
 
 
-def lacking(summary: Summary) -> list[str]:
+def lacking(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
     """Which sums are not over all jobs that count because some of these lack the figure, and how many do."""
     reasons = {
         name: summary.missing.get(path, "")
@@ -82,19 +82,19 @@ def lacking(summary: Summary) -> list[str]:
         )
     }
     told = [f"not of all jobs, {name}: {why}" for name, why in reasons.items() if " of the " in why]
-    return [line for text in told for line in wrap(text, LINE_WIDTH, subsequent_indent="  ")]
+    return [line for text in told for line in wrapped(text, width, "  ")]
 
 
-def io(summary: Summary) -> list[str]:
+def io(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
     """What programs asked for, what reached the devices, and a note where the page cache stood between."""
-    return [*io_totals(summary), *dirty_lines(summary), *_cached(summary.io)]
+    return [*io_totals(summary, width), *dirty_lines(summary, width), *_cached(summary.io, width)]
 
 
-def io_totals(summary: Summary) -> list[str]:
+def io_totals(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
     """The kinds of bytes by direction, each in its own row, and reach."""
     io = summary.io
     rows: list[Sequence[str]] = [
-        ("I/O", "read", "written", "read share", "mean over the run: read", "written", "total")
+        ("I/O", "read", "written", "read share", "mean read", "mean written", "mean total")
     ]
     for side in ("application", "device"):
         mean = getattr(io, side).run_mean
@@ -109,7 +109,7 @@ def io_totals(summary: Summary) -> list[str]:
         *((getattr(io.reach, f"{direction}_ratio"), format_percent) for direction in ("read", "write"))
     )
     rows.append(("reach (own/application)", *reached, *[""] * 4))
-    return aligned(rows)
+    return stacked(rows, width)
 
 
 LEAST_FOREIGN_RATIO = 0.01
@@ -124,7 +124,7 @@ def _sizes(block: OwnBytes) -> list[tuple[float | None, Form]]:
     ]
 
 
-def dirty_lines(summary: Summary) -> list[str]:
+def dirty_lines(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
     """What memory still held when the last job had ended, and what others moved at the devices."""
     dirtied, foreign = summary.io.dirtied, summary.io.foreign
     lines = []
@@ -137,10 +137,10 @@ def dirty_lines(summary: Summary) -> list[str]:
             f"device less own: {moved}, {100 * foreign.ratio:.0f} % of device: journals, metadata "
             "and other programs"
         )
-    return [line for text in lines for line in wrap(text, LINE_WIDTH)]
+    return [line for text in lines for line in wrapped(text, width, "")]
 
 
-def _cached(block: Io) -> list[str]:
+def _cached(block: Io, width: int = LINE_WIDTH) -> list[str]:
     """A sentence where too little reached the devices for the figures to speak of storage."""
     directions = cached_directions(block)
     if not directions:
@@ -149,8 +149,9 @@ def _cached(block: Io) -> list[str]:
     shares = " and ".join(f"{format_percent(ratio)} {SHARES[name]}" for name, ratio in ratios.items())
     what = ALONE[directions[0]] if len(directions) == 1 else ""
     most, much = ("most of it", "nothing") if max(ratios.values()) < MOSTLY else ("the rest", "little")
-    return wrap(
+    return wrapped(
         f"Only {shares} reached a device: the page cache served {most}, so this run says {much} about "
         f"{what}storage; run with --cache none.",
-        LINE_WIDTH,
+        width,
+        "",
     )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from textwrap import wrap
 
 from mawl.analysis.missing import gaps
 from mawl.analysis.view import RunView
 from mawl.formats.lines import one_line
 from mawl.model.summary.summary import Summary
-from mawl.reporters.columns import LINE_WIDTH
+from mawl.reporters.columns import LINE_WIDTH, wrapped
 from mawl.reporters.compressibility import in_a_run
 from mawl.reporters.head import (
     concurrency_text,
@@ -32,26 +31,27 @@ from mawl.units import counted_noun
 MOST_FAILURES = 5
 
 
-def render(view: RunView, summary: Summary) -> str:
+def render(view: RunView, summary: Summary, width: int = LINE_WIDTH) -> str:
     """A run and its summary of :func:`mawl.advice.judge.judged` as text for a terminal.
 
-    A figure that is missing is ``-``; the last line names them and says where the reasons are.
+    Lines are of ``width``.  A figure that is missing is ``-``; the last line names them and says where the
+    reasons are.
     """
     parts = (
-        _head(view, summary),
-        [*times(summary), *waits(summary)],
-        io(summary),
-        *(table_lines(table, view, summary) for table in RUN_TABLES),
-        in_a_run(summary),
-        signature(summary),
-        grounds(summary),
-        thresholds(summary),
-        _ends(summary),
+        _head(view, summary, width),
+        [*times(summary, width), *waits(summary, width)],
+        io(summary, width),
+        *(table_lines(table, view, summary, width) for table in RUN_TABLES),
+        in_a_run(summary, width),
+        signature(summary, width),
+        grounds(summary, width),
+        thresholds(summary, width),
+        _ends(summary, width),
     )
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def _head(view: RunView, summary: Summary) -> list[str]:
+def _head(view: RunView, summary: Summary, width: int) -> list[str]:
     lines = [
         ("run", f"{summary.run_id} ({summary.kind}, mawl {summary.mawl_version})"),
         ("workload", workload_text(view, summary)),
@@ -63,10 +63,10 @@ def _head(view: RunView, summary: Summary) -> list[str]:
         ("at once", concurrency_text(summary.jobs)),
         *headlines(summary),
     ]
-    return [line for name, text in lines for line in labelled(name, text)]
+    return [line for name, text in lines for line in labelled(name, text, width)]
 
 
-def _ends(summary: Summary) -> list[str]:
+def _ends(summary: Summary, width: int) -> list[str]:
     sentences = [
         one_line(f"{failure.outcome.replace('_', ' ')}: {failure.job}: {failure.reason or 'no reason'}")
         for failure in summary.failures[:MOST_FAILURES]
@@ -80,7 +80,7 @@ def _ends(summary: Summary) -> list[str]:
     if figures:
         names = ", ".join(_grouped(figures))
         sentences.append(f"null, reasons with --format json: {names}")
-    return [line for text in sentences for line in wrap(text, LINE_WIDTH, subsequent_indent="  ")]
+    return [line for text in sentences for line in wrapped(text, width, "  ")]
 
 
 def _grouped(paths: Iterable[str]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mawl.analysis.view import RunView
 from mawl.formats.lines import one_line
 from mawl.model.summary.summary import Summary
-from mawl.reporters.columns import LINE_WIDTH, aligned, fitting, wrapped
+from mawl.reporters.columns import LINE_WIDTH, fitting, stacked, wrapped
 from mawl.reporters.head import labelled
 from mawl.reporters.table import Note, Row, RunTable, Shown, notes_of, shown
 
@@ -23,7 +23,7 @@ def table_lines(table: RunTable, view: RunView, summary: Summary, width: int = L
     above, below = notes_of(table, found, view, summary, "text")
     return [
         *(line for note in above for line in _note_lines(note, width)),
-        *aligned(fitting(lines, width, table.spare)),
+        *stacked(fitting(lines, width, table.spare), width),
         *(line for note in below for line in _note_lines(note, width)),
     ]
 

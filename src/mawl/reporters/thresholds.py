@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from mawl.definitions.metric import Unit
 from mawl.model.summary.summary import Summary
-from mawl.reporters.columns import aligned
+from mawl.reporters.columns import LINE_WIDTH, stacked
 from mawl.reporters.figure import format_plain
 from mawl.units import format_bytes, format_rate, format_seconds
 
@@ -28,9 +28,9 @@ def rows_of(summary: Summary) -> list[tuple[str, str, str]]:
     return [(one.name, shown(one.bound, one.unit), one.source) for one in summary.thresholds or ()]
 
 
-def thresholds(summary: Summary) -> Sequence[str]:
+def thresholds(summary: Summary, width: int = LINE_WIDTH) -> Sequence[str]:
     """The table for a terminal: names and values; the page of thresholds has the sources."""
     found = rows_of(summary)
     if not found:
         return []
-    return [*aligned([HEAD[:2], *(row[:2] for row in found)]), "sources: docs/reference/thresholds.md"]
+    return [*stacked([HEAD[:2], *(row[:2] for row in found)], width), "sources: docs/reference/thresholds.md"]

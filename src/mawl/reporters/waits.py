@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
-
 import msgspec
 
 from mawl.model.summary.summary import Summary
 from mawl.model.summary.waits import KnownWait, Wait
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.figure import figure, figures
+from mawl.reporters.head import labelled
 from mawl.units import format_ratio, format_seconds
 
 
@@ -35,13 +34,13 @@ def known_waits(summary: Summary) -> tuple[Wait | KnownWait | None, str]:
     return block.known, f"of {block.known.jobs} of {summary.jobs.counted} jobs: "
 
 
-def waits(summary: Summary) -> list[str]:
+def waits(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
     """Where the jobs' time went, in one line with shares; nothing where that was not measured."""
     block, of_jobs = known_waits(summary)
     if block is None:
         return []
     if block.run_queue_seconds is None:
-        return wrap(f"waits     {bounded_waits(block)}", LINE_WIDTH, subsequent_indent=" " * 10)
+        return labelled("waits", bounded_waits(block), width)
     parts = [
         ("on CPU", block.on_cpu_seconds),
         ("waiting for a CPU", block.run_queue_seconds),
@@ -56,8 +55,8 @@ def waits(summary: Summary) -> list[str]:
         + (f" ({seconds / whole:.0%})" if seconds is not None and whole > 0 else "")
         for name, seconds in parts
     ]
-    text = f"waits     {of_jobs}{', '.join(shown)}"
+    text = f"{of_jobs}{', '.join(shown)}"
     queue = summary.cpu_real_ratio.without_run_queue
     if queue is not None:
         text += f"; CPU/real without the wait for a CPU {format_ratio(queue)}"
-    return wrap(text, LINE_WIDTH, subsequent_indent=" " * 10)
+    return labelled("waits", text, width)

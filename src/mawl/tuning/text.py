@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from textwrap import wrap
 
 from mawl.formats.lines import one_line
+from mawl.reporters import columns
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import ABSENT, format_plain
 from mawl.tuning.records import Checked, Profile, SettingFound, TuningSetting
@@ -50,30 +50,33 @@ def page(profile: Profile) -> str:
     return "\n".join(one_line_each(lines))
 
 
-def render(found: Checked, *, whole: bool) -> str:
-    """What differs, the weightiest first, with commands; with ``whole`` also everything else."""
-    lines = _head(found)
+def render(found: Checked, *, whole: bool, width: int = LINE_WIDTH) -> str:
+    """What differs, the weightiest first, with commands; with ``whole`` also everything else.
+
+    Lines are of ``width``, but a command stays on one line.
+    """
+    lines = _head(found, width)
     shown = [row for row in found.settings if whole or row.state == "differs"]
     for state, rows in groupby(shown, key=lambda row: row.state):
         lines += ["", f"{state}:"]
         for row in rows:
-            lines += _finding(row, several=len(found.nodes) > 1)
+            lines += _finding(row, width, several=len(found.nodes) > 1)
     hidden = len(found.settings) - len(shown)
     if hidden:
         others = "as recommended, not known, not collected or for you to judge"
-        lines += ["", f"{hidden} more are {others} (--all shows them)."]
-    lines += _unread(found, whole=whole)
+        lines += ["", *wrapped(f"{hidden} more are {others} (--all shows them).", "", width)]
+    lines += _unread(found, width, whole=whole)
     lines += ["", "Nothing was changed. Change one thing at a time, and measure before and after."]
     return "\n".join(one_line_each(lines))
 
 
-def _unread(found: Checked, *, whole: bool) -> Iterator[str]:
+def _unread(found: Checked, width: int, *, whole: bool) -> Iterator[str]:
     """Files of a collection from which nothing was read: all with ``whole``, else the first few."""
     if found.unread:
         yield from ("", "not read:")
     shown = found.unread if whole else found.unread[:MOST_UNREAD]
     for one in shown:
-        yield from wrapped(f"{one.file}: {one.reason}", "  ")
+        yield from wrapped(f"{one.file}: {one.reason}", "  ", width)
     if len(shown) < len(found.unread):
         yield f"  and {len(found.unread) - len(shown)} more (--all shows them)"
 
@@ -87,7 +90,7 @@ def _clean(line: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in line.strip())
 
 
-def _head(found: Checked) -> list[str]:
+def _head(found: Checked, width: int) -> list[str]:
     what = (
         f"run {found.run_id}"
         if found.run_id
@@ -99,8 +102,8 @@ def _head(found: Checked) -> list[str]:
     counts = ", ".join(f"{number} {state.replace('_', ' ')}" for state, number in found.counts.items())
     profiles = ", ".join(found.profiles) or "no profile for this platform"
     return [
-        *wrapped(f"{what} ({', '.join(found.nodes)}){limit}: {counts}", ""),
-        *wrapped(profiles, "  "),
+        *wrapped(f"{what} ({', '.join(found.nodes)}){limit}: {counts}", "", width),
+        *wrapped(profiles, "  ", width),
     ]
 
 
@@ -112,19 +115,19 @@ def compared(row: SettingFound, *, several: bool, aside: str = "") -> str:
     return f"{about}{node}: {current}{aside}, recommended {_rule(row)}{_recommended(row)}"
 
 
-def _finding(row: SettingFound, *, several: bool) -> Iterator[str]:
+def _finding(row: SettingFound, width: int, *, several: bool) -> Iterator[str]:
     default = "" if row.default is None else f", default {_default(row)}"
     same = " (the default)" if row.is_default else ""
     weight = "" if row.weight_ratio is None else f"; {WEIGHT}: {row.weight_ratio:.1%} of the jobs' time"
-    yield from wrapped(f"{compared(row, several=several, aside=same)}{default}{weight}", "  ")
+    yield from wrapped(f"{compared(row, several=several, aside=same)}{default}{weight}", "  ", width)
     note = " ".join(part for part in (row.why, row.condition and f"({row.condition})") if part)
     for label, text in (("", row.reason), ("", note)):
-        yield from wrapped(f"{label}{text}", "    ") if text else ()
+        yield from wrapped(f"{label}{text}", "    ", width) if text else ()
     if row.state == "differs":
         for label, text in (("now", row.change), ("to last", row.persist)):
             yield from [f"    {label}: {text}"] if text else ()
         source, place = row.source, f"{row.profile}: {row.group}"
-        yield f"    from {source.key}, {source.section} ({place})"
+        yield from wrapped(f"from {source.key}, {source.section} ({place})", "    ", width)
 
 
 def _rule(row: SettingFound) -> str:
@@ -186,6 +189,6 @@ def form(value: object, unit: str) -> str:
     return f"{text} %" if unit == "percent" else f"{text} pages" if unit == "pages" else text
 
 
-def wrapped(text: str, indent: str) -> list[str]:
+def wrapped(text: str, indent: str, width: int = LINE_WIDTH) -> list[str]:
     """Lines of a text, its later ones indented further."""
-    return wrap(one_line(text), LINE_WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ")
+    return columns.wrapped(indent + one_line(text), width, f"{indent}  ")

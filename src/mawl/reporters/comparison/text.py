@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import log1p
-from textwrap import wrap
 
 from mawl.analysis.comparison.compare import Comparison, Matrix
 from mawl.analysis.comparison.programs import ProgramChange
 from mawl.formats.lines import one_line
-from mawl.reporters.columns import LINE_WIDTH, aligned
+from mawl.reporters import columns
+from mawl.reporters.columns import LINE_WIDTH, stacked
 from mawl.reporters.comparison.sentences import Line, against, head, unlike
 from mawl.reporters.comparison.tables import OWN_INTERVALS, ComparisonTable, matrix_tables, tables
 from mawl.units import counted_noun
@@ -34,61 +34,62 @@ SCREEN_FIGURES = (
 INDENT = 11
 
 
-def render(comparison: Comparison, *, every: bool = False) -> str:
+def render(comparison: Comparison, *, every: bool = False, width: int = LINE_WIDTH) -> str:
     """One screen: the sentences, the main figures, the programs that changed most; or ``every`` thing,
-    also where that fits a screen."""
-    whole = _joined(_whole(comparison))
-    return whole if every or whole.count("\n") < SCREEN_LINES else _joined(_screen(comparison))
+    also where that fits a screen.  ``width`` is that of the window, in characters."""
+    whole = _joined(_whole(comparison, width))
+    return whole if every or whole.count("\n") < SCREEN_LINES else _joined(_screen(comparison, width))
 
 
 def _joined(parts: Iterable[Iterable[str]]) -> str:
     return "\n\n".join("\n".join(part) for part in parts)
 
 
-def _whole(comparison: Comparison) -> list[list[str]]:
-    parts = [lines(head(comparison)), *(laid_out(table) for table in tables(comparison))]
+def _whole(comparison: Comparison, width: int) -> list[list[str]]:
+    parts = [lines(head(comparison), width), *(laid_out(table, width) for table in tables(comparison))]
     facts = unlike(comparison)
     if facts:
-        parts.append(_facts(facts))
+        parts.append(_facts(facts, width))
     return parts
 
 
-def _screen(comparison: Comparison) -> list[list[str]]:
+def _screen(comparison: Comparison, width: int) -> list[list[str]]:
     """The main things, and as many programs as they leave room for; a last line says what lacks."""
     by_name = {table.name: table for table in tables(comparison)}
-    before, after, more = [lines(head(comparison))], [], []
+    before, after, more = [lines(head(comparison), width)], [], []
     if (figures := by_name.get("figures")) is not None:
         named = zip(figures.rows, figures.row_figures, strict=True)
         shown = [row for row, name in named if name in SCREEN_FIGURES]
         judged = any(row.verdict != "not judged" for row in comparison.figures)
-        before.append([*aligned([figures.head, *shown]), *(wrapped(OWN_INTERVALS) if judged else [])])
+        note = wrapped(OWN_INTERVALS, width) if judged else []
+        before.append([*stacked([figures.head, *shown], width), *note])
         more += [f"all {len(figures.rows)} figures"] if len(shown) < len(figures.rows) else []
     if (places := by_name.get("places")) is not None:
-        after.append(aligned([places.head, *places.rows]))
+        after.append(stacked([places.head, *places.rows], width))
     if (shape := by_name.get("shape")) is not None:
-        after.append(laid_out(shape))
+        after.append(laid_out(shape, width))
     more += ["latencies by role"] if "roles" in by_name else []
     if facts := unlike(comparison):
-        after.append(_facts(facts[:MOST_FACTS]))
+        after.append(_facts(facts[:MOST_FACTS], width))
         more += [f"{len(comparison.differences)} facts that differ"] if len(facts) > MOST_FACTS else []
     if comparison.programs is not None and comparison.programs.changes:
         taken = sum(len(part) + 1 for part in (*before, *after))
         room = SCREEN_LINES - taken - len(("head", "left out", "blank", "more"))
         most = min(max(room, FEWEST_PROGRAMS), MOST_PROGRAMS)
         changes = comparison.programs.changes
-        before.append(_programs(by_name["programs"], changes, most))
+        before.append(_programs(by_name["programs"], changes, most, width))
         more[:0] = [f"all {len(changes)} programs"] if len(changes) > most else []
-    return [*before, *after, wrapped(f"--all lists {', '.join([*more, 'what the columns mean'])}")]
+    return [*before, *after, wrapped(f"--all lists {', '.join([*more, 'what the columns mean'])}", width)]
 
 
-def _facts(facts: Sequence[str]) -> list[str]:
-    return ["other facts that differ:", *(line for fact in facts for line in wrapped(fact, "  "))]
+def _facts(facts: Sequence[str], width: int) -> list[str]:
+    return ["other facts that differ:", *(line for fact in facts for line in wrapped(fact, width, "  "))]
 
 
-def _programs(table: ComparisonTable, changes: Sequence[ProgramChange], most: int) -> list[str]:
+def _programs(table: ComparisonTable, changes: Sequence[ProgramChange], most: int, width: int) -> list[str]:
     """The programs that changed most, either way; those between are counted in a line of their own."""
     first, last = most_changed(changes, most)
-    found = aligned([table.head, *table.rows[:first], *table.rows[last:]])
+    found = stacked([table.head, *table.rows[:first], *table.rows[last:]], width)
     if last > first:
         found.insert(1 + first, f"... {counted_noun(last - first, 'program')} that changed less")
     return found
@@ -107,29 +108,30 @@ def most_changed(changes: Sequence[ProgramChange], most: int) -> tuple[int, int]
     return first, last
 
 
-def render_matrix(matrix: Matrix) -> str:
+def render_matrix(matrix: Matrix, width: int = LINE_WIDTH) -> str:
     """The table of all sides, and a line for each candidate against the first."""
-    made = [laid_out(table) for table in matrix_tables(matrix)]
+    made = [laid_out(table, width) for table in matrix_tables(matrix)]
     listed = [f"against {one_line(matrix.reference)}:"]
-    listed += [line for pair in matrix.pairs for line in wrapped(f"{pair.candidate}: {against(pair)}", "  ")]
+    against_first = (f"{pair.candidate}: {against(pair)}" for pair in matrix.pairs)
+    listed += [line for text in against_first for line in wrapped(text, width, "  ")]
     return _joined([*made, listed])
 
 
-def lines(some: Sequence[Line]) -> list[str]:
+def lines(some: Sequence[Line], width: int = LINE_WIDTH) -> list[str]:
     """Names in a column, their sentences beside them."""
     return [
         line
         for name, text in some
-        for line in wrap(f"{name:<{INDENT}}{one_line(text)}", LINE_WIDTH, subsequent_indent=" " * INDENT)
+        for line in columns.wrapped(f"{name:<{INDENT}}{one_line(text)}", width, " " * INDENT)
     ]
 
 
-def laid_out(table: ComparisonTable) -> list[str]:
+def laid_out(table: ComparisonTable, width: int = LINE_WIDTH) -> list[str]:
     """A table in columns, and its note."""
-    found = aligned([table.head, *table.rows])
-    return [*found, *wrapped(table.note)] if table.note else found
+    found = stacked([table.head, *table.rows], width)
+    return [*found, *wrapped(table.note, width)] if table.note else found
 
 
-def wrapped(text: str, indent: str = "") -> list[str]:
+def wrapped(text: str, width: int, indent: str = "") -> list[str]:
     """A sentence within the width of a screen."""
-    return wrap(one_line(text), LINE_WIDTH, initial_indent=indent, subsequent_indent=indent or "  ")
+    return columns.wrapped(indent + one_line(text), width, indent or "  ")

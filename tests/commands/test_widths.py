@@ -1,0 +1,80 @@
+"""What verbs print in a window of 80 and of 200 columns: no line is wider, units stay with their numbers."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from mawl.commands.main import main
+from mawl.store.qualification import write_qualification
+from tests.fakes.answered import every_record
+from tests.fakes.hostile_run import write_hostile_run
+from tests.fakes.published_run import START, write_published, write_published_campaign
+
+NARROW, WIDE = 80, 200
+COMMANDS = re.compile(r"\s+(now|to last): ")
+"""Lines that hold a command to copy: one is never broken."""
+UNIT_FIRST = re.compile(r"\s*(%|[mun]?s|min|h|[kMGT]?i?B(/s)?)(?!\w)")
+
+VERBS = {
+    "report": ("report", "runs/a"),
+    "report of many names": ("report", "hostile", "--all"),
+    "report --all": ("report", "runs/a", "--all"),
+    "report of a campaign": ("report", "campaign"),
+    "compare": ("compare", "runs/a", "runs/b"),
+    "compare --all": ("compare", "runs/a", "runs/b", "--all"),
+    "compare sides": ("compare", "runs/a", "runs/b", "campaign"),
+    "rank": ("rank", "yes", "no", "cluster-yes", "--price", "yes=1.20/h"),
+    "history": ("history", "runs"),
+    "validate": ("validate", "runs/a"),
+    "tune check": ("tune", "check", "--live", "--all", "--data", "data", "--work", "work", "--util", "util"),
+}
+"""Verbs that print tables, over the files of ``place``."""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs, a campaign, a run whose names are long, and three qualified systems."""
+    folder = tmp_path_factory.mktemp("widths")
+    (folder / "runs").mkdir()
+    for number, name in enumerate("ab"):
+        write_published(
+            folder / "runs" / name, start=START + 90_000.0 * number, seconds=1300.0 + 100 * number
+        )
+    write_published_campaign(folder / "campaign")
+    write_hostile_run(folder / "hostile")
+    for name in ("data", "work", "util"):
+        (folder / name).mkdir()
+    for name in ("yes", "no", "cluster-yes"):
+        (folder / name).mkdir()
+        write_qualification(folder / name, every_record()[name])
+    return folder
+
+
+def shown(
+    verb: str, columns: int, place: Path, patch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> list[str]:
+    """The lines that a verb prints in a window so wide."""
+    patch.chdir(place)
+    patch.setattr(os, "get_terminal_size", lambda _=0: os.terminal_size((columns, 40)))
+    capfd.readouterr()
+    main(VERBS[verb])
+    out, err = capfd.readouterr()
+    assert out, err
+    return out.splitlines()
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_lines_fit_the_window_and_use_it(
+    verb: str, place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    narrow, wide = (shown(verb, columns, place, monkeypatch, capfd) for columns in (NARROW, WIDE))
+    for columns, lines in ((NARROW, narrow), (WIDE, wide)):
+        words = [line for line in lines if not COMMANDS.match(line)]
+        assert [line for line in words if len(line) > columns] == []
+        assert [line for line in lines if UNIT_FIRST.match(line)] == []
+    assert len(wide) <= len(narrow)
+    assert " ".join(wide).split()[:4] == " ".join(narrow).split()[:4], "the same story first"
