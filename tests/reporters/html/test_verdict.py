@@ -56,6 +56,13 @@ def test_an_answer_says_what_each_part_is() -> None:
     assert "Compute is not carried, storage is carried." in text
 
 
+def test_a_load_that_neither_part_fails_to_carry_has_its_reason() -> None:
+    part = {"answer": "not known", "reason": "no program was run alone"}
+    reasons = ["1 of 6 jobs did not finish with a right answer", "compute and storage: not known"]
+    text = words({"answer": "not carried", "compute": part, "storage": part, "reasons": reasons})
+    assert "1 of 6 jobs did not finish with a right answer. Why" in text and "Compute is" not in text
+
+
 def test_checks_that_found_something_or_had_no_figure_are_not_passed() -> None:
     validity = {
         "findings": [
@@ -123,7 +130,7 @@ SMALL, DISTURBED, FAILED = (
 def test_a_run_has_a_next_step_until_it_counts_and_one_that_acts_on_its_answer(
     answer: str, findings: list[dict[str, str]], step: str | None, shown: str
 ) -> None:
-    text = words({"answer": answer, "next_step": step}, {"findings": findings})
+    text = words({"answer": answer, "compute": {"answer": answer}, "next_step": step}, {"findings": findings})
     assert text.endswith(f"Next: {shown}")
 
 

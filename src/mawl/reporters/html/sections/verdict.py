@@ -110,6 +110,11 @@ def _carried(figures: ShownFigures) -> Card:
     ]
     parts = f"compute is {capacity.compute.answer}, storage is {capacity.storage.answer}"
     said = unknown[0] if unknown and capacity.answer == "not known" else parts
+    if capacity.answer == "not carried" and capacity.answer not in (
+        capacity.compute.answer,
+        capacity.storage.answer,
+    ):
+        said = capacity.reasons[0]
     return Card(
         "Is the load carried?", answer, standing, [_sentence(said)], figure, measures, ("answer", "Why")
     )
