@@ -12,7 +12,8 @@ from mawl.commands.main import main
 from mawl.store.qualification import write_qualification
 from tests.fakes.answered import every_record
 from tests.fakes.hostile_run import write_hostile_run
-from tests.fakes.published_run import START, write_published, write_published_campaign
+from tests.fakes.published_run import write_published, write_published_campaign
+from tests.fakes.stored_run import START
 
 NARROW, WIDE = 80, 200
 COMMANDS = re.compile(r"\s+(now|to last): ")
