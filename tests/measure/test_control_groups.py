@@ -87,6 +87,9 @@ def test_no_limits_are_none_and_the_walk_stays_within_the_mount(tmp_path: Path, 
         ({"run/systemd/container": "lxc\n"}, "lxc"),
         ({"proc/1/cgroup": "0::/kubepods.slice/x\n"}, "kubernetes"),
         ({"proc/1/cgroup": "0::/init.scope\n"}, None),
+        ({"proc/self/environ": "PATH=/bin\0KUBERNETES_SERVICE_HOST=10.0.0.1\0"}, "kubernetes"),
+        ({"proc/self/environ": "KUBERNETES_SERVICE_HOST=10.0.0.1\0", ".dockerenv": ""}, "kubernetes"),
+        ({"proc/self/environ": "MY_KUBERNETES_SERVICE_HOST=10.0.0.1\0"}, None),
     ],
 )
 def test_containers_are_known_by_their_marks(tmp_path: Path, files: dict[str, str], name: str | None) -> None:

@@ -98,7 +98,10 @@ def test_a_cpu_quota_below_the_cpus_is_a_notice() -> None:
     check = suitability.container_check(changed(container="docker", cpu_quota_cores=1.5))
     assert check.status == "notice"
     assert "docker" in check.text and "1.5 CPUs" in check.text
+    assert check.cure and "--cpuset-cpus" in check.cure
     assert suitability.container_check(changed(container="docker", cpu_quota_cores=4.0)).status == "ok"
+    pod = suitability.container_check(changed(container="kubernetes", cpu_quota_cores=1.5))
+    assert pod.cure and "CPU manager has the policy static" in pod.cure
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,12 @@ def _is_nested(mount: Path) -> bool:
 
 
 def container_name(proc: Path, root: Path) -> str | None:
-    """What kind of container this process runs in, or None: marks that container engines leave."""
+    """What kind of container this process runs in, or None: marks that container engines leave.
+
+    A pod is known by a variable that Kubernetes sets in each (its documentation, "Accessing the API").
+    """
+    if "\0KUBERNETES_SERVICE_HOST=" in f"\0{_text(proc / 'self' / 'environ') or ''}":
+        return "kubernetes"
     if (root / ".dockerenv").exists():
         return "docker"
     if (root / "run" / ".containerenv").exists():

@@ -201,7 +201,9 @@ def container_check(machine: Machine) -> SuitabilityCheck:
             "container",
             "notice",
             f"{text}, with a quota of {machine.cpu_quota_cores:g} CPUs",
-            "give the container whole CPUs instead (--cpuset-cpus), so that jobs are not throttled",
+            "take a node whose CPU manager has the policy static, and a limit of whole CPUs"
+            if machine.container == "kubernetes"
+            else "give the container whole CPUs instead (--cpuset-cpus), so that jobs are not throttled",
         )
     return SuitabilityCheck("container", "ok", text)
 
