@@ -118,11 +118,13 @@ def test_a_real_run_is_followed_until_its_end(tmp_path: Path, visit: Visit) -> N
             following.wait_for(timeout=LONGEST_MILLISECONDS)
             seen = set()
             states = set()
+            finished_jobs: list[list[str]] = []
             while run.poll() is None:
                 # The page may be made anew under our feet.
                 with suppress(playwright_error()):
                     seen.add(following.text_content(timeout=1000))
                     states.add(page.evaluate(ROWS))
+                    finished_jobs.append(page.evaluate(FINISHED))
                 page.wait_for_timeout(200)
             following.wait_for(state="detached", timeout=LONGEST_MILLISECONDS)
             assert run.wait() == 0
@@ -133,10 +135,18 @@ def test_a_real_run_is_followed_until_its_end(tmp_path: Path, visit: Visit) -> N
         run.wait()
     assert any("of 96 jobs ended" in (text or "") for text in seen)
     assert len(states) > 2, f"no chart changed while the run grew: {states}"
+    # Title, card and table say the same number of finished jobs at each moment, and it grows.
+    assert all(len(found) > 2 and len(set(found)) == 1 for found in finished_jobs), finished_jobs
+    assert len({found[0] for found in finished_jobs}) > 2
     assert visit.wrong == []
     assert open_run("latest", runs).facts.outcome == "completed"
 
 
+FINISHED = """() => [
+    document.querySelector("h1").textContent.match(/Running: (\\d+) of/)?.[1],
+    ...Array.from(
+        document.querySelectorAll(`[data-path='["jobs", "finished"]']`), (one) => one.dataset.value)]"""
+"""The number of finished jobs as the title, the card and the table of figures have it."""
 ROWS = """() => typeof Bokeh === 'undefined' ? 0 : Bokeh.documents.flatMap(
     (one) => Array.from(one._all_models.values())).reduce(
     (sum, model) => sum + (model.data?.seconds?.length ?? 0) + (model.data?.left?.length ?? 0), 0)"""

@@ -113,25 +113,37 @@ def test_only_what_changed_is_sent_and_what_is_missing_is_null(tmp_path: Path, m
     writer.close()
 
 
-def test_line_cards_and_charts_are_of_one_moment(tmp_path: Path, made: Made) -> None:
+def test_line_and_charts_are_of_one_moment(tmp_path: Path, made: Made) -> None:
     """A look that the share puts off changes none of them; the next picture changes all."""
     writer = write_run(tmp_path / "one", seconds=1)
     times = Times()
-    counted = msgspec.structs.replace(
-        made.renderers(), cards=lambda summary: f"{summary.recorded.samples} rows"
-    )
-    followed = times.growing(tmp_path / "one", counted)
+    followed = times.growing(tmp_path / "one", made.renderers())
     first = followed.picture()
-    assert first.cards == "2 rows"
     writer.samples(samples(1))
     writer.event(EventRecord(happened_at=START, event="job_started", job="s9-1"))
     times.now += 1.5
     put_off = followed.picture()
-    assert (put_off.status, put_off.cards, put_off.version) == (first.status, first.cards, first.version)
+    assert (put_off.status, put_off.version) == (first.status, first.version)
     times.now += 100.0
     second = followed.picture()
-    assert second.version > first.version
-    assert second.cards == "4 rows" and ", 1 running" in second.status
+    assert second.version > first.version and ", 1 running" in second.status
+    writer.close()
+
+
+def test_a_page_is_due_once_it_would_have_later_figures(tmp_path: Path, made: Made) -> None:
+    writer = write_run(tmp_path / "one", seconds=1)
+    times = Times()
+    followed = times.growing(tmp_path / "one", made.renderers())
+    assert followed.picture().page_due
+    page = followed.page()
+    times.now += 100.0
+    assert not followed.picture().page_due
+    writer.samples(samples(1))
+    times.now += 100.0
+    assert followed.picture().page_due
+    assert followed.page().version > page.version
+    times.now += 100.0
+    assert not followed.picture().page_due
     writer.close()
 
 
@@ -311,7 +323,7 @@ def test_a_stream_follows_until_the_end(
     answer = client.get("/runs/one/events")
     assert answer.headers["content-type"].startswith("text/event-stream")
     found = events_of(answer.text)
-    assert [name for name, _ in found] == ["status", "charts", "sources", "status", "ended"]
+    assert [name for name, _ in found] == ["status", "charts", "sources", "page", "status", "ended"]
     assert found[1][1] == ["constant.one"]
     assert found[2][1]["constant"]["name"] == ["<a>", "b"]
     assert "report of" in client.get("/runs/one").text

@@ -173,8 +173,8 @@ async def _followed(site: Site, folder: Path, viewer: _Following) -> AsyncIterat
             changed = picture.since(version)
             if changed is not None:
                 yield _event("sources", changed)
-            if picture.version != version and picture.cards:
-                yield _event("cards", msgspec.json.encode(picture.cards))
+            if picture.version != version and picture.page_due:
+                yield _event("page", b"null")
             version = picture.version
             await pause()
             if viewer.turn_is_over:

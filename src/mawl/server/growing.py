@@ -50,19 +50,20 @@ class Picture(msgspec.Struct, frozen=True):
     """A growing run at one moment.
 
     ``sources`` are the columns of each chart as JSON by name, with the ``version`` of the picture in
-    which they last changed; ``status`` is one line for people, ``cards`` the first screen as HTML: all of
-    the same moment.  ``charts`` is what can be drawn of them
-    (:func:`drawable`), ``obtainable`` what a page that is asked for now is sure to draw.
+    which they last changed; ``status`` is one line for people: all of the same moment.
+    ``charts`` is what can be drawn of them (:func:`drawable`), ``obtainable`` what a page that is asked
+    for now is sure to draw.
     """
 
     version: int
     status: str
-    cards: str
     view: StoredView
     summary: Judged
     sources: dict[str, tuple[int, bytes]]
     charts: frozenset[str]
     obtainable: frozenset[str] = frozenset()
+    page_due: bool = False
+    """Whether a page that is asked for now has later figures than the one that was made last."""
 
     def since(self, version: int) -> bytes | None:
         """JSON of the sources that changed after ``version``; None where none did."""
@@ -142,6 +143,7 @@ class Growing:
         self._picture = msgspec.structs.replace(
             self._picture,
             obtainable=self._picture.charts if page is None or anew else page.charts,
+            page_due=anew,
         )
         return self._picture
 
@@ -175,7 +177,7 @@ class Growing:
             made = msgspec.json.encode(columns, enc_hook=_as_list)
             before = None if old is None else old.sources.get(name)
             sources[name] = before if before is not None and before[1] == made else (version, made)
-        return Picture(version, now, self._renderers.cards(summary), view, summary, sources, drawable(found))
+        return Picture(version, now, view, summary, sources, drawable(found))
 
 
 class GrowingRuns:

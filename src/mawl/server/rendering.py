@@ -21,8 +21,7 @@ class Renderers(msgspec.Struct, frozen=True, kw_only=True):
     """Functions of the view of a run and its judged summary.
 
     ``report`` is a whole page; ``following`` the same with the script that follows a growing run;
-    ``cards`` its first screen as HTML; ``sources`` the data of its charts by name; ``metrics`` OpenMetrics
-    text of several summaries;
+    ``sources`` the data of its charts by name; ``metrics`` OpenMetrics text of several summaries;
     ``comparison`` a whole page of sides, each of one run or several, None where there is none; ``campaign`` a
     whole page of the folder of a campaign, whose runs it opens by the function that it is given.
     """
@@ -33,5 +32,4 @@ class Renderers(msgspec.Struct, frozen=True, kw_only=True):
     metrics: Callable[[Sequence[Judged]], str]
     comparison: Callable[[Sequence[Sequence[StoredView]]], str] | None = None
     campaign: Callable[[Path, Callable[[Path], Run]], str] | None = None
-    cards: Callable[[Judged], str] = lambda _: ""
     judged: Callable[[StoredView], Judged] = judged

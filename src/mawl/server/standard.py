@@ -42,7 +42,6 @@ def standard(bounds: CapacityBounds) -> Renderers:
         following=lambda view, summary: report.render(
             view, summary, scripts=[script("following.js")], connect="'self'"
         ),
-        cards=lambda summary: str(report.first_screen(summary)),
         sources=sources,
         metrics=lambda summaries: openmetrics.render(*summaries) + "\n",
         comparison=comparison,

@@ -35,7 +35,7 @@ from mawl.reporters.html.sections.spent import spent
 from mawl.reporters.html.sections.storage import storage
 from mawl.reporters.html.sections.system import system
 from mawl.reporters.html.sections.timeline import chart_of, timeline
-from mawl.reporters.html.sections.verdict import keys, verdict
+from mawl.reporters.html.sections.verdict import verdict
 from mawl.reporters.html.sources import sources_of
 from mawl.reporters.html.templating import fill
 from mawl.units import counted_noun
@@ -113,15 +113,6 @@ def render(view: StoredView, summary: Judged, *, scripts: Sequence[str] = (), co
         lead=_lead(view, summary),
         sections=[(anchor, CONTENTS[anchor]) for anchor in there],
         connect=connect,
-    )
-
-
-def first_screen(summary: Judged) -> Markup:
-    """What a live page replaces while a run grows: title, cards, where the time went, and the figures asked
-    for first."""
-    figures = ShownFigures(summary)
-    return Markup("<h1>{}</h1>\n{}\n{}\n{}").format(
-        finding(summary), verdict(figures), spent(figures), keys(figures)
     )
 
 

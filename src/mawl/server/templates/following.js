@@ -40,16 +40,52 @@
   say("Following the run ...");
   const events = new EventSource(location.pathname + "/events");
   events.addEventListener("status", (event) => {
-    say(`The run is under way: ${JSON.parse(event.data)}. Cards and charts follow it; tables are those of when this page was made.`);
+    say(`The run is under way: ${JSON.parse(event.data)}. Charts follow it each second; the title, cards and tables are of one moment some seconds before.`);
   });
-  // The first screen of the same moment as the line above and the charts.
-  events.addEventListener("cards", (event) => {
-    const made = new DOMParser().parseFromString(JSON.parse(event.data), "text/html");
-    for (const part of ["h1", ".cards", ".spent", ".keys"]) {
-      const fresh = made.querySelector(part);
-      if (fresh) document.querySelector(part)?.replaceWith(fresh);
+  // Title, cards and tables are those of one page that the server made, so they agree; charts come by themselves.
+  const drawing = (part) => part.querySelector(".chart") !== null;
+  const dressed = (old, fresh) => {
+    const folds = (part) => [part, ...part.querySelectorAll("details")].filter((one) => one.tagName === "DETAILS");
+    const was = folds(old), focused = old.querySelector(":scope > summary") === document.activeElement;
+    folds(fresh).forEach((fold, at) => { if (was[at]) fold.open = was[at].open; });
+    old.replaceWith(fresh);
+    if (focused) fresh.querySelector(":scope > summary").focus();
+    fresh.dispatchEvent(new Event("fresh", {bubbles: true}));
+  };
+  const parts = (page) => Array.from(page.querySelectorAll("main > details.part"));
+  const tables = (part) => Array.from(part.querySelectorAll(".scroll"));
+  // Whether the page as it was made anew has the same parts, so that each takes the place of its own.
+  const fits = (made) => {
+    const now = parts(document), fresh = parts(made);
+    return now.length === fresh.length && now.every((part, at) =>
+      part.id === fresh[at].id && drawing(part) === drawing(fresh[at]) &&
+      (!drawing(part) || tables(part).length === tables(fresh[at]).length));
+  };
+  let fetching = false;
+  const renew = async () => {
+    if (fetching) return;
+    fetching = true;
+    try {
+      const answer = await fetch(location.pathname);
+      if (!answer.ok) return;
+      const made = new DOMParser().parseFromString(await answer.text(), "text/html");
+      if (!fits(made)) { events.close(); again(); return; }
+      for (const one of ["h1", "main > .cards", "main > .next", "main > .spent"]) {
+        const fresh = made.querySelector(one);
+        if (fresh) document.querySelector(one)?.replaceWith(fresh);
+      }
+      const fresh = parts(made);
+      parts(document).forEach((part, at) => {
+        if (!drawing(part)) dressed(part, fresh[at]);
+        else tables(part).forEach((table, number) => dressed(table, tables(fresh[at])[number]));
+      });
+    } catch {
+      // The stream says what became of the server.
+    } finally {
+      fetching = false;
     }
-  });
+  };
+  events.addEventListener("page", renew);
   events.addEventListener("sources", (event) => {
     for (const [name, data] of Object.entries(JSON.parse(event.data))) replace(name, data);
     lengthen();

@@ -84,8 +84,8 @@
     }
   };
 
-  for (const table of document.querySelectorAll(".scroll > table")) {
-    if (!table.tHead || !table.tBodies[0] || !table.caption) continue;
+  const dress = (table) => {
+    if (!table.tHead || !table.tBodies[0] || !table.caption) return;
     for (const cell of table.tHead.rows[0].cells) cell.dataset.name = text_of(cell);
     if (table.hasAttribute("data-alike")) shade(table);
     if (table.tBodies[0].rows.length > 2) {
@@ -108,5 +108,9 @@
       setTimeout(() => { button.textContent = "Copy as CSV"; }, 1500);
     });
     table.caption.append(" ", button);
-  }
+  };
+  const all = (place) => { for (const one of place.querySelectorAll("table")) if (one.matches(".scroll > table")) dress(one); };
+  all(document);
+  // A page that follows a run puts fresh tables in the place of old ones.
+  document.addEventListener("fresh", (event) => all(event.target));
 })();
