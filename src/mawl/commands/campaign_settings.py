@@ -14,10 +14,11 @@ from mawl.campaigns.command import without_settings
 from mawl.campaigns.series import held
 from mawl.commands.campaign_place import this_machine
 from mawl.errors import InterruptedRunError, MawlError
+from mawl.model.arm_setting import ChangedSetting, SettingRecord
 from mawl.model.campaign import Arm, Campaign
 from mawl.printable import printable
 from mawl.store.arm_settings import SETTINGS, read_settings
-from mawl.store.campaign import is_conducted
+from mawl.store.campaign import RECORD, is_conducted, read_campaign
 
 
 def agree(record: Campaign, *, yes: bool) -> None:
@@ -59,6 +60,7 @@ def settings_of(folder: Path, record: Campaign) -> Iterator[ArmSettings | None]:
         yield None
         return
     made = read_settings(folder) or new_record(record)
+    _check_agreed(made, record, folder)
     settings = ArmSettings(folder, made, _say, without_settings(os.environ), record.arms)
     holder = settings.take_over()
     changes = any(arm.setting is not None and arm.setting.before is not None for arm in record.arms)
@@ -73,6 +75,20 @@ def settings_of(folder: Path, record: Campaign) -> Iterator[ArmSettings | None]:
                 _say(str(left))
             raise
         settings.undo()
+
+
+def _check_agreed(made: SettingRecord, record: Campaign, folder: Path) -> None:
+    """MawlError where what is to be undone has other commands than the campaign, which were shown."""
+    changed = made.changed
+    if changed is not None and all(
+        (arm.name, arm.setting) != (changed.arm, changed.setting) for arm in record.arms
+    ):
+        raise MawlError(
+            f"{SETTINGS} and {RECORD} name other commands for arm {changed.arm}, so mawl runs neither",
+            where=str(folder),
+            why="one of these files was changed",
+            cure=f"undo {changed.setting.name} by hand, then remove {SETTINGS}",
+        )
 
 
 def undo_left_in(
@@ -92,11 +108,16 @@ def undo_left_in(
         if folder.is_symlink() or record is None or record.changed is None or is_conducted(folder):
             continue
         sentence = to_undo(record.changed, folder)
+        try:
+            _check_agreed(record, read_campaign(folder), folder)
+        except MawlError as error:
+            left(str(error))
+            continue
         elsewhere = record.machine != this_machine().name or file.stat().st_uid != os.geteuid()
         if elsewhere or dry_run:
             left(sentence + ("; it is of another machine or user" if elsewhere else ""))
             continue
-        if not yes and not (sys.stdin.isatty() and _asked(sentence)):
+        if not yes and not (sys.stdin.isatty() and _asked(record.changed, sentence)):
             left(sentence)
             continue
         try:
@@ -108,8 +129,9 @@ def undo_left_in(
         done(f"the change of {record.changed.setting.name} by arm {record.changed.arm} of {folder}")
 
 
-def _asked(sentence: str) -> bool:
+def _asked(changed: ChangedSetting, sentence: str) -> bool:
     _say(sentence)
+    _say(f"  undo: {printable(str(changed.setting.after))}\n  read back: {printable(changed.setting.check)}")
     return _agreed()
 
 

@@ -238,3 +238,24 @@ def test_commands_are_bounded_in_what_is_kept_of_their_output(file: Path, tmp_pa
     assert (folder / made.output).stat().st_size == 2**20
     assert len(made.printed) == 4000
     assert began <= time.monotonic()
+
+
+def test_commands_that_the_campaign_does_not_name_are_not_run(file: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "c"
+    folder.parent.mkdir()
+    with pytest.raises(NotUndoneError):
+        carried_out(folder, record(file, setting(file, after=f"echo 9 > {file}")), FakeRuns())
+    made = settings_in(folder)
+    assert made.changed is not None
+    hostile = msgspec.structs.replace(made.changed, setting=setting(file, after=f"echo bad > {file}"))
+    write_settings(folder, msgspec.structs.replace(made, changed=hostile))
+    left: list[str] = []
+    undo_left_in(folder.parent, yes=True, dry_run=False, done=pytest.fail, left=left.append)
+    assert len(left) == 1 and "name other commands for arm b, so mawl runs neither" in left[0]
+    with (
+        held(folder),
+        pytest.raises(MawlError, match="so mawl runs neither"),
+        settings_of(folder, read_campaign(folder)),
+    ):
+        pytest.fail("nothing of it may run")
+    assert file.read_text() == "9\n"
