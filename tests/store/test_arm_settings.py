@@ -16,6 +16,7 @@ RECORD = SettingRecord(
     campaign="c",
     machine="bench1",
     directory="/",
+    mark="m",
     holder="h",
     changed=ChangedSetting(
         arm="b",
@@ -50,10 +51,17 @@ def test_the_record_comes_back(tmp_path: Path) -> None:
         (b"", "truncated"),
         (b"[]", "Expected `object`"),
         (b"[" * 10_000, "too deep"),
-        (b'{"campaign": "c", "machine": null, "directory": "/", "changed": {}}', "missing required field"),
-        (b'{"campaign": "c", "machine": null, "directory": "/", "format_version": "2.0"}', "newer than"),
         (
-            b'{"campaign": "c", "machine": null, "directory": "/", "changed": {"arm": "b", "original": '
+            b'{"campaign": "c", "machine": null, "directory": "/", "mark": "m", "changed": {}}',
+            "missing required field",
+        ),
+        (
+            b'{"campaign": "c", "machine": null, "directory": "/", "mark": "m", "format_version": "2.0"}',
+            "newer than",
+        ),
+        (
+            b'{"campaign": "c", "machine": null, "directory": "/", "mark": "m", "changed": {"arm": "b", '
+            b'"original": '
             b'{"exit_status": 0, "printed": ""}, "setting": {"name": "m", "check": "a", "before": "b"}}}',
             "after required, because before is there",
         ),

@@ -83,11 +83,15 @@ class ChangedSetting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SettingRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """``settings.json`` of a campaign; ``holder`` is drawn anew by each process that conducts it."""
+    """``settings.json`` of a campaign.
+
+    ``holder`` is drawn anew by each process that conducts it; ``mark`` once, to find its commands by.
+    """
 
     campaign: str
     machine: str | None
     directory: str
+    mark: str
     holder: str = ""
     format_version: str = SETTING_FORMAT_VERSION
     changed: ChangedSetting | None = None

@@ -225,7 +225,7 @@ class ArmSettings:
         return self._replace_last(**ended._asdict())
 
     def _mark(self, number: int) -> str:
-        return f"{self.record.campaign}-{number}"
+        return f"{self.record.mark}-{number}"
 
     def _replace_last(self, **changes: object) -> SettingCommand:
         *others, last = self.record.commands
@@ -254,7 +254,12 @@ class ArmSettings:
 
 def new_record(campaign: Campaign) -> SettingRecord:
     """The record of a campaign whose arms have changed nothing yet."""
-    return SettingRecord(campaign=campaign.name, machine=campaign.machine.name, directory=campaign.directory)
+    return SettingRecord(
+        campaign=campaign.name,
+        machine=campaign.machine.name,
+        directory=campaign.directory,
+        mark=secrets.token_hex(8),
+    )
 
 
 def as_asked(setting: ArmSetting, reading: CheckReading) -> bool:

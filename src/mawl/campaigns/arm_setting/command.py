@@ -15,7 +15,7 @@ from mawl.measure.kernel import die_with_parent
 from mawl.measure.processes import descendants, kill_marked, signal_all
 
 MARK = "MAWL_SETTING_COMMAND"
-"""The variable by which a command is found after mawl was killed: the campaign's name and its number."""
+"""The variable by which a command is found after mawl was killed: the campaign's mark and its number."""
 
 GRACE_SECONDS = 2.0
 """Between SIGTERM and SIGKILL for a command that takes too long."""
