@@ -101,5 +101,6 @@ KINDS: Mapping[str, Kind] = {
     **{f"answer {name}": partial(_answer, name) for name in ("yes", "not-known", "cluster-no")},
     "comparison": lambda _: comparison.render(compare(*pair([0.98, 1.01, 1.0, 1.02, 0.99], [1.2, 1.21]))),
     "campaign": lambda _: campaign.render(CAMPAIGNS["ab"]()),
+    "search for sessions": lambda _: campaign.render(CAMPAIGNS["find-sessions"]()),
     "library": _library,
 }

@@ -242,6 +242,11 @@ def test_one_page_prints_on_one_page_and_everything_on_several(
     page.pdf(path=str(tmp_path / "one.pdf"), format="A4")
     assert pages_of(tmp_path / "one.pdf") == 1 and pages_of(tmp_path / "all.pdf") > 5
     assert page.locator("html.one-page, html.printing").count() == 0
+    page.evaluate("document.documentElement.classList.add('one-page')")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    box = page.locator("#chart-lead img").bounding_box()
+    assert box["width"] > 600 and box["height"] < 200, "low, and as wide as the sheet"
 
 
 @pytest.mark.parametrize("width", [390, 768, 1440])

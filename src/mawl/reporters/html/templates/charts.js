@@ -81,13 +81,17 @@
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
   // On paper a chart is a picture as wide as .printing says: the browser does not wait for a canvas.  A chart
-  // of many rows is drawn lower, so that it fits a sheet; the style sheet shrinks what is higher still.
-  const SHEET_PIXELS = 750, LEAST_ROW_PIXELS = 11;
+  // of many rows is drawn lower, so that it fits a sheet; the style sheet shrinks what is higher still.  The
+  // chart of a report on one sheet leaves room for the table.
+  const SHEET_PIXELS = 750, LEAST_ROW_PIXELS = 11, ONE_PAGE_PIXELS = 170;
   let heights = [];
   const lower = (model) => {
-    if (!(model.height > SHEET_PIXELS)) return;
+    const {start, end} = model.y_range;
+    const one_page = document.documentElement.classList.contains("one-page");
+    const most = one_page ? ONE_PAGE_PIXELS : Math.max(SHEET_PIXELS, LEAST_ROW_PIXELS * Math.abs(end - start));
+    if (!(model.height > (one_page ? most : SHEET_PIXELS))) return;
     heights.push([model, model.height]);
-    model.height = Math.min(model.height, Math.max(SHEET_PIXELS, LEAST_ROW_PIXELS * Math.abs(model.y_range.end - model.y_range.start)));
+    model.height = Math.min(model.height, most);
   };
   const places = () => Array.from(document.querySelectorAll(".chart"));
   addEventListener("beforeprint", () => {
