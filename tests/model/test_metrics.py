@@ -87,9 +87,10 @@ def test_no_entry_is_about_nothing() -> None:
     earlier = msgspec.structs.replace(first, started_at=1e9, ended_at=1e9 + 60)
     busy = judged({}, smt="off")
     nights = summary_of(facts(kind="imported"), [earlier, *others], samples=samples(60, IDLE))
+    powered = summary_of(facts(), jobs(), samples=samples(60, IDLE | {"energy.package-0.joules": 50.0}))
     known = {
         f"{path[0]}.*" if path[0] in ("missing", "remarks") else ".".join(generalised(path))
-        for summary in (whole, few, nothing, unseen, apart, several, nights, busy)
+        for summary in (whole, few, nothing, unseen, apart, several, nights, busy, powered)
         for path in leaves(summary)
     }
     rows = {f"signature.{row.name}" for row in SIGNATURE}
