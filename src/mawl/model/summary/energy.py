@@ -49,6 +49,4 @@ class Energy(msgspec.Struct, kw_only=True):
     ]
     mean_watts: Annotated[Number | None, watts("That energy over known_seconds.", WHAT_IS_COUNTED)]
     joules_per_job: Annotated[Number | None, joules("That energy divided by the jobs that count.", PER_JOB)]
-    domain: Annotated[
-        dict[str, EnergyDomain], block("Counters and meters by name.", WHAT_IS_COUNTED, member="domain")
-    ]
+    domain: Annotated[dict[str, EnergyDomain], block(member="domain")]
