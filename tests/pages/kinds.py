@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
-from mawl.analysis.comparison.compare import compare
+from mawl.analysis.comparison.compare import compare, compare_many
 from mawl.analysis.view import StoredView
 from mawl.reporters.campaign import html as campaign
 from mawl.reporters.comparison import html as comparison
@@ -24,7 +24,7 @@ from mawl.server.application import create_app
 from mawl.server.standard import standard
 from mawl.store import open_run
 from tests.fakes.answered import every_record
-from tests.fakes.compared_runs import pair
+from tests.fakes.compared_runs import pair, side
 from tests.fakes.found_campaigns import EVERY as CAMPAIGNS
 from tests.fakes.hostile_run import write_hostile_run
 from tests.fakes.nightly_logs import nightly
@@ -90,6 +90,10 @@ def _answer(name: str, folder: Path) -> str:
     return answer.render(every_record()[name])
 
 
+def _campaign(name: str, folder: Path) -> str:
+    return campaign.render(CAMPAIGNS[name]())
+
+
 KINDS: Mapping[str, Kind] = {
     "run": lambda folder: run_page(write_synthetic_run(folder / "run", jobs=71, nodes=1, seconds=900)),
     "cluster": lambda folder: run_page(write_synthetic_run(folder / "run", jobs=40, nodes=4, seconds=600)),
@@ -100,7 +104,9 @@ KINDS: Mapping[str, Kind] = {
     "import of nights": _nights,
     **{f"answer {name}": partial(_answer, name) for name in ("yes", "not-known", "cluster-no")},
     "comparison": lambda _: comparison.render(compare(*pair([0.98, 1.01, 1.0, 1.02, 0.99], [1.2, 1.21]))),
-    "campaign": lambda _: campaign.render(CAMPAIGNS["ab"]()),
-    "search for sessions": lambda _: campaign.render(CAMPAIGNS["find-sessions"]()),
+    "comparison of many": lambda _: comparison.render_matrix(
+        compare_many([side(name, [1.0], first=at) for at, name in enumerate("abc")])
+    ),
+    **{f"campaign {name}": partial(_campaign, name) for name in CAMPAIGNS},
     "library": _library,
 }

@@ -11,6 +11,7 @@ from bokeh.models import ColumnDataSource
 from bokeh.models.annotations import BoxAnnotation, Span
 from bokeh.models.renderers import GlyphRenderer
 
+from mawl.analysis.campaign.knee import knee_of
 from mawl.analysis.comparison.compare import compare
 from mawl.reporters.campaign import html, markdown, text
 from mawl.reporters.campaign import json as campaign_json
@@ -21,7 +22,7 @@ from mawl.reporters.html.colours import light
 from mawl.reporters.markup import escaped
 from mawl.units import format_rate, format_seconds
 from tests.fakes.compared_runs import pair
-from tests.fakes.found_campaigns import EVERY, comparison, repeats, scaling, search_for_sessions
+from tests.fakes.found_campaigns import EVERY, SEARCH, comparison, repeats, scaling, search_for_sessions
 
 
 def data(plot: Any, name: str) -> dict[str, list[Any]]:
@@ -120,9 +121,20 @@ def test_title_sign_and_chart_stand_before_the_folded_parts(make: Any) -> None:
     assert f"finding {found.sentence} outcome" in " ".join(text.render(said).split())
 
 
-def test_a_campaign_that_was_stopped_says_so_first() -> None:
+def test_a_campaign_that_was_stopped_says_so_first_and_how_to_go_on() -> None:
     said = msgspec.structs.replace(repeats(), outcome="interrupted")
     assert finding(said).sentence.startswith("Interrupted after 5 of 5 runs: measured: elapsed ")
+    assert finding(said).next_step == "go on with it: mawl run --continue FOLDER"
+
+
+def test_a_search_that_was_stopped_does_not_say_that_it_reached_its_bound() -> None:
+    whole = search_for_sessions()
+    few = [run for run in whole.session_runs if run.sessions < 3]
+    said = msgspec.structs.replace(whole, session_runs=few, knee=knee_of(few, SEARCH), outcome="interrupted")
+    assert said.knee is not None and said.knee.beyond == "at least"
+    for form in (html.render(said), text.render(said), markdown.render(said)):
+        assert "at least 2 sessions are carried" in " ".join(form.split())
+        assert "to go no further" not in form
 
 
 def test_nothing_is_drawn_where_no_run_is_finished() -> None:

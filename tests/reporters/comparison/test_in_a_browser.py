@@ -112,7 +112,7 @@ def test_every_chart_draws_and_time_is_one_axis(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", EVERY)
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (768, "light"), (1440, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1440, "light")])
 def test_every_campaign_shows_its_finding_and_chart_and_fits_the_screen(
     tmp_path: Path, kind: str, width: int, scheme: str
 ) -> None:

@@ -44,7 +44,7 @@ def title(found: CampaignFound) -> str:
 def head(found: CampaignFound) -> list[Line]:
     """Short names and sentences: how far it is, what was found, what to know."""
     lines: list[Line] = [("finding", finding(found).sentence), ("outcome", _outcome(found))]
-    if found.knee is not None:
+    if found.knee is not None and settled(found):
         lines += _knee(found.knee)
     if found.smt_sentence is not None:
         lines.append(("SMT", found.smt_sentence))
@@ -73,6 +73,11 @@ def tables(found: CampaignFound) -> list[ComparisonTable]:
 def run_tables(found: CampaignFound) -> list[ComparisonTable]:
     """Modes of hardware threads, settings that arms changed, and the runs, as far as there are any."""
     return [table for table in (_modes(found), _settings(found), _runs(found)) if table.rows]
+
+
+def settled(found: CampaignFound) -> bool:
+    """Whether a search for sessions went on until something ended it, or runs speak against more."""
+    return found.outcome == "completed" or (found.knee is not None and found.knee.beyond != "at least")
 
 
 def _knee(knee: Knee) -> list[Line]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from mawl.analysis.campaign.knee import Knee
 from mawl.analysis.campaign.results import ELAPSED, ArmFound, CampaignFound, FigureSpread
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
@@ -23,7 +21,12 @@ def finding(found: CampaignFound) -> Finding:
     if found.kind != "find-sessions":
         runs = f"{found.finished} of {counted_noun(len(found.slots), 'run')}"
     made = f"{capital(found.outcome)} after {runs}"
-    return msgspec.structs.replace(said, sentence=f"{made}: {said.sentence[:1].lower()}{said.sentence[1:]}")
+    step = said.next_step
+    if found.outcome == "interrupted":
+        verb = "tune search" if found.kind == "search" else "run"
+        step = f"go on with it: mawl {verb} --continue FOLDER"
+    sentence = f"{made}: {said.sentence[:1].lower()}{said.sentence[1:]}"
+    return Finding(sign=said.sign, sentence=sentence, next_step=step)
 
 
 def elapsed_of(arm: ArmFound) -> FigureSpread | None:

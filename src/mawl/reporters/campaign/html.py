@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from mawl.analysis.campaign.results import CampaignFound
 from mawl.reporters.campaign.charts import scaling_chart, slowdown_chart
-from mawl.reporters.campaign.content import QUESTIONS, head, run_tables, scaled, spread, tried
+from mawl.reporters.campaign.content import QUESTIONS, head, run_tables, scaled, settled, spread, tried
 from mawl.reporters.campaign.finding import elapsed_of, finding
 from mawl.reporters.comparison import html as comparison_html
 from mawl.reporters.comparison.dots import runs_chart, strip_chart
@@ -29,7 +31,8 @@ def render(found: CampaignFound) -> str:
             runs_chart(comparison),
             comparison_html.parts(comparison, run_tables(found)),
         )
-    on = [*dict.fromkeys(arm.workload for arm in found.arms), found.machine.cpu_model or found.machine.name]
+    workloads = {arm.workload for arm in found.arms}
+    on = [*(workloads if len(workloads) == 1 else ()), found.machine.cpu_model or found.machine.name]
     whole = [QUESTIONS[found.kind], *(fact for fact in on if fact), *facts]
     return found_page(finding(found), whole, _cards(found), lead(found), _parts(found))
 
@@ -55,18 +58,22 @@ def _cards(found: CampaignFound) -> list[Card]:
         return cards
     last = arms[-1]
     if found.kind == "find-sessions":
-        if found.knee is not None and found.knee.reason:
+        if found.knee is not None and found.knee.reason and settled(found):
             cards.append(Card("What speaks against more?", "", "", [capital(found.knee.reason) + "."]))
     else:
         cards.append(comparison_html.carried(last.answers))
         cards.append(Card("What limits it?", capital(counts(last.limits)), "", [_in_all(last.runs)]))
     made = sum(arm.completed for arm in arms)
+    every = sum(arm.runs for arm in arms)
+    statuses = Counter({word: 0 for arm in arms for word, _ in arm.validity})
+    for arm in arms:
+        statuses.update(dict(arm.validity))
     cards.append(
         comparison_html.believed(
             [word for arm in arms for word, _ in arm.validity],
-            f"{made} of {sum(arm.runs for arm in arms)}",
+            f"{made} of {every}",
             "runs completed",
-            [f"{capital(counts(last.validity))}." if len(last.validity) > 1 else _in_all(last.runs)],
+            [f"{capital(counts(statuses.most_common()))}." if len(statuses) > 1 else _in_all(every)],
             "The runs",
         )
     )

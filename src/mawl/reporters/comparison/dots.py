@@ -65,12 +65,11 @@ def runs_chart(comparison: Comparison) -> Chart | None:
     keys.append(Key("mean of the reference", "ink", "dashed"))
     if ends:
         _whiskers(plot, "interval", [0.0], [ends[0]], [ends[1]])
-    mark = plot.scatter(
-        [some.change_ratio], [0.0], marker="diamond", size=15, color=light("ink"), name="mean"
-    )
+    if len(sides[1]) > 1:
+        mark = plot.scatter([some.change_ratio], [0.0], marker="diamond", size=15, color=light("ink"))
+        mark.level = "overlay"
     keys.append(Key(f"{change_of(some)} ({span_of(some)})", "ink", "line"))
     points = plot.scatter("change", "row", size=11, alpha=0.8, color="color", source=source)
-    mark.level = "overlay"
     plot.xaxis.axis_label = "real time per job against the reference"
     hover(plot, points, [("run", "@run"), ("real time per job", "@said"), ("against the reference", "@part")])
     return Chart(

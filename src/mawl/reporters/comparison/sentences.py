@@ -36,9 +36,8 @@ def head(comparison: Comparison) -> list[Line]:
     if comparison.basis == "runs":
         if comparison.statement is not None and comparison.statement.verdict != "not judged":
             lines.append(("differs", _named(comparison)))
-        lines.append(
-            ("limit", f"{counts(comparison.reference.limits)} -> {counts(comparison.candidate.limits)}")
-        )
+        limits = dict.fromkeys(counts(side.limits) for side in (comparison.reference, comparison.candidate))
+        lines.append(("limit", " -> ".join(limits)))
     if comparison.links is not None:
         lines.append(("links", comparison.links.sentence))
     lines += [(obstacle.severity, obstacle.sentence) for obstacle in comparison.obstacles]
