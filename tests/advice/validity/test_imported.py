@@ -1,4 +1,4 @@
-"""What the rules say of an imported run is true of files, and each cure can be followed."""
+"""What the rules say of an imported run is true of files, and each fix can be followed."""
 
 from __future__ import annotations
 
