@@ -5,14 +5,14 @@ from __future__ import annotations
 from mawl.analysis.campaign.knee import Knee
 from mawl.analysis.campaign.results import ELAPSED, ArmFound, CampaignFound, FigureSpread
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
-from mawl.reporters.comparison.finding import UNFIT, Finding, capital
+from mawl.reporters.comparison.finding import UNFIT, Headline, capital
 from mawl.reporters.comparison.finding import finding as comparison_finding
 from mawl.units import counted_noun, format_change, format_ratio, format_seconds
 
 FIT = "fit this machine"
 
 
-def finding(found: CampaignFound) -> Finding:
+def finding(found: CampaignFound) -> Headline:
     """The headline; of a campaign that is not whole it begins with how far it came."""
     said = _whole(found)
     if found.outcome == "completed":
@@ -26,7 +26,7 @@ def finding(found: CampaignFound) -> Finding:
         verb = "tune search" if found.kind == "search" else "run"
         step = f"go on with it: mawl {verb} --continue FOLDER"
     sentence = f"{made}: {said.sentence[:1].lower()}{said.sentence[1:]}"
-    return Finding(sign=said.sign, sentence=sentence, next_step=step)
+    return Headline(sign=said.sign, sentence=sentence, next_step=step)
 
 
 def elapsed_of(arm: ArmFound) -> FigureSpread | None:
@@ -34,60 +34,60 @@ def elapsed_of(arm: ArmFound) -> FigureSpread | None:
     return next((one for one in arm.figures if one.name == ELAPSED), None)
 
 
-def _whole(found: CampaignFound) -> Finding:
+def _whole(found: CampaignFound) -> Headline:
     if found.comparison is not None:
         return comparison_finding(found.comparison)
     if found.kind in ("ab", "smt"):
         why = found.smt_sentence or found.comparison_reason or "the arms are not compared"
-        return Finding(sign="undecided", sentence=f"Undecided: {why}")
+        return Headline(sign="undecided", sentence=f"Undecided: {why}")
     if found.kind == "find-sessions":
         return _sessions(found.knee)
     if found.kind == "scaling":
         return _scaling(found)
     if found.kind == "search":
         arms = counted_noun(len(found.arms), "arm")
-        return Finding(sign="undecided", sentence=f"Undecided here: figures of {arms} of a search")
+        return Headline(sign="undecided", sentence=f"Undecided here: figures of {arms} of a search")
     return _repeats(found.arms[0])
 
 
-def _repeats(arm: ArmFound) -> Finding:
+def _repeats(arm: ArmFound) -> Headline:
     elapsed = elapsed_of(arm)
     if elapsed is None:
-        return Finding(sign="undecided", sentence="Undecided: no run has an elapsed time")
+        return Headline(sign="undecided", sentence="Undecided: no run has an elapsed time")
     runs = counted_noun(elapsed.runs, "run")
     if elapsed.low is None or elapsed.high is None:
         between = f"{format_seconds(elapsed.lowest)} to {format_seconds(elapsed.highest)}"
-        return Finding(
+        return Headline(
             sign="undecided",
             sentence=f"Undecided: elapsed {between} in {runs}, too few for an interval",
             next_step=f"make {FEWEST_RUNS} runs (--repeat {FEWEST_RUNS})",
         )
     ends = f"{format_seconds(elapsed.low)} to {format_seconds(elapsed.high)}"
-    return Finding(
+    return Headline(
         sign="measured",
         sentence=f"Measured: elapsed {format_seconds(elapsed.mean)} (95 % interval {ends}), mean of {runs}",
         next_step=None if {word for word, _ in arm.validity} == {"publishable"} else UNFIT,
     )
 
 
-def _sessions(knee: Knee | None) -> Finding:
+def _sessions(knee: Knee | None) -> Headline:
     if knee is None:
-        return Finding(sign="undecided", sentence="Undecided: no run is finished")
+        return Headline(sign="undecided", sentence="Undecided: no run is finished")
     if knee.sessions is None:
-        return Finding(sign="undecided", sentence=f"Undecided: no number is carried, {knee.reason}")
+        return Headline(sign="undecided", sentence=f"Undecided: no number is carried, {knee.reason}")
     sessions = counted_noun(knee.sessions, "session")
     if knee.beyond:
-        return Finding(sign="undecided", sentence=f"Undecided: {knee.beyond} {sessions} are carried")
+        return Headline(sign="undecided", sentence=f"Undecided: {knee.beyond} {sessions} are carried")
     if knee.low is None or knee.high is None:
-        return Finding(sign="measured", sentence=f"Measured: {sessions} {FIT} (no interval)")
+        return Headline(sign="measured", sentence=f"Measured: {sessions} {FIT} (no interval)")
     between = f"95 % interval {knee.low} to {knee.high}"
-    return Finding(sign="measured", sentence=f"Measured: {sessions} {FIT} ({between})")
+    return Headline(sign="measured", sentence=f"Measured: {sessions} {FIT} ({between})")
 
 
-def _scaling(found: CampaignFound) -> Finding:
+def _scaling(found: CampaignFound) -> Headline:
     rows = [row for row in found.scaling if row.speedup is not None]
     if len(rows) < 2:
-        return Finding(sign="undecided", sentence="Undecided: it takes finished runs on two numbers of nodes")
+        return Headline(sign="undecided", sentence="Undecided: it takes runs on two numbers of nodes")
     first, last = rows[0], rows[-1]
     said = (
         f"Measured: {last.nodes} nodes give {format_ratio(last.speedup or 0.0)} times the throughput of "
@@ -99,7 +99,7 @@ def _scaling(found: CampaignFound) -> Finding:
     if last.elapsed_ratio is not None:
         notes.append(f"elapsed time {format_change(last.elapsed_ratio - 1.0)}")
     few = max(row.runs for row in rows) == 1
-    return Finding(
+    return Headline(
         sign="measured",
         sentence=", ".join([said, *notes, *(["one run each shows no noise"] if few else [])]),
         next_step="repeat each number of nodes (--repeat 3) to see the noise" if few else None,

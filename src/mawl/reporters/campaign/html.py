@@ -11,7 +11,7 @@ from mawl.reporters.campaign.finding import elapsed_of, finding
 from mawl.reporters.comparison import html as comparison_html
 from mawl.reporters.comparison.dots import runs_chart, strip_chart
 from mawl.reporters.comparison.finding import capital
-from mawl.reporters.comparison.page import Part, found_page
+from mawl.reporters.comparison.page import PagePart, found_page
 from mawl.reporters.comparison.sentences import counts
 from mawl.reporters.html.charts.frame import Chart
 from mawl.reporters.html.sections.verdict import Card
@@ -125,17 +125,17 @@ def _number(found: CampaignFound) -> Card:
     )
 
 
-def _parts(found: CampaignFound) -> list[Part]:
+def _parts(found: CampaignFound) -> list[PagePart]:
     listed = fill("facts.html", facts=[line for line in head(found) if line[0] != "finding"])
     alone = len(found.arms) == 1
     numbers = [table for table in (tried(found), scaled(found)) if table.rows]
     spreads = [spread(arm, alone=alone) for arm in found.arms if arm.figures]
     return [
-        Part("numbers", "Number by number", "Numbers", tables=numbers),
-        Part(
+        PagePart("numbers", "Number by number", "Numbers", tables=numbers),
+        PagePart(
             "trust", "Trust: the runs, and what was said of them", "Trust", [listed], tables=run_tables(found)
         ),
-        Part("figures", "All figures over the runs", "Figures", tables=spreads),
+        PagePart("figures", "All figures over the runs", "Figures", tables=spreads),
     ]
 
 

@@ -6,14 +6,14 @@ import msgspec
 
 from mawl.analysis.campaign.results import CampaignFound
 from mawl.reporters.campaign.finding import finding
-from mawl.reporters.comparison.finding import Finding
+from mawl.reporters.comparison.finding import Headline
 from mawl.reporters.comparison.json import indented
 
 
 class PrintedCampaign(CampaignFound, frozen=True, kw_only=True):
     """A campaign with its headline."""
 
-    finding: Finding
+    finding: Headline
 
 
 def render(found: CampaignFound) -> str:

@@ -23,7 +23,7 @@ SHAPE_ONLY = "per core and in shape only; the machines of a published result are
 UNFIT = "before you publish it, fix what the checks of its runs found; mawl report RUN lists them"
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class Headline(msgspec.Struct, frozen=True, kw_only=True):
     """The headline: its sign, a sentence that begins with it, and what to do next (None: nothing)."""
 
     sign: Sign
@@ -31,11 +31,11 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     next_step: str | None = None
 
 
-def finding(comparison: Comparison) -> Finding:
+def finding(comparison: Comparison) -> Headline:
     """The headline of candidate against reference."""
     sign, said = verdict(comparison)
     sides = f"{comparison.candidate.label} against {comparison.reference.label}"
-    return Finding(sign=sign, sentence=f"{capital(sign)}: {sides}, {said}", next_step=_next_step(comparison))
+    return Headline(sign=sign, sentence=f"{capital(sign)}: {sides}, {said}", next_step=_next_step(comparison))
 
 
 def verdict(comparison: Comparison) -> tuple[Sign, str]:

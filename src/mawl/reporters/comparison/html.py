@@ -10,9 +10,9 @@ from markupsafe import Markup
 from mawl.analysis.comparison.compare import ComparedPair, Comparison, Matrix, SideFacts
 from mawl.reporters.comparison.charts import effect_charts, matrix_charts, pair_charts
 from mawl.reporters.comparison.dots import runs_chart
-from mawl.reporters.comparison.finding import Finding, Sign, capital, finding, span_of, verdict
+from mawl.reporters.comparison.finding import Headline, Sign, capital, finding, span_of, verdict
 from mawl.reporters.comparison.over_time import charts_over_time, lines_over_time
-from mawl.reporters.comparison.page import TONES, Part, found_page
+from mawl.reporters.comparison.page import TONES, PagePart, found_page
 from mawl.reporters.comparison.papers import paper_tables
 from mawl.reporters.comparison.sentences import against, counts, head, unlike
 from mawl.reporters.comparison.tables import (
@@ -100,31 +100,31 @@ def believed(statuses: Iterable[str], figure: str, measures: str, lines: Sequenc
     return Card("Can it be believed?", answer, standing, list(lines), figure, measures, more=("trust", more))
 
 
-def parts(comparison: Comparison, runs: Sequence[ComparisonTable] = ()) -> list[Part]:
+def parts(comparison: Comparison, runs: Sequence[ComparisonTable] = ()) -> list[PagePart]:
     """What lies folded below the first screen, in the order in which people ask; ``runs`` of a campaign."""
     first = lead(comparison)
     over_time = charts_over_time(lines_over_time(comparison)) if comparison.basis == "runs" else []
     zoom = [paragraph(WHICH_RUNS), fill("zoom.html")] if any(one.figure for one in over_time) else []
     return [
-        Part(
+        PagePart(
             "effects",
             "What changed: programs, and where the time went",
             "What changed",
             charts=effect_charts(comparison),
             tables=_filled(programs(comparison), places(comparison)),
         ),
-        Part("trust", "Trust: the runs, and what else differs", "Trust", _doubts(comparison), tables=runs),
-        Part(
+        PagePart("trust", "Trust: runs, and what else differs", "Trust", _doubts(comparison), tables=runs),
+        PagePart(
             "summary",
             "The tables and bars of the papers",
             "Papers",
             charts=[one for one in pair_charts(comparison) if first is None or one.name != first.name],
             aside=paper_tables(comparison),
         ),
-        Part("figures", "All figures", "Figures", tables=_filled(figures(comparison))),
-        Part("shape", "Per core and in shape", "Shape", tables=_filled(shape(comparison))),
-        Part("roles", "Latency by role", "Roles", tables=_filled(roles(comparison))),
-        Part("timeline", "Both sides over time", "Timeline", zoom, over_time),
+        PagePart("figures", "All figures", "Figures", tables=_filled(figures(comparison))),
+        PagePart("shape", "Per core and in shape", "Shape", tables=_filled(shape(comparison))),
+        PagePart("roles", "Latency by role", "Roles", tables=_filled(roles(comparison))),
+        PagePart("timeline", "Both sides over time", "Timeline", zoom, over_time),
     ]
 
 
@@ -139,9 +139,9 @@ def render_matrix(matrix: Matrix) -> str:
         [_pair(pair) for pair in matrix.pairs[:MOST_CARDS]],
         charts[0] if charts else None,
         [
-            Part("against", f"Each side against {matrix.reference}", "Against the first", [listed]),
-            Part("throughput", "Time and throughput", "Throughput", tables=[throughput]),
-            Part("systems", "The sides", "Sides", tables=[systems]),
+            PagePart("against", f"Each side against {matrix.reference}", "Against the first", [listed]),
+            PagePart("throughput", "Time and throughput", "Throughput", tables=[throughput]),
+            PagePart("systems", "The sides", "Sides", tables=[systems]),
         ],
     )
 
@@ -189,13 +189,13 @@ def _doubts(comparison: Comparison) -> list[Markup]:
     return found
 
 
-def _finding_of_many(matrix: Matrix) -> Finding:
+def _finding_of_many(matrix: Matrix) -> Headline:
     """How many sides are better, worse and so on; one sign where all have it."""
     signs = Counter(_sign(pair) for pair in matrix.pairs)
     listed = ", ".join(f"{count} {sign}" for sign, count in signs.items())
     sign: Sign = next(iter(signs)) if len(signs) == 1 else "mixed"
     said = f"{capital(sign)}: {counted_noun(len(matrix.pairs), 'side')} against {matrix.reference}"
-    return Finding(sign=sign, sentence=said if len(signs) == 1 else f"{said}, {listed}")
+    return Headline(sign=sign, sentence=said if len(signs) == 1 else f"{said}, {listed}")
 
 
 def _sign(pair: ComparedPair) -> Sign:

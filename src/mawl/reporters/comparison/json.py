@@ -7,13 +7,13 @@ import msgspec
 from mawl.analysis.comparison.compare import ComparedPair, Comparison, Matrix
 from mawl.analysis.comparison.matrix import MatrixRow
 from mawl.printable import printable_json
-from mawl.reporters.comparison.finding import Finding, finding
+from mawl.reporters.comparison.finding import Headline, finding
 
 
 class PrintedComparison(Comparison, frozen=True, kw_only=True):
     """A comparison with its headline."""
 
-    finding: Finding
+    finding: Headline
 
 
 class PrintedPair(ComparedPair, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from mawl.reporters.comparison.finding import Finding, Sign, capital
+from mawl.reporters.comparison.finding import Headline, Sign, capital
 from mawl.reporters.comparison.tables import ComparisonTable
 from mawl.reporters.html.charts.frame import Chart
 from mawl.reporters.html.embed import Embedded, embedded
@@ -32,7 +32,7 @@ NAMES = {"folder", "outcome", "judged", "limit", "fabric"}
 """Heads of columns that hold sentences or names and not figures."""
 
 
-class Part(NamedTuple):
+class PagePart(NamedTuple):
     """A folded part: anchor, heading, name in the contents, and what it holds in this order.
 
     Tables ``aside`` lie next to each other where there is room, and are all that one printed page keeps of
@@ -54,11 +54,11 @@ class Part(NamedTuple):
 
 
 def found_page(
-    found: Finding,
+    found: Headline,
     facts: Sequence[str],
     cards: Sequence[Card],
     lead: Chart | None,
-    parts: Sequence[Part],
+    parts: Sequence[PagePart],
 ) -> str:
     """The page: ``facts`` stand in one line under the title, ``lead`` is the chart of the first screen."""
     terms = Terms()
@@ -84,7 +84,7 @@ def found_page(
     )
 
 
-def _part(one: Part, terms: Terms, drawn: Embedded) -> Markup:
+def _part(one: PagePart, terms: Terms, drawn: Embedded) -> Markup:
     content = [*one.first, *(chart_of(chart, drawn.places) for chart in one.charts)]
     if one.aside:
         content.append(beside(*(table_of(made, terms, narrow=True) for made in one.aside)))
