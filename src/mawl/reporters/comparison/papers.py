@@ -20,7 +20,7 @@ FAST = 1e9
 """Rates are in GB/s where the highest of a table is at least this many bytes per second."""
 
 
-class PaperTable(NamedTuple):
+class PairTable(NamedTuple):
     """A table: anchor, title, the papers that print it, and a short head for each figure (path to head)."""
 
     name: str
@@ -30,7 +30,7 @@ class PaperTable(NamedTuple):
 
 
 TABLES = (
-    PaperTable(
+    PairTable(
         "paper-times",
         "time and memory",
         "as Table 2 of dl980-ioscale-2014 and Table 1 of power-e880-2016: sums over the jobs",
@@ -41,7 +41,7 @@ TABLES = (
             "time.memory_bytes": "memory",
         },
     ),
-    PaperTable(
+    PairTable(
         "paper-ratios",
         "CPU over real time of the jobs",
         "as Table 3 of dl980-ioscale-2014",
@@ -51,7 +51,7 @@ TABLES = (
             "cpu_real_ratio.range": "range",
         },
     ),
-    PaperTable(
+    PairTable(
         "paper-throughput",
         "elapsed time and device throughput",
         "as the results of power-s822-2015 and power-e880-2017",
@@ -71,7 +71,7 @@ def paper_tables(comparison: Comparison) -> list[ComparisonTable]:
     return [_table(one, figures, comparison) for one in TABLES if set(one.heads) & set(figures)]
 
 
-def _table(of: PaperTable, figures: dict[str, FigureChange], comparison: Comparison) -> ComparisonTable:
+def _table(of: PairTable, figures: dict[str, FigureChange], comparison: Comparison) -> ComparisonTable:
     shown = [figures[path] for path in of.heads if path in figures]
     units = [unit_of(row, shown) for row in shown]
     sides: Sequence[tuple[str, Callable[[FigureChange], float | None]]] = (
