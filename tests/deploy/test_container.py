@@ -85,6 +85,22 @@ def test_a_user_that_the_cluster_chose_runs_it_too(builder: ImageBuilder, contai
     assert facts_of(builder, container, user="1000650000:0")["outcome"] == "completed"
 
 
+@needs.marks(needs.program("runc"))
+def test_it_runs_under_an_oci_runtime_with_the_limits_of_the_engine(builder: ImageBuilder) -> None:
+    limits = ("--memory", str(MEMORY_BYTES), "--cpu-period", "100000", "--cpu-quota", "150000")
+    name = builder.call("from", "--pull-never", "--cap-drop", "ALL", *limits, IMAGE).strip()
+    runtime = ("run", "--isolation", "oci", "--runtime", "runc", name, "--")
+    try:
+        builder.call(*runtime, "mawl", "run", "nano")
+        facts = json.loads(builder.call(*runtime, "cat", "/runs/latest/run.json"))
+    finally:
+        builder.call("rm", name)
+    assert facts["outcome"] == "completed"
+    assert facts["settings"]["container_memory_limit_bytes"] == MEMORY_BYTES
+    assert facts["settings"]["container_cpu_quota_cores"] == QUOTA_CORES
+    assert facts["settings"]["container"] == "podman"  # buildah leaves the marks of its sister
+
+
 def test_the_entry_point_is_mawl_and_the_roles_are_where_volumes_go(builder: ImageBuilder) -> None:
     image = json.loads(builder.call("inspect", "--type", "image", IMAGE))["OCIv1"]["config"]
     assert image["Entrypoint"] == ["mawl"] and image["User"] == "10001:0"
