@@ -6,9 +6,10 @@ import dataclasses
 
 import pytest
 
-from mawl.config.published import published
+from mawl.config.published import published, published_result
 from mawl.simulation.error_range import MOST_FITTED_ERROR_RATIO, PAPERS_HIGH_RATIO, PAPERS_LOW_RATIO
 from mawl.whatif import published_rows, published_text
+from mawl.whatif.held_out import HELD_OUT
 from mawl.whatif.published_forecast import FITTED, FittedNumbers
 from mawl.whatif.published_rows import FITTED_ON, direction, pairs, published_figures, rows
 from tools import published_fit, published_table
@@ -22,14 +23,14 @@ def test_at_most_six_numbers_are_fitted_on_the_two_systems_only() -> None:
 
 
 def test_no_last_step_of_the_fit_betters_the_constants() -> None:
-    least = published_fit.cost(FITTED)
+    least = published_fit.cost(FITTED, published_fit.systems())
     step = published_fit.FIRST_STEP
     while step / 2 >= published_fit.LAST_STEP:
         step /= 2
     for name in vars(FITTED):
         for factor in (1 + step, 1 / (1 + step)):
             trial = published_fit.moved(FITTED, name, factor)
-            assert published_fit.cost(trial) >= least - 1e-9, name
+            assert published_fit.cost(trial, published_fit.systems()) >= least - 1e-9, name
 
 
 def test_times_of_systems_that_the_fit_has_not_seen_lie_in_the_range_for_other_systems() -> None:
@@ -46,7 +47,19 @@ def test_times_of_systems_that_the_fit_has_not_seen_lie_in_the_range_for_other_s
 
 @pytest.mark.long(minutes=2)
 def test_the_fit_finds_the_constants_again() -> None:
-    assert published_fit.fit() == FITTED
+    assert published_fit.fit(published_fit.systems()) == FITTED
+
+
+@pytest.mark.long(minutes=15)
+def test_the_fits_without_a_paper_find_their_constants_again() -> None:
+    assert published_fit.main(["--held-out"]) == 0
+
+
+def test_numbers_without_a_paper_exist_for_each_paper_with_a_pair_and_see_none_of_its_systems() -> None:
+    assert set(HELD_OUT) == {pair.paper for pair in pairs()}
+    for paper in HELD_OUT:
+        seen = published_fit.others(paper)
+        assert seen and all(published_result(one.result).source != paper for one in seen)
 
 
 def test_every_figure_of_every_paper_has_a_row() -> None:

@@ -6,7 +6,19 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.definitions.figure import Figure, block, count, flag, hourly, listing, rate, seconds, share, text
+from mawl.definitions.figure import (
+    Figure,
+    block,
+    count,
+    flag,
+    hourly,
+    listing,
+    rate,
+    seconds,
+    share,
+    text,
+    unitless,
+)
 from mawl.definitions.metric import FACTS, Metric
 from mawl.model.fields import metrics_of
 from mawl.simulation.system import System
@@ -19,6 +31,7 @@ RANGE = f"{PAGE}, Range"
 PUBLISHED = "docs/design/published.md"
 FORECAST = "docs/design/published-forecasts.md, Question"
 FIT = "docs/design/published-forecasts.md, The fit"
+RULES = "docs/design/published-forecasts.md, Simple rules"
 
 Printed = float | bool | str | dict[str, float]
 """A figure as a paper prints it; of a range ``{low, high}``."""
@@ -147,14 +160,51 @@ class PublishedRow(msgspec.Struct, frozen=True, kw_only=True):
 class PublishedPair(msgspec.Struct, frozen=True, kw_only=True):
     """Two systems that a paper holds against each other, and one figure."""
 
+    paper: Annotated[str, text("Key of the paper that has both.", PUBLISHED)]
     reference: Annotated[str, text("Id of the first system.", FORECAST)]
     candidate: Annotated[str, text("Id of the second system, with a variant behind a slash.", FORECAST)]
     figure: Annotated[str, text("Name of the figure.", FORECAST)]
     published_change_ratio: Annotated[float, share("Second over first, less 1, published.", FORECAST)]
     predicted_change_ratio: Annotated[float | None, share("The same, predicted.", FORECAST)]
+    unseen_change_ratio: Annotated[
+        float | None, share("The same, predicted with numbers fitted without this paper.", RULES)
+    ]
+    amdahl_change_ratio: Annotated[
+        float | None,
+        share("The same by Amdahl's rule; null where the paper does not print CPU and real time.", RULES),
+    ]
+    roofline_change_ratio: Annotated[float | None, share("The same by the roofline of declared work.", RULES)]
+    counted: Annotated[
+        bool,
+        flag(
+            "Whether scores count it: not where it follows from the jobs alone, or says another twice.", RULES
+        ),
+    ]
     right: Annotated[
         bool | None, flag("Whether both go the same way; below 0.05 is neither up nor down.", FORECAST)
     ]
+
+
+class PublishedScore(msgspec.Struct, frozen=True, kw_only=True):
+    """How far forecasts of pairs are off, model and simple rules: the mean of |ln(predicted/published)|."""
+
+    paper: Annotated[str | None, text("Key of the paper; null for all.", PUBLISHED)]
+    figures: Annotated[int, count("Counted figures of pairs.", RULES)]
+    model_error: Annotated[float, unitless("Of the model.", RULES)]
+    unseen_error: Annotated[float, unitless("Of the model with numbers fitted without this paper.", RULES)]
+    no_change_error: Annotated[float, unitless("Of a forecast that nothing changes.", RULES)]
+    amdahl_error: Annotated[float, unitless("Of Amdahl's rule; no change where it says nothing.", RULES)]
+    roofline_error: Annotated[float, unitless("Of the roofline of declared work.", RULES)]
+
+    @property
+    def best_rule(self) -> tuple[str, float]:
+        """The nearest of the simple rules, and how far it is off."""
+        rules = {
+            "no change": self.no_change_error,
+            "Amdahl's rule": self.amdahl_error,
+            "the roofline": self.roofline_error,
+        }
+        return min(rules.items(), key=lambda rule: rule[1])
 
 
 class PublishedFit(msgspec.Struct, frozen=True, kw_only=True):
@@ -172,6 +222,7 @@ class PublishedForecasts(msgspec.Struct, frozen=True, kw_only=True):
 
     rows: list[PublishedRow]
     pairs: list[PublishedPair]
+    scores: list[PublishedScore]
     fitted: PublishedFit
 
 

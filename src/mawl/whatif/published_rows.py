@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -10,7 +12,16 @@ import msgspec
 
 from mawl.config.published import papers, published, published_result
 from mawl.model.published import PaperWorkload, PublishedResult
-from mawl.whatif.metrics import Printed, PublishedFit, PublishedForecasts, PublishedPair, PublishedRow
+from mawl.whatif.baselines import rule_changes
+from mawl.whatif.held_out import HELD_OUT
+from mawl.whatif.metrics import (
+    Printed,
+    PublishedFit,
+    PublishedForecasts,
+    PublishedPair,
+    PublishedRow,
+    PublishedScore,
+)
 from mawl.whatif.published_forecast import FITTED, PublishedForecast, forecast
 from mawl.whatif.published_system import published_systems
 
@@ -57,6 +68,12 @@ DOUBLED = ("e980-fs9150-4", "e980-fs9150-4/twice-the-ports", "device.peak.total_
 def forecasts() -> dict[str, PublishedForecast]:
     """Every described system simulated, by its id."""
     return {one.id: forecast(one, FITTED) for one in published_systems()}
+
+
+@cache
+def forecasts_without(paper: str) -> dict[str, PublishedForecast]:
+    """Every described system simulated with the numbers that were fitted without this paper."""
+    return {one.id: forecast(one, HELD_OUT[paper]) for one in published_systems()}
 
 
 def published_figures(result: PublishedResult) -> dict[str, Printed]:
@@ -174,16 +191,31 @@ def pairs() -> list[PublishedPair]:
 
 
 def _pair(reference: str, candidate: str, figure: str, change: float) -> PublishedPair:
-    own, other = (forecasts()[name].figures.get(figure) for name in (candidate, reference))
-    predicted = None if own is None or not other else own / other - 1.0
+    paper = published_result(reference).source
+    predicted = _predicted(forecasts(), reference, candidate, figure)
+    before, after = (forecasts()[name].system for name in (reference, candidate))
+    rules = rule_changes(before, after, published_result(reference), figure)
     return PublishedPair(
+        paper=paper,
         reference=reference,
         candidate=candidate,
         figure=figure,
         published_change_ratio=change,
         predicted_change_ratio=predicted,
+        unseen_change_ratio=_predicted(forecasts_without(paper), reference, candidate, figure),
+        amdahl_change_ratio=rules.amdahl,
+        roofline_change_ratio=rules.roofline,
+        counted=rules.counted,
         right=None if predicted is None else direction(predicted) == direction(change),
     )
+
+
+def _predicted(
+    known: Mapping[str, PublishedForecast], reference: str, candidate: str, figure: str
+) -> float | None:
+    """The model's change of a figure; None where it does not give the figure."""
+    own, other = (known[name].figures.get(figure) for name in (candidate, reference))
+    return None if own is None or not other else own / other - 1.0
 
 
 def direction(change: float) -> int:
@@ -193,6 +225,38 @@ def direction(change: float) -> int:
 
 def published_forecasts() -> PublishedForecasts:
     """The forecasts of all papers' systems."""
+    found = pairs()
     return PublishedForecasts(
-        rows=rows(), pairs=pairs(), fitted=PublishedFit(on=list(FITTED_ON), values=FITTED)
+        rows=rows(),
+        pairs=found,
+        scores=scores(found),
+        fitted=PublishedFit(on=list(FITTED_ON), values=FITTED),
+    )
+
+
+def scores(found: Sequence[PublishedPair]) -> list[PublishedScore]:
+    """How far the model and the rules are off, over all counted figures of pairs and by paper."""
+    counted = [pair for pair in found if pair.counted and pair.predicted_change_ratio is not None]
+    papers_ = dict.fromkeys(pair.paper for pair in counted)
+    return [_score(None, counted)] + [
+        _score(paper, [pair for pair in counted if pair.paper == paper]) for paper in papers_
+    ]
+
+
+def _score(paper: str | None, found: Sequence[PublishedPair]) -> PublishedScore:
+    def off(predicted: Callable[[PublishedPair], float | None]) -> float:
+        """The mean of |ln(predicted / published)|; where a rule says nothing, it says no change."""
+        return statistics.fmean(
+            abs(math.log((1.0 + (predicted(pair) or 0.0)) / (1.0 + pair.published_change_ratio)))
+            for pair in found
+        )
+
+    return PublishedScore(
+        paper=paper,
+        figures=len(found),
+        model_error=off(lambda pair: pair.predicted_change_ratio),
+        unseen_error=off(lambda pair: pair.unseen_change_ratio),
+        no_change_error=off(lambda _: 0.0),
+        amdahl_error=off(lambda pair: pair.amdahl_change_ratio),
+        roofline_error=off(lambda pair: pair.roofline_change_ratio),
     )
