@@ -83,7 +83,9 @@ def test_the_number_of_runs_is_kept_for_every_later_process(
     monkeypatch.setattr("mawl.commands.qualify.first_look", lambda *_: machine())
     monkeypatch.setattr("mawl.commands.qualify._qualified", lambda *_: 0)
     assert main(["qualify", "--repeat", "1", "--yes", "--output", "there"]) == 0
-    assert read_qualification(tmp_path / "there").asked.repeat == 1
+    record = read_qualification(tmp_path / "there")
+    assert record.asked.repeat == 1
+    assert record.name == "there", "--continue takes the name that a page says"
 
 
 def test_a_scheduler_that_is_not_there_is_refused_before_anything_starts(

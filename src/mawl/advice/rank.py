@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -94,7 +95,7 @@ def rank(records: Mapping[str, Qualification], prices: Mapping[str, float], curr
 def _answered(name: str, record: Qualification) -> QualificationAnswer:
     if record.answer is None:
         raise UsageError(
-            "has no answer yet", where=name, cure=f"finish it: mawl qualify --continue {record.name}"
+            "has no answer yet", where=name, cure=f"finish it: mawl qualify --continue {shlex.quote(name)}"
         )
     return record.answer
 

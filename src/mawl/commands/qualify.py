@@ -165,7 +165,8 @@ def run(arguments: argparse.Namespace) -> int:
         _check_asking(arguments)
         work = _work(folder, record, None, lambda _: None)
         seen = first_look(work, record.asked, smallest(record.asked))
-        record = msgspec.structs.replace(record, nodes=seen.nodes)
+        # Its folder's name, so that --continue finds it by its name beside the runs and by a relative path.
+        record = msgspec.structs.replace(record, name=folder.name, nodes=seen.nodes)
         make_folder(folder)
         write_qualification(folder, record)
     with held(folder, name=LOCK) as lock:
