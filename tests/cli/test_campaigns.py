@@ -327,7 +327,7 @@ def test_an_arm_changes_a_setting_that_reports_and_comparisons_name(command: Com
     compared = command("compare", str(folder / "001-a"), str(folder / "002-b"), "--format", "markdown")
     assert "- **setting**: mode: '8' -&gt; '4'" in compared.stdout
     refused = command("run", "one.toml", "--yes")
-    assert refused.returncode == 2 and "--yes goes with --ab or --continue" in refused.stderr
+    assert refused.returncode == 2 and "--yes goes with --ab, --smt or --continue" in refused.stderr
 
 
 @pytest.mark.lab

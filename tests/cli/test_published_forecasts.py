@@ -12,7 +12,7 @@ def test_every_name_of_the_json_is_defined_and_every_definition_is_there(mawl: C
     done = mawl("simulate", "--published", "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    held = {f"{part}.*.{name}" for part in ("rows", "pairs") for row in told[part] for name in row}
+    held = {f"{part}.*.{name}" for part in ("rows", "pairs", "scores") for row in told[part] for name in row}
     held |= {f"fitted.{name}" for name in told["fitted"]}
     assert held == {metric.name for metric in PUBLISHED_FORECAST_METRICS}
     assert len(told["fitted"]["values"]) <= 6

@@ -47,12 +47,14 @@ def test_no_control_of_a_terminal_is_in_a_report(
 QUIET = (
     "--format=logparse",
     "--format=throughput",
+    "--table=array_volumes",
     "--table=arrays",
+    "--table=energy",
     "--table=events",
     "--table=nodes",
     "--table=storage_servers",
 )
-"""Formats that hold figures alone, and tables without rows: no events, no arrays, on one machine."""
+"""Formats that hold figures alone, and tables without rows: no events, arrays or energy, one machine."""
 
 
 @pytest.mark.parametrize("words", [["compare"], ["simulate"], ["placement"], ["tune", "check"]])

@@ -25,6 +25,8 @@ from mawl.store import open_run
 from mawl.units import format_bytes, format_ratio, format_seconds
 from tests.fakes.array_run import array_statistics
 from tests.fakes.fabric_run import client, fabric_summary, server
+from tests.fakes.host_run import host_facts
+from tests.fakes.measured_run import IDLE, four_jobs, samples
 from tests.fakes.stored_run import facts, write_run
 from tests.fakes.views import BARE, as_summary, summary_of, typed
 from tests.reporters.test_probe import probed_summary
@@ -82,7 +84,12 @@ def test_the_figures_of_a_column_are_what_its_head_defines(view: StoredView) -> 
     fabric = fabric_summary({"n1": client(9e6), "n2": client(9e6), "sto": server(18e6)})
     held = set()
     attached = as_summary(summary_of(facts(), view.jobs, arrays=array_statistics()))
-    for summary in (judged(view), typed(fabric), typed(probed_summary()), attached):
+    counted = as_summary(
+        summary_of(
+            host_facts(), four_jobs(60), samples=samples(60, IDLE | {"energy.package-0.joules": 100.0})
+        )
+    )
+    for summary in (judged(view), typed(fabric), typed(probed_summary()), attached, counted):
         for table in RUN_TABLES:
             for row in table.rows(view, summary):
                 for column in table.columns:

@@ -30,7 +30,7 @@ NAME = "generate"
 HELP = "build or check the input tables that a workload reads"
 
 
-class InputTable(msgspec.Struct, frozen=True, kw_only=True):
+class MadeTable(msgspec.Struct, frozen=True, kw_only=True):
     """An input table as ``--json`` prints it; ``bytes`` are those of its files."""
 
     table: str
@@ -45,7 +45,7 @@ class InputsFound(msgspec.Struct, frozen=True, kw_only=True):
     """All input tables, and how long it took to make or check them."""
 
     seconds: float
-    tables: list[InputTable]
+    tables: list[MadeTable]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         write_plan(Path(arguments.output), plan_of(spec), spec)
     rows = [
-        InputTable(
+        MadeTable(
             table=made.request.table,
             replica=made.request.replica,
             rows=made.manifest.rows,
