@@ -72,7 +72,7 @@ def capacity_of(
             *_parts(compute, storage, most),
             _beside(guideline, missing),
         ],
-        next_step=next_step(reading.facts, lacks),
+        next_step=next_step(reading, lacks),
     )
 
 

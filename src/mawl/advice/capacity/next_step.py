@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from bisect import bisect_left
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from mawl.advice.capacity.answers import Lack
+from mawl.analysis.view import RunView
 from mawl.model.run import RunFacts
 from mawl.model.thresholds import count_of
 from mawl.plan.scale import SCALES
@@ -16,15 +19,16 @@ ORDER: tuple[Lack, ...] = ("imported", "times alone", "parts", "others", "reach"
 REPEATS = str(count_of("validity.repeats.fewest_runs"))
 
 
-def next_step(facts: RunFacts, lacks: Sequence[Lack]) -> str | None:
+def next_step(reading: RunView, lacks: Sequence[Lack]) -> str | None:
     """What to do about the gravest of the lacks, in one sentence; None without any."""
+    facts = reading.facts
     lack = next((one for one in ORDER if one in lacks), None)
     if lack is None:
         return None
     if facts.outcome == "running":
         return "wait for the end of the run"
     if lack == "imported":
-        return "run a workload here: imported files do not say what the jobs took alone"
+        return _derived(reading)
     if facts.node_runs and lack in ("times alone", "parts"):
         return "run the workload on one node with --solo: runs on several nodes take no times alone"
     if lack == "parts":
@@ -41,6 +45,29 @@ def next_step(facts: RunFacts, lacks: Sequence[Lack]) -> str | None:
     if lack == "spread":
         return f"repeat the run: {_again(facts, '--repeat', REPEATS)}"
     return f"time the programs alone: {_again(facts)}"
+
+
+def _derived(reading: RunView) -> str:
+    """The load of the imported logs as a workload; of several periods that of the longest with jobs."""
+    if not reading.jobs:
+        return "import the logs of the jobs, too: recordings alone have no jobs"
+    command, logs = ["mawl", "derive", reading.facts.run_id], "these logs"
+    if (period := _longest_with_jobs(reading)) is not None:
+        # Derive takes times without a zone as those of --timezone, whose default is UTC.
+        start, end = (datetime.fromtimestamp(at, UTC) for at in (period[0], period[1] + 60))
+        command += ["--night", f"{start:%Y-%m-%dT%H:%M}/{end:%Y-%m-%dT%H:%M}"]
+        logs = "the longest period"
+    command += ["--output", "derived"]
+    return f"make a workload of {logs}, and run it on the system in question: {shlex.join(command)}"
+
+
+def _longest_with_jobs(reading: RunView) -> tuple[float, float] | None:
+    """First start and last end; None where the import is one run.  A period may hold only a recording."""
+    starts = sorted(job.started_at for job in reading.jobs if job.started_at is not None)
+    periods = reading.line.periods if reading.line is not None else ()
+    held = [one for one in periods if bisect_left(starts, one[0]) < len(starts)]
+    held = [one for one in held if starts[bisect_left(starts, one[0])] <= one[1]]
+    return max(held, key=lambda period: period[1] - period[0], default=None)
 
 
 def _larger(facts: RunFacts) -> str | None:

@@ -1,0 +1,57 @@
+"""What to do about an import: its load as a workload, by a command that works."""
+
+from __future__ import annotations
+
+import shlex
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from mawl.analysis.view import StoredView
+from mawl.commands.main import main
+from tests.fakes.nightly_logs import nightly
+from tests.fakes.views import judged
+from tests.importers.test_import import imported, log, write
+from tests.importers.test_nights import TEN, linux
+
+COMMAND = ": mawl "
+
+
+def next_step(folder: Path, *paths: Path) -> str:
+    _, run = imported(folder, *paths)
+    step = judged(StoredView(run))["capacity"]["next_step"]
+    assert isinstance(step, str)
+    return step
+
+
+def test_the_longest_of_several_nights_becomes_a_workload(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slow = {1: 1.5}
+    logs = nightly(tmp_path / "logs", datetime(2026, 10, 5, 20), 3, zone=UTC, slow=slow)
+    step, _, command = next_step(tmp_path, logs).partition(COMMAND)
+    assert step == "make a workload of the longest period, and run it on the system in question"
+    assert "--night 2026-10-06T" in command
+    monkeypatch.chdir(tmp_path)
+    assert main(shlex.split(command)) == 0
+    assert (tmp_path / "derived" / "workload.toml").is_file()
+    assert "14 jobs" in capsys.readouterr().out
+
+
+def test_a_period_that_only_a_recording_has_is_not_derived(tmp_path: Path) -> None:
+    night = write(tmp_path / "logs", a=log(TEN, 600), b=log(TEN + timedelta(days=1), 600))
+    recording = tmp_path / "lab1.nmon"
+    recording.write_text("".join(linux(TEN + timedelta(days=2), 60)))
+    assert "--night 2026-" in (step := next_step(tmp_path, night, recording))
+    assert f"--night {TEN + timedelta(days=2):%Y-%m-%d}" not in step
+
+
+def test_one_night_needs_no_window_and_recordings_need_logs(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    step = next_step(tmp_path / "one", write(tmp_path / "logs", a=log(TEN, 600)))
+    assert step.startswith("make a workload of these logs") and "--night" not in step
+    recording = tmp_path / "lab1.nmon"
+    recording.write_text("".join(linux(TEN, 60)))
+    assert next_step(tmp_path / "two", recording).startswith("import the logs of the jobs, too")
