@@ -5,6 +5,7 @@
 #   mawl compare runs/array-JOB/scratch-a runs/array-JOB/scratch-b    JOB: the number that sbatch printed
 #
 # Without %1 the runs of the array are side by side and disturb each other.
+# --cache none: the file systems serve every request, not the memory of the node.
 # mawl must be in PATH, and the current directory must be shared by all nodes.
 #SBATCH --nodes=1 --exclusive
 [ $# -gt 0 ] || { echo "slurm-array.sh: name at least one directory" >&2; exit 2; }
@@ -12,4 +13,4 @@ places=("$@")
 place=${places[SLURM_ARRAY_TASK_ID % $#]}
 side=${place#/}
 mawl run "${WORKLOAD:-mixed20}" --runs "runs/array-$SLURM_ARRAY_JOB_ID/${side//\//-}" \
-    --data "$place/data" --work "$place/work" --util "$place/util"
+    --cache none --data "$place/data" --work "$place/work" --util "$place/util"
