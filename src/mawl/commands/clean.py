@@ -1,8 +1,8 @@
 """Remove what interrupted runs left: processes, control groups, and marked directories under the roles.
 
 Looks under the roles that the options name, under those that runs in RUNS used, and in directories that
-were probed.  The mark in each directory says what it is for: results under data always stay.  A run folder
-leads only to what carries its own run's id.
+were probed.  The mark in each directory says what it is for: results under data always stay.  Of what a
+run folder names, only what carries the id of that run is removed.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_fail_on_arguments(parser, "not-carried", "below-guideline", "slower")
     parser.add_argument(
-        "--anyway", action="store_true", help="compare although it is doubtful whether one may"
+        "--anyway", action="store_true", help="compare although mawl doubts that the sides may be compared"
     )
 
 

@@ -1,7 +1,7 @@
 """A static site of packs: a table, a page for each with its rules, the data to download, and a feed.
 
-The pages work without a web server and without scripts. Every pack is checked first; one whose figures cannot
-be relied on is refused. docs/guides/publish.md shows it.
+The pages work without a web server. Only filters and the page of two results need scripts. mawl checks every
+pack first, and refuses one whose figures cannot be relied on. docs/guides/publish.md shows it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The figures that papers published of this kind of workload: a list, or one result with its caveats.
 
-A figure that a paper does not give is blank. Totals of different machines are no comparison; what may
-be compared is per core and in shape (mawl compare ID RUN).
+A figure that a paper does not give is blank. Do not compare totals of different
+machines: mawl compare ID RUN compares what may be compared, per core and as shares.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Qualified systems side by side: how many sessions fit, how slow, what limits, what a thousand jobs cost.
 
-Each SYSTEM is a folder of mawl qualify, under the name of its last part. Prices are yours: --price, or a
-file with per_hour. Systems of one place are within the noise of each other.
+Each SYSTEM is a folder that mawl qualify wrote; the system has the name of that folder. Prices are yours:
+--price, or a file with per_hour. Systems that share a place are within the noise of each other.
 docs/guides/read-an-answer.md shows it.
 """
 

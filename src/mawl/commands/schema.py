@@ -1,6 +1,6 @@
 """Print the JSON Schema of what another verb prints as JSON, or list them all.
 
-A schema names its format and version in ``$id``.  A new field raises the second number; a field that goes,
+A schema names its format and version in $id.  A new field raises the second number; a field that goes,
 or means something else, raises the first.
 """
 

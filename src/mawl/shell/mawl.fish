@@ -230,7 +230,7 @@ complete -c mawl -n '__mawl_at compare' -l margin -x -d 'say \'no change larger 
 complete -c mawl -n '__mawl_at compare' -l settings -x -a '(__fish_complete_directories)' -d 'two collections of settings (mawl tune collector) whose changes are …'
 complete -c mawl -n '__mawl_at compare' -l fail-on -x -a 'not-carried below-guideline slower' -d 'exit with 3 where this is so, with 4 where it is not known'
 complete -c mawl -n '__mawl_at compare' -l junit -r -F -d 'with --fail-on: write what was checked there, as JUnit XML'
-complete -c mawl -n '__mawl_at compare' -l anyway -d 'compare although it is doubtful whether one may'
+complete -c mawl -n '__mawl_at compare' -l anyway -d 'compare although mawl doubts that the sides may be compared'
 complete -c mawl -n '__mawl_at compare; and __mawl_in --reference' -a '(__fish_complete_directories)' -d 'RUN'
 complete -c mawl -n '__mawl_at compare; and __mawl_in --candidate' -a '(__fish_complete_directories)' -d 'RUN'
 complete -c mawl -n '__mawl_at compare; and __mawl_in --settings' -a '(__fish_complete_directories)' -d 'BEFORE AFTER'
