@@ -69,6 +69,34 @@ def test_two_meters_of_the_machine_make_no_sum() -> None:
     assert found["energy"]["domain"]["machine/power_meter-1"]["joules"] == pytest.approx(400.0 * SECONDS)
 
 
+def rows_until(last: int, rates: dict[str, Rate], node: str | None = None) -> list[Any]:
+    """Samples of a node whose energy is told for ``last`` seconds only."""
+    rows = sample_rows(SECONDS, IDLE | rates, **({} if node is None else {"node": node}))
+    begun = min(row.sampled_at for row in rows)
+    return [row for row in rows if not row.series.startswith("energy.") or row.sampled_at <= begun + last]
+
+
+def test_energy_of_a_part_of_the_run_is_not_that_of_its_jobs() -> None:
+    rows = rows_until(40, {"energy.package-0.joules": 100.0})
+    found = summary_of(host_facts(), four_jobs(SECONDS), samples=RunSamples(to_table("samples", rows)))
+    energy = found["energy"]
+    assert energy["mean_watts"] == pytest.approx(100.0)
+    assert energy["joules"] == pytest.approx(100.0 * energy["known_seconds"])
+    assert energy["joules_per_job"] is None
+    reason = found["missing"]["energy.joules_per_job"]
+    assert reason == "energy was known for 41 s of the 60 s from the first start of a job to the last end"
+    assert {one["joules_per_job"] for one in found["programs"].values()} == {None}
+    assert found["missing"]["programs.*.joules_per_job"] == reason
+
+
+def test_nodes_that_are_known_for_unlike_times_make_no_sum() -> None:
+    one: dict[str, Rate] = {"energy.package-0.joules": 100.0}
+    rows = [*sample_rows(SECONDS, IDLE | one), *rows_until(40, one, node="bench2")]
+    found = summary_of(two_nodes(), four_jobs(SECONDS), samples=RunSamples(to_table("samples", rows)))
+    assert found["energy"]["joules"] is None and found["energy"]["joules_per_job"] is None
+    assert found["missing"]["energy.joules"] == "bench2 was known for 41 s only, others for 60 s"
+
+
 @pytest.mark.parametrize("last", [20, 40])
 def test_a_zone_that_vanished_makes_no_sum(last: int) -> None:
     rows = sample_rows(SECONDS, IDLE | ZONES)

@@ -9,6 +9,8 @@ import pytest
 from mawl.commands.main import main
 from mawl.measure import ephemeral
 from mawl.measure.mounts import Mount
+from mawl.units import parse_size
+from mawl.volumes import INPUTS
 
 
 @pytest.fixture
@@ -39,6 +41,27 @@ def test_the_storage_of_the_pod_is_compared_with_the_need(
     pod.setenv("MAWL_EPHEMERAL_STORAGE", limit)
     assert main(["plan", "mixed20", "--scale", "standard"]) == 0
     assert f"ephemeral storage of the pod{said}" in capsys.readouterr().out
+
+
+def test_inputs_that_lie_there_already_are_not_needed_again(
+    pod: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "layer"
+    pod.setenv("MAWL_DATA", str(data))
+    pod.setenv("MAWL_EPHEMERAL_STORAGE", "1000000000000")
+    assert main(["plan", "mixed20", "--scale", "0.00001"]) == 0
+    before = capsys.readouterr().out
+    needed = parse_size(before.rpartition(" free, ")[2].partition(" needed")[0])
+    held = data / INPUTS / "table"
+    held.parent.mkdir(parents=True)
+    held.write_bytes(b"x" * (needed // 100))
+    pod.setenv("MAWL_EPHEMERAL_STORAGE", str(needed + needed // 200))
+    assert main(["plan", "mixed20", "--scale", "0.00001"]) == 0
+    assert "of inputs that lie there are those of this plan" in capsys.readouterr().out
+    held.unlink()
+    pod.setenv("MAWL_EPHEMERAL_STORAGE", str(needed // 2))
+    assert main(["plan", "mixed20", "--scale", "0.00001"]) == 0
+    assert "is too little" in capsys.readouterr().out
 
 
 def test_outside_a_pod_nothing_is_said(pod: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -73,6 +73,23 @@ def test_what_is_there_already_is_not_free(pod: Pod) -> None:
     assert pod.storage("1000") == (0, 30, ["util"])
 
 
+def test_a_directory_inside_another_is_held_once(pod: Pod) -> None:
+    pod.mount("work", f"{KUBELET}kubernetes.io~empty-dir/work", "ext4")
+    inside = pod.root / "work" / "util"
+    inside.mkdir()
+    (inside / "file").write_bytes(b"x" * 4096)
+    pod.roles["util"] = [inside]
+    assert pod.storage("8192") == (4096, 430, ["work", "util"])
+
+
+def test_a_claim_mounted_inside_a_directory_that_counts_is_not_held(pod: Pod) -> None:
+    pod.mount("work", f"{KUBELET}kubernetes.io~empty-dir/work", "ext4")
+    pod.mount("work/claim", f"{KUBELET}kubernetes.io~csi/pvc-1/mount", "xfs")  # type: ignore[arg-type]
+    del pod.roles["work/claim"]  # type: ignore[arg-type]
+    (pod.root / "work" / "claim" / "file").write_bytes(b"x" * 4096)
+    assert pod.storage("8192") == (8192, 400, ["work"])
+
+
 def test_without_a_limit_nothing_is_said(pod: Pod) -> None:
     pod.mount("util", f"{KUBELET}kubernetes.io~empty-dir/util", "ext4")
     assert pod.storage(None) is None

@@ -21,7 +21,8 @@ NO_SAMPLES = (
 )
 SHARE = "the run's energy is not known"
 EVENLY_KNOWN_RATIO = 0.95
-"""Domains that are known for less than this share of the best known one make no sum."""
+"""Domains that are known for less than this share of the best known one make no sum.  A sum that is known
+for less than this share of the run is not the energy of its jobs."""
 
 MACHINE, PROCESSORS, WITH_MEMORY = "machine", "processors", "processors and memory"
 Domains = dict[str, CounterChange | None]
@@ -72,14 +73,16 @@ def energy_block(
     total = sum(part.amount for part in parts if part) if parts else None
     known = min((part.seconds for part in parts if part), default=None)
     good = len(counted(jobs))
-    if total is None or not good:
-        missing["energy.joules_per_job"] = reason or "no job counts"
+    partial = _partial(known, edges[-1] - edges[0])
+    per_job = total / good if total is not None and good and not partial else None
+    if per_job is None:
+        missing["energy.joules_per_job"] = reason or partial or "no job counts"
     return Energy(
         scope=None if reason else next(one.scope for one in whole.values()),
         known_seconds=known,
         joules=total,
         mean_watts=sum(part.per_second for part in parts if part) if parts else None,
-        joules_per_job=total / good if total is not None and good else None,
+        joules_per_job=per_job,
         domain={
             name if len(samples.nodes) == 1 else f"{node}:{name}": _domain(change, name in whole[node].summed)
             for node, domains in found.items()
@@ -102,6 +105,8 @@ def shared_out(
     spent = {job.job: job.total.cpu_seconds for job in started}
     known = [seconds for seconds in spent.values() if seconds is not None]
     joules, reason = (None if energy is None else energy.joules), SHARE
+    if energy is not None and joules is not None and energy.joules_per_job is None:
+        joules, reason = None, missing["energy.joules_per_job"]
     if joules is not None and (len(known) < len(started) or not sum(known)):
         joules, reason = None, "a job left no account of its CPU time"
     if joules is None:
@@ -112,6 +117,14 @@ def shared_out(
         if good:
             own = sum(spent[job.job] or 0.0 for job in good)
             figures.joules_per_job = joules * own / sum(known) / len(good)
+
+
+def _partial(known: float | None, seconds: float) -> str | None:
+    """Why the energy of ``known`` seconds is not that of all jobs; None where it is."""
+    if known is None or known >= EVENLY_KNOWN_RATIO * seconds:
+        return None
+    whole = f"{seconds:.0f} s from the first start of a job to the last end"
+    return f"energy was known for {known:.0f} s of the {whole}"
 
 
 def _whole(domains: Domains) -> _Whole:
@@ -143,6 +156,13 @@ def _no_sum(machines: set[str], found: Mapping[str, Domains], whole: Mapping[str
                if one.reason]  # fmt: skip
     if reasons:
         return reasons[0]
+    seconds = {
+        node: min(change.seconds for name in one.summed if (change := found[node][name]))
+        for node, one in whole.items()
+    }
+    least, most = min(seconds, key=seconds.__getitem__), max(seconds.values())
+    if seconds[least] < EVENLY_KNOWN_RATIO * most:
+        return f"{least} was known for {seconds[least]:.0f} s only, others for {most:.0f} s"
     scopes = sorted({one.scope or "" for one in whole.values()})
     return f"nodes told the energy of unlike things: {', '.join(scopes)}" if len(scopes) > 1 else None
 

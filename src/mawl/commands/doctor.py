@@ -164,11 +164,11 @@ def space_checks(
         for directory in system.unwritable:
             cure = "name a writable directory with --data, --work or --util"
             found.append(SuitabilityCheck("space", "problem", f"{directory} cannot be made or written", cure))
-        found.append(_space_check(system, _present_inputs(directories, needed)))
+        found.append(_space_check(system, present_inputs(directories, needed)))
     return found
 
 
-def _present_inputs(directories: Mapping[Role, Sequence[Path]], needed: Needs) -> int:
+def present_inputs(directories: Mapping[Role, Sequence[Path]], needed: Needs) -> int:
     """Bytes of input tables that lie under data, at most as many as the plan reads.
 
     Whether they are the right ones only their manifests tell, which `mawl generate` reads.

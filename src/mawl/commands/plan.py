@@ -10,6 +10,7 @@ from typing import Any
 
 from mawl.campaigns.qualify.plan_duration import duration_of
 from mawl.commands.arguments import PLAN_OPTIONS, add_options, add_workload_arguments, asked, volumes_of
+from mawl.commands.doctor import present_inputs
 from mawl.commands.help_pages import Groups, groups_of
 from mawl.commands.peaks import Peaks
 from mawl.measure.ephemeral import EPHEMERAL, EPHEMERAL_CURE, ephemeral_storage
@@ -73,17 +74,24 @@ def run(arguments: argparse.Namespace) -> int:
     if limit is not None:
         said = "is enough" if limit >= needed.memory_bytes else f"is too small: {larger_limit(needed)}"
         print(f"--memory-limit {format_memory(limit)} {said}.")
+    directories = volumes_of(spec).directories
     for storage in ephemeral_storage(
-        volumes_of(spec).directories, needed.space_bytes, by_free_space=spec.volume_order == "free-space"
+        directories, needed.space_bytes, by_free_space=spec.volume_order == "free-space"
     ):
-        print(in_pod(storage))
+        print(in_pod(storage, present_inputs(directories, needed)))
     return 0
 
 
-def in_pod(storage: FileSystem) -> str:
-    """Whether what the plan puts into the ephemeral storage of this pod fits there."""
+def in_pod(storage: FileSystem, present_bytes: int) -> str:
+    """Whether what the plan puts into the ephemeral storage of this pod fits there.
+
+    ``present_bytes`` of input tables may lie there already: these are in the need, and no longer free.
+    """
     needed = storage.needed_bytes or 0
-    said = "is enough" if needed <= storage.free_bytes else f"is too little: {EPHEMERAL_CURE}"
+    present = present_bytes if "data" in storage.roles else 0
+    said = "is enough" if needed - present <= storage.free_bytes else f"is too little: {EPHEMERAL_CURE}"
+    if needed > storage.free_bytes >= needed - present:
+        said += f" if the {format_bytes(present)} of inputs that lie there are those of this plan"
     return (
         f"{EPHEMERAL}: {format_bytes(storage.free_bytes)} free, {format_bytes(needed)} needed for "
         f"{', '.join(storage.roles)}\n  {said}"

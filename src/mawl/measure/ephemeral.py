@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 
 from mawl.errors import UsageError
@@ -62,11 +62,13 @@ def ephemeral_storage(
     places = [volume for volumes in counted.values() for volume in volumes]
     if not places:
         return []
+    outer = {place for place in places if not any(other in place.parents for other in places)}
+    others = {mount.mount_point for mount in mounts if not _is_own(mount)}
     return [
         FileSystem(
             kind=EPHEMERAL,
             size_bytes=limit,
-            free_bytes=max(limit - sum(_held(place) for place in set(places)), 0),
+            free_bytes=max(limit - sum(_held(place, others) for place in outer), 0),
             needed_bytes=None if needed_bytes is None else needed,
             roles=list(counted),
             directories=[str(place) for place in places],
@@ -90,13 +92,19 @@ def _counts(place: Path, mounts: Sequence[Mount]) -> bool:
     """Whether files there are the pod's own on its node: the container's own layer, or an ``emptyDir`` that
     is not in memory."""
     mount = mount_of(place, mounts)
-    return mount is not None and (mount.mount_point == "/" or _EMPTY_DIR in mount.root)
+    return mount is not None and _is_own(mount)
 
 
-def _held(directory: Path) -> int:
-    """Bytes that the files below a directory take; none where it is not there."""
+def _is_own(mount: Mount) -> bool:
+    return mount.mount_point == "/" or _EMPTY_DIR in mount.root
+
+
+def _held(directory: Path, others: Set[str]) -> int:
+    """Bytes that the files below a directory take, without what is mounted there from elsewhere (``others``);
+    none where it is not there."""
     held = 0
-    for folder, _, files in os.walk(directory):
+    for folder, below, files in os.walk(directory):
+        below[:] = [name for name in below if os.path.realpath(os.path.join(folder, name)) not in others]
         for file in files:
             with contextlib.suppress(OSError):  # another run may just remove it
                 held += os.lstat(os.path.join(folder, file)).st_blocks * _BLOCK_BYTES
