@@ -69,9 +69,9 @@ def test_two_meters_of_the_machine_make_no_sum() -> None:
     assert found["energy"]["domain"]["machine/power_meter-1"]["joules"] == pytest.approx(400.0 * SECONDS)
 
 
-def rows_until(last: int, rates: dict[str, Rate], node: str | None = None) -> list[Any]:
+def rows_until(last: int, rates: dict[str, Rate], node: str = "") -> list[Any]:
     """Samples of a node whose energy is told for ``last`` seconds only."""
-    rows = sample_rows(SECONDS, IDLE | rates, **({} if node is None else {"node": node}))
+    rows = sample_rows(SECONDS, IDLE | rates, node=node or host_facts().nodes[0].name)
     begun = min(row.sampled_at for row in rows)
     return [row for row in rows if not row.series.startswith("energy.") or row.sampled_at <= begun + last]
 

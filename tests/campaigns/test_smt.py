@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from mawl.analysis.campaign.results import found
-from mawl.analysis.campaign.smt import smt_sentence
+from mawl.analysis.campaign.smt import SmtRow, smt_sentence
+from mawl.analysis.comparison.compare import compare
 from mawl.campaigns.order import back_and_forth
 from mawl.campaigns.series import begin, conduct, held
 from mawl.campaigns.smt import smt_arms
@@ -21,6 +22,7 @@ from mawl.reporters.campaign import markdown, text
 from mawl.spec.campaign import CampaignSpec
 from mawl.spec.record import RunSpec
 from tests.fakes.campaign_runs import FakeRuns, campaign
+from tests.fakes.compared_runs import pair
 from tests.fakes.found_campaigns import all_runs, finished
 
 
@@ -78,6 +80,7 @@ def test_the_mode_that_is_on_is_checked_and_the_others_go_back_to_it(tmp_path: P
     ("factor", "sentence"),
     [
         (1.0, "as in the paper, SMT=1 and SMT=8 perform alike"),
+        (0.98, "as in the paper, SMT=1 and SMT=8 perform alike"),
         (0.5, "contrary to what the paper measured with 20 sessions"),
         (2.0, "contrary to the paper, jobs were slower with SMT=8 than with SMT=1"),
     ],
@@ -91,6 +94,25 @@ def test_it_ends_with_the_sentence_of_the_paper_or_its_contrary(
     assert [(row.threads, row.runs) for row in told.smt] == [(1, 5), (4, 5), (8, 5)]
     assert f"SMT        {sentence.split(',')[0]}" in text.render(told)
     assert "## modes of hardware threads" in markdown.render(told).lower()
+
+
+def test_noise_is_not_said_to_be_alike() -> None:
+    """Runs that scatter by a third leave a large change possible."""
+    noisy = [0.7, 1.3, 1.0, 0.8, 1.2]
+    undecided = compare(*pair(noisy, [1.1 * factor for factor in noisy]))
+    rows = [row(1), row(2)]
+    said = smt_sentence(rows, undecided)
+    assert said.startswith("not decided: no difference between SMT=1 and SMT=2 was found, and only changes ")
+    assert "alike" not in said
+
+
+def row(threads: int) -> SmtRow:
+    """A mode of which nothing but its runs is known."""
+    unknown = dict.fromkeys(
+        ("real_time_seconds", "elapsed_seconds", "bytes_per_second", "core_busy_ratio", "cpu_busy_ratio")
+    )
+    title = f"SMT={threads}"
+    return SmtRow(arm=title, title=title, threads=threads, runs=5, core_busy_basis=None, **unknown)
 
 
 def test_without_enough_runs_nothing_is_decided(tmp_path: Path) -> None:

@@ -55,6 +55,16 @@ def test_the_verdict_of_few_runs_is_a_dash_and_says_how_many_more() -> None:
     assert "\ndiffers" not in found, "nothing is named of a pair that is not judged"
 
 
+def test_runs_that_were_made_are_not_asked_for_again() -> None:
+    """Five runs a side with a spread of 4 % would show 10 %, and do not show 3 %."""
+    calm, wild = ([1.0 + spread * place for place in (-2, -1, 0, 1, 2)] for spread in (0.027, 0.1))
+    undecided = finding(compare(*pair(calm, [1.03 * factor for factor in calm])))
+    assert undecided.sign == "undecided"
+    assert undecided.next_step is not None and undecided.next_step.startswith("make more runs a side; these")
+    more = finding(compare(*pair(wild, [1.03 * factor for factor in wild]))).next_step
+    assert more is not None and re.fullmatch(r"make \d+ runs a side to show a change of 10 %", more)
+
+
 def test_no_change_is_a_claim_with_its_margin_and_interval() -> None:
     steady = [1.0, 1.01, 0.99, 1.0, 1.005]
     found = compare(*pair(steady, steady[::-1]))

@@ -66,15 +66,18 @@ def smt_sentence(rows: Sequence[SmtRow], comparison: Comparison | None) -> str:
     known = [(f"{format_percent(row.cpu_busy_ratio)} with {row.title}") for row in rows if row.cpu_busy_ratio]
     busy = f"; processors were busy {' and '.join(known)}" if known else ""
     high = (fewest.cpu_busy_ratio or 0.0) > value_of("smt.least_busy_ratio")
-    if statement.verdict == "not told apart":
-        found = (
-            f"no change larger than {format_percent(statement.margin_ratio)}"
-            if statement.alike
-            else "no difference was found, although a small one is not ruled out"
-        )
+    if statement.alike:
         return (
-            f"as in the paper, {fewest.title} and {most.title} perform alike ({found}){busy}; the paper "
-            f"measured 20 sessions on 16 cores with SMT4 and SMT8 ({PAPER})"
+            f"as in the paper, {fewest.title} and {most.title} perform alike (no change larger than "
+            f"{format_percent(statement.margin_ratio)}){busy}; the paper measured 20 sessions on 16 cores "
+            f"with SMT4 and SMT8 ({PAPER})"
+        )
+    if statement.verdict == "not told apart":
+        least = statement.smallest_effect_ratio
+        shown = "" if least is None else f", and only changes above {format_percent(least)} would show"
+        return (
+            f"not decided: no difference between {fewest.title} and {most.title} was found{shown}{busy}; the "
+            f"paper found similar performance with 20 sessions ({PAPER})"
         )
     if statement.verdict == "faster":
         load = "as the paper suggests above 70 % busy" if high else "although processors were not above 70 %"

@@ -123,6 +123,8 @@ def _next_step(comparison: Comparison) -> str | None:
     if sign_of(some, programs_apart(comparison)) == "undecided":
         if some.runs_for_tenth is None:
             return "use a larger scale or a quieter machine; 200 runs a side would not show a change of 10 %"
+        if some.runs_for_tenth <= min(some.reference_runs, some.candidate_runs):
+            return "make more runs a side; these would show a change of 10 %, and a smaller one takes more"
         return f"make {some.runs_for_tenth} runs a side to show a change of 10 %"
     if "preliminary" in statuses:
         return UNFIT
