@@ -13,11 +13,13 @@ from mawl.archive.manifest import SubmitterStatement
 from mawl.archive.packing import PackRequest, pack
 from mawl.archive.site import building
 from mawl.archive.site.building import build_site
-from mawl.archive.site.entries import SiteEntry, checked
+from mawl.archive.site.entries import SiteEntry, checked, figures_of
 from mawl.commands.main import main
 from mawl.errors import UnreadableRunError
+from mawl.model.summary.energy import Energy
 from mawl.version import source_sha256
 from tests.fakes.altered_packs import members_of, packed, with_new_manifest
+from tests.fakes.compared_runs import compared
 from tests.fakes.published_run import write_published, write_published_campaign
 
 WORDS = SubmitterStatement(
@@ -100,6 +102,16 @@ def test_the_page_for_pairs_has_what_must_match_and_ranges(packs: list[Path], tm
     assert elapsed["low"] < elapsed["median"] < elapsed["high"]
     assert short["figures"]["elapsed"]["low"] == short["figures"]["elapsed"]["high"]
     assert five["figures"]["energy per job"]["median"] is None
+
+
+@pytest.mark.parametrize(("second", "median"), [("machine", 150.0), ("processors", None)])
+def test_energy_of_unlike_things_has_no_median(second: str, median: float | None) -> None:
+    runs = [compared(0), compared(1)]
+    for run, scope, joules in zip(runs, ("machine", second), (100.0, 200.0), strict=True):
+        run.summary.energy = Energy(
+            scope=scope, known_seconds=1.0, joules=joules, mean_watts=joules, joules_per_job=joules, domain={}
+        )
+    assert figures_of(runs, 1)["energy per job"].median == median
 
 
 def test_a_renewed_site_checks_only_new_packs_and_believes_no_other_code(

@@ -9,6 +9,7 @@ import pytest
 from pyarrow import parquet
 
 from mawl.advice import judge
+from mawl.analysis.series import RunSamples
 from mawl.analysis.view import RunView, StoredView
 from mawl.model.summary.summary import Judged
 from mawl.reporters import csv, markdown, openmetrics
@@ -16,8 +17,9 @@ from mawl.reporters.html import report as html_report
 from mawl.reporters.run_tables.energy import ENERGY
 from mawl.reporters.text_table import table_lines
 from mawl.store import open_run
+from mawl.store.columns import to_table
 from tests.fakes.host_run import host_facts
-from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
+from tests.fakes.measured_run import IDLE, Rate, four_jobs, sample_rows, samples
 from tests.fakes.published_run import write_published
 
 ZONES: dict[str, Rate] = {"energy.package-0.joules": 100.0, "energy.package-0/core.joules": 70.0}
@@ -70,6 +72,16 @@ def test_the_page_and_the_table_of_a_stored_run_have_each_counter(tmp_path: Path
     head, line, *_ = csv.render(view, summary, "energy").splitlines()
     assert {"joules", "mean_watts", "known_seconds"} <= set(head.split(","))
     assert line.split(",")[1] == "package-0"
+
+
+def test_energy_of_a_part_of_the_run_is_printed_with_the_reason_why_it_has_none_of_a_job() -> None:
+    rows = sample_rows(60, IDLE | ZONES)
+    begun = min(row.sampled_at for row in rows)
+    rows = [row for row in rows if not row.series.startswith("energy.") or row.sampled_at <= begun + 40]
+    view = RunView(host_facts(), four_jobs(60), RunSamples(to_table("samples", rows)))
+    text = " ".join("\n".join(table_lines(ENERGY, view, judge.judged(view, None))).split())
+    assert "100 W on average, not known of a job (energy was known for 41 s of the 60 s" in text
+    assert "shared out" not in text and "per job" not in text
 
 
 @pytest.mark.parametrize("rates", [{}, {"energy.psys.joules": 9.0}])

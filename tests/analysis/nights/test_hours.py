@@ -75,3 +75,15 @@ def test_the_band_needs_five_nights_and_holds_four_of_five_of_them() -> None:
     assert (middle[0], low[0], high[0]) == (5.0, 1.0, 9.0)
     middle, low, high = middle_and_band(hours[:4])
     assert middle[0] == 1.5 and np.isnan(low).all() and np.isnan(high).all()
+
+
+def test_a_night_that_begins_in_the_skipped_hour_keeps_its_place_on_the_clock() -> None:
+    """Days of work from 08:00 to 20:00 are divided at 02:00, which 2027-03-28 does not have in Berlin."""
+    jobs = [ran("day", datetime(2027, 3, 25, 8) + timedelta(days=day), 12.0, BERLIN) for day in range(6)]
+    nights = found(jobs, logs("Europe/Berlin"))
+    assert nights.divided_at == "02:00"
+    place = [one.label for one in nights.nights].index("2027-03-28")
+    usual, short = hours_of(nights, jobs)[[0, place]]
+    eight = 6 * 4
+    assert usual[eight] == short[eight] == 1.0 and usual[eight - 1] == short[eight - 1] == 0.0
+    assert np.isnan(short[:4]).all()

@@ -66,7 +66,8 @@ def _steps(nights: LoggedNights, begins: Floats) -> NDArray[np.int64]:
     """The quarter of the local day in which each of these quarters of an hour begins."""
     zone, first = nights.window.zone, nights.window.starts_minute
     local = [datetime.fromtimestamp(at, zone) for at in begins[[0, -1]]]
-    if local[0].utcoffset() == local[1].utcoffset():
+    begins_in_time = local[0].hour * 60 + local[0].minute == first  # not where the clock skipped that hour
+    if begins_in_time and local[0].utcoffset() == local[1].utcoffset():
         return np.arange(len(begins)) % STEPS
     every = [datetime.fromtimestamp(at, zone) for at in begins]
     return np.array(

@@ -38,7 +38,8 @@ FIGURES: dict[str, str] = {
 
 
 class SiteFigure(msgspec.Struct, frozen=True, kw_only=True):
-    """A figure over the runs of a pack: None where one of them lacks it.
+    """A figure over the runs of a pack: None where one of them lacks it, or they have it of
+    unlike things.
 
     ``of`` is the basis that must be equal for it to be compared: the core, or what energy was measured of.
     """
@@ -172,7 +173,7 @@ def _entry(slug: str, path: Path, subject: ValidationSubject) -> SiteEntry:
         },
         doubts=_configuration(runs[0], "doubtful"),
         machine=_machine(facts),
-        figures=_figures(runs, nodes),
+        figures=figures_of(runs, nodes),
         report=next(iter(subject.runs.values())).pages[REPORT],
     )
 
@@ -214,16 +215,19 @@ def _machine(facts: RunFacts) -> dict[str, str]:
     }
 
 
-def _figures(runs: Sequence[ComparedRun], nodes: int) -> dict[str, SiteFigure]:
+def figures_of(runs: Sequence[ComparedRun], nodes: int) -> dict[str, SiteFigure]:
+    """The figures of a row over the runs of a pack on so many nodes, by the names of :data:`FIGURES`."""
     bases = {node.core_basis or "" for run in runs for node in run.facts.machines()}
-    core = bases.pop() if len(bases) == 1 else ""
+    cores_alike, core = len(bases) <= 1, ", ".join(sorted(bases))
     scopes = {str(at(run.summary, "energy.scope") or "") for run in runs}
-    energy = scopes.pop() if len(scopes) == 1 else ""
+    scopes_alike, energy = len(scopes) <= 1, ", ".join(sorted(scopes))
 
-    def made(name: str, form: Callable[[float], str], *, of: str = "", over: int = 1) -> SiteFigure:
+    def made(
+        name: str, form: Callable[[float], str], *, of: str = "", alike: bool = True, over: int = 1
+    ) -> SiteFigure:
         values = [at(run.summary, FIGURES[name]) for run in runs]
         known = [float(value) / over for value in values if isinstance(value, int | float)]
-        if len(known) < len(values):
+        if len(known) < len(values) or not alike:
             return SiteFigure(median=None, low=None, high=None, text=ABSENT, of=of)
         median, low, high = statistics.median(known), min(known), max(known)
         span = f" ({form(low)} to {form(high)})" if len(known) > 1 else ""
@@ -234,9 +238,9 @@ def _figures(runs: Sequence[ComparedRun], nodes: int) -> dict[str, SiteFigure]:
         "real time, sum": made("real time, sum", format_seconds),
         "CPU time": made("CPU time", format_seconds),
         "sustained": made("sustained", format_rate),
-        "per core": made("per core", format_rate, of=core),
+        "per core": made("per core", format_rate, of=core, alike=cores_alike),
         "per node": made("per node", format_rate, over=max(nodes, 1)),
-        "energy per job": made("energy per job", format_joules, of=energy),
+        "energy per job": made("energy per job", format_joules, of=energy, alike=scopes_alike),
     }
 
 

@@ -16,10 +16,12 @@ def energy_words(summary: Summary) -> str | None:
     if summary.energy is None or summary.energy.joules is None:
         return None
     one = summary.energy
-    per_job = figure(one.joules_per_job, format_joules)
+    per_job = f"not known of a job ({summary.missing.get('energy.joules_per_job')})"
+    if one.joules_per_job is not None:
+        per_job = f"{format_joules(one.joules_per_job)} per job"
     return (
         f"{format_joules(one.joules or 0.0)} ({one.scope}, other programs and idle power included), "
-        f"{figure(one.mean_watts, format_watts)} on average, {per_job} per job"
+        f"{figure(one.mean_watts, format_watts)} on average, {per_job}"
     )
 
 
@@ -34,7 +36,8 @@ def _lead(_: RunView, summary: Summary) -> list[Note]:
     words = energy_words(summary)
     if words is None:
         return [Note(f"energy: not known ({summary.missing.get('energy.joules')})", SHOWN)]
-    return [Note(f"{words}; {SHARED}", SHOWN, "energy")]
+    shared = "" if summary.energy.joules_per_job is None else f"; {SHARED}"
+    return [Note(f"{words}{shared}", SHOWN, "energy")]
 
 
 ENERGY = RunTable(
