@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from mawl.advice.judge import judged as judge_all
 from mawl.analysis.view import StoredView
 from mawl.commands.main import main
+from mawl.reporters.html import report
 from tests.fakes.nightly_logs import nightly
 from tests.fakes.views import judged
 from tests.importers.test_import import imported, log, write
@@ -31,12 +33,25 @@ def test_the_longest_of_several_nights_becomes_a_workload(
     slow = {1: 1.5}
     logs = nightly(tmp_path / "logs", datetime(2026, 10, 5, 20), 3, zone=UTC, slow=slow)
     step, _, command = next_step(tmp_path, logs).partition(COMMAND)
-    assert step == "make a workload of the longest period, and run it on the system in question"
+    assert step == "make a workload of one period, and run it on the system in question"
     assert "--night 2026-10-06T" in command
     monkeypatch.chdir(tmp_path)
     assert main(shlex.split(command)) == 0
     assert (tmp_path / "derived" / "workload.toml").is_file()
     assert "14 jobs" in capsys.readouterr().out
+
+
+def test_a_night_with_a_failed_job_is_passed_over(tmp_path: Path) -> None:
+    logs = nightly(tmp_path / "logs", datetime(2026, 10, 5, 20), 3, zone=UTC, slow={1: 1.5, 2: 1.2})
+    failed = logs / "close_books_20261006.log"
+    head, found, rest = failed.read_text().partition("NOTE: DATA statement")
+    failed.write_text(f"{head}ERROR: File WORK.BOOKS.DATA does not exist.\n{found}{rest}")
+    _, run = imported(tmp_path, logs)
+    summary = judged(StoredView(run))
+    assert found and summary["capacity"]["answer"] == "not carried"
+    assert "--night 2026-10-07T" in summary["capacity"]["next_step"]
+    page = report.render(StoredView(run), judge_all(StoredView(run)))
+    assert "derive run --night 2026-10-07T" in page
 
 
 def test_a_period_that_only_a_recording_has_is_not_derived(tmp_path: Path) -> None:

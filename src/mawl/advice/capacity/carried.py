@@ -55,6 +55,8 @@ def capacity_of(
     parts = (compute, storage, whole)
     answer = _answer(well, *("not known" if cut else part.answer for part in parts))
     lacks: list[Lack] = [] if answer != "not known" else [part.lack for part in parts if part.lack]
+    if imported and answer == "not carried" and counted(reading.jobs):
+        lacks = ["imported"]  # some jobs failed; the logs of the others are a load all the same
     preliminary = is_preliminary(reading) if well and answer != "not known" else None
     _reasons(compute, storage, well, sentence, found.jobs == [], missing)
     guideline = guideline_of(reading, limit, probe, bounds, missing)

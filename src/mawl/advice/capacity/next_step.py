@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from mawl.advice.capacity.answers import Lack
+from mawl.analysis.blocks import counted
 from mawl.analysis.view import RunView
 from mawl.model.run import RunFacts
 from mawl.model.thresholds import count_of
@@ -48,26 +49,35 @@ def next_step(reading: RunView, lacks: Sequence[Lack]) -> str | None:
 
 
 def _derived(reading: RunView) -> str:
-    """The load of the imported logs as a workload; of several periods that of the longest with jobs."""
+    """The load of the imported logs as a workload; of several periods that of one."""
     if not reading.jobs:
         return "import the logs of the jobs, too: recordings alone have no jobs"
     command, logs = ["mawl", "derive", reading.facts.run_id], "these logs"
-    if (period := _longest_with_jobs(reading)) is not None:
+    if (period := _period_to_derive(reading)) is not None:
         # Derive takes times without a zone as those of --timezone, whose default is UTC.
         start, end = (datetime.fromtimestamp(at, UTC) for at in (period[0], period[1] + 60))
         command += ["--night", f"{start:%Y-%m-%dT%H:%M}/{end:%Y-%m-%dT%H:%M}"]
-        logs = "the longest period"
+        logs = "one period"
     command += ["--output", "derived"]
     return f"make a workload of {logs}, and run it on the system in question: {shlex.join(command)}"
 
 
-def _longest_with_jobs(reading: RunView) -> tuple[float, float] | None:
-    """First start and last end; None where the import is one run.  A period may hold only a recording."""
-    starts = sorted(job.started_at for job in reading.jobs if job.started_at is not None)
+def _period_to_derive(reading: RunView) -> tuple[float, float] | None:
+    """First start and last end of the longest period without a failed job; None where the import is one run.
+
+    Where jobs failed in every period it is the longest with jobs: one may hold only a recording.
+    """
     periods = reading.line.periods if reading.line is not None else ()
-    held = [one for one in periods if bisect_left(starts, one[0]) < len(starts)]
-    held = [one for one in held if starts[bisect_left(starts, one[0])] <= one[1]]
-    return max(held, key=lambda period: period[1] - period[0], default=None)
+    firsts = [period[0] for period in periods]
+    jobs = reading.jobs
+    whole = {id(job) for job in counted(jobs)}
+    held: set[int] = set()
+    broken: set[int] = set()
+    for job in jobs:
+        if job.started_at is not None:
+            (held if id(job) in whole else broken).add(bisect_right(firsts, job.started_at) - 1)
+    found = [periods[place] for place in held - broken or held if place >= 0]
+    return max(found, key=lambda period: period[1] - period[0], default=None)
 
 
 def _larger(facts: RunFacts) -> str | None:

@@ -68,7 +68,8 @@ def _next(summary: Judged) -> str | None:
     """What to do next: make the run count, then the answer known, then certain, then act on it."""
     findings = _not_passed(summary)
     going_on = summary.outcome == "running"
-    if findings and findings[0].severity == "invalid" and not going_on:
+    fixed = summary.kind == "imported"  # its logs are of the past: no run can be made to count
+    if findings and findings[0].severity == "invalid" and not (going_on or fixed):
         return findings[0].cure
     if summary.capacity.next_step or going_on:
         return summary.capacity.next_step
