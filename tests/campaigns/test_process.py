@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -81,3 +82,23 @@ def test_one_that_does_not_end_is_killed(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         answered(Task(spec=SPEC), tmp_path / "log", program=child(code), look=look, patience=0.1)
     assert signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN
+
+
+def test_an_interrupt_right_after_the_fork_is_not_lost(tmp_path: Path) -> None:
+    """Functions of Python run then, and what is raised in them is printed and lost."""
+    script = f"""
+import os, signal, sys
+from pathlib import Path
+from mawl.campaigns.process import answered
+from mawl.spec.answer import Task
+from mawl.spec.record import RunSpec
+os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGINT))
+sleeping = [sys.executable, "-c", "import time; time.sleep(60)"]
+try:
+    answered(Task(spec=RunSpec()), Path({str(tmp_path / "log")!r}), program=sleeping)
+except KeyboardInterrupt:
+    sys.exit(7)
+"""
+    words = [sys.executable, "-c", script]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=50, check=False)
+    assert (done.returncode, done.stderr) == (7, "")

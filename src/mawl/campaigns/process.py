@@ -6,6 +6,7 @@ A process of its own has a fresh zygote, so that each repeat has an address-spac
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -17,7 +18,7 @@ from typing import IO
 import msgspec
 
 from mawl.errors import InterruptedRunError, MawlError
-from mawl.measure.kernel import die_with_parent
+from mawl.measure.kernel import die_with_parent, uninterrupted
 from mawl.spec.answer import Task, TaskAnswer
 
 LOOK_SECONDS = 0.25
@@ -47,32 +48,35 @@ def answered(
     ended without an answer.
     """
     parent = os.getpid()
-    with log.open("ab") as file:
-        process = subprocess.Popen(
-            [*inside, *program],
-            cwd=directory,
-            env=None if environment is None else dict(environment),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=file,
-            pass_fds=tuple(kept_open),
-            # Ctrl-C on a terminal reaches this process alone, which passes it on once.
-            process_group=0,
-            preexec_fn=lambda: die_with_parent(parent, signal.SIGTERM),
-        )
-    assert process.stdin is not None and process.stdout is not None, "both are pipes"
+    process: subprocess.Popen[bytes] | None = None
+    try:
+        with log.open("ab") as file, uninterrupted():
+            process = subprocess.Popen(
+                [*inside, *program],
+                cwd=directory,
+                env=None if environment is None else dict(environment),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=file,
+                pass_fds=tuple(kept_open),
+                # Ctrl-C on a terminal reaches this process alone, which passes it on once.
+                process_group=0,
+                preexec_fn=lambda: die_with_parent(parent, signal.SIGTERM),
+            )
+        assert process.stdin is not None and process.stdout is not None, "both are pipes"
+        _hand_over(process.stdin, task)
+        while True:
+            try:
+                process.wait(timeout=LOOK_SECONDS)
+                break
+            except subprocess.TimeoutExpired:
+                look()
+    except BaseException:
+        if process is not None:
+            with process.stdout or contextlib.nullcontext():
+                _stop(process, patience)
+        raise
     with process.stdout as answers:
-        try:
-            _hand_over(process.stdin, task)
-            while True:
-                try:
-                    process.wait(timeout=LOOK_SECONDS)
-                    break
-                except subprocess.TimeoutExpired:
-                    look()
-        except BaseException:
-            _stop(process, patience)
-            raise
         look()
         return _read(answers, process.returncode, log)
 

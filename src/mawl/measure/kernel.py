@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
+import threading
+from collections.abc import Iterator
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -22,6 +25,31 @@ def die_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
     _prctl(_PR_SET_PDEATHSIG, number)
     if os.getppid() != parent:
         os.kill(os.getpid(), number)
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """In the block Ctrl-C and SIGTERM wait; each that came has its effect at the end of the block.
+
+    A process that begins with ``preexec_fn`` belongs into such a block: functions of Python run after its
+    fork, and what an interrupt raises in them is printed and lost (os.register_at_fork).
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number in numbers:
+        if before[number] is not signal.SIG_IGN:
+            signal.signal(number, lambda which, _: came.append(which))
+    try:
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, before[number])
+    for which in came:
+        signal.raise_signal(which)
 
 
 def _prctl(option: int, value: int) -> None:

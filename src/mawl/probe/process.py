@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.errors import UnsuitableMachineError
-from mawl.measure.kernel import die_with_parent
+from mawl.measure.kernel import die_with_parent, uninterrupted
 
 LAST_SECONDS = 10.0
 """How long a killed fio may take to go; one that hangs in the kernel is left to it."""
@@ -63,24 +63,28 @@ def run_fio(
     ``environment`` comes on top of this process's.  An interrupt kills fio and goes on up.
     """
     parent = os.getpid()
-    process = subprocess.Popen(
-        command,
-        cwd=directory,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        env={**os.environ, "LC_ALL": "C", **environment},
-        start_new_session=True,
-        preexec_fn=lambda: die_with_parent(parent),
-    )
+    process: subprocess.Popen[str] | None = None
     try:
+        with uninterrupted():
+            process = subprocess.Popen(
+                command,
+                cwd=directory,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                env={**os.environ, "LC_ALL": "C", **environment},
+                start_new_session=True,
+                preexec_fn=lambda: die_with_parent(parent),
+            )
         output, errors = process.communicate(timeout=timeout_seconds)
     except subprocess.TimeoutExpired:
+        assert process is not None, "it was waited for"
         return FioEnded(status=None, output="", errors="", stuck=not _killed(process))
     except BaseException:
-        _killed(process)
+        if process is not None:
+            _killed(process)
         raise
     return FioEnded(status=process.returncode, output=output, errors=errors)
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import contextlib
 import secrets
 import shlex
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +17,7 @@ import msgspec
 
 from mawl.campaigns.arm_setting.command import MARK, run_command
 from mawl.errors import MawlError
+from mawl.measure.kernel import uninterrupted
 from mawl.measure.processes import kill_marked
 from mawl.model.arm_setting import (
     ChangedSetting,
@@ -290,27 +289,6 @@ def to_undo(changed: ChangedSetting, folder: Path) -> str:
         f"{changed.original.words()} before): {setting.after!r} undoes it, and mawl clean --yes --runs "
         f"{shlex.quote(str(folder.parent))} runs that"
     )
-
-
-@contextlib.contextmanager
-def uninterrupted() -> Iterator[None]:
-    """In the block Ctrl-C and SIGTERM wait; one that came is raised as KeyboardInterrupt at its end."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    came: list[int] = []
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.getsignal(number) for number in numbers}
-    for number in numbers:
-        if before[number] is not signal.SIG_IGN:
-            signal.signal(number, lambda which, _: came.append(which))
-    try:
-        yield
-    finally:
-        for number in numbers:
-            signal.signal(number, before[number])
-    if came:
-        raise KeyboardInterrupt(signal.Signals(came[0]).name)
 
 
 def _fault(arm: Arm, role: CommandRole, run: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from mawl.measure.kernel import die_with_parent
+from mawl.measure.kernel import die_with_parent, uninterrupted
 from mawl.measure.processes import descendants, kill_marked, signal_all
 
 MARK = "MAWL_SETTING_COMMAND"
@@ -51,24 +51,28 @@ def run_command(
     """
     parent, began = os.getpid(), time.monotonic()
     with os.fdopen(os.memfd_create("output"), "w+b") if in_memory else output.open("w+b") as file:
-        process = subprocess.Popen(
-            ["/bin/sh", "-c", command],
-            cwd=directory,
-            env={**environment, MARK: mark},
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            preexec_fn=lambda: die_with_parent(parent, signal.SIGKILL),
-        )
+        process: subprocess.Popen[bytes] | None = None
         reason = None
         try:
+            with uninterrupted():
+                process = subprocess.Popen(
+                    ["/bin/sh", "-c", command],
+                    cwd=directory,
+                    env={**environment, MARK: mark},
+                    stdin=subprocess.DEVNULL,
+                    stdout=file,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                    preexec_fn=lambda: die_with_parent(parent, signal.SIGKILL),
+                )
             status: int | None = process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
+            assert process is not None, "it was waited for"
             stop(process, mark)
             status, reason = None, f"it was stopped after {seconds:g} s"
         except BaseException:
-            stop(process, mark)
+            if process is not None:
+                stop(process, mark)
             raise
         if status is not None and status < 0:
             status, reason = 128 - status, f"it was ended by {signal.Signals(-status).name}"
