@@ -80,9 +80,16 @@ def settings_of(folder: Path, record: Campaign) -> Iterator[ArmSettings | None]:
 def _check_agreed(made: SettingRecord, record: Campaign, folder: Path) -> None:
     """MawlError where what is to be undone has other commands than the campaign, which were shown."""
     changed = made.changed
-    if changed is not None and all(
-        (arm.name, arm.setting) != (changed.arm, changed.setting) for arm in record.arms
-    ):
+    if changed is None:
+        return
+    if made.directory != record.directory:
+        raise MawlError(
+            f"{SETTINGS} and {RECORD} name other directories, so mawl runs no command in either",
+            where=str(folder),
+            why="one of these files was changed",
+            cure=f"undo {changed.setting.name} by hand, then remove {SETTINGS}",
+        )
+    if all((arm.name, arm.setting) != (changed.arm, changed.setting) for arm in record.arms):
         raise MawlError(
             f"{SETTINGS} and {RECORD} name other commands for arm {changed.arm}, so mawl runs neither",
             where=str(folder),
@@ -122,9 +129,16 @@ def undo_left_in(
             continue
         try:
             with held(folder, patience=0.0):
-                ArmSettings(folder, record, _say, without_settings(os.environ)).undo()
-        except (MawlError, OSError) as error:
+                now = read_settings(folder)
+                if now is None or now.changed != record.changed:
+                    continue  # another process undid it meanwhile, and may have changed it again
+                ArmSettings(folder, now, _say, without_settings(os.environ)).undo()
+        except MawlError as error:
             left(str(error))
+            continue
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            left(f"{sentence}; this time it could not: {error.filename or folder}: {why}")
             continue
         done(f"the change of {record.changed.setting.name} by arm {record.changed.arm} of {folder}")
 

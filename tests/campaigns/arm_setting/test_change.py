@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +29,7 @@ from mawl.model.arm_setting import SettingRecord
 from mawl.model.campaign import Arm, Campaign
 from mawl.spec.arm_setting import ArmSetting
 from mawl.store.arm_settings import read_settings, write_settings
-from mawl.store.campaign import RECORD, read_campaign
+from mawl.store.campaign import RECORD, read_campaign, write_campaign
 from tests.fakes.campaign_runs import FakeRuns, campaign
 
 
@@ -260,3 +262,72 @@ def test_commands_that_the_campaign_does_not_name_are_not_run(file: Path, tmp_pa
     ):
         pytest.fail("nothing of it may run")
     assert file.read_text() == "9\n"
+
+
+class Answering(io.StringIO):
+    """A terminal at which something happens before the user says yes."""
+
+    def __init__(self, happens: Callable[[], object]) -> None:
+        super().__init__("y\n")
+        self._happens = happens
+
+    def isatty(self) -> bool:
+        return True
+
+    def readline(self, *_: object) -> str:
+        self._happens()
+        return super().readline()
+
+
+def left_changed(file: Path, tmp_path: Path) -> Path:
+    """The folder of a campaign whose change is not undone; its file reads 9."""
+    folder = tmp_path / "runs" / "c"
+    folder.parent.mkdir()
+    with pytest.raises(NotUndoneError):
+        carried_out(folder, record(file, setting(file, after=f"echo 9 > {file}")), FakeRuns())
+    return folder
+
+
+def test_what_another_process_undid_before_the_answer_is_not_undone_again(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = left_changed(file, tmp_path)
+    undone = msgspec.structs.replace(settings_in(folder), changed=None, holder="of another process")
+
+    def meanwhile() -> None:
+        write_settings(folder, undone)
+        file.write_text("7\n")
+
+    monkeypatch.setattr(sys, "stdin", Answering(meanwhile))
+    undo_left_in(folder.parent, yes=False, dry_run=False, done=pytest.fail, left=pytest.fail)
+    assert file.read_text() == "7\n"
+    assert settings_in(folder) == undone
+
+
+def test_a_record_that_names_another_directory_runs_nothing(file: Path, tmp_path: Path) -> None:
+    folder = left_changed(file, tmp_path)
+    write_settings(folder, msgspec.structs.replace(settings_in(folder), directory="/"))
+    file.write_text("7\n")
+    left: list[str] = []
+    undo_left_in(folder.parent, yes=True, dry_run=False, done=pytest.fail, left=left.append)
+    assert len(left) == 1 and "name other directories, so mawl runs no command in either" in left[0]
+    assert file.read_text() == "7\n"
+
+
+def test_a_directory_that_is_gone_is_said_in_one_sentence(file: Path, tmp_path: Path) -> None:
+    folder = left_changed(file, tmp_path)
+    gone = str(tmp_path / "gone")
+    write_settings(folder, msgspec.structs.replace(settings_in(folder), directory=gone))
+    made = read_campaign(folder)
+    write_campaign(folder, msgspec.structs.replace(made, directory=gone))
+    left: list[str] = []
+    undo_left_in(folder.parent, yes=True, dry_run=False, done=pytest.fail, left=left.append)
+    assert len(left) == 1 and f"it could not start in {gone}: no such file or directory" in left[0]
+    assert settings_in(folder).changed is not None
+
+
+def test_a_command_that_a_nameless_signal_ended_is_said_so(file: Path, tmp_path: Path) -> None:
+    killed = setting(file, before=f"echo 4 > {file}; kill -40 $$")
+    with pytest.raises(MawlError, match="it was ended by signal 40"):
+        carried_out(tmp_path / "c", record(file, killed), FakeRuns())
+    assert file.read_text() == "8\n"

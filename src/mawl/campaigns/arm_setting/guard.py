@@ -50,18 +50,25 @@ def main(arguments: list[str]) -> None:
     folder, holder = Path(arguments[0]), arguments[1]
     while os.read(sys.stdin.fileno(), 1):
         pass
+    try:
+        _undone(folder, holder)
+    except MawlError as error:
+        say(str(error))
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        say(f"{error.filename or folder}: {why}; what an arm of the campaign changed may still be changed")
+
+
+def _undone(folder: Path, holder: str) -> None:
+    """Undo what is changed once the campaign's last run has ended, unless somebody else does."""
     lock = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC)
     while _wanted(folder, holder):
         if not try_lock(lock):
             time.sleep(LOOK_SECONDS)
             continue
         record = read_settings(folder)
-        if record is None or not _wanted(folder, holder):
-            return
-        try:
+        if record is not None and _wanted(folder, holder):
             ArmSettings(folder, record, say, without_settings(os.environ)).undo()
-        except (MawlError, OSError) as error:
-            say(str(error))
         return
 
 
