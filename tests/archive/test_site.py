@@ -13,7 +13,7 @@ from mawl.archive.manifest import SubmitterStatement
 from mawl.archive.packing import PackRequest, pack
 from mawl.archive.site import building
 from mawl.archive.site.building import build_site
-from mawl.archive.site.entries import SiteEntry, checked, figures_of
+from mawl.archive.site.entries import SiteEntry, checked, figures_of, sum_of
 from mawl.commands.main import main
 from mawl.errors import UnreadableRunError
 from mawl.model.summary.energy import Energy
@@ -138,9 +138,19 @@ def test_a_renewed_site_checks_only_new_packs_and_believes_no_other_code(
     kept.write_text(kept.read_text().replace(source_sha256(), "0" * 64))
     build_site(packs, site, "urn:x:")
     assert asked == [path.name for path in packs]
-    kept.write_text("[")
-    build_site(packs[:1], site, "urn:x:")
-    assert asked == [packs[0].name, packs[1].name, packs[0].name]
+    asked.clear()
+    whole = kept.read_text()
+    of_another = whole.replace(sum_of(packs[0]), "0" * 64).replace("0" * 64, sum_of(packs[0]), 1)
+    for damaged in (
+        "[",
+        of_another,
+        whole.replace('"elapsed":', '"time":'),
+        whole.replace("cache mode", "c"),
+    ):
+        kept.write_text(damaged)
+        build_site(packs[:1], site, "urn:x:")
+        assert asked == [packs[0].name]
+        asked.clear()
 
 
 def test_many_packs_are_checked_by_several_processes_with_equal_pages(
@@ -191,6 +201,18 @@ def test_a_site_is_made_again_and_other_directories_are_left_alone(
     assert main(["publish", str(packs[0]), "--output", str(tmp_path / "mine")]) == 2
     assert "is no site of mawl" in capsys.readouterr().err
     assert main(["publish", str(packs[0]), str(packs[0]), "--output", str(site)]) == 2
+
+
+def test_packs_of_the_site_itself_are_not_removed(
+    packs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site = tmp_path / "site"
+    assert main(["publish", *map(str, packs), "--output", str(site)]) == 0
+    (tmp_path / "link.zip").symlink_to(site / "packs" / "five.zip")
+    for own in (site / "packs" / "five.zip", tmp_path / "link.zip"):
+        assert main(["publish", str(own), "--output", str(site)]) == 2
+        assert "lies in the site, which is made anew; copy it to" in capsys.readouterr().err
+    assert (site / "packs" / "five.zip").read_bytes() == packs[0].read_bytes()
 
 
 def test_a_pack_with_an_edited_figure_is_not_published(

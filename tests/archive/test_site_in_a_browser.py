@@ -121,6 +121,8 @@ def test_a_pair_is_compared_with_ranges_or_refused_with_the_reason(site: Path, s
     assert "single runs: not judged" in text
     page.locator("select[name=second]").select_option("five")
     assert "one result" in page.locator("#beside").inner_text()
+    page.goto((site / "compare.html").as_uri() + "#%,%E0%A4,<b>")
+    page.locator("#beside table").wait_for()
 
 
 def test_every_link_of_every_page_opens_and_nothing_is_wider_than_a_phone(site: Path, seen: Seen) -> None:

@@ -13,15 +13,18 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.archive.site.entries import SiteEntry, checked, named_once, slug_of, sum_of
+from mawl.archive.site.entries import FIGURES, SiteEntry, checked, named_once, slug_of, sum_of
 from mawl.archive.site.pages import beside, feed, index, result, system
 from mawl.errors import UnsuitableMachineError, UsageError
+from mawl.store.plain import in_calendar
 from mawl.version import source_sha256
 
 MARK = "mawl-site"
 """A file that says that mawl made the directory, and may write into it again."""
 KEPT = "checked.json"
 """What mawl found in each pack, by the SHA-256 of its bytes, so that a site is renewed in seconds."""
+MADE_ANEW = ("results", "systems", "packs")
+"""Directories of a site that each build removes first."""
 FEWEST_FOR_PROCESSES = 16
 """Fewer packs are checked sooner than other processes have started."""
 
@@ -36,16 +39,18 @@ class KeptEntries(msgspec.Struct, frozen=True, kw_only=True):
 def build_site(packs: Sequence[Path], output: Path, address: str) -> list[SiteEntry]:
     """Check packs and write their site; pages of packs that are not named any more go.
 
-    Raises :class:`~mawl.errors.UsageError` where the directory holds something else or two packs have one
-    name, and what :func:`~mawl.archive.site.entries.checked` raises, before anything is written.
+    Raises :class:`~mawl.errors.UsageError` where the directory holds something else, two packs have one name
+    or one lies where the site is made anew, and what :func:`~mawl.archive.site.entries.checked` raises,
+    before anything is written.
     """
     if output.exists() and (not output.is_dir() or (any(output.iterdir()) and not (output / MARK).is_file())):
         raise UsageError("is no site of mawl", where=str(output), cure="name a new directory with --output")
     named_once([slug_of(path) for path in packs])
+    _refuse_own(packs, output)
     entries = _entries(packs, _kept(output / KEPT))
     output.mkdir(parents=True, exist_ok=True)
     (output / MARK).write_text("made by mawl publish\n")
-    for name in ("results", "systems", "packs"):
+    for name in MADE_ANEW:
         shutil.rmtree(output / name, ignore_errors=True)
         (output / name).mkdir()
     for path, entry in zip(packs, entries, strict=True):
@@ -62,6 +67,18 @@ def build_site(packs: Sequence[Path], output: Path, address: str) -> list[SiteEn
     kept = KeptEntries(code=source_sha256(), entries={entry.sha256: entry for entry in entries})
     _write(output / KEPT, msgspec.json.encode(kept).decode())
     return entries
+
+
+def _refuse_own(packs: Sequence[Path], output: Path) -> None:
+    """UsageError where a build would remove a pack before it is copied."""
+    removed = [(output / name).resolve() for name in MADE_ANEW]
+    for path in packs:
+        if any(path.resolve().is_relative_to(place) for place in removed):
+            raise UsageError(
+                "lies in the site, which is made anew",
+                where=str(path),
+                cure="copy it to another directory first, or name another one with --output",
+            )
 
 
 def _entries(packs: Sequence[Path], kept: KeptEntries) -> list[SiteEntry]:
@@ -109,7 +126,20 @@ def _kept(path: Path) -> KeptEntries:
         found = msgspec.json.decode(path.read_bytes(), type=KeptEntries)
     except (OSError, ValueError, RecursionError):
         return nothing
-    return found if found.code == source_sha256() else nothing
+    if found.code != source_sha256():
+        return nothing
+    whole = {digest: entry for digest, entry in found.entries.items() if _is_whole(digest, entry)}
+    return KeptEntries(code=found.code, entries=whole)
+
+
+def _is_whole(digest: str, entry: SiteEntry) -> bool:
+    """Whether an entry is of the pack that it is kept for, and has what pages are made of."""
+    return (
+        entry.sha256 == digest
+        and in_calendar(entry.started_at)
+        and entry.figures.keys() == FIGURES.keys()
+        and "cache mode" in entry.must_match
+    )
 
 
 def _write(path: Path, text: str) -> None:

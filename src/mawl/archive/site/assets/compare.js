@@ -83,7 +83,7 @@ for (const select of [form.elements.first, form.elements.second])
     select.append(option);
   }
 function chosen() {
-  const named = decodeURIComponent(location.hash.slice(1)).split(",");
+  const named = location.hash.slice(1).split(",");  // names of pages need no escapes
   if (by.has(named[0])) form.elements.first.value = named[0];
   const other = by.has(named[1]) ? named[1] : results.find((one) => one.slug !== form.elements.first.value)?.slug;
   if (other) form.elements.second.value = other;
