@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from mawl.analysis.nights.logged import LoggedNights, logged_nights, quietest_minute
+from mawl.analysis.nights.logged import MOST_EMPTY, LoggedNights, logged_nights, quietest_minute
+from mawl.analysis.nights.window import DailyWindow
 from mawl.model.records import JobRecord
 from mawl.model.run import SourceFacts
+from mawl.store.plain import EARLIEST_AT, LATEST_AT
 from tests.fakes.nightly_logs import logged_job
 
 UTC = ZoneInfo("UTC")
@@ -147,3 +149,22 @@ def test_only_the_last_nights_of_many_years_are_shown() -> None:
 def test_a_job_of_days_does_not_decide_where_the_day_is_divided() -> None:
     spans = [(0.0, 40 * 86400.0), (20 * 3600.0, 26 * 3600.0)]
     assert quietest_minute(spans) == 11 * 60
+
+
+def test_clocks_at_both_ends_of_the_calendar_are_nights_like_others() -> None:
+    jobs = [
+        ran("a", datetime(1, 1, 3), 1.0),
+        ran("a", datetime(1, 1, 9), 1.0),
+        ran("a", datetime(9999, 12, 20), 1.0),
+    ]
+    nights = found(jobs, logs())
+    assert [one.label for one in nights.nights] == ["0001-01-02", "0001-01-08", "9999-12-19"]
+    assert nights.empty_nights == (datetime(9999, 12, 19) - datetime(1, 1, 2)).days - 2
+    assert len(nights.empty) == MOST_EMPTY, "millions of dates are counted, not kept"
+    assert nights.empty[0] == "0001-01-03"
+
+
+def test_a_time_before_the_first_night_of_the_calendar_has_none() -> None:
+    window = DailyWindow(780, 780, timezone(timedelta(hours=-12)))
+    assert window.of(EARLIEST_AT) is None
+    assert window.of(EARLIEST_AT + 3600.0) is not None and window.of(LATEST_AT) is not None

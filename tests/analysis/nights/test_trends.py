@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
@@ -126,3 +127,16 @@ def test_several_jobs_a_night_count_once_and_their_seconds_are_of_all() -> None:
     assert (program.nights, program.jobs_a_night) == (30, 4.0)
     assert program.added_seconds == pytest.approx(4 * (program.last_seconds - program.first_seconds))
     assert program.added_seconds == pytest.approx(200.0, rel=0.05)
+
+
+def test_memory_goes_by_jobs_and_not_by_programs_in_every_night() -> None:
+    programs, nights = 1000, 400
+    jobs = [one(f"program-{at}", at % nights, 60.0) for at in range(programs)]
+    logged = found(jobs, logs()).nights
+    assert len(logged) == nights
+    tracemalloc.start()
+    trends = trends_of(logged)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(trends.programs) == programs and len(trends.programs[0].logs) == nights
+    assert most < 8 * programs * nights, "less than a pointer for each program in each night"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta, tzinfo
+from itertools import islice
 
 import msgspec
 import numpy as np
@@ -26,6 +27,8 @@ LONG_SECONDS = 48 * 3600.0
 HOUR_MINUTES = 60
 DAY_MINUTES = 24 * HOUR_MINUTES
 DAY_SECONDS = 86400.0
+MOST_EMPTY = 100
+"""Dates of nights without jobs that are kept: one wrong clock can make millions of them."""
 
 
 class LoggedNight(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,15 +55,17 @@ class LoggedNights(msgspec.Struct, frozen=True, kw_only=True):
     """The nights that have jobs, in order.
 
     ``window`` is from the quietest time of a day to that of the next.  ``left_out`` is how many earlier
-    nights are not among them, ``empty`` are the dates of nights between them in which no job started, and
-    ``untimed`` counts jobs without a known start or end.  ``one_zone`` is False where the logs are of several
-    zones, or of one that this machine does not know: hours are then those of UTC.
+    nights are not among them, ``empty_nights`` in how many nights between them no job started, ``empty`` the
+    first dates of these, and ``untimed`` counts jobs without a known start or end.  ``one_zone`` is False
+    where the logs are of several zones, or of one that this machine does not know: hours are then those of
+    UTC.
     """
 
     window: DailyWindow
     nights: tuple[LoggedNight, ...]
     left_out: int
     empty: tuple[str, ...]
+    empty_nights: int
     untimed: int
     one_zone: bool = True
 
@@ -109,11 +114,13 @@ def logged_nights(jobs: Sequence[JobRecord], sources: Iterable[SourceFacts]) -> 
         return None
     shown = list(found)[-MOST_NIGHTS:]
     nights = tuple(_night(night, found[night], zone) for night in shown)
+    empty, empty_nights = _empty([one.label for one in nights])
     return LoggedNights(
         window=window,
         nights=nights,
         left_out=len(found) - len(shown),
-        empty=tuple(_empty([one.label for one in nights])),
+        empty=empty,
+        empty_nights=empty_nights,
         untimed=len(jobs) - len(spans),
         one_zone=one_zone,
     )
@@ -157,7 +164,7 @@ def _middle(chosen: NDArray[np.bool_]) -> int:
 def _night(night: Night, jobs: Sequence[JobRecord], zone: tzinfo) -> LoggedNight:
     return LoggedNight(
         night=night,
-        label=f"{datetime.fromtimestamp(night.starts_at, zone):%Y-%m-%d}",
+        label=datetime.fromtimestamp(night.starts_at, zone).date().isoformat(),
         jobs=tuple(jobs),
         load=load_of(jobs),
         started_at=min(job.started_at for job in jobs if job.started_at is not None),
@@ -165,12 +172,14 @@ def _night(night: Night, jobs: Sequence[JobRecord], zone: tzinfo) -> LoggedNight
     )
 
 
-def _empty(labels: Sequence[str]) -> list[str]:
-    """The dates between the first and the last night on which no night with jobs begins."""
+def _empty(labels: Sequence[str]) -> tuple[tuple[str, ...], int]:
+    """The dates between the first and the last night on which no night with jobs begins: the first of them,
+    and how many there are."""
     known = set(labels)
     day, last = date.fromisoformat(labels[0]), date.fromisoformat(labels[-1])
-    days = (day + timedelta(days=after) for after in range((last - day).days))
-    return [one.isoformat() for one in days if one.isoformat() not in known]
+    days = (last - day).days
+    dates = ((day + timedelta(days=after)).isoformat() for after in range(days))
+    return tuple(islice((one for one in dates if one not in known), MOST_EMPTY)), days + 1 - len(known)
 
 
 def _zone_of(sources: Iterable[SourceFacts]) -> tuple[tzinfo, bool]:

@@ -6,7 +6,7 @@ The method is that of ``mawl history`` (docs/design/history.md), over the nights
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import exp, expm1, log
 from typing import Literal
 
@@ -32,16 +32,19 @@ FEWEST_NIGHTS = FEWEST_BEFORE + FEWEST_AFTER
 class Trend(msgspec.Struct, frozen=True, kw_only=True):
     """A program over the nights.
 
-    ``logs`` is the mean over its jobs of the logarithm of real time, by night; None where it did not run.
+    ``means`` are the means over its jobs of the logarithm of real time, in the nights at ``places`` of all
+    ``of_nights``, in order.
     Levels are between changes; ``first_seconds`` and ``last_seconds`` are the geometric means of the first
     and the last of them, ``change_ratio`` the second over the first less 1 with its 95 % interval, and
     ``added_seconds`` what that makes in a night with ``jobs_a_night`` jobs.  ``changes`` are places in
-    ``logs``: the first night at each new level.  ``smallest_ratio`` is the change that three nights would
+    all nights: the first night at each new level.  ``smallest_ratio`` is the change that three nights would
     show in 80 % of cases, where no change was found.
     """
 
     name: str
-    logs: tuple[float | None, ...]
+    places: tuple[int, ...]
+    means: tuple[float, ...]
+    of_nights: int
     jobs_a_night: float
     verdict: Verdict
     changes: tuple[int, ...] = ()
@@ -56,7 +59,13 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def nights(self) -> int:
         """Nights in which it ran."""
-        return sum(one is not None for one in self.logs)
+        return len(self.places)
+
+    @property
+    def logs(self) -> tuple[float | None, ...]:
+        """The mean of each night; None where it did not run."""
+        found = dict(zip(self.places, self.means, strict=True))
+        return tuple(found.get(place) for place in range(self.of_nights))
 
 
 class Trends(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,23 +85,23 @@ class Trends(msgspec.Struct, frozen=True, kw_only=True):
 
 def trends_of(nights: Sequence[LoggedNight]) -> Trends:
     """The trends of all programs of these nights; jobs that failed, or took no time, do not count."""
-    values: dict[str, list[list[float]]] = {}
+    values: dict[str, dict[int, list[float]]] = {}
     for place, night in enumerate(nights):
         for job in counted(night.jobs):
             real = job.usage.real_time_seconds
             if real:
-                own = values.setdefault(job.program, [[] for _ in nights])
-                own[place].append(log(real))
+                values.setdefault(job.program, {}).setdefault(place, []).append(log(real))
     level = PART_LEVEL / max(len(values), 1)
-    programs = [_trend(name, own, level) for name, own in sorted(values.items())]
+    programs = [_trend(name, own, len(nights), level) for name, own in sorted(values.items())]
     programs.sort(key=_order)
-    always = [own for own in values.values() if all(own)]
+    always = [own for own in values.values() if len(own) == len(nights)]
     whole = None
     if always:
-        means = [
-            [statistics.fmean(statistics.fmean(own[place]) for own in always)] for place in range(len(nights))
-        ]
-        whole = _trend("", means, WHOLE_LEVEL)
+        means = {
+            place: [statistics.fmean(statistics.fmean(own[place]) for own in always)]
+            for place in range(len(nights))
+        }
+        whole = _trend("", means, len(nights), WHOLE_LEVEL)
     return Trends(programs=tuple(programs), whole=whole, whole_programs=len(always))
 
 
@@ -101,20 +110,21 @@ def _order(one: Trend) -> tuple[bool, float]:
     return (changed is None, -abs(one.last_seconds * one.jobs_a_night if changed is None else changed))
 
 
-def _trend(name: str, values: Sequence[Sequence[float]], level: float) -> Trend:
-    logs = tuple(statistics.fmean(own) if own else None for own in values)
-    known = [(place, one) for place, one in enumerate(logs) if one is not None]
-    series = [one for _, one in known]
+def _trend(name: str, values: Mapping[int, Sequence[float]], of_nights: int, level: float) -> Trend:
+    places = tuple(values)
+    series = [statistics.fmean(own) for own in values.values()]
     points = [point.place for point in change_points(series, level)]
     edges = [0, *points, len(series)]
     first, last = series[: edges[1]], series[edges[-2] :]
-    jobs = statistics.fmean(len(values[place]) for place, _ in known[edges[-2] :])
+    jobs = statistics.fmean(len(values[place]) for place in places[edges[-2] :])
     found = Trend(
         name=name,
-        logs=logs,
+        places=places,
+        means=tuple(series),
+        of_nights=of_nights,
         jobs_a_night=jobs,
         verdict="no change found" if len(series) >= FEWEST_NIGHTS else "too few nights",
-        changes=tuple(known[place][0] for place in points),
+        changes=tuple(places[place] for place in points),
         first_seconds=exp(statistics.fmean(first)),
         last_seconds=exp(statistics.fmean(last)),
         smallest_ratio=smallest_change(series, level) if len(series) >= FEWEST_NIGHTS else None,

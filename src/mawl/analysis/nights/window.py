@@ -25,7 +25,13 @@ class DailyWindow(msgspec.Struct, frozen=True):
     zone: tzinfo = UTC
 
     def of(self, at: float) -> Night | None:
-        """The night in which a point in time lies; None between two nights."""
+        """The night in which a point in time lies; None between two nights, and where the calendar ends."""
+        try:
+            return self._of(at)
+        except OverflowError:
+            return None
+
+    def _of(self, at: float) -> Night | None:
         local = datetime.fromtimestamp(at, self.zone)
         for back in (0, 1):
             midnight = (local - timedelta(days=back)).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -70,8 +70,14 @@ def every_night(figures: ShownFigures, nights: LoggedNights, trends: Trends) -> 
     changed = _changed(trends)
     parts = [_whole(trends)]
     if len(changed) > MOST_FIRST:
-        caption = "The other programs whose real time changed"
-        parts.append(_changes(figures, nights, changed[MOST_FIRST:], caption))
+        others = changed[MOST_FIRST:]
+        shown = others[:MOST_PROGRAMS]
+        caption = "The other programs whose real time changed" + (
+            f": {len(shown)} of {len(others)}, those that change a night most"
+            if len(others) > len(shown)
+            else ""
+        )
+        parts.append(_changes(figures, nights, shown, caption))
     steady = [one for one in trends.programs if one.change_ratio is None]
     if steady:
         parts.append(_steady(figures, steady))
@@ -112,9 +118,9 @@ def _sentences(nights: LoggedNights) -> list[Markup]:
         )
     if nights.empty:
         dates = ", ".join(nights.empty[:MOST_DATES])
-        more = len(nights.empty) - MOST_DATES
+        more = nights.empty_nights - MOST_DATES
         found.append(
-            f"No job started in {counted_noun(len(nights.empty), 'night')} between them: {dates}"
+            f"No job started in {counted_noun(nights.empty_nights, 'night')} between them: {dates}"
             + (f" and {more} more." if more > 0 else ".")
         )
     if nights.untimed:
