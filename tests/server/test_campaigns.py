@@ -13,7 +13,7 @@ from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.commands.serve import _renderers
 from mawl.model.campaign import Slot
 from mawl.server.application import create_app
-from mawl.server.campaigns import campaigns_below
+from mawl.server.campaigns import MOST_FOLDERS, campaigns_below
 from mawl.store.campaign import RECORD, write_campaign
 from tests.fakes.campaign_runs import campaign
 from tests.fakes.served_runs import Made, finished
@@ -45,15 +45,24 @@ def test_campaigns_are_found_wherever_they_lie_below(runs: Path, visitor: TestCl
     finished(runs, "one")
     for place in ("ab-1", "october/ab-2", "a/b/c/ab-3", "a/b/c/d/too-deep"):
         conducted(runs / place)
-    assert list(campaigns_below(runs)) == ["a/b/c/ab-3", "ab-1", "october/ab-2"]
+    assert list(campaigns_below(runs).folders) == ["a/b/c/ab-3", "ab-1", "october/ab-2"]
     page = visitor.get("/").text
     assert "Campaigns (3)" in page and "not readable" not in page and "1 of 1 runs" in page
     assert page.count("A against B") == 3 and page.count("2 of 2") == 3
-    for name in campaigns_below(runs):
+    for name in campaigns_below(runs).folders:
         assert f'href="/campaigns/{name}"' in page
         shown = visitor.get(f"/campaigns/{name}")
         assert shown.status_code == 200 and "All runs" in shown.text
     assert "Campaigns (1)" in visitor.get("/?q=ab-2").text
+
+
+def test_the_page_says_where_it_did_not_look_into_every_folder(runs: Path, visitor: TestClient) -> None:
+    conducted(runs / "ab")
+    assert "looked for campaigns" not in visitor.get("/").text
+    for number in range(MOST_FOLDERS):
+        (runs / "other" / str(number)).mkdir(parents=True)
+    page = visitor.get("/").text
+    assert "looked for campaigns in 2,000 folders, and there are more" in page and "Campaigns (1)" in page
 
 
 def test_showing_a_campaign_writes_nothing_and_a_damaged_run_is_a_remark(
@@ -80,7 +89,7 @@ def test_links_out_of_the_directory_are_not_followed(runs: Path, visitor: TestCl
     inside = conducted(runs / "inside")
     (inside / "run-1").rename(runs.parent / "moved")
     (inside / "run-1").symlink_to(runs.parent / "moved")
-    assert list(campaigns_below(runs)) == ["inside"]
+    assert list(campaigns_below(runs).folders) == ["inside"]
     assert "run 1 is left out" in visitor.get("/campaigns/inside").text
     (inside / RECORD).unlink()
     (inside / RECORD).symlink_to(outside / RECORD)

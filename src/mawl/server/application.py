@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from mawl.errors import MawlError, UsageError
 from mawl.model.summary.summary import Judged
-from mawl.server.campaigns import campaigns_below, entry_of
+from mawl.server.campaigns import MOST_FOLDERS, campaigns_below, entry_of
 from mawl.server.folders import Folders, State, examined, grows
 from mawl.server.growing import LOOK_SECONDS, GrowingRuns, RunEndedError
 from mawl.server.guard import Guard
@@ -84,13 +84,14 @@ async def _library(request: Request) -> Response:
     query = query_of(request.query_params.multi_items())
 
     def made() -> Page:
-        found = campaigns_below(site.folders.runs)
+        found, whole = campaigns_below(site.folders.runs)
         # A folder of campaigns is no run that cannot be read.
         above = {part for name in found for part in (name, name.partition("/")[0])}
         entries = [one for one in site.folders.listing() if not (one.trouble and one.name in above)]
         known = site.reports.overviews(site.folders.states)
         campaigns = campaign_rows((entry_of(name, folder) for name, folder in found.items()), query)
-        return library_page({**contents(entries, query, known, time.time()), "campaigns": campaigns})
+        shown = {"campaigns": campaigns, "looked_into": None if whole else MOST_FOLDERS}
+        return library_page({**contents(entries, query, known, time.time()), **shown})
 
     return await site.listings.run(made)
 
@@ -216,7 +217,8 @@ async def _campaign(request: Request) -> Response:
         text = "This mawl cannot show campaigns in a page yet; `mawl report CAMPAIGN` does."
         return sentence_page("No campaign", text, 501)
     name = request.path_params["name"]
-    folder = (await site.listings.run(lambda: campaigns_below(site.folders.runs))).get(name)
+    found = await site.listings.run(lambda: campaigns_below(site.folders.runs))
+    folder = found.folders.get(name)
     if folder is None:
         raise HTTPException(404, f"There is no campaign called {shown_name(name)} here.")
     return Page(way_back(await site.reports.campaign(folder)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -33,17 +34,29 @@ class CampaignEntry(msgspec.Struct, frozen=True, kw_only=True):
     created_at: float | None = None
 
 
-def campaigns_below(runs: Path) -> dict[str, Path]:
-    """Every campaign by its path below the directory, in order; nothing below a run or a campaign."""
+class FoundCampaigns(NamedTuple):
+    """Campaigns by their path below the directory of runs, in order; ``whole`` where every folder was looked
+    into."""
+
+    folders: dict[str, Path]
+    whole: bool
+
+
+def campaigns_below(runs: Path) -> FoundCampaigns:
+    """The campaigns in the first :data:`MOST_FOLDERS`, the least deep ones first; nothing below a run or a
+    campaign."""
     found: dict[str, Path] = {}
-    waiting = [(runs, 0)]
+    waiting, whole = [(runs, 0)], True
     for folder, depth in waiting:
         for child in _folders(folder):
             if (child / RECORD).is_file():
                 found[child.relative_to(runs).as_posix()] = child
-            elif depth + 1 < DEEPEST and len(waiting) < MOST_FOLDERS and not (child / FACTS).exists():
-                waiting.append((child, depth + 1))
-    return dict(sorted(found.items()))
+            elif depth + 1 < DEEPEST and not (child / FACTS).exists():
+                if len(waiting) < MOST_FOLDERS:
+                    waiting.append((child, depth + 1))
+                else:
+                    whole = False
+    return FoundCampaigns(dict(sorted(found.items())), whole)
 
 
 def entry_of(name: str, folder: Path) -> CampaignEntry:
