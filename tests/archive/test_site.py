@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 
 from mawl.archive.manifest import SubmitterStatement
@@ -22,6 +23,7 @@ from tests.fakes.altered_packs import members_of, packed, with_new_manifest
 from tests.fakes.compared_runs import compared
 from tests.fakes.published_run import write_published, write_published_campaign
 
+ATOM = "{http://www.w3.org/2005/Atom}"
 WORDS = SubmitterStatement(
     submitter="<b>Example</b>", contact="x@example.com", system="S & <i>", storage="ssd", tuning="none"
 )
@@ -84,7 +86,7 @@ def test_the_table_needs_no_script_and_names_what_must_not_be_compared(
     assert "S &amp; &lt;i&gt;" in without and "short" in without
     assert "Only results of one table may be compared" in without
     assert "20 sessions" in without, "the papers are beside"
-    entries = ElementTree.parse(site / "feed.xml").getroot().findall("{http://www.w3.org/2005/Atom}entry")
+    entries = ElementTree.parse(site / "feed.xml").getroot().findall(f"{ATOM}entry")
     assert len(entries) == 2
 
 
@@ -201,6 +203,18 @@ def test_a_site_is_made_again_and_other_directories_are_left_alone(
     assert main(["publish", str(packs[0]), "--output", str(tmp_path / "mine")]) == 2
     assert "is no site of mawl" in capsys.readouterr().err
     assert main(["publish", str(packs[0]), str(packs[0]), "--output", str(site)]) == 2
+
+
+def test_controls_in_the_words_of_a_maker_break_neither_page_nor_feed(tmp_path: Path) -> None:
+    write_published(tmp_path / "short", seconds=600.0)
+    words = msgspec.structs.replace(WORDS, system="A\x01\ufffe\u202eB", submitter="\x1b[31mred")
+    pack(PackRequest(folder=tmp_path / "short", campaign=False, statement=words), tmp_path / "s.mawl.zip")
+    site = tmp_path / "site"
+    assert main(["publish", str(tmp_path / "s.mawl.zip"), "--output", str(site)]) == 0
+    feed = ElementTree.parse(site / "feed.xml").getroot()
+    assert feed.findtext(f"{ATOM}entry/{ATOM}title") == "A\\x01\ufffd\\u202eB"
+    for page in site.rglob("*.html"):
+        assert not set("\x01\x1b\u202e") & set(page.read_text()), page
 
 
 def test_packs_of_the_site_itself_are_not_removed(

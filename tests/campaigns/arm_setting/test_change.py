@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import io
 import os
 import sys
 import time
@@ -264,19 +263,18 @@ def test_commands_that_the_campaign_does_not_name_are_not_run(file: Path, tmp_pa
     assert file.read_text() == "9\n"
 
 
-class Answering(io.StringIO):
+class Answering:
     """A terminal at which something happens before the user says yes."""
 
     def __init__(self, happens: Callable[[], object]) -> None:
-        super().__init__("y\n")
         self._happens = happens
 
     def isatty(self) -> bool:
         return True
 
-    def readline(self, *_: object) -> str:
+    def readline(self) -> str:
         self._happens()
-        return super().readline()
+        return "y\n"
 
 
 def left_changed(file: Path, tmp_path: Path) -> Path:

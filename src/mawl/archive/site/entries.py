@@ -89,9 +89,9 @@ class SiteEntry(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def title(self) -> str:
-        """What its maker calls the system, else the file's name."""
+        """What its maker calls the system, else the file's name; controls as escapes."""
         statement = self.validation.statement
-        return (statement.system if statement is not None else "") or self.slug
+        return printable((statement.system if statement is not None else "") or self.slug)
 
     @property
     def system(self) -> str:

@@ -16,6 +16,7 @@ from mawl.analysis.published import published_block
 from mawl.archive.site.entries import FIGURES, SiteEntry
 from mawl.config.published import papers
 from mawl.model.metrics import METRICS
+from mawl.printable import printable
 from mawl.reporters.figure import ABSENT
 from mawl.reporters.html.colours import style
 from mawl.units import counted_noun, format_instant, format_rate, format_seconds
@@ -182,9 +183,9 @@ def feed(entries: Sequence[SiteEntry], address: str) -> str:
     """An Atom feed (RFC 4287) of the packs, the newest first; ``address`` is where the site will be."""
     newest = sorted(entries, key=lambda entry: -entry.started_at)
     items = "".join(
-        f"<entry><title>{escape(entry.title)}</title><id>{escape(address)}results/{entry.slug}/</id>"
+        f"<entry><title>{_xml(entry.title)}</title><id>{escape(address)}results/{entry.slug}/</id>"
         f'<link href="results/{entry.slug}/index.html"/><updated>{format_instant(entry.started_at)}</updated>'
-        f"<summary>{escape(f'{entry.division} division, {entry.what}')}</summary></entry>"
+        f"<summary>{_xml(f'{entry.division} division, {entry.what}')}</summary></entry>"
         for entry in newest
     )
     updated = format_instant(newest[0].started_at) if newest else format_instant(0.0)
@@ -193,6 +194,11 @@ def feed(entries: Sequence[SiteEntry], address: str) -> str:
         f"<title>Results</title><id>{escape(address)}</id><author><name>mawl publish</name></author>"
         f"<updated>{updated}</updated>{items}</feed>\n"
     )
+
+
+def _xml(text: str) -> str:
+    """Text of a pack in XML, which has no place for most controls and for two other characters."""
+    return escape(printable(text).replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd"))
 
 
 def _meanings() -> str:
@@ -239,7 +245,7 @@ def _row(entry: SiteEntry, *, root: str | None = None) -> str:
     name = entry.title if root is None else entry.slug
     cells = (
         f'<a href="{root or ""}results/{entry.slug}/index.html">{escape(name)}</a>',
-        escape(statement.submitter if statement is not None else "") or ABSENT,
+        escape(printable(statement.submitter if statement is not None else "")) or ABSENT,
         f'<span class="{accepted}">{accepted}</span>',
         str(len(entry.validation.runs)),
         str(entry.nodes),
@@ -291,7 +297,8 @@ def _statement(entry: SiteEntry) -> str:
     if statement is None:
         return ""
     said = {name: getattr(statement, name) for name in statement.__struct_fields__}
-    return "".join(_pair(WORDS.get(name, name), text) for name, text in said.items() if text)
+    words = ((WORDS.get(name, name), printable(text, "\n\t")) for name, text in said.items() if text)
+    return "".join(_pair(name, text) for name, text in words)
 
 
 def _pair(name: str, text: str) -> str:
