@@ -19,10 +19,13 @@ from mawl.errors import UsageError
 from mawl.history import page, text
 from mawl.history.changes import History, history_of
 from mawl.history.nights import nights_of
+from mawl.model.campaign import Arm, Slot
 from mawl.model.records import JobRecord
 from mawl.model.role_io import Waits
 from mawl.spec.program_options import ROLES, Role
+from mawl.store.campaign import write_campaign
 from mawl.store.whole import WholeRunWriter
+from tests.fakes.campaign_runs import campaign
 from tests.fakes.compared_runs import compared, jobs
 from tests.fakes.stored_run import START, facts
 from tests.fakes.synthetic_nights import RUN_NOISE, RUNS, noise
@@ -218,6 +221,20 @@ def test_damaged_folders_among_the_nights_are_skipped_with_a_sentence_each(
     for line, name in zip(skipped, ("broken", first.name, second.name), strict=True):
         assert name in line
     assert main(["history", str(stored), str(first)]) == 1, "a run that the user named is no such folder"
+
+
+def test_a_campaign_that_lost_a_run_hides_no_other_run(
+    stored: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slots = [Slot(position=1, arm="a", state="finished", folder="001-a", outcome="completed")]
+    (stored / "lost").mkdir()
+    arms = [Arm(name="a", workload="tiny")]
+    write_campaign(stored / "lost", campaign(kind="repeat", arms=arms, slots=slots, outcome="completed"))
+    assert main(["history", str(stored)]) == 0
+    printed = capsys.readouterr().out
+    assert f"{BEFORE + AFTER} nights" in printed
+    assert len([line for line in printed.splitlines() if line.startswith("skipped: ")]) == 1
+    assert main(["history", str(stored), str(stored / "lost")]) == 2, "a campaign that the user named"
 
 
 def test_nothing_but_damaged_folders_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

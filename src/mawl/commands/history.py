@@ -14,7 +14,7 @@ from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
 from mawl.commands.output import write_text
 from mawl.commands.terminal import width_for
-from mawl.errors import UnreadableRunError
+from mawl.errors import MawlError
 from mawl.store import open_run
 from mawl.store.campaign import runs_and_campaigns
 
@@ -84,7 +84,7 @@ def _history(arguments: argparse.Namespace) -> History:
                 followed.append(compared_run(view, judged(view, bounds)))
             else:
                 left_out.append(view.facts.run_id)
-        except UnreadableRunError as error:
+        except MawlError as error:
             if not stored[path]:
                 raise
             unreadable.append(str(error))  # one damaged folder among many must not hide the others
