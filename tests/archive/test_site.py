@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -215,6 +216,12 @@ def test_controls_in_the_words_of_a_maker_break_neither_page_nor_feed(tmp_path: 
     assert feed.findtext(f"{ATOM}entry/{ATOM}title") == "A\\x01\ufffd\\u202eB"
     for page in site.rglob("*.html"):
         assert not set("\x01\x1b\u202e") & set(page.read_text()), page
+
+
+def test_a_pipe_is_no_pack(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "pipe.zip")
+    assert main(["publish", str(tmp_path / "pipe.zip"), "--output", str(tmp_path / "site")]) == 2
+    assert "pipe.zip: cannot be read: not a regular file" in capsys.readouterr().err
 
 
 def test_packs_of_the_site_itself_are_not_removed(

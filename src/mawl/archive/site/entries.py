@@ -19,6 +19,7 @@ from mawl.archive.rules.pages import RULE as PAGES
 from mawl.archive.subject import ValidationSubject, opened_pack
 from mawl.archive.validating import Validation, validate
 from mawl.errors import UnreadableRunError, UsageError
+from mawl.foreign import open_regular
 from mawl.model.run import RunFacts
 from mawl.printable import printable
 from mawl.reporters.figure import ABSENT
@@ -123,9 +124,9 @@ def slug_of(path: Path) -> str:
 
 
 def sum_of(path: Path) -> str:
-    """SHA-256 of a pack's bytes; UsageError where it cannot be read."""
+    """SHA-256 of a pack's bytes; UsageError where it cannot be read, or is no regular file."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise UsageError(
