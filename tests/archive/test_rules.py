@@ -96,6 +96,14 @@ def test_a_folder_that_is_no_run_is_not_accepted(tmp_path: Path) -> None:
     assert "is not a run folder" in failed(validation)["complete"]
 
 
+def test_no_rule_speaks_well_of_a_run_that_cannot_be_read(run: Path) -> None:
+    facts = run / "run.json"
+    facts.write_text(facts.read_text().replace('"source_sha256": "', '"source_sha256": 3, "x": "', 1))
+    found = validate(run_subject(run))
+    assert [one.rule for one in found.rulings if one.state == "failed"] == ["V01"]
+    assert [one.rule for one in found.rulings if one.state == "passed"] == []
+
+
 def test_an_edited_log_is_found(run: Path) -> None:
     log = next((run / "logs").glob("*.saslog"))
     log.write_text(log.read_text().replace("real time", "real  time", 1))

@@ -14,6 +14,10 @@ State = Literal["passed", "failed", "not known", "not asked"]
 """``not asked``: the rule is about packs, or about something that this one does not have."""
 
 
+WITHOUT_RUNS = frozenset({1, 2, 3, 27})
+"""Rules about the files of a subject, which say the same where a run cannot be read."""
+
+
 class Fault(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that a rule found; ``known`` is False where it could not look."""
 
@@ -60,9 +64,20 @@ def ruling(rule: ValidationRule, subject: ValidationSubject) -> Ruling:
     except MawlError as error:  # a table that cannot be read, which V01 need not have read
         cure = "copy it again from where it was made"
         found = faults = [Fault(where=subject.name, sentence=str(error), cure=cure)]
+    if found is not None and not faults and rule.number not in WITHOUT_RUNS:
+        faults = [_not_read(name) for name in subject.unreadable]
     state: State = "passed"
     if found is None:
         state = "not asked"
     elif faults:
         state = "failed" if any(fault.known for fault in faults) else "not known"
     return Ruling(rule=rule.label, name=rule.name, title=rule.title, state=state, faults=faults)
+
+
+def _not_read(run: str) -> Fault:
+    return Fault(
+        where=run,
+        sentence="the run cannot be read, so nobody knows",
+        cure="see what V01 says of it",
+        known=False,
+    )

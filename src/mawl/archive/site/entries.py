@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import statistics
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +20,7 @@ from mawl.archive.rules.pages import RULE as PAGES
 from mawl.archive.subject import ValidationSubject, opened_pack
 from mawl.archive.validating import Validation, validate
 from mawl.errors import UnreadableRunError, UsageError
-from mawl.foreign import open_regular
+from mawl.foreign import descriptor_of
 from mawl.model.run import RunFacts
 from mawl.printable import printable
 from mawl.reporters.figure import ABSENT
@@ -126,7 +127,7 @@ def slug_of(path: Path) -> str:
 def sum_of(path: Path) -> str:
     """SHA-256 of a pack's bytes; UsageError where it cannot be read, or is no regular file."""
     try:
-        with open_regular(path) as file:
+        with os.fdopen(descriptor_of(path), "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise UsageError(
