@@ -1,6 +1,7 @@
 """Every kind of page that mawl makes: a name, and the function that writes one into a folder.
 
-A new kind of page is put through all tests of ``test_pages.py`` by its line in ``KINDS``.
+A new kind of page is put through all tests of ``test_pages.py`` by its line in ``KINDS``: in the gate
+where it is in ``IN_THE_GATE``, else with the long tests.
 """
 
 from __future__ import annotations
