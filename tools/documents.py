@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import os
 import re
 import shlex
@@ -115,12 +116,19 @@ def check(command: Command, directory: Path, environment: dict[str, str]) -> str
     return f"exit status {ended.returncode}: {last[0]}"
 
 
+SHELL_WORDS = frozenset({"&", "&&", "|", ">", ";"})
+"""Where a command ends and what the shell does with it begins."""
+
+
 def parse(command: Command) -> str | None:
     """A sentence where mawl's own parser refuses a command, None where it takes it."""
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
-            build_parser().parse_args(shlex.split(command.text, comments=True)[1:])
+            words = itertools.takewhile(
+                lambda word: word not in SHELL_WORDS, shlex.split(command.text, comments=True)
+            )
+            build_parser().parse_args(list(words)[1:])
     except SystemExit as ended:
         return f"not run, and refused: {said.getvalue().strip().splitlines()[-1]}" if ended.code else None
     return None

@@ -82,3 +82,10 @@ def test_a_command_that_is_only_shown_must_be_one_that_mawl_takes(
     assert "page.md:2: mawl run nano --cash none" in capsys.readouterr().err
     assert run(tmp_path, shown.replace("plan", "plane")) == 1
     assert "invalid choice: 'plane'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("after", [" &", " > out.txt", " | head -3"])
+def test_what_the_shell_does_with_a_command_is_not_parsed_as_its_options(after: str) -> None:
+    assert documents.parse(documents.Command(1, f"mawl report{after}")) is None
+    refused = documents.parse(documents.Command(1, f"mawl report --no-such-option{after}"))
+    assert refused is not None and "--no-such-option" in refused
