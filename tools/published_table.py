@@ -53,7 +53,7 @@ def page() -> str:
         PAIR_LEGEND,
         "",
         *table(PAIR_HEAD, map(pair_cells, forecasts.pairs)),
-        "## Beside simple rules",
+        "## Compared with simple rules",
         "",
         SCORE_LEGEND,
         "",

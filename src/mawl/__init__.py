@@ -25,7 +25,7 @@ def open_run(run: str | os.PathLike[str] = "latest", runs: str | os.PathLike[str
     Returns a :class:`mawl.notebook.OpenedRun`: ``facts``; ``jobs``, ``steps``, ``events`` and
     ``samples`` as Arrow tables (columns: docs/design/run-folder.md); ``summary``, typed; and
     ``plot()`` for a chart.  In a notebook it shows itself as a table.  Raises
-    :class:`mawl.errors.MawlError` with a sentence for what cannot be read.
+    :class:`mawl.errors.MawlError`, with the reason, if the run cannot be read.
     """
     # Arrow is not imported by `import mawl`.
     from mawl.notebook import OpenedRun

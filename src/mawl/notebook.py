@@ -35,7 +35,7 @@ class OpenedRun:
 
     ``jobs``, ``steps``, ``events`` and ``samples`` are Arrow tables with the columns of
     docs/design/run-folder.md; they are read when they are first asked for.
-    All of it raises :class:`~mawl.errors.UnreadableRunError` where a file is damaged.
+    Every member raises :class:`~mawl.errors.UnreadableRunError` if a file that it needs is damaged.
     """
 
     def __init__(self, stored: Run) -> None:
@@ -94,8 +94,8 @@ class OpenedRun:
     def plot(self, name: str = "device") -> Plot:
         """A chart of the HTML report by its name.
 
-        Raises :class:`~mawl.errors.UsageError` for a name that no chart has, and where the run holds
-        nothing to draw, with the reason.
+        Raises :class:`~mawl.errors.UsageError`, with the reason, if no chart has that name or the run
+        has nothing to draw.
         """
         from mawl.reporters.html.plot import Plot
 

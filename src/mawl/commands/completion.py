@@ -18,7 +18,7 @@ SCRIPTS = {"bash": "mawl.bash", "zsh": "_mawl", "fish": "mawl.fish"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """``mawl completion SHELL``."""
-    parser.add_argument("shell", choices=tuple(SCRIPTS), help="the shell that reads it")
+    parser.add_argument("shell", choices=tuple(SCRIPTS), help="the shell to complete in")
 
 
 def run(arguments: argparse.Namespace) -> int:

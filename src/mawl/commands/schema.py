@@ -1,7 +1,7 @@
 """Print the JSON Schema of what another verb prints as JSON, or list them all.
 
-A schema names its format and version in $id.  A new field raises the second number; a field that goes,
-or means something else, raises the first.
+A schema names its format and version in $id.  A new field raises the second number; a field that is
+removed or changes its meaning raises the first.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ CAMPAIGN_METRICS: tuple[Metric, ...] = (
     count_metric("arms.*.completed", "Finished runs of the arm in which every job went well.", ORDER),
     count_metric(
         "settings.*.reads",
-        "Times that the setting of an arm was read back around runs, and was as the arm asks for.",
+        "Times that the setting of an arm was read back around runs, and was as the arm requires.",
         f"{ARM_SETTINGS}, What counts as taken?",
     ),
     count_metric(

@@ -177,7 +177,7 @@ class PublishedPair(msgspec.Struct, frozen=True, kw_only=True):
     counted: Annotated[
         bool,
         flag(
-            "Whether scores count it: not where it follows from the jobs alone, or says another twice.", RULES
+            "Whether scores count it: not if it follows from the jobs alone or repeats another figure.", RULES
         ),
     ]
     right: Annotated[
@@ -193,7 +193,9 @@ class PublishedScore(msgspec.Struct, frozen=True, kw_only=True):
     model_error: Annotated[float, unitless("Of the model.", RULES)]
     unseen_error: Annotated[float, unitless("Of the model with numbers fitted without this paper.", RULES)]
     no_change_error: Annotated[float, unitless("Of a forecast that nothing changes.", RULES)]
-    amdahl_error: Annotated[float, unitless("Of Amdahl's rule; no change where it says nothing.", RULES)]
+    amdahl_error: Annotated[
+        float, unitless("Of Amdahl's rule; of no change if the rule has no forecast.", RULES)
+    ]
     roofline_error: Annotated[float, unitless("Of the roofline of declared work.", RULES)]
 
     @property

@@ -32,8 +32,8 @@ LEGEND = (
 PAIR_LEGEND = (
     "unseen: predicted with six numbers that were fitted without this paper. Amdahl: CPU time stays, the "
     "rest of real time follows the rate of the storage; -: the paper does not print both times. roofline: "
-    "declared work over what processors and storage can do. +: not counted below, since the figure follows "
-    "from the jobs alone or says another one again."
+    "declared work over what processors and storage can do. +: not counted below, because the "
+    "figure follows from the jobs alone or repeats another figure."
 )
 SCORE_LEGEND = (
     "How far the counted figures of pairs are off: the mean of |ln(predicted/published)|; 0.10 is about "

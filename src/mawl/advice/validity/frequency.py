@@ -17,7 +17,7 @@ LEAST_KEPT_RATIO = value_of("validity.frequency.least_kept_ratio")
 def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """The mean frequency of the last third of the active phase against the first.
 
-    Many a virtual machine tells none, and no fix makes it: that is a remark.
+    Many virtual machines report no frequency. No fix can change that, so it is only a remark.
     """
     if reading.samples is None or reading.windows is None:
         return _unmeasured(reading.why_not_drawn or FEW)

@@ -117,7 +117,7 @@ class Summary(msgspec.Struct, kw_only=True):
     energy: Annotated[
         Energy | None,
         block(
-            "Energy of the machines while the jobs ran, where they tell it.",
+            "Energy of the machines while the jobs ran, if they report it.",
             ENERGY_PAGE,
             within="samples cover less than half of the run",
         ),
