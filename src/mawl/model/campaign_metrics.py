@@ -37,7 +37,7 @@ CAMPAIGN_METRICS: tuple[Metric, ...] = (
     ),
     count_metric(
         "settings.*.differing",
-        "Times that it was read back around runs, and was not.",
+        "Times that the setting was read back around runs, and was not as the arm requires.",
         f"{ARM_SETTINGS}, What counts as taken?",
     ),
     count_metric("smt.*.threads", "Hardware threads of a core in this mode.", SMT),

@@ -16,14 +16,14 @@ PER_JOB = f"{ENERGY_PAGE}, Energy of a job"
 class EnergyDomain(msgspec.Struct, kw_only=True):
     """What one counter or meter saw."""
 
-    joules: Annotated[Number | None, joules("Energy that it counted in known_seconds.", WHAT_IS_COUNTED)]
-    mean_watts: Annotated[Number | None, watts("That energy over known_seconds.", WHAT_IS_COUNTED)]
-    known_seconds: Annotated[
-        Number | None, seconds("How much of the time its samples cover.", WHAT_IS_COUNTED)
+    joules: Annotated[
+        Number | None, joules("Energy that the counter or meter saw in known_seconds.", WHAT_IS_COUNTED)
     ]
+    mean_watts: Annotated[Number | None, watts("Its joules divided by its known_seconds.", WHAT_IS_COUNTED)]
+    known_seconds: Annotated[Number | None, seconds("Time that its samples cover.", WHAT_IS_COUNTED)]
     counted: Annotated[
         bool,
-        flag("Whether it is part of the sum; a part of another domain is not.", WHAT_IS_COUNTED),
+        flag("Whether the run's sum includes it; a part of another domain is not included.", WHAT_IS_COUNTED),
     ]
 
 
@@ -38,15 +38,21 @@ class Energy(msgspec.Struct, kw_only=True):
         ),
     ]
     known_seconds: Annotated[
-        Number | None, seconds("How much of the time samples cover, of the least known.", WHAT_IS_COUNTED)
+        Number | None,
+        seconds("Time that samples cover: the shortest among the counted domains.", WHAT_IS_COUNTED),
     ]
     joules: Annotated[
         Number | None,
         joules(
-            "Energy of all machines, other programs and idle power included, in known_seconds.",
+            "Energy of all machines, idle power and other programs included: sum over the counted domains.",
             WHAT_IS_COUNTED,
         ),
     ]
-    mean_watts: Annotated[Number | None, watts("That energy over known_seconds.", WHAT_IS_COUNTED)]
-    joules_per_job: Annotated[Number | None, joules("That energy divided by the jobs that count.", PER_JOB)]
+    mean_watts: Annotated[
+        Number | None,
+        watts("Mean power: sum over the counted domains, each over its known_seconds.", WHAT_IS_COUNTED),
+    ]
+    joules_per_job: Annotated[
+        Number | None, joules("energy.joules divided by the number of jobs that count.", PER_JOB)
+    ]
     domain: Annotated[dict[str, EnergyDomain], block(member="domain")]
