@@ -6,7 +6,6 @@ code no longer agrees with.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,7 +15,6 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import msgspec
 
 from mawl.commands import schema
-from mawl.commands.main import EXIT_CODES, build_parser
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS, mixed
 from mawl.plan.needs import tables_of
@@ -37,6 +35,7 @@ from tools.metric_pages import metrics_page
 from tools.papers_page import papers_page
 from tools.rules_page import rules_page
 from tools.shell import files as shell
+from tools.shell.tree import Verb, tree
 from tools.threshold_page import thresholds_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -47,42 +46,38 @@ NOTICE = "<!-- Printed from the code by tools/reference.py (make reference); do 
 
 def commands_page() -> list[str]:
     """Every verb with its arguments."""
-    parser = build_parser()
+    mawl = tree()
     lines = [
         "# Commands",
         "",
         "`mawl VERB ...`; `mawl --version` and `mawl --help` stand alone.",
         "",
-        f"{EXIT_CODES[0].upper()}{EXIT_CODES[1:]}; some verbs have more, named below.",
+        f"{_sentence(mawl.exit_status)}; some verbs have more, named below.",
+        "",
+        "With `--debug` an error shows its traceback.",
         "",
     ]
-    lines.append("With `--debug` an error shows its traceback.")
-    lines.append("")
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for verb, sub in action.choices.items():
-                groups = [one for one in sub._actions if isinstance(one, argparse._SubParsersAction)]
-                lines += [f"## mawl {verb}", "", plain(sub.description), ""]
-                if sub.epilog and sub.epilog != EXIT_CODES:
-                    lines += [f"{sub.epilog[0].upper()}{sub.epilog[1:]}.", ""]
-                lines += [] if groups else _arguments(sub)
-                for name, second in groups[0].choices.items() if groups else ():
-                    lines += [f"### mawl {verb} {name}", "", *_arguments(second)]
+    for verb in mawl.verbs:
+        lines += [f"## mawl {verb.words[-1]}", "", plain(verb.description), ""]
+        if verb.exit_status and verb.exit_status != mawl.exit_status:
+            lines += [f"{_sentence(verb.exit_status)}.", ""]
+        lines += [] if verb.verbs else _arguments(verb)
+        for below in verb.verbs:
+            lines += [f"### mawl {' '.join(below.words)}", "", *_arguments(below)]
     return lines
 
 
-def _arguments(parser: argparse.ArgumentParser) -> list[str]:
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _arguments(verb: Verb) -> list[str]:
     rows = []
-    for action in parser._actions:
-        if action.help == argparse.SUPPRESS or isinstance(action, argparse._HelpAction):
+    for one in verb.arguments:
+        if "--help" in one.flags or "--help-all" in one.flags:
             continue
-        value = action.metavar or ("" if action.nargs == 0 else (action.dest or "").upper())
-        if action.choices and not action.metavar:
-            value = "|".join(map(str, action.choices))
-        value = " ".join(value) if isinstance(value, tuple) else value
-        value += " ..." if action.nargs in ("+", "*", argparse.REMAINDER) else ""
-        names = [f"`{name} {value}`".replace(" `", "`") for name in action.option_strings] or [f"`{value}`"]
-        rows.append((", ".join(names), (action.help or "").replace("%%", "%")))
+        names = [f"`{flag} {one.value}`".replace(" `", "`") for flag in one.flags] or [f"`{one.value}`"]
+        rows.append((", ".join(names), one.help))
     return table(("argument", "meaning"), rows) if rows else ["No arguments.", ""]
 
 

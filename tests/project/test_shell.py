@@ -160,6 +160,12 @@ def test_the_manual_page_has_every_verb_and_option() -> None:
             assert all(rf"\fB{flag}\fR" in text for flag in one.flags)
 
 
+def test_dots_follow_a_value_only_where_more_values_may_follow() -> None:
+    shown = {flag: one.value for verb in tree().all() for one in verb.options for flag in one.flags}
+    assert (shown["--ab"], shown["--data"], shown["--json"]) == ("A.toml B.toml", "DIR ...", "")
+    assert "\\fIA.toml B.toml\\fR\n" in (SHELL / "mawl.1").read_text()
+
+
 @pytest.mark.lab
 @pytest.mark.parallel
 def test_formatters_read_the_manual_page_without_a_warning() -> None:

@@ -67,12 +67,8 @@ def _about(verb: Verb, common: str) -> list[str]:
 def _arguments(arguments: tuple[Argument, ...]) -> list[str]:
     lines = []
     for one in arguments:
-        value = rf" \fI{_text(one.metavar)}\fR" if one.values is not None and one.flags else ""
-        value += " ..." if one.several else ""
-        names = (
-            ", ".join(rf"\fB{_text(flag)}\fR{value}" for flag in one.flags)
-            or rf"\fI{_text(one.metavar)}\fR{value}"
-        )
+        value = rf"\fI{_text(one.metavar)}\fR{one.value.removeprefix(one.metavar)}" if one.value else ""
+        names = ", ".join(rf"\fB{_text(flag)}\fR {value}".rstrip() for flag in one.flags) or value
         lines += [".TP", names, _text(one.help)]
     return lines
 

@@ -64,6 +64,12 @@ class Argument:
     again: bool = False
     required: bool = False
 
+    @property
+    def value(self) -> str:
+        """Its value as a page shows it: nothing for a flag, and ``...`` where more values may follow."""
+        named = " " in self.metavar  # A.toml B.toml: each value has its name, so no more follow
+        return f"{self.metavar} ..." if self.several and not named else self.metavar
+
 
 @dataclass(frozen=True)
 class Verb:
