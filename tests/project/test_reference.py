@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -17,6 +18,8 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import shipped
 from mawl.spec.program_options import Options
 from tools import markdown, reference
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -50,6 +53,16 @@ def test_every_page_holds_every_thing_of_its_kind(pages: Path) -> None:
     assert all(f"## {name}\n" in texts["workloads"] for name in shipped())
     assert all(f"| `{name}` |" in texts["thresholds"] for name in THRESHOLDS)
     assert all(f"## {rule.label} {rule.name}\n" in texts["rules"] for rule in EVERY)
+
+
+def test_every_printed_file_is_marked_as_generated_for_reviewers(pages: Path) -> None:
+    root = pages.parents[1]
+    printed = sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
+    assert {"src/mawl/shell/mawl.bash", "docs/reference/commands.md"} < set(printed)
+    lines = (ROOT / ".gitattributes").read_text().splitlines()
+    marks = [line.split() for line in lines if line.startswith("/")]
+    last = {name: [mark for pattern, mark in marks if fnmatch(f"/{name}", pattern)][-1:] for name in printed}
+    assert [name for name, mark in last.items() if mark != ["linguist-generated"]] == []
 
 
 def test_a_stale_page_is_named_and_left_as_it_is(pages: Path, capsys: pytest.CaptureFixture[str]) -> None:
