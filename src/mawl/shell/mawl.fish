@@ -1,29 +1,19 @@
 # Completion of mawl for fish, printed from its command line by tools/shell; do not edit.
 
 function __mawl_at --description 'Whether the verbs before the cursor are these'
-    set -l found
-    for word in (commandline -opc)[2..]
-        string match -q -- '-*' $word; and continue
-        set -a found $word
-        test (count $found) -ge (count $argv); and break
-    end
+    set -l found (string match --invert -- '-*' (commandline -opc)[2..])
+    set -l found $found[1..(count $argv)]
     test "$found" = "$argv"
 end
 
 function __mawl_before_verb --description 'Whether a verb is missing after these'
-    set -l found
-    for word in (commandline -opc)[2..]
-        string match -q -- '-*' $word; or set -a found $word
-    end
+    set -l found (string match --invert -- '-*' (commandline -opc)[2..])
     test "$found" = "$argv"
 end
 
 function __mawl_in --description 'Whether the last option before the cursor is one of these'
-    set -l last
-    for word in (commandline -opc)[2..]
-        string match -q -- '-*' $word; and set last $word
-    end
-    contains -- "$last" $argv
+    set -l options (string match -- '-*' (commandline -opc)[2..])
+    contains -- "$options[-1]" $argv
 end
 
 complete -c mawl -f
