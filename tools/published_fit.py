@@ -3,7 +3,7 @@
 Only figures of ``s822-xiv-20`` and ``dl980-spinning-30`` are looked at, all that the model gives of them.
 Least sum of absolute logarithmic errors, one number after another in steps that are halved: no draw,
 no library, the same numbers every time.  It prints them as they stand in
-``mawl/whatif/published_forecast.py`` and ends with 1 where those are others.
+``mawl/whatif/published_forecast.py`` and ends with 1 if the numbers there differ.
 
 ``--held-out`` does the same once for each paper that has a pair of systems, on the figures of all systems
 of the other papers: the numbers of ``mawl/whatif/held_out.py``.
@@ -90,21 +90,23 @@ def fit(over: Sequence[PublishedSystem]) -> FittedNumbers:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the numbers; 1 where the constants are others."""
+    """Print the numbers; 1 if the constants in the code differ."""
     if "--held-out" in arguments:
         papers = list(
             dict.fromkeys(published_result(reference).source for reference, *_ in (*PAIRS, DOUBLED))
         )
-        wrong = [paper for paper in papers if not _told(f"{paper!r}", others(paper), HELD_OUT.get(paper))]
+        wrong = [
+            paper for paper in papers if not _confirmed(f"{paper!r}", others(paper), HELD_OUT.get(paper))
+        ]
     else:
-        wrong = [] if _told("FITTED", systems(), FITTED) else ["FITTED"]
+        wrong = [] if _confirmed("FITTED", systems(), FITTED) else ["FITTED"]
     for name in wrong:
-        print(f"published_fit: the constants of {name} are others", file=sys.stderr)
+        print(f"published_fit: the constants of {name} differ from this fit", file=sys.stderr)
     return 1 if wrong else 0
 
 
-def _told(name: str, over: Sequence[PublishedSystem], known: FittedNumbers | None) -> bool:
-    """Print the numbers fitted on these systems; whether they are the known ones."""
+def _confirmed(name: str, over: Sequence[PublishedSystem], known: FittedNumbers | None) -> bool:
+    """Print the numbers fitted on these systems; true if they are the known ones."""
     found = fit(over)
     print(f"{name}: FittedNumbers(")
     for number, value in vars(found).items():

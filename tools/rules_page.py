@@ -17,7 +17,7 @@ def rules_page() -> list[str]:
         "",
         "`mawl validate` asks these rules of a pack, a run or a campaign, in this order.",
         "A subject is accepted if every rule is passed or not asked. A number is never used again.",
-        "[What a validator can prove](../design/archive.md) says what they cannot show together.",
+        "[What a validator can prove](../design/archive.md) says what all rules together cannot show.",
         "",
         *table(
             ("rule", "name", "title"),

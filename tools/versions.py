@@ -102,7 +102,7 @@ def interpreter(wanted: str) -> str | None:
 
 
 def uv(scratch: Path) -> str:
-    """The program uv: that on PATH, or one that pip installs into an environment of its own."""
+    """The program uv: that on PATH, or one that pip installs into a separate environment."""
     if found := shutil.which("uv"):
         return found
     run(sys.executable, "-m", "venv", scratch / "uv")
@@ -147,7 +147,7 @@ def steps(attempt: Attempt, program: str, wheel: Path, place: Path, tests: Seque
     yield run(python, "--version").strip()
     yield run(python, "-c", VERSIONS, *SHOWN).strip()
     yield run(python, "-I", "-c", IMPORT_ALL, where=place).strip()
-    # The tests of a copy, since those of the clone would find the sources beside them.
+    # Copies, because tests in the clone would import the clone's sources, not the wheel.
     shutil.copytree(ROOT / "tests", place / "tests", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "tools", place / "tools", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "docs", place / "docs")

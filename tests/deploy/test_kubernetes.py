@@ -52,9 +52,10 @@ def containers(pod: Thing) -> list[Thing]:
     return [*pod.get("initContainers", []), *pod["containers"]]
 
 
-def test_the_four_cases_are_there() -> None:
+def test_the_four_cases_are_there_and_the_guide_names_the_versions() -> None:
     assert [file.stem for file in FILES] == ["cluster", "qualify", "run", "serve"]
-    assert len(VERSIONS) == 8
+    guide = (FOLDER.parents[1] / "docs" / "guides" / "kubernetes.md").read_text()
+    assert f"schemas of Kubernetes {VERSIONS[0]} to {VERSIONS[-1]}," in guide
 
 
 @pytest.mark.parametrize("version", VERSIONS)
