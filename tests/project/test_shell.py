@@ -141,6 +141,12 @@ def test_quotes_brackets_and_colons_of_a_help_text_reach_the_shells_as_they_are(
             assert (read.returncode, read.stderr) == (0, "")
 
 
+def test_a_short_help_ends_at_a_semicolon_but_not_within_parentheses() -> None:
+    assert brief("drop caches (root; slow); more") == "drop caches (root; slow)"
+    assert brief("one; two (three)") == "one"
+    assert brief("long " * 20, 12) == "long long …"
+
+
 def test_completion_prints_the_script_that_the_package_holds(capsys: pytest.CaptureFixture[str]) -> None:
     from mawl.commands.main import main
 

@@ -171,6 +171,9 @@ def _place(metavar: str) -> Place:
 
 
 def brief(text: str, longest: int = 70) -> str:
-    """The beginning of a help text, for a menu: up to its first ``;``, at most ``longest`` characters."""
-    first = text.split(";")[0]
+    """The beginning of a help text, for a menu: at most ``longest`` characters, and up to its first ``;``.
+
+    A ``;`` in parentheses ends nothing.
+    """
+    first = re.split(r";(?![^(]*\))", text)[0]
     return first if len(first) <= longest else first[: longest - 1].rsplit(" ", 1)[0] + " …"
