@@ -31,6 +31,7 @@ def die_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
 def uninterrupted() -> Iterator[None]:
     """In the block Ctrl-C and SIGTERM wait; each that came has its effect at the end of the block.
 
+    It has it also if the block raises: what the signal raises then has the error of the block as its context.
     A process that begins with ``preexec_fn`` belongs into such a block: functions of Python run after its
     fork, and what an interrupt raises in them is printed and lost (os.register_at_fork).
     """
@@ -38,18 +39,17 @@ def uninterrupted() -> Iterator[None]:
         yield
         return
     came: list[int] = []
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.getsignal(number) for number in numbers}
-    for number in numbers:
-        if before[number] is not signal.SIG_IGN:
-            signal.signal(number, lambda which, _: came.append(which))
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
+        for number, handler in before.items():
+            if handler is not signal.SIG_IGN:
+                signal.signal(number, lambda which, _: came.append(which))
         yield
     finally:
-        for number in numbers:
-            signal.signal(number, before[number])
-    for which in came:
-        signal.raise_signal(which)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for which in came:
+            signal.raise_signal(which)
 
 
 def _prctl(option: int, value: int) -> None:
