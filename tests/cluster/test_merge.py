@@ -33,7 +33,7 @@ def test_threads_that_nodes_chose_are_those_of_the_run_where_they_are_the_same(
     assert options.cpucount == together
 
 
-def on_device(node: str, device: str, boot: str = "one") -> NodePart:
+def on_device(node: str, device: str, boot: str | None = "one") -> NodePart:
     volume = VolumeFacts(role="work", node=node, directory="/w", devices=[device], layers=[device, "sda"])
     return NodePart(run=node_run(node, 0.0), machine=NodeMachine(boot_id=boot), facts=facts(volumes=[volume]))
 
@@ -55,3 +55,12 @@ def test_each_device_of_a_machine_is_told_by_one_node() -> None:
         "n3": [],
         "n4": ["host", "device.dm-1", "device.dm-2", "device.sda", "device.loop0"],
     }
+
+
+@pytest.mark.parametrize(("boot", "second"), [("one", ([], ["sda"])), (None, (["sda"], ["sda"]))])
+def test_a_device_counts_once_for_nodes_that_are_known_to_be_one_machine(
+    boot: str | None, second: tuple[list[str], list[str]]
+) -> None:
+    parts = [on_device("n1", "sda", boot), on_device("n2", "sda", boot), on_device("n3", "sda", "other")]
+    volumes = merged(facts(), parts, Overhead()).volumes
+    assert [volume.devices for volume in volumes] == [["sda"], *second]

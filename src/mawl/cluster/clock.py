@@ -36,8 +36,7 @@ def clock_of(exchanges: Sequence[Exchange]) -> ClockFacts:
 class Correction:
     """One node's records as the merged run has them: by the controller's clock, jobs under the node's name.
 
-    ``left_out``: beginnings of series that another node of the same machine tells; ``kept``: beginnings of
-    those among them that this node tells all the same.
+    ``left_out`` and ``kept`` are those of :class:`mawl.cluster.merge.OwnSeries`.
     """
 
     def __init__(
@@ -87,7 +86,7 @@ class Correction:
         )
 
     def samples(self, table: pa.Table) -> pa.Table:
-        """Samples, less those that another node tells."""
+        """Samples, without those that the merged run takes from another node."""
         if self.left_out and table.num_rows:
             series = table.column("series")
             drop = _begins(series, self.left_out)

@@ -51,23 +51,23 @@ def same_machine(parts: Sequence[NodePart]) -> dict[str, str]:
 
 
 class OwnSeries(msgspec.Struct, frozen=True, kw_only=True):
-    """Which of a node's series the merged run has: all but those that begin as in ``left_out``, and of these
-    the ones that begin as in ``kept``."""
+    """Which series of a node the merged run has: all except those whose names begin as in ``left_out``.
+
+    ``kept`` has exceptions: series whose names begin so stay, even if ``left_out`` has them.
+    """
 
     left_out: Sequence[str] = ()
     kept: Sequence[str] = ()
 
 
 def own_series(parts: Sequence[NodePart], node: str) -> OwnSeries:
-    """The series that a node tells for its machine: no other node of that machine tells them, too.
+    """The series that the merged run takes from a node, so that it has each series of a machine once.
 
-    A device belongs to the first node with a role on it, and where no node has one to the first node of the
-    machine: each node samples all devices of its machine.
+    Each node samples all devices of its machine.  The merged run takes a device from the first node with a
+    role on it; if no node has a role on it, from the first node of the machine.
     """
-    others = same_machine(parts)
-    first = others.get(node)
-    owners = _owners(parts, [one for one in (part.run.node for part in parts)
-                             if others.get(one, one) == (first or node)])  # fmt: skip
+    first = same_machine(parts).get(node)
+    owners = _owners(parts, node)
     if first is None:
         return OwnSeries(left_out=[_device(name) for name, owner in owners.items() if owner != node])
     by_name = {part.run.node: part for part in parts}
@@ -79,11 +79,13 @@ def own_series(parts: Sequence[NodePart], node: str) -> OwnSeries:
     )
 
 
-def _owners(parts: Sequence[NodePart], nodes: Sequence[str]) -> dict[str, str]:
-    """Device under a role to the first of these nodes that has it."""
+def _owners(parts: Sequence[NodePart], node: str) -> dict[str, str]:
+    """Each device under a role on the machine of a node, and the first node of that machine that has it."""
+    first = same_machine(parts)
+    machine = first.get(node, node)
     found: dict[str, str] = {}
     for part in parts:
-        if part.run.node in nodes and part.facts is not None:
+        if part.facts is not None and first.get(part.run.node, part.run.node) == machine:
             for volume in part.facts.volumes:
                 for layer in volume.layers:
                     found.setdefault(layer, part.run.node)
@@ -93,18 +95,6 @@ def _owners(parts: Sequence[NodePart], nodes: Sequence[str]) -> dict[str, str]:
 def _device(name: str) -> str:
     """How the series of a device begin."""
     return f"device.{name}."
-
-
-def _devices_before(parts: Sequence[NodePart], node: str) -> set[str]:
-    """Devices under the roles of nodes that come earlier and are the same machine."""
-    boots = {part.run.node: part.machine.boot_id for part in parts}
-    found: set[str] = set()
-    for part in parts:
-        if part.run.node == node:
-            break
-        if part.facts is not None and boots[part.run.node] == boots[node]:
-            found |= {layer for volume in part.facts.volumes for layer in volume.layers}
-    return found
 
 
 def workload_of(plans: Mapping[str, Plan]) -> WorkloadFacts:
@@ -182,7 +172,7 @@ def _workload(base: WorkloadFacts, every: Sequence[WorkloadFacts]) -> WorkloadFa
 
 def _volumes(part: NodePart, facts: RunFacts, parts: Sequence[NodePart]) -> list[VolumeFacts]:
     """A node's volumes; devices that an earlier node of the same machine names already count there."""
-    before = _devices_before(parts, part.run.node)
+    owners = _owners(parts, part.run.node)
     return [
         msgspec.structs.replace(
             volume,
@@ -191,7 +181,7 @@ def _volumes(part: NodePart, facts: RunFacts, parts: Sequence[NodePart]) -> list
             disks=[],
             reason="its device is another node's, too, on the same machine, and counts there",
         )
-        if before & set(volume.layers)
+        if any(owners[layer] != part.run.node for layer in volume.layers)
         else volume
         for volume in facts.volumes
     ]
