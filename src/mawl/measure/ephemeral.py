@@ -1,8 +1,9 @@
 """What a pod may keep on the disk of its node: Kubernetes' limit on local ephemeral storage.
 
 The kubelet ends a pod whose writable layers, logs and ``emptyDir`` volumes together exceed the limit
-(Kubernetes documentation, "Local ephemeral storage").  Neither statvfs(3) nor a control group shows it: they
-show the whole disk of the node.  So the manifest hands it over, in bytes, from ``limits.ephemeral-storage``.
+(Kubernetes documentation, "Local ephemeral storage").  Neither statvfs(3) nor a control group shows the
+limit: statvfs shows the whole disk of the node.  So the manifest passes it in a variable, in bytes, from
+``limits.ephemeral-storage``.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from mawl.units import parse_size
 
 VARIABLE = "MAWL_EPHEMERAL_STORAGE"
 EPHEMERAL = "ephemeral storage of the pod"
-"""Stands where a file system has its type."""
+"""The ``kind`` of this limit among file systems, which have their type there."""
 
 EPHEMERAL_CURE = (
     "raise limits.ephemeral-storage, give the roles claims of their own, or choose a smaller --scale"
@@ -100,8 +101,8 @@ def _is_own(mount: Mount) -> bool:
 
 
 def _held(directory: Path, others: Set[str]) -> int:
-    """Bytes that the files below a directory take, without what is mounted there from elsewhere (``others``);
-    none where it is not there."""
+    """Bytes that the files below a directory take, without the mount points ``others``; 0 if there is no such
+    directory."""
     held = 0
     for folder, below, files in os.walk(directory):
         below[:] = [name for name in below if os.path.realpath(os.path.join(folder, name)) not in others]

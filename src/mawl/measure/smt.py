@@ -29,7 +29,7 @@ _WHY = {
 
 
 class SmtMode(msgspec.Struct, frozen=True, kw_only=True):
-    """``word`` is what ``check`` prints in this mode; ``threads`` of a core, None where nobody says."""
+    """``word`` is what ``check`` prints in this mode; ``threads`` per core, None if they are not known."""
 
     word: str
     threads: int | None

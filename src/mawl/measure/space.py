@@ -81,7 +81,7 @@ def in_memory_bytes(
     *,
     by_free_space: bool = False,
 ) -> int:
-    """What of the need would lie in file systems that are memory, where a control group's limit counts it."""
+    """Needed bytes in memory file systems such as tmpfs, which count against a control group's limit."""
     return sum(
         system.needed_bytes or 0
         for system in file_systems(roles, needed_bytes, mounts, by_free_space=by_free_space)

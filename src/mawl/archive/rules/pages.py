@@ -125,8 +125,8 @@ RULE = ValidationRule(
     title="Every page and log follows from the tables",
     shows="mawl printed these again, with equal bytes: report.md and disclosure.md of a pack, report.html of "
     "a run folder, and the SAS-style log of each job if this version of mawl wrote it.",
-    limits="Pages of another version of mawl, and pages that differ and that other code of the same version "
-    "printed (run.json names the code): for these the rule is not known, and the pack is not accepted. "
-    "Output that a program wrote itself (logs/JOB.log) is not checked.",
+    limits="Whether a page was edited, if another version of mawl printed it, or if it differs and other "
+    "code of the same version printed it (run.json names the code). The rule is then not known, and the pack "
+    "is not accepted. Output that a program wrote itself (logs/JOB.log) is not checked.",
     check=_check,
 )

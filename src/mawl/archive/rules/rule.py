@@ -77,7 +77,7 @@ def ruling(rule: ValidationRule, subject: ValidationSubject) -> Ruling:
 def _not_read(run: str) -> Fault:
     return Fault(
         where=run,
-        sentence="the run cannot be read, so nobody knows",
-        cure="see what V01 says of it",
+        sentence="the run cannot be read, so the rule is not known",
+        cure="mend what V01 found, then validate again",
         known=False,
     )

@@ -6,7 +6,8 @@ import hashlib
 import os
 import re
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -40,8 +41,7 @@ FIGURES: dict[str, str] = {
 
 
 class SiteFigure(msgspec.Struct, frozen=True, kw_only=True):
-    """A figure over the runs of a pack: None where one of them lacks it, or they have it of
-    unlike things.
+    """A figure over the runs of a pack: None if a run lacks it, or if its basis differs between runs.
 
     ``of`` is the basis that must be equal for it to be compared: the core, or what energy was measured of.
     """
@@ -246,9 +246,8 @@ def figures_of(runs: Sequence[ComparedRun], nodes: int) -> dict[str, SiteFigure]
     }
 
 
-def named_once(slugs: Mapping[str, Path] | Sequence[str]) -> None:
+def named_once(slugs: Sequence[str]) -> None:
     """Raise :class:`~mawl.errors.UsageError` where two packs have one name."""
-    names = list(slugs)
-    twice = next((slug for slug in names if names.count(slug) > 1), None)
+    twice = next((slug for slug, times in Counter(slugs).items() if times > 1), None)
     if twice is not None:
         raise UsageError("is the name of two packs", where=twice, cure="rename one of the files")

@@ -35,14 +35,8 @@ PAPERS_HEAD = (
     "per core",
     "per node",
 )
-WORDS = {
-    "submitter": "submitted by",
-    "contact": "contact",
-    "system": "system",
-    "storage": "storage",
-    "tuning": "tuning",
-    "notes": "notes",
-}
+WORDS = {"submitter": "submitted by"}
+"""Words on a page for fields of a statement; the others go by their names."""
 MOST_FAULTS = 3
 
 
@@ -55,7 +49,7 @@ def index(entries: Sequence[SiteEntry]) -> str:
         "<h1>Results</h1>",
         "<p>Only results of one table may be compared: those of another have another workload, another "
         "scale, another cache mode or another division. Figures are medians over the runs of a "
-        "pack; energy is of what its page says.</p>",
+        "pack. What energy was measured of is on the page of a result.</p>",
         _meanings(),
         _filters(entries),
     ]
@@ -138,7 +132,7 @@ def system(entries: Sequence[SiteEntry]) -> str:
             _pairs("".join(_pair(name, text) for name, text in entry.machine.items())),
         ]
     if len(machines) > 1:
-        parts.append('<p class="note">Results under this name ran on unlike machines.</p>')
+        parts.append('<p class="note">Results under this name ran on different machines.</p>')
     parts += ["<h2>Results</h2>", _table((*HEAD, "workload"), rows, cards=True)]
     return _page(first.title, parts, root="../../")
 

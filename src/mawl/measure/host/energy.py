@@ -1,4 +1,4 @@
-"""Energy that the machine tells: RAPL zones of powercap, and power meters of hwmon, read as files.
+"""Energy counters of the kernel: RAPL zones of powercap, and power meters of hwmon, read as files.
 
 Sources: Linux Documentation/power/powercap/powercap.rst (zones, ``energy_uj``, ``max_energy_range_uj``),
 Documentation/hwmon/acpi_power_meter.rst, ibmaem.rst and ibmpowernv.rst (meters of the whole machine, the
@@ -22,7 +22,7 @@ MACHINE = "machine"
 """The first part of the names of meters that measure the whole machine."""
 
 NO_SOURCE = (
-    "the kernel of this machine does not tell its energy: no RAPL zone in /sys/class/powercap and no power "
+    "the kernel of this machine shows no energy counter: no RAPL zone in /sys/class/powercap and no power "
     "meter in /sys/class/hwmon (most virtual machines have neither)"
 )
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
@@ -52,7 +52,7 @@ class Domain:
         return int(text)
 
     def joules(self) -> float | None:
-        """What was counted since the first look; None where it is not known at this one."""
+        """Joules since the first look; None if they are not known at this look."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -61,7 +61,7 @@ class Domain:
 
 
 class Counter(Domain):
-    """Microjoules since some moment, from 0 again behind ``largest``."""
+    """A counter of microjoules that starts again at 0 after ``largest`` (None: the range is not known)."""
 
     def __init__(self, file: KeptFile, largest: int | None) -> None:
         super().__init__(file)
@@ -70,10 +70,10 @@ class Counter(Domain):
         self._grown = 0
 
     def joules(self) -> float | None:
-        """What was counted since the first look; None where it cannot be read.
+        """Joules since the first look; None if the counter cannot be read.
 
-        A fall beyond half of the range is a wrap.  Any other is a new beginning, of which only what was
-        counted since is known.
+        A fall of more than half of the range is a wrap.  Any other fall is a reset: only what the counter
+        shows since then is added.
         """
         now = self.micro()
         if now is None:
@@ -89,7 +89,7 @@ class Counter(Domain):
 
 
 class Meter(Domain):
-    """Microwatts, added up over time by the trapezoid between two looks."""
+    """A meter of microwatts, integrated over time by the trapezoidal rule."""
 
     def __init__(self, file: KeptFile, clock: Callable[[], float]) -> None:
         super().__init__(file)
@@ -99,7 +99,7 @@ class Meter(Domain):
         self._looks = 0
 
     def joules(self) -> float | None:
-        """What was added up since the first look; None at looks at which the meter is not asked."""
+        """Joules since the first look; None if the meter is not read at this look, or cannot be read."""
         self._looks += 1
         if self._looks % LOOKS_BETWEEN != 1:
             return None
@@ -118,8 +118,8 @@ class EnergyCounters:
 
     Domains are ``package-0`` (a processor), parts of it such as ``package-0/core`` and ``package-0/dram``
     (memory, which no package contains), ``psys`` (a platform) and ``machine/NAME`` (a meter of the whole
-    machine).  Which of them add up is for :mod:`mawl.analysis.energy` to say.  A package that cannot be read
-    would make a sum too small, so then no zone is.
+    machine).  :mod:`mawl.analysis.energy` decides which of them add up.  If one zone cannot be read at the
+    beginning, no zone is read: the sum would be too small.
     """
 
     def __init__(self, sys: Path, clock: Callable[[], float] = time.monotonic) -> None:
@@ -173,7 +173,7 @@ def _zones(powercap: Path) -> dict[str, Counter]:
 
 
 def _meters(hwmon: Path, clock: Callable[[], float], *, sockets: bool) -> dict[str, Domain]:
-    """Meters of the whole machine, and AMD's counters of ``sockets``, where no RAPL zone tells of these."""
+    """Meters of the whole machine, and AMD's counters of ``sockets``, if there are no RAPL zones."""
     found: dict[str, Domain] = {}
     for folder in _folders(hwmon, "hwmon*"):
         name = _name(folder) or ""
@@ -219,7 +219,7 @@ def _folders(place: Path, pattern: str) -> list[Path]:
 
 
 def _name(folder: Path) -> str | None:
-    """The name that the kernel gives it; None where that is none."""
+    """The name of a zone or device; None if the kernel gives no name in the usual form."""
     text = _text(folder / "name")
     return text if _NAME.fullmatch(text) else None
 

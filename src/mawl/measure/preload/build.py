@@ -3,7 +3,7 @@
 Its file is named by a hash of the sources, the layout and the machine, so that a changed one is
 compiled anew and an old one never met.  Without a compiler there is a reason, and no I/O by role.
 Where mawl is installed for machines without a compiler (a container image), ``install()`` compiles it
-next to its sources: whoever can write there can change mawl itself, so every user may trust that file.
+next to its sources.  Every user may trust that file: a user who can write there can change mawl itself.
 """
 
 from __future__ import annotations
