@@ -78,6 +78,20 @@ def test_a_against_b_has_a_dot_for_each_run_around_the_mean_of_the_reference() -
     assert data(chart.figure, "interval")["low"] == [said.comparison.statement.low_ratio]
 
 
+def test_arms_without_a_job_in_common_lead_with_the_bars_of_the_papers_and_lose_none() -> None:
+    said = comparison()
+    assert said.comparison is not None and said.comparison.statement is not None
+    statement = msgspec.structs.replace(said.comparison.statement, change_ratio=None)
+    said = msgspec.structs.replace(
+        said, comparison=msgspec.structs.replace(said.comparison, statement=statement)
+    )
+    chart = lead(said)
+    assert chart is not None and chart.name == "pair_times"
+    assert [
+        html.render(said).count(f'data-chart="{name}"') for name in ("pair_times", "pair_throughput")
+    ] == [1, 1]
+
+
 def test_no_change_draws_its_margin_and_its_own_interval() -> None:
     steady = [1.0, 1.01, 0.99, 1.0, 1.005]
     found = compare(*pair(steady, steady[::-1]))

@@ -9,7 +9,7 @@ from mawl.reporters.campaign.charts import scaling_chart, slowdown_chart
 from mawl.reporters.campaign.content import QUESTIONS, head, run_tables, scaled, settled, spread, tried
 from mawl.reporters.campaign.finding import elapsed_of, finding
 from mawl.reporters.comparison import html as comparison_html
-from mawl.reporters.comparison.dots import runs_chart, strip_chart
+from mawl.reporters.comparison.dots import strip_chart
 from mawl.reporters.comparison.finding import capital
 from mawl.reporters.comparison.page import PagePart, found_page
 from mawl.reporters.comparison.sentences import counts
@@ -28,7 +28,7 @@ def render(found: CampaignFound) -> str:
             finding(found),
             [*comparison_html.facts(comparison), *facts],
             comparison_html.cards(comparison),
-            runs_chart(comparison),
+            lead(found),
             comparison_html.parts(comparison, run_tables(found)),
         )
     workloads = {arm.workload for arm in found.arms}
@@ -38,9 +38,9 @@ def render(found: CampaignFound) -> str:
 
 
 def lead(found: CampaignFound) -> Chart | None:
-    """The chart of the first screen, a dot for each run; None where no run is finished."""
+    """The chart of the first screen; None where no run is finished."""
     if found.comparison is not None:
-        return runs_chart(found.comparison)
+        return comparison_html.lead(found.comparison)
     if found.kind == "find-sessions":
         known = [run for run in found.session_runs if run.slowdown is not None]
         return slowdown_chart(known, found.knee) if known else None
