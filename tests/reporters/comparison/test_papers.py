@@ -58,6 +58,23 @@ def test_figures_that_do_not_compare_have_no_difference_and_say_why() -> None:
     assert times.note.endswith(f"; {why}")
 
 
+def test_a_figure_that_is_small_in_the_unit_of_its_table_is_not_0() -> None:
+    """1.5 MB and 1.8 MB of memory, in GB; CPU time that is 0 is 0."""
+    small = {"time.memory_bytes": (1.5e6, 1.8e6), "time.system_cpu_seconds": (0.0, 0.0)}
+    found = compare(*pair([1.0], [1.0]))
+    figures = [
+        msgspec.structs.replace(row, reference=one, candidate=other)
+        for row in found.figures
+        for one, other in (small.get(row.name, (row.reference, row.candidate)),)
+    ]
+    times = paper_tables(msgspec.structs.replace(found, figures=figures))[0]
+    assert [row[3:] for row in times.rows[:3]] == [
+        ("0.00", "0.0015"),
+        ("0.00", "0.0018"),
+        ("0.00", "+0.0003"),
+    ]
+
+
 def test_bars_are_in_the_unit_of_their_axis(flash: Comparison) -> None:
     (times,) = pair_charts(flash)
     assert times.figure is not None

@@ -9,7 +9,7 @@ from mawl.analysis.comparison.compare import Comparison
 from mawl.analysis.comparison.figures import FigureChange
 from mawl.formats.lines import one_line
 from mawl.reporters.comparison.tables import ComparisonTable
-from mawl.reporters.figure import ABSENT, figure
+from mawl.reporters.figure import ABSENT, figure, format_plain
 
 SECONDS, MINUTES, GB = (1.0, "s"), (60.0, "min"), (1e9, "GB")
 MB_PER_SECOND, GB_PER_SECOND = (1e6, "MB/s"), (1e9, "GB/s")
@@ -131,7 +131,10 @@ def _ratio(row: FigureChange) -> str:
 
 
 def _plain(value: float) -> str:
-    """A figure without its unit, in three digits and more, as the papers print them."""
+    """A figure without its unit, in three digits and more, as the papers print them; below 0.1, where two
+    decimals would make it 0.00, in three significant digits."""
+    if 0 < abs(value) < 0.1:
+        return format_plain(value)
     if abs(value) >= 100:
         return f"{value:.0f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
