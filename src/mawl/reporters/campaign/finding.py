@@ -74,7 +74,9 @@ def _sessions(knee: Knee | None) -> Headline:
     if knee is None:
         return Headline(sign="undecided", sentence="Undecided: no run is finished")
     if knee.sessions is None:
-        return Headline(sign="undecided", sentence=f"Undecided: no number is carried, {knee.reason}")
+        return Headline(
+            sign="undecided", sentence=f"Undecided: no number of sessions is carried, {knee.reason}"
+        )
     sessions = counted_noun(knee.sessions, "session")
     if knee.beyond:
         return Headline(sign="undecided", sentence=f"Undecided: {knee.beyond} {sessions} are carried")
@@ -87,7 +89,7 @@ def _sessions(knee: Knee | None) -> Headline:
 def _scaling(found: CampaignFound) -> Headline:
     rows = [row for row in found.scaling if row.speedup is not None]
     if len(rows) < 2:
-        return Headline(sign="undecided", sentence="Undecided: it takes runs on two numbers of nodes")
+        return Headline(sign="undecided", sentence="Undecided: finished runs on two node counts are required")
     first, last = rows[0], rows[-1]
     said = (
         f"Measured: {last.nodes} nodes give {format_ratio(last.speedup or 0.0)} times the throughput of "
@@ -95,12 +97,12 @@ def _scaling(found: CampaignFound) -> Headline:
     )
     notes = []
     if last.efficiency_ratio is not None:
-        notes.append(f"{100 * last.efficiency_ratio:.0f} % of what so many more nodes would")
+        notes.append(f"efficiency {100 * last.efficiency_ratio:.0f} %")
     if last.elapsed_ratio is not None:
         notes.append(f"elapsed time {format_change(last.elapsed_ratio - 1.0)}")
     few = max(row.runs for row in rows) == 1
     return Headline(
         sign="measured",
-        sentence=", ".join([said, *notes, *(["one run each shows no noise"] if few else [])]),
+        sentence=", ".join([said, *notes, *(["noise unknown (one run each)"] if few else [])]),
         next_step="repeat each number of nodes (--repeat 3) to see the noise" if few else None,
     )

@@ -108,7 +108,7 @@ def _number(found: CampaignFound) -> Card:
             "",
             [f"Throughput of {rows[-1].nodes} nodes against {rows[0].nodes}; medians over runs."],
             "" if efficiency is None else f"{100 * efficiency:.0f} %",
-            "of what so many more nodes would give",
+            "efficiency: speedup over number of nodes",
         )
     elapsed = elapsed_of(found.arms[0]) if found.arms else None
     if elapsed is None:
