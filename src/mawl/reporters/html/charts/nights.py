@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from bokeh.models import ColumnDataSource, FixedTicker, NoOverlap, PlainText, Range1d
@@ -88,7 +88,7 @@ def night_lines(nights: LoggedNights, view: RunView) -> Chart:
     keys = [Key("one night", "quiet", "line", "every_night")]
     if longest is not None:
         plot.line("hours", "longest", source=source, name="longest", color=light("ink"), line_width=1.8)
-        words = f"longest night, {longest.label}: {shown(longest.length_seconds, format_seconds)}"
+        words = f"longest night, {longest.label}: {_lasted(longest)}"
         keys.append(Key(words, "ink", "line", "longest"))
     plot.line("hours", "middle", source=source, name="middle", color=light("accent"), line_width=3)
     keys.append(Key("median of the nights", "accent", "line", "middle"))
@@ -122,12 +122,10 @@ def _lasted(one: LoggedNight) -> str:
     return shown(one.length_seconds, format_seconds)
 
 
-def _name_hours(axis: object, nights: LoggedNights) -> None:
-    """Whole hours of the day instead of hours since the day was divided."""
+def _name_hours(axis: Any, nights: LoggedNights) -> None:
+    """Label the axis with hours of the day; it counts from the full hour at which a night begins."""
     first = nights.window.starts_minute // 60
     ticks = list(range(25))
-    axis.ticker = FixedTicker(ticks=ticks)  # type: ignore[attr-defined]
-    axis.major_label_overrides = {  # type: ignore[attr-defined]
-        at: PlainText(text=f"{(first + at) % 24:02d}:00") for at in ticks
-    }
-    axis.major_label_policy = NoOverlap(min_distance=14)  # type: ignore[attr-defined]
+    axis.ticker = FixedTicker(ticks=ticks)
+    axis.major_label_overrides = {at: PlainText(text=f"{(first + at) % 24:02d}:00") for at in ticks}
+    axis.major_label_policy = NoOverlap(min_distance=14)

@@ -9,7 +9,7 @@ from math import log
 from markupsafe import Markup
 
 from mawl.analysis.nights.logged import LoggedNights
-from mawl.analysis.nights.trends import FEWEST_NIGHTS, Trend, Trends
+from mawl.analysis.nights.trends import FEWEST_NIGHTS, Trend, Trends, Verdict
 from mawl.reporters.figure import figure, format_count
 from mawl.reporters.html.figures import Cell, ShownFigures, absent, paragraph, part, table
 from mawl.reporters.html.spark import spark
@@ -23,7 +23,7 @@ MOST_DATES = 5
 LEAST_SPAN = log(1.5)
 """The height of a line is at least a change by a half, so that small changes look small."""
 NO_END = "no job of the night has a known end"
-NO_CHANGE = "no change of level was found"
+VERBS: dict[Verdict, str] = {"slower": "add", "faster": "save"}
 TOO_FEW = f"{FEWEST_NIGHTS} nights are required"
 
 
@@ -33,16 +33,14 @@ def headline(nights: LoggedNights, trends: Trends) -> str:
     judged = sum(one.verdict != "too few nights" for one in trends.programs)
     if not judged:
         return f"{many}: too few to say which programs became slower"
-    slower, faster = (len(trends.of(verdict)) for verdict in ("slower", "faster"))
-    if slower or faster:
-        counts = [f"{slower} of {counted_noun(judged, 'program')} became slower"] if slower else []
-        counts += (
-            [f"{faster} faster" if slower else f"{faster} of {counted_noun(judged, 'program')} became faster"]
-            if faster
-            else []
-        )
-        return f"{many}: {', '.join(counts)}"
-    return f"{many}: no lasting change found in {counted_noun(judged, 'program')}"
+    programs = counted_noun(judged, "program")
+    changed = _slower_and_faster(trends)
+    if not changed:
+        return f"{many}: no lasting change found in {programs}"
+    first, *others = changed
+    said = [f"{len(first)} of {programs} became {first[0].verdict}"]
+    said += [f"{len(found)} {found[0].verdict}" for found in others]
+    return f"{many}: {', '.join(said)}"
 
 
 def story(figures: ShownFigures, nights: LoggedNights, trends: Trends, chart: Markup) -> Markup:
@@ -50,13 +48,8 @@ def story(figures: ShownFigures, nights: LoggedNights, trends: Trends, chart: Ma
     changed = _changed(trends)
     parts = [chart, _keys(figures, nights, trends), *_sentences(nights)]
     if changed:
-        shown = changed[:MOST_FIRST]
-        caption = "Programs whose real time changed" + (
-            f": {len(shown)} of {len(changed)}, those that change a night most"
-            if len(changed) > len(shown)
-            else ""
-        )
-        parts.append(_changes(figures, nights, shown, caption))
+        caption = "Programs whose real time changed"
+        parts.append(_changes(figures, nights, changed, MOST_FIRST, caption))
         parts.append(
             paragraph(
                 "Dashed lines mark the first night at a new level. The part Nights has all programs.", "quiet"
@@ -70,14 +63,8 @@ def every_night(figures: ShownFigures, nights: LoggedNights, trends: Trends) -> 
     changed = _changed(trends)
     parts = [_whole(trends)]
     if len(changed) > MOST_FIRST:
-        others = changed[MOST_FIRST:]
-        shown = others[:MOST_PROGRAMS]
-        caption = "The other programs whose real time changed" + (
-            f": {len(shown)} of {len(others)}, those that change a night most"
-            if len(others) > len(shown)
-            else ""
-        )
-        parts.append(_changes(figures, nights, shown, caption))
+        caption = "The other programs whose real time changed"
+        parts.append(_changes(figures, nights, changed[MOST_FIRST:], MOST_PROGRAMS, caption))
     steady = [one for one in trends.programs if one.change_ratio is None]
     if steady:
         parts.append(_steady(figures, steady))
@@ -94,15 +81,20 @@ def _keys(figures: ShownFigures, nights: LoggedNights, trends: Trends) -> Markup
         keys.append((term("a night lasts (median)", "night.length_seconds"), middle))
         most = format_seconds(longest.length_seconds or 0.0)
         keys.append((term(f"longest night, {longest.label}", "night.length_seconds"), most))
-    for found, verb in ((trends.of("slower"), "adds"), (trends.of("faster"), "saves")):
-        if found:
-            many = counted_noun(len(found), f"{found[0].verdict} program")
-            what = f"{many} {verb if len(found) == 1 else verb[:-1]}, a night"
-            spent = sum(one.added_seconds or 0.0 for one in found)
-            keys.append((term(what, "trend.added_seconds"), format_seconds(abs(spent))))
+    for found in _slower_and_faster(trends):
+        many = counted_noun(len(found), f"{found[0].verdict} program")
+        verb = VERBS[found[0].verdict]
+        what = f"{many} {verb}{'s' if len(found) == 1 else ''}, a night"
+        spent = sum(one.added_seconds or 0.0 for one in found)
+        keys.append((term(what, "trend.added_seconds"), format_seconds(abs(spent))))
     most_jobs = max(one.load.peak_jobs for one in nights.nights)
     keys.append((term("jobs at once, most", "night.peak_jobs"), format_count(most_jobs)))
     return fill("keys.html", keys=keys)
+
+
+def _slower_and_faster(trends: Trends) -> list[list[Trend]]:
+    """The programs of each direction that has any."""
+    return [found for verdict in VERBS if (found := trends.of(verdict))]
 
 
 def _changed(trends: Trends) -> list[Trend]:
@@ -130,8 +122,12 @@ def _sentences(nights: LoggedNights) -> list[Markup]:
     return [paragraph(text, "quiet") for text in found]
 
 
-def _changes(figures: ShownFigures, nights: LoggedNights, trends: Sequence[Trend], caption: str) -> Markup:
+def _changes(
+    figures: ShownFigures, nights: LoggedNights, trends: Sequence[Trend], most: int, caption: str
+) -> Markup:
+    """The first ``most`` programs that changed."""
     term = figures.term
+    caption += _of_all(most, len(trends), "those that change a night most")
     head = (
         "program",
         "real time by night",
@@ -143,7 +139,12 @@ def _changes(figures: ShownFigures, nights: LoggedNights, trends: Sequence[Trend
         term("since", "trend.since"),
         term("nights", "trend.nights"),
     )
-    return table(caption, head, [_changed_row(nights, one) for one in trends], texts=(7,))
+    return table(caption, head, [_changed_row(nights, one) for one in trends[:most]], texts=(7,))
+
+
+def _of_all(most: int, every: int, which: str) -> str:
+    """The end of the caption of a table that has only ``most`` of ``every`` program; else empty."""
+    return f": {most} of {every}, {which}" if every > most else ""
 
 
 def _changed_row(nights: LoggedNights, one: Trend) -> tuple[Cell, ...]:
@@ -168,10 +169,7 @@ def _changed_row(nights: LoggedNights, one: Trend) -> tuple[Cell, ...]:
 def _steady(figures: ShownFigures, trends: Sequence[Trend]) -> Markup:
     """Programs without a change, and what change would have been seen."""
     term = figures.term
-    shown = trends[:MOST_PROGRAMS]
-    few = (
-        f": {len(shown)} of {len(trends)}, those with the most real time" if len(trends) > len(shown) else ""
-    )
+    few = _of_all(MOST_PROGRAMS, len(trends), "those with the most real time")
     head = (
         "program",
         "real time by night",
@@ -189,7 +187,7 @@ def _steady(figures: ShownFigures, trends: Sequence[Trend]) -> Markup:
             str(one.nights),
             absent(TOO_FEW) if one.smallest_ratio is None else format_percent(one.smallest_ratio),
         )
-        for one in shown
+        for one in trends[:MOST_PROGRAMS]
     ]
     return table(f"Programs without a change that was found{few}", head, rows)
 
