@@ -76,8 +76,9 @@ def _sentences(one: Ranked) -> list[str]:
     limit = one.limit or f"not known ({one.missing.get('limit', 'no reason is known')})"
     cheap = "; no other is surely cheaper per job" if one.cheapest else ""
     fits = f"the number that fits is {basis}" if one.fits is not None else one.missing["fits"]
-    known = one.joules_per_job is not None
-    energy = f"; {format_joules(one.joules_per_job or 0.0)} per job ({one.energy_scope})" if known else ""
+    energy = ""
+    if one.joules_per_job is not None:
+        energy = f"; {format_joules(one.joules_per_job)} per job ({one.energy_scope})"
     return [f"{one.machine}; limit: {limit}; {fits}{energy}{cheap}"]
 
 

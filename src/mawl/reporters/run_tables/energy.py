@@ -12,15 +12,15 @@ SHARED = "energy of a program's job: the run's, shared out to all jobs by their 
 
 
 def energy_words(summary: Summary) -> str | None:
-    """``12.3 kJ (processors), 205 W on average, 173 J per job``; None where the machine told no energy."""
-    if summary.energy is None or summary.energy.joules is None:
-        return None
+    """``12.3 kJ (processors, ...), 205 W on average, 173 J per job``; None where energy is not known."""
     one = summary.energy
+    if one is None or one.joules is None:
+        return None
     per_job = f"not known of a job ({summary.missing.get('energy.joules_per_job')})"
     if one.joules_per_job is not None:
         per_job = f"{format_joules(one.joules_per_job)} per job"
     return (
-        f"{format_joules(one.joules or 0.0)} ({one.scope}, other programs and idle power included), "
+        f"{format_joules(one.joules)} ({one.scope}, other programs and idle power included), "
         f"{figure(one.mean_watts, format_watts)} on average, {per_job}"
     )
 
