@@ -89,7 +89,7 @@ def lead(
     application's.
     """
     where = "the application" if side == "application" else "the storage"
-    instead = f" Shown is what the jobs asked for, since {others}." if others else ""
+    instead = f" The chart shows what the jobs asked for, since {others}." if others else ""
     keys: list[Key] = []
     plot = None
     if side is not None:
