@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from textwrap import wrap
 
 from mawl.analysis.published_tables import NOT_PRINTED, FilledTable, TableCell, TableColumn
 from mawl.formats.lines import one_line
 from mawl.model.published import Paper, RowUnit
-from mawl.reporters.columns import LINE_WIDTH, aligned
+from mawl.reporters import markup
+from mawl.reporters.columns import LINE_WIDTH, aligned, wrapped
 from mawl.reporters.figure import ABSENT, Form, format_count
 from mawl.reporters.markup import escaped
 from mawl.units import (
@@ -42,14 +42,12 @@ LEGEND = (
 
 def text(paper: Paper, tables: Sequence[FilledTable]) -> str:
     """Every table, with the reasons for what runs lack, for a terminal."""
-    parts = [wrap(str(paper.source), LINE_WIDTH, subsequent_indent="  ")]
+    parts = [wrapped(str(paper.source), LINE_WIDTH, "  ")]
     for table in tables:
-        head = ("", *(_column(one) for one in table.columns))
-        rows = [(row.title, *(cell(one, row.unit) for one in row.cells)) for row in table.rows]
-        reasons = [line for why in _reasons(table) for line in wrap(why, LINE_WIDTH, subsequent_indent="  ")]
-        title = wrap(f"{table.exhibit}: {table.title}", LINE_WIDTH, subsequent_indent="  ")
-        parts.append([*title, *aligned([head, *rows]), *reasons])
-    parts.append(wrap(LEGEND, LINE_WIDTH))
+        reasons = [line for why in _reasons(table) for line in wrapped(why, LINE_WIDTH, "  ")]
+        title = wrapped(f"{table.exhibit}: {table.title}", LINE_WIDTH, "  ")
+        parts.append([*title, *aligned(_rows(table)), *reasons])
+    parts.append(wrapped(LEGEND, LINE_WIDTH, ""))
     return "\n\n".join("\n".join(part) for part in parts)
 
 
@@ -57,15 +55,10 @@ def markdown(paper: Paper, tables: Sequence[FilledTable]) -> str:
     """The same for a ticket."""
     parts = [f"# {escaped(str(paper.source))}"]
     for table in tables:
-        rows = [
-            ["", *(_column(one) for one in table.columns)],
-            ["---"] * (1 + len(table.columns)),
-            *([row.title, *(cell(one, row.unit) for one in row.cells)] for row in table.rows),
-        ]
-        lines = [f"| {' | '.join(cells if cells[0] == '---' else map(escaped, cells))} |" for cells in rows]
+        head, *rows = ([escaped(text) for text in row] for row in _rows(table))
         parts += [
             f"## {escaped(table.exhibit)}: {escaped(table.title)}",
-            "\n".join(lines),
+            "\n".join(markup.table(head, rows)),
             *([f"- {escaped(why)}" for why in _reasons(table)]),
         ]
     return "\n\n".join([*parts, escaped(LEGEND)])
@@ -79,6 +72,12 @@ def cell(one: TableCell, unit: RowUnit) -> str:
     if not one.figures:
         return ABSENT
     return ", ".join(f"{figure.part} {form(figure.value)}".strip() for figure in one.figures)
+
+
+def _rows(table: FilledTable) -> list[tuple[str, ...]]:
+    """The names of the columns, and below them a row for each of the table."""
+    head = ("", *(_column(one) for one in table.columns))
+    return [head, *((row.title, *(cell(one, row.unit) for one in row.cells)) for row in table.rows)]
 
 
 def _column(one: TableColumn) -> str:
