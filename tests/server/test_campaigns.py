@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.commands.serve import _renderers
 from mawl.model.campaign import Slot
+from mawl.reporters.campaign.content import QUESTIONS
 from mawl.server.application import create_app
 from mawl.server.campaigns import MOST_FOLDERS, campaigns_below
 from mawl.store.campaign import RECORD, write_campaign
@@ -48,7 +49,7 @@ def test_campaigns_are_found_wherever_they_lie_below(runs: Path, visitor: TestCl
     assert list(campaigns_below(runs).folders) == ["a/b/c/ab-3", "ab-1", "october/ab-2"]
     page = visitor.get("/").text
     assert "Campaigns (3)" in page and "not readable" not in page and "1 of 1 runs" in page
-    assert page.count("A against B") == 3 and page.count("2 of 2") == 3
+    assert page.count(QUESTIONS["ab"]) == 3 and page.count("2 of 2") == 3
     for name in campaigns_below(runs).folders:
         assert f'href="/campaigns/{name}"' in page
         shown = visitor.get(f"/campaigns/{name}")

@@ -14,6 +14,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 from markupsafe import Markup
 
+from mawl.reporters.campaign.content import QUESTIONS
 from mawl.reporters.figure import ABSENT
 from mawl.server.campaigns import CampaignEntry
 from mawl.server.folders import LibraryEntry
@@ -43,16 +44,6 @@ HEADS: dict[str, tuple[str, ...]] = {
     "Elapsed": ("elapsed",),
 }
 """Heading to the figures that its column can be sorted by."""
-
-KINDS = {
-    "repeat": "one arm, repeated",
-    "ab": "A against B",
-    "find-sessions": "how many sessions fit",
-    "scaling": "more and more sessions or nodes",
-    "search": "search for settings",
-    "smt": "modes of hardware threads",
-}
-"""Kind of a campaign in words."""
 
 FILTERS = ("workload", "kind", "outcome")
 """Facts of a run that the library can be narrowed to."""
@@ -267,7 +258,7 @@ def campaign_rows(entries: Iterable[CampaignEntry], query: Query) -> list[Campai
         CampaignRow(
             name=shown_name(entry.name),
             address=_quoted("campaigns", entry.name, "/"),
-            kind=KINDS.get(entry.kind, entry.kind),
+            kind=QUESTIONS.get(entry.kind, entry.kind),
             runs=f"{entry.finished} of {entry.planned}",
             outcome=entry.outcome,
             started=_minute(entry.created_at),
