@@ -15,7 +15,7 @@ from mawl.reporters.html.figures import Cell, Terms, beside, part, table
 from mawl.reporters.html.page import page
 from mawl.reporters.html.sections.definitions import definitions
 from mawl.reporters.html.sections.timeline import chart_of
-from mawl.reporters.html.sections.verdict import Card
+from mawl.reporters.html.sections.verdict import Card, cards_and_step
 from mawl.reporters.html.templating import fill
 
 TONES: dict[Sign, str] = {
@@ -26,7 +26,6 @@ TONES: dict[Sign, str] = {
     "undecided": "warn",
     "measured": "",
 }
-COMMAND = ": mawl "
 SENTENCES = {"why", "verdict"}
 NAMES = {"folder", "outcome", "judged", "limit", "fabric"}
 """Heads of columns that hold sentences or names and not figures."""
@@ -65,9 +64,7 @@ def found_page(
     shown = [one for one in parts if not one.empty]
     charts = [*([lead] if lead else []), *(chart for one in shown for chart in one.charts)]
     drawn = embedded({chart.name: chart.figure for chart in charts if chart.figure is not None})
-    step, colon, command = (found.next_step or "").partition(COMMAND)
-    words = fill("verdict.html", cards=cards, step=capital(step), command=f"mawl {command}" if colon else "")
-    body = [words, *([chart_of(lead, drawn.places)] if lead else [])]
+    body = [cards_and_step(cards, found.next_step), *([chart_of(lead, drawn.places)] if lead else [])]
     body += [_part(one, terms, drawn) for one in shown]
     contents = [(one.anchor, one.short) for one in shown]
     if terms.glossary():

@@ -34,7 +34,7 @@ STATUSES = {
 CARRIED = {"carried": ("Yes", "good"), "not carried": ("No", "bad"), "not known": ("Not known", "warn")}
 COMMAND = ": mawl "
 TOO_SMALL = ("scale", "duration", "repeats")
-"""Rules that ask for a larger run: one that says that the figures are disturbed comes before them."""
+"""Rules that ask for a larger run; findings that say what disturbed the figures come before theirs."""
 
 
 class Card(NamedTuple):
@@ -54,21 +54,21 @@ class Card(NamedTuple):
 
 def verdict(figures: ShownFigures) -> Markup:
     """The cards and the next step."""
-    summary = figures.summary
-    step, colon, command = (_next(summary) or "").partition(COMMAND)
-    return fill(
-        "verdict.html",
-        cards=[_carried(figures), _limit(figures), _validity(figures)],
-        step=step,
-        command=f"mawl {command}" if colon else "",
-    )
+    cards = [_carried(figures), _limit(figures), _validity(figures)]
+    return cards_and_step(cards, _next(figures.summary))
+
+
+def cards_and_step(cards: Sequence[Card], next_step: str | None) -> Markup:
+    """Cards, and below them the next step; a command at its end (``: mawl ...``) is shown as one."""
+    step, colon, command = (next_step or "").partition(COMMAND)
+    return fill("verdict.html", cards=cards, step=step, command=f"mawl {command}" if colon else "")
 
 
 def _next(summary: Judged) -> str | None:
-    """What to do next: make the run count, then the answer known, then certain, then act on it."""
+    """What to do next: make the run valid, the answer known, the run publishable; then act on the answer."""
     findings = _not_passed(summary)
     going_on = summary.outcome == "running"
-    fixed = summary.kind == "imported"  # its logs are of the past: no run can be made to count
+    fixed = summary.kind == "imported"  # a run of the past: nothing makes it valid now
     if findings and findings[0].severity == "invalid" and not (going_on or fixed):
         return findings[0].cure
     if summary.capacity.next_step or going_on:
@@ -172,7 +172,7 @@ def _validity(figures: ShownFigures) -> Card:
 
 
 def _checks(summary: Judged) -> tuple[str, str]:
-    """How many rules a measured run passes; of other runs, which few rules are for, how many they do not."""
+    """How many rules a measured run passes; how many any other run fails, since few rules apply to it."""
     validity = summary.validity
     found = {one.rule for one in validity.findings if one.severity != "remark"}
     if summary.kind != "measured":
