@@ -37,9 +37,9 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def stacked(rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    """:func:`aligned` lines of ``width``: columns that do not fit follow below, again with the first column.
+    """:func:`aligned` lines of at most ``width``; columns that do not fit follow below.
 
-    No cell is cut, so one that is wider makes a longer line.
+    The first column begins each block.  No cell is cut, so a line may be longer where cells are wide.
     """
     lines: list[str] = []
     left = [list(row) for row in rows]

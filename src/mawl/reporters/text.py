@@ -34,8 +34,8 @@ MOST_FAILURES = 5
 def render(view: RunView, summary: Summary, width: int = LINE_WIDTH) -> str:
     """A run and its summary of :func:`mawl.advice.judge.judged` as text for a terminal.
 
-    Lines are of ``width``.  A figure that is missing is ``-``; the last line names them and says where the
-    reasons are.
+    Lines have at most ``width`` characters.  A figure that is missing is ``-``; the last line names them and
+    says where the reasons are.
     """
     parts = (
         _head(view, summary, width),

@@ -11,7 +11,7 @@ from mawl.reporters.html.spark import spark
 from mawl.reporters.judgement import place_of, word_of
 
 MOST_POINTS = 40
-"""Of the line of throughput; where there are more windows, the highest of those next to each other."""
+"""Of the line of throughput; of more windows, each point is the highest of several that follow each other."""
 TONES = {"carried": "good", "not carried": "bad", "publishable": "good", "invalid": "bad"}
 SIDES = ("device", "application")
 WORDS = "throughput over time, from zero"

@@ -12,7 +12,7 @@ from mawl.reporters.html.templating import fill
 
 WIDTH, HEIGHT, EDGE = 132, 28, 3
 MOST_POINTS = 120
-"""More values than that are put together, next to each other, as their means."""
+"""Of more values, each point is the mean of several that follow each other."""
 
 
 def spark(
@@ -25,7 +25,7 @@ def spark(
 ) -> Markup:
     """The line of a series; None and NaN are gaps.  Empty where no value is known.
 
-    ``marks`` are places in ``values``; ``alternative`` is what a reader of the screen hears.  The height is
+    ``marks`` are places in ``values``; ``alternative`` is the text for a screen reader.  The height is
     from the lowest value to the highest, at least ``least_span``; from zero with ``from_zero``.
     """
     size = max(math.ceil(len(values) / MOST_POINTS), 1)
