@@ -40,8 +40,8 @@ SORTS: dict[str, Callable[[LibraryEntry], Any]] = {
 
 HEADS: dict[str, tuple[str, ...]] = {
     "Run": ("run", "workload", "scale", "kind"),
-    "Started": ("started", "outcome"),
     "Elapsed": ("elapsed",),
+    "Started": ("started", "outcome"),
 }
 """Heading to the figures that its column can be sorted by."""
 
@@ -318,7 +318,7 @@ def _sorting(name: str, query: Query) -> tuple[str, str, bool]:
 
 
 def _address(query: Query, **changes: Any) -> str:
-    """The library under another sort, order or page, with the search and the ticks as they are."""
+    """The library under another sort, order or page, with the same search, filters and ticks."""
     asked = msgspec.structs.replace(query, **{"page": 1, **changes})
     pairs = [("q", asked.search)] if asked.search else []
     pairs += [(name, getattr(asked, name)) for name in (*FILTERS, "answer") if getattr(asked, name)]
