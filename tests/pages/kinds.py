@@ -1,7 +1,7 @@
 """Every kind of page that mawl makes: a name, and the function that writes one into a folder.
 
-A new kind of page is put through all tests of ``test_pages.py`` by its line in ``KINDS``: in the gate
-where it is in ``IN_THE_GATE``, else with the long tests.
+All tests of ``test_pages.py`` run for each line of ``KINDS``: in the gate for kinds in its ``IN_THE_GATE``,
+else with the long tests.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tests.importers.test_import import imported
 from tests.importers.test_joining import files
 
 Kind = Callable[[Path], str]
-"""Makes the page; the folder is empty and the kind's own."""
+"""Makes the page in a folder that is empty at first."""
 
 
 def run_page(run: Path) -> str:

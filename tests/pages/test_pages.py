@@ -41,7 +41,7 @@ IN_THE_GATE = (
     "comparison",
     "campaign ab",
 )
-"""The others share their parts with these, and take the gate too long."""
+"""The others share their parts with these, and would make the gate too long."""
 EACH = [
     kind if kind in IN_THE_GATE else pytest.param(kind, marks=pytest.mark.long(minutes=1)) for kind in KINDS
 ]

@@ -74,7 +74,7 @@ def test_a_killed_run_misses_the_night(tmp_path: Path) -> None:
 def test_another_scale_or_other_arrivals_have_no_clock_of_the_night(tmp_path: Path) -> None:
     small = replace(FACTS, workload=replace(FACTS.workload, scale=0.1))
     (tmp_path / "one").mkdir()
-    assert "not known: the jobs were 0.1 times those of the logs" in report(tmp_path / "one", MISSED, small)
+    assert "not known: --scale 0.1 changed the size of the jobs" in report(tmp_path / "one", MISSED, small)
     (tmp_path / "two").mkdir()
     closed = replace(FACTS, spec=RunSpec(arrivals="closed"))
     text = report(tmp_path / "two", MISSED, closed)

@@ -53,7 +53,7 @@ def _not_judged(run: Run) -> str | None:
         return "jobs started in turn (--arrivals closed), and not by the clock"
     scale = run.facts.workload.scale
     if scale is not None and scale != 1.0:
-        return f"the jobs were {scale:g} times those of the logs (--scale), but their start times were not"
+        return f"--scale {scale:g} changed the size of the jobs, but not their start times"
     return None
 
 

@@ -85,7 +85,7 @@ async def _library(request: Request) -> Response:
 
     def made() -> Page:
         found, whole = campaigns_below(site.folders.runs)
-        # A folder of campaigns is no run that cannot be read.
+        # A folder that holds campaigns is not listed as an unreadable run.
         above = {part for name in found for part in (name, name.partition("/")[0])}
         entries = [one for one in site.folders.listing() if not (one.trouble and one.name in above)]
         known = site.reports.overviews(site.folders.states)

@@ -40,9 +40,9 @@
   say("Following the run ...");
   const events = new EventSource(location.pathname + "/events");
   events.addEventListener("status", (event) => {
-    say(`The run is under way: ${JSON.parse(event.data)}. Charts follow it each second; the title, cards and tables are of one moment some seconds before.`);
+    say(`The run is under way: ${JSON.parse(event.data)}. Charts are updated each second; title, cards and tables are a few seconds older.`);
   });
-  // Title, cards and tables are those of one page that the server made, so they agree; charts come by themselves.
+  // Title, cards and tables come from one page of the server, so they agree; charts get their data separately.
   const drawing = (part) => part.querySelector(".chart") !== null;
   const dressed = (old, fresh) => {
     const folds = (part) => [part, ...part.querySelectorAll("details")].filter((one) => one.tagName === "DETAILS");
@@ -54,7 +54,7 @@
   };
   const parts = (page) => Array.from(page.querySelectorAll("main > details.part"));
   const tables = (part) => Array.from(part.querySelectorAll(".scroll"));
-  // Whether the page as it was made anew has the same parts, so that each takes the place of its own.
+  // Whether the new page has the same parts, so that each can replace the old one.
   const fits = (made) => {
     const now = parts(document), fresh = parts(made);
     return now.length === fresh.length && now.every((part, at) =>
@@ -80,7 +80,7 @@
         else tables(part).forEach((table, number) => dressed(table, tables(fresh[at])[number]));
       });
     } catch {
-      // The stream says what became of the server.
+      // If the server has ended, the stream of events notices it.
     } finally {
       fetching = false;
     }

@@ -38,7 +38,7 @@
     show(link.getAttribute("href"));
   });
 
-  // A run on this machine that is under way is not disturbed: the server says so, and nothing is read.
+  // While a run is under way nothing is read, so that it is not disturbed: the form lacks data-reading then.
   let reading = false;
   const read = async () => {
     if (reading) return;

@@ -10,7 +10,7 @@ from mawl.reporters.html.templating import fill
 from mawl.reporters.thresholds import HEAD, rows_of
 
 MOST_FAILURES = 200
-CHECKS = "Checks passed: rules of validity with known figures that found nothing worse than a remark."
+CHECKS = "A check is passed if its figures are known and it finds nothing worse than a remark."
 TAGS = {"invalid": "bad", "preliminary": "warn", "remark": ""}
 
 

@@ -253,7 +253,7 @@
     follow();
     show(null);
     name_bars();
-    // Bokeh's own stop of the tab key does nothing: the crosshair and the buttons of the zoom have theirs.
+    // Bokeh's canvas takes the focus and does nothing with it; crosshair and zoom buttons have their own tab stops.
     for (const view of views()) if (view.canvas_view) view.canvas_view.events_el.tabIndex = -1;
     for (const place of document.querySelectorAll(".chart")) {
       const view = view_of(place.dataset.chart);
