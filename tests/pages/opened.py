@@ -14,6 +14,16 @@ from playwright import sync_api
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRAWN = "typeof Bokeh === 'undefined' || Bokeh.documents.length > 0 && Bokeh.documents[0].is_idle"
 LONGEST_MILLISECONDS = 120_000
+INKED = """canvas => {
+  const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+  const seen = new Set();
+  for (let at = 0; at < data.length; at += 4) {
+    if (data[at + 3] > 0) seen.add(data.slice(at, at + 3).join());
+  }
+  return seen.size;
+}"""
+"""How many colours a canvas has."""
+
 UNFOLD = "for (const fold of document.querySelectorAll('details')) fold.open = true"
 
 
@@ -25,6 +35,15 @@ def chromium() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
         yield browser
         browser.close()
+
+
+def until(page: Any, expression: str) -> None:
+    """Wait for what must come true; the page's policy forbids what Playwright waits with."""
+    for _ in range(LONGEST_MILLISECONDS // 100):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(expression)
 
 
 class Opened:
@@ -48,12 +67,8 @@ class Opened:
             self.page.wait_for_timeout(500)
 
     def until(self, expression: str) -> None:
-        """Wait for what must come true; the page's policy forbids what Playwright waits with."""
-        for _ in range(LONGEST_MILLISECONDS // 100):
-            if self.page.evaluate(expression):
-                return
-            self.page.wait_for_timeout(100)
-        raise AssertionError(expression)
+        """Wait for what must come true."""
+        until(self.page, expression)
 
     def close(self) -> None:
         """End the page and its context."""

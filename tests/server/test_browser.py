@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,9 +19,7 @@ from mawl.store import open_run
 from mawl.store.tail import Tail
 from tests import needs
 from tests.fakes.served_runs import finished, serving
-
-CHROMIUM = shutil.which("chromium")
-LONGEST_MILLISECONDS = 120_000
+from tests.pages.opened import LONGEST_MILLISECONDS, chromium, until
 
 pytestmark = [
     pytest.mark.lab,
@@ -42,12 +39,8 @@ class Visit:
         page.on("requestfailed", lambda request: self._failed(request.url))
 
     def until(self, expression: str) -> None:
-        """Wait for what must come true; the page's policy forbids what Playwright waits with."""
-        for _ in range(LONGEST_MILLISECONDS // 100):
-            if self.page.evaluate(expression):
-                return
-            self.page.wait_for_timeout(100)
-        raise AssertionError(expression)
+        """Wait for what must come true."""
+        until(self.page, expression)
 
     def _heard(self, kind: str, text: str) -> None:
         if kind in ("error", "warning"):
@@ -61,12 +54,8 @@ class Visit:
 
 @pytest.fixture
 def visit() -> Iterator[Visit]:
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        try:
-            yield Visit(browser.new_page())
-        finally:
-            browser.close()
+    with chromium() as browser:
+        yield Visit(browser.new_page())
 
 
 def playwright_error() -> type[Exception]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from playwright import sync_api
 
 from mawl.analysis.comparison.compare import compare
 from mawl.analysis.comparison.over_time import run_over_time
@@ -22,8 +20,9 @@ from tests.fakes.compared_runs import side
 from tests.fakes.found_campaigns import EVERY
 from tests.fakes.measured_run import IDLE, four_jobs, samples
 from tests.fakes.stored_run import facts
+from tests.pages.opened import INKED, UNFOLD, Opened, chromium
 
-pytestmark = [pytest.mark.lab, pytest.mark.parallel]
+pytestmark = [pytest.mark.lab, pytest.mark.parallel, needs.marks(needs.program("chromium"))]
 
 BLANK_BYTES = 3000
 """An image of an empty chart is smaller."""
@@ -32,15 +31,6 @@ LOCAL = ("file:", "data:", "blob:")
 PAPER = {"width": 703, "height": 1032}
 """A4 less margins of 12 mm, at 96 pixels an inch."""
 
-UNFOLD = "for (const fold of document.querySelectorAll('details.part')) fold.open = true"
-INKED = """canvas => {
-  const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-  const seen = new Set();
-  for (let at = 0; at < data.length; at += 4) {
-    if (data[at + 3] > 0) seen.add(data.slice(at, at + 3).join());
-  }
-  return seen.size;
-}"""
 DOT = """() => {
   const view = Array.from(Bokeh.index).find(one => one.model.name === "runs" && one.model.type === "Figure");
   const {data} = view.model.renderers.at(-1).data_source;
@@ -59,18 +49,15 @@ def drawn(label: str, first: int, seconds: int) -> Side:
     return msgspec.structs.replace(plain, runs=runs)
 
 
-def opened(playwright: sync_api.Playwright, file: Path, said: list[str], **context: Any) -> Any:
-    """A page opened from a file without a network; ``said`` gets what it complains of and asks for."""
-    needs.program("chromium").require()
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-    browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=arguments)
-    page = browser.new_context(offline=True, **context).new_page()
-    page.on("console", lambda line: said.append(line.text) if line.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("request", lambda asked: None if asked.url.startswith(LOCAL) else said.append(asked.url))
-    page.goto(file.as_uri())
-    page.wait_for_function("Bokeh.documents.length == 1 && Bokeh.documents[0].is_idle")
-    return page
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+def wrong(shown: Opened) -> list[str]:
+    """What the page complained of, and what it asked for outside itself."""
+    return shown.complaints + [url for url in shown.requests if not url.startswith(LOCAL)]
 
 
 def compared_page(folder: Path) -> Path:
@@ -79,103 +66,97 @@ def compared_page(folder: Path) -> Path:
     return file
 
 
-def test_every_chart_draws_and_time_is_one_axis(tmp_path: Path) -> None:
-    said: list[str] = []
-    with sync_api.sync_playwright() as playwright:
-        page = opened(playwright, compared_page(tmp_path), said)
-        charts = page.locator(".chart")
-        names = charts.evaluate_all("all => all.map(one => one.dataset.chart)")
-        assert names == [
-            "runs",
-            "programs",
-            "places",
-            "pair_times",
-            "pair_throughput",
-            "device",
-            "application",
-            "jobs",
-            "cpu",
-        ]
-        page.evaluate(UNFOLD)
-        page.wait_for_timeout(500)
-        assert all(len(charts.nth(at).screenshot()) > BLANK_BYTES for at in range(len(names)))
-        ranges = page.evaluate(
-            """() => {
-                const [one, other] = ["application", "device"].map(
-                    name => Bokeh.documents[0].get_model_by_name(name));
-                one.x_range.end = 20;
-                return [one.x_range.id == other.x_range.id, other.x_range.end];
-            }"""
-        )
-        assert ranges == [True, 20]
-    assert said == []
+def test_every_chart_draws_and_time_is_one_axis(browser: Any, tmp_path: Path) -> None:
+    opened = Opened(browser, compared_page(tmp_path), unfolded=False)
+    page = opened.page
+    charts = page.locator(".chart")
+    names = charts.evaluate_all("all => all.map(one => one.dataset.chart)")
+    assert names == [
+        "runs",
+        "programs",
+        "places",
+        "pair_times",
+        "pair_throughput",
+        "device",
+        "application",
+        "jobs",
+        "cpu",
+    ]
+    page.evaluate(UNFOLD)
+    page.wait_for_timeout(500)
+    assert all(len(charts.nth(at).screenshot()) > BLANK_BYTES for at in range(len(names)))
+    ranges = page.evaluate(
+        """() => {
+            const [one, other] = ["application", "device"].map(
+                name => Bokeh.documents[0].get_model_by_name(name));
+            one.x_range.end = 20;
+            return [one.x_range.id == other.x_range.id, other.x_range.end];
+        }"""
+    )
+    assert ranges == [True, 20]
+    assert wrong(opened) == []
 
 
 @pytest.mark.parametrize("kind", EVERY)
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1440, "light")])
 def test_every_campaign_shows_its_finding_and_chart_and_fits_the_screen(
-    tmp_path: Path, kind: str, width: int, scheme: str
+    browser: Any, tmp_path: Path, kind: str, width: int, scheme: str
 ) -> None:
     file = tmp_path / "campaign.html"
-    said: list[str] = []
     file.write_text(campaign_html.render(EVERY[kind]()))
     size = {"width": width, "height": 1000}
-    with sync_api.sync_playwright() as playwright:
-        page = opened(playwright, file, said, viewport=size, color_scheme=scheme)
-        assert page.locator("main .cards").bounding_box()["y"] < 600
-        lead = page.locator("main > figure .chart").first
-        assert lead.locator("canvas").first.evaluate(INKED) > 3
-        if width == 1440:
-            box = lead.bounding_box()
-            assert box["y"] + box["height"] <= 1000, "the chart is on the first screen"
-        page.evaluate(UNFOLD)
-        page.wait_for_timeout(400)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert said == []
+    opened = Opened(browser, file, unfolded=False, viewport=size, color_scheme=scheme)
+    page = opened.page
+    assert page.locator("main .cards").bounding_box()["y"] < 600
+    lead = page.locator("main > figure .chart").first
+    assert lead.locator("canvas").first.evaluate(INKED) > 3
+    if width == 1440:
+        box = lead.bounding_box()
+        assert box["y"] + box["height"] <= 1000, "the chart is on the first screen"
+    page.evaluate(UNFOLD)
+    page.wait_for_timeout(400)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert wrong(opened) == []
 
 
-def test_a_dot_tells_its_run_where_the_pointer_is(tmp_path: Path) -> None:
-    said: list[str] = []
-    with sync_api.sync_playwright() as playwright:
-        page = opened(playwright, compared_page(tmp_path), said, viewport={"width": 1280, "height": 900})
-        place = page.locator("#chart-runs")
-        box = place.bounding_box()
-        at = page.evaluate(DOT)
-        page.mouse.move(box["x"] + at[0], box["y"] + at[1])
-        page.wait_for_timeout(400)
-        shown = page.locator(".bk-tooltip-content").first.text_content()
-        assert "run" in shown and "real time per job" in shown and "NaN" not in shown
-    assert said == []
+def test_a_dot_tells_its_run_where_the_pointer_is(browser: Any, tmp_path: Path) -> None:
+    opened = Opened(browser, compared_page(tmp_path), unfolded=False, viewport={"width": 1280, "height": 900})
+    page = opened.page
+    place = page.locator("#chart-runs")
+    box = place.bounding_box()
+    at = page.evaluate(DOT)
+    page.mouse.move(box["x"] + at[0], box["y"] + at[1])
+    page.wait_for_timeout(400)
+    shown = page.locator(".bk-tooltip-content").first.text_content()
+    assert "run" in shown and "real time per job" in shown and "NaN" not in shown
+    assert wrong(opened) == []
 
 
-def test_one_printed_page_has_the_cards_the_dots_and_the_tables_of_the_papers(tmp_path: Path) -> None:
-    said: list[str] = []
-    with sync_api.sync_playwright() as playwright:
-        page = opened(playwright, compared_page(tmp_path), said, viewport=PAPER)
-        page.emulate_media(media="print")
-        page.evaluate(
-            "document.documentElement.classList.add('one-page'); dispatchEvent(new Event('beforeprint'))"
-        )
-        page.wait_for_timeout(300)
-        assert page.evaluate("document.documentElement.scrollWidth") <= PAPER["width"]
-        assert page.evaluate("document.documentElement.scrollHeight") <= PAPER["height"]
-        visible = page.locator("table:visible caption").all_text_contents()
-        assert [text.split(":")[0].strip() for text in visible] == [
-            "Time and memory",
-            "CPU over real time of the jobs",
-            "Elapsed time and device throughput",
-        ]
-        assert page.locator(".chart img:visible").count() == 1
-    assert said == []
+def test_one_printed_page_has_the_cards_the_dots_and_the_tables_of_the_papers(
+    browser: Any, tmp_path: Path
+) -> None:
+    opened = Opened(browser, compared_page(tmp_path), unfolded=False, viewport=PAPER)
+    page = opened.page
+    page.emulate_media(media="print")
+    page.evaluate(
+        "document.documentElement.classList.add('one-page'); dispatchEvent(new Event('beforeprint'))"
+    )
+    page.wait_for_timeout(300)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PAPER["width"]
+    assert page.evaluate("document.documentElement.scrollHeight") <= PAPER["height"]
+    visible = page.locator("table:visible caption").all_text_contents()
+    assert [text.split(":")[0].strip() for text in visible] == [
+        "Time and memory",
+        "CPU over real time of the jobs",
+        "Elapsed time and device throughput",
+    ]
+    assert page.locator(".chart img:visible").count() == 1
+    assert wrong(opened) == []
 
 
-def test_tables_are_there_without_scripts(tmp_path: Path) -> None:
-    needs.program("chromium").require()
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=arguments)
-        page = browser.new_context(java_script_enabled=False).new_page()
-        page.goto(compared_page(tmp_path).as_uri())
-        assert "Worse: after against before, " in page.locator("h1").inner_text()
-        page.locator("#summary > summary").click()
-        assert page.locator("#summary table").first.is_visible()
+def test_tables_are_there_without_scripts(browser: Any, tmp_path: Path) -> None:
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(compared_page(tmp_path).as_uri())
+    assert "Worse: after against before, " in page.locator("h1").inner_text()
+    page.locator("#summary > summary").click()
+    assert page.locator("#summary table").first.is_visible()

@@ -22,7 +22,7 @@ from tests.fakes.hostile_run import write_hostile_run
 from tests.fakes.stored_run import PLAN, facts, job, samples
 from tests.fakes.synthetic_run import write_synthetic_run
 from tests.fakes.views import judged, typed
-from tests.pages.opened import Opened, chromium
+from tests.pages.opened import INKED, Opened, chromium
 
 pytestmark = [
     pytest.mark.lab,
@@ -31,14 +31,6 @@ pytestmark = [
 ]
 
 CHARTS = 11
-INKED = """canvas => {
-  const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-  const seen = new Set();
-  for (let at = 0; at < data.length; at += 4) {
-    if (data[at + 3] > 0) seen.add(data.slice(at, at + 3).join());
-  }
-  return seen.size;
-}"""
 TIME_TICKS = """() => Object.fromEntries(Array.from(Bokeh.index)
   .filter(view => view.model.x_range?.name === "time")
   .map(({model, frame}) => {
