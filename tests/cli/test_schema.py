@@ -31,7 +31,7 @@ from tests.placement.test_advise import FLASH, SLOW, advice
 Printed = Callable[..., list[Any]]
 
 
-def valid(name: str, *found: Any) -> None:
+def check_valid(name: str, *found: Any) -> None:
     """Each has the form of the schema; a field that it lacks, or an unknown type, fails."""
     schema = json.loads(text(name))
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -63,47 +63,47 @@ def printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 def test_figures_of_stored_runs(printed: Printed, tmp_path: Path) -> None:
     for name in ("a", "b", "c"):
         write_run(tmp_path / name)
-    valid("summary", *printed("report", "a", "--format", "json"))
-    valid("comparison", *printed("compare", "a", "b", "--anyway", "--format", "json"))
-    valid("comparison-matrix", *printed("compare", "a", "b", "c", "--anyway", "--format", "json"))
-    valid("validation", *printed("validate", "a", "--json", status=1))
+    check_valid("summary", *printed("report", "a", "--format", "json"))
+    check_valid("comparison", *printed("compare", "a", "b", "--anyway", "--format", "json"))
+    check_valid("comparison-matrix", *printed("compare", "a", "b", "c", "--anyway", "--format", "json"))
+    check_valid("validation", *printed("validate", "a", "--json", status=1))
 
 
 def test_what_needs_no_run(printed: Printed, tmp_path: Path) -> None:
-    valid(
+    check_valid(
         "tune-profiles", *printed("tune", "show", "--json"), *printed("tune", "show", "sas-options", "--json")
     )
-    valid("published", *printed("published", "s822-hybrid-20", "--format", "json"))
-    valid("simulation-published", *printed("simulate", "--published", "--json"))
+    check_valid("published", *printed("published", "s822-hybrid-20", "--format", "json"))
+    check_valid("simulation-published", *printed("simulate", "--published", "--json"))
     (tmp_path / "file").write_bytes(b"compressible " * 100_000)
-    valid("compressibility", *printed("compressibility", "file", "--json"))
+    check_valid("compressibility", *printed("compressibility", "file", "--json"))
 
 
 def test_imports_and_arrays(printed: Printed, tmp_path: Path) -> None:
     (tmp_path / "aix1.nmon").write_text("".join(aix_recording(4, 10)))
     (tmp_path / "array.csv").write_text(table(range(1, 12)))
     (tmp_path / "map.toml").write_text('preset = "plain"\narray = "XIV"\n[roles]\ndata = "sasdata.*"\n')
-    valid("import", *printed("import", "aix1.nmon", *ROLES, "--json"))
-    valid("array", *printed("attach", "latest", "array.csv", "--array-map", "map.toml", "--json"))
+    check_valid("import", *printed("import", "aix1.nmon", *ROLES, "--json"))
+    check_valid("array", *printed("attach", "latest", "array.csv", "--array-map", "map.toml", "--json"))
 
 
 def test_qualified_systems(printed: Printed, tmp_path: Path) -> None:
     for name, evidence in (("A", YES), ("B", NO)):
         (tmp_path / name).mkdir()
         write_qualification(tmp_path / name, answered(evidence))
-        valid("qualify", plain_qualification(answered(evidence)))
-    valid("rank", *printed("rank", "A", "B", "--price", "A=1.20/h", "--format", "json"))
+        check_valid("qualify", plain_qualification(answered(evidence)))
+    check_valid("rank", *printed("rank", "A", "B", "--price", "A=1.20/h", "--format", "json"))
 
 
 def test_records_that_take_long_to_measure(tmp_path: Path) -> None:
     def plain(what: Any) -> Any:
         return json.loads(render(msgspec.to_builtins(what)))
 
-    valid("campaign", *(json.loads(campaign_json.render(made())) for made in EVERY.values()))
-    valid("history", plain(followed(nights_with_step(1, "work"))))
-    valid("lab", plain(TWO_ARMS))
-    valid("placement", plain(advice(SLOW, FLASH)))
-    valid("search", plain(carried_out(tmp_path / "search", SearchRuns())))
+    check_valid("campaign", *(json.loads(campaign_json.render(made())) for made in EVERY.values()))
+    check_valid("history", plain(followed(nights_with_step(1, "work"))))
+    check_valid("lab", plain(TWO_ARMS))
+    check_valid("placement", plain(advice(SLOW, FLASH)))
+    check_valid("search", plain(carried_out(tmp_path / "search", SearchRuns())))
 
 
 def test_a_run_of_nano(mawl: Command, nano_run: Path) -> None:
@@ -112,11 +112,11 @@ def test_a_run_of_nano(mawl: Command, nano_run: Path) -> None:
         assert done.stdout, done.stderr
         return json.loads(done.stdout)
 
-    valid("doctor", read("doctor", "nano", "--json"))
-    valid("generate", read("generate", "nano", "--json"))
-    valid("tune-check", read("tune", "check", str(nano_run), "--json"))
-    valid("tune-changes", read("tune", "compare", str(nano_run), str(nano_run), "--json"))
-    valid("simulation", read("simulate", str(nano_run), "--set", "cores=4", "--anyway", "--json"))
+    check_valid("doctor", read("doctor", "nano", "--json"))
+    check_valid("generate", read("generate", "nano", "--json"))
+    check_valid("tune-check", read("tune", "check", str(nano_run), "--json"))
+    check_valid("tune-changes", read("tune", "compare", str(nano_run), str(nano_run), "--json"))
+    check_valid("simulation", read("simulate", str(nano_run), "--set", "cores=4", "--anyway", "--json"))
 
 
 def test_a_figure_has_its_definition_and_a_field_of_another_type_is_refused(tmp_path: Path) -> None:
@@ -131,9 +131,9 @@ def test_a_figure_has_its_definition_and_a_field_of_another_type_is_refused(tmp_
     assert len(described) > 20
     found = {"seconds": "long", "tables": []}
     with pytest.raises(jsonschema.ValidationError, match="'long' is not of type 'number'"):
-        valid("generate", found)
+        check_valid("generate", found)
     with pytest.raises(jsonschema.ValidationError, match="'tables' is a required property"):
-        valid("generate", {"seconds": 1.0})
+        check_valid("generate", {"seconds": 1.0})
 
 
 def test_the_verb_lists_and_prints_them(capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,4 +148,4 @@ def test_the_verb_lists_and_prints_them(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_every_format_is_validated_here() -> None:
     tested = Path(__file__).read_text()
-    assert [name for name in FORMATS if not re.search(rf'valid\(\s*"{name}"', tested)] == []
+    assert [name for name in FORMATS if not re.search(rf'check_valid\(\s*"{name}"', tested)] == []

@@ -34,13 +34,23 @@ def test_without_agreement_nothing_begins(
     assert "  read back: get mode\n  undo: set mode 8\n" in said
 
 
-def test_agreement_is_an_answer_an_option_or_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", Terminal("yes\n"))
-    agree(RECORD, yes=False)
-    monkeypatch.setattr(sys, "stdin", Terminal(""))
-    agree(RECORD, yes=True)
-    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
-    agree(RECORD, yes=False)
+@pytest.mark.parametrize(
+    ("stream", "answer", "yes", "asked"),
+    [(Terminal, "yes\n", False, True), (Terminal, "", True, False), (io.StringIO, "", False, False)],
+)
+def test_agreement_is_an_answer_an_option_or_no_terminal(
+    stream: type[io.StringIO],
+    answer: str,
+    yes: bool,
+    asked: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "stdin", stream(answer))
+    agree(RECORD, yes=yes)
+    said = capsys.readouterr().err
+    assert "  undo: set mode 8\n" in said, "the commands are shown in any case"
+    assert ("Run these commands?" in said) is asked
 
 
 def test_campaigns_without_settings_ask_nothing(

@@ -45,7 +45,7 @@ def test_two_collections_are_listed_instead(tmp_path: Path) -> None:
     ]
     found = listed(side("a", swappiness=1), side("b", swappiness=2), [str(folder) for folder in folders])
     assert found == [("setting vmo.maxfree", "1088", "73728")]
-    with pytest.raises(MawlError):
+    with pytest.raises(MawlError, match="gone is not there"):
         listed(side("a"), side("b"), [str(tmp_path / "before"), str(tmp_path / "gone")])
 
 

@@ -36,7 +36,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def ends_well(folder: Path, file: Path) -> None:
+def check_ends_well(folder: Path, file: Path) -> None:
     """The campaign goes on, and ends with every run made and the setting as it was."""
     record = conducted(folder, file)
     assert record.outcome == "completed"
@@ -59,7 +59,7 @@ def test_a_campaign_killed_in_any_phase_leaves_the_setting_as_it_was(
     record = read_settings(folder)
     assert record is not None and record.changed is None, said
     assert not is_conducted(folder)
-    ends_well(folder, file)
+    check_ends_well(folder, file)
 
 
 @pytest.mark.parametrize("phase", ("before", "run", "after"))
@@ -83,11 +83,11 @@ def test_where_its_guard_is_killed_too_one_sentence_says_it_and_clean_undoes_it(
     assert file.read_text().strip() == ORIGINAL
     record = read_settings(folder)
     assert record is not None and record.changed is None
-    ends_well(folder, file)
+    check_ends_well(folder, file)
 
 
 def test_where_its_guard_is_killed_too_continue_undoes_it_first(file: Path, tmp_path: Path) -> None:
-    ends_well(_killed_with_its_guard(file, tmp_path, "run"), file)
+    check_ends_well(_killed_with_its_guard(file, tmp_path, "run"), file)
 
 
 def _killed_with_its_guard(file: Path, tmp_path: Path, phase: str) -> Path:
