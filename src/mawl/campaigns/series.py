@@ -113,22 +113,24 @@ class Series:
             return slot
         folder = self.folder / slot.folder
         if not (folder / FACTS).exists():
-            kept = [*slot.interrupted, slot.folder] if folder.exists() else slot.interrupted
-            return self._replace(slot, state="planned", folder=None, interrupted=kept)
+            return self._planned_again(slot)
         facts = open_run(folder).facts
-        if facts.outcome in ("running", "interrupted"):
-            self._mark(slot, folder)
-            kept = [*slot.interrupted, slot.folder]
-            return self._replace(slot, state="planned", folder=None, interrupted=kept)
         self._mark(slot, folder)
+        if facts.outcome in ("running", "interrupted"):
+            return self._planned_again(slot)
         if self._settings is not None and not self._settings.kept(self.record.arm(slot.arm), slot.folder):
             remark = f"run {slot.folder} is made again: its setting was not read back as asked at its end"
             self.note(remarks=[*self.record.remarks, remark])
-            kept = [*slot.interrupted, slot.folder]
-            return self._replace(slot, state="planned", folder=None, interrupted=kept)
+            return self._planned_again(slot)
         return self._replace(
             slot, state="finished", run_id=facts.run_id, outcome=facts.outcome, reason=facts.outcome_reason
         )
+
+    def _planned_again(self, slot: Slot) -> Slot:
+        """To be made again; the folder of the run that does not count, if it is there, is kept."""
+        assert slot.folder is not None, "it was running"
+        there = [slot.folder] if (self.folder / slot.folder).exists() else []
+        return self._replace(slot, state="planned", folder=None, interrupted=[*slot.interrupted, *there])
 
     def _mark(self, slot: Slot, folder: Path) -> None:
         """Write into a run which campaign it is of, and where its place in it is."""
