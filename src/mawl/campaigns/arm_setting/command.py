@@ -48,7 +48,7 @@ def run_command(
 ) -> CommandEnd:
     """Run a command to its end, or to the end of its time.
 
-    It is in a session of its own, so Ctrl-C does not reach it; an interrupt here stops it and is raised
+    It runs in a separate session, so Ctrl-C does not reach it; an interrupt here stops it and is raised
     again.  ``output`` gets what it prints, errors as well, of which only the beginning takes room.  With
     ``in_memory`` that is written when the command has ended, and only if there is room: what is undone is
     undone on a full disk, too.

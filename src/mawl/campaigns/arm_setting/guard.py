@@ -1,6 +1,6 @@
 """Undoing what a campaign changed when its process died: ``python -m mawl.campaigns.arm_setting.guard``.
 
-The guard has a session of its own and reads a pipe whose other end the campaign alone holds.  At the end of
+The guard runs in a separate session and reads a pipe; only the campaign holds its other end.  At the end of
 that pipe it waits until the campaign's last run has ended (both hold the campaign's lock), and undoes what
 ``settings.json`` says is changed.  A campaign that ended by itself has undone it before, and another process
 that continues the campaign does so first: the guard then has nothing to do.
