@@ -83,19 +83,17 @@ def _check_agreed(made: SettingRecord, record: Campaign, folder: Path) -> None:
     if changed is None:
         return
     if made.directory != record.directory:
-        raise MawlError(
-            f"{SETTINGS} and {RECORD} name other directories, so mawl runs no command in either",
-            where=str(folder),
-            why="one of these files was changed",
-            cure=f"undo {changed.setting.name} by hand, then remove {SETTINGS}",
-        )
-    if all((arm.name, arm.setting) != (changed.arm, changed.setting) for arm in record.arms):
-        raise MawlError(
-            f"{SETTINGS} and {RECORD} name other commands for arm {changed.arm}, so mawl runs neither",
-            where=str(folder),
-            why="one of these files was changed",
-            cure=f"undo {changed.setting.name} by hand, then remove {SETTINGS}",
-        )
+        differing = "directories, so mawl runs no command in either"
+    elif all((arm.name, arm.setting) != (changed.arm, changed.setting) for arm in record.arms):
+        differing = f"commands for arm {changed.arm}, so mawl runs neither"
+    else:
+        return
+    raise MawlError(
+        f"{SETTINGS} and {RECORD} name other {differing}",
+        where=str(folder),
+        why="one of these files was changed",
+        cure=f"undo {changed.setting.name} by hand, then remove {SETTINGS}",
+    )
 
 
 def undo_left_in(
@@ -106,41 +104,38 @@ def undo_left_in(
     A folder that was made by another user or on another machine is only named: its commands are not run.
     """
     for file in sorted(runs.glob(f"*/{SETTINGS}")):
-        folder = file.parent
         try:
-            record = read_settings(folder)
+            _undo_in(file.parent, yes=yes, dry_run=dry_run, done=done, left=left)
         except MawlError as error:
             left(str(error))
-            continue
-        if folder.is_symlink() or record is None or record.changed is None or is_conducted(folder):
-            continue
-        sentence = to_undo(record.changed, folder)
-        try:
-            _check_agreed(record, read_campaign(folder), folder)
-        except MawlError as error:
-            left(str(error))
-            continue
-        elsewhere = record.machine != this_machine().name or file.stat().st_uid != os.geteuid()
-        if elsewhere or dry_run:
-            left(sentence + ("; it is of another machine or user" if elsewhere else ""))
-            continue
-        if not yes and not (sys.stdin.isatty() and _asked(record.changed, sentence)):
-            left(sentence)
-            continue
-        try:
-            with held(folder, patience=0.0):
-                now = read_settings(folder)
-                if now is None or now.changed != record.changed:
-                    continue  # another process undid it meanwhile, and may have changed it again
-                ArmSettings(folder, now, _say, without_settings(os.environ)).undo()
-        except MawlError as error:
-            left(str(error))
-            continue
-        except OSError as error:
-            why = (error.strerror or str(error)).lower()
-            left(f"{sentence}; this time it could not: {error.filename or folder}: {why}")
-            continue
-        done(f"the change of {record.changed.setting.name} by arm {record.changed.arm} of {folder}")
+
+
+def _undo_in(
+    folder: Path, *, yes: bool, dry_run: bool, done: Callable[[str], None], left: Callable[[str], None]
+) -> None:
+    """:func:`undo_left_in` for one campaign; MawlError if its records cannot be read, or the undo failed."""
+    record = read_settings(folder)
+    if folder.is_symlink() or record is None or record.changed is None or is_conducted(folder):
+        return
+    sentence = to_undo(record.changed, folder)
+    _check_agreed(record, read_campaign(folder), folder)
+    if record.machine != this_machine().name or (folder / SETTINGS).stat().st_uid != os.geteuid():
+        left(f"{sentence}; it was recorded on another machine or by another user")
+        return
+    if dry_run or not (yes or (sys.stdin.isatty() and _asked(record.changed, sentence))):
+        left(sentence)
+        return
+    try:
+        with held(folder, patience=0.0):
+            now = read_settings(folder)
+            if now is None or now.changed != record.changed:
+                return  # another process undid it meanwhile, and may have changed it again
+            ArmSettings(folder, now, _say, without_settings(os.environ)).undo()
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        left(f"{sentence}; mawl could not undo it now: {error.filename or folder}: {why}")
+        return
+    done(f"the change of {record.changed.setting.name} by arm {record.changed.arm} of {folder}")
 
 
 def _asked(changed: ChangedSetting, sentence: str) -> bool:

@@ -282,12 +282,12 @@ def not_undone(changed: ChangedSetting, undone: SettingCommand, found: CheckRead
 
 
 def to_undo(changed: ChangedSetting, folder: Path) -> str:
-    """What a campaign that nobody conducts left changed, and what undoes it, in one sentence."""
+    """One sentence: what a campaign whose process is gone left changed, and how to undo it."""
     setting = changed.setting
     return (
         f"{folder}: arm {changed.arm} changed {setting.name}, and it may still be changed (it read "
-        f"{changed.original.words()} before): {setting.after!r} undoes it, and mawl clean --yes --runs "
-        f"{shlex.quote(str(folder.parent))} runs that"
+        f"{changed.original.words()} before); undo it with {setting.after!r}, or with "
+        f"mawl clean --yes --runs {shlex.quote(str(folder.parent))}"
     )
 
 
