@@ -28,7 +28,7 @@ def night(tmp_path: Path, wait_seconds: float, arrivals: Arrivals = "clock") -> 
 @pytest.mark.parametrize(
     ("wait", "said"),
     [
-        (2700.0, "notice: the first job starts 45 min 00 s into the run, as night has it"),
+        (2700.0, "notice: the first job of night starts 45 min 00 s into the run"),
         (10.0, None),
     ],
 )
@@ -48,4 +48,4 @@ def test_delays_of_sessions_and_jobs_add_up(tmp_path: Path) -> None:
         'stages = [[{ program = "segmentation", start_delay_seconds = 5 }], ["segmentation"]]\n'
     )
     plan = plan_of(RunSpec(workload=str(tmp_path / "late.toml"), scale="0.00005"))
-    assert wait_notice(plan) == "notice: the first job starts 25.0 s into the run, as late has it"
+    assert wait_notice(plan) == "notice: the first job of late starts 25.0 s into the run"

@@ -69,11 +69,9 @@ def rendered(found: CampaignFound, form: str, width: int = LINE_WIDTH) -> str:
         from mawl.reporters.campaign import html
 
         return html.render(found)
-    return (
-        text.render(found, width)
-        if form == "text"
-        else {"json": json, "markdown": markdown}[form].render(found)
-    )
+    if form == "text":
+        return text.render(found, width)
+    return {"json": json, "markdown": markdown}[form].render(found)
 
 
 def leave_page(folder: Path, found: CampaignFound) -> Path | None:

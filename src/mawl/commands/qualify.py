@@ -165,7 +165,7 @@ def run(arguments: argparse.Namespace) -> int:
         _check_asking(arguments)
         work = _work(folder, record, None, lambda _: None)
         seen = first_look(work, record.asked, smallest(record.asked))
-        # Its folder's name, so that --continue finds it by its name beside the runs and by a relative path.
+        # Pages print this name, and --continue takes it as a folder in RUNS or in the current directory.
         record = msgspec.structs.replace(record, name=folder.name, nodes=seen.nodes)
         make_folder(folder)
         write_qualification(folder, record)

@@ -79,8 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--yes",
         action="store_true",
-        help="with --ab, --smt or --continue: do not ask before the commands that change an arm's setting "
-        "are run; they are shown anyway, and asked for only at a terminal",
+        help="with --ab, --smt or --continue: do not ask before running the commands that change an arm's "
+        "setting (mawl prints them in any case, and asks only at a terminal)",
     )
 
 

@@ -113,7 +113,7 @@ def wait_notice(plan: Plan) -> str | None:
         return None
     wait = format_seconds(plan.first_start_seconds)
     clock = "; --arrivals closed ignores the clock" if any(job.derived for job in plan.jobs()) else ""
-    return f"notice: the first job starts {wait} into the run, as {plan.workload} has it{clock}"
+    return f"notice: the first job of {plan.workload} starts {wait} into the run{clock}"
 
 
 def _limits(spec: RunSpec) -> tuple[tuple[int, ...] | None, Probe | None]:

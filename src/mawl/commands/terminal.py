@@ -59,7 +59,7 @@ def style_of(stream: TextIO, choice: str = "auto", environment: Mapping[str, str
 
 
 def width_of(stream: TextIO, of_file: int = LINE_WIDTH) -> int:
-    """Of the longest line: a terminal's width, but no less than a report needs; ``of_file`` of a file."""
+    """Characters in the longest line: a terminal's columns, at least LEAST_WIDTH; in a file ``of_file``."""
     with contextlib.suppress(OSError):  # of a stream that is no terminal
         columns = os.get_terminal_size(stream.fileno()).columns
         return max(columns, LEAST_WIDTH) if columns else of_file

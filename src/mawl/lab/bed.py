@@ -98,7 +98,7 @@ class ArmSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class BedSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A bed: volumes, arms over them, the workload, and what papers found that it is compared with."""
+    """A bed: volumes, arms over them, the workload, and the findings of papers to compare with."""
 
     name: str
     title: str

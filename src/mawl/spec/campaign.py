@@ -80,9 +80,9 @@ class CampaignSpec(msgspec.Struct, frozen=True, kw_only=True):
         bool,
         Option(
             form=Switch(),
-            help="a campaign: the run with each number of hardware threads of a core that the machine offers "
-            f"(SMT), {RUNS_OF_AN_ARM['smt']} runs each; mawl switches the mode, reads it back, and sets it "
-            "back at the end (root)",
+            help="a campaign: the run in each SMT mode of the machine (hardware threads per core), "
+            f"{RUNS_OF_AN_ARM['smt']} runs each; mawl switches and checks the mode, and restores the first "
+            "mode at the end (needs root)",
         ),
     ] = False
     warm_up: Annotated[
@@ -152,7 +152,7 @@ class CampaignSpec(msgspec.Struct, frozen=True, kw_only=True):
         if "cores" in given:
             raise UsageError(
                 "--smt does not go with --cores",
-                why="that counts hardware threads, of which each mode has other ones",
+                why="--cores counts hardware threads, and each mode has a different number of them",
                 cure="leave it out: all cores are used in each mode",
             )
 
