@@ -106,6 +106,22 @@ def test_noise_is_not_said_to_be_alike() -> None:
     assert "alike" not in said
 
 
+@pytest.mark.parametrize(
+    ("busy", "load"),
+    [
+        (0.9, ", as the paper suggests above 70 % busy; processors were busy 90 % with SMT=1"),
+        (0.7, ", although processors were not above 70 % busy; processors were busy 70 % with SMT=1"),
+        (None, ""),
+    ],
+)
+def test_a_gain_names_the_load_only_if_it_is_known(busy: float | None, load: str) -> None:
+    faster = compare(*pair([1.0] * 5, [0.5] * 5))
+    said = smt_sentence([msgspec.structs.replace(row(1), cpu_busy_ratio=busy), row(2)], faster)
+    assert said.endswith(
+        f"jobs were faster with SMT=2 than with SMT=1{load} (REDP-5288, SMT8 considerations)"
+    )
+
+
 def row(threads: int) -> SmtRow:
     """A mode of which nothing but its runs is known."""
     unknown = dict.fromkeys(

@@ -65,7 +65,6 @@ def smt_sentence(rows: Sequence[SmtRow], comparison: Comparison | None) -> str:
     fewest, most = rows[0], rows[-1]
     known = [(f"{format_percent(row.cpu_busy_ratio)} with {row.title}") for row in rows if row.cpu_busy_ratio]
     busy = f"; processors were busy {' and '.join(known)}" if known else ""
-    high = (fewest.cpu_busy_ratio or 0.0) > value_of("smt.least_busy_ratio")
     if statement.alike:
         return (
             f"as in the paper, {fewest.title} and {most.title} perform alike (no change larger than "
@@ -80,15 +79,24 @@ def smt_sentence(rows: Sequence[SmtRow], comparison: Comparison | None) -> str:
             f"paper found similar performance with 20 sessions ({PAPER})"
         )
     if statement.verdict == "faster":
-        load = "as the paper suggests above 70 % busy" if high else "although processors were not above 70 %"
         return (
             f"contrary to what the paper measured with 20 sessions (similar performance), jobs were faster "
-            f"with {most.title} than with {fewest.title}, {load}{busy} ({PAPER})"
+            f"with {most.title} than with {fewest.title}{_load(fewest.cpu_busy_ratio)}{busy} ({PAPER})"
         )
     return (
         f"contrary to the paper, jobs were slower with {most.title} than with {fewest.title}{busy}; "
         f"the paper found similar performance with 20 sessions, and advises more above 70 % busy ({PAPER})"
     )
+
+
+def _load(busy_ratio: float | None) -> str:
+    """Whether processors were as busy as the paper wants them for more threads; empty if that is unknown."""
+    if busy_ratio is None:
+        return ""
+    least = value_of("smt.least_busy_ratio")
+    if busy_ratio > least:
+        return f", as the paper suggests above {format_percent(least)} busy"
+    return f", although processors were not above {format_percent(least)} busy"
 
 
 def _median(values: Sequence[float]) -> float | None:
