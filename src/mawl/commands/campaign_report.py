@@ -71,7 +71,7 @@ def rendered(found: CampaignFound, form: str, width: int = LINE_WIDTH) -> str:
         return html.render(found)
     if form == "text":
         return text.render(found, width)
-    return {"json": json, "markdown": markdown}[form].render(found)
+    return {"json": json.render, "markdown": markdown.render}[form](found)
 
 
 def leave_page(folder: Path, found: CampaignFound) -> Path | None:
