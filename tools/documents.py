@@ -173,7 +173,11 @@ def main(arguments: list[str]) -> int:
             ran, failed = ran + count, failed + len(problems)
             for problem in problems:
                 print(f"documents: {problem}", file=sys.stderr)
-    print(f"documents: {len(documents)} read, {ran} commands checked, {failed} failed")
+    parsed = sum(count for count, _ in shown)
+    print(
+        f"documents: {len(documents)} read, {ran} commands checked ({parsed} of them parsed, not run), "
+        f"{failed} failed"
+    )
     return 1 if failed else 0
 
 
