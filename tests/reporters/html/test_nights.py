@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -133,8 +132,7 @@ def test_names_of_programs_are_inert(tmp_path: Path) -> None:
     programs = {"<img src=x onerror=alert(1)>": 20.0, "\u202ereversed": 10.0, "x" * 200: 5.0}
     _, html = made(tmp_path, 12, programs=programs)
     page = Reading(html)
-    assert "<img" not in html.split('id="charts-data"')[0] and page.handlers == []
-    assert json.dumps("<img") not in html
+    assert "onerror=alert(1)" in html and "<img" not in html and page.handlers == []
 
 
 def test_a_year_of_nights_is_a_page_of_bounded_size(tmp_path: Path) -> None:
