@@ -10,6 +10,7 @@ import pytest
 from mawl.analysis.campaign.results import found
 from mawl.analysis.campaign.smt import SmtRow, smt_sentence
 from mawl.analysis.comparison.compare import compare
+from mawl.analysis.comparison.programs import Statement
 from mawl.campaigns.order import back_and_forth
 from mawl.campaigns.series import begin, conduct, held
 from mawl.campaigns.smt import smt_arms
@@ -119,6 +120,24 @@ def test_a_gain_names_the_load_only_if_it_is_known(busy: float | None, load: str
     said = smt_sentence([msgspec.structs.replace(row(1), cpu_busy_ratio=busy), row(2)], faster)
     assert said.endswith(
         f"jobs were faster with SMT=2 than with SMT=1{load} (REDP-5288, SMT8 considerations)"
+    )
+
+
+def test_runs_without_a_job_in_common_are_not_asked_for_again() -> None:
+    statement = Statement(
+        verdict="not judged",
+        jobs=0,
+        jobs_left_out=3,
+        reference_runs=5,
+        candidate_runs=5,
+        more_runs_needed=0,
+        change_ratio=None,
+        margin_ratio=0.05,
+    )
+    steady = [0.98, 1.02, 1.0, 0.99, 1.01]
+    nothing = msgspec.structs.replace(compare(*pair(steady, steady)), statement=statement)
+    assert smt_sentence([row(1), row(2)], nothing) == (
+        "not decided: no job counts in every run of both modes"
     )
 
 

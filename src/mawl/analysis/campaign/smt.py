@@ -9,6 +9,7 @@ import msgspec
 
 from mawl.analysis.comparison.compare import Comparison
 from mawl.analysis.comparison.sides import ComparedRun, Side, at
+from mawl.analysis.comparison.statistics import FEWEST_RUNS
 from mawl.model.campaign import Campaign
 from mawl.model.thresholds import value_of
 from mawl.units import format_percent
@@ -55,15 +56,21 @@ def smt_rows(record: Campaign, by_arm: Mapping[str, Sequence[ComparedRun]]) -> l
 
 
 def smt_sentence(rows: Sequence[SmtRow], comparison: Comparison | None) -> str:
-    """Whether more threads a core helped, beside what the paper found, in a sentence.
+    """Whether more threads a core helped, and what the paper found, in a sentence.
 
     ``comparison`` is of the mode with the fewest threads against that with the most.
     """
     statement = comparison.statement if comparison is not None else None
     if statement is None or statement.verdict == "not judged" or len(rows) < 2:
-        return "not decided: it takes five finished runs of each mode"
+        if statement is not None and not statement.jobs:
+            return "not decided: no job counts in every run of both modes"
+        return f"not decided: it takes {FEWEST_RUNS} finished runs of each mode"
     fewest, most = rows[0], rows[-1]
-    known = [(f"{format_percent(row.cpu_busy_ratio)} with {row.title}") for row in rows if row.cpu_busy_ratio]
+    known = [
+        f"{format_percent(row.cpu_busy_ratio)} with {row.title}"
+        for row in rows
+        if row.cpu_busy_ratio is not None
+    ]
     busy = f"; processors were busy {' and '.join(known)}" if known else ""
     if statement.alike:
         return (
@@ -85,7 +92,7 @@ def smt_sentence(rows: Sequence[SmtRow], comparison: Comparison | None) -> str:
         )
     return (
         f"contrary to the paper, jobs were slower with {most.title} than with {fewest.title}{busy}; "
-        f"the paper found similar performance with 20 sessions, and advises more above 70 % busy ({PAPER})"
+        f"the paper found similar performance with 20 sessions, and advises more {above} busy ({PAPER})"
     )
 
 
