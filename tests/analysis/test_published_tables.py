@@ -93,6 +93,15 @@ def test_a_gap_has_its_reason() -> None:
     assert NOT_MEASURED not in text(paper_named("dl980-ioscale-2014"), [storage])
 
 
+def test_a_gap_of_every_role_has_the_reason_of_all_roles() -> None:
+    run = compared()
+    reason = "no device of the role is known"
+    run.summary.missing["arrays.by_role.*.host.mean_latency_seconds"] = reason
+    table = tables_of(paper_named("s822-xiv-20"), Side(label="mine", runs=(run,)))[0]
+    (row,) = (row for row in table.rows if row.title == "host latency, mean")
+    assert row.cells[-1].reason == reason
+
+
 def test_a_paper_is_named_by_its_key_or_by_a_result() -> None:
     assert paper_named("s822-xiv-20") is paper_named("power-s822-2015")
     with pytest.raises(UsageError, match="is no paper and no result of one"):

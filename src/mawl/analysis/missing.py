@@ -44,6 +44,15 @@ def reasons(summary: Summary, found: Mapping[str, str], recorded: Mapping[str, s
     return dict(sorted(result.items()))
 
 
+def reason_of(missing: Mapping[str, str], path: Path) -> str | None:
+    """Why a figure of a summary is null: its own reason, or that of the block it would be in."""
+    for length in range(len(path), 0, -1):
+        for own in (path[:length], generalised(path[:length])):
+            if (reason := missing.get(".".join(own))) is not None:
+                return reason
+    return None
+
+
 def gaps(summary: Summary) -> dict[str, str]:
     """The reason of every null that is a gap, not an answer, by its path."""
     return {path: why for path, why in summary.missing.items() if not _null_answers(path)}

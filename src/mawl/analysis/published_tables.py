@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from mawl.analysis.comparison.sides import Side, at, centre
+from mawl.analysis.missing import reason_of
 from mawl.model.published import Paper, PaperRange, PaperRow, PaperTable, RowUnit
 from mawl.model.published_figures import PublishedFigures
 
@@ -117,12 +118,6 @@ def _centre(values: Sequence[float]) -> float | None:
 
 
 def _reason(side: Side, paths: Sequence[str]) -> str:
-    """Why the runs lack a figure: its own reason, or that of the block it would be in."""
-    for run in side.runs:
-        for path in paths:
-            parts = path.split(".")
-            for length in range(len(parts), 0, -1):
-                why = run.summary.missing.get(".".join(parts[:length]))
-                if why is not None:
-                    return why
-    return NOT_MEASURED
+    """Why the runs lack a figure."""
+    found = (reason_of(run.summary.missing, tuple(path.split("."))) for run in side.runs for path in paths)
+    return next((reason for reason in found if reason is not None), NOT_MEASURED)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 from markupsafe import Markup, escape
 
-from mawl.analysis.missing import NOT_MEASURED, generalised
+from mawl.analysis.missing import NOT_MEASURED, reason_of
 from mawl.analysis.nights.metrics import NIGHT_METRICS
 from mawl.definitions.metric import Metric
 from mawl.model.metrics import METRICS
@@ -125,14 +125,7 @@ class ShownFigures(Terms):
 
     def reason(self, path: Path) -> str:
         """Why a figure is missing: its own reason, or that of the block it would be in."""
-        missing = self.summary.missing
-        parts = [str(part) for part in path]
-        for length in range(len(parts), 0, -1):
-            own = tuple(parts[:length])
-            for name in (".".join(own), ".".join(generalised(own))):
-                if name in missing:
-                    return str(missing[name])
-        return NOT_MEASURED
+        return reason_of(self.summary.missing, tuple(map(str, path))) or NOT_MEASURED
 
 
 def _attribute(value: object) -> Markup:
