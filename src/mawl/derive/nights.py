@@ -98,7 +98,7 @@ def thinned(jobs: Sequence[JobRecord], window: DailyWindow, count: int) -> tuple
     order = list(nights)
     loads = [load_of(nights[night]) for night in order]
     medoids, nearest = _medoids(_distances(loads), count)
-    medoids.sort(key=lambda place: -loads[place].cpu_seconds)
+    medoids.sort(key=lambda place: -(loads[place].cpu_seconds or 0.0))
     stands = [sum(one == place for one in nearest) for place in medoids]
     chosen = tuple(
         ChosenNight(number=number, nights=many, load=loads[place])

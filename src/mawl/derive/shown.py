@@ -12,6 +12,7 @@ from mawl.derive.nights import ChosenNight, Thinning
 from mawl.model.derived import MOST_STEPS
 from mawl.model.step_notes import MOST_TABLES
 from mawl.reporters.columns import LINE_WIDTH, aligned
+from mawl.reporters.figure import figure
 from mawl.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
 
 MOST_PROGRAMS = 10
@@ -58,9 +59,9 @@ def _night(one: ChosenNight) -> tuple[str, ...]:
         f"night-{one.number}",
         str(one.nights),
         str(load.jobs),
-        format_seconds(load.cpu_seconds),
-        format_seconds(load.real_seconds),
-        "-" if load.block_bytes is None else format_bytes(load.block_bytes),
+        figure(load.cpu_seconds, format_seconds),
+        figure(load.real_seconds, format_seconds),
+        figure(load.block_bytes, format_bytes),
         str(load.peak_jobs),
     )
 

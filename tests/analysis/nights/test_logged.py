@@ -8,10 +8,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from mawl.analysis.nights.load import load_of
 from mawl.analysis.nights.logged import MOST_EMPTY, LoggedNights, logged_nights, quietest_minute
 from mawl.analysis.nights.window import DailyWindow
 from mawl.model.records import JobRecord
 from mawl.model.run import SourceFacts
+from mawl.model.usage import Usage
 from mawl.store.plain import EARLIEST_AT, LATEST_AT
 from tests.fakes.nightly_logs import logged_job
 
@@ -49,6 +51,15 @@ def found(jobs: Sequence[JobRecord], sources: Sequence[SourceFacts]) -> LoggedNi
     nights = logged_nights(jobs, sources)
     assert nights is not None
     return nights
+
+
+def test_a_total_that_no_job_of_a_night_has_is_not_0() -> None:
+    known = logged_job("a", 0.0, 10.0, usage=Usage(real_time_seconds=10.0, unsplit_cpu_seconds=4.0))
+    none = logged_job("b", 0.0, 10.0, usage=Usage())
+    load = load_of([none])
+    assert (load.jobs, load.cpu_seconds, load.real_seconds, load.block_bytes) == (1, None, None, None)
+    load = load_of([none, known])
+    assert (load.jobs, load.cpu_seconds, load.real_seconds) == (2, 4.0, 10.0)
 
 
 def test_a_night_over_midnight_is_one_and_has_the_date_on_which_it_begins() -> None:

@@ -92,7 +92,7 @@ def smt_sentence(rows: Sequence[SmtRow], comparison: Comparison | None) -> str:
         )
     return (
         f"contrary to the paper, jobs were slower with {most.title} than with {fewest.title}{busy}; "
-        f"the paper found similar performance with 20 sessions, and advises more {above} busy ({PAPER})"
+        f"the paper found similar performance with 20 sessions, and advises more above 70 % busy ({PAPER})"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -16,13 +16,13 @@ BLOCK_BYTES = 512
 class NightLoad(msgspec.Struct, frozen=True, kw_only=True):
     """What the jobs that started in a night used, by the totals of their logs.
 
-    A job without a total adds nothing to it.  ``block_bytes`` is None where no job has block operations.
+    A job without a total adds nothing to it.  A sum is None if no job has the figure.
     ``peak_jobs`` is the most jobs that ran at one time, of those whose start and end are known.
     """
 
     jobs: int
-    cpu_seconds: float
-    real_seconds: float
+    cpu_seconds: float | None
+    real_seconds: float | None
     block_bytes: float | None
     peak_jobs: int
 
@@ -48,8 +48,13 @@ def load_of(jobs: Sequence[JobRecord]) -> NightLoad:
         peak = max(peak, running)
     return NightLoad(
         jobs=len(jobs),
-        cpu_seconds=math.fsum(job.usage.cpu_seconds or 0.0 for job in jobs),
-        real_seconds=math.fsum(job.usage.real_time_seconds or 0.0 for job in jobs),
+        cpu_seconds=_sum(job.usage.cpu_seconds for job in jobs),
+        real_seconds=_sum(job.usage.real_time_seconds for job in jobs),
         block_bytes=float(sum(blocks) * BLOCK_BYTES) if blocks else None,
         peak_jobs=peak,
     )
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return math.fsum(known) if known else None

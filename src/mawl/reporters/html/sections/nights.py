@@ -23,6 +23,7 @@ MOST_DATES = 5
 LEAST_SPAN = log(1.5)
 """The height of a line is at least a change by a half, so that small changes look small."""
 NO_END = "no job of the night has a known end"
+NO_TOTAL = "no log of the night has it"
 VERBS: dict[Verdict, str] = {"slower": "add", "faster": "save"}
 TOO_FEW = f"{FEWEST_NIGHTS} nights are required"
 
@@ -240,13 +241,17 @@ def _nights(figures: ShownFigures, nights: LoggedNights) -> Markup:
             absent(NO_END) if one.length_seconds is None else format_seconds(one.length_seconds),
             format_count(one.load.jobs),
             format_count(one.load.peak_jobs),
-            format_seconds(one.load.cpu_seconds),
-            format_seconds(one.load.real_seconds),
+            _sum(one.load.cpu_seconds),
+            _sum(one.load.real_seconds),
         )
         for one in nights.nights
     ]
     caption = f"Nights from {nights.divided_at} to {nights.divided_at} ({nights.zone})"
     return table(caption, head, rows, texts=(1,), alike=True)
+
+
+def _sum(seconds: float | None) -> Cell:
+    return absent(NO_TOTAL) if seconds is None else format_seconds(seconds)
 
 
 def _clock(nights: LoggedNights, at: float) -> str:
