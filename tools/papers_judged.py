@@ -40,9 +40,7 @@ def _sentence(key: str, rulings: dict[str, PaperRuling], rules: list[ValidationR
     meets = [rule.label for rule in rules if rule.name in rulings and rulings[rule.name].state == "met"]
     fails = [rule.label for rule in rules if rule.name in rulings and rulings[rule.name].state == "not met"]
     silent = len(EVERY) - len(meets) - len(fails)
-    met = (
-        f"{len(meets)} of {len(EVERY)} rules ({', '.join(meets)})" if meets else f"none of {len(EVERY)} rules"
-    )
+    met = f"{len(meets)} of {len(EVERY)} rules" + (f" ({', '.join(meets)})" if meets else "")
     return f"- `{key}` meets {met}, does not meet {', '.join(fails)}, and does not say enough for {silent}."
 
 

@@ -46,7 +46,7 @@ def systems() -> list[PublishedSystem]:
 
 
 def others(paper: str) -> list[PublishedSystem]:
-    """The systems of all papers but one; a change without figures of its own is none."""
+    """The systems of all papers but one, without variants: the papers print no figures of these."""
     return [
         one
         for one in published_systems()

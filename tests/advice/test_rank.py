@@ -103,8 +103,6 @@ def test_energy_per_job_is_shown_with_its_scope_and_unlike_scopes_are_not_compar
     assert by_name["a"].joules_per_job == 1500.0 and by_name["b"].energy_scope == "machine"
     assert by_name["c"].joules_per_job is None and by_name["c"].missing["joules_per_job"]
     assert "1.50 kJ per job (processors)" in text(found) and "4.00 kJ per job (machine)" in markdown(found)
-    assert "must not be compared, because it is of unlike things (a: processors, b: machine)" in " ".join(
-        found.remarks
-    )
+    assert "must not be compared: its scope differs (a: processors, b: machine)" in " ".join(found.remarks)
     del records["b"]
     assert not any("energy" in remark for remark in rank(records, {}).remarks)

@@ -153,11 +153,11 @@ def test_nodes_of_unlike_scope_and_a_silent_node_make_no_sum() -> None:
     meter: dict[str, Rate] = {"energy.machine/aem1-0.joules": 300.0}
     rows = [*sample_rows(SECONDS, IDLE | ZONES), *sample_rows(SECONDS, IDLE | meter, node="bench2")]
     found = summary_of(two_nodes(), four_jobs(SECONDS), samples=RunSamples(to_table("samples", rows)))
-    assert "unlike things: machine, processors" in found["missing"]["energy.joules"]
+    assert "the scope differs between nodes: machine, processors" in found["missing"]["energy.joules"]
     rows = [*sample_rows(SECONDS, IDLE | ZONES), *sample_rows(SECONDS, IDLE, node="bench2")]
     found = summary_of(two_nodes(), four_jobs(SECONDS), samples=RunSamples(to_table("samples", rows)))
     assert found["energy"]["joules"] is None
-    assert found["missing"]["energy.joules"] == "bench2 told no energy"
+    assert found["missing"]["energy.joules"] == "bench2 measured no energy"
 
 
 def spending(jobs: list[JobRecord], seconds: list[float | None]) -> list[JobRecord]:

@@ -238,6 +238,6 @@ def _remarks(records: Mapping[str, Qualification]) -> list[str]:
     }
     if len(set(scopes.values())) > 1:
         of = ", ".join(f"{name}: {scope}" for name, scope in scopes.items())
-        found.append(f"energy per job must not be compared, because it is of unlike things ({of})")
+        found.append(f"energy per job must not be compared: its scope differs ({of})")
     short = [name for name, record in records.items() if record.answer and record.answer.preliminary]
     return [*found, *([f"preliminary: {', '.join(short)}"] if short else [])]

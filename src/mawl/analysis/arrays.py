@@ -275,7 +275,7 @@ def _highest(values: Values) -> float | None:
 
 
 def _share(volumes: Sequence[ArrayVolume], edges: Sequence[float], figure: Figure) -> float | None:
-    """The mean over volumes and the active phase; None where half of it is not known of each volume."""
+    """The mean over the active phase, then over volumes; None if a volume has it for less than half of it."""
     whole = (edges[0], edges[-1])
     means = [_spread(volume, whole, figure)[0] for volume in volumes]
     total = _sum(means)

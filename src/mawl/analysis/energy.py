@@ -29,7 +29,7 @@ Domains = dict[str, CounterChange | None]
 
 
 class _Whole(msgspec.Struct, frozen=True, kw_only=True):
-    """What one machine tells: what its sum is of, the domains in the sum, and why there is none."""
+    """The sum of one machine: what it measures, the domains in it, and without a sum the reason."""
 
     scope: str | None = None
     summed: tuple[str, ...] = ()
@@ -137,7 +137,7 @@ def _whole(domains: Domains) -> _Whole:
     scope = MACHINE if meters else WITH_MEMORY if memory else PROCESSORS
     summed = meters or packages + memory
     if not summed:
-        return _Whole(reason=f"what {', '.join(domains)} measures is no whole processor or machine")
+        return _Whole(reason=f"{', '.join(domains)}: neither a whole processor nor a whole machine")
     seconds = {name: change.seconds if (change := domains[name]) else 0.0 for name in summed}
     least, most = min(seconds, key=seconds.__getitem__), max(seconds.values())
     if not most:
@@ -151,7 +151,7 @@ def _no_sum(machines: set[str], found: Mapping[str, Domains], whole: Mapping[str
     """Why the machines' energy makes no sum; None where it does."""
     silent = sorted(node for node in machines if not found.get(node))
     if silent:
-        return f"{', '.join(silent)} told no energy"
+        return f"{', '.join(silent)} measured no energy"
     reasons = [f"{node}: {one.reason}" if len(whole) > 1 else one.reason for node, one in whole.items()
                if one.reason]  # fmt: skip
     if reasons:
@@ -164,7 +164,7 @@ def _no_sum(machines: set[str], found: Mapping[str, Domains], whole: Mapping[str
     if seconds[least] < EVENLY_KNOWN_RATIO * most:
         return f"{least} was known for {seconds[least]:.0f} s only, others for {most:.0f} s"
     scopes = sorted({one.scope or "" for one in whole.values()})
-    return f"nodes told the energy of unlike things: {', '.join(scopes)}" if len(scopes) > 1 else None
+    return f"the scope differs between nodes: {', '.join(scopes)}" if len(scopes) > 1 else None
 
 
 def _domain(change: CounterChange | None, summed: bool) -> EnergyDomain:

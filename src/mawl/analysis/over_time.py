@@ -163,10 +163,7 @@ def _device_latency(steps: _Steps, samples: RunSamples, read_bytes: Sequence[str
     there = {name for node in samples.nodes for name in samples.names(node)}
     for requests, seconds in (
         (("requests",), ("request_seconds",)),
-        (
-            ("reads", "writes"),
-            ("read_seconds", "write_seconds"),
-        ),
+        (("reads", "writes"), ("read_seconds", "write_seconds")),
     ):
         names = [
             [f"{device}.{figure}" for device in devices for figure in some] for some in (requests, seconds)

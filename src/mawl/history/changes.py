@@ -38,7 +38,8 @@ class SeriesChange(msgspec.Struct, frozen=True, kw_only=True):
     """How much a series changed: as a ratio less 1 where it is followed as a logarithm, else in seconds.
 
     ``low`` to ``high`` is the 95 % interval of the change between the nights before and after, each level
-    taken between its neighbouring changes.  It does not know that the place was chosen for its evidence.
+    taken between its neighbouring changes.  It ignores that the night was chosen by
+    the evidence, so it is somewhat too narrow.
     """
 
     kind: SeriesKind

@@ -1,7 +1,7 @@
-"""Simple rules beside the model's forecasts of pairs: no change, Amdahl's rule and a roofline.
+"""Simple rules to compare the model's forecasts of pairs with: no change, Amdahl's rule and a roofline.
 
-A forecast is worth its computing only where it is nearer than these (docs/design/published-forecasts.md,
-Simple rules).  None of them has a fitted number.
+The model is useful only where it is nearer than these rules (docs/design/published-forecasts.md, Simple
+rules).  No rule has a fitted number.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ OF_THE_MIX = (
     "device.read_ratio",
 )
 """Figures that follow from the jobs alone: with the same jobs on both systems, every rule says no change."""
-SAID_TWICE = (
+REPEATED = (
     "device.sustained_bytes_per_second_per_core",
     "device.initial.total_bytes_per_second",
     "time.active_seconds",
     "cpu_real_ratio.range",
 )
-"""Figures that stand beside another of the same pair that says the same: sustained, peak, elapsed, stddev."""
+"""Figures that repeat another one of the same pair: sustained, peak, elapsed, stddev."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Roofline:
 
     @property
     def seconds(self) -> float:
-        """The longer of both: each can do its part beside the other."""
+        """The longer of both: processors and storage work at the same time."""
         return max(self.storage_seconds, self.cpu_seconds)
 
 
@@ -106,7 +106,7 @@ class RuleChanges:
     """What the rules say of a figure of a pair: second system over first, less 1.
 
     ``amdahl`` is None where the paper does not print CPU and real time of the first system.  ``counted`` is
-    False for figures that tell nothing of a model: those of the mix, and those said twice.
+    False for figures that cannot show how good a model is: those of the mix, and those that repeat another.
     """
 
     amdahl: float | None
@@ -135,7 +135,7 @@ def rule_changes(
     return RuleChanges(
         amdahl=amdahl,
         roofline=_change(figure, after.seconds / before.seconds, work, cores),
-        counted=not (of_the_mix and work == 1.0) and figure not in SAID_TWICE,
+        counted=not (of_the_mix and work == 1.0) and figure not in REPEATED,
     )
 
 

@@ -30,9 +30,9 @@ LEGEND = (
 )
 
 PAIR_LEGEND = (
-    "unseen: predicted with six numbers that were fitted without this paper. Amdahl: CPU time stays, the "
-    "rest of real time follows the rate of the storage; -: the paper does not print both times. roofline: "
-    "declared work over what processors and storage can do. +: not counted below, because the "
+    "unseen: predicted with six numbers that were fitted without this paper. Amdahl: CPU time follows the "
+    "speed of a core, the rest of real time the rate of the storage; -: the paper does not print both times. "
+    "roofline: declared work over what processors and storage can do. +: not counted below, because the "
     "figure follows from the jobs alone or repeats another figure."
 )
 SCORE_LEGEND = (

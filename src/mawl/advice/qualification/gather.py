@@ -272,13 +272,13 @@ def _hourly(summaries: Sequence[Judged]) -> float | None:
 
 
 def _energy(summaries: Sequence[Judged], missing: dict[str, str]) -> tuple[float | None, str | None]:
-    """Joules per job, the median of the runs, and what they are of; None where a run lacks it."""
+    """Joules per job (median of the runs) and their scope; None if a run lacks them or scopes differ."""
     found = [(one.energy.joules_per_job, one.energy.scope) for one in summaries if one.energy is not None]
     joules = [value for value, _ in found if value is not None]
     scopes = {scope for _, scope in found}
     if not summaries or len(joules) < len(summaries) or len(scopes) != 1:
         told = (one.missing.get("energy") or one.missing.get("energy.joules_per_job") for one in summaries)
-        missing["energy"] = next((why for why in told if why), "the runs measured unlike things")
+        missing["energy"] = next((why for why in told if why), "the scope of energy differs between the runs")
         return None, None
     return statistics.median(joules), scopes.pop()
 

@@ -15,9 +15,8 @@ SettingState = Literal["only checked", "not changed yet", "changed", "undone", "
 class ArmSettingFound(msgspec.Struct, frozen=True, kw_only=True):
     """The setting of an arm.
 
-    ``original`` is what ``check`` said before the first change, ``read`` what it said around finished runs,
-    each different answer once; ``reads`` is how many of these were as the arm asks for, ``differing`` how
-    many were not.
+    ``original`` is what ``check`` said before the first change; ``read`` has each different answer around
+    finished runs once.  ``reads`` counts the answers that were as the arm asks for, ``differing`` the others.
     """
 
     arm: str
@@ -72,5 +71,5 @@ def _state(arm: Arm, made: SettingRecord | None, touched: bool, conducted: bool)
 
 
 def left_changed(made: SettingRecord | None, *, conducted: bool) -> ChangedSetting | None:
-    """What nobody undoes any more: the campaign's process is gone, and a setting may still be changed."""
+    """The change that may still be in force although the campaign's process has ended; None without any."""
     return made.changed if made is not None and not conducted else None

@@ -47,7 +47,7 @@ NIGHT_METRICS: tuple[Metric, ...] = (
     ratio_metric(
         "trend.change_ratio",
         "Latest level over first level, less 1, with the 95 % interval between the nights of both. The "
-        "interval does not know that the place was chosen for its evidence.",
+        "interval ignores that the night was chosen by the evidence, so it is somewhat too narrow.",
         HISTORY,
     ),
     seconds_metric(
