@@ -89,4 +89,4 @@ def test_without_a_sum_nothing_is_printed_as_one(rates: dict[str, Rate]) -> None
     view, summary = run(rates)
     text = "\n".join(table_lines(ENERGY, view, summary))
     assert "per job" not in text
-    assert ("energy: not known (what psys measures" in " ".join(text.split())) == bool(rates)
+    assert ("energy: not known (psys: neither a whole processor" in " ".join(text.split())) == bool(rates)
