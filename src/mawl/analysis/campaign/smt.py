@@ -9,7 +9,6 @@ import msgspec
 
 from mawl.analysis.comparison.compare import Comparison
 from mawl.analysis.comparison.sides import ComparedRun, Side, at
-from mawl.analysis.comparison.statistics import FEWEST_RUNS
 from mawl.model.campaign import Campaign
 from mawl.model.thresholds import value_of
 from mawl.units import format_percent
@@ -64,7 +63,7 @@ def smt_sentence(rows: Sequence[SmtRow], comparison: Comparison | None) -> str:
     if statement is None or statement.verdict == "not judged" or len(rows) < 2:
         if statement is not None and not statement.jobs:
             return "not decided: no job counts in every run of both modes"
-        return f"not decided: it takes {FEWEST_RUNS} finished runs of each mode"
+        return "not decided: it takes five finished runs of each mode"
     fewest, most = rows[0], rows[-1]
     known = [
         f"{format_percent(row.cpu_busy_ratio)} with {row.title}"
