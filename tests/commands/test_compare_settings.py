@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from mawl.analysis.comparison.compare import compare
 from mawl.analysis.comparison.sides import Side
-from mawl.commands.compare import changed_settings
+from mawl.commands.compare import cited_settings
 from mawl.commands.main import main
 from mawl.errors import MawlError
 from mawl.model.inventory import Inventory
+from mawl.reporters.comparison import html, markdown, text
 from tests.fakes import collected_hosts as hosts
 from tests.fakes.compared_runs import compared
+from tests.fakes.stored_run import facts
 
 
 def side(label: str, node: str = "node1", **memory: object) -> Side:
@@ -22,20 +26,46 @@ def side(label: str, node: str = "node1", **memory: object) -> Side:
 
 
 def listed(*found: object) -> list[tuple[str, str, str]]:
-    changes = changed_settings(*found)  # type: ignore[arg-type]
-    return [(one.name, one.reference, one.candidate) for one in changes]
+    cited = cited_settings(*found)  # type: ignore[arg-type]
+    return [(one.name, one.reference, one.candidate) for one in cited.changed] if cited else []
 
 
-def test_what_the_runs_recorded_is_listed_where_it_changed() -> None:
+def test_what_the_runs_recorded_is_listed_where_it_changed_with_what_a_profile_says_of_it() -> None:
     one = side("a", swappiness=60, dirty_ratio=20, overcommit_memory=0)
     other = side("b", swappiness=10, dirty_ratio=20)
-    assert listed(one, other, None) == [("setting memory.swappiness", "60", "10")]
+    found = cited_settings(one, other, None)
+    assert found is not None and (found.before, found.after) == ("a", "b")
+    (row,) = found.changed
+    assert (row.name, row.reference, row.candidate) == ("swappiness", "60 %", "10 %")
+    assert (row.default, row.recommended, row.state) == ("60 %", "at most 30 %", "as recommended")
+    assert row.why and row.source and row.profile == "linux-sequential"
+    assert (found.left, found.not_checked) == (1, 0)
+
+
+def test_what_no_profile_names_has_no_recommendation() -> None:
+    found = cited_settings(side("a", numa_balancing_scan=1), side("b", numa_balancing_scan=2), None)
+    assert found is not None
+    (row,) = found.changed
+    assert (row.name, row.reference, row.candidate) == ("memory.numa_balancing_scan", "1", "2")
+    assert (row.default, row.recommended, row.why, row.state, row.source) == (None,) * 5
+
+
+def test_an_imported_host_is_compared_with_the_profiles_of_its_platform() -> None:
+    def imported(label: str, maxfree: int) -> Side:
+        outputs = {f"{facts().nodes[0].name}.BBBP.vmo -a": f"  maxfree = {maxfree}\n  minfree = 960\n"}
+        return Side(label=label, runs=(compared(inventories={}, settings=outputs),))
+
+    found = cited_settings(imported("a", 1088), imported("b", 73728), None)
+    assert found is not None
+    (row,) = found.changed
+    assert (row.name, row.default, row.recommended) == ("maxfree", "1088 pages", "73728 pages")
+    assert row.why and row.profile == "aix-power8"
 
 
 def test_runs_without_settings_or_of_other_nodes_have_no_list() -> None:
     known = side("a", swappiness=60)
-    assert listed(known, side("b"), None) == []
-    assert listed(known, Side(label="published"), None) == []
+    assert cited_settings(known, side("b"), None) is None
+    assert cited_settings(known, Side(label="published"), None) is None
 
 
 def test_two_collections_are_listed_instead(tmp_path: Path) -> None:
@@ -44,9 +74,24 @@ def test_two_collections_are_listed_instead(tmp_path: Path) -> None:
         for name, value in (("before", 1088), ("after", 73728))
     ]
     found = listed(side("a", swappiness=1), side("b", swappiness=2), [str(folder) for folder in folders])
-    assert found == [("setting vmo.maxfree", "1088", "73728")]
+    assert found == [("maxfree", "1088", "73728")]
     with pytest.raises(MawlError, match="gone is not there"):
         listed(side("a"), side("b"), [str(tmp_path / "before"), str(tmp_path / "gone")])
+
+
+def test_every_form_has_the_columns_of_the_papers(tmp_path: Path) -> None:
+    sides = (side("a", swappiness=60), side("b", swappiness=10))
+    plain = compare(*sides, anyway=True)
+    found = msgspec.structs.replace(plain, settings=cited_settings(*sides, None))
+    screen, whole = (" ".join(text.render(found, every=every).split()) for every in (False, True))
+    head = "settings that changed reference candidate default recommended"
+    assert f"{head} swappiness 60 % 10 % 60 % at most 30 %" in screen and head in whole
+    assert "swappiness: " in whole and "now as recommended" in whole
+    assert "0 more were left as they were, 0 not known on both sides" in whole
+    assert "| swappiness | 60 % | 10 % | 60 % | at most 30 % |" in markdown.render(found)
+    page = html.render(found)
+    assert 'id="settings"' in page and "swappiness" in page and 'id="settings"' not in html.render(plain)
+    assert head not in text.render(plain, every=True)
 
 
 def test_it_goes_with_two_sides(capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mawl.advice.capacity.bounds import CapacityBounds
     from mawl.advice.conditions import ConditionCheck
     from mawl.analysis.comparison.compare import Comparison, Matrix
-    from mawl.analysis.comparison.configuration import Difference
+    from mawl.analysis.comparison.settings import CitedSettings
     from mawl.analysis.comparison.sides import ComparedRun, Side
 
 NAME = "compare"
@@ -62,8 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--settings",
         nargs=2,
         metavar=("BEFORE", "AFTER"),
-        help="two collections of settings (mawl tune collector) whose changes are listed with the facts that "
-        "differ (default: the settings that the runs recorded)",
+        help="two collections of settings (mawl tune collector) whose changes are listed "
+        "(default: the settings that the runs recorded)",
     )
     add_fail_on_arguments(parser, "not-carried", "below-guideline", "slower")
     parser.add_argument(
@@ -123,49 +123,39 @@ def _compared(arguments: argparse.Namespace) -> tuple[Comparison | Matrix, list[
     sides = [reader.side(label, words) for label, words in _sides(arguments)]
     if len(sides) == 2:
         found = compare(*sides, anyway=arguments.anyway, margin_ratio=margin)
-        cited = changed_settings(sides[0], sides[1], arguments.settings)
-        return msgspec.structs.replace(found, differences=[*found.differences, *cited]), sides
+        return msgspec.structs.replace(
+            found, settings=cited_settings(sides[0], sides[1], arguments.settings)
+        ), sides
     if arguments.settings:
         raise UsageError("--settings goes with two sides", cure="name a reference and one candidate")
     return compare_many(sides, anyway=arguments.anyway, margin_ratio=margin), sides
 
 
-def changed_settings(reference: Side, candidate: Side, collections: Sequence[str] | None) -> list[Difference]:
+def cited_settings(
+    reference: Side, candidate: Side, collections: Sequence[str] | None
+) -> CitedSettings | None:
     """Settings that changed from the first run of one side to that of the other, or between two collections.
 
-    Sides that recorded none, or no node of the same name, have no changes to list.
+    None where the sides recorded none, or have no node of the same name.
     """
-    from mawl.analysis.comparison.configuration import Difference
     from mawl.tuning.changes import changes
-    from mawl.tuning.check import CurrentSettings, of_the_machine
+    from mawl.tuning.changes_text import cited
     from mawl.tuning.collection.reading import collected
+    from mawl.tuning.inventory import recorded_settings
     from mawl.tuning.profile_files import profiles
 
     if collections:
         before, after = (collected([Path(name)], {}) for name in collections)
-    else:
-        facts = [side.runs[0].facts for side in (reference, candidate) if side.runs]
-        nodes = [set(one.inventories) for one in facts]
-        if len(facts) < 2 or not all(nodes) or (max(map(len, nodes)) > 1 and not nodes[0] & nodes[1]):
-            return []
-        before, after = (
-            of_the_machine(
-                CurrentSettings(run_id=one.run_id, platform="linux", inventories=dict(one.inventories))
-            )
-            for one in facts
-        )
-    found = changes(before, after, (reference.label, candidate.label), [], profiles())
-    several = len(found.nodes) > 1
-    return [
-        Difference(
-            name=f"setting {' of '.join(part for part in (row.name, row.subject) if part)}"
-            + (f" on {row.node}" if several else ""),
-            reference=str(row.before),
-            candidate=str(row.after),
-        )
-        for row in found.settings
-        if row.outcome == "changed"
-    ]
+        names = (collections[0], collections[1])
+        return cited(changes(before, after, names, None, profiles()))
+    read = [recorded_settings(side.runs[0].facts) for side in (reference, candidate) if side.runs]
+    known = [one for one in read if one is not None]
+    if len(known) < 2:
+        return None
+    nodes = [set(one.inventories) for one in known]
+    if max(map(len, nodes)) > 1 and not nodes[0] & nodes[1]:
+        return None
+    return cited(changes(known[0], known[1], (reference.label, candidate.label), None, profiles()))
 
 
 def _sides(arguments: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:

@@ -28,13 +28,13 @@ class PrintedFormat(NamedTuple):
 FORMATS = {
     "array": PrintedFormat("mawl attach --json", "1.0", "mawl.commands.attach:Attached"),
     "campaign": PrintedFormat(
-        "mawl report CAMPAIGN --format json", "1.1", "mawl.reporters.campaign.json:PrintedCampaign"
+        "mawl report CAMPAIGN --format json", "1.2", "mawl.reporters.campaign.json:PrintedCampaign"
     ),
     "comparison": PrintedFormat(
-        "mawl compare --format json of two sides", "1.1", "mawl.reporters.comparison.json:PrintedComparison"
+        "mawl compare --format json of two sides", "1.2", "mawl.reporters.comparison.json:PrintedComparison"
     ),
     "comparison-matrix": PrintedFormat(
-        "mawl compare --format json of more sides", "1.1", "mawl.reporters.comparison.json:PrintedMatrix"
+        "mawl compare --format json of more sides", "1.2", "mawl.reporters.comparison.json:PrintedMatrix"
     ),
     "compressibility": PrintedFormat(
         "mawl compressibility --json", "1.0", "mawl.model.summary.compression:CompressibilityFigures"
@@ -56,7 +56,7 @@ FORMATS = {
         "mawl simulate --published --json", "1.0", "mawl.whatif.metrics:PublishedForecasts"
     ),
     "summary": PrintedFormat("mawl report --format json", "", "mawl.model.summary.summary:Judged"),
-    "tune-changes": PrintedFormat("mawl tune compare --json", "1.0", "mawl.tuning.changes:Changes"),
+    "tune-changes": PrintedFormat("mawl tune compare --json", "1.1", "mawl.tuning.changes:Changes"),
     "tune-check": PrintedFormat("mawl tune check --json", "1.0", "mawl.tuning.records:Checked"),
     "tune-profiles": PrintedFormat("mawl tune show --json", "1.0", "mawl.commands.tune:ProfilesShown"),
     "validation": PrintedFormat("mawl validate --json", "1.0", "mawl.archive.validating:Validation"),

@@ -11,7 +11,7 @@ from mawl.errors import UsageError
 from mawl.model.inventory import Inventory
 from mawl.model.inventory_metrics import MACHINE
 from mawl.tuning.check import CurrentSettings, check, same_value
-from mawl.tuning.records import Profile, SettingFound, SettingSource, State, Unit, Value
+from mawl.tuning.records import Profile, Rule, SettingFound, SettingSource, State, Unit, Value
 
 Outcome = Literal["changed", "left", "not checked"]
 OUTCOMES: tuple[Outcome, ...] = ("changed", "left", "not checked")
@@ -37,6 +37,7 @@ class SettingChange(msgspec.Struct, frozen=True, kw_only=True):
     unit: Unit = "text"
     default: Value | None = None
     recommended: Value | list[Value] | None = None
+    rule: Rule | None = None
     printed: str | None = None
     why: str | None = None
     profile: str | None = None
@@ -151,6 +152,7 @@ def _row(old: SettingFound | None, new: SettingFound | None) -> SettingChange:
         unit=new.unit,
         default=new.default,
         recommended=new.recommended,
+        rule=new.rule,
         printed=new.printed,
         why=new.why,
         profile=new.profile,

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from mawl.analysis.comparison.settings import CitedSetting, CitedSettings
+from mawl.formats.settings.aix import number
 from mawl.reporters.columns import aligned
 from mawl.reporters.figure import ABSENT
 from mawl.tuning.changes import Changes, Outcome, SettingChange
+from mawl.tuning.records import Unit, Value
 from mawl.tuning.text import form, one_line_each, recommended, wrapped
 
 TITLES: dict[Outcome, str] = {
@@ -33,6 +36,50 @@ def render(found: Changes, *, whole: bool) -> str:
     return "\n".join(one_line_each(lines))
 
 
+def cited(found: Changes) -> CitedSettings:
+    """The changes for a comparison of runs."""
+    return CitedSettings(
+        before=found.before,
+        after=found.after,
+        nodes=found.nodes,
+        changed=[_cited(row) for row in found.settings if row.outcome == "changed"],
+        left=found.counts["left"],
+        not_checked=found.counts["not_checked"],
+    )
+
+
+def _cited(row: SettingChange) -> CitedSetting:
+    return CitedSetting(
+        name=row.name,
+        subject=row.subject,
+        node=row.node,
+        reference=held(row.before, row.unit) or ABSENT,
+        candidate=held(row.after, row.unit) or ABSENT,
+        default=held(row.default, row.unit),
+        recommended=_recommended(row),
+        state=row.state if row.profile else None,
+        why=row.why,
+        profile=row.profile,
+        source=f"{row.source.key}, {row.source.section}" if row.source else None,
+    )
+
+
+def _recommended(row: SettingChange) -> str | None:
+    """``at most 30 %``, or the value alone where only that one is recommended."""
+    if row.recommended is None:
+        return None
+    bound = f"{row.rule} " if row.rule in ("at least", "at most") else ""
+    return bound + recommended(row.recommended, row.printed, row.unit)
+
+
+def held(value: Value | None, unit: Unit) -> str | None:
+    """A value with its unit; of a size in digits, as AIX and Spectrum Scale print it, the size."""
+    if value is None:
+        return None
+    size = number(value) if isinstance(value, str) and unit == "bytes" else None
+    return form(value if size is None else size, unit)
+
+
 def _table(rows: Sequence[SettingChange], *, several: bool) -> Iterator[str]:
     cells: list[Sequence[str]] = [("setting", "before", "after", "default", "recommended")]
     for row in rows:
@@ -40,9 +87,9 @@ def _table(rows: Sequence[SettingChange], *, several: bool) -> Iterator[str]:
         cells.append(
             (
                 f"{about} on {row.node}" if several else about,
-                *(ABSENT if value is None else form(value, row.unit) for value in (row.before, row.after)),
-                ABSENT if row.default is None else form(row.default, row.unit),
-                recommended(row.recommended, row.printed, row.unit),
+                *(held(value, row.unit) or ABSENT for value in (row.before, row.after)),
+                held(row.default, row.unit) or ABSENT,
+                _recommended(row) or ABSENT,
             )
         )
     return (f"  {line}" for line in aligned(cells))

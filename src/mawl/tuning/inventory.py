@@ -24,7 +24,8 @@ from mawl.spec.program_options import Role
 from mawl.spec.settings import Settings
 from mawl.spec.sources import spec_of
 from mawl.store import open_run
-from mawl.tuning.check import CurrentSettings
+from mawl.tuning.check import CurrentSettings, of_the_machine
+from mawl.tuning.records import Platform
 from mawl.tuning.roles import volumes_of_roles, with_roles
 
 
@@ -75,6 +76,15 @@ def run_reading(name: str, runs: Path, bounds: CapacityBounds) -> CurrentSetting
         verdict=limit.verdict if limit else None,
         losses=_known(limit.losses) if limit else None,
     )
+
+
+def recorded_settings(facts: RunFacts) -> CurrentSettings | None:
+    """What a run recorded of its machines, without what the run itself was given; None if nothing."""
+    inventories = dict(facts.inventories) or recorded_inventories(facts)
+    if not inventories:
+        return None
+    platform: Platform = "linux" if facts.inventories else "aix"
+    return of_the_machine(CurrentSettings(run_id=facts.run_id, platform=platform, inventories=inventories))
 
 
 def _known(losses: Losses) -> dict[str, float] | None:

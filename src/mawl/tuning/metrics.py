@@ -91,7 +91,7 @@ CHANGE_METRICS: tuple[Metric, ...] = (
     *(
         Metric(f"{_CHANGE}{name}", metric.unit, metric.type, f"As tune.settings.*.{name}.", BEFORE_AFTER)
         for metric in TUNING_METRICS
-        for name in ("unit", "default", "recommended", "printed", "why", "profile", "tier", "source")
+        for name in ("unit", "default", "recommended", "rule", "printed", "why", "profile", "tier", "source")
         if metric.name == f"{_ROW}{name}"
     ),
 )

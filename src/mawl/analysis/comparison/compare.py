@@ -29,6 +29,7 @@ from mawl.analysis.comparison.programs import (
     program_changes,
     statement,
 )
+from mawl.analysis.comparison.settings import CitedSettings
 from mawl.analysis.comparison.shapes import ShapeRow, alike_systems, shape_rows
 from mawl.analysis.comparison.sides import Side
 from mawl.errors import UsageError
@@ -53,7 +54,10 @@ class SideFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """Candidate against reference; parts that the basis does not allow are None or empty."""
+    """Candidate against reference; parts that the basis does not allow are None or empty.
+
+    ``settings`` is None where the sides recorded no settings of the same machines.
+    """
 
     basis: Basis
     reference: SideFacts
@@ -68,6 +72,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     named: Named | None
     links: LinkFinding | None
     shape: list[ShapeRow]
+    settings: CitedSettings | None = None
 
 
 class ComparedPair(msgspec.Struct, frozen=True, kw_only=True):

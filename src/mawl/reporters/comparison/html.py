@@ -22,6 +22,7 @@ from mawl.reporters.comparison.tables import (
     places,
     programs,
     roles,
+    settings,
     shape,
 )
 from mawl.reporters.html.charts.frame import Chart
@@ -114,6 +115,7 @@ def parts(comparison: Comparison, runs: Sequence[ComparisonTable] = ()) -> list[
             tables=_filled(programs(comparison), places(comparison)),
         ),
         PagePart("trust", "Trust: runs, and what else differs", "Trust", _doubts(comparison), tables=runs),
+        PagePart("settings", "Settings that changed", "Settings", tables=_filled(settings(comparison))),
         PagePart(
             "summary",
             "The tables and bars of the papers",

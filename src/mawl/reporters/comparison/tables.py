@@ -50,6 +50,9 @@ OWN_INTERVALS = (
 )
 """Why no difference may be found although the interval of a row leaves out 0."""
 
+WHY = "why"
+"""Column with a sentence, which text puts below the table."""
+
 VERDICTS_NOTE = f"{OWN_INTERVALS}; in brackets: the change that four of five such comparisons would show"
 PLACES_NOTE = "means over runs; share: the change over the reference's time in all places"
 
@@ -78,6 +81,7 @@ def tables(comparison: Comparison) -> list[ComparisonTable]:
         places(comparison),
         roles(comparison),
         shape(comparison),
+        settings(comparison),
     ]
     return [table for table in every if table.rows]
 
@@ -185,6 +189,41 @@ def shape(comparison: Comparison) -> ComparisonTable:
         head=("per core and in shape", "reference", "candidate", "change"),
         rows=rows,
         note="; ".join(reason for reason in reasons if reason),
+    )
+
+
+def settings(comparison: Comparison) -> ComparisonTable:
+    """The papers' table of changed settings: what they were and are, their default, what is recommended."""
+    found = comparison.settings
+    several = found is not None and len(found.nodes) > 1
+    return ComparisonTable(
+        name="settings",
+        title="settings that changed",
+        head=("settings that changed", "reference", "candidate", "default", "recommended", WHY),
+        rows=[
+            (
+                " of ".join(part for part in (row.name, row.subject) if part)
+                + (f" on {row.node}" if several else ""),
+                row.reference,
+                row.candidate,
+                row.default or ABSENT,
+                row.recommended or ABSENT,
+                "; ".join(
+                    part
+                    for part in (
+                        row.why,
+                        f"now {row.state}" if row.state else None,
+                        f"({row.source})" if row.source else None,
+                    )
+                    if part
+                ),
+            )
+            for row in (found.changed if found else ())
+        ],
+        note=f"{found.left} more were left as they were, {found.not_checked} not known on both sides "
+        "(mawl tune compare --all lists them)"
+        if found
+        else "",
     )
 
 

@@ -11,7 +11,7 @@ from mawl.formats.lines import one_line
 from mawl.reporters import columns
 from mawl.reporters.columns import LINE_WIDTH, stacked
 from mawl.reporters.comparison.sentences import Line, against, head, unlike
-from mawl.reporters.comparison.tables import OWN_INTERVALS, ComparisonTable, matrix_tables, tables
+from mawl.reporters.comparison.tables import OWN_INTERVALS, WHY, ComparisonTable, matrix_tables, tables
 from mawl.units import counted_noun
 
 SCREEN_LINES = 45
@@ -19,6 +19,7 @@ FEWEST_PROGRAMS, MOST_PROGRAMS = 6, 10
 """Programs on a screen: what the other lines leave room for, within these bounds."""
 
 MOST_FACTS = 3
+MOST_SETTINGS = 4
 SCREEN_FIGURES = (
     "time.elapsed_seconds",
     "time.real_time_seconds",
@@ -68,6 +69,10 @@ def _screen(comparison: Comparison, width: int) -> list[list[str]]:
         after.append(stacked([places.head, *places.rows], width))
     if (shape := by_name.get("shape")) is not None:
         after.append(laid_out(shape, width))
+    if (changed := by_name.get("settings")) is not None:
+        rows = [row[:-1] for row in (changed.head, *changed.rows[:MOST_SETTINGS])]
+        after.append(stacked(rows, width))
+        more += [f"{counted_noun(len(changed.rows), 'changed setting')} with the reasons"]
     more += ["latencies by role"] if "roles" in by_name else []
     if facts := unlike(comparison):
         after.append(_facts(facts[:MOST_FACTS], width))
@@ -128,7 +133,11 @@ def lines(some: Sequence[Line], width: int = LINE_WIDTH) -> list[str]:
 
 def laid_out(table: ComparisonTable, width: int = LINE_WIDTH) -> list[str]:
     """A table in columns, and its note."""
-    found = stacked([table.head, *table.rows], width)
+    rows, reasons = [table.head, *table.rows], list[str]()
+    if table.head[-1] == WHY:
+        reasons = [f"{row[0]}: {row[-1]}" for row in table.rows if row[-1]]
+        rows = [row[:-1] for row in rows]
+    found = [*stacked(rows, width), *(line for text in reasons for line in wrapped(text, width, "  "))]
     return [*found, *wrapped(table.note, width)] if table.note else found
 
 
