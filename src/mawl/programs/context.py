@@ -36,6 +36,8 @@ class JobContext:
         self.direct = DirectIo(self.options.direct)
         """What passes by the page cache: given to readers that may, it counts their bytes by step."""
         steps.direct = self.direct
+        self.divisible_seconds = 0.0
+        """CPU time that the job used alone for work that several processes could share."""
         self._turn: dict[Role, int] = {role: assignment.turns.get(role, 0) for role in ("work", "util")}
 
     @property

@@ -33,6 +33,7 @@ class Job:
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
+        self.divisible_seconds = 0.0
         self.memory: list[int] = []
         self.steps = SimpleNamespace(add_memory=self.memory.append)
 

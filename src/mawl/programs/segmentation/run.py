@@ -106,11 +106,15 @@ class _Segmentation:
         self.counts = np.zeros(_CLUSTERS, np.int64)
         with self.context.steps.step("profile") as step:
             done = 0
-            for numerics in self._markets(_NAMES):
+
+            def profiled(numerics: Numbers) -> tuple[Numbers, NDArray[np.intp], Numbers]:
                 features = numerics[:, _FEATURE_PLACES]
                 found = nearest(standardised(features, *scale), centres)
+                return features, found, sums_by(found, numerics, _CLUSTERS)
+
+            for features, found, sums in side_by_side(self.context, profiled, self._markets(_NAMES)):
                 self.counts += np.bincount(found, minlength=_CLUSTERS)
-                self.profile_sums += sums_by(found, numerics, _CLUSTERS)
+                self.profile_sums += sums
                 self.common.add(found, self._hidden(done, len(found)), features)
                 done += len(found)
             step.rows_read = done

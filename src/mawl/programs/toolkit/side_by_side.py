@@ -20,7 +20,7 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, NoReturn, Self, TypeVar
 
 import numpy as np
@@ -34,13 +34,14 @@ from mawl.programs.context import JobContext
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
+Pieces = Sequence[bytes | memoryview]
 
 _PLACE = struct.Struct("=qq")
 """What sockets carry: a slot and 1 for an error in it, or :data:`_LEAVING` and the bytes of memory held."""
 _LEAVING = -1
 _ALIGNED_BYTES = 64
 _WORTH_SECONDS = 0.3
-"""CPU time that goes by before others are started: a fork and what it copies cost 30 to 100 ms each."""
+"""CPU time of such work in a job before others are started: a fork and what it copies cost 30 to 100 ms."""
 _NO_BLOCK: Any = object()
 _SPARE_BYTES = 2**20
 """Room of a slot beyond twice the first block: the last block may be twice as large as the others."""
@@ -51,8 +52,9 @@ def side_by_side(
 ) -> Iterator[Result]:
     """``work`` of each block, in order; it may change nothing but its block.
 
-    What it gives does not depend on the number of processes.  The others begin when the work has shown to
-    be worth it and end with the last result, in the same step: their CPU time and memory are the step's.
+    The results do not depend on the number of processes.  The others begin when the job has used enough
+    CPU time for such work, and end with the last result, in the same step: their CPU time and memory are
+    the step's.
     """
     with SideBySide(context, work) as processes:
         yield from processes.results(blocks)
@@ -67,7 +69,6 @@ class SideBySide(Generic[Block, Result]):
 
     def __init__(self, context: JobContext, work: Callable[[Block], Result]) -> None:
         self._context, self._work = context, work
-        self._used_seconds = 0.0
         self._crew: _Crew[Block, Result] | None = None
 
     def __enter__(self) -> Self:
@@ -89,10 +90,10 @@ class SideBySide(Generic[Block, Result]):
             yield from map(self._work, following)
             return
         while (first := next(following, _NO_BLOCK)) is not _NO_BLOCK:
-            if self._crew is None and self._used_seconds < _WORTH_SECONDS:
+            if self._crew is None and self._context.divisible_seconds < _WORTH_SECONDS:
                 began = time.process_time()
                 result = self._work(first)
-                self._used_seconds += time.process_time() - began
+                self._context.divisible_seconds += time.process_time() - began
                 yield result
                 continue
             if self._crew is None:
@@ -114,8 +115,8 @@ class _Slots:
         self._room = -(-room // mmap.PAGESIZE) * mmap.PAGESIZE
         self._view = memoryview(mmap.mmap(-1, count * self._room))
 
-    def put(self, slot: int, pieces: list[bytes]) -> bool:
-        """Copy what :func:`_pieces` gave into a slot; False where there is not enough room."""
+    def put(self, slot: int, pieces: Pieces) -> bool:
+        """Copy what :func:`_pieces` gave into a slot; False if there is not enough room."""
         if _size(pieces) > self._room:
             return False
         space = self._space(slot)
@@ -128,8 +129,17 @@ class _Slots:
             at += len(piece)
         return True
 
-    def get(self, slot: int) -> Any:
-        """The value in a slot; its arrays are views of it."""
+    def view(self, slot: int) -> Any:
+        """The value in a slot; its arrays are views of the slot."""
+        head, *arrays = self._pieces(slot)
+        return pickle.loads(head, buffers=arrays)
+
+    def copy(self, slot: int) -> Any:
+        """The value in a slot; its arrays are copies, so that the slot can be filled again."""
+        head, *arrays = self._pieces(slot)
+        return pickle.loads(head, buffers=[bytearray(array) for array in arrays])
+
+    def _pieces(self, slot: int) -> list[memoryview]:
         space = self._space(slot)
         (count,) = struct.unpack_from("=q", space)
         at, pieces = 8 + 8 * count, []
@@ -137,20 +147,20 @@ class _Slots:
             at = _aligned(at)
             pieces.append(space[at : at + size])
             at += size
-        return pickle.loads(pieces[0], buffers=pieces[1:])
+        return pieces
 
     def _space(self, slot: int) -> memoryview:
         return self._view[slot * self._room : (slot + 1) * self._room]
 
 
-def _pieces(value: object) -> list[bytes]:
-    """A value as bytes: first its structure, then its arrays."""
+def _pieces(value: object) -> Pieces:
+    """A value as bytes: first its structure, then views of its arrays."""
     arrays: list[pickle.PickleBuffer] = []
     head = pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
-    return [head, *(bytes(array.raw()) for array in arrays)]
+    return [head, *(array.raw() for array in arrays)]
 
 
-def _error_pieces(error: Exception) -> list[bytes]:
+def _error_pieces(error: Exception) -> Pieces:
     """An error as bytes; one that cannot be made again as its text."""
     try:
         pieces = _pieces(error)
@@ -160,7 +170,7 @@ def _error_pieces(error: Exception) -> list[bytes]:
     return pieces
 
 
-def _size(pieces: list[bytes]) -> int:
+def _size(pieces: Pieces) -> int:
     """The room of pieces in a slot, with what aligns them."""
     return 8 + sum(8 + _ALIGNED_BYTES + len(piece) for piece in pieces)
 
@@ -270,7 +280,10 @@ class _Crew(Generic[Block, Result]):
     def _do(self, slot: int) -> int:
         """Replace the block in a slot by the result; 1 where it is an error."""
         try:
-            pieces, is_error = _pieces(self._work(self._slots.get(slot))), 0
+            # The result may have views of the block, which lies where the result goes: it is copied first.
+            found = _pieces(self._work(self._slots.view(slot)))
+            pieces: Pieces = [bytes(piece) for piece in found]
+            is_error = 0
         except Exception as error:
             traceback.print_exc()
             pieces, is_error = _error_pieces(error), 1
@@ -311,8 +324,8 @@ class _Crew(Generic[Block, Result]):
         return bool(ready)
 
     def _take(self, slot: int, is_error: int) -> None:
-        # A copy: the slot gets another block at once.
-        result = pickle.loads(pickle.dumps(self._slots.get(slot)))
+        # The slot gets another block at once.
+        result = self._slots.copy(slot)
         self._free.append(slot)
         if is_error:
             raise result
