@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,9 @@ import jsonschema  # type: ignore[import-untyped]
 import msgspec
 import pytest
 
-from mawl.commands.main import main
+from mawl.commands.main import build_parser, main
 from mawl.commands.schema import FORMATS, text
+from mawl.config.published import papers
 from mawl.reporters.campaign import json as campaign_json
 from mawl.reporters.json import render
 from mawl.store.qualification import plain_qualification, write_qualification
@@ -21,12 +24,18 @@ from tests.cli.conftest import Command
 from tests.cli.test_attach import ROLES, table
 from tests.fakes.answered import NO, YES, answered
 from tests.fakes.found_campaigns import EVERY
+from tests.fakes.probes import stub_fio
 from tests.fakes.recorded_host import aix_recording
 from tests.fakes.search_runs import SearchRuns, carried_out
 from tests.fakes.stored_run import write_run
 from tests.history.test_changes import followed, nights_with_step
 from tests.lab.experiment.test_golden import TWO_ARMS
 from tests.placement.test_advise import FLASH, SLOW, advice
+
+OF_ONE_COMMAND = (
+    'name = "own"\n[[sessions]]\nname = "s"\nstages = [[{ program = "own", command = ["true"] }]]\n'
+)
+"""A workload whose bytes nobody declares."""
 
 Printed = Callable[..., list[Any]]
 
@@ -74,9 +83,37 @@ def test_what_needs_no_run(printed: Printed, tmp_path: Path) -> None:
         "tune-profiles", *printed("tune", "show", "--json"), *printed("tune", "show", "sas-options", "--json")
     )
     check_valid("published", *printed("published", "s822-hybrid-20", "--format", "json"))
+    check_valid("published-list", *printed("published", "--json"))
+    for paper in papers():
+        check_valid("published-tables", *printed("published", paper.source.key, "--tables", "--json"))
     check_valid("simulation-published", *printed("simulate", "--published", "--json"))
     (tmp_path / "file").write_bytes(b"compressible " * 100_000)
     check_valid("compressibility", *printed("compressibility", "file", "--json"))
+
+
+def test_plans(printed: Printed, tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(OF_ONE_COMMAND)
+    plans = [
+        *printed("plan", "mixed20", "--json"),
+        *printed("plan", "own.toml", "--json"),
+        *printed("run", "nano", "--dry-run", "--json"),
+    ]
+    check_valid("plan", *plans)
+    assert [one["bytes"]["work"]["read_bytes"] is None for one in plans] == [False, True, False]
+    assert plans[1]["plan"][0]["stages"][0][0]["command"] == ["true"]
+
+
+def test_a_command_and_a_probe(mawl: Command) -> None:
+    for role in ("work", "util", "new"):
+        (mawl.directory / role).mkdir(exist_ok=True)
+    check_valid("measure", json.loads(mawl("measure", "--json", "--sync", "--", "true").stdout))
+    stub_fio(mawl.directory)
+    with_fio = {"PATH": f"{mawl.directory / 'bin'}:{os.environ['PATH']}"}
+    done = mawl("probe", "new", "--json", "--file-size", "8MiB", "--seconds", "1", **with_fio)
+    assert done.stdout, done.stderr
+    check_valid(
+        "probe", json.loads(done.stdout), json.loads(mawl("probe", "--from", "probe.json", "--json").stdout)
+    )
 
 
 def test_imports_and_arrays(printed: Printed, tmp_path: Path) -> None:
@@ -144,6 +181,36 @@ def test_the_verb_lists_and_prints_them(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().out == text("rank")
     assert main(["schema", "ranking"]) == 2
     assert "no schema is called 'ranking'" in capsys.readouterr().err
+
+
+def test_every_verb_that_prints_json_has_its_schema() -> None:
+    verbs = sorted(printing_json(build_parser()))
+    assert {("tune", "search"), ("published",), ("lab", "run")} <= set(verbs)
+    named = {
+        tuple(re.match(r"mawl ((?:[a-z]+ ?)+)", command).group(1).split())  # type: ignore[union-attr]
+        for one in FORMATS.values()
+        for command in one.command.split(" and ")
+    }
+    assert sorted(named) == verbs
+
+
+def test_a_verb_without_a_schema_would_be_found() -> None:
+    parser = argparse.ArgumentParser()
+    verbs = parser.add_subparsers()
+    verbs.add_parser("silent").add_argument("--format", choices=("text", "csv"))
+    verbs.add_parser("deep").add_subparsers().add_parser("below").add_argument("--json", action="store_true")
+    verbs.add_parser("chosen").add_argument("--format", choices=("text", "json"))
+    assert list(printing_json(parser)) == [("deep", "below"), ("chosen",)]
+
+
+def printing_json(parser: argparse.ArgumentParser, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The verbs below a parser that have --json, or json as one of their formats."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, below in action.choices.items():
+                yield from printing_json(below, (*words, name))
+    if any("--json" in one.option_strings or "json" in (one.choices or ()) for one in parser._actions):
+        yield words
 
 
 def test_every_format_is_validated_here() -> None:

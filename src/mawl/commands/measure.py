@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, TextIO
+from typing import Annotated, TextIO
 
 import msgspec
 
@@ -23,11 +23,18 @@ from mawl.analysis.series import CounterChange
 from mawl.analysis.throughput import lacking, role_places
 from mawl.analysis.view import RunView
 from mawl.commands.arguments import add_role_arguments, settings
+from mawl.definitions.figure import Number, count, seconds, size
+from mawl.definitions.metric import BYTES
 from mawl.errors import MawlError
 from mawl.formats.lines import one_line
 from mawl.formats.saslog_write import block
 from mawl.model.run import CacheFacts, RunFacts, WorkloadFacts
-from mawl.model.summary.summary import Summary
+from mawl.model.summary.io import Io
+from mawl.model.summary.summary import LAUNCH, Summary
+from mawl.model.summary.time import CpuReal
+from mawl.model.summary.volumes import CachedInputs
+from mawl.model.summary.waits import Wait
+from mawl.model.usage import Usage
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.figure import figure
 from mawl.reporters.head import NO_PAGE_CACHE
@@ -53,6 +60,35 @@ EXIT_CODES = (
 )
 EXIT_BY_SIGNAL = 128
 """As shells have it: this, and the number of the signal that killed the command."""
+
+
+class CommandEnd(msgspec.Struct, frozen=True, kw_only=True):
+    """What the devices of the roles had moved, and memory still held, when the command ended."""
+
+    device_read_bytes: Annotated[Number | None, size("Bytes that the devices had read.", BYTES)]
+    device_written_bytes: Annotated[Number | None, size("Bytes that the devices had written.", BYTES)]
+    still_dirty_bytes: Annotated[
+        Number | None, size("Bytes of the command that were not yet written out.", BYTES)
+    ]
+
+
+class MeasuredFound(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``--json`` prints; ``missing`` has the reason of each null figure by its path."""
+
+    command: list[str]
+    exit_code: int | None
+    signal: int | None
+    leftover_processes: Annotated[
+        int, count("Processes that still ran when the command was over; mawl ended them.", LAUNCH)
+    ]
+    at_command_end: CommandEnd
+    sync_seconds: Annotated[float | None, seconds("Time of the sync after the command (--sync).", BYTES)]
+    usage: Usage
+    inputs: CachedInputs | None
+    io: Io
+    wait: Wait | None
+    cpu_real_ratio: CpuReal
+    missing: dict[str, str]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -167,23 +203,25 @@ def _moved(facts: RunFacts, storage: StorageCounters, until: Mapping[str, float]
 
 
 def _json(measured: MeasuredCommand, summary: Summary, command: list[str]) -> str:
-    record = measured.record
-    blocks = {name: getattr(summary, name) for name in ("inputs", "io", "wait", "cpu_real_ratio")}
+    record, blocks = measured.record, ("inputs", "io", "wait", "cpu_real_ratio")
     return render(
-        {
-            "command": command,
-            "exit_code": record.exit_code,
-            "signal": record.signal,
-            "leftover_processes": record.leftover_processes,
-            "at_command_end": _at_end(measured),
-            "sync_seconds": measured.storage.sync_seconds,
-            "usage": msgspec.to_builtins(record.usage),
-            **blocks,
-            "missing": {
+        MeasuredFound(
+            command=command,
+            exit_code=record.exit_code,
+            signal=record.signal,
+            leftover_processes=record.leftover_processes,
+            at_command_end=_at_end(measured),
+            sync_seconds=measured.storage.sync_seconds,
+            usage=record.usage,
+            inputs=summary.inputs,
+            io=summary.io,
+            wait=summary.wait,
+            cpu_real_ratio=summary.cpu_real_ratio,
+            missing={
                 **_why_missing(measured),
                 **{path: reason for path, reason in summary.missing.items() if path.split(".")[0] in blocks},
             },
-        }
+        )
     )
 
 
@@ -200,16 +238,15 @@ def _text(measured: MeasuredCommand, view: RunView) -> str:
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def _at_end(measured: MeasuredCommand) -> dict[str, Any]:
-    """What the devices of the roles had moved, and memory still held, when the command ended."""
+def _at_end(measured: MeasuredCommand) -> CommandEnd:
     storage = measured.storage
     facts = _facts(measured, {})
     moved = _moved(facts, storage, storage.at_end)
-    return {
-        "device_read_bytes": None if moved is None or moved.read is None else moved.read.amount,
-        "device_written_bytes": None if moved is None or moved.written is None else moved.written.amount,
-        "still_dirty_bytes": storage.dirty_at_end.own_at_end_bytes,
-    }
+    return CommandEnd(
+        device_read_bytes=None if moved is None or moved.read is None else moved.read.amount,
+        device_written_bytes=None if moved is None or moved.written is None else moved.written.amount,
+        still_dirty_bytes=storage.dirty_at_end.own_at_end_bytes,
+    )
 
 
 def _why_missing(measured: MeasuredCommand) -> dict[str, str]:
@@ -226,7 +263,7 @@ def _why_missing(measured: MeasuredCommand) -> dict[str, str]:
 def _reached(measured: MeasuredCommand) -> list[str]:
     """What had reached the devices when the command ended, and what the sync after it took."""
     storage, end = measured.storage, _at_end(measured)
-    written, left = end["device_written_bytes"], end["still_dirty_bytes"]
+    written, left = end.device_written_bytes, end.still_dirty_bytes
     if written is None and left is None:
         return []
     text = (

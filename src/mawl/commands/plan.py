@@ -6,9 +6,10 @@ import argparse
 import json
 import textwrap
 from pathlib import Path
-from typing import Any
 
-from mawl.campaigns.qualify.plan_duration import duration_of
+import msgspec
+
+from mawl.campaigns.qualify.plan_duration import Duration, duration_of
 from mawl.commands.arguments import PLAN_OPTIONS, add_options, add_workload_arguments, asked, volumes_of
 from mawl.commands.doctor import present_inputs
 from mawl.commands.help_pages import Groups, groups_of
@@ -17,7 +18,7 @@ from mawl.measure.ephemeral import EPHEMERAL, EPHEMERAL_CURE, ephemeral_storage
 from mawl.measure.space import FileSystem
 from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import Needs
-from mawl.plan.programs import Direction
+from mawl.plan.printed import printed_plan
 from mawl.plan.scale import scale_name
 from mawl.plan.workload import Plan
 from mawl.plan.write import write_plan
@@ -30,8 +31,6 @@ NAME = "plan"
 HELP = "sessions, stages, jobs, and what bytes, space and memory they will need"
 
 LINE_WIDTH = 110
-WAYS: tuple[tuple[str, Direction], ...] = (("reads", "read"), ("writes", "written"))
-
 
 _FIELDS = [field for field, option in OPTIONS.items() if "plan" in option.places]
 GROUPS: Groups = groups_of(
@@ -65,8 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     needed, limit = Peaks(plan, Path(spec.runs), spec.start).needs(plan), spec.memory_limit_bytes
     duration = duration_of(plan, Path(spec.runs))
     if arguments.json:
-        elapsed = {"elapsed_seconds": duration.seconds, "elapsed_basis": duration.basis}
-        print(json.dumps({**as_json(plan, needed), **elapsed}, indent=2))
+        print(as_json(plan, needed, duration))
         return 0
     print(as_text(plan, needed))
     known = "not known" if duration.seconds is None else f"about {format_seconds(duration.seconds)}"
@@ -98,67 +96,10 @@ def in_pod(storage: FileSystem, present_bytes: int) -> str:
     )
 
 
-def as_json(plan: Plan, needed: Needs) -> dict[str, Any]:
-    """The plan for scripts: counts, and bytes in base units."""
-    return {
-        "workload": plan.workload,
-        "scale": plan.scale,
-        "seed": plan.seed,
-        "saving_ratio": plan.saving,
-        "sessions": len(plan.sessions),
-        "jobs": sum(1 for _ in plan.jobs()),
-        "peak_concurrent": plan.peak_concurrent,
-        "gate_jobs": plan.gate_jobs,
-        "programs": needed.programs,
-        "undeclared": list(needed.undeclared),
-        "bytes": {
-            role: {
-                "read_bytes": moved["read"] if needed.declared_jobs else None,
-                "written_bytes": moved["written"] if needed.declared_jobs else None,
-            }
-            for role, moved in needed.moved.items()
-        },
-        "requests": {
-            role: {
-                f"{kind}_{name}": getattr(counts[way], kind) if needed.declared_jobs else None
-                for kind in ("sequential", "random")
-                for name, way in WAYS
-            }
-            for role, counts in needed.requests.items()
-        },
-        "space": {
-            role: {"space_bytes": needed.space_bytes[role] if needed.declared_jobs else None}
-            for role in ROLES
-        },
-        "memory_bytes": needed.memory_bytes,
-        "memory_basis": needed.memory_basis,
-        "inputs": [
-            {"table": table.table, "scale": table.scale, "replica": table.replica, "bytes": table.bytes}
-            for table in needed.tables
-        ],
-        "plan": [
-            {
-                "session": session.name,
-                "stages": [
-                    [
-                        {
-                            "job": job.job,
-                            "program": job.program,
-                            "command": None if job.command is None else list(job.command.argv),
-                            "replica": job.replica,
-                            "scale": job.scale,
-                            "after": list(job.after),
-                            "gate": job.gate,
-                            "trail_out": job.trail_out,
-                        }
-                        for job in stage
-                    ]
-                    for stage in session.stages
-                ],
-            }
-            for session in plan.sessions
-        ],
-    }
+def as_json(plan: Plan, needed: Needs, duration: Duration) -> str:
+    """The plan for scripts."""
+    found = printed_plan(plan, needed, elapsed_seconds=duration.seconds, elapsed_basis=duration.basis)
+    return json.dumps(msgspec.to_builtins(found), indent=2)
 
 
 def as_text(plan: Plan, needed: Needs) -> str:

@@ -11,21 +11,24 @@ import secrets
 import sys
 import time
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.advice.capacity.guideline import probe_guidelines
+from mawl.advice.capacity.guideline import TargetGuideline, probe_guidelines
 from mawl.advice.conditions import checks_of_probe
 from mawl.commands.arguments import add_role_arguments, bounds_of, settings
 from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
 from mawl.commands.help_pages import Groups
 from mawl.commands.probe_output import ProbeOutput, measured
 from mawl.commands.probe_system import check_system_file, write_described
+from mawl.definitions.figure import instant, unitless
+from mawl.definitions.figure import text as words
 from mawl.errors import InterruptedRunError, UsageError
 from mawl.launch.setup import RUN_ID_VARIABLE
 from mawl.measure.machine import read_machine
-from mawl.model.probe import Probe
+from mawl.model.probe import DESIGN, Probe, ProbeTarget
 from mawl.probe.choice import (
     DEFAULT_FILE_BYTES,
     DEFAULT_SECONDS,
@@ -75,6 +78,20 @@ GROUPS: Groups = {
 }
 
 MOST_STREAMS = 4096
+
+
+class PrintedProbe(msgspec.Struct, frozen=True, kw_only=True):
+    """A probe as ``--json`` prints it: that of ``probe.json``, with the ``guideline`` of each target."""
+
+    format_version: Annotated[str, words("Version of the format, MAJOR.MINOR.", DESIGN)]
+    created_at: Annotated[str, instant("When the probe began (UTC, ISO 8601).", DESIGN)]
+    tool: Annotated[str, words("The fio that probed, with its version.", DESIGN)]
+    physical_cores: Annotated[
+        float | None, unitless("Cores of the node that probed, on the basis that core_basis names.", DESIGN)
+    ]
+    core_basis: Annotated[str | None, words("What counts as a core.", DESIGN)]
+    targets: list[ProbeTarget]
+    guideline: dict[str, TargetGuideline]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -272,7 +289,8 @@ def _say(text: str) -> None:
 
 
 def _json(found: Probe, bounds: CapacityBounds) -> str:
-    return json.render({**plain_probe(found), "guideline": probe_guidelines(found, bounds)})
+    plain = {**plain_probe(found), "guideline": probe_guidelines(found, bounds)}
+    return json.render(PrintedProbe(**plain))
 
 
 def _words(text: str | None) -> list[str] | None:

@@ -7,17 +7,16 @@ machines: mawl compare ID RUN compares what may be compared, per core and as sha
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 import msgspec
 
 from mawl.analysis.published import published_block, published_input_bytes
-from mawl.analysis.published_tables import filled
+from mawl.analysis.published_tables import FilledTable, filled
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.compare import Reader
 from mawl.config.published import paper_named, paper_of, papers, published, published_result, thread_shares
 from mawl.errors import UsageError
-from mawl.model.published import Paper, PublishedResult
+from mawl.model.published import Citation, Paper, PaperFacts, PublishedResult
 from mawl.model.published_figures import PublishedFigures
 from mawl.reporters.json import render
 from mawl.reporters.published import listing, page
@@ -25,6 +24,20 @@ from mawl.reporters.published_tables import markdown, text
 
 NAME = "published"
 HELP = "list the papers' results, or show one with its source and caveats"
+
+
+class PublishedList(msgspec.Struct, frozen=True, kw_only=True):
+    """All results as ``--json`` prints them without an ID, and what their papers say besides them."""
+
+    results: list[PublishedFigures]
+    papers: list[PaperFacts]
+
+
+class PaperTables(msgspec.Struct, frozen=True, kw_only=True):
+    """The tables of a paper as ``--tables --json`` prints them."""
+
+    source: Citation
+    tables: list[FilledTable]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     blocks = [as_block(result) for result in published().values()]
     if arguments.format == "json":
-        print(render({"results": blocks, "papers": [_paper(paper) for paper in papers()]}))
+        print(render(PublishedList(results=blocks, papers=[_facts(paper) for paper in papers()])))
     else:
         print(listing(blocks))
     return 0
@@ -86,7 +99,7 @@ def _tables(arguments: argparse.Namespace) -> int:
     results = {result.id: as_block(result) for result in paper.results}
     tables = filled(paper, results, sides)
     if arguments.format == "json":
-        print(render({"source": msgspec.to_builtins(paper.source), "tables": msgspec.to_builtins(tables)}))
+        print(render(PaperTables(source=paper.source, tables=tables)))
     else:
         print((markdown if arguments.format == "markdown" else text)(paper, tables))
     return 0
@@ -102,7 +115,6 @@ def as_block(result: PublishedResult) -> PublishedFigures:
     )
 
 
-def _paper(paper: Paper) -> dict[str, Any]:
-    """What a paper says beside its results."""
-    held: dict[str, Any] = msgspec.to_builtins(paper)
-    return {name: value for name, value in held.items() if name != "results"}
+def _facts(paper: Paper) -> PaperFacts:
+    """The paper without its results, whose figures are printed under the names of a summary."""
+    return PaperFacts(**{name: getattr(paper, name) for name in PaperFacts.__struct_fields__})

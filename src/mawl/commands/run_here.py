@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import secrets
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.campaigns.qualify.plan_duration import duration_of
 from mawl.commands.arguments import volumes_of
 from mawl.commands.inputs import shown_inputs
 from mawl.commands.live import view
@@ -50,7 +50,10 @@ def show_plan(spec: RunSpec, *, for_scripts: bool) -> None:
     plan = plan_of(spec)
     needed = Peaks(plan, Path(spec.runs), spec.start).needs(plan)
     _check_memory(needed, spec)
-    print(json.dumps(as_json(plan, needed), indent=2) if for_scripts else as_text(plan, needed))
+    if for_scripts:
+        print(as_json(plan, needed, duration_of(plan, Path(spec.runs))))
+    else:
+        print(as_text(plan, needed))
 
 
 def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:

@@ -12,13 +12,15 @@ import json
 from typing import Any, NamedTuple
 
 from mawl.errors import UsageError, meant
+from mawl.model.probe import PROBE_FORMAT_VERSION
 
 NAME = "schema"
 HELP = "print the JSON Schema of what another verb prints as JSON"
 
 
 class PrintedFormat(NamedTuple):
-    """JSON that a command prints: its ``version``, and the ``module:record`` that it is printed from."""
+    """JSON that ``command`` prints (several with "and" between them): its ``version``, and the
+    ``module:record`` that it is printed from."""
 
     command: str
     version: str
@@ -28,7 +30,9 @@ class PrintedFormat(NamedTuple):
 FORMATS = {
     "array": PrintedFormat("mawl attach --json", "1.0", "mawl.commands.attach:Attached"),
     "campaign": PrintedFormat(
-        "mawl report CAMPAIGN --format json", "1.2", "mawl.reporters.campaign.json:PrintedCampaign"
+        "mawl report CAMPAIGN --format json and mawl run --repeat N --json",
+        "1.2",
+        "mawl.reporters.campaign.json:PrintedCampaign",
     ),
     "comparison": PrintedFormat(
         "mawl compare --format json of two sides", "1.2", "mawl.reporters.comparison.json:PrintedComparison"
@@ -43,10 +47,21 @@ FORMATS = {
     "generate": PrintedFormat("mawl generate --json", "1.0", "mawl.commands.generate:InputsFound"),
     "history": PrintedFormat("mawl history --format json", "1.0", "mawl.history.changes:History"),
     "import": PrintedFormat("mawl import --json", "1.0", "mawl.importers.build:Imported"),
-    "lab": PrintedFormat("mawl lab report --json", "1.0", "mawl.lab.experiment.records:LabFound"),
+    "lab": PrintedFormat(
+        "mawl lab report --json and mawl lab run --json", "1.0", "mawl.lab.experiment.records:LabFound"
+    ),
+    "measure": PrintedFormat("mawl measure --json", "1.0", "mawl.commands.measure:MeasuredFound"),
     "placement": PrintedFormat("mawl placement --json", "1.0", "mawl.placement.metrics:PlacementAdvice"),
+    "plan": PrintedFormat(
+        "mawl plan --json and mawl run --dry-run --json", "1.0", "mawl.plan.printed:PrintedPlan"
+    ),
+    "probe": PrintedFormat("mawl probe --json", PROBE_FORMAT_VERSION, "mawl.commands.probe:PrintedProbe"),
     "published": PrintedFormat(
-        "mawl published ID --format json", "1.0", "mawl.model.published_figures:PublishedFigures"
+        "mawl published ID --json", "1.0", "mawl.model.published_figures:PublishedFigures"
+    ),
+    "published-list": PrintedFormat("mawl published --json", "1.0", "mawl.commands.published:PublishedList"),
+    "published-tables": PrintedFormat(
+        "mawl published --tables --json", "1.0", "mawl.commands.published:PaperTables"
     ),
     "qualify": PrintedFormat("mawl qualify --json", "", "mawl.model.qualification:Qualification"),
     "rank": PrintedFormat("mawl rank --format json", "1.0", "mawl.advice.rank:Ranking"),
@@ -94,7 +109,7 @@ def text(name: str) -> str:
     from mawl.store.layout import FORMAT_VERSION
 
     one = FORMATS[name]
-    title = f"What {one.command} prints"
+    title = f"What {one.command} {'print' if ' and ' in one.command else 'prints'}"
     module, _, record = one.record.partition(":")
     kind: Any = getattr(importlib.import_module(module), record)
     if name == "summary":

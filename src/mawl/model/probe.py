@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from mawl.definitions.figure import block, flag, listing, rate, seconds, share, size, text, unitless
 from mawl.spec.program_options import Role
 
 PROBE_FORMAT_VERSION = "1.1"
@@ -17,6 +18,10 @@ PAPERS_REQUEST_BYTES = 2**18
 MOST_PER_SECOND = 1e15
 """A petabyte a second: what is above it in a file is no measurement."""
 
+DESIGN = "docs/design/probe.md"
+A_TEST = f"{DESIGN}, A test"
+A_TARGET = f"{DESIGN}, A target"
+
 Pattern = Literal["sequential", "random"]
 Direction = Literal["read", "write", "mixed"]
 Content = Literal["incompressible", "dialled"]
@@ -25,11 +30,21 @@ Content = Literal["incompressible", "dialled"]
 class ProbeFigures(msgspec.Struct, frozen=True, kw_only=True):
     """One direction of one test, as fio measured it: completion latency, from submission to completion."""
 
-    bytes: Annotated[int, Meta(ge=0)]
-    bytes_per_second: Annotated[float, Meta(ge=0, le=MOST_PER_SECOND)]
-    requests_per_second: Annotated[float, Meta(ge=0, le=MOST_PER_SECOND)]
-    latency_seconds: dict[str, Annotated[float, Meta(ge=0)]]
-    """``mean``, ``min``, ``max``, and percentiles as ``p50``, ``p99``, ``p99.9``."""
+    bytes: Annotated[int, Meta(ge=0), size("Bytes moved.", A_TEST)]
+    bytes_per_second: Annotated[
+        float, Meta(ge=0, le=MOST_PER_SECOND), rate("Bytes moved, over the time of the test.", A_TEST)
+    ]
+    requests_per_second: Annotated[
+        float, Meta(ge=0, le=MOST_PER_SECOND), unitless("Requests completed, per second.", A_TEST)
+    ]
+    latency_seconds: Annotated[
+        dict[str, Annotated[float, Meta(ge=0)]],
+        seconds(
+            "Time from submission to completion of a request: mean, min, max, and percentiles as p50, p99, "
+            "p99.9.",
+            A_TEST,
+        ),
+    ]
 
 
 class ProbeTest(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,40 +57,54 @@ class ProbeTest(msgspec.Struct, frozen=True, kw_only=True):
 
     pattern: Pattern
     direction: Direction
-    request_bytes: Annotated[int, Meta(ge=1, le=2**62)]
-    streams: Annotated[int, Meta(ge=1, le=2**62)]
-    direct: bool
-    content: Content
-    read_share_ratio: Annotated[float, Meta(ge=0, le=1)]
-    elapsed_seconds: Annotated[float, Meta(ge=0)] | None
-    read: ProbeFigures | None
-    write: ProbeFigures | None
-    cpu_seconds: Annotated[float, Meta(ge=0)] | None
-    command: list[str]
-    """The command line that repeats it by hand, in a directory of the target."""
-    fill_ratio: float | None = None
-    preconditioned: bool = False
-    steady: bool | None = None
-    """Whether the rate was steady before the bound of time; None where that was not asked."""
-    remark: str | None = None
+    request_bytes: Annotated[int, Meta(ge=1, le=2**62), size("Size of a request.", A_TEST)]
+    streams: Annotated[int, Meta(ge=1, le=2**62), unitless("Requests under way at once.", A_TEST)]
+    direct: Annotated[bool, flag("Whether it went past the page cache (O_DIRECT).", A_TEST)]
+    content: Annotated[
+        Content, text("incompressible, or dialled: the bytes shrink as those of input tables do.", A_TEST)
+    ]
+    read_share_ratio: Annotated[float, Meta(ge=0, le=1), share("Share of its requests that read.", A_TEST)]
+    elapsed_seconds: Annotated[
+        Annotated[float, Meta(ge=0)] | None, seconds("How long it ran.", A_TEST, absent="it gave no figures")
+    ]
+    read: Annotated[ProbeFigures | None, block("What it read.", A_TEST, absent="it does not read")]
+    write: Annotated[ProbeFigures | None, block("What it wrote.", A_TEST, absent="it does not write")]
+    cpu_seconds: Annotated[
+        Annotated[float, Meta(ge=0)] | None,
+        seconds("CPU time of fio, user and system.", A_TEST, absent="it gave no figures"),
+    ]
+    command: Annotated[
+        list[str], listing("The command line that repeats it by hand, in a directory of the target.", A_TEST)
+    ]
+    fill_ratio: Annotated[
+        float | None, share("Used share of the file system; null: as it was (--fill).", A_TARGET)
+    ] = None
+    preconditioned: Annotated[
+        bool, flag("Whether its files were written twice before the first test.", A_TARGET)
+    ] = False
+    steady: Annotated[
+        bool | None,
+        flag("Whether the rate was steady before the time was up; null: not asked for (--steady).", A_TEST),
+    ] = None
+    remark: Annotated[str | None, text("What was different, or why it gave no figures.", A_TEST)] = None
 
 
 class ProbeTarget(msgspec.Struct, frozen=True, kw_only=True):
     """One probed directory: what holds it, and its tests.  ``name`` is unique in the probe."""
 
-    name: str
-    directory: str
-    node: str
-    roles: list[Role]
-    """The roles it was named for; empty for a candidate that no role lies on yet."""
-    file_system: str | None
-    source: str | None
-    devices: list[str]
-    size_bytes: int | None
-    free_bytes: int | None
+    name: Annotated[str, text("Its name, once in a probe.", A_TARGET)]
+    directory: Annotated[str, text("The probed directory.", A_TARGET)]
+    node: Annotated[str, text("The node that probed.", A_TARGET)]
+    roles: Annotated[
+        list[Role], listing("The roles it was named for; empty: no role lies on it yet.", A_TARGET)
+    ]
+    file_system: Annotated[str | None, text("Type of its file system.", A_TARGET)]
+    source: Annotated[str | None, text("What is mounted there.", A_TARGET)]
+    devices: Annotated[list[str], listing("Its block devices.", A_TARGET)]
+    size_bytes: Annotated[int | None, size("Size of its file system.", A_TARGET)]
+    free_bytes: Annotated[int | None, size("Free bytes before its first test.", A_TARGET)]
     tests: list[ProbeTest]
-    problem: str | None = None
-    """Why it has no or not all tests: one sentence."""
+    problem: Annotated[str | None, text("Why it has no tests, or not all: one sentence.", A_TARGET)] = None
 
 
 class Probe(msgspec.Struct, frozen=True, kw_only=True):

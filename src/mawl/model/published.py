@@ -269,12 +269,17 @@ class PaperTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     rows: list[PaperRow]
 
 
-class Paper(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One file of ``mawl/published``."""
+class PaperFacts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a paper says besides its results."""
 
     source: Citation
-    results: list[PublishedResult] = []
     workload: PaperWorkload | None = None
     thread_share: ThreadShare | None = None
     findings: list[str] = []
     tables: list[PaperTable] = []
+
+
+class Paper(PaperFacts, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One file of ``mawl/published``."""
+
+    results: list[PublishedResult] = []

@@ -11,6 +11,8 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 
 from mawl.model.fields import Place, place, places
+from mawl.model.metrics import USAGE_METRICS
+from mawl.model.usage import Usage
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -31,6 +33,14 @@ def record_schema(kind: type[msgspec.Struct], name: str, version: str, title: st
         known = found["$defs"].get(struct, {}).get("properties", {})
         if field in known and len(said) == 1:
             known[field] |= said[0]
+    used = found["$defs"].get(Usage.__name__, {}).get("properties", {})
+    for metric in USAGE_METRICS:  # a job's figures are the columns of a table, and defined as those
+        if metric.name in used:
+            used[metric.name] |= {
+                "description": metric.definition,
+                "unit": metric.unit,
+                "source": metric.source,
+            }
     return {"$schema": DRAFT, "$id": f"urn:mawl:{name}:{version}", "title": title, **found}
 
 

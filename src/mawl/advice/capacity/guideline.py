@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -11,9 +11,11 @@ from mawl.advice.foreign import foreign
 from mawl.analysis.blocks import Missing
 from mawl.analysis.capability import by_streams, figures_of, words_of
 from mawl.analysis.view import RunView
+from mawl.definitions.figure import flag, rate, text
 from mawl.model.probe import PAPERS_REQUEST_BYTES, Probe, ProbeTarget
 from mawl.model.summary.judgement import Guideline, Limit, Standing
 
+PAGE = "docs/design/probe.md, The guideline"
 PER_CORE = "sustained_bytes_per_second_per_core"
 NOT_ASKED = (
     "the storage did not limit this run and was not probed, so the run's throughput is not what the storage "
@@ -75,16 +77,22 @@ def standing_of(bytes_per_second_per_core: float, bounds: CapacityBounds) -> Sta
 class TargetGuideline(msgspec.Struct, frozen=True, kw_only=True):
     """The guideline of one target of a probe: what was read and written for each core, and by which tests."""
 
-    core_basis: str | None
-    warn_bytes_per_second_per_core: float
-    good_bytes_per_second_per_core: float
-    standing: Standing | None = None
-    met: bool | None = None
-    reason: str | None = None
-    read_bytes_per_second_per_core: float | None = None
-    read_test: str | None = None
-    write_bytes_per_second_per_core: float | None = None
-    write_test: str | None = None
+    core_basis: Annotated[str | None, text("What counts as a core.", PAGE)]
+    warn_bytes_per_second_per_core: Annotated[float, rate("The bound below which it is not met.", PAGE)]
+    good_bytes_per_second_per_core: Annotated[float, rate("The bound from which it is good.", PAGE)]
+    standing: Annotated[
+        Standing | None, text("Where the lower of both rates stands between the bounds.", PAGE)
+    ] = None
+    met: Annotated[bool | None, flag("Whether it is not below the lower bound.", PAGE)] = None
+    reason: Annotated[str | None, text("Why it cannot be judged.", PAGE)] = None
+    read_bytes_per_second_per_core: Annotated[
+        float | None, rate("Sequential reads at 256 KiB, over the cores.", PAGE)
+    ] = None
+    read_test: Annotated[str | None, text("The test that this is from.", PAGE)] = None
+    write_bytes_per_second_per_core: Annotated[
+        float | None, rate("Sequential writes at 256 KiB, over the cores.", PAGE)
+    ] = None
+    write_test: Annotated[str | None, text("The test that this is from.", PAGE)] = None
 
     @property
     def lowest(self) -> float | None:

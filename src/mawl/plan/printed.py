@@ -1,0 +1,191 @@
+"""A plan as JSON has it: what ``mawl plan --json`` and ``mawl run --dry-run --json`` print."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from mawl.definitions.figure import block, count, flag, listing, seconds, share, size, text, unitless
+from mawl.plan.needs import Needs
+from mawl.plan.workload import JobPlan, Plan
+from mawl.spec.program_options import ROLES, Role
+
+FILES = "docs/guides/workload-files.md"
+PROGRAMS = "docs/reference/programs.md"
+MEMORY = "docs/design/memory.md"
+NOT_DECLARED = "no program of the plan declares its bytes"
+
+
+class PlannedBytes(msgspec.Struct, frozen=True, kw_only=True):
+    """What jobs move in a role."""
+
+    read_bytes: Annotated[
+        int | None,
+        size("Application bytes that the programs declare to read.", PROGRAMS, absent=NOT_DECLARED),
+    ]
+    written_bytes: Annotated[
+        int | None, size("Application bytes that they declare to write.", PROGRAMS, absent=NOT_DECLARED)
+    ]
+
+
+class PlannedRequests(msgspec.Struct, frozen=True, kw_only=True):
+    """The requests that these bytes are asked for in."""
+
+    sequential_reads: Annotated[
+        int | None, count("Reads that continue a stream.", PROGRAMS, absent=NOT_DECLARED)
+    ]
+    sequential_writes: Annotated[
+        int | None, count("Writes that continue a stream.", PROGRAMS, absent=NOT_DECLARED)
+    ]
+    random_reads: Annotated[int | None, count("Reads at random places.", PROGRAMS, absent=NOT_DECLARED)]
+    random_writes: Annotated[int | None, count("Writes at random places.", PROGRAMS, absent=NOT_DECLARED)]
+
+
+class PlannedSpace(msgspec.Struct, frozen=True, kw_only=True):
+    """The disk space of a role."""
+
+    space_bytes: Annotated[
+        int | None,
+        size(
+            "Disk space at most, with a margin of 5 %: under data all inputs and results, "
+            "under work and util the tables of jobs side by side.",
+            PROGRAMS,
+            absent=NOT_DECLARED,
+        ),
+    ]
+
+
+class PlannedTable(msgspec.Struct, frozen=True, kw_only=True):
+    """An input table that some job reads."""
+
+    table: Annotated[str, text("Its name.", PROGRAMS)]
+    scale: Annotated[float, unitless("Its scale, as a factor of full.", FILES)]
+    replica: Annotated[int, unitless("Which copy of the inputs it belongs to.", FILES)]
+    bytes: Annotated[int, size("Bytes of its values.", PROGRAMS)]
+
+
+class PlannedJob(msgspec.Struct, frozen=True, kw_only=True):
+    """A job of a stage."""
+
+    job: Annotated[str, text("Its name.", FILES)]
+    program: Annotated[str, text("The program that it runs.", FILES)]
+    command: Annotated[list[str] | None, listing("Its words, for a command; null for a program.", FILES)]
+    replica: Annotated[int, unitless("Which copy of the inputs it reads.", FILES)]
+    scale: Annotated[float, unitless("Its scale, as a factor of full.", FILES)]
+    after: Annotated[list[str], listing("Jobs that must have succeeded before it starts.", FILES)]
+    gate: Annotated[
+        str | None, text("What releases it together with others; null: it waits for none.", FILES)
+    ]
+    trail_out: Annotated[bool, flag("Whether it is marked as one of the tail.", FILES)]
+
+
+class PlannedSession(msgspec.Struct, frozen=True, kw_only=True):
+    """A session: its stages one after another, and the jobs of a stage side by side."""
+
+    session: Annotated[str, text("Its name.", FILES)]
+    stages: list[list[PlannedJob]]
+
+
+class PrintedPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """A plan: counts, and bytes in base units."""
+
+    workload: Annotated[str, text("Name of the workload.", FILES)]
+    scale: Annotated[float, unitless("Its scale, as a factor of full.", FILES)]
+    seed: Annotated[int, count("Seed of the input tables.", FILES)]
+    saving_ratio: Annotated[float, share("The share by which zstd-1 shrinks the inputs.", FILES)]
+    sessions: Annotated[int, count("Sessions.", FILES)]
+    jobs: Annotated[int, count("Jobs of all sessions.", FILES)]
+    peak_concurrent: Annotated[int, count("Jobs side by side at most.", FILES)]
+    gate_jobs: Annotated[int, count("Jobs that the gate releases together.", FILES)]
+    programs: Annotated[dict[str, int], block("Jobs of each program.", PROGRAMS, member="program")]
+    undeclared: Annotated[
+        list[str],
+        listing("Programs whose bytes and space nobody declared; their memsize is in the memory.", PROGRAMS),
+    ]
+    bytes: Annotated[dict[Role, PlannedBytes], block(member="role")]
+    requests: Annotated[dict[Role, PlannedRequests], block(member="role")]
+    space: Annotated[dict[Role, PlannedSpace], block(member="role")]
+    memory_bytes: Annotated[
+        int, size("Memory of the jobs side by side at most, and of the launcher.", MEMORY)
+    ]
+    memory_basis: Annotated[str, text("Where the peaks of the jobs are from.", MEMORY)]
+    inputs: list[PlannedTable]
+    plan: list[PlannedSession]
+    elapsed_seconds: Annotated[
+        float | None,
+        seconds(
+            "Time from the first job to the last, simulated from the calibration that a qualification made "
+            "on this machine.",
+            "docs/design/simulation.md",
+            absent="elapsed_basis has the reason",
+        ),
+    ]
+    elapsed_basis: Annotated[
+        str, text("Where that is from, or why it is not known.", "docs/design/simulation.md")
+    ]
+
+
+def printed_plan(
+    plan: Plan, needed: Needs, *, elapsed_seconds: float | None, elapsed_basis: str
+) -> PrintedPlan:
+    """The plan with what it needs; bytes are null where no program declares them."""
+    declared = bool(needed.declared_jobs)
+    return PrintedPlan(
+        workload=plan.workload,
+        scale=plan.scale,
+        seed=plan.seed,
+        saving_ratio=plan.saving,
+        sessions=len(plan.sessions),
+        jobs=sum(1 for _ in plan.jobs()),
+        peak_concurrent=plan.peak_concurrent,
+        gate_jobs=plan.gate_jobs,
+        programs=needed.programs,
+        undeclared=list(needed.undeclared),
+        bytes={
+            role: PlannedBytes(
+                read_bytes=moved["read"] if declared else None,
+                written_bytes=moved["written"] if declared else None,
+            )
+            for role, moved in needed.moved.items()
+        },
+        requests={
+            role: PlannedRequests(
+                sequential_reads=counts["read"].sequential if declared else None,
+                sequential_writes=counts["written"].sequential if declared else None,
+                random_reads=counts["read"].random if declared else None,
+                random_writes=counts["written"].random if declared else None,
+            )
+            for role, counts in needed.requests.items()
+        },
+        space={
+            role: PlannedSpace(space_bytes=needed.space_bytes[role] if declared else None) for role in ROLES
+        },
+        memory_bytes=needed.memory_bytes,
+        memory_basis=needed.memory_basis,
+        inputs=[
+            PlannedTable(table=one.table, scale=one.scale, replica=one.replica, bytes=one.bytes)
+            for one in needed.tables
+        ],
+        plan=[
+            PlannedSession(
+                session=session.name, stages=[[_job(job) for job in stage] for stage in session.stages]
+            )
+            for session in plan.sessions
+        ],
+        elapsed_seconds=elapsed_seconds,
+        elapsed_basis=elapsed_basis,
+    )
+
+
+def _job(job: JobPlan) -> PlannedJob:
+    return PlannedJob(
+        job=job.job,
+        program=job.program,
+        command=None if job.command is None else list(job.command.argv),
+        replica=job.replica,
+        scale=job.scale,
+        after=list(job.after),
+        gate=job.gate,
+        trail_out=job.trail_out,
+    )
