@@ -1,15 +1,13 @@
-"""For all tests: none fails because the machine was busy for once; what they share is compiled once."""
+"""For all tests: none fails because the machine was busy for once; what they share is made once."""
 
 from __future__ import annotations
 
-import compileall
 import os
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-import mawl
 from mawl.measure.preload.build import Library, library
 from tests.fakes.counted import Counted
 from tests.fakes.warm import warm
@@ -18,13 +16,7 @@ from tests.needs import COMPILER
 settings.register_profile("mawl", deadline=None)
 settings.load_profile("mawl")
 
-pytest_plugins = ["tests.honest", "tests.leftovers", "tests.shuffled"]
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Compile the package: where Python may not keep bytecode, each of hundreds of commands would do it."""
-    if not hasattr(config, "workerinput"):
-        compileall.compile_dir(Path(mawl.__file__).parent, quiet=2)
+pytest_plugins = ["tests.compiled", "tests.honest", "tests.leftovers", "tests.shuffled"]
 
 
 @pytest.hookimpl(tryfirst=True)
