@@ -24,7 +24,7 @@ def reasons(summary: Summary, found: Mapping[str, str], recorded: Mapping[str, s
 
     ``found`` are reasons from working the summary out, ``recorded`` those of the run's facts.
     """
-    unknown = [path for path in found if generalised(tuple(path.split("."))) not in _PLACES]
+    unknown = [path for path in found if not _is_figure(path)]
     assert not unknown, f"reasons of what a summary does not have: {unknown}"
     result: Missing = {}
     for path in nulls(msgspec.to_builtins(summary)):
@@ -42,6 +42,12 @@ def reasons(summary: Summary, found: Mapping[str, str], recorded: Mapping[str, s
         )
         result.setdefault(general, next((reason for reason in candidates if reason), NOT_MEASURED))
     return dict(sorted(result.items()))
+
+
+@lru_cache(_MOST_PATHS)
+def _is_figure(path: str) -> bool:
+    """Whether a summary can have a figure at a dotted path."""
+    return generalised(tuple(path.split("."))) in _PLACES
 
 
 def reason_of(missing: Mapping[str, str], path: Path) -> str | None:

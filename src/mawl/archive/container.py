@@ -120,13 +120,16 @@ def extract(path: Path, members: Sequence[Member], folder: Path, place: Callable
 
     A member without a place is left out.  Raises OSError where the folder cannot be written.
     """
+    made: set[Path] = set()
     with open_regular(path) as file:
         for member in members:
             name = place(member.name)
             if name is None:
                 continue
             target = folder / name
-            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if target.parent not in made:
+                target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                made.add(target.parent)
             file.seek(member.offset)
             left = member.size
             with target.open("xb") as into:

@@ -9,7 +9,7 @@ from mawl.advice.limit.plateau import plateau_lines
 from mawl.advice.limit.ports import port_part
 from mawl.advice.limit.rule import Rule, RuleEvidence, pressure_line
 from mawl.analysis.moments import Moment
-from mawl.analysis.view import RunView
+from mawl.analysis.view import RunView, weighted_mean
 from mawl.spec.program_options import ROLES, Role
 from mawl.units import format_percent
 
@@ -32,10 +32,8 @@ def place(reading: RunView, windows: list[Moment]) -> tuple[Role | None, str | N
 
     Where the role shares its device the device is what limits, and the role is only who asked most.
     """
-    sums = {
-        role: sum((role_losses(moment, reading) or {}).get(role, 0.0) * moment.seconds for moment in windows)
-        for role in ROLES
-    }
+    losses = [(role_losses(moment, reading) or {}, moment.seconds) for moment in windows]
+    sums = {role: sum(loss.get(role, 0.0) * seconds for loss, seconds in losses) for role in ROLES}
     role = max(ROLES, key=lambda name: sums[name])
     if not sums[role]:
         return None, None
@@ -49,10 +47,8 @@ def _loss(moment: Moment, reading: RunView) -> float | None:
 
 
 def _evidence(reading: RunView) -> list[RuleEvidence]:
-    shares = {
-        role: reading.mean(lambda moment, role=role: (role_losses(moment, reading) or {}).get(role))  # type: ignore[misc]
-        for role in ROLES
-    }
+    losses = [(role_losses(moment, reading) or {}, moment.seconds) for moment in reading.active]
+    shares = {role: weighted_mean([(loss.get(role), seconds) for loss, seconds in losses]) for role in ROLES}
     known = {role: share for role, share in shares.items() if share is not None}
     lines = []
     if known:

@@ -70,7 +70,7 @@ def limit_of(reading: RunView, missing: Missing) -> Limit | None:
         told_ratio=seconds / active,
         second=second(verdict, losses),
         headroom=headroom_of(reading, missing),
-        evidence=_evidence(verdict, shares, reading),
+        evidence=_evidence(verdict, shares, losses, reading),
     )
 
 
@@ -163,13 +163,15 @@ def second(verdict: str, losses: dict[Resource, float]) -> Resource | None:
     return order[0] if losses[order[0]] >= SECOND_RATIO else None
 
 
-def _evidence(verdict: str, shares: dict[str, float], reading: RunView) -> list[EvidenceLine]:
+def _evidence(
+    verdict: str, shares: dict[str, float], losses: dict[Resource, float], reading: RunView
+) -> list[EvidenceLine]:
     """The lines of the rule that is named; of a mixed run of those with a share; else of the costliest."""
     chosen: Sequence[Rule] = [rule for rule in RULES if rule.resource == verdict]
     if not chosen:
         chosen = [rule for rule in RULES if shares[rule.resource] > 0]
     if not chosen:
-        chosen = [max(RULES, key=lambda rule: _mean_loss(rule, reading))]
+        chosen = [max(RULES, key=lambda rule: losses[rule.resource])]
     lines = {line.sentence: line.kind for rule in chosen for line in rule.evidence(reading)}
     ordered = sorted(lines.items(), key=lambda item: item[1] == "support")
     return [EvidenceLine(kind=kind, sentence=sentence) for sentence, kind in ordered]

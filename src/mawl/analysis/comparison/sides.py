@@ -54,8 +54,11 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
         return numbers([at(run.summary, path) for run in self.runs])
 
 
-def compared_run(view: RunView, summary: Judged) -> ComparedRun:
-    """What a comparison needs of a run; ``summary`` is its judged one."""
+def compared_run(view: RunView, summary: Judged, *, over_time: bool = True) -> ComparedRun:
+    """What a comparison needs of a run; ``summary`` is its judged one.
+
+    ``over_time``: with its rates over time, which only pages draw.
+    """
     jobs = {
         job.job: JobTime(
             program=job.program,
@@ -65,7 +68,12 @@ def compared_run(view: RunView, summary: Judged) -> ComparedRun:
         )
         for job in view.jobs
     }
-    return ComparedRun(facts=view.facts, summary=summary, jobs=jobs, over_time=run_over_time(view))
+    return ComparedRun(
+        facts=view.facts,
+        summary=summary,
+        jobs=jobs,
+        over_time=run_over_time(view) if over_time else None,
+    )
 
 
 def side_of(label: str, runs: Iterable[ComparedRun]) -> Side:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import gc
 import multiprocessing
 import os
 import shutil
@@ -99,9 +100,7 @@ def _checked(packs: Sequence[Path]) -> Iterator[SiteEntry]:
         yield from map(checked, packs)
         return
     # Spawned: a fork would share the locks of the threads of libraries.
-    pool = concurrent.futures.ProcessPoolExecutor(
-        processes, multiprocessing.get_context("spawn"), _ignore_interrupts
-    )
+    pool = concurrent.futures.ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin)
     try:
         yield from pool.map(checked, packs, chunksize=4)
     except BrokenProcessPool:
@@ -114,9 +113,13 @@ def _checked(packs: Sequence[Path]) -> Iterator[SiteEntry]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C is for the process that the user started; it ends the others."""
+def _begin() -> None:
+    """A process that checks packs: Ctrl-C is for the one that the user started, which ends the others.
+
+    Modules stay, so the collector need not look at them after every few records.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.freeze()
 
 
 def _kept(path: Path) -> KeptEntries:

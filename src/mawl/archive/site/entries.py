@@ -151,7 +151,7 @@ def _entry(slug: str, path: Path, subject: ValidationSubject) -> SiteEntry:
             why=f"not passed: {', '.join(failed)}",
             cure=f"see mawl validate {path}",
         )
-    runs = [compared_run(run.view, run.summary) for run in subject.runs.values()]
+    runs = [compared_run(run.view, run.summary, over_time=False) for run in subject.runs.values()]
     facts = runs[0].facts
     cores = [node.cores for node in facts.machines()]
     nodes = len(facts.machines())
