@@ -20,6 +20,7 @@ from mawl.archive.subject import campaign_subject, run_subject
 from mawl.archive.validating import Validation, validate
 from mawl.store.campaign import read_campaign, write_campaign
 from mawl.version import source_sha256
+from tests.fakes.published_cluster import write_published_cluster
 from tests.fakes.published_run import write_published, write_published_campaign
 
 
@@ -247,6 +248,20 @@ def test_one_run_five_times_is_no_five_runs(five: Path, tmp_path: Path) -> None:
         shutil.copytree(copy / "run-1", copy / f"run-{number}")
     [ruling] = [one for one in validate(campaign_subject(copy)).rulings if one.name == "repeats"]
     assert "5 of the runs are one and the same run" in ruling.faults[-1].sentence
+
+
+def test_logs_of_nodes_are_checked_as_those_of_a_run(tmp_path: Path) -> None:
+    write_published_cluster(tmp_path / "two")
+    whole = run_subject(tmp_path / "two")
+    assert failed(validate(whole)).keys() == {"workload", "repeats"}, "the closed division has one node"
+    logs = tmp_path / "two" / "nodes" / "n2" / "logs"
+    edited, lost = sorted(logs.glob("*.saslog"))[:2]
+    edited.write_text(edited.read_text().replace("9", "8", 1))
+    lost.unlink()
+    found = failed(validate(run_subject(tmp_path / "two")))
+    assert f"1 of 12 logs are missing, such as logs/{lost.name}" in found["complete"]
+    [pages] = [one for one in validate(run_subject(tmp_path / "two")).rulings if one.name == "pages"]
+    assert [fault.where for fault in pages.faults] == [f"two/nodes/n2/logs/{edited.name}"]
 
 
 def test_a_fact_that_is_not_disclosed_is_named(run: Path) -> None:

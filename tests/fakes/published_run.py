@@ -163,12 +163,14 @@ def _job(job: PlannedJob, start: float, end: float, steps: list[StepRecord]) -> 
     )
 
 
-def _facts(plan: Plan, run_id: str, start: float, seconds: float, jobs: list[JobRecord]) -> RunFacts:
+def _facts(
+    plan: Plan, run_id: str, start: float, seconds: float, jobs: list[JobRecord], node: str
+) -> RunFacts:
     cpu = sum(job.total.cpu_seconds or 0.0 for job in jobs)
     volumes = [
         VolumeFacts(
             role=role,
-            node=NODE,
+            node=node,
             directory=f"/mnt/{role}",
             mount_point=f"/mnt/{role}",
             file_system="xfs",
@@ -205,7 +207,7 @@ def _facts(plan: Plan, run_id: str, start: float, seconds: float, jobs: list[Job
         on_failure="continue",
         nodes=[
             NodeFacts(
-                name=NODE,
+                name=node,
                 kernel="Linux 6.1.0",
                 python="3.11.7",
                 cpu_model="Example CPU 2.5 GHz",
@@ -214,13 +216,13 @@ def _facts(plan: Plan, run_id: str, start: float, seconds: float, jobs: list[Job
                 memory_bytes=24 * 2**30,
             )
         ],
-        planned_jobs=planned_jobs(plan, CATALOGUE, NODE),
+        planned_jobs=planned_jobs(plan, CATALOGUE, node),
         software={"pyarrow": "26.0.1"},
         settings={"transparent_hugepage": "madvise"},
         roles={role: [f"/mnt/{role}"] for role in ROLES},
         volumes=volumes,
         cache=CacheFacts(mode="cold", input_bytes=10**9, resident_bytes=0),
-        dirty={NODE: NOTHING_LEFT},
+        dirty={node: NOTHING_LEFT},
         phases=Phases(generate_seconds=3.0, startup_seconds=2.0, run_seconds=seconds),
         launcher=Usage(user_cpu_seconds=1.25, system_cpu_seconds=0.25),
         overhead=Overhead(cpu_seconds=15.0, startup_cpu_seconds=2.0, peak_memory_bytes=90 * 2**20),
@@ -256,7 +258,7 @@ RATES: dict[str, float] = {
 GAUGES = {"jobs_running": 4.0, "host.frequency_hertz": 2.5e9}
 
 
-def _samples(start: float, seconds: float, whole: Usage) -> list[SampleRecord]:
+def _samples(start: float, seconds: float, whole: Usage, node: str) -> list[SampleRecord]:
     rows = []
     most = {name: getattr(whole, name) for name in RATES if hasattr(whole, name)}
     for number in range(int(seconds / EVERY) + 1):
@@ -265,19 +267,24 @@ def _samples(start: float, seconds: float, whole: Usage) -> list[SampleRecord]:
         values = {name: min(value, most.get(name, value)) for name, value in values.items()}
         values |= GAUGES
         rows += [
-            SampleRecord(node=NODE, sampled_at=start + after, series=name, value=value)
+            SampleRecord(node=node, sampled_at=start + after, series=name, value=value)
             for name, value in values.items()
         ]
     return rows
 
 
 def write_published(
-    folder: Path, *, start: float = START, seconds: float = SECONDS, campaign: CampaignPart | None = None
+    folder: Path,
+    *,
+    start: float = START,
+    seconds: float = SECONDS,
+    campaign: CampaignPart | None = None,
+    node: str = NODE,
 ) -> RunFacts:
     """Write the folder of such a run; its facts."""
     plan = bed_plan()
     jobs, steps, events = [], [], []
-    planned = {job.job: job for job in planned_jobs(plan, CATALOGUE, NODE)}
+    planned = {job.job: job for job in planned_jobs(plan, CATALOGUE, node)}
     for job in plan.jobs():
         begun, over = spans(plan, start, seconds)[job.job]
         own = _steps(job, begun, over)
@@ -287,7 +294,7 @@ def write_published(
         events.append(EventRecord(happened_at=begun, event="job_started", job=job.job))
         events.append(EventRecord(happened_at=over, event="job_ended", job=job.job, detail="finished"))
     gate = EventRecord(happened_at=start, event="gate_released", detail=f"{plan.gate_jobs} jobs")
-    facts = _facts(plan, folder.name, start, seconds, jobs)
+    facts = _facts(plan, folder.name, start, seconds, jobs, node)
     facts = msgspec.structs.replace(facts, campaign=campaign)
     writer = RunWriter(folder, msgspec.structs.replace(facts, outcome="running"), plan=plan_toml(plan))
     for event in sorted([gate, *events], key=lambda event: event.happened_at):
@@ -296,7 +303,7 @@ def write_published(
         writer.step(step)
     for record in jobs:
         writer.job(record)
-    writer.samples(_samples(start, seconds, total(job.total for job in jobs)))
+    writer.samples(_samples(start, seconds, total(job.total for job in jobs), node))
     for record in jobs:
         own = [step for step in steps if step.job == record.job]
         log = folder / "logs" / f"{record.job}.saslog"

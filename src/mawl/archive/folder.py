@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mawl.foreign import open_regular
 from mawl.model.derived import FILE as DERIVED
+from mawl.store import Run, open_run
 from mawl.store.layout import ARRAYS, FACTS, LOGS, NODES, PLAN, PROBE, TABLES
 
 NEEDED = (FACTS, PLAN, *(f"{name}.parquet" for name in TABLES))
@@ -29,6 +30,19 @@ def files_of(folder: Path) -> Iterator[str]:
     for node in _names(folder / NODES):
         if (folder / NODES / node / FACTS).is_file():
             yield from (f"{NODES}/{node}/{name}" for name in files_of(folder / NODES / node))
+
+
+def node_runs(folder: Path) -> dict[str, Run]:
+    """The runs of the nodes of a cluster's run, by their place below its folder; of another run none.
+
+    Raises :class:`~mawl.errors.UnreadableRunError` where one cannot be read.
+    """
+    places = [f"{NODES}/{node}" for node in _names(folder / NODES)]
+    return {
+        place: open_run(folder / place, compacting=False)
+        for place in places
+        if (folder / place / FACTS).is_file()
+    }
 
 
 def content_of(folder: Path, name: str) -> bytes:

@@ -9,10 +9,11 @@ from pathlib import Path
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.archive.contents import contents_of
+from mawl.archive.folder import node_runs
 from mawl.archive.layout import CAMPAIGN, CONTENTS, DISCLOSURE, REPORT, SUMMARY
 from mawl.model.summary.summary import Judged
 from mawl.reporters import disclosure, json, markdown
-from mawl.store import open_run
+from mawl.store import Run, open_run
 
 
 class PrintedRun:
@@ -32,6 +33,14 @@ class PrintedRun:
     def summary(self) -> Judged:
         """Its judged summary."""
         return judged(self.view)
+
+    @cached_property
+    def nodes(self) -> dict[str, Run]:
+        """The runs of the nodes of a cluster's run, by their place below its folder; none of another run.
+
+        Raises :class:`~mawl.errors.UnreadableRunError` where one cannot be read.
+        """
+        return node_runs(self.folder)
 
     def contents(self) -> str:
         """``contents.json``."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mawl.archive.folder import NEEDED
 from mawl.archive.layout import CAMPAIGN, PRINTED, PRINTED_FILES, RUNS
 from mawl.archive.rules.rule import Fault, ValidationRule
 from mawl.archive.subject import ValidationSubject
 from mawl.errors import MawlError
+from mawl.model.records import JobRecord
+from mawl.store import Run
 from mawl.store.campaign import finished_runs
 from mawl.store.layout import JOURNAL, LOGS, OWN_LOG
 
@@ -25,13 +27,9 @@ def _check(subject: ValidationSubject) -> Iterator[Fault]:
             if not (folder / file).is_file() and not (folder / JOURNAL).exists():
                 yield Fault(where=name, sentence=f"{file} is missing", cure=_AGAIN)
     for name, run in subject.runs.items():
-        options = run.run.facts.workload.options
-        if options is not None and options.fullstimer and not run.run.facts.node_runs:
-            wanted = [f"{job.job}{OWN_LOG}" for job in run.view.jobs if job.outcome == "finished"]
-            missing = [log for log in wanted if not (run.folder / LOGS / log).is_file()]
-            if missing:
-                sentence = f"{len(missing)} of {len(wanted)} logs are missing, such as {LOGS}/{missing[0]}"
-                yield Fault(where=name, sentence=sentence, cure=_AGAIN)
+        yield from _logs(name, run.run, run.view.jobs)
+        for place, node in run.nodes.items():
+            yield from _logs(f"{name}/{place}", node, node.job_records())
     yield from _members(subject)
     try:
         campaign = subject.campaign
@@ -43,6 +41,17 @@ def _check(subject: ValidationSubject) -> Iterator[Fault]:
         if subject.pack is not None and finished != list(subject.folders):
             sentence = f"{CAMPAIGN} names {len(finished)} finished runs, and the pack holds others"
             yield Fault(where=CAMPAIGN, sentence=sentence, cure="pack the whole campaign")
+
+
+def _logs(name: str, run: Run, jobs: Sequence[JobRecord]) -> Iterator[Fault]:
+    """Jobs of a cluster's run have their logs in the runs of its nodes."""
+    options = run.facts.workload.options
+    if options is not None and options.fullstimer and not run.facts.node_runs:
+        wanted = [f"{job.job}{OWN_LOG}" for job in jobs if job.outcome == "finished"]
+        missing = [log for log in wanted if not (run.path / LOGS / log).is_file()]
+        if missing:
+            sentence = f"{len(missing)} of {len(wanted)} logs are missing, such as {LOGS}/{missing[0]}"
+            yield Fault(where=name, sentence=sentence, cure=_AGAIN)
 
 
 def _members(subject: ValidationSubject) -> Iterator[Fault]:
@@ -67,7 +76,7 @@ RULE = ValidationRule(
     name="complete",
     title="Every file of every run is there and can be read",
     shows="Facts, plan, four tables and logs of each run are there, in a format that this mawl reads; of a "
-    "campaign every run that it finished.",
+    "campaign every run that it finished, and of a run on several nodes the logs of each node.",
     limits="Whether there are other runs: a maker of three campaigns can publish only the best one.",
     check=_check,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mawl.archive.layout import LARGEST_TEXT_BYTES, PRINTED, SUMMARY
 from mawl.archive.printed import PrintedRun
@@ -11,8 +11,10 @@ from mawl.archive.rules.rule import Fault, ValidationRule
 from mawl.archive.subject import ValidationSubject
 from mawl.foreign import read_regular
 from mawl.formats.saslog_write import job_log
+from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
 from mawl.plan.derived import derived_programs
+from mawl.store import Run
 from mawl.store.layout import LOGS, OWN_LOG
 from mawl.version import __version__, source_sha256
 
@@ -63,16 +65,22 @@ def _of_folder(name: str, run: PrintedRun) -> Iterator[Fault]:
 
 
 def _logs(name: str, run: PrintedRun) -> Iterator[Fault]:
-    """The SAS-style log of each job, which holds the figures of its steps."""
-    facts = run.run.facts
+    """The SAS-style log of each job, which holds the figures of its steps, also on each node."""
+    yield from _logs_of(name, run.run, run.view.jobs)
+    for place, node in run.nodes.items():
+        yield from _logs_of(f"{name}/{place}", node, node.job_records())
+
+
+def _logs_of(name: str, run: Run, jobs: Sequence[JobRecord]) -> Iterator[Fault]:
+    facts = run.facts
     options = facts.workload.options
     if options is None or not options.fullstimer or facts.node_runs or facts.mawl_version != __version__:
         return  # another version wrote its logs in its own words
-    steps, derived = run.run.steps_by_job(), derived_programs(run.folder)
+    steps, derived = run.steps_by_job(), derived_programs(run.path)
     kernels = {node.name: node.kernel for node in facts.nodes}
-    for job in run.view.jobs:
+    for job in jobs:
         file = f"{LOGS}/{job.job}{OWN_LOG}"
-        if job.started_at is None or not (run.folder / file).is_file():
+        if job.started_at is None or not (run.path / file).is_file():
             continue
         text = job_log(
             job,
@@ -81,7 +89,7 @@ def _logs(name: str, run: PrintedRun) -> Iterator[Fault]:
             program=derived.get(job.program),
         )
         try:
-            stated = read_regular(run.folder / file, LARGEST_TEXT_BYTES, inside=run.folder)
+            stated = read_regular(run.path / file, LARGEST_TEXT_BYTES, inside=run.path)
         except OSError as error:
             yield Fault(where=f"{name}/{file}", sentence=str(error.strerror or error), cure=_CURE)
             continue
@@ -124,7 +132,7 @@ RULE = ValidationRule(
     name="pages",
     title="Every page and log follows from the tables",
     shows="mawl printed these again, with equal bytes: report.md and disclosure.md of a pack, report.html of "
-    "a run folder, and the SAS-style log of each job if this version of mawl wrote it.",
+    "a run folder, and the SAS-style log of each job, on every node, if this version of mawl wrote it.",
     limits="Whether a page was edited, if another version of mawl printed it, or if it differs and other "
     "code of the same version printed it (run.json names the code). The rule is then not known, and the pack "
     "is not accepted. Output that a program wrote itself (logs/JOB.log) is not checked.",
