@@ -1,4 +1,7 @@
-"""No altered pack is accepted: a bit, a row, a figure, a timestamp, a swapped file, a new manifest."""
+"""No altered pack is accepted: a bit, a row, a figure, a timestamp, a swapped file, a new manifest.
+
+Packs of a run, of a campaign and of a run on several nodes.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,12 @@ from mawl.archive.rules.rule import ruling
 from mawl.archive.subject import ValidationSubject, opened_pack
 from mawl.errors import UnreadableRunError
 from tests.fakes.altered_packs import altered, members_of
+from tests.fakes.published_cluster import write_published_cluster
 from tests.fakes.published_run import STATEMENT, write_published_campaign
 
 QUICK, LONG = 120, 9_000
 QUICK_OF_FIVE, LONG_OF_FIVE = 30, 1_000
+QUICK_OF_NODES, LONG_OF_NODES = 30, 1_000
 PARTS = 10
 """The long test has so many parts, each with a block of cases, so that one can be run alone."""
 REPEATS = 25
@@ -23,16 +28,19 @@ REPEATS = 25
 
 
 @pytest.fixture(scope="module")
-def packs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A pack that is accepted, and one of a single run of it, that is accepted but for ``repeats``."""
+def packs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
+    """A pack that is accepted; one of a single run of it and one of a run on two nodes, that are accepted but
+    for ``repeats``."""
     place = tmp_path_factory.mktemp("good")
     write_published_campaign(place / "five")
     (place / "statement.toml").write_text(STATEMENT)
     statement = read_statement(place / "statement.toml")
-    five, one = place / "five.mawl.zip", place / "one.mawl.zip"
+    five, one, nodes = (place / f"{name}.mawl.zip" for name in ("five", "one", "nodes"))
+    write_published_cluster(place / "two")
     pack(PackRequest(folder=place / "five", campaign=True, statement=statement), five)
     pack(PackRequest(folder=place / "five" / "run-1", campaign=False, statement=statement), one)
-    return five, one
+    pack(PackRequest(folder=place / "two", campaign=False, division="open", statement=statement), nodes)
+    return five, one, nodes
 
 
 def passes(subject: ValidationSubject, *, without: int | None = None) -> bool:
@@ -66,29 +74,32 @@ def accepted_of(good: Path, place: Path, numbers: range, *, without: int | None 
     return found
 
 
-def test_the_packs_that_are_altered_are_accepted_as_they_were(packs: tuple[Path, Path]) -> None:
-    five, one = packs
+def test_the_packs_that_are_altered_are_accepted_as_they_were(packs: tuple[Path, Path, Path]) -> None:
+    five, one, nodes = packs
     assert accepted(five)
-    assert not accepted(one)
-    assert accepted(one, without=REPEATS)
+    for pack_of_one in (one, nodes):
+        assert not accepted(pack_of_one)
+        assert accepted(pack_of_one, without=REPEATS)
 
 
-def test_no_altered_pack_is_accepted(packs: tuple[Path, Path], tmp_path: Path) -> None:
-    five, one = packs
+def test_no_altered_pack_is_accepted(packs: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    five, one, nodes = packs
     place = tmp_path / "altered.mawl.zip"
     assert accepted_of(five, place, range(QUICK_OF_FIVE)) == []
     assert accepted_of(one, place, range(QUICK), without=REPEATS) == []
+    assert accepted_of(nodes, place, range(QUICK_OF_NODES), without=REPEATS) == []
 
 
 @pytest.mark.long(minutes=2)
 @pytest.mark.parametrize("part", range(PARTS))
-def test_none_of_ten_thousand_altered_packs_is_accepted(
-    packs: tuple[Path, Path], tmp_path: Path, part: int
+def test_none_of_eleven_thousand_altered_packs_is_accepted(
+    packs: tuple[Path, Path, Path], tmp_path: Path, part: int
 ) -> None:
-    five, one = packs
+    five, one, nodes = packs
     place = tmp_path / "altered.mawl.zip"
     assert accepted_of(five, place, block(QUICK_OF_FIVE, LONG_OF_FIVE, part)) == []
     assert accepted_of(one, place, block(QUICK, LONG, part), without=REPEATS) == []
+    assert accepted_of(nodes, place, block(QUICK_OF_NODES, LONG_OF_NODES, part), without=REPEATS) == []
 
 
 def block(first: int, count: int, part: int) -> range:
