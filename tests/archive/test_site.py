@@ -16,6 +16,7 @@ from mawl.archive.packing import PackRequest, pack
 from mawl.archive.site import building
 from mawl.archive.site.building import build_site
 from mawl.archive.site.entries import SiteEntry, checked, figures_of, sum_of
+from mawl.archive.site.kept import kept_file
 from mawl.commands.main import main
 from mawl.errors import UnreadableRunError
 from mawl.model.summary.energy import Energy
@@ -28,6 +29,12 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 WORDS = SubmitterStatement(
     submitter="<b>Example</b>", contact="x@example.com", system="S & <i>", storage="ssd", tuning="none"
 )
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checks are kept in a cache of each test."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +144,8 @@ def test_a_renewed_site_checks_only_new_packs_and_believes_no_other_code(
     renamed.write_bytes(packs[0].read_bytes())
     assert [entry.slug for entry in build_site([renamed, packs[1]], site, "urn:x:")] == ["other", "short"]
     assert asked == []
-    kept = site / building.KEPT
+    kept = kept_file(site, os.environ)
+    assert kept is not None
     kept.write_text(kept.read_text().replace(source_sha256(), "0" * 64))
     build_site(packs, site, "urn:x:")
     assert asked == [path.name for path in packs]
@@ -154,6 +162,54 @@ def test_a_renewed_site_checks_only_new_packs_and_believes_no_other_code(
         build_site(packs[:1], site, "urn:x:")
         assert asked == [packs[0].name]
         asked.clear()
+
+
+def test_checks_that_others_may_have_written_are_not_believed(
+    packs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site"
+    kept = kept_file(site, os.environ)
+    assert kept is not None
+    [entry] = build_site(packs[:1], site, "urn:x:")
+    assert not any("checked" in path.name for path in site.rglob("*")), "the site holds no checks"
+    forged = kept.read_text().replace(entry.figures["elapsed"].text, "1.00 s")
+    kept.write_text(forged)
+
+    def shown() -> bool:
+        [found] = build_site(packs[:1], site, "urn:x:")
+        return found.figures["elapsed"].text == "1.00 s"
+
+    assert shown(), "what this user kept is used"
+    for change in (
+        lambda: kept.chmod(0o622),
+        lambda: kept.parent.chmod(0o777),
+        lambda: (kept.rename(kept.with_suffix(".own")), kept.symlink_to(kept.with_suffix(".own"))),
+        lambda: monkeypatch.setattr("os.geteuid", lambda: os.getuid() + 1),
+    ):
+        kept.unlink(missing_ok=True)
+        kept.write_text(forged)
+        kept.chmod(0o600)
+        kept.parent.chmod(0o700)
+        change()
+        assert not shown()
+
+
+def test_without_a_place_of_the_user_every_pack_is_checked_again(packs: list[Path], tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    within = {"XDG_CACHE_HOME": str(site / "cache")}
+    assert kept_file(site, within) is None, "a site serves what lies in it"
+    (tmp_path / "file").touch()
+    for environment in (within, {"XDG_CACHE_HOME": str(tmp_path / "file")}):
+        build_site(packs[:1], site, "urn:x:", environment)
+        assert sorted(path.name for path in site.iterdir()) == [
+            "compare.html",
+            "feed.xml",
+            "index.html",
+            "mawl-site",
+            "packs",
+            "results",
+            "systems",
+        ]
 
 
 def test_many_packs_are_checked_by_several_processes_with_equal_pages(

@@ -45,7 +45,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made("short", "Short", campaign=False)
     write_published(place / "open", seconds=640.0)
     made("open", "Tuned", campaign=False, division="open")
-    build_site(packs, place / "site", "urn:x:")
+    build_site(packs, place / "site", "urn:x:", {"XDG_CACHE_HOME": str(place / "cache")})
     return place / "site"
 
 

@@ -16,8 +16,9 @@ from mawl.errors import UnsuitableMachineError
 from mawl.lab.command import attempt, command, environment, find
 from mawl.lab.devices import mounts_in
 from mawl.lab.speed import DiskModel
-from mawl.measure.preload.build import cache, find_compiler
+from mawl.measure.preload.build import find_compiler
 from mawl.measure.processes import is_alive, signal_all
+from mawl.store.user_cache import make_cache
 
 MODELLED = ".disk"
 """The suffix of the file that shows a modelled disk."""
@@ -34,7 +35,7 @@ _PATH = ".path"
 def plugin() -> Path:
     """The compiled plugin in the user's cache; UnsuitableMachineError where it cannot be made."""
     name = hashlib.sha256(SOURCE.read_bytes() + " ".join([*_FLAGS, platform.machine()]).encode()).hexdigest()
-    path = cache(os.environ) / f"disk-model-{name[:16]}.so"
+    path = make_cache(os.environ) / f"disk-model-{name[:16]}.so"
     if path.exists() and path.stat().st_uid == os.geteuid():
         return path
     compiler = find_compiler(os.environ)

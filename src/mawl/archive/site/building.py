@@ -8,37 +8,31 @@ import multiprocessing
 import os
 import shutil
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import msgspec
 
-from mawl.archive.site.entries import FIGURES, SiteEntry, checked, named_once, slug_of, sum_of
+from mawl.archive.site.entries import SiteEntry, checked, named_once, slug_of, sum_of
+from mawl.archive.site.kept import keep, kept_file, read_kept
 from mawl.archive.site.pages import beside, feed, index, result, system
 from mawl.errors import UnsuitableMachineError, UsageError
-from mawl.store.plain import in_calendar
-from mawl.version import source_sha256
 
 MARK = "mawl-site"
 """A file that says that mawl made the directory, and may write into it again."""
-KEPT = "checked.json"
-"""What mawl found in each pack, by the SHA-256 of its bytes, so that a site is renewed in seconds."""
 MADE_ANEW = ("results", "systems", "packs")
 """Directories of a site that each build removes first."""
 FEWEST_FOR_PROCESSES = 16
 """Fewer packs are checked sooner than other processes have started."""
 
 
-class KeptEntries(msgspec.Struct, frozen=True, kw_only=True):
-    """Entries by the SHA-256 of their packs; ``code`` is the mawl that checked them."""
-
-    code: str
-    entries: dict[str, SiteEntry] = {}
-
-
-def build_site(packs: Sequence[Path], output: Path, address: str) -> list[SiteEntry]:
+def build_site(
+    packs: Sequence[Path], output: Path, address: str, environment: Mapping[str, str] = os.environ
+) -> list[SiteEntry]:
     """Check packs and write their site; pages of packs that are not named any more go.
+
+    Checks are kept in the cache directory of the user, which ``environment`` names.
 
     Raises :class:`~mawl.errors.UsageError` where the directory holds something else, two packs have one name
     or one lies where the site is made anew, and what :func:`~mawl.archive.site.entries.checked` raises,
@@ -48,7 +42,8 @@ def build_site(packs: Sequence[Path], output: Path, address: str) -> list[SiteEn
         raise UsageError("is no site of mawl", where=str(output), cure="name a new directory with --output")
     named_once([slug_of(path) for path in packs])
     _refuse_own(packs, output)
-    entries = _entries(packs, _kept(output / KEPT))
+    kept = kept_file(output, environment)
+    entries = _entries(packs, read_kept(kept))
     output.mkdir(parents=True, exist_ok=True)
     (output / MARK).write_text("made by mawl publish\n")
     for name in MADE_ANEW:
@@ -65,8 +60,7 @@ def build_site(packs: Sequence[Path], output: Path, address: str) -> list[SiteEn
     _write(output / "index.html", index(entries))
     _write(output / "compare.html", beside(entries))
     _write(output / "feed.xml", feed(entries, address))
-    kept = KeptEntries(code=source_sha256(), entries={entry.sha256: entry for entry in entries})
-    _write(output / KEPT, msgspec.json.encode(kept).decode())
+    keep(kept, entries)
     return entries
 
 
@@ -82,9 +76,9 @@ def _refuse_own(packs: Sequence[Path], output: Path) -> None:
             )
 
 
-def _entries(packs: Sequence[Path], kept: KeptEntries) -> list[SiteEntry]:
+def _entries(packs: Sequence[Path], kept: Mapping[str, SiteEntry]) -> list[SiteEntry]:
     """The entries in the order of their packs: those that this code checked before, and the others."""
-    known = {path: kept.entries.get(sum_of(path)) for path in packs}
+    known = {path: kept.get(sum_of(path)) for path in packs}
     new = [path for path, entry in known.items() if entry is None]
     found = dict(zip(new, _checked(new), strict=True))
     return [
@@ -120,29 +114,6 @@ def _begin() -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.freeze()
-
-
-def _kept(path: Path) -> KeptEntries:
-    """What an earlier build of this code kept; nothing where it cannot be read."""
-    nothing = KeptEntries(code="")
-    try:
-        found = msgspec.json.decode(path.read_bytes(), type=KeptEntries)
-    except (OSError, ValueError, RecursionError):
-        return nothing
-    if found.code != source_sha256():
-        return nothing
-    whole = {digest: entry for digest, entry in found.entries.items() if _is_whole(digest, entry)}
-    return KeptEntries(code=found.code, entries=whole)
-
-
-def _is_whole(digest: str, entry: SiteEntry) -> bool:
-    """Whether an entry is of the pack that it is kept for, and has what pages are made of."""
-    return (
-        entry.sha256 == digest
-        and in_calendar(entry.started_at)
-        and entry.figures.keys() == FIGURES.keys()
-        and "cache mode" in entry.must_match
-    )
 
 
 def _write(path: Path, text: str) -> None:

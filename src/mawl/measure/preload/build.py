@@ -24,6 +24,7 @@ from mawl.errors import UnsuitableMachineError
 from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile, create
 from mawl.measure.preload.layout import c_header
 from mawl.model.role_io import RoleIo
+from mawl.store.user_cache import cache_place, make_cache
 
 PRELOAD_VARIABLE = "LD_PRELOAD"
 NO_COMPILER = "no C compiler"
@@ -99,14 +100,14 @@ def install(environment: Mapping[str, str] = os.environ, place: Path | None = No
 
 def is_ready(environment: Mapping[str, str]) -> bool:
     """Whether the library is there already, so that no compiler is needed; nothing is made or tried."""
-    return any((place / _name()).exists() for place in (_INSTALLED, _cache_place(environment)))
+    return any((place / _name()).exists() for place in (_INSTALLED, cache_place(environment)))
 
 
 def _library(environment: Mapping[str, str]) -> Library:
     path = _INSTALLED / _name()
     if path.exists():
         return _tried(path, environment)
-    path = cache(environment) / _name()
+    path = make_cache(environment) / _name()
     if not path.exists():
         compiler = find_compiler(environment)
         if compiler is None:
@@ -123,18 +124,6 @@ def _tried(path: Path, environment: Mapping[str, str]) -> Library:
     made = Library(path)
     wrong = _try_out(made, environment)
     return made if wrong is None else Library(None, wrong)
-
-
-def cache(environment: Mapping[str, str]) -> Path:
-    """The user's cache directory (XDG base directories), for nobody else to write."""
-    place = _cache_place(environment)
-    place.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return place
-
-
-def _cache_place(environment: Mapping[str, str]) -> Path:
-    base = environment.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser().absolute() / "mawl"
 
 
 def _name() -> str:
