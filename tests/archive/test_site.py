@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -175,17 +176,22 @@ def test_checks_that_others_may_have_written_are_not_believed(
     forged = kept.read_text().replace(entry.figures["elapsed"].text, "1.00 s")
     kept.write_text(forged)
 
+    def replace_by_link() -> None:
+        kept.rename(kept.with_suffix(".own"))
+        kept.symlink_to(kept.with_suffix(".own"))
+
     def shown() -> bool:
         [found] = build_site(packs[:1], site, "urn:x:")
         return found.figures["elapsed"].text == "1.00 s"
 
     assert shown(), "what this user kept is used"
-    for change in (
+    changes: tuple[Callable[[], object], ...] = (
         lambda: kept.chmod(0o622),
         lambda: kept.parent.chmod(0o777),
-        lambda: (kept.rename(kept.with_suffix(".own")), kept.symlink_to(kept.with_suffix(".own"))),
+        replace_by_link,
         lambda: monkeypatch.setattr("os.geteuid", lambda: os.getuid() + 1),
-    ):
+    )
+    for change in changes:
         kept.unlink(missing_ok=True)
         kept.write_text(forged)
         kept.chmod(0o600)

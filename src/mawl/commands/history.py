@@ -1,7 +1,8 @@
 """Runs of one workload over time: when jobs became slower or faster, by how much, and what changed then.
 
-Runs of one night (a campaign, or runs less than four hours apart) count together. docs/guides/history.md
-shows it, and docs/design/history.md has the method, with how often it errs.
+Runs of one night (a campaign, or runs less than four hours apart) count together. An import of many nights
+is divided into its nights. docs/guides/history.md shows it, and docs/design/history.md has the method, with
+how often it errs.
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ def _history(arguments: argparse.Namespace) -> History:
     from mawl.analysis.comparison.sides import compared_run
     from mawl.analysis.view import StoredView
     from mawl.history.changes import history_of
+    from mawl.history.imported import by_program, nights_of_import, own_nights
     from mawl.history.nights import nights_of
 
     chosen = settings()
@@ -75,12 +77,16 @@ def _history(arguments: argparse.Namespace) -> History:
     stored = {open_run(place, runs).path: False for found in places for place in found.named}
     for place in (place for found in places for place in found.searched):
         stored.setdefault(Path(place).resolve(), True)
-    followed, left_out = [], []
+    followed, left_out, imports = [], [], []
     for path in sorted(stored):
         try:  # only one run's tables are in memory
             view = StoredView(open_run(path))
             # An imported night with a failed job counts; a run of ours that was cut says nothing.
-            if view.facts.kind == "imported" or view.facts.outcome == "completed":
+            nights = nights_of_import(view, bounds)
+            if nights is not None:
+                imports.append(nights)
+                unreadable += _earlier(view.facts.run_id, nights.left_out)
+            elif view.facts.kind == "imported" or view.facts.outcome == "completed":
                 followed.append(compared_run(view, judged(view, bounds)))
             else:
                 left_out.append(view.facts.run_id)
@@ -88,7 +94,17 @@ def _history(arguments: argparse.Namespace) -> History:
             if not stored[path]:
                 raise
             unreadable.append(str(error))  # one damaged folder among many must not hide the others
-    return history_of(nights_of(followed, each=arguments.each), left_out, unreadable)
+    if imports:
+        followed = [by_program(one) for one in followed]
+        followed += [one for nights in imports for one in nights.runs]
+    grouped = nights_of(followed, each=arguments.each, whole=own_nights(imports))
+    return history_of(grouped, left_out, unreadable)
+
+
+def _earlier(run: str, count: int) -> list[str]:
+    from mawl.analysis.nights.logged import MOST_NIGHTS
+
+    return [f"{count} earlier nights of {run}: an import has {MOST_NIGHTS} nights here"] if count else []
 
 
 def _check(found: History) -> ConditionCheck:

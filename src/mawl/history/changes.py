@@ -103,7 +103,8 @@ def history_of(
     """What happened over the nights; UsageError without any.
 
     ``left_out`` are runs that did not complete, by id: they say nothing of a level.  ``unreadable``
-    has a sentence on each folder that was passed over because it is damaged.
+    has a sentence on each folder that was passed over because it is damaged, and on nights left out of an
+    import.
     """
     if not nights:
         raise UsageError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
@@ -29,8 +29,10 @@ class RunsOfNight(msgspec.Struct, frozen=True, kw_only=True):
         return self.runs[0].facts.run_id
 
 
-def nights_of(runs: Iterable[ComparedRun], *, each: bool = False) -> list[RunsOfNight]:
-    """Nights in order of time; with ``each`` every run is one.
+def nights_of(
+    runs: Iterable[ComparedRun], *, each: bool = False, whole: Collection[str] = ()
+) -> list[RunsOfNight]:
+    """Nights in order of time; with ``each`` every run is one.  ``whole`` are ids of runs that are a night.
 
     Raises :class:`~mawl.errors.UsageError` where a run is given twice, or runs are not of one workload.
     """
@@ -43,7 +45,8 @@ def nights_of(runs: Iterable[ComparedRun], *, each: bool = False) -> list[RunsOf
     groups: list[list[ComparedRun]] = []
     for run in ordered:
         last = groups[-1][-1] if groups else None
-        if last is not None and not each and _one_night(last, run):
+        apart = each or run.facts.run_id in whole or (last is not None and last.facts.run_id in whole)
+        if last is not None and not apart and _one_night(last, run):
             groups[-1].append(run)
         else:
             groups.append([run])
