@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from mawl.advice.capacity.guideline import TargetGuideline
-from mawl.analysis.comparison.compare import Comparison
+from mawl.analysis.comparison.compare import Comparison, why_uncounted
 from mawl.model.qualification import QualificationAnswer
 from mawl.model.summary.judgement import Capacity
 from mawl.model.summary.summary import Judged
@@ -91,6 +91,8 @@ def check_of_comparison(subject: str, comparison: Comparison | None, reason: str
     if statement is None or statement.verdict == "not judged" or statement.change_ratio is None:
         why = reason or "there are too few runs, or no jobs in common, to judge a difference"
         return ConditionCheck(name="slower", subject=subject, state="not known", sentence=why)
+    if comparison is not None and (uncounted := why_uncounted(comparison)) is not None:
+        return ConditionCheck(name="slower", subject=subject, state="not known", sentence=uncounted)
     slower = statement.verdict == "slower" and not statement.alike
     sentence = (
         f"a job took {format_change(statement.change_ratio)} time (geometric mean): {statement.verdict}"

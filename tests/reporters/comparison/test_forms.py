@@ -9,7 +9,8 @@ import msgspec
 import pytest
 from bokeh.models import Range1d
 
-from mawl.analysis.comparison.compare import Comparison, compare, compare_many
+from mawl.advice.conditions import check_of_comparison
+from mawl.analysis.comparison.compare import ComparedPair, Comparison, SideFacts, compare, compare_many
 from mawl.analysis.comparison.programs import Verdict
 from mawl.analysis.comparison.sides import side_of
 from mawl.reporters.campaign import markdown as campaign_markdown
@@ -17,6 +18,7 @@ from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.comparison import html, json, markdown, text
 from mawl.reporters.comparison.charts import effect_charts
 from mawl.reporters.comparison.finding import finding
+from mawl.reporters.comparison.sentences import against
 from mawl.reporters.comparison.tables import tables
 from mawl.reporters.markup import escaped
 from tests.fakes.compared_runs import compared, jobs, pair, side
@@ -166,6 +168,41 @@ def test_one_headline_with_one_sign_hides_no_program_in_any_form(
     assert markdown.render(found).startswith(f"# {escaped(said.sentence)}\n")
     assert " ".join(text.render(found).split()).startswith(f"finding {said.sentence} basis")
     assert plain_json.loads(json.render(found))["finding"]["sentence"] == said.sentence
+
+
+def invalid(some: SideFacts, runs: int) -> SideFacts:
+    """The side with so many of its runs invalid."""
+    return msgspec.structs.replace(
+        some, validity=[("preliminary", len(some.run_ids) - runs), ("invalid", runs)]
+    )
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, 0), (0, 2), (1, 2)])
+def test_a_finding_of_invalid_runs_does_not_count_in_any_form(
+    slower: Comparison, before: int, after: int
+) -> None:
+    found = msgspec.structs.replace(
+        slower, reference=invalid(slower.reference, before), candidate=invalid(slower.candidate, after)
+    )
+    sides = {"before": before, "after": after}
+    why = "invalid by their own checks: " + " and ".join(
+        f"{count} of 5 runs of {label}" for label, count in sides.items() if count
+    )
+    said = finding(found)
+    assert said.sign == "undecided"
+    assert said.sentence == (
+        "Undecided: after against before, real time per job +20 % (95 % interval +17 % to +23 %); "
+        f"it does not count: {why}"
+    )
+    assert said.next_step == "fix what makes runs invalid; mawl report RUN lists it"
+    page = html.render(found)
+    assert f"<h1>{said.sentence}</h1>" in page and ">Worse<" not in page
+    assert markdown.render(found).startswith(f"# {escaped(said.sentence)}\n")
+    assert " ".join(text.render(found).split()).startswith(f"finding {said.sentence} basis")
+    assert plain_json.loads(json.render(found))["finding"]["sign"] == "undecided"
+    assert against(ComparedPair(candidate="after", comparison=found)).startswith("undecided: real time")
+    check = check_of_comparison("after", found, None)
+    assert (check.state, check.sentence) == ("not known", why)
 
 
 def test_no_figure_is_a_negative_zero(slower: Comparison) -> None:

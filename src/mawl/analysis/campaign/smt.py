@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from mawl.analysis.comparison.compare import Comparison
+from mawl.analysis.comparison.compare import Comparison, why_uncounted
 from mawl.analysis.comparison.sides import ComparedRun, Side, at
 from mawl.model.campaign import Campaign
 from mawl.model.thresholds import value_of
@@ -64,6 +64,8 @@ def smt_sentence(rows: Sequence[SmtRow], comparison: Comparison | None) -> str:
         if statement is not None and not statement.jobs:
             return "not decided: no job counts in every run of both modes"
         return "not decided: it takes five finished runs of each mode"
+    if comparison is not None and (uncounted := why_uncounted(comparison)) is not None:
+        return f"not decided: {uncounted}"
     fewest, most = rows[0], rows[-1]
     known = [
         f"{format_percent(row.cpu_busy_ratio)} with {row.title}"

@@ -33,6 +33,7 @@ from mawl.analysis.comparison.settings import CitedSettings
 from mawl.analysis.comparison.shapes import ShapeRow, alike_systems, shape_rows
 from mawl.analysis.comparison.sides import Side
 from mawl.errors import UsageError
+from mawl.units import counted_noun
 
 Basis = Literal["runs", "one paper", "per core and in shape"]
 """What may be compared: everything (two sides of runs), the paper's own table (two results of one paper on
@@ -127,6 +128,16 @@ def compare(
         links=link_finding(reference, candidate) if measured else None,
         shape=[] if measured else shape_rows(reference, candidate),
     )
+
+
+def why_uncounted(comparison: Comparison) -> str | None:
+    """Why no finding of a comparison counts: runs are invalid by their own checks.  None if none is."""
+    found = []
+    for side in (comparison.reference, comparison.candidate):
+        invalid = dict(side.validity).get("invalid", 0)
+        if invalid:
+            found.append(f"{invalid} of {counted_noun(len(side.run_ids), 'run')} of {side.label}")
+    return f"invalid by their own checks: {' and '.join(found)}" if found else None
 
 
 def compare_many(

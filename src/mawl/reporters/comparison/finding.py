@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.analysis.comparison.compare import Comparison
+from mawl.analysis.comparison.compare import Comparison, why_uncounted
 from mawl.analysis.comparison.programs import Statement
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
 from mawl.reporters.comparison.cells import interval
@@ -15,7 +15,8 @@ from mawl.units import counted_noun, format_change
 Sign = Literal["better", "worse", "mixed", "no change", "undecided", "measured"]
 """``better`` and ``worse``: the candidate's real time per job, established.  ``mixed``: programs were
 established to go another way than all jobs together.  ``no change``: none larger than the margin is
-established.  ``measured``: a campaign that compares nothing has its number."""
+established.  ``measured``: a campaign that compares nothing has its number.  ``undecided`` is also what runs
+say that are invalid by their own checks."""
 
 SUM = "time.real_time_seconds"
 ONE_PAPER = "one run a side, on equal servers of one paper"
@@ -49,9 +50,12 @@ def verdict(comparison: Comparison) -> tuple[Sign, str]:
         return "undecided", SHAPE_ONLY
     if some.change_ratio is None:
         return "undecided", "no job counts in every run of both sides"
-    said = f"{change_of(some)} ({span_of(some)})"
     apart = programs_apart(comparison)
-    return sign_of(some, apart), "; ".join([said, *apart])
+    said = "; ".join([f"{change_of(some)} ({span_of(some)})", *apart])
+    why = why_uncounted(comparison)
+    if why is not None:
+        return "undecided", f"{said}; it does not count: {why}"
+    return sign_of(some, apart), said
 
 
 def sign_of(some: Statement, apart: list[str]) -> Sign:
@@ -112,14 +116,14 @@ def _next_step(comparison: Comparison) -> str | None:
     some = comparison.statement
     if some is None or some.change_ratio is None:
         return None
+    if why_uncounted(comparison) is not None:
+        return "fix what makes runs invalid; mawl report RUN lists it"
     if some.verdict == "not judged":
         return (
             f"make {counted_noun(some.more_runs_needed, 'more run')}, the sides in turns; a statement needs "
             f"{FEWEST_RUNS} a side"
         )
     statuses = {word for side in (comparison.reference, comparison.candidate) for word, _ in side.validity}
-    if "invalid" in statuses:
-        return "fix what makes runs invalid; mawl report RUN lists it"
     if sign_of(some, programs_apart(comparison)) == "undecided":
         if some.runs_for_tenth is None:
             return "use a larger scale or a quieter machine; 200 runs a side would not show a change of 10 %"

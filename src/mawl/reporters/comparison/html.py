@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
-from mawl.analysis.comparison.compare import ComparedPair, Comparison, Matrix, SideFacts
+from mawl.analysis.comparison.compare import ComparedPair, Comparison, Matrix, SideFacts, why_uncounted
 from mawl.reporters.comparison.charts import effect_charts, matrix_charts, pair_charts
 from mawl.reporters.comparison.dots import runs_chart
 from mawl.reporters.comparison.finding import Headline, Sign, capital, finding, span_of, verdict
@@ -157,7 +157,7 @@ def _better(comparison: Comparison, programs: str) -> Card:
         "Is the candidate better?",
         capital(sign),
         TONES[sign],
-        [f"{capital(programs)}."] if programs else [],
+        [f"{capital(text)}." for text in (why_uncounted(comparison), programs) if text],
         format_change(some.change_ratio),
         f"real time per job ({span_of(some)})",
         more=("effects", "Program by program"),
