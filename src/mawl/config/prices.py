@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +9,9 @@ import msgspec
 
 from mawl.errors import InvalidFileError, UsageError
 from mawl.spec import toml
+
+MOST_PRICE = 1e15
+"""Of more, nobody can tell a price from a slip of the keyboard; sums and ratios of less are exact enough."""
 
 
 class PriceBook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -23,11 +25,16 @@ def load_prices(path: Path) -> PriceBook:
     """The file, checked; :class:`~mawl.errors.InvalidFileError` names the key that is wrong."""
     book = toml.load(path, PriceBook)
     for name, price in book.per_hour.items():
-        if not 0.0 < price < math.inf:
-            raise InvalidFileError(
-                f"expected a price above 0, found {price}", where=f"{path}: per_hour.{name}"
-            )
+        check_price(price, f"{path}: per_hour.{name}")
     return book
+
+
+def check_price(price: float, where: str) -> None:
+    """Raise :class:`~mawl.errors.InvalidFileError` for a price of a file that nobody can pay or add up."""
+    if not 0.0 < price <= MOST_PRICE:
+        raise InvalidFileError(
+            f"expected a price above 0 and up to {MOST_PRICE:g}, found {price}", where=where
+        )
 
 
 def with_prices(book: PriceBook, given: Sequence[str]) -> PriceBook:
@@ -40,7 +47,7 @@ def _price(text: str) -> tuple[str, float]:
     try:
         price = float(value.strip().removesuffix("/h"))
     except ValueError:
-        price = math.nan
-    if not name or not 0.0 < price < math.inf:
+        price = 0.0
+    if not name or not 0.0 < price <= MOST_PRICE:
         raise UsageError(f"--price {text}: expected NAME=PRICE, such as A=1.20/h")
     return name, price

@@ -40,6 +40,12 @@ def render(run: Run) -> str:
     return "\n\n".join(parts)
 
 
+def measured_night(run: Run) -> NightOfRun | None:
+    """How the night of a run went; None where it is not known."""
+    derived = _derived(run)
+    return night_of(run.job_records(), derived) if derived and _not_judged(run) is None else None
+
+
 def _derived(run: Run) -> dict[str, DerivedJob]:
     path = run.path / FILE
     if not path.exists():

@@ -86,12 +86,12 @@ def load_system(path: Path) -> System:
     Raises :class:`~mawl.errors.InvalidFileError` with file, key, expected and found, and for a system
     that cannot be (no bandwidth, a role that lies nowhere, a device that is not described).
     """
-    return _system(toml.load(path, SystemSpec), str(path))
+    return described(toml.load(path, SystemSpec), str(path))
 
 
 def loads_system(text: str, *, where: str) -> System:
     """As :func:`load_system`, from text; ``where`` names its source in errors."""
-    return _system(toml.loads(text, SystemSpec, where=where), where)
+    return described(toml.loads(text, SystemSpec, where=where), where)
 
 
 def system_toml(system: System, *, head: str = "") -> str:
@@ -116,7 +116,8 @@ def _plain(record: Device | NodeKind, without: tuple[str, ...]) -> dict[str, obj
     return {name: value for name, value in vars(record).items() if value is not None and name not in without}
 
 
-def _system(spec: SystemSpec, where: str) -> System:
+def described(spec: SystemSpec, where: str) -> System:
+    """The system of a description, checked as by :func:`load_system`; ``where`` begins its errors."""
     tree: dict[str, msgspec.Struct] = {"": spec}
     tree |= {f"nodes[{number}]": one for number, one in enumerate(spec.nodes)}
     tree |= {f"devices.{name}": one for name, one in spec.devices.items()}

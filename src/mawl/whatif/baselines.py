@@ -7,6 +7,7 @@ rules).  No rule has a fitted number.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mawl.model.published import PublishedResult
@@ -67,22 +68,27 @@ def roofline_of(one: PublishedSystem) -> Roofline:
     nodes = sum(kind.count for kind in system.nodes)
     cores = sum(kind.count * kind.cores * kind.core_speed for kind in system.nodes)
     return Roofline(
-        storage_seconds=_storage_seconds(system, moved, nodes),
+        storage_seconds=storage_seconds(system, moved, nodes),
         cpu_seconds=cpu * nodes / cores,
         bytes=sum(moved.values()) * nodes,
         cores=sum(cores.value * cores.count for cores in one.cores),
     )
 
 
-def _storage_seconds(system: System, moved: dict[tuple[str, str], float], nodes: int) -> float:
-    """The time of the busiest device, link or fabric; ``moved`` are the bytes of one node."""
+def storage_seconds(system: System, moved: Mapping[tuple[str, str], float], nodes: int) -> float:
+    """The time of the busiest device, link or fabric; ``moved`` are the bytes of one node.
+
+    By role and way (``read``, ``written``); a role that is not there moves none.
+    """
     first = system.nodes[0]
     names = {role: first.roles[role] for role in ROLES}
     seconds = []
     crossing = {"read": 0.0, "written": 0.0}
     for device in system.devices:
         own = {
-            way: sum(moved[role, way] / len(names[role]) for role in ROLES if device.name in names[role])
+            way: sum(
+                moved.get((role, way), 0.0) / len(names[role]) for role in ROLES if device.name in names[role]
+            )
             for way in ("read", "written")
         }
         if device.local:
