@@ -1,0 +1,91 @@
+"""The measured errors of forecasts: as the printed pages have them, and the probability they give."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from mawl.simulation.error_range import HIGH_RATIO, LOW_RATIO, PAPERS_HIGH_RATIO, PAPERS_LOW_RATIO
+from mawl.simulation.measured_errors import (
+    LAB_BEDS,
+    PUBLISHED_SYSTEMS,
+    TimeFigure,
+    margin_for,
+    measured_ratios,
+    probability_within,
+)
+
+REFERENCE = Path(__file__).parents[2] / "docs/reference"
+
+
+def printed(page: str) -> list[list[str]]:
+    lines = (REFERENCE / page).read_text().splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+
+
+@pytest.mark.parametrize("figure", LAB_BEDS)
+def test_errors_of_beds_are_those_of_every_forecast_arm(figure: TimeFigure) -> None:
+    rows = [row for row in printed("forecasts.md") if row[2] == figure and "calibrates" not in row[1]]
+    assert [float(row[5].split()[0]) / 100.0 for row in rows] == pytest.approx(LAB_BEDS[figure])
+
+
+def test_errors_of_papers_are_those_of_every_system_outside_the_fit() -> None:
+    times = ("time.real_time_seconds", "time.elapsed_seconds", "time.active_seconds")
+    rows = [row for row in printed("published-forecasts.md") if len(row) == 5 and row[1] in times]
+    found: dict[str, float] = {}
+    for figure in reversed(times):
+        for system, of, _, _, error in rows:
+            if of == figure and not system.endswith("*") and re.match(r"[-+]", error):
+                found[system] = float(error.split()[0]) / 100.0
+    assert found == pytest.approx(PUBLISHED_SYSTEMS)
+
+
+def test_errors_lie_within_the_ranges_that_other_answers_give() -> None:
+    for errors in LAB_BEDS.values():
+        ratios = measured_ratios(errors)
+        assert ratios[0] >= LOW_RATIO - 0.005 and ratios[-1] <= HIGH_RATIO
+    papers = measured_ratios(tuple(PUBLISHED_SYSTEMS.values()))
+    assert papers[0] == pytest.approx(PAPERS_LOW_RATIO, abs=0.01)
+    assert papers[-1] == pytest.approx(PAPERS_HIGH_RATIO, abs=0.01)
+
+
+def test_the_probability_is_never_certain_and_falls_with_the_forecast() -> None:
+    ratios = measured_ratios(LAB_BEDS["time.real_time_seconds"])
+    found = [probability_within(forecast, 2.0, ratios) for forecast in (0.1, 1.5, 1.8, 2.0, 2.2, 5.0)]
+    assert found[0] == len(ratios) / (len(ratios) + 1) < 1.0 and found[-1] == 0.0
+    assert all(before >= after for before, after in pairwise(found))
+
+
+def test_a_bound_divided_by_its_margin_has_the_probability() -> None:
+    ratios = measured_ratios(LAB_BEDS["time.real_time_seconds"])
+    for probability in (0.1, 0.5, 0.8, 0.95):
+        margin = margin_for(probability, ratios)
+        assert margin is not None
+        assert probability_within(2.0 / margin * 0.999, 2.0, ratios) >= probability
+        assert probability_within(2.0 / margin * 1.001, 2.0, ratios) < probability
+    assert margin_for(0.99, ratios) is None and margin_for(0.5, ()) is None
+
+
+@pytest.mark.parametrize("spread", [0.05, 0.3])
+def test_the_truth_keeps_the_bound_at_least_as_often_as_said(spread: float) -> None:
+    """Errors drawn from two shapes: of all draws with a probability of 0.7 or more, 70 % keep the bound."""
+    draw = random.Random(7)
+    shapes: tuple[Callable[[], float], ...] = (
+        lambda: draw.lognormvariate(0.1, spread),
+        lambda: 1.0 + draw.uniform(-spread, 2 * spread),
+    )
+    for error in shapes:
+        kept = said = 0
+        for _ in range(3000):
+            ratios = [error() for _ in range(9)]
+            # The bound is where seven of nine checked forecasts would have kept it: 0.7 by the definition.
+            bound = sorted(ratios)[6]
+            assert probability_within(1.0, bound, ratios) == pytest.approx(0.7)
+            said += 1
+            kept += error() <= bound
+        assert kept / said == pytest.approx(0.7, abs=0.03)
