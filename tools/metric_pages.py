@@ -14,6 +14,7 @@ from mawl.placement.metrics import PLACEMENT_METRICS
 from mawl.tuning.metrics import CHANGE_METRICS, TUNING_METRICS
 from mawl.tuning.search.metrics import SEARCH_METRICS
 from mawl.whatif.metrics import PUBLISHED_FORECAST_METRICS, SIMULATION_METRICS
+from mawl.whatif.size.records import SIZE_METRICS
 from tools.markdown import table
 
 _LAB = (*LAB_METRICS, *LAB_EVIDENCE_METRICS)
@@ -49,6 +50,11 @@ def metrics_page() -> list[str]:
             "## Simulation",
             "What `mawl simulate --json` has under `simulate`; `*` stands for a row or a name.",
             SIMULATION_METRICS,
+        ),
+        (
+            "## Sizing",
+            "What `mawl size --format json` prints; `*` stands for one of a list.",
+            SIZE_METRICS,
         ),
         (
             "## Forecasts of published systems",

@@ -153,6 +153,8 @@ def test_a_run_of_nano(mawl: Command, nano_run: Path) -> None:
     check_valid("generate", read("generate", "nano", "--json"))
     check_valid("tune-check", read("tune", "check", str(nano_run), "--json"))
     check_valid("tune-changes", read("tune", "compare", str(nano_run), str(nano_run), "--json"))
+    offers, form = str(Path(__file__).parents[2] / "examples/offers.toml"), ("--format", "json")
+    check_valid("size", read("size", offers, str(nano_run), "--within", "1", "--anyway", *form))
     check_valid("simulation", read("simulate", str(nano_run), "--set", "cores=4", "--anyway", "--json"))
 
 

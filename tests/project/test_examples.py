@@ -20,6 +20,7 @@ from mawl.plan.workload import load_workload, make_plan
 from mawl.reporters.openmetrics import families
 from mawl.store.folder import RunWriter
 from mawl.store.qualification import write_qualification
+from mawl.whatif.size.catalogue import load_catalogue
 from tests import needs
 from tests.cluster.conftest import clustered
 from tests.fakes import stub_sas
@@ -102,6 +103,17 @@ def test_the_price_book_ranks_the_systems_that_it_names(
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[1:3]] == ["new-array", "old-array"]
     assert any(line.rstrip().endswith("EUR per 1000 jobs") for line in lines), "below where it does not fit"
+
+
+def test_the_catalogue_holds_candidates_and_upgrades_that_fit_a_run() -> None:
+    catalogue = load_catalogue(EXAMPLES / "offers.toml")
+    names = [candidate.name for candidate in catalogue.file.candidate]
+    assert names == ["as it is", "more cores", "flash", "four nodes and an array"]
+    assert [key for upgrade in catalogue.file.upgrade for key in upgrade.set] == [
+        "cores",
+        "flash.read",
+        "flash.write",
+    ]
 
 
 def test_rules_ask_for_nothing_that_mawl_does_not_export() -> None:

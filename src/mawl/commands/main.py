@@ -41,6 +41,7 @@ VERBS = (
     "publish",
     "placement",
     "simulate",
+    "size",
     "tune",
     "serve",
     "measure",

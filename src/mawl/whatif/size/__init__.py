@@ -1,0 +1,1 @@
+"""What to buy: candidate systems of a catalogue, each forecast from one run (``mawl size``)."""

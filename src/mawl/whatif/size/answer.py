@@ -1,0 +1,291 @@
+"""The answer of ``mawl size``, of which text, Markdown and JSON are made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mawl.simulation.engine import SimulationOutcome
+from mawl.simulation.error_range import error_range_of
+from mawl.simulation.fitting import FittedFigure
+from mawl.simulation.forecast import Question, scenario_of
+from mawl.simulation.measured_errors import (
+    LAB_BEDS,
+    PUBLISHED_SYSTEMS,
+    TimeFigure,
+    margin_for,
+    measured_ratios,
+    probability_within,
+)
+from mawl.simulation.system import System
+from mawl.whatif.size.asked import SizedRun, SizeQuestion, fitted_of, window_of
+from mawl.whatif.size.candidates import Candidate, candidates_of, upgraded
+from mawl.whatif.size.catalogue import Catalogue, UpgradeOffer, changes_of
+from mawl.whatif.size.records import SizeAnswer, SizedCandidate, SizedUpgrade
+from mawl.whatif.size.rule import ROOFLINE_ERROR, UNSEEN_ERROR, RooflineRule, rule_of
+from mawl.whatif.validity import phases_of
+
+MEMORY = "memory"
+SAFE_PROBABILITY = 0.8
+"""Of the second pick, for a buyer who wants more than a candidate that carries more likely than not."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Errors:
+    """Measured over forecast times of forecasts like this one, and whose; ``reason`` where none are known."""
+
+    ratios: Sequence[float] = ()
+    basis: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Forecast:
+    """What a system does with the asked sessions."""
+
+    figure: float
+    memory_bytes: float | None
+    lacks_memory: bool
+    limit: str
+    fits: int | None
+    more: bool
+    errors: _Errors
+    probability: float | None
+    safe: int | None
+
+
+class _Sizing:
+    """One question about one run."""
+
+    def __init__(self, start: SizedRun, question: SizeQuestion) -> None:
+        self.start, self.question = start, question
+        self.sessions = question.sessions or start.sessions
+        self.safe = max(SAFE_PROBABILITY, question.probability)
+        fitted, time = fitted_of(start, question)
+        window = window_of(start, question)
+        self.window = window is not None
+        self.bound: float = question.most_slowdown if window is None else window
+        self.fitted: FittedFigure = fitted
+        self.time: TimeFigure = time
+        self.rule: RooflineRule | None = rule_of(
+            start.base, start.sessions, fitted.measured, least=0.0 if self.window else 1.0
+        )
+        own = start.base.own
+        needed = _memory_at_once(self.fitted.outcome(own, start.sessions), start)
+        self.memory_known = needed is not None and needed <= own.nodes[0].memory_bytes
+
+    def per_node(self, nodes: int) -> int:
+        """The asked sessions on each of so many nodes."""
+        return max(math.ceil(self.sessions / nodes), self.start.fewest)
+
+    def forecast(self, system: System, nodes: int) -> _Forecast:
+        """The forecast of one system."""
+        sessions, bound = self.per_node(nodes), self.bound
+        outcome = self.fitted.outcome(system, sessions)
+        figure = self.fitted.figure_of(outcome)
+        memory = _memory_at_once(outcome, self.start) if self.memory_known else None
+        lacks_memory = memory is not None and memory > system.nodes[0].memory_bytes
+        fits = None if lacks_memory else self.fitted.most_sessions(system, bound)
+        errors = self._errors(system, sessions)
+        margin = margin_for(self.safe, errors.ratios)
+        probability = None if errors.reason else probability_within(figure, bound, errors.ratios)
+        safe = None
+        if margin is not None and not lacks_memory:
+            safe = (self.fitted.most_sessions(system, bound / margin) or 0) * nodes
+        return _Forecast(
+            figure=figure,
+            memory_bytes=memory,
+            lacks_memory=lacks_memory,
+            limit=MEMORY if lacks_memory else _limit(outcome),
+            fits=None if fits is None else fits * nodes,
+            more=fits == self.fitted.most,
+            errors=errors,
+            probability=0.0 if lacks_memory and probability is not None else probability,
+            safe=safe,
+        )
+
+    def _errors(self, system: System, sessions: int) -> _Errors:
+        """Of the lab beds where such a forecast was compared there, else of the papers' systems."""
+        base = self.start.base
+        question = Question(system=system, sessions=sessions, kept_reach=True)
+        if self.start.doubt is not None:
+            return _Errors(reason=self.start.doubt)
+        found = error_range_of(base, question, scenario_of(base, question))
+        if isinstance(found, str):
+            return _Errors(reason=found)
+        errors = LAB_BEDS[self.time] if found.basis == "lab beds" else tuple(PUBLISHED_SYSTEMS.values())
+        return _Errors(ratios=measured_ratios(errors), basis=found.basis)
+
+    def within(self, figure: float) -> bool:
+        """Whether a figure keeps the bound."""
+        return figure <= self.bound
+
+
+def size(start: SizedRun, question: SizeQuestion, catalogue: Catalogue) -> SizeAnswer:
+    """Everything that was asked of the catalogue's candidates."""
+    sizing = _Sizing(start, question)
+    offered = candidates_of(catalogue, start.base)
+    found = [_candidate(sizing, one) for one in offered]
+    order = sorted(found, key=lambda one: _place(one, sizing))
+    carrying = [one for one in order if one.carries]
+    by_forecast = [one for one in found if sizing.within(one.figure) and one.limit != MEMORY]
+    by_rule = [
+        one
+        for one in found
+        if one.rule_figure is not None and sizing.within(one.rule_figure) and one.limit != MEMORY
+    ]
+    pick = carrying[0] if carrying else None
+    safe = [one for one in carrying if (one.probability or 0.0) >= sizing.safe]
+    forecast_pick = min(by_forecast, key=lambda one: one.price, default=None)
+    target = pick or forecast_pick or min(found, key=lambda one: (one.limit == MEMORY, one.figure, one.price))
+    base = start.base
+    return SizeAnswer(
+        run_id=base.facts.run_id,
+        workload=base.facts.workload.name,
+        catalogue=catalogue.where,
+        currency=catalogue.file.currency,
+        period=catalogue.file.period,
+        sessions=sizing.sessions,
+        bounded="elapsed_seconds" if sizing.window else "slowdown",
+        bound=sizing.bound,
+        measured=sizing.fitted.measured,
+        measured_sessions=start.sessions,
+        calibration_error_ratio=base.error_ratio,
+        asked_probability=question.probability,
+        pick=None if pick is None else pick.name,
+        safe_probability=sizing.safe,
+        safe_pick=safe[0].name if safe else None,
+        forecast_pick=None if forecast_pick is None else forecast_pick.name,
+        rule_pick=min(by_rule, key=lambda one: one.price).name if by_rule else None,
+        candidates=order,
+        upgraded=target.name if catalogue.file.upgrade else None,
+        upgrades=_upgrades(sizing, target, offered, catalogue.file.upgrade),
+        remarks=_remarks(order, sizing),
+    )
+
+
+def _place(one: SizedCandidate, sizing: _Sizing) -> tuple[bool, float, bool, float, str]:
+    """Those that carry by price; then those of the highest probability; then those within the bound."""
+    likely = 0.0 if one.carries else one.probability or 0.0
+    return not one.carries, -likely, one.limit == MEMORY or not sizing.within(one.figure), one.price, one.name
+
+
+def _candidate(sizing: _Sizing, one: Candidate) -> SizedCandidate:
+    made = sizing.forecast(one.system, one.nodes)
+    rule, sessions = sizing.rule, sizing.per_node(one.nodes)
+    reasons = [made.errors.reason] if made.errors.reason else []
+    if not sizing.memory_known:
+        reasons.append("memory: the run does not show what its jobs need at once")
+    if made.lacks_memory:
+        reasons.append("fits: the jobs of one node need more memory at once than it has")
+    elif made.fits is None:
+        reasons.append(f"fits: not even {sizing.start.fewest} sessions on a node stay within the bound")
+    if made.errors.ratios and made.safe is None and not made.lacks_memory:
+        reasons.append(
+            f"fits_safe: {len(made.errors.ratios)} checked forecasts cannot give a probability of "
+            f"{sizing.safe:g}"
+        )
+    return SizedCandidate(
+        name=one.offer.name,
+        price=one.offer.price,
+        nodes=one.nodes,
+        carries=None if made.probability is None else made.probability >= sizing.question.probability,
+        probability=made.probability,
+        error_basis=made.errors.basis,
+        forecasts=len(made.errors.ratios) or None,
+        figure=made.figure,
+        memory_bytes=made.memory_bytes,
+        fits=made.fits,
+        fits_safe=made.safe,
+        more_may_fit=made.more,
+        limit=made.limit,
+        rule_figure=None if rule is None else rule.figure(one.system, sessions),
+        rule_fits=None if rule is None else rule.most_sessions(one.system, sizing.bound) * one.nodes,
+        taken=list(one.taken),
+        reasons=reasons,
+    )
+
+
+def _upgrades(
+    sizing: _Sizing, target: SizedCandidate, offered: Sequence[Candidate], upgrades: Sequence[UpgradeOffer]
+) -> list[SizedUpgrade]:
+    """The upgrades of one candidate, the one with the most sessions for its price first."""
+    candidate = next(one for one in offered if one.offer.name == target.name)
+    found = [
+        _upgrade(sizing, target, candidate, one)
+        for one in upgrades
+        if not one.candidates or target.name in one.candidates
+    ]
+    return sorted(
+        found, key=lambda one: (-(one.gained_sessions_per_price or 0.0), one.figure or math.inf, one.price)
+    )
+
+
+def _upgrade(
+    sizing: _Sizing, target: SizedCandidate, candidate: Candidate, upgrade: UpgradeOffer
+) -> SizedUpgrade:
+    system = upgraded(candidate, changes_of(upgrade))
+    if isinstance(system, str):
+        return SizedUpgrade(
+            name=upgrade.name,
+            price=upgrade.price,
+            figure=None,
+            probability=None,
+            fits=None,
+            gained_sessions=None,
+            gained_sessions_per_price=None,
+            reason=system,
+        )
+    made = sizing.forecast(system, candidate.nodes)
+    gained = (made.fits or 0) - (target.fits or 0)
+    return SizedUpgrade(
+        name=upgrade.name,
+        price=upgrade.price,
+        figure=made.figure,
+        probability=made.probability,
+        fits=made.fits,
+        gained_sessions=gained,
+        gained_sessions_per_price=gained / upgrade.price,
+        reason=None if gained > 0 else "no more sessions fit with it",
+    )
+
+
+def _memory_at_once(outcome: SimulationOutcome, start: SizedRun) -> float | None:
+    """The most that jobs of one node need together, each its peak for as long as it runs; None: unknown."""
+    needs = {name: job.memory_bytes for name, job in start.base.demand.jobs.items()}
+    programs = {job.program: job.memory_bytes for job in start.base.demand.jobs.values()}
+    changes: list[tuple[float, float]] = []
+    for job in outcome.jobs:
+        if job.group:
+            continue
+        need = needs.get(job.plan.job, programs.get(job.plan.program))
+        if need is None:
+            return None
+        changes += [(job.started, need), (job.ended, -need)]
+    most = now = 0.0
+    for _, change in sorted(changes):
+        now += change
+        most = max(most, now)
+    return most
+
+
+def _limit(outcome: SimulationOutcome) -> str:
+    """What most waiting is for until the last job that does not trail out ends."""
+    end = max((job.ended for job in outcome.jobs if not job.plan.trail_out), default=outcome.elapsed_seconds)
+    return phases_of({"active": outcome.recording.limits(0.0, end)})[0].limit
+
+
+def _remarks(found: Sequence[SizedCandidate], sizing: _Sizing) -> list[str]:
+    remarks = []
+    published = [one for one in found if one.error_basis == "published systems"]
+    if published:
+        remarks.append(
+            f"for {len(published)} of {len(found)} candidates the error is that of the papers' systems; "
+            f"there the model (mean error of logarithms {UNSEEN_ERROR:g}) is not nearer than the roofline "
+            f"({ROOFLINE_ERROR:g}), so read the roofline's column, too"
+        )
+    if sizing.start.doubt is not None:
+        remarks.append(f"there is no probability: {sizing.start.doubt}")
+    remarks.append("the page cache is taken to keep what it kept in the run, whatever the memory")
+    return remarks

@@ -1,0 +1,158 @@
+"""What ``mawl size`` is asked, and the run that it begins with, which may be one of a qualification."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mawl.advice.foreign import foreign
+from mawl.advice.judge import judged
+from mawl.analysis.view import StoredView
+from mawl.errors import UsageError
+from mawl.plan.mix import FEWEST_SESSIONS
+from mawl.reporters.night import measured_night
+from mawl.simulation.fitting import FittedElapsed, FittedFigure, Fitting
+from mawl.simulation.forecast import Base, base_of
+from mawl.simulation.measured_errors import TimeFigure
+from mawl.simulation.plans import RULED
+from mawl.simulation.probed import system_for
+from mawl.simulation.system import System
+from mawl.spec.record import MOST_SESSIONS
+from mawl.store import Run, open_run
+from mawl.store.layout import PROBE
+from mawl.store.probe import read_probe
+from mawl.store.qualification import qualification_folder, read_qualification
+
+MOST_TIMES = 4
+"""The search for sessions that fit ends at so many times the asked ones."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeQuestion:
+    """``sessions`` of all nodes; None: those of the run.
+
+    ``within_seconds`` bounds the elapsed time in place of the slowdown; None: the window of a derived run
+    does, if it has one.
+    """
+
+    sessions: int | None
+    most_slowdown: float
+    within_seconds: float | None
+    probability: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizedRun:
+    """The run as a base of forecasts, with what it measured; ``doubt`` is what speaks against it.
+
+    ``window_seconds`` are those from its first start to the time by which its derived jobs are due.
+    """
+
+    base: Base
+    slowdown: float | None
+    alone: Mapping[str, float]
+    doubt: str | None
+    window_seconds: float | None = None
+
+    @property
+    def sessions(self) -> int:
+        """Those of one node."""
+        return len(self.base.plans[0].sessions)
+
+    @property
+    def fewest(self) -> int:
+        """The fewest sessions that its workload has."""
+        return FEWEST_SESSIONS if self.base.plans[0].workload == RULED else 1
+
+
+def start_of(name: str, runs: Path, own: System | None) -> SizedRun:
+    """The run, or the middle measured run of the qualification, that ``name`` means.
+
+    ``own`` describes its system; else a qualification's probe does.
+    """
+    folder = qualification_folder(name, runs)
+    if folder is None:
+        return _start(open_run(name, runs).path, own)
+    measured = _middle_run(folder)
+    if own is None and (folder / PROBE).exists():
+        own = system_for(open_run(measured).facts, read_probe(folder / PROBE))
+    return _start(measured, own)
+
+
+def _middle_run(folder: Path) -> Path:
+    """As the forecast of a qualification takes it: the lower of two in the middle."""
+    record = read_qualification(folder)
+    found = []
+    for run in record.runs_for("measured"):
+        view = StoredView(open_run(folder / run.folder))
+        slowdown = judged(view).capacity.slowdown.median
+        if slowdown is not None:
+            found.append((slowdown, folder / run.folder))
+    if not found:
+        raise UsageError(
+            "has no measured run with a known slowdown",
+            where=str(folder),
+            cure="finish it with mawl qualify --continue, or name a run folder",
+        )
+    return sorted(found)[(len(found) - 1) // 2][1]
+
+
+def _start(folder: Path, own: System | None) -> SizedRun:
+    stored = open_run(folder)
+    view = StoredView(stored)
+    summary = judged(view)
+    return SizedRun(
+        base=base_of(view, summary, own),
+        slowdown=summary.capacity.slowdown.median,
+        alone={one.program: one.real_time_seconds for one in stored.facts.alone},
+        doubt=foreign(summary),
+        window_seconds=_window(stored, summary.time.elapsed_seconds),
+    )
+
+
+def _window(stored: Run, elapsed_seconds: float | None) -> float | None:
+    """What the run took, and what it had to spare; None where no job was due."""
+    night = measured_night(stored)
+    if night is None or elapsed_seconds is None:
+        return None
+    window = elapsed_seconds + night.spare_seconds
+    return window if window > 0.0 else None
+
+
+def window_of(start: SizedRun, question: SizeQuestion) -> float | None:
+    """The bound of the elapsed time in seconds; None where the slowdown is bounded."""
+    return question.within_seconds or start.window_seconds
+
+
+def fitted_of(start: SizedRun, question: SizeQuestion) -> tuple[FittedFigure, TimeFigure]:
+    """The bounded figure as forecasts find it, and the time whose measured errors it has.
+
+    Raises :class:`~mawl.errors.UsageError` where the run does not have it.
+    """
+    sessions = question.sessions or start.sessions
+    if sessions < start.fewest:
+        raise UsageError(
+            f"--sessions {sessions}: the workload {start.base.plans[0].workload} has at least {start.fewest}"
+        )
+    common: dict[str, Any] = {
+        "base": start.base,
+        "sessions": start.sessions,
+        "fewest": start.fewest,
+        "most": min(MOST_TIMES * max(sessions, start.sessions), MOST_SESSIONS),
+        "kept_reach": True,
+    }
+    if window_of(start, question) is not None:
+        elapsed = start.base.elapsed_seconds
+        if not elapsed:
+            raise UsageError("the run has no elapsed time", where=start.base.facts.run_id)
+        return FittedElapsed(**common, measured=elapsed), "time.elapsed_seconds"
+    if start.slowdown is None or not start.alone:
+        raise UsageError(
+            "the slowdown of its jobs is not known",
+            where=start.base.facts.run_id,
+            why="the run has no times alone",
+            cure="measure with --solo, name a folder of mawl qualify, or ask for elapsed time with --within",
+        )
+    return Fitting(**common, measured=start.slowdown, alone=start.alone), "time.real_time_seconds"

@@ -1,0 +1,108 @@
+"""``mawl size`` as a user has it: on a run that was really made, in every format, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+
+OFFERS = Path(__file__).parents[2] / "examples/offers.toml"
+
+
+def test_a_measured_run_is_sized_in_every_format(mawl: Command, nano_run: Path) -> None:
+    asked = ("size", str(OFFERS), str(nano_run), "--within", "10", "--anyway")
+    text = mawl(*asked)
+    # Nobody probed this run's devices, so it has forecasts and no probability: not known.
+    assert text.returncode == 4, text.stderr
+    assert "By the forecast alone as it is (400 EUR a month) is the cheapest" in text.stdout.replace(
+        "\n ", ""
+    )
+    assert max(map(len, text.stdout.splitlines())) <= 80
+    markdown = mawl(*asked, "--format", "markdown")
+    assert "| as it is | 400 EUR | not known | - |" in markdown.stdout
+    found = json.loads(mawl(*asked, "--format", "json").stdout)
+    assert found["bounded"] == "elapsed_seconds" and found["bound"] == 600.0
+    assert {one["name"] for one in found["candidates"]} == {
+        "as it is",
+        "more cores",
+        "flash",
+        "four nodes and an array",
+    }
+    assert all(one["reasons"] for one in found["candidates"])
+    kept = mawl(*asked, "--format", "json", "--output", "size.json")
+    assert json.loads((mawl.directory / "size.json").read_text()) == found and not kept.stdout
+
+
+def test_nothing_that_meets_the_bound_is_not_carried(mawl: Command, nano_run: Path) -> None:
+    done = mawl("size", str(OFFERS), str(nano_run), "--within", "0.0001", "--anyway")
+    assert done.returncode == 3, done.stderr
+    assert done.stdout.startswith("No pick: by the forecast no candidate")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--sessions", "0"), "--sessions 0: expected 1 to 100000"),
+        (("--within", "nan"), "--within nan: expected minutes above 0"),
+        (("--within", "-1"), "--within -1: expected minutes above 0"),
+        (("--probability", "1"), "--probability 1: expected a number between 0 and 1"),
+        (("--probability", "nan"), "--probability nan: expected a number between 0 and 1"),
+        ((), "the slowdown of its jobs is not known"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(
+    mawl: Command, nano_run: Path, words: tuple[str, ...], said: str
+) -> None:
+    done = mawl("size", str(OFFERS), str(nano_run), "--anyway", *words)
+    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("catalogue", "said"),
+    [
+        ("", "key candidate: required, but missing"),
+        ('[[candidate]]\nname = "a"\nprice = 1e308\ncores = 1\n', "expected a price above 0 and up to 1e+15"),
+        ('[[candidate]]\nname = "a"\nprice = nan\ncores = 1\n', "expected a price above 0"),
+        ('[[candidate]]\nname = "a"\nprice = 1\ncores = inf\n', "cores is inf"),
+        ('[[candidate]]\nname = "a"\nprice = 1\ncores = -1\n', "cores is -1"),
+        (
+            '[[candidate]]\nname = "a"\nprice = 1\ncores = 1\nmemory_bytes = "8GHz"\n',
+            "memory_bytes: expected a size",
+        ),
+        (
+            '[[candidate]]\nname = "a"\nprice = 1\ncores = 1\n[candidate.devices.data]\n'
+            "read_bytes_per_second = 1\nwrite_bytes_per_second = 1\n",
+            "a device cannot be named 'data'",
+        ),
+        (
+            '[[candidate]]\nname = "a"\nprice = 1\ncores = 1\n[candidate.devices.x]\n'
+            'read_bytes_per_second = "1GB/s"\nwrite_bytes_per_second = 1\n',
+            "devices.x.read_bytes_per_second: expected a size",
+        ),
+        (
+            '[[candidate]]\nname = "a"\nprice = 1\ncores = 1\nroles = { data = ["y"] }\n'
+            "[candidate.devices.x]\n"
+            "read_bytes_per_second = 1\nwrite_bytes_per_second = 1\n",
+            "role data lies on device y, which is not described",
+        ),
+        ("[[candidate]]\n" * 100_000, "key candidate[0]"),
+    ],
+)
+def test_a_hostile_catalogue_gets_one_sentence(
+    mawl: Command, nano_run: Path, catalogue: str, said: str
+) -> None:
+    (mawl.directory / "hostile.toml").write_text(catalogue)
+    done = mawl("size", "hostile.toml", str(nano_run), "--within", "1", "--anyway")
+    assert done.returncode == 2 and not done.stdout, done.stdout
+    assert said in done.stderr and "hostile.toml" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_what_is_no_file_is_named(mawl: Command, nano_run: Path) -> None:
+    os.mkfifo(mawl.directory / "pipe.toml")
+    for name in ("none.toml", "pipe.toml", "."):
+        done = mawl("size", name, str(nano_run), "--within", "1", "--anyway")
+        assert done.returncode == 2 and f"{name}: cannot be read" in done.stderr, done.stderr

@@ -1,0 +1,192 @@
+"""The answer of ``mawl size`` over a small run that the model itself made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mawl.advice.judge import judged
+from mawl.analysis.view import StoredView
+from mawl.errors import UsageError
+from mawl.model.run import NodeFacts
+from mawl.simulation.activity import Calibration
+from mawl.simulation.forecast import base_of
+from mawl.simulation.scenario import run
+from mawl.store import open_run
+from mawl.whatif.folder import Label, write_folder
+from mawl.whatif.size.answer import size
+from mawl.whatif.size.asked import SizedRun, SizeQuestion
+from mawl.whatif.size.catalogue import load_catalogue
+from mawl.whatif.size.records import SizeAnswer, SizedCandidate
+from mawl.whatif.size.text import headline, markdown, render
+from tests.fakes.stored_run import facts
+from tests.simulation.scenes import demands, device, flow, plan, scenario, step, system
+
+SESSIONS = 6
+OWN = system(device(), cores=2)
+ASKED = SizeQuestion(sessions=None, most_slowdown=2.0, within_seconds=None, probability=0.5)
+
+SMALL = '[[candidate]]\nname = "small"\nprice = 10\ncores = 2\n'
+LARGE = '[[candidate]]\nname = "large"\nprice = 40\ncores = 8\n'
+HUGE = '[[candidate]]\nname = "huge"\nprice = 90\ncores = 32\n'
+DISK = (
+    '[[candidate]]\nname = "disk"\nprice = 5\ncores = 2\n[candidate.devices.slow]\n'
+    'read_bytes_per_second = "10MB"\nwrite_bytes_per_second = "10MB"\nlocal = true\n'
+)
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory) -> SizedRun:
+    """Six sessions of a job that mostly computes, on two cores: measured as three times slower than alone."""
+    folder = tmp_path_factory.mktemp("size") / "run"
+    names = [f"s{number}-1" for number in range(1, SESSIONS + 1)]
+    jobs = {name: [step(1.5, flow(20), blocked=0.1)] for name in names}
+    of = scenario(OWN, plan([[[name]] for name in names]), demands(jobs))
+    source = facts(nodes=[NodeFacts(name="node1", cores=2, core_basis="vCPU")], planned_jobs=[])
+    write_folder(folder, of, run(of, Calibration(OWN, 1.0)), Label(run_id="first", source=source))
+    view = StoredView(open_run(folder))
+    return SizedRun(
+        base=base_of(view, judged(view), OWN),
+        slowdown=3.0,
+        alone={job.program: 1.7 for job in view.jobs},
+        doubt=None,
+    )
+
+
+def sized(start: SizedRun, tmp_path: Path, *parts: str, question: SizeQuestion = ASKED) -> SizeAnswer:
+    file = tmp_path / "offers.toml"
+    file.write_text("".join(('currency = "EUR"\nperiod = "a month"\n', *parts)))
+    return size(start, question, load_catalogue(file))
+
+
+def named(answer: SizeAnswer, name: str) -> SizedCandidate:
+    return next(one for one in answer.candidates if one.name == name)
+
+
+def test_the_cheapest_that_carries_is_picked_and_stands_first(start: SizedRun, tmp_path: Path) -> None:
+    answer = sized(start, tmp_path, HUGE, SMALL, LARGE)
+    assert answer.pick == answer.forecast_pick == "large"
+    assert [one.name for one in answer.candidates] == ["large", "huge", "small"]
+    assert [one.carries for one in answer.candidates] == [True, True, False]
+    small = named(answer, "small")
+    assert small.figure == pytest.approx(3.0) and small.limit == "cores"
+    assert small.fits is not None and small.fits < SESSIONS
+    assert small.probability == 0.0 and small.error_basis == "lab beds"
+    large = named(answer, "large")
+    assert large.error_basis == "published systems" and large.forecasts == 7
+    assert large.fits is not None and large.fits >= SESSIONS and large.fits_safe is not None
+    assert large.fits_safe <= large.fits
+    assert "Pick: large (40 EUR a month)" in headline(answer)[0]
+
+
+def test_a_candidate_has_at_least_the_probability_if_it_has_the_sessions(
+    start: SizedRun, tmp_path: Path
+) -> None:
+    """The two views of one answer agree at every number of sessions."""
+    for sessions in (2, 5, 8, 14, 20):
+        question = SizeQuestion(sessions=sessions, most_slowdown=2.0, within_seconds=None, probability=0.5)
+        for one in sized(start, tmp_path, SMALL, LARGE, question=question).candidates:
+            assert one.probability is not None
+            assert (one.figure <= 2.0) is (one.fits is not None and sessions <= one.fits)
+            assert (one.probability >= 0.8) is (one.fits_safe is not None and sessions <= one.fits_safe)
+
+
+def test_slower_devices_with_the_runs_latency_are_forecast_slower(start: SizedRun, tmp_path: Path) -> None:
+    answer = sized(start, tmp_path, SMALL, DISK)
+    assert named(answer, "disk").figure > named(answer, "small").figure
+    assert any("latency of slow" in said for said in named(answer, "disk").taken)
+    assert any("devices are those of the run" in said for said in named(answer, "small").taken)
+
+
+def test_of_several_nodes_each_has_its_part_of_the_sessions(start: SizedRun, tmp_path: Path) -> None:
+    cluster = '[[candidate]]\nname = "three"\nprice = 30\ncores = 2\nnodes = 3\n'
+    answer = sized(start, tmp_path, SMALL, cluster)
+    three, small = named(answer, "three"), named(answer, "small")
+    assert small.fits is not None and three.fits == 3 * small.fits
+    assert three.figure < small.figure
+
+
+def test_the_upgrade_with_the_most_sessions_for_its_price_is_the_next_buy(
+    start: SizedRun, tmp_path: Path
+) -> None:
+    upgrades = (
+        '[[upgrade]]\nname = "dear cores"\nprice = 50\nset = { cores = 16 }\n'
+        '[[upgrade]]\nname = "cheap cores"\nprice = 5\nset = { cores = 12 }\n'
+        '[[upgrade]]\nname = "bandwidth"\nprice = 500\nset = { "disk.write" = "900MB" }\n'
+        '[[upgrade]]\nname = "elsewhere"\nprice = 1\nset = { "array.read" = "9GB" }\n'
+        '[[upgrade]]\nname = "for huge"\nprice = 1\nset = { cores = 64 }\ncandidates = ["huge"]\n'
+    )
+    middle = LARGE.replace("large", "middle").replace("cores = 8", "cores = 4")
+    answer = sized(start, tmp_path, middle, HUGE, upgrades)
+    assert answer.upgraded == answer.pick == "middle"
+    assert answer.upgrades[0].name == "cheap cores"
+    found = {one.name: one for one in answer.upgrades}
+    assert "for huge" not in found
+    cheap, dear = found["cheap cores"], found["dear cores"]
+    assert cheap.gained_sessions is not None and dear.gained_sessions is not None
+    assert dear.gained_sessions >= cheap.gained_sessions > 0
+    assert cheap.gained_sessions_per_price == pytest.approx(cheap.gained_sessions / 5)
+    assert found["elsewhere"].reason == "middle has no device array, only disk"
+    assert "buy cheap cores" in render(answer)
+
+
+def test_too_little_memory_does_not_carry_however_fast(start: SizedRun, tmp_path: Path) -> None:
+    tiny = '[[candidate]]\nname = "tiny"\nprice = 1\ncores = 64\nmemory_bytes = 4096\n'
+    answer = sized(start, tmp_path, LARGE, tiny)
+    one = named(answer, "tiny")
+    if one.memory_bytes is None:
+        assert any("does not show what its jobs need" in said for said in one.reasons)
+    else:
+        assert one.limit == "memory" and one.carries is False and one.fits is None
+        assert answer.pick == answer.rule_pick == "large"
+
+
+def test_a_window_bounds_the_elapsed_time(start: SizedRun, tmp_path: Path) -> None:
+    elapsed = start.base.elapsed_seconds or 0.0
+    question = SizeQuestion(sessions=None, most_slowdown=2.0, within_seconds=elapsed / 2.0, probability=0.5)
+    answer = sized(start, tmp_path, SMALL, LARGE, question=question)
+    assert answer.bounded == "elapsed_seconds" and answer.measured == pytest.approx(elapsed)
+    assert named(answer, "small").figure == pytest.approx(elapsed)
+    assert answer.forecast_pick == "large" and named(answer, "large").figure <= elapsed / 2.0
+    due = replace(start, window_seconds=elapsed / 2.0)
+    assert sized(due, tmp_path, SMALL, LARGE).bound == elapsed / 2.0
+
+
+def test_a_run_of_which_nothing_is_probed_has_forecasts_but_no_probability(
+    start: SizedRun, tmp_path: Path
+) -> None:
+    unknown = replace(start, base=replace(start.base, described=False))
+    answer = sized(unknown, tmp_path, SMALL, LARGE)
+    large = named(answer, "large")
+    assert answer.pick is None and answer.forecast_pick == "large"
+    assert large.carries is None and large.probability is None and large.fits is not None
+    assert any("probe them" in said for said in large.reasons)
+    assert "By the forecast alone large" in headline(answer)[0]
+
+
+def test_a_run_with_other_work_on_its_devices_has_no_probability(start: SizedRun, tmp_path: Path) -> None:
+    answer = sized(replace(start, doubt="others moved half of the bytes"), tmp_path, SMALL)
+    assert named(answer, "small").reasons[0] == "others moved half of the bytes"
+
+
+def test_without_times_alone_there_is_no_slowdown(start: SizedRun, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="slowdown of its jobs is not known"):
+        sized(replace(start, slowdown=None), tmp_path, SMALL)
+
+
+def test_where_the_error_is_that_of_papers_the_rule_stands_beside(start: SizedRun, tmp_path: Path) -> None:
+    answer = sized(start, tmp_path, SMALL, LARGE)
+    assert any("not nearer than the roofline" in said for said in answer.remarks)
+    assert named(answer, "small").rule_figure == pytest.approx(3.0)
+    assert named(answer, "small").rule_fits == 4  # 0.5 a session
+    # Nine CPU seconds on two cores take 4.5 s; on eight the disk takes longer: 120 MB at 100 MB/s, 1.2 s.
+    assert named(answer, "large").rule_figure == 1.0  # not 0.8: no slowdown is below 1
+    assert named(answer, "large").rule_fits == pytest.approx(2.0 / (3.0 * 1.2 / 4.5 / 6.0), abs=1)
+
+
+def test_names_of_a_catalogue_are_plain_text_wherever_they_are_shown(start: SizedRun, tmp_path: Path) -> None:
+    hostile = '[[candidate]]\nname = "\\u001b[31m<script>|x"\nprice = 1\ncores = 8\n'
+    answer = sized(start, tmp_path, hostile)
+    assert "\x1b" not in render(answer) and "<script>" not in markdown(answer)

@@ -1,0 +1,89 @@
+"""Random catalogues over the arms of lab beds that were really run: is the pick the one that the runs pick?
+
+The arms, their forecasts and their measured times are those of docs/reference/forecasts.md.  A catalogue has
+the arms of one campaign with made-up prices; a bound of their time is drawn.  The truth is the cheapest arm
+whose measured time is within it.  The errors that give the probability leave out all campaigns of that bed.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from mawl.simulation.measured_errors import measured_ratios, probability_within
+
+PAGE = Path(__file__).parents[3] / "docs/reference/forecasts.md"
+UNITS = {"h": 3600.0, "min": 60.0, "s": 1.0}
+CATALOGUES = 2000
+
+
+class Arm(NamedTuple):
+    """Seconds, summed over the arm's jobs."""
+
+    forecast: float
+    measured: float
+    calibrates: bool
+
+
+def seconds_of(text: str) -> float:
+    words = text.split()
+    return sum(float(number) * UNITS[unit] for number, unit in zip(words[::2], words[1::2], strict=True))
+
+
+@pytest.fixture(scope="module")
+def campaigns() -> dict[str, dict[str, Arm]]:
+    found: dict[str, dict[str, Arm]] = defaultdict(dict)
+    for line in PAGE.read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 6 and cells[2] == "time.real_time_seconds":
+            found[cells[0]][cells[1]] = Arm(
+                seconds_of(cells[3]), seconds_of(cells[4]), "(calibrates)" in cells[1]
+            )
+    assert len(found) == 12 and sum(map(len, found.values())) == 32
+    return found
+
+
+def shares(campaigns: dict[str, dict[str, Arm]], probability: float) -> tuple[float, float, float]:
+    """Of all catalogues: the truth's pick or within 5 % of its cost; too slow an arm; a dearer one."""
+    draw = random.Random(29)
+    right = slow = dear = 0
+    for _ in range(CATALOGUES):
+        name = draw.choice(list(campaigns))
+        arms = campaigns[name]
+        others = [
+            arm.forecast / arm.measured - 1.0
+            for other, of in campaigns.items()
+            for arm in of.values()
+            if other.split()[0] != name.split()[0] and not arm.calibrates
+        ]
+        ratios = measured_ratios(others)
+        price = {arm: draw.uniform(500.0, 5000.0) for arm in arms}
+        times = [arm.measured for arm in arms.values()]
+        bound = draw.uniform(min(times), 1.2 * max(times))
+        truth = min((arm for arm in arms if arms[arm].measured <= bound), key=price.__getitem__)
+        likely = [arm for arm in arms if probability_within(arms[arm].forecast, bound, ratios) >= probability]
+        pick = min(likely, key=price.__getitem__, default=None)
+        if pick is not None and arms[pick].measured > bound:
+            slow += 1
+        elif pick is not None and price[pick] <= 1.05 * price[truth]:
+            right += 1
+        else:
+            dear += 1
+    return right / CATALOGUES, slow / CATALOGUES, dear / CATALOGUES
+
+
+def test_the_pick_is_that_of_the_measured_arms_in_nine_of_ten(
+    campaigns: dict[str, dict[str, Arm]],
+) -> None:
+    right, slow, dear = shares(campaigns, 0.5)
+    assert right >= 0.90
+    assert slow <= 0.05 and dear <= 0.05
+
+
+def test_a_safe_pick_is_seldom_too_slow(campaigns: dict[str, dict[str, Arm]]) -> None:
+    right, slow, _ = shares(campaigns, 0.8)
+    assert slow <= 0.01 and right >= 0.75
