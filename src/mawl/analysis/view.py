@@ -35,7 +35,8 @@ class RunView:
     them is not known, by its path in the summary.  ``probe`` is what the storage can do, or why that cannot
     be read; ``moved`` what the devices of the roles moved, where that is known without samples; ``arrays``
     what storage arrays did, or why that cannot be read.  ``stride`` is that of the
-    :class:`~mawl.store.Run`: how many samples stand behind each.
+    :class:`~mawl.store.Run`: how many samples stand behind each.  ``called`` is the name by which commands
+    find the run: its id, or a path.
     """
 
     def __init__(
@@ -51,10 +52,12 @@ class RunView:
         moved: DeviceBytes | None = None,
         arrays: ArrayStatistics | str | None = None,
         stride: int = 1,
+        called: str | None = None,
     ) -> None:
         self.facts, self.jobs, self.samples = facts, list(jobs), samples
         self.rows, self.damage = dict(rows or {}), dict(damage or {})
         self.probe, self.moved, self.arrays, self.stride = probe, moved, arrays, stride
+        self.called = facts.run_id if called is None else called
         self._events = events
 
     @property
@@ -137,7 +140,7 @@ class RunView:
 class StoredView(RunView):
     """The view of a run folder: ``run`` has its tables."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, *, called: str | None = None) -> None:
         rows, damage = _rows(run)
         super().__init__(
             run.facts,
@@ -148,6 +151,7 @@ class StoredView(RunView):
             probe=_probe(run),
             arrays=_arrays(run),
             stride=run.stride,
+            called=called,
         )
         self.run = run
 

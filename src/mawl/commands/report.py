@@ -195,7 +195,8 @@ def _all_tables(stored: Run, bounds: CapacityBounds, output: str | None) -> int:
 def _report(stored: Run, bounds: CapacityBounds, arguments: argparse.Namespace, style: Style) -> str:
     if arguments.format == "saslog":
         return saslog.render(stored, arguments.job)
-    view = StoredView(stored)
+    # A page is read anywhere and names the run by its id; what is read here, as it is found from here.
+    view = StoredView(stored, called=None if arguments.format == "html" else called(stored))
     if arguments.format == "csv":
         return csv.render(view, judged(view, bounds), arguments.table or "summary") + "\n"
     if arguments.format != "text":
@@ -214,8 +215,11 @@ def _probed(stored: Run, bounds: CapacityBounds) -> str:
 
 def screen_of(view: StoredView, summary: Judged, style: Style = PLAIN) -> str:
     """The one screen of a stored run and its judged summary."""
-    stored = view.run
-    runs = settings().runs(None)
-    found_by_id = stored.path.name == stored.facts.run_id and lies_in(stored.path, runs)
-    name = stored.facts.run_id if found_by_id else shlex.quote(named(stored.path))
-    return screen.render(view, summary, outline(view), style, printable(name))
+    return screen.render(view, summary, outline(view), style, printable(shlex.quote(called(view.run))))
+
+
+def called(stored: Run) -> str:
+    """How a command finds a run from here: by its id, or by the path of a folder that lies elsewhere."""
+    run_id = stored.facts.run_id
+    found_by_id = stored.path.name == run_id and lies_in(stored.path, settings().runs(None))
+    return run_id if found_by_id else named(stored.path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -52,6 +53,31 @@ def test_a_night_with_a_failed_job_is_passed_over(tmp_path: Path) -> None:
     assert "--night 2026-10-07T" in summary["capacity"]["next_step"]
     page = report.render(StoredView(run), judge_all(StoredView(run)))
     assert "derive run --night 2026-10-07T" in page
+
+
+def test_a_run_elsewhere_is_named_by_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = write(tmp_path / "logs", a=log(TEN, 600))
+    here, elsewhere = tmp_path / "here", tmp_path / "else where" / "night"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    elsewhere.parent.mkdir()
+    assert main(["import", str(logs), "--output", str(elsewhere)]) == 0
+    assert main(["import", str(logs), "--output", "runs/own"]) == 0
+    capsys.readouterr()
+    for given, named in ((str(elsewhere), str(elsewhere)), ("runs/own", "own")):
+        assert main(["report", given, "--format", "json"]) == 0
+        command = json.loads(capsys.readouterr().out)["capacity"]["next_step"].partition(COMMAND)[2]
+        assert shlex.split(command)[:2] == ["derive", named]
+        assert main([*shlex.split(command)[:-1], str(tmp_path / f"derived-{given[-3:]}")]) == 0
+        capsys.readouterr()
+        assert main(["report", given]) == 0
+        shown = "".join(capsys.readouterr().out.split())  # long paths are broken over lines
+        assert f"mawlderive{shlex.quote(named)}".replace(" ", "") in shown
+        assert main(["report", given, "--format", "html", "--output", str(tmp_path / "page.html")]) == 0
+        page = (tmp_path / "page.html").read_text()
+        assert str(tmp_path) not in page.partition("<script")[0], "a page is read anywhere"
 
 
 def test_a_period_that_only_a_recording_has_is_not_derived(tmp_path: Path) -> None:

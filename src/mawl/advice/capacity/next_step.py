@@ -52,7 +52,7 @@ def _derived(reading: RunView) -> str:
     """The load of the imported logs as a workload; of several periods that of one."""
     if not reading.jobs:
         return "import the logs of the jobs, too: recordings alone have no jobs"
-    command, logs = ["mawl", "derive", reading.facts.run_id], "these logs"
+    command, logs = ["mawl", "derive", reading.called], "these logs"
     if (period := _period_to_derive(reading)) is not None:
         # Derive takes times without a zone as those of --timezone, whose default is UTC.
         start, end = (datetime.fromtimestamp(at, UTC) for at in (period[0], period[1] + 60))
