@@ -29,6 +29,7 @@ ROWS = (
     "compare",
     "report",
     "library",
+    "publish",
     "compressibility",
     "saslog",
     "derive",
