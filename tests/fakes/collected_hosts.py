@@ -110,6 +110,11 @@ def smt(threads: str) -> str:
 
 def server(folder: Path, values: Values = "recommended", *, hybrid: bool = False) -> Path:
     """The virtual I/O server of :func:`client`: fcs0 carries XIV, fcs1 FlashSystem."""
+    return write(folder, "vios1", "vios", server_files(values, hybrid=hybrid))
+
+
+def server_files(values: Values, *, hybrid: bool) -> list[tuple[str, str]]:
+    """Command and output of each file of the virtual I/O server."""
     kinds = {"0": "XIV", "1": "FlashSystem"} if hybrid else {"0": ""}
     maps, files = [], [("lsdev -C -F 'name parent'", "\n".join(f"fscsi{n} fcs{n}" for n in kinds))]
     for number, kind in kinds.items():
@@ -121,8 +126,7 @@ def server(folder: Path, values: Values = "recommended", *, hybrid: bool = False
             f"VFC client name:fcs{number}            VFC client DRC:U8284.22A\n"
         )
     root = attributes(held("aix-fibre-channel", values, "root disk"))
-    files += [("ioscli lsmap -all -npiv", "\n".join(maps)), ("lsattr -El hdisk0", root)]
-    return write(folder, "vios1", "vios", files)
+    return [*files, ("ioscli lsmap -all -npiv", "\n".join(maps)), ("lsattr -El hdisk0", root)]
 
 
 def scale_files(values: Values, hybrid: bool) -> list[tuple[str, str]]:

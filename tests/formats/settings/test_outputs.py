@@ -134,7 +134,18 @@ def foreign_words(text: str, chance: random.Random) -> str:
 DAMAGE: tuple[Callable[[str, random.Random], str], ...] = (
     cut, line_gone, line_twice, no_blanks_at_the_start, one_blank, tabs, noise, message,
 )  # fmt: skip
-COUNTS = ("paths", "paths_enabled", "paths_usable", "disks", "every", "threads", "parents", "names", "policy")
+COUNTS = (
+    "paths",
+    "paths_enabled",
+    "paths_usable",
+    "disks",
+    "every",
+    "threads",
+    "parents",
+    "names",
+    "policy",
+    "vfchosts",
+)
 """Figures over all lines: a file with its end that lacks a line in the middle has another number."""
 
 

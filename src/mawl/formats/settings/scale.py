@@ -114,6 +114,7 @@ def read_file_systems(output: Output, told: Told) -> None:
         head, match, other = _OF.fullmatch(line), _ATTRIBUTE.fullmatch(line), _OTHER_POOLS.fullmatch(line)
         if head:
             device, last = head["device"], None
+            told.name("mmlsfs", device)
         elif match and device != "all":
             last = _FLAGS.get(match["flag"])
             if last is not None:

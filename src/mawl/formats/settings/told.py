@@ -68,6 +68,11 @@ class Told:
         """Note a value that a machine has once."""
         self.put(family, MACHINE, figure, value)
 
+    def name(self, family: str, subject: str) -> None:
+        """Note that there is such a subject, also if nothing more is known of it."""
+        if _NAME.fullmatch(subject):
+            self.families.setdefault(family, {}).setdefault(subject, {})
+
     def subjects(self, family: str) -> dict[str, Figures]:
         """Subject to figures of a family; empty if no output has the family."""
         return self.families.get(family, {})

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mawl.formats.settings.told import Output, Told
+from mawl.formats.settings.told import NOT_WHOLE, STRANGE_LINE, Output, Told
+from mawl.model.inventory_metrics import MACHINE
 
 _HOST = re.compile(
     r"(?P<host>vfchost[0-9]{1,5})\s+(?P<place>U\S{5,60})\s+(?P<id>[0-9]{1,6})(?:\s+(?P<client>\S{1,60}))?(?:\s+\S+)?\s*"
@@ -18,11 +19,28 @@ _CLIENT = re.compile(r"VFC client name:(?P<adapter>fcs[0-9]{1,5})(?:\s.*)?")
 _SERVER = re.compile(r"(?P<host>vhost[0-9]{1,5})\s+(?P<place>U\S{5,60})\s+(?P<id>0x[0-9a-fA-F]{8})\s*")
 
 
+_HEADS = ("Name ", "---", "Status:", "FC name:", "Ports logged in:", "Flags:", "VFC client name:")
+
+
 def read_maps(output: Output, told: Told) -> None:
-    """Virtual adapter to the adapter behind it and the partition's own name for it (``-npiv``)."""
+    """Virtual adapter to the adapter behind it and the partition's own name for it (``-npiv``).
+
+    ``vfchosts`` is the number of these virtual adapters.
+    """
+    hosts = 0
     for host, figures in _mapped(output.lines):
+        hosts += host.startswith("vfchost")
         for name, value in figures.items():
             told.put("lsmap", host, name, value)
+    if "-npiv" not in output.command:
+        return
+    strange = any(
+        line.strip() and not line.startswith(_HEADS) and not _HOST.fullmatch(line) for line in output.lines
+    )
+    if strange or not output.whole:
+        told.lack("lsmap", MACHINE, "vfchosts", STRANGE_LINE if output.whole else NOT_WHOLE)
+    else:
+        told.machine("lsmap", "vfchosts", hosts)
 
 
 def _mapped(lines: tuple[str, ...]) -> Iterator[tuple[str, dict[str, str]]]:

@@ -31,9 +31,13 @@ def join(nodes: Mapping[str, Told], servers: Iterable[str], storages: Mapping[st
             _file_systems(told)
     for name in at_server:
         _physical_adapters(nodes[name], nodes)
-    for name, told in nodes.items():
+    for told in nodes.values():
         _say(told, storages, ON_STORAGE)
-        layout = _layout(told)
+    layouts = {name: _layout(told) for name, told in nodes.items()}
+    for name, told in nodes.items():
+        layout = layouts[name]
+        if layout is None and name in at_server:
+            layout = _layout_of_clients(told, nodes, layouts)
         for family in ("hdisk", "fcs", "fscsi"):
             for subject in told.subjects(family):
                 told.put(family, subject, "partition", SERVER if name in at_server else CLIENT)
@@ -86,10 +90,7 @@ def _file_systems(told: Told) -> None:
 
 def _physical_adapters(server: Told, nodes: Mapping[str, Told]) -> None:
     """Storage of an adapter of a virtual I/O server: that of the partitions' adapters that it carries."""
-    by_name: dict[str, Told] = {}
-    for node, told in nodes.items():
-        own = told.subjects("lparstat").get(MACHINE, {}).get("Partition Name")
-        by_name[str(own or node)] = told
+    by_name = {partition: nodes[node] for partition, node in _partitions(nodes).items()}
     kinds: dict[str, set[Value]] = {}
     for figures in server.subjects("lsmap").values():
         adapter, client = figures.get("adapter"), by_name.get(str(figures.get("client")))
@@ -104,6 +105,27 @@ def _physical_adapters(server: Told, nodes: Mapping[str, Told]) -> None:
             for family, name in (("fcs", adapter), *(("fscsi", device) for device in above)):
                 if name in server.subjects(family):
                     server.put(family, name, "storage", next(iter(found)))
+
+
+def _partitions(nodes: Mapping[str, Told]) -> dict[str, str]:
+    """Name of a partition, as its virtual I/O server has it, to its node."""
+    own = {node: told.subjects("lparstat").get(MACHINE, {}) for node, told in nodes.items()}
+    return {str(held.get("Partition Name") or node): node for node, held in own.items()}
+
+
+def _layout_of_clients(
+    server: Told, nodes: Mapping[str, Told], layouts: Mapping[str, str | None]
+) -> str | None:
+    """The layout of the partitions of a virtual I/O server, where all of them are known and have the same."""
+    maps = dict(server.subjects("lsmap"))
+    number = maps.pop(MACHINE, {}).get("vfchosts")
+    hosts = [figures for name, figures in maps.items() if name.startswith("vfchost")]
+    if not hosts or number != len(hosts):
+        return None
+    partitions = _partitions(nodes)
+    used = [one for one in hosts if one.get("adapter") or one.get("client")]
+    found = {layouts.get(partitions.get(str(one.get("client")), "")) for one in used}
+    return found.pop() if len(found) == 1 and all(one.get("adapter") for one in used) else None
 
 
 def _layout(told: Told) -> str | None:
