@@ -7,7 +7,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).parents[1] / "formats/settings"
-NO_VALUE = ("not the same for all nodes", "printed with two values")
+NO_VALUE = (
+    "not the same for all nodes",
+    "printed with two values",
+    "set only for ",
+    "multipath did not check",
+)
 """Truth of a figure that an output gives no one value of: how the reason begins."""
 
 Fact = tuple[str, str, str]

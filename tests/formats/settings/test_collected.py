@@ -8,6 +8,7 @@ import pytest
 
 from mawl.formats.settings.cksum import check_sum, rows
 from mawl.formats.settings.collected import Section, UnreadOutput, sections
+from mawl.formats.settings.told import IGNORED
 from tests import needs
 from tests.fakes.command_outputs import collected
 
@@ -76,7 +77,7 @@ def test_what_no_one_can_tell_is_not_guessed(text: str, reason: str) -> None:
 
 def test_lines_with_control_characters_are_not_believed() -> None:
     part = only("x.txt", collected("h", "aix", "vmo -a", "maxfree = 10\x0088\nminfree = 960"))
-    assert isinstance(part, Section) and part.lines == ("minfree = 960",) and not part.whole
+    assert isinstance(part, Section) and part.lines == (IGNORED, "minfree = 960") and not part.whole
 
 
 @pytest.mark.parametrize("content", [b"", b"a", b"vmo\n" * 3000, bytes(range(256)) * 7])
@@ -90,4 +91,4 @@ def test_the_check_sum_is_that_of_the_program(content: bytes) -> None:
 def test_a_line_without_end_is_not_believed_and_costs_no_time() -> None:
     lines = ["maxfree = 1088", " " * 10**6 + "maxfree = 1", "a" * 10**6]
     part = only("x.txt", collected("h", "aix", "vmo -a", "\n".join(lines)))
-    assert isinstance(part, Section) and part.lines == ("maxfree = 1088",) and not part.whole
+    assert isinstance(part, Section) and part.lines == ("maxfree = 1088", IGNORED, IGNORED) and not part.whole

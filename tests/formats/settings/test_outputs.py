@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,15 @@ from tests.fakes.command_outputs import NO_VALUE, Fact, Made, collected, outputs
 
 OUTPUTS = outputs()
 MOST_CASES = 60
+ASKED = (
+    "vmo", "ioo", "no", "schedo", "raso", "ulimit", "smtctl", "lparstat -i", "mount", "lspath",
+    "lsattr hdisk", "lsattr fcs", "lsattr fscsi", "lsattr en", "lsattr sys", "lsdev -C",
+    "lsmap -all", "lsmap -all -npiv",
+    "mmlsconfig", "mmlsfs", "mmdiag --config", "mmlsdisk", "mmlsnsd -m",
+    "sysctl -a", "sysfiles", "lsblk", "multipath -ll", "udevadm", "tuned-adm", "numactl", "ppc64_cpu", "df",
+    "ethtool e.*", "ethtool -g", "ethtool -k", "ulimit -H?n", "ulimit -a",
+)  # fmt: skip
+"""Commands with their options, and the kind of device."""
 
 
 def read(name: str, content: bytes) -> tuple[dict[Fact, Any], dict[str, str]]:
@@ -51,15 +61,20 @@ def test_an_output_says_what_it_says_and_nothing_else(made: Made) -> None:
             assert missing[".".join(fact)].startswith(value)
 
 
-def test_every_command_is_there_in_two_versions() -> None:
-    seen = [made.command.split()[0] for made in OUTPUTS]
-    once = {
-        "lsdev",
-        "lsmap",
-        "mmlsnsd",
-    }  # by their two forms, as the two lsmap, or one layout in all versions
-    for command in {*READERS, "mount", "ulimit"} - once:
-        assert seen.count(command) >= 2 or command in ("schedo", "raso"), command
+@pytest.mark.parametrize("asked", ASKED)
+def test_every_command_is_there_in_two_versions(asked: str) -> None:
+    words = asked.split()
+    found = [made.name for made in OUTPUTS if made.command.split()[0] == words[0] and fits(made, words[1:])]
+    assert len(found) >= 2, found
+
+
+def fits(made: Made, words: list[str]) -> bool:
+    """Whether a command has these options, and a device of this kind."""
+    return all(any(re.fullmatch(f"{word}[0-9]*", one) for one in made.command.split()) for word in words)
+
+
+def test_every_reader_is_among_them() -> None:
+    assert {asked.split()[0] for asked in ASKED} == {*READERS, "mount", "ulimit"}
 
 
 @pytest.mark.parametrize("made", OUTPUTS, ids=lambda made: made.name)

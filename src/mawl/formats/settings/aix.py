@@ -7,7 +7,6 @@ lsattr (``-E -l``), ulimit, smtctl, lparstat (``-i``), lspath, mount.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from mawl.formats.settings.told import NOT_WHOLE, STRANGE_LINE, Output, Told
@@ -52,18 +51,34 @@ def _line(lines: Sequence[str], place: int) -> str:
 def attributes(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Attribute and value of ``lsattr -El DEVICE``.
 
-    An attribute may have no value, and the word after it is then one of the description: values are
-    those of the column where most lines have theirs, and of one or two lines those with blanks after them.
+    Many attributes have no value, and the word after them is then the first of the description.  So both
+    columns must be seen: that of the values, and that of the descriptions, where lines without a value go
+    on and values end.  A value with more blanks after it than one, before a description and True or False,
+    shows them; most lines must have them.
     """
-    matches = [match for line in lines if (match := _ATTRIBUTE.fullmatch(line.rstrip()))]
-    columns = Counter(match.start("value") for match in matches)
-    if not columns:
+    rows = [match for line in lines if (match := _ATTRIBUTE.fullmatch(line.rstrip()))]
+    starts = [_columns(row) for row in rows]
+    shown = {
+        columns
+        for row, columns in zip(rows, starts, strict=True)
+        if columns[1] - row.end("value") > 1 and len(row.string[columns[1] :].split()) > 1
+    }
+
+    def having(columns: tuple[int, int]) -> int:
+        return sum(start == columns or start[0] == columns[1] for start in starts)
+
+    held = max(shown, key=having, default=None)
+    if held is None or 2 * having(held) <= len(rows):
         return
-    column, count = columns.most_common(1)[0]
-    for match in matches if 2 * count > len(matches) else ():
-        padded = match.string[match.end("value") :][:2] in ("", "  ")
-        if match.start("value") == column and (count > 2 or padded):
-            yield match["name"], match["value"]
+    for row, columns in zip(rows, starts, strict=True):
+        if columns == held:
+            yield row["name"], row["value"]
+
+
+def _columns(row: re.Match[str]) -> tuple[int, int]:
+    """Where the word after the name begins, and the word after that one (or where the line ends)."""
+    rest = row.string[row.end("value") :]
+    return row.start("value"), len(row.string) - len(rest.lstrip())
 
 
 def limits(lines: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mawl.formats.decoding import byte_chunks, text_of
 from mawl.formats.settings.commands import command_in, command_named, words_of
-from mawl.formats.settings.told import Output
+from mawl.formats.settings.told import IGNORED, Output
 
 PLATFORMS = ("aix", "linux", "scale", "vios")
 MOST_LINES = 200_000
@@ -67,6 +67,11 @@ def _credible(line: str) -> bool:
     return len(line) <= LONGEST_LINE and not _CONTROLS.search(line)
 
 
+def _believed(lines: Sequence[str]) -> tuple[str, ...]:
+    """The lines, with a mark for each that is ignored: it may be a heading of those below it."""
+    return tuple(line if _credible(line) else IGNORED for line in lines)
+
+
 def _marked(name: str, lines: list[str]) -> Section | UnreadOutput:
     head = _BEGIN.fullmatch(lines[0])
     assert head is not None
@@ -74,7 +79,7 @@ def _marked(name: str, lines: list[str]) -> Section | UnreadOutput:
     last = _END.fullmatch(lines[ends[0]]) if ends else None
     status = int(last["status"]) if last else None
     command, body = words_of(head["command"]), lines[1 : ends[0] if ends else len(lines)]
-    printed = tuple(filter(_credible, body))
+    printed = _believed(body)
     if status == NOT_FOUND or not command:
         return UnreadOutput(
             command=command,
@@ -86,7 +91,7 @@ def _marked(name: str, lines: list[str]) -> Section | UnreadOutput:
     return Section(
         command=command,
         lines=printed,
-        whole=status == 0 and len(printed) == len(body),
+        whole=status == 0 and IGNORED not in printed,
         file=name,
         node=head["node"],
         platform=head["platform"],
@@ -102,7 +107,7 @@ def _unmarked(name: str, lines: list[str]) -> Section | UnreadOutput:
         return UnreadOutput(command=(), lines=(), whole=False, file=name, reason=reason or "empty")
     return Section(
         command=command,
-        lines=tuple(filter(_credible, lines)),
+        lines=_believed(lines),
         whole=False,
         file=name,
         node=None,

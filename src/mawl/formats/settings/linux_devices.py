@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from mawl.formats.settings.linux import NOT_DISKS
-from mawl.formats.settings.told import NOT_WHOLE, STRANGE_LINE, Output, Told
+from mawl.formats.settings.told import IGNORED, NOT_WHOLE, STRANGE_LINE, Output, Told
 
 MEGABIT = 10**6
 FAST_BITS_PER_SECOND = 10**10
@@ -68,7 +68,10 @@ def read_multipath(output: Output, told: Told) -> None:
         if len(policies.get(name, ())) == 1:
             told.put("multipath", name, "policy", next(iter(policies[name])))
         told.put("multipath", name, "paths", len(paths))
-        told.put("multipath", name, "paths_usable", paths.count("active ready"))
+        if any(path.endswith(" undef") for path in paths):
+            told.lack("multipath", name, "paths_usable", "multipath did not check one of the paths")
+        else:
+            told.put("multipath", name, "paths_usable", paths.count("active ready"))
 
 
 _SPEED = re.compile(r"\s+Speed: ([0-9]{2,7})Mb/s\s*")
@@ -88,20 +91,22 @@ def read_ethtool(output: Output, told: Told) -> None:
     device = output.command[-1] if len(output.command) > 1 else ""
     if not device or device.startswith("-"):
         return
-    most = True
+    most: bool | None = None
     for line in output.lines:
         speed, duplex, ring, feature = (
             pattern.fullmatch(line) for pattern in (_SPEED, _DUPLEX, _RING, _FEATURE)
         )
         if line.startswith(("Pre-set maximums", "Current hardware settings")):
             most = line.startswith("Pre-set")
+        elif line == IGNORED or line.endswith(":"):
+            most = None
         if speed:
             bits = int(speed[1]) * MEGABIT
             told.put("network", device, "speed_bits_per_second", bits)
             told.put("network", device, "fast", bits >= FAST_BITS_PER_SECOND)
         elif duplex:
             told.put("network", device, "duplex", duplex[1].lower())
-        elif ring and "-g" in output.command:
+        elif ring and "-g" in output.command and most is not None:
             way = "receive" if ring[1] == "RX" else "transmit"
             told.put("network", device, f"{way}_ring{'_most' if most else ''}", int(ring[2]))
         elif feature and feature["name"] in _OFFLOADS:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from mawl.formats.settings.aix import number
-from mawl.formats.settings.told import NOT_WHOLE, STRANGE_LINE, Output, Told
+from mawl.formats.settings.told import CONTRADICTED, IGNORED, NOT_WHOLE, STRANGE_LINE, Output, Told
 from mawl.model.inventory_metrics import MACHINE
 
 _NAME = r"(?P<name>[A-Za-z][\w-]{1,63})"
@@ -29,7 +29,10 @@ def read_configuration(output: Output, told: Told) -> None:
         found.setdefault(name, {})[nodes] = value
     for name, by_nodes in found.items():
         values = {_form(name, value) for value in by_nodes.values()}
-        if len(values) == 1:
+        if "all nodes" not in by_nodes:
+            reason = f"set only for {', '.join(by_nodes)}; mmdiag --config says what a node runs with"
+            told.lack("mmlsconfig", MACHINE, name, reason[:300])
+        elif len(values) == 1:
             told.machine("mmlsconfig", name, values.pop())
         else:
             parts = ", ".join(f"{value} for {nodes}" for nodes, value in by_nodes.items())
@@ -43,6 +46,8 @@ def _configured(lines: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
         section, match = _SECTION.fullmatch(line), _SET.fullmatch(line)
         if section:
             nodes = "all nodes" if section["nodes"] == "common" else section["nodes"]
+        elif line == IGNORED or (not match and {"[", "]"} & {*line}):
+            nodes = "nodes that the file does not show"
         elif line.startswith("File systems in cluster"):
             return
         elif match and match["value"] not in ("(undefined)", "---"):
@@ -85,7 +90,7 @@ _FLAGS = {"-B": "block_bytes", "-f": "subblock_bytes", "-j": "allocation", "-i":
 
 
 _FIELD = re.compile(
-    r"mmlsfs::\d{1,3}:\d{1,3}:[^:]*:[^:]*:(?P<device>[\w.-]{1,100}):(?P<field>[\w-]{1,80}):(?P<value>[^:]{1,200}):.*"
+    r"mmlsfs::\d{1,3}:\d{1,3}:[^:]*:[^:]*:(?P<device>[\w.-]{1,100}):(?P<field>[\w-]{1,80}):(?P<value>[^:]{1,200}):(?P<pool>[^:]*):.*"
 )
 _FIELDS = {
     "blockSize": "block_bytes",
@@ -107,7 +112,8 @@ def read_file_systems(output: Output, told: Told) -> None:
         if figure == "allocation":
             told.put("mmlsfs", field["device"], figure, text)
         elif figure is not None:
-            told.put("mmlsfs", field["device"], figure, int(text) if text.isdecimal() else None)
+            size = int(text) if text.isdecimal() else None
+            _put_size(told, field["device"], figure, size, field["pool"].partition(" ")[0])
     device = next((word.removeprefix("/dev/") for word in output.command[1:] if word[:1] != "-"), "all")
     last = None
     for line in output.lines:
@@ -115,13 +121,36 @@ def read_file_systems(output: Output, told: Told) -> None:
         if head:
             device, last = head["device"], None
             told.name("mmlsfs", device)
+        elif line.strip() and not line.startswith((" ", "flag ", "---", "===")):
+            device, last = "all", None
         elif match and device != "all":
             last = _FLAGS.get(match["flag"])
-            if last is not None:
-                whole = int(match["value"]) if match["value"].isdecimal() else None
-                told.put("mmlsfs", device, last, match["value"] if last == "allocation" else whole)
+            whole = int(match["value"]) if match["value"].isdecimal() else None
+            if last == "allocation":
+                told.put("mmlsfs", device, last, match["value"])
+            elif last is not None:
+                _put_size(told, device, last, whole, "system" if "(system pool)" in line else "")
         elif other and last is not None and device != "all":
-            told.put("mmlsfs", device, last, int(other["value"]))
+            _put_size(told, device, last, int(other["value"]), "other")
+
+
+def _put_size(told: Told, device: str, figure: str, size: int | None, pool: str = "") -> None:
+    """A size of a file system; that of one ``pool`` (system, other) counts if both have the same."""
+    path = f"mmlsfs.{device}.{figure}"
+    system = told.missing.get(path, "")
+    if not pool:
+        told.put("mmlsfs", device, figure, size)
+    elif pool == "system":
+        told.lack("mmlsfs", device, figure, f"{_SYSTEM_POOL}: {size}")
+    elif system == f"{_SYSTEM_POOL}: {size}":
+        told.put("mmlsfs", device, figure, size)
+    elif system.startswith(_SYSTEM_POOL):
+        told.missing[path] = f"{CONTRADICTED}: {system.rpartition(' ')[2]} and {size}"
+    else:
+        told.lack("mmlsfs", device, figure, f"{CONTRADICTED}, of which one is not readable")
+
+
+_SYSTEM_POOL = "printed for the system pool only"
 
 
 _DISK = re.compile(

@@ -13,6 +13,10 @@ _WORDS = re.compile(r"[\x20-\x7e]{1,400}")
 _NAME = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
 
 
+IGNORED = "\N{REPLACEMENT CHARACTER}"
+"""Stands for a line that cannot be believed (control characters, endless)."""
+
+
 class Output(msgspec.Struct, frozen=True, kw_only=True):
     """Lines of a command's output.
 

@@ -32,10 +32,11 @@ def read_maps(output: Output, told: Told) -> None:
         hosts += host.startswith("vfchost")
         for name, value in figures.items():
             told.put("lsmap", host, name, value)
-    if "-npiv" not in output.command:
+    if not {"-all", "-npiv"} <= {*output.command}:
         return
     strange = any(
-        line.strip() and not line.startswith(_HEADS) and not _HOST.fullmatch(line) for line in output.lines
+        line.strip() and not line.lstrip().startswith(_HEADS) and not _HOST.fullmatch(line)
+        for line in output.lines
     )
     if strange or not output.whole:
         told.lack("lsmap", MACHINE, "vfchosts", STRANGE_LINE if output.whole else NOT_WHOLE)
