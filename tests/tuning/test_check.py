@@ -166,7 +166,7 @@ IOO = """NAME                      CUR    DEF    BOOT   MIN    MAX    UNIT      
 j2_maxPageReadAhead       1024   128    128    0      64K    4KB pages         D
 --------------------------------------------------------------------------------
 aio_active                0      0             0      1      boolean           S"""
-HDISK = "max_transfer    0x80000        Maximum TRANSFER Size  True\nqueue_depth     64    Queue DEPTH   True"
+HDISK = "max_transfer 0x80000 Maximum TRANSFER Size True\nqueue_depth  64      Queue DEPTH           True"
 
 
 def aix() -> RunFacts:

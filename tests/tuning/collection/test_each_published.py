@@ -92,6 +92,8 @@ def altered(files: Files, row: SettingFound, setting: TuningSetting, *, gone: bo
     value = match["value"]
     first, last = match.span() if gone else match.span("value")
     new = "" if gone else another(setting, value).ljust(len(value))
+    if text[last : last + 2] == "  ":
+        last += len(new) - len(value) if not gone else 0
     return {**files, row.node: {**outputs, command: text[:first] + new + text[last:]}}
 
 
