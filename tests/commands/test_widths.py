@@ -9,14 +9,17 @@ from pathlib import Path
 import pytest
 
 from mawl.commands.main import main
+from mawl.store.probe import write_probe
 from mawl.store.qualification import write_qualification
 from tests.fakes.answered import every_record
 from tests.fakes.hostile_run import write_hostile_run
+from tests.fakes.probed import MB, probe, target
 from tests.fakes.published_run import write_published, write_published_campaign
 from tests.fakes.stored_run import START
 
+PAPER_RESULT = "s822-xiv-20"
 NARROW, WIDE = 80, 200
-COMMANDS = re.compile(r"\s+(now|to last): ")
+COMMANDS = re.compile(r"\s+(now: |to last: |mawl )")
 """Lines that hold a command to copy: one is never broken."""
 UNIT_FIRST = re.compile(r"\s*(%|[mun]?s|min|h|[kMGT]?i?B(/s)?)(?!\w)")
 
@@ -31,6 +34,15 @@ VERBS = {
     "rank": ("rank", "yes", "no", "cluster-yes", "--price", "yes=1.20/h"),
     "history": ("history", "runs"),
     "validate": ("validate", "runs/a"),
+    "published": ("published",),
+    "published one": ("published", PAPER_RESULT),
+    "published --tables": ("published", PAPER_RESULT, "--tables", "--run", "runs/a", "--run", "runs/b"),
+    "plan": ("plan", "--memory-limit", "1GiB"),
+    "plan of starter": ("plan", "starter"),
+    "simulate": ("simulate", "runs/a", "--grow", "5,10", "--against", "runs/b"),
+    "simulate --published": ("simulate", "--published"),
+    "probe": ("probe", "--from", "probe.json"),
+    "placement": ("placement", "runs/a", "probe.json"),
     "tune check": ("tune", "check", "--live", "--all", "--data", "data", "--work", "work", "--util", "util"),
 }
 """Verbs that print tables, over the files of ``place``."""
@@ -47,6 +59,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
     write_published_campaign(folder / "campaign")
     write_hostile_run(folder / "hostile")
+    targets = [target("slow", 100 * MB, 90 * MB, roles=("data",)), target("flash" * 6, 900 * MB, 800 * MB)]
+    write_probe(folder / "probe.json", probe(*targets))
     for name in ("data", "work", "util"):
         (folder / name).mkdir()
     for name in ("yes", "no", "cluster-yes"):
@@ -78,4 +92,6 @@ def test_lines_fit_the_window_and_use_it(
         assert [line for line in words if len(line) > columns] == []
         assert [line for line in lines if UNIT_FIRST.match(line)] == []
     assert len(wide) <= len(narrow)
-    assert " ".join(wide).split()[:4] == " ".join(narrow).split()[:4], "the same story first"
+    first = narrow[0].split()[:4]
+    assert len(first) > 1
+    assert wide[0].split()[: len(first)] == first, "the same story first"

@@ -37,8 +37,8 @@ activity                           streams  IOPS  MB/s  response: mean  p50  p99
 8 KiB random reads                       2  1953  16.0               2  1.5   30      90
 64 KiB random reads, mixed 65:35         2   992  65.0               2  1.5   30      90
 64 KiB random writes, mixed 65:35        2   534  35.0               2  1.5   30      90
-guideline: read 200 MB/s, written 100 MB/s per vCPU (256 KiB, 2 streams, direct): warn (100 MB/s warn, 150
-  MB/s good)"""
+guideline: read 200 MB/s, written 100 MB/s per vCPU (256 KiB, 2 streams, direct): warn (100 MB/s warn,
+  150 MB/s good)"""
 
 
 def shown(found: Probe) -> str:

@@ -96,5 +96,9 @@ def test_the_page_is_as_printed_and_the_screen_has_the_same_rows() -> None:
     assert published_table.PAGE.read_text() == published_table.page()
     forecasts = published_rows.published_forecasts()
     shown = published_text.render(forecasts)
-    assert shown.count("s822-xiv-20*") == sum(row.system == "s822-xiv-20" for row in forecasts.rows)
+    below = shown.partition("\ns822-xiv-20*\n")[2].splitlines()
+    own = [row.figure for row in forecasts.rows if row.system == "s822-xiv-20"]
+    assert len(own) > 1
+    assert [line.split()[0] for line in below[: len(own)]] == own
+    assert not below[len(own)].startswith(" ")
     assert shown.rstrip().endswith(published_text.standing(forecasts)[-1])

@@ -16,6 +16,7 @@ import msgspec
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.terminal import width_for
 from mawl.placement import text as placement
 from mawl.placement.advise import advise
 from mawl.store import open_run
@@ -48,5 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
     kept = view.run.probe
     probes = [*files.values(), *([kept] if kept else [])]
     found = advise(view, judged(view, bounds_of(chosen)), probes, files)
-    print(json.dumps(msgspec.to_builtins(found), indent=2) if arguments.json else placement.render(found))
+    if arguments.json:
+        print(json.dumps(msgspec.to_builtins(found), indent=2))
+    else:
+        print(placement.render(found, width_for(None)))
     return 0

@@ -14,6 +14,7 @@ from mawl.commands.arguments import PLAN_OPTIONS, add_options, add_workload_argu
 from mawl.commands.doctor import present_inputs
 from mawl.commands.help_pages import Groups, groups_of
 from mawl.commands.peaks import Peaks
+from mawl.commands.terminal import width_for
 from mawl.measure.ephemeral import EPHEMERAL, EPHEMERAL_CURE, ephemeral_storage
 from mawl.measure.space import FileSystem
 from mawl.plan.from_spec import plan_of
@@ -22,6 +23,7 @@ from mawl.plan.printed import printed_plan
 from mawl.plan.scale import scale_name
 from mawl.plan.workload import Plan
 from mawl.plan.write import write_plan
+from mawl.reporters.columns import LINE_WIDTH, wrapped
 from mawl.runner.machine_before import larger_limit
 from mawl.spec.program_options import ROLES
 from mawl.spec.sources import OPTIONS
@@ -30,7 +32,6 @@ from mawl.units import format_bytes, format_memory, format_seconds
 NAME = "plan"
 HELP = "sessions, stages, jobs, and what bytes, space and memory they will need"
 
-LINE_WIDTH = 110
 
 _FIELDS = [field for field, option in OPTIONS.items() if "plan" in option.places]
 GROUPS: Groups = groups_of(
@@ -66,17 +67,19 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(as_json(plan, needed, duration))
         return 0
-    print(as_text(plan, needed))
+    width = width_for(None)
+    print(as_text(plan, needed, width))
     known = "not known" if duration.seconds is None else f"about {format_seconds(duration.seconds)}"
-    print(f"time from the first job to the last: {known}\n  {duration.basis}")
+    texts = [f"time from the first job to the last: {known}", f"  {duration.basis}"]
     if limit is not None:
         said = "is enough" if limit >= needed.memory_bytes else f"is too small: {larger_limit(needed)}"
-        print(f"--memory-limit {format_memory(limit)} {said}.")
+        texts.append(f"--memory-limit {format_memory(limit)} {said}.")
     directories = volumes_of(spec).directories
     for storage in ephemeral_storage(
         directories, needed.space_bytes, by_free_space=spec.volume_order == "free-space"
     ):
-        print(in_pod(storage, present_inputs(directories, needed)))
+        texts += in_pod(storage, present_inputs(directories, needed)).splitlines()
+    print("\n".join(line for text in texts for line in wrapped(text, width, "  ")))
     return 0
 
 
@@ -102,20 +105,27 @@ def as_json(plan: Plan, needed: Needs, duration: Duration) -> str:
     return json.dumps(msgspec.to_builtins(found), indent=2)
 
 
-def as_text(plan: Plan, needed: Needs) -> str:
-    """The plan for people."""
+def as_text(plan: Plan, needed: Needs, width: int = LINE_WIDTH) -> str:
+    """The plan for people, in lines of ``width``; a job's name is never broken."""
     jobs = list(plan.jobs())
-    lines = [
+    head = [
         f"{plan.workload}: {plan.title}" if plan.title else plan.workload,
         f"scale {scale_name(plan.scale)} ({plan.scale:g} of full), seed {plan.seed}, "
         f"inputs that zstd-1 shrinks by {plan.saving:.0%}",
         f"{len(plan.sessions)} sessions, {len(jobs)} jobs, {plan.gate_jobs} released together, "
         f"at most {plan.peak_concurrent} side by side",
-        "",
-        "Sessions (| parts stages, + jobs side by side, #n the replica of the inputs"
-        + (", * jobs that trail out)" if any(job.trail_out for job in jobs) else ")"),
     ]
-    width = max(len(session.name) for session in plan.sessions)
+    lines = [line for text in head for line in wrapped(text, width, "  ")]
+    lines += [
+        "",
+        *wrapped(
+            "Sessions (| parts stages, + jobs side by side, #n the replica of the inputs"
+            + (", * jobs that trail out)" if any(job.trail_out for job in jobs) else ")"),
+            width,
+            "  ",
+        ),
+    ]
+    names = max(len(session.name) for session in plan.sessions)
     for session in plan.sessions:
         stages = " | ".join(
             " + ".join(f"{job.program}#{job.replica}" + ("*" if job.trail_out else "") for job in stage)
@@ -123,9 +133,9 @@ def as_text(plan: Plan, needed: Needs) -> str:
         )
         lines += textwrap.wrap(
             stages,
-            LINE_WIDTH,
-            initial_indent=f"  {session.name:<{width}}  ",
-            subsequent_indent=" " * (width + 6),
+            width,
+            initial_indent=f"  {session.name:<{names}}  ",
+            subsequent_indent=" " * (names + 6),
             break_long_words=False,
             break_on_hyphens=False,
         )
@@ -141,15 +151,12 @@ def as_text(plan: Plan, needed: Needs) -> str:
             f"{role:<6} "
             + " ".join([f"{text:>10}" for text in shown] + [f"{text:>12}" for text in shown_counts])
         )
-    lines += [
-        "",
+    ends = [
         f"memory for the jobs side by side and the launcher: {format_memory(needed.memory_bytes)} "
         f"({needed.memory_basis})",
         "Reads and writes are application bytes as the programs declare them; space has a margin of 5 %.",
     ]
     if needed.undeclared:
-        lines += textwrap.wrap(
-            f"Not declared, and in no figure but memory (their memsize): {', '.join(needed.undeclared)}.",
-            LINE_WIDTH,
-        )
-    return "\n".join(lines)
+        names_left = ", ".join(needed.undeclared)
+        ends.append(f"Not declared, and in no figure but memory (their memsize): {names_left}.")
+    return "\n".join([*lines, "", *(line for text in ends for line in wrapped(text, width, "  "))])

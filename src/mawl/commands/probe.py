@@ -23,6 +23,7 @@ from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_argum
 from mawl.commands.help_pages import Groups
 from mawl.commands.probe_output import ProbeOutput, measured
 from mawl.commands.probe_system import check_system_file, write_described
+from mawl.commands.terminal import width_for
 from mawl.definitions.figure import instant, unitless
 from mawl.definitions.figure import text as words
 from mawl.errors import InterruptedRunError, UsageError
@@ -177,7 +178,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.system and measured(found):
         _say(write_described(Path(arguments.system), found))
     guidelines = probe_guidelines(found, bounds)
-    print(_json(found, bounds) if arguments.json else render(found, guidelines))
+    print(_json(found, bounds) if arguments.json else render(found, guidelines, width_for(None)))
     status = 1 if any(target.problem for target in found.targets) else 0
     return failing.status(checks_of_probe(guidelines), status) if failing.asked else status
 

@@ -14,6 +14,7 @@ from mawl.analysis.published import published_block, published_input_bytes
 from mawl.analysis.published_tables import FilledTable, filled
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.compare import Reader
+from mawl.commands.terminal import width_for
 from mawl.config.published import paper_named, paper_of, papers, published, published_result, thread_shares
 from mawl.errors import UsageError
 from mawl.model.published import Citation, Paper, PaperFacts, PublishedResult
@@ -74,13 +75,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{given} goes with --tables", cure="add --tables, or leave it out")
     if arguments.id is not None:
         one = as_block(published_result(arguments.id))
-        print(render(one) if arguments.format == "json" else page(one))
+        print(render(one) if arguments.format == "json" else page(one, width_for(None)))
         return 0
     blocks = [as_block(result) for result in published().values()]
     if arguments.format == "json":
         print(render(PublishedList(results=blocks, papers=[_facts(paper) for paper in papers()])))
     else:
-        print(listing(blocks))
+        print(listing(blocks, width_for(None)))
     return 0
 
 
@@ -101,7 +102,12 @@ def _tables(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         print(render(PaperTables(source=paper.source, tables=tables)))
     else:
-        print((markdown if arguments.format == "markdown" else text)(paper, tables))
+        shown = (
+            markdown(paper, tables)
+            if arguments.format == "markdown"
+            else text(paper, tables, width_for(None))
+        )
+        print(shown)
     return 0
 
 

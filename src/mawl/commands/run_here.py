@@ -19,6 +19,7 @@ from mawl.commands.live import view
 from mawl.commands.peaks import Peaks
 from mawl.commands.plan import as_json, as_text
 from mawl.commands.solo import SoloTimes
+from mawl.commands.terminal import width_for
 from mawl.measure.machine import read_machine
 from mawl.measure.space import in_memory_bytes
 from mawl.model.probe import Probe
@@ -53,7 +54,7 @@ def show_plan(spec: RunSpec, *, for_scripts: bool) -> None:
     if for_scripts:
         print(as_json(plan, needed, duration_of(plan, Path(spec.runs))))
     else:
-        print(as_text(plan, needed))
+        print(as_text(plan, needed, width_for(None)))
 
 
 def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:

@@ -23,6 +23,7 @@ from mawl.advice.foreign import foreign
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.terminal import width_for
 from mawl.errors import UsageError
 from mawl.model.summary.summary import Judged
 from mawl.plan.scale import parse_scale
@@ -128,8 +129,11 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print(told: Told, render: Callable[[Told], str], as_json: bool) -> None:
-    print(f"{json.dumps(msgspec.to_builtins(told), indent=2)}\n" if as_json else render(told), end="")
+def _print(told: Told, render: Callable[[Told, int], str], as_json: bool) -> None:
+    print(
+        f"{json.dumps(msgspec.to_builtins(told), indent=2)}\n" if as_json else render(told, width_for(None)),
+        end="",
+    )
 
 
 def _published(arguments: argparse.Namespace) -> int:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from textwrap import wrap
 
 from mawl.formats.lines import one_line
 from mawl.placement.metrics import Move, PlacementAdvice, PlacementTarget, RolePlaced
-from mawl.reporters.columns import LINE_WIDTH, aligned
+from mawl.reporters.columns import LINE_WIDTH, stacked, wrapped
 from mawl.reporters.figure import ABSENT, figure, figures
 from mawl.spec.program_options import Role
 from mawl.units import (
@@ -23,20 +22,23 @@ from mawl.units import (
 MOST_MOVES = 12
 
 
-def render(advice: PlacementAdvice) -> str:
-    """The advice of :func:`mawl.placement.advise.advise`; a figure that is not known is ``-``."""
+def render(advice: PlacementAdvice, width: int = LINE_WIDTH) -> str:
+    """The advice of :func:`mawl.placement.advise.advise` in lines of ``width``; what is not known is ``-``.
+
+    Commands to copy stay in one line.
+    """
     parts = (
-        _head(advice),
-        _roles(advice.roles),
-        _targets(advice.targets),
-        _moves(advice.moves),
-        _best(advice),
-        _unknown(advice.unknown),
+        _head(advice, width),
+        _roles(advice.roles, width),
+        _targets(advice.targets, width),
+        _moves(advice.moves, width),
+        _best(advice, width),
+        _unknown(advice.unknown, width),
     )
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def _head(advice: PlacementAdvice) -> list[str]:
+def _head(advice: PlacementAdvice, width: int) -> list[str]:
     real, blocked, share, other, most = figures(
         (advice.real_time_seconds, format_seconds),
         (advice.blocked_seconds, format_seconds),
@@ -49,10 +51,10 @@ def _head(advice: PlacementAdvice) -> list[str]:
         f"blocked in I/O of the roles {blocked} ({share}), elsewhere {other}: "
         f"moving files can save at most {most}"
     )
-    return wrap(one_line(text), LINE_WIDTH, subsequent_indent="  ")
+    return wrapped(one_line(text), width, "  ")
 
 
-def _roles(roles: Mapping[Role, RolePlaced]) -> list[str]:
+def _roles(roles: Mapping[Role, RolePlaced], width: int) -> list[str]:
     rows: list[Sequence[str]] = [
         ("role", "on", "read", "written", "read share", "random", "request", "read mean", "write mean",
          "blocked", "space")
@@ -77,10 +79,10 @@ def _roles(roles: Mapping[Role, RolePlaced]) -> list[str]:
                 ),
             )
         )
-    return aligned(rows)
+    return stacked(rows, width)
 
 
-def _targets(targets: Sequence[PlacementTarget]) -> list[str]:
+def _targets(targets: Sequence[PlacementTarget], width: int) -> list[str]:
     rows: list[Sequence[str]] = [
         ("target", "holds", "free", "read 256 KiB", "write 256 KiB", "read/write", "seeks")
     ]
@@ -93,10 +95,10 @@ def _targets(targets: Sequence[PlacementTarget]) -> list[str]:
         )
         seeks = {True: "cost little", False: "cost much", None: ABSENT}[target.flash_like]
         rows.append((one_line(target.name), " ".join(target.holds) or ABSENT, *cells, seeks))
-    return aligned(rows)
+    return stacked(rows, width)
 
 
-def _moves(moves: Sequence[Move]) -> list[str]:
+def _moves(moves: Sequence[Move], width: int) -> list[str]:
     rows: list[Sequence[str]] = [
         ("move", "to", "its rate there", "blocked after", "real time: expected", "least", "most", "fits")
     ]
@@ -115,19 +117,19 @@ def _moves(moves: Sequence[Move]) -> list[str]:
                 {True: "yes", False: "no", None: ABSENT}[move.fits],
             )
         )
-    lines = aligned(rows) if len(rows) > 1 else []
+    lines = stacked(rows, width) if len(rows) > 1 else []
     if len(moves) > MOST_MOVES:
         lines.append(f"and {len(moves) - MOST_MOVES} more (--json lists all)")
     return lines
 
 
-def _best(advice: PlacementAdvice) -> list[str]:
+def _best(advice: PlacementAdvice, width: int) -> list[str]:
     best, real = advice.best, advice.real_time_seconds
     if best is None:
         return ["best: not known, because of what is listed below"]
     if not best.moves:
-        return wrap(
-            "best: where they are; no placement that fits is expected to save 1 % or more", LINE_WIDTH
+        return wrapped(
+            "best: where they are; no placement that fits is expected to save 1 % or more", width, "  "
         )
     moves = ", then ".join(f"{role} to {', '.join(best.placement.of(role))}" for role in best.moves)
     change = best.change
@@ -136,7 +138,7 @@ def _best(advice: PlacementAdvice) -> list[str]:
         f"best: move {moves}; summed real time {expected} of {figure(real, format_seconds)} "
         f"({change.expected_ratio or 0.0:+.0%}), between {low} and {high}"
     )
-    lines = wrap(one_line(text), LINE_WIDTH, subsequent_indent="  ")
+    lines = wrapped(one_line(text), width, "  ")
     if best.fits is None:
         lines.append("  whether that fits is not known")
     proof = advice.proof
@@ -151,11 +153,9 @@ def _best(advice: PlacementAdvice) -> list[str]:
     ]
 
 
-def _unknown(sentences: Sequence[str]) -> list[str]:
+def _unknown(sentences: Sequence[str], width: int) -> list[str]:
     return [
-        line
-        for sentence in sentences
-        for line in wrap(one_line(f"not known: {sentence}"), LINE_WIDTH, subsequent_indent="  ")
+        line for sentence in sentences for line in wrapped(one_line(f"not known: {sentence}"), width, "  ")
     ]
 
 

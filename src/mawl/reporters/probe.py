@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from textwrap import wrap
 
 from mawl.advice.capacity.guideline import TargetGuideline
 from mawl.analysis.capability import figures_of
 from mawl.errors import UnreadableRunError
 from mawl.formats.lines import one_line
 from mawl.model.probe import Probe, ProbeTarget, ProbeTest
-from mawl.reporters.columns import LINE_WIDTH, aligned
+from mawl.reporters.columns import LINE_WIDTH, stacked, wrapped
 from mawl.reporters.figure import ABSENT, Form, figure, format_count
 from mawl.store import Run
 from mawl.units import counted_noun, format_instant, format_memory, format_rate, format_ratio, format_request
@@ -19,15 +18,19 @@ HEAD = ("activity", "streams", "IOPS", "MB/s", "response: mean", "p50", "p99", "
 WAYS = {"read": "reads", "write": "writes"}
 
 
-def render(probe: Probe, guidelines: Mapping[str, TargetGuideline]) -> str:
-    """The tables of all targets; ``guidelines``: :func:`mawl.advice.capacity.guideline.probe_guidelines`."""
+def render(probe: Probe, guidelines: Mapping[str, TargetGuideline], width: int = LINE_WIDTH) -> str:
+    """The tables of all targets in lines of ``width``.
+
+    ``guidelines`` are those of :func:`mawl.advice.capacity.guideline.probe_guidelines`.
+    """
     cores = (
         f", {counted_noun(round(probe.physical_cores), probe.core_basis or 'core')}"
         if probe.physical_cores
         else ""
     )
-    parts = [[f"probe of {format_instant(probe.created_at)[:19]}Z by {one_line(probe.tool)}{cores}"]]
-    parts += [_target(target, guidelines.get(target.name)) for target in probe.targets]
+    head = f"probe of {format_instant(probe.created_at)[:19]}Z by {one_line(probe.tool)}{cores}"
+    parts = [wrapped(head, width, "  ")]
+    parts += [_target(target, guidelines.get(target.name), width) for target in probe.targets]
     return "\n\n".join("\n".join(part) for part in parts)
 
 
@@ -39,14 +42,12 @@ def stored_probe(run: Run) -> Probe | None:
         return None
 
 
-def _target(target: ProbeTarget, guideline: TargetGuideline | None) -> list[str]:
-    lines = wrap(title_of(target), LINE_WIDTH, subsequent_indent="  ")
+def _target(target: ProbeTarget, guideline: TargetGuideline | None, width: int) -> list[str]:
+    lines = wrapped(title_of(target), width, "  ")
     if target.tests:
-        lines += aligned([HEAD, *rows_of(target)])
+        lines += stacked([HEAD, *rows_of(target)], width)
     sentences = [*sentences_of(target), *([_guideline(guideline)] if guideline else [])]
-    return lines + [
-        line for text in sentences for line in wrap(one_line(text), LINE_WIDTH, subsequent_indent="  ")
-    ]
+    return lines + [line for text in sentences for line in wrapped(one_line(text), width, "  ")]
 
 
 def rows_of(target: ProbeTarget) -> list[tuple[str, ...]]:

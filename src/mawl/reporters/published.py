@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from textwrap import wrap
 
 import msgspec
 
@@ -17,7 +16,7 @@ from mawl.model.published import (
     PaperRates,
 )
 from mawl.model.published_figures import PublishedFigures
-from mawl.reporters.columns import LINE_WIDTH, aligned
+from mawl.reporters.columns import LINE_WIDTH, stacked, wrapped
 from mawl.reporters.figure import ABSENT, Form, figure, figures, format_count
 from mawl.spec.program_options import Role
 from mawl.units import (
@@ -55,8 +54,11 @@ SHAPE: dict[str, tuple[str, Form]] = {
 """Figure of a shape to its title and form."""
 
 
-def listing(blocks: Sequence[PublishedFigures]) -> str:
-    """A row per result of :func:`mawl.analysis.published.published_block`, and the papers they are from."""
+def listing(blocks: Sequence[PublishedFigures], width: int = LINE_WIDTH) -> str:
+    """A row per result of :func:`mawl.analysis.published.published_block`, and the papers they are from.
+
+    Lines have at most ``width`` characters, here and in :func:`page`.
+    """
     rows: list[Sequence[str]] = [HEAD]
     for block in blocks:
         device, shape = block.io.device, block.shape
@@ -77,23 +79,23 @@ def listing(blocks: Sequence[PublishedFigures]) -> str:
             )
         )
     sources = {block.source.citation: None for block in blocks}
-    papers = [line for text in sources for line in wrap(text, LINE_WIDTH, subsequent_indent="  ")]
-    return "\n".join([*aligned(rows), "", *wrap(LEGEND, LINE_WIDTH), "", "From:", *papers])
+    papers = [line for text in sources for line in wrapped(text, width, "  ")]
+    return "\n".join([*stacked(rows, width), "", *wrapped(LEGEND, width, ""), "", "From:", *papers])
 
 
-def page(block: PublishedFigures) -> str:
+def page(block: PublishedFigures, width: int = LINE_WIDTH) -> str:
     """One result: every figure that its paper gives, what follows from them, and the caveats."""
     parts = [
         [
             line
             for text in (f"{block.id}: {block.title}", f"from {block.source.citation}")
-            for line in wrap(text, LINE_WIDTH, subsequent_indent="  ")
+            for line in wrapped(text, width, "  ")
         ],
-        _table("As published", _published(block)),
-        _table("Per core and in shape, worked out of these", _worked_out(block)),
-        _compression(block.compression),
-        _sentences("Caveats", block.caveats),
-        _sentences("The paper also found", block.findings),
+        _table("As published", _published(block), width),
+        _table("Per core and in shape, worked out of these", _worked_out(block), width),
+        _compression(block.compression, width),
+        _sentences("Caveats", block.caveats, width),
+        _sentences("The paper also found", block.findings, width),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part)
 
@@ -210,7 +212,7 @@ def _worked_out(block: PublishedFigures) -> Iterator[tuple[str, str]]:
         yield title, _span(value, form) if isinstance(value, PaperRange) else figure(value, form)
 
 
-def _compression(compression: Mapping[Role, Compression]) -> list[str]:
+def _compression(compression: Mapping[Role, Compression], width: int) -> list[str]:
     if not compression:
         return []
     rows: list[Sequence[str]] = [
@@ -224,7 +226,7 @@ def _compression(compression: Mapping[Role, Compression]) -> list[str]:
             (one.saving_ratio, format_percent),
         )
         rows.append((role, *cells, _span(one.estimated_saving_ratio, format_percent)))
-    return aligned(rows)
+    return stacked(rows, width)
 
 
 def _rows(given: tuple[msgspec.Struct, Sequence[str], Form, str]) -> Iterator[tuple[str, str]]:
@@ -243,19 +245,15 @@ def _span(span: PaperRange | None, form: Form) -> str:
     return ABSENT if span is None else f"{form(span.low)} to {form(span.high)}"
 
 
-def _table(title: str, rows: Iterator[tuple[str, str]]) -> list[str]:
+def _table(title: str, rows: Iterator[tuple[str, str]], width: int) -> list[str]:
     held = list(rows)
-    width = max(len(name) for name, _ in held)
+    names = max(len(name) for name, _ in held)
     lines = [title]
     for name, text in held:
-        lines += wrap(f"  {name:<{width}}  {text}", LINE_WIDTH, subsequent_indent=" " * (width + 4))
+        lines += wrapped(f"  {name:<{names}}  {text}", width, " " * (names + 4))
     return lines
 
 
-def _sentences(title: str, texts: Sequence[str]) -> list[str]:
-    lines = [
-        line
-        for text in texts
-        for line in wrap(f"- {text}", LINE_WIDTH, initial_indent="  ", subsequent_indent="    ")
-    ]
+def _sentences(title: str, texts: Sequence[str], width: int) -> list[str]:
+    lines = [line for text in texts for line in wrapped(f"  - {text}", width, "    ")]
     return [title, *lines] if lines else []

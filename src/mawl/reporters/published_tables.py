@@ -8,7 +8,7 @@ from mawl.analysis.published_tables import NOT_PRINTED, FilledTable, TableCell, 
 from mawl.formats.lines import one_line
 from mawl.model.published import Paper, RowUnit
 from mawl.reporters import markup
-from mawl.reporters.columns import LINE_WIDTH, aligned, wrapped
+from mawl.reporters.columns import LINE_WIDTH, stacked, wrapped
 from mawl.reporters.figure import ABSENT, Form, format_count
 from mawl.reporters.markup import escaped
 from mawl.units import (
@@ -40,14 +40,14 @@ LEGEND = (
 )
 
 
-def text(paper: Paper, tables: Sequence[FilledTable]) -> str:
-    """Every table, with the reasons for what runs lack, for a terminal."""
-    parts = [wrapped(str(paper.source), LINE_WIDTH, "  ")]
+def text(paper: Paper, tables: Sequence[FilledTable], width: int = LINE_WIDTH) -> str:
+    """Every table, with the reasons for what runs lack, for a terminal of ``width`` columns."""
+    parts = [wrapped(str(paper.source), width, "  ")]
     for table in tables:
-        reasons = [line for why in _reasons(table) for line in wrapped(why, LINE_WIDTH, "  ")]
-        title = wrapped(f"{table.exhibit}: {table.title}", LINE_WIDTH, "  ")
-        parts.append([*title, *aligned(_rows(table)), *reasons])
-    parts.append(wrapped(LEGEND, LINE_WIDTH, ""))
+        reasons = [line for why in _reasons(table) for line in wrapped(why, width, "  ")]
+        title = wrapped(f"{table.exhibit}: {table.title}", width, "  ")
+        parts.append([*title, *stacked(_rows(table), width), *reasons])
+    parts.append(wrapped(LEGEND, width, ""))
     return "\n\n".join("\n".join(part) for part in parts)
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from textwrap import wrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from mawl.reporters.columns import LINE_WIDTH, aligned
+from mawl.reporters.columns import LINE_WIDTH, stacked, wrapped
 from mawl.units import (
     format_bytes,
     format_change,
@@ -42,15 +41,29 @@ SCORE_LEGEND = (
 )
 
 
-def render(forecasts: PublishedForecasts) -> str:
-    """What ``mawl simulate --published`` prints."""
-    lines = aligned([HEAD, *map(row_cells, forecasts.rows)])
-    lines += ["", *wrap(LEGEND, LINE_WIDTH), *reasons(forecasts.rows), ""]
-    lines += aligned([PAIR_HEAD, *map(pair_cells, forecasts.pairs)])
-    lines += ["", *wrap(PAIR_LEGEND, LINE_WIDTH), ""]
-    lines += aligned([SCORE_HEAD, *map(score_cells, forecasts.scores)])
-    lines += ["", *wrap(SCORE_LEGEND, LINE_WIDTH)]
+def render(forecasts: PublishedForecasts, width: int = LINE_WIDTH) -> str:
+    """What ``mawl simulate --published`` prints, in lines of ``width``."""
+    lines = stacked(_grouped(HEAD, map(row_cells, forecasts.rows), 1), width)
+    lines += ["", *wrapped(LEGEND, width, "")]
+    lines += [line for why in reasons(forecasts.rows) for line in wrapped(why, width, "  ")]
+    lines.append("")
+    lines += stacked(_grouped(PAIR_HEAD, map(pair_cells, forecasts.pairs), 2), width)
+    lines += ["", *wrapped(PAIR_LEGEND, width, ""), ""]
+    lines += stacked([SCORE_HEAD, *map(score_cells, forecasts.scores)], width)
+    lines += ["", *wrapped(SCORE_LEGEND, width, "")]
     return "\n".join([*lines, "", *standing(forecasts)]) + "\n"
+
+
+def _grouped(head: Sequence[str], rows: Iterable[Sequence[str]], names: int) -> list[Sequence[str]]:
+    """Rows that begin with the figure, below a row with the system or pair: the first ``names`` cells."""
+    found: list[Sequence[str]] = [head[names:]]
+    group: Sequence[str] = ()
+    for row in rows:
+        if row[:names] != group:
+            group = row[:names]
+            found.append((" to ".join(group), *[""] * (len(row) - names - 1)))
+        found.append((f"  {row[names]}", *row[names + 1 :]))
+    return found
 
 
 def row_cells(row: PublishedRow) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mawl.formats.lines import one_line
-from mawl.reporters.columns import aligned
+from mawl.reporters.columns import LINE_WIDTH, stacked, wrapped
 from mawl.reporters.figure import ABSENT, figure
 from mawl.units import format_change, format_percent, format_rate, format_seconds
 from mawl.whatif.metrics import (
@@ -29,22 +29,25 @@ LIMITS = {
 """What jobs spent their time on, in words; the rest is waiting for the resource of that name."""
 
 
-def render(answer: SimulationAnswer) -> str:
-    """The prediction, its validity, what limits it, and what more of each resource would gain."""
+def render(answer: SimulationAnswer, width: int = LINE_WIDTH) -> str:
+    """The prediction, its validity, what limits it, and what more of each resource would gain.
+
+    Lines have at most ``width`` characters.
+    """
     parts = [
-        _prediction(answer.prediction),
-        _validity(answer.validity),
-        _phases(answer.phases),
-        _sensitivity(answer.sensitivity),
+        _prediction(answer.prediction, width),
+        _validity(answer.validity, width),
+        _phases(answer.phases, width),
+        _sensitivity(answer.sensitivity, width),
     ]
     if answer.grow:
-        parts.append(_grown(answer.grow, answer.knee_sessions))
+        parts.append(_grown(answer.grow, answer.knee_sessions, width))
     if answer.against:
-        parts.append(_against(answer.against))
+        parts.append(_against(answer.against, width))
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
-def _prediction(made: Prediction) -> list[str]:
+def _prediction(made: Prediction, width: int) -> list[str]:
     rows: list[Sequence[str]] = [("", "predicted", "measured run")]
     for title, ours, theirs in (
         ("elapsed", made.elapsed_seconds, made.measured_elapsed_seconds),
@@ -57,10 +60,10 @@ def _prediction(made: Prediction) -> list[str]:
     ):
         rows.append((title, figure(rate, format_rate), ""))
     head = f"{made.jobs} jobs in {made.sessions} sessions on {made.nodes} node(s)"
-    return [head, *aligned(rows)]
+    return [*wrapped(head, width, "  "), *stacked(rows, width)]
 
 
-def _validity(validity: ForecastValidity) -> list[str]:
+def _validity(validity: ForecastValidity, width: int) -> list[str]:
     low, high = validity.range.low_seconds, validity.range.high_seconds
     lines = []
     if low is not None and high is not None:
@@ -70,10 +73,10 @@ def _validity(validity: ForecastValidity) -> list[str]:
     if missed is not None:
         lines.append(f"the run itself, simulated: {format_change(missed)} of its elapsed time")
     lines += [f"the run lacks {one_line(lack)}" for lack in validity.lacks]
-    return lines
+    return [line for text in lines for line in wrapped(text, width, "  ")]
 
 
-def _phases(phases: Sequence[PhaseLimit]) -> list[str]:
+def _phases(phases: Sequence[PhaseLimit], width: int) -> list[str]:
     lines = []
     for phase in phases:
         lines.append(f"{phase.phase} phase: limited by {one_line(phase.limit)}")
@@ -83,19 +86,19 @@ def _phases(phases: Sequence[PhaseLimit]) -> list[str]:
             for name, share in shares
             if share >= 0.005
         ]
-    return lines
+    return [line for text in lines for line in wrapped(text, width, "    ")]
 
 
-def _sensitivity(rows: Sequence[DoubledResource]) -> list[str]:
+def _sensitivity(rows: Sequence[DoubledResource], width: int) -> list[str]:
     cells: list[Sequence[str]] = [("twice the", "elapsed", "gain")]
     cells += [
         (one_line(row.resource), format_seconds(row.elapsed_seconds), format_change(row.gain_ratio))
         for row in rows
     ]
-    return aligned(cells)
+    return stacked(cells, width)
 
 
-def _grown(rows: Sequence[GrownSessions], knee: int | None) -> list[str]:
+def _grown(rows: Sequence[GrownSessions], knee: int | None, width: int) -> list[str]:
     cells: list[Sequence[str]] = [("sessions", "jobs", "elapsed", "jobs an hour", "pays")]
     cells += [
         (
@@ -108,10 +111,10 @@ def _grown(rows: Sequence[GrownSessions], knee: int | None) -> list[str]:
         for row in rows
     ]
     told = f"the knee is at {knee} sessions" if knee is not None else "no knee among these"
-    return [*aligned(cells), told]
+    return [*stacked(cells, width), told]
 
 
-def _against(rows: Sequence[PredictedFigure]) -> list[str]:
+def _against(rows: Sequence[PredictedFigure], width: int) -> list[str]:
     cells: list[Sequence[str]] = [("figure", "predicted", "measured", "error")]
     for row in rows:
         form = format_seconds if row.figure.endswith("_seconds") else format_rate
@@ -121,4 +124,4 @@ def _against(rows: Sequence[PredictedFigure]) -> list[str]:
             continue
         error = ABSENT if row.error_ratio is None else format_change(row.error_ratio)
         cells.append((row.figure, figure(row.predicted, form), figure(row.measured, form), error))
-    return aligned(cells)
+    return stacked(cells, width)
