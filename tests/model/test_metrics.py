@@ -19,13 +19,14 @@ from mawl.model.usage import FIELDS, Usage
 from mawl.runner.sampling import Sampling
 from tests.advice.test_smt import judged
 from tests.fakes.array_run import array_statistics
+from tests.fakes.capped_run import CAP, capped_run
 from tests.fakes.clustered_run import on_nodes
 from tests.fakes.compressed_run import sampled
 from tests.fakes.host_run import PARTS, apart_facts, host_facts
 from tests.fakes.measured_run import IDLE, samples
 from tests.fakes.probes import disk, probe
 from tests.fakes.stored_run import facts, jobs
-from tests.fakes.views import judge, summary_of
+from tests.fakes.views import judge, plain, summary_of
 
 ROOT = Path(__file__).parents[2]
 SPREAD = ("real_time", "await", "latency", "blocked")
@@ -88,9 +89,10 @@ def test_no_entry_is_about_nothing() -> None:
     busy = judged({}, smt="off")
     nights = summary_of(facts(kind="imported"), [earlier, *others], samples=samples(60, IDLE))
     powered = summary_of(facts(), jobs(), samples=samples(60, IDLE | {"energy.package-0.joules": 50.0}))
+    capped = plain(capped_run(CAP))
     known = {
         f"{path[0]}.*" if path[0] in ("missing", "remarks") else ".".join(generalised(path))
-        for summary in (whole, few, nothing, unseen, apart, several, nights, busy, powered)
+        for summary in (whole, few, nothing, unseen, apart, several, nights, busy, powered, capped)
         for path in leaves(summary)
     }
     rows = {f"signature.{row.name}" for row in SIGNATURE}

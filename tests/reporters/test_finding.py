@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from mawl.model.caps import Direction
 from mawl.model.summary.io import RoleFigures
-from mawl.model.summary.judgement import Capacity, Limit
+from mawl.model.summary.judgement import Capacity, Limit, ReachedCap
 from mawl.model.summary.summary import Judged
 from mawl.reporters.finding import finding, limited_by
 from tests.fakes.views import partly
@@ -88,6 +89,38 @@ def test_a_direction_is_named_where_most_of_the_time_in_calls_went_into_it(
         "write_latency_seconds": {"mean": write_mean},
     }
     assert limited_by(summary(limit=STORAGE, io={"by_role": {"work": role}})) == f"limited by work {word}"
+
+
+@pytest.mark.parametrize(
+    ("direction", "near", "line"),
+    [
+        ("write", 6, "limited by work writes at their cap of 40.0 MB/s"),
+        ("write", 5, "limited by work writes"),
+        ("read", 10, "limited by work writes"),
+    ],
+    ids=["most windows", "half of them", "the other direction"],
+)
+def test_a_cap_is_named_where_most_windows_of_waiting_were_near_it(
+    direction: Direction, near: int, line: str
+) -> None:
+    role = {
+        "reads": 1,
+        "writes": 100,
+        "read_latency_seconds": {"mean": 1e-3},
+        "write_latency_seconds": {"mean": 1e-3},
+    }
+    made = summary(limit=STORAGE, io={"by_role": {"work": role}})
+    assert made.limit is not None
+    made.limit.caps_reached = [
+        ReachedCap(
+            direction=direction,
+            bytes_per_second=40_000_000,
+            devices=["sdb"],
+            near_windows=near,
+            waited_windows=10,
+        )
+    ]
+    assert limited_by(made) == line
 
 
 def test_what_is_named_is_a_field() -> None:

@@ -64,6 +64,7 @@ def _deciding(summary: Summary, validity: Validity, bounds: CapacityBounds) -> l
         sentences = [line.sentence for line in summary.limit.evidence]
         groups += ["imported.limit"] if summary.kind == "imported" else []
         groups += ["limit.plateau"] if any(line.startswith("plateau") for line in sentences) else []
+        groups += ["limit.cap"] if summary.limit.caps_reached else []
         groups += ["limit.links"] if any("their links" in line for line in sentences) else []
     groups += [f"validity.{finding.rule}" for finding in validity.findings]
     groups += ["smt"] if summary.smt and summary.smt.findings else []

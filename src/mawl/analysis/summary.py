@@ -9,6 +9,7 @@ import msgspec
 
 from mawl.analysis.arrays import arrays_block
 from mawl.analysis.blocks import Missing
+from mawl.analysis.caps import caps_block
 from mawl.analysis.cluster import cluster_block
 from mawl.analysis.compressibility import compressibility_of
 from mawl.analysis.counter_gains import partial_remark
@@ -98,6 +99,7 @@ def summary_of(view: RunView) -> Summary:
         host=host,
         energy=energy,
         storage=storage_block(facts, io.by_role, jobs, windows, samples, view.probe, found),
+        caps=caps_block(facts, found),
         arrays=arrays_block(facts, samples, windows, view.arrays, found),
         volume_order=facts.volume_order,
         volumes=volumes,

@@ -170,6 +170,9 @@ def _workload(base: WorkloadFacts, every: Sequence[WorkloadFacts]) -> WorkloadFa
     )
 
 
+COUNTS_THERE = "its device is another node's, too, on the same machine, and counts there"
+
+
 def _volumes(part: NodePart, facts: RunFacts, parts: Sequence[NodePart]) -> list[VolumeFacts]:
     """A node's volumes; devices that an earlier node of the same machine names already count there."""
     owners = _owners(parts, part.run.node)
@@ -179,7 +182,9 @@ def _volumes(part: NodePart, facts: RunFacts, parts: Sequence[NodePart]) -> list
             devices=[],
             layers=[],
             disks=[],
-            reason="its device is another node's, too, on the same machine, and counts there",
+            caps=None,
+            caps_reason=COUNTS_THERE,
+            reason=COUNTS_THERE,
         )
         if any(owners[layer] != part.run.node for layer in volume.layers)
         else volume

@@ -137,6 +137,14 @@ def _descend(
         disks.append(name)
 
 
+def only_path(name: str, mounts: Sequence[Mount], sys: Path) -> list[str]:
+    """A device and those below it that all of its bytes pass through: up to where it is made of several."""
+    path = [name]
+    while len(path) < DEEPEST and len(below := _below(path[-1], mounts, sys)) == 1 and below[0] not in path:
+        path += below
+    return path
+
+
 def _below(name: str, mounts: Sequence[Mount], sys: Path) -> list[str]:
     """The devices that one is made of: a partition's disk, slaves of dm and md, the disk of a file."""
     directory = (sys / "class/block" / name).resolve()

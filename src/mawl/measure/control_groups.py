@@ -26,18 +26,16 @@ class GroupLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_limits(proc: Path, sys: Path) -> GroupLimits:
     """The limits that hold for the calling process (``proc``/self); unreadable ones count as none."""
-    paths = _paths(proc / "self" / "cgroup")
-    unified = sys / "fs" / "cgroup"
-    if not (unified / "cgroup.controllers").exists():
-        unified = unified / "unified"
+    paths = group_paths(proc / "self" / "cgroup")
+    unified = unified_mount(sys)
     memory: list[tuple[int, int]] = []
     quotas: list[float] = []
-    for group in _upwards(unified, paths.get("")):
+    for group in upwards(unified, paths.get("")):
         memory += _memory(group, "memory.max", "memory.current", "inactive_file")
         quotas += _quota((_text(group / "cpu.max") or "").split())
-    for group in _upwards(sys / "fs" / "cgroup" / "memory", paths.get("memory")):
+    for group in upwards(sys / "fs" / "cgroup" / "memory", paths.get("memory")):
         memory += _memory(group, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-    for group in _upwards(sys / "fs" / "cgroup" / "cpu", paths.get("cpu")):
+    for group in upwards(sys / "fs" / "cgroup" / "cpu", paths.get("cpu")):
         quotas += _quota([_text(group / f"cpu.cfs_{part}_us") or "" for part in ("quota", "period")])
     return GroupLimits(
         memory_bytes=min((limit for limit, _ in memory), default=None),
@@ -51,24 +49,28 @@ def own_groups(proc: Path, sys: Path) -> list[Path]:
 
     The root group of a machine is none: its figures are the machine's.
     """
-    paths = _paths(proc / "self" / "cgroup")
-    unified = sys / "fs" / "cgroup"
-    if not (unified / "cgroup.controllers").exists():
-        unified = unified / "unified"
+    paths = group_paths(proc / "self" / "cgroup")
+    unified = unified_mount(sys)
     found = []
     for mount, path in (
         (unified, paths.get("")),
         (sys / "fs" / "cgroup" / "memory", paths.get("memory")),
         (sys / "fs" / "cgroup" / "cpu", paths.get("cpu")),
     ):
-        group = next(_upwards(mount, path), None)
+        group = next(upwards(mount, path), None)
         # In a container the mount may show its own group as the root, which then has a parent outside.
-        if group is not None and (group != mount or _is_nested(mount)):
+        if group is not None and (group != mount or is_nested(mount)):
             found.append(group)
     return found
 
 
-def _is_nested(mount: Path) -> bool:
+def unified_mount(sys: Path) -> Path:
+    """Where version 2 is mounted: alone, or beside version 1; the directory need not exist."""
+    alone = sys / "fs" / "cgroup"
+    return alone if (alone / "cgroup.controllers").exists() else alone / "unified"
+
+
+def is_nested(mount: Path) -> bool:
     """Whether the root of a mount is a group below the machine's root: only such have these files."""
     if (mount / "cgroup.type").exists():
         return True
@@ -103,16 +105,17 @@ def container_name(proc: Path, root: Path) -> str | None:
     return None
 
 
-def _paths(listing: Path) -> dict[str, str]:
+def group_paths(listing: Path) -> dict[str, str]:
     """Controller to path of the group ("" for version 2), from lines ``ID:CONTROLLERS:PATH``."""
     found: dict[str, str] = {}
     for line in (_text(listing) or "").splitlines():
-        _, controllers, path = line.split(":", 2)
-        found.update(dict.fromkeys(controllers.split(","), path))
+        _, controllers, path = [*line.split(":", 2), "", ""][:3]
+        if path:  # else it is no such line
+            found.update(dict.fromkeys(controllers.split(","), path))
     return found
 
 
-def _upwards(mount: Path, path: str | None) -> Iterator[Path]:
+def upwards(mount: Path, path: str | None) -> Iterator[Path]:
     """A group's directory and those above it, up to the mount.
 
     In a container the path may be the host's, which the mount does not show: then its root is ours.

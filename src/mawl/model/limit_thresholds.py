@@ -53,6 +53,19 @@ LIMIT: tuple[Threshold, ...] = (
         "Waits grew when this many times as many jobs were blocked at the same throughput.",
     ),
     threshold(
+        "limit.cap.near_ratio",
+        0.95,
+        "ratio",
+        "A role is near a cap when its devices move this share of it in a window.",
+    ),
+    threshold(
+        "limit.cap.above_ratio",
+        1.1,
+        "ratio",
+        "A cap that devices move this many times in a window of waiting does not hold the role.",
+        "docs/design/caps.md: reads of 2 s came to 1.07 times their cap",
+    ),
+    threshold(
         "limit.links.full_ratio",
         0.85,
         "ratio",

@@ -11,8 +11,19 @@ from typing import Annotated, Literal
 import msgspec
 
 from mawl.definitions.figure import block, count, flag, listing, seconds, share, size, text
-from mawl.definitions.metric import CACHE, CPU_ACCOUNT, FACTS, HOST_ROLES, LOSSES, OPTIONS, PLAN, VOLUME_SPACE
+from mawl.definitions.metric import (
+    CACHE,
+    CAPS,
+    CPU_ACCOUNT,
+    FACTS,
+    HOST_ROLES,
+    LOSSES,
+    OPTIONS,
+    PLAN,
+    VOLUME_SPACE,
+)
 from mawl.model.campaign import CampaignPart
+from mawl.model.caps import IoCap
 from mawl.model.cluster import NodeRun, StorageRun
 from mawl.model.compressibility import Compressibility
 from mawl.model.dirty import DirtyPages
@@ -108,6 +119,7 @@ class VolumeFacts(msgspec.Struct, frozen=True, kw_only=True):
     ``disks`` those at the bottom, ``layers`` all from the former to the latter, top first: names as in
     the series ``device.NAME.*``.  ``network``: the file system's storage is another machine's.
     ``shared_with`` are the other roles in the same file system or on one of the same disks.
+    ``caps`` is None where they are not known, and empty without one, with ``caps_reason``.
     ``reason`` says why there is no device.  Sizes are of the file system (statvfs(3), as df shows
     them), so that directories on one file system have the same; ``before`` is after the inputs were made
     and before the first job, ``after`` when the last one had ended and its temporary files were gone.
@@ -141,6 +153,14 @@ class VolumeFacts(msgspec.Struct, frozen=True, kw_only=True):
     """How its disks are attached, where that is over a fabric or network."""
     reason: Annotated[
         str | None, text("Why no device is known.", HOST_ROLES, absent="its devices are known")
+    ] = None
+    caps: Annotated[
+        list[IoCap] | None,
+        block("Caps of the control group of the run on its devices, at the start; empty without one.", CAPS),
+    ] = None
+    caps_reason: Annotated[
+        str | None,
+        text("Why no cap is listed.", CAPS, absent="a cap is listed, or the run did not look for caps"),
     ] = None
     size_bytes: Annotated[int | None, size("Size of its file system.", VOLUME_SPACE)] = None
     used_before_bytes: Annotated[

@@ -20,6 +20,7 @@ from mawl.reporters.figure import ABSENT, Form, cpu_parts, figure, format_plain
 from mawl.reporters.head import concurrency_text, node_text, outcome_text, workload_text
 from mawl.reporters.judgement import headlines
 from mawl.reporters.markup import code, escaped, table
+from mawl.reporters.run_tables.caps import cap_sentence
 from mawl.reporters.sums import ratio_text, sum_text
 from mawl.units import format_bytes, format_memory, format_percent, format_rate, format_seconds
 
@@ -54,6 +55,8 @@ def _system(facts: RunFacts, summary: Judged) -> Iterator[tuple[str, object]]:
         where = f"{volume.file_system or ABSENT} on {volume.source or ABSENT}"
         disks = f", disks {' '.join(volume.disks)}" if volume.disks else f" ({volume.reason})"
         yield f"{volume.role} on {volume.node}", f"{where}, mounted at {volume.mount_point or ABSENT}{disks}"
+    caps = cap_sentence(summary) or summary.missing["caps.together.read.bytes_per_second"]
+    yield "I/O caps of control groups", caps
     software = (f"{name} {version}" for name, version in facts.software.items() if version)
     yield "software", ", ".join(software) or ABSENT
     held = (f"{name}={value}" for name, value in facts.settings.items() if value is not None)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from mawl.model.summary.judgement import ReachedCap
 from mawl.model.summary.summary import Summary
 from mawl.spec.program_options import Role
-from mawl.units import counted_noun
+from mawl.units import counted_noun, format_rate
 
 LIMITS = {
     "storage": "limited by storage",
@@ -35,13 +38,22 @@ def _open(summary: Summary) -> bool:
 
 
 def limited_by(summary: Summary) -> str:
-    """``limited by work writes``; empty where the limit is not known."""
+    """``limited by work writes``, with the cap that they reached; empty where the limit is not known."""
     limit = summary.limit
     if limit is None:
         return ""
     if limit.verdict == "storage" and limit.role is not None:
-        return f"limited by {limit.role} {_direction(summary, limit.role)}"
+        direction = _direction(summary, limit.role)
+        return f"limited by {limit.role} {direction}{_at_cap(limit.caps_reached, direction)}"
     return LIMITS[limit.verdict]
+
+
+def _at_cap(reached: Sequence[ReachedCap], word: str) -> str:
+    """`` at their cap of 100 MB/s`` where devices were near it in most windows in which jobs waited."""
+    for one in reached:
+        if word == f"{one.direction}s" and 2 * one.near_windows > one.waited_windows:
+            return f" at their cap of {format_rate(one.bytes_per_second)}"
+    return ""
 
 
 def _subject(summary: Summary) -> str:

@@ -30,6 +30,7 @@ from mawl.reporters.head import (
     workload_text,
 )
 from mawl.reporters.judgement import headlines
+from mawl.reporters.run_tables.caps import cap_sentence
 from mawl.reporters.run_tables.nodes import node_sentences
 from mawl.reporters.run_tables.periods import PERIODS
 from mawl.reporters.run_tables.role_devices import ROLE_DEVICES
@@ -133,6 +134,7 @@ def _head(view: RunView, summary: Summary, style: Style) -> list[str]:
         for field, form in (("real_time_seconds", format_seconds), ("memory_bytes", format_memory))
     )
     cpu = ", ".join(f"{label} {sum_text(summary, field, format_seconds)}" for label, field in cpu_parts(time))
+    caps = cap_sentence(summary)
     phases = figures(
         *((getattr(time, f"{name}_seconds"), format_seconds) for name in ("elapsed", "active", "tail"))
     )
@@ -143,6 +145,7 @@ def _head(view: RunView, summary: Summary, style: Style) -> list[str]:
         ("workload", workload_text(view, summary)),
         *(("system", text) for text in nodes),
         *([("nodes", node_sentences(summary)[0])] if summary.cluster else []),
+        *([("caps", caps)] if caps else []),
         ("jobs", f"{jobs_text(summary)}; at once: peak {peak}, mean {mean}"),
         ("elapsed", periods_text(summary) or "{} = {} active + {} tail".format(*phases)),
         (

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from importlib import metadata
 
 from mawl.measure.block_devices import volume_facts
+from mawl.measure.caps import with_caps
 from mawl.measure.machine import Machine
 from mawl.measure.ports import ports
 from mawl.measure.settings.inventory import inventory_of
@@ -78,7 +79,7 @@ def facts_before(
             "saving_ratio": plan.saving,
         },
         roles={role: [str(path) for path in volumes.directories[role]] for role in ROLES},
-        volumes=with_space(held, after=False),
+        volumes=with_caps(with_space(held, after=False)),
         inventories={node: inventory_of(machine, held, plan.options)},
         ports={node: ports()},
         volume_order=request.spec.volume_order,

@@ -22,6 +22,7 @@ History of the format
        arrays.json: statistics of storage arrays; derived.json: the derived jobs of the plan
   2.3  run.json: source_sha256, the digest of the code that wrote the run;
        samples: series of energy
+  2.4  run.json: caps of the volumes, what control groups let the run move at their devices
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
 it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.
@@ -29,7 +30,7 @@ it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.
 
 from __future__ import annotations
 
-FORMAT_VERSION = "2.3"
+FORMAT_VERSION = "2.4"
 
 FACTS = "run.json"
 PLAN = "plan.toml"

@@ -80,3 +80,52 @@ def test_the_guideline_counts_the_cores_that_jobs_could_use_and_each_machine_onc
 def test_without_cores_in_one_basis_there_is_no_line(tmp_path: Path) -> None:
     folder = write_synthetic_run(tmp_path / "run", jobs=20, nodes=1, seconds=300)
     assert guideline_of(folder, core_basis=None) == ([], None)
+
+
+def lead_of(folder: Path, caps: list[dict[str, Any]]) -> tuple[list[tuple[str, str]], Any]:
+    """The legend's words of caps and capabilities with their swatches, and the data of the lines."""
+    facts = json.loads((folder / "run.json").read_text())
+    for volume in facts["volumes"]:
+        volume["caps"] = [
+            one | {"carries": volume["devices"]} for one in caps if one["device"] in volume["devices"]
+        ]
+    (folder / "run.json").write_text(json.dumps(facts))
+    view = StoredView(open_run(folder))
+    summary, found = judged(view), chart_data(view)
+    summary.io.foreign = None
+    sources = sources_of(found, summary)
+    (lead,) = [one for one in charts_of(found, sources, summary) if one.name == "lead"]
+    keys = [(key.name, key.swatch) for key in lead.keys if key.swatch in ("dashed", "dotted")]
+    return [key for key in keys if "guideline" not in key[0]], sources["bounds"]
+
+
+def cap(device: str, direction: str, **values: int) -> dict[str, Any]:
+    return {"device": device, "direction": direction, "file": "/groups/a", **values}
+
+
+def test_the_cap_of_a_control_group_has_a_dotted_line_with_its_label(tmp_path: Path) -> None:
+    folder = write_synthetic_run(tmp_path / "run", jobs=20, nodes=1, seconds=300)
+    disks = ("sda", "sdb", "sdc")
+    caps = [cap(disk, "write", bytes_per_second=100_000_000) for disk in disks]
+    keys, data = lead_of(folder, caps)
+    (key,) = keys
+    assert key[0].startswith("most that may be written, a control group's cap: 300 MB/s")
+    assert key[1] == "dotted"
+    drawn = dict(zip(data["value"], data["dash"], strict=True))
+    assert drawn.get(300_000_000) in ("dotted", None if "above this chart" in key[0] else "dotted")
+
+
+@pytest.mark.parametrize(
+    "caps",
+    [
+        [],
+        [cap("sda", "write", bytes_per_second=100_000_000)],
+        [cap(disk, "write", requests_per_second=100) for disk in ("sda", "sdb", "sdc")],
+    ],
+    ids=["none", "of one disk of three", "on requests"],
+)
+def test_a_cap_that_does_not_bound_all_bytes_has_no_line(tmp_path: Path, caps: list[dict[str, Any]]) -> None:
+    folder = write_synthetic_run(tmp_path / "run", jobs=20, nodes=1, seconds=300)
+    keys, data = lead_of(folder, caps)
+    assert keys == []
+    assert "dotted" not in data["dash"]

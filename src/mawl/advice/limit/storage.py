@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mawl.advice.limit.caps import cap_lines, caps_reached
 from mawl.advice.limit.device import device_lines, device_totals
 from mawl.advice.limit.links import link_lines, server_part
 from mawl.advice.limit.memory_part import memory_part, reread_lines
@@ -10,6 +11,7 @@ from mawl.advice.limit.ports import port_part
 from mawl.advice.limit.rule import Rule, RuleEvidence, pressure_line
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView, weighted_mean
+from mawl.model.summary.judgement import ReachedCap
 from mawl.spec.program_options import ROLES, Role
 from mawl.units import format_percent
 
@@ -41,6 +43,13 @@ def place(reading: RunView, windows: list[Moment]) -> tuple[Role | None, str | N
     return role, devices.pop() if len(devices) == 1 else None
 
 
+def reached(reading: RunView, role: Role) -> list[ReachedCap]:
+    """The caps of control groups that a role came near while jobs waited for it."""
+    return caps_reached(
+        reading, role, [(role_losses(moment, reading) or {}).get(role) for moment in reading.active]
+    )
+
+
 def _loss(moment: Moment, reading: RunView) -> float | None:
     losses = role_losses(moment, reading)
     return None if losses is None else sum(losses.values())
@@ -58,10 +67,12 @@ def _evidence(reading: RunView) -> list[RuleEvidence]:
                 kind="evidence", sentence=f"jobs were blocked in I/O, as shares of their time: {by_role}"
             )
         )
+    role, device = place(reading, reading.active)
+    if role is not None:
+        lines += cap_lines(role, reached(reading, role))
     lines += link_lines(reading)
     lines += pressure_line(reading, "io_some", "tasks waited for I/O")
     again = reread_lines(reading)
-    _, device = place(reading, reading.active)
     if device is None:
         return [
             *lines,

@@ -71,6 +71,7 @@ def limit_of(reading: RunView, missing: Missing) -> Limit | None:
         second=second(verdict, losses),
         headroom=headroom_of(reading, missing),
         evidence=_evidence(verdict, shares, losses, reading),
+        caps_reached=storage.reached(reading, role) if role is not None else [],
     )
 
 
@@ -113,6 +114,7 @@ def _of_import(reading: RunView, missing: Missing) -> Limit | None:
         second=None,
         headroom=headroom_of(reading, missing),
         evidence=imported.evidence_of(windows, verdict),
+        caps_reached=[],
     )
 
 

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from mawl.definitions.figure import Number, block, count, flag, listing, rate, share, text, unitless, words
-from mawl.definitions.metric import Unit
+from mawl.definitions.metric import CAPS, Unit
+from mawl.model.caps import Direction
 from mawl.spec.program_options import Role
 
 THE_ANSWERS = "docs/design/capacity.md, The answers"
@@ -17,6 +18,7 @@ THE_GUIDELINE = "docs/design/capacity.md, The guideline"
 THE_VERDICT = "docs/design/verdict.md, The verdict"
 WHAT_A_RESOURCE_COST = "docs/design/verdict.md, What a resource cost"
 EVIDENCE = "docs/design/verdict.md, Evidence"
+NEAR_A_CAP = f"{CAPS}, Near a cap"
 STATUS = "docs/design/validity.md, Status"
 THE_MODE = "docs/design/threads.md, The mode"
 THE_NEXT_MODE = "docs/design/threads.md, The next mode"
@@ -205,6 +207,16 @@ class Headroom(msgspec.Struct, kw_only=True):
     network_source: Annotated[str | None, text("The interface.", THE_VERDICT)]
 
 
+class ReachedCap(msgspec.Struct, kw_only=True):
+    """A cap of a control group that a role came near while jobs waited for it."""
+
+    direction: Annotated[Direction, text("read or write.", NEAR_A_CAP)]
+    bytes_per_second: Annotated[int, rate("The cap of the role's devices.", NEAR_A_CAP)]
+    devices: Annotated[list[str], listing("The devices that the kernel holds it for.", NEAR_A_CAP)]
+    near_windows: Annotated[int, count("Windows in which the role's devices moved 95 % of it.", NEAR_A_CAP)]
+    waited_windows: Annotated[int, count("Windows in which waiting for the role limited jobs.", NEAR_A_CAP)]
+
+
 class EvidenceLine(msgspec.Struct, kw_only=True):
     """A line of evidence."""
 
@@ -239,6 +251,10 @@ class Limit(msgspec.Struct, kw_only=True):
     second: Annotated[str | None, text("The resource that cost most after the verdict.", THE_VERDICT)]
     headroom: Headroom
     evidence: list[EvidenceLine]
+    caps_reached: Annotated[
+        list[ReachedCap],
+        block("Caps that the named role came near while jobs waited for it.", NEAR_A_CAP),
+    ] = []
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,9 +7,10 @@ from typing import Annotated
 import msgspec
 
 from mawl.definitions.figure import block, instant, sentence, text
-from mawl.definitions.metric import CPU_ACCOUNT, FACTS, HOST, MISSING, WAITS
+from mawl.definitions.metric import CAPS, CPU_ACCOUNT, FACTS, HOST, MISSING, WAITS
 from mawl.model.run import NodeFacts, OutsideCpu, Overhead, WorkloadFacts
 from mawl.model.summary.arrays import ARRAY_PAGE, Arrays
+from mawl.model.summary.caps import Caps
 from mawl.model.summary.cluster import Cluster
 from mawl.model.summary.compression import CompressibilityFigures
 from mawl.model.summary.energy import ENERGY_PAGE, Energy
@@ -125,6 +126,14 @@ class Summary(msgspec.Struct, kw_only=True):
     storage: Annotated[
         Storage | None,
         block("What each role asked of its devices, and what a probe found.", DEMAND_AGAINST_CAPABILITY),
+    ]
+    caps: Annotated[
+        Caps,
+        block(
+            "What control groups let the run move at most at the devices of the roles.",
+            CAPS,
+            null_answers=True,
+        ),
     ]
     arrays: Annotated[
         Arrays | None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mawl.reporters.run_tables.array_volumes import ARRAY_VOLUMES
 from mawl.reporters.run_tables.arrays import ARRAYS
+from mawl.reporters.run_tables.caps import CAPS
 from mawl.reporters.run_tables.cpu_account import CPU_ACCOUNT
 from mawl.reporters.run_tables.demand import DEMAND
 from mawl.reporters.run_tables.devices import DEVICES
@@ -33,6 +34,7 @@ RUN_TABLES: tuple[RunTable, ...] = (
     ROLE_LATENCY,
     VOLUMES,
     DEMAND,
+    CAPS,
     ARRAYS,
     ARRAY_VOLUMES,
     PROGRAMS,

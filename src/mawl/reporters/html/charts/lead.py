@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from bokeh.core.properties import field
 from bokeh.models import DataRange1d, Range1d
 from bokeh.transform import factor_cmap
 
@@ -42,7 +43,7 @@ class Bound(NamedTuple):
 
 
 def bounds_of(summary: Summary, cores: float | None) -> list[Bound]:
-    """What a probe found that all storage of the roles can do together, each way, and the guideline.
+    """What a probe found that all storage of the roles can do together, each way, caps, and the guideline.
 
     Roles that share storage share its capability: of these the highest counts, and once.  Without a
     capability of every role and direction there is no line of that direction.  ``cores`` are those that
@@ -53,6 +54,10 @@ def bounds_of(summary: Summary, cores: float | None) -> list[Bound]:
         for way, word in WAYS.items()
         if (rate := _together(summary, way)) is not None
     ]
+    for way, word in WAYS.items():
+        cap = getattr(summary.caps.together, way).bytes_per_second
+        if cap is not None:
+            found.append(Bound(f"most that may be {word}, a control group's cap:", cap, word, "dotted"))
     if summary.capacity is not None and cores is not None:
         guideline = summary.capacity.guideline
         per_core = guideline.warn_bytes_per_second_per_core
@@ -127,7 +132,7 @@ def lead(
                 y="value",
                 source=sources["bounds"],
                 line_color=factor_cmap("meaning", [light(name) for name in bounding], bounding),
-                line_dash="dashed",
+                line_dash=field("dash"),
                 line_width=1.5,
             )
         keys += [Key(LIMITS[name][0], LIMITS[name][1]) for name in named]
@@ -155,11 +160,12 @@ def limit_columns(windows: Sequence[tuple[float, float, str]]) -> Columns:
 
 
 def bound_columns(bounds: Sequence[Bound], device: Columns) -> Columns:
-    """The source ``bounds``: the rates that the chart has room for, and the meanings of their colours."""
+    """The source ``bounds``: the rates that the chart has room for, their meanings and dashes."""
     moved = [device[f"device_{way}_bytes_per_second"] for way in WAYS]
     highest = max(float(np.nanmax(column, initial=0.0)) for column in moved)
     shown = [bound for bound in bounds if bound.bytes_per_second <= MOST_ABOVE * highest]
     return {
         "value": [bound.bytes_per_second for bound in shown],
         "meaning": [bound.colour for bound in shown],
+        "dash": [bound.swatch for bound in shown],
     }

@@ -1,0 +1,227 @@
+"""Caps of control groups of either version, from folders that stand in for the kernel's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mawl.measure.caps import with_caps
+from mawl.model.caps import IoCap
+from mawl.model.run import VolumeFacts
+from tests.fakes.tree import plant
+
+V1 = "sys/fs/cgroup/blkio"
+FILES = [f"blkio.throttle.{way}_{unit}_device" for way in ("read", "write") for unit in ("bps", "iops")]
+NO_V1 = {f"{V1}/{name}": "" for name in FILES}
+V2 = "sys/fs/cgroup"
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    """sda with the partition sda2, sdb, and md0 over both disks."""
+    home = tmp_path / "sys/devices"
+    plant(
+        home, {"sda/dev": "8:0\n", "sda/sda2/dev": "8:2\n", "sda/sda2/partition": "2\n", "sdb/dev": "8:16\n"}
+    )
+    plant(home, {"md0/dev": "9:0\n", "md0/slaves/sda": "", "md0/slaves/sdb": ""})
+    for name in ("sda", "sda/sda2", "sdb", "md0"):
+        link = tmp_path / "sys/class/block" / Path(name).name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(home / name)
+    return tmp_path
+
+
+def look(root: Path, *layers: str) -> VolumeFacts:
+    volume = VolumeFacts(
+        role="data", node="n", directory="/d", devices=[layers[0]], layers=list(layers), disks=[layers[-1]]
+    )
+    return with_caps([volume], root / "proc", root / "sys")[0]
+
+
+def short(caps: list[IoCap] | None) -> list[tuple[str, str, int | None, int | None]]:
+    assert caps is not None
+    return [(cap.device, cap.direction, cap.bytes_per_second, cap.requests_per_second) for cap in caps]
+
+
+def test_version_1_gives_the_disk_of_a_partition_its_caps_with_their_files(machine: Path) -> None:
+    plant(
+        machine,
+        {
+            "proc/self/cgroup": "7:blkio:/\n0::/\n",
+            **NO_V1,
+            f"{V1}/{FILES[0]}": "8:16 5\n8:0 1000\n",
+            f"{V1}/{FILES[3]}": "8:0 20\n",
+        },
+    )
+    found = look(machine, "sda2", "sda")
+    assert short(found.caps) == [("sda", "read", 1000, None), ("sda", "write", None, 20)]
+    assert found.caps_reason is None
+    assert found.caps is not None
+    assert [cap.file for cap in found.caps] == [str(machine / V1 / FILES[0]), str(machine / V1 / FILES[3])]
+    assert [cap.carries for cap in found.caps] == [["sda2"], ["sda2"]]
+
+
+def test_version_1_holds_a_process_to_its_own_group_alone(machine: Path) -> None:
+    plant(
+        machine,
+        {
+            "proc/self/cgroup": "7:blkio:/a/b\n",
+            **NO_V1,
+            **{f"{V1}/a/b/{name}": "" for name in FILES},
+            f"{V1}/{FILES[0]}": "8:0 10\n",
+            f"{V1}/a/{FILES[0]}": "8:0 10\n",
+            f"{V1}/a/b/{FILES[0]}": "8:0 70\n",
+        },
+    )
+    assert short(look(machine, "sda").caps) == [("sda", "read", 70, None)]
+
+
+def test_version_2_holds_it_to_the_strictest_group_on_the_way_up(machine: Path) -> None:
+    plant(
+        machine,
+        {
+            "proc/self/cgroup": "0::/a/b\n",
+            f"{V2}/cgroup.controllers": "cpu io memory\n",
+            f"{V2}/a/io.max": "8:0 rbps=500 wbps=max riops=max wiops=120\n9:9 rbps=1\n",
+            f"{V2}/a/b/io.max": "8:0 rbps=900 wbps=800 riops=max wiops=200\n",
+            "sys/fs/cgroup/other/io.max": "8:0 rbps=1 wbps=1 riops=max wiops=max\n",
+        },
+    )
+    found = look(machine, "sda2", "sda")
+    assert sorted(short(found.caps), key=str) == [
+        ("sda", "read", 500, None),
+        ("sda", "write", 800, None),
+        ("sda", "write", None, 120),
+    ]
+    assert found.caps is not None
+    files = {cap.bytes_per_second or cap.requests_per_second: cap.file for cap in found.caps}
+    assert files == {
+        500: str(machine / V2 / "a/io.max"),
+        800: str(machine / V2 / "a/b/io.max"),
+        120: str(machine / V2 / "a/io.max"),
+    }
+
+
+def test_version_2_beside_version_1_tells_where_version_1_lacks_the_controller(machine: Path) -> None:
+    plant(
+        machine,
+        {
+            "proc/self/cgroup": "4:memory:/\n0::/a\n",
+            f"{V2}/unified/cgroup.controllers": "io\n",
+            f"{V2}/unified/a/io.max": "8:0 rbps=5 wbps=max riops=max wiops=max\n",
+        },
+    )
+    assert short(look(machine, "sda").caps) == [("sda", "read", 5, None)]
+
+
+def test_a_cap_below_stripes_carries_no_whole_device(machine: Path) -> None:
+    plant(machine, {"proc/self/cgroup": "7:blkio:/\n", **NO_V1, f"{V1}/{FILES[0]}": "8:0 9\n9:0 90\n"})
+    found = look(machine, "md0", "sda", "sdb").caps
+    assert found is not None
+    assert [(cap.device, cap.carries) for cap in found] == [("md0", ["md0"]), ("sda", [])]
+
+
+def test_a_container_in_version_1_and_2_is_held_by_the_root_that_it_sees(machine: Path) -> None:
+    container = {f"{V1}/{FILES[1]}": "", f"{V1}/{FILES[2]}": "8:0 33\n"}
+    plant(machine, {"proc/self/cgroup": "7:blkio:/docker/123\n", **NO_V1, **container})
+    assert short(look(machine, "sda").caps) == [("sda", "write", 33, None)]
+    plant(
+        machine,
+        {
+            "proc/self/cgroup": "0::/\n",
+            f"{V2}/cgroup.controllers": "io\n",
+            f"{V2}/cgroup.type": "domain\n",
+            f"{V2}/io.max": "8:0 wbps=44\n",
+        },
+    )
+    assert short(look(machine, "sda").caps) == [("sda", "write", 44, None)]
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {"proc/self/cgroup": "7:blkio:/\n", **NO_V1, f"{V1}/{FILES[0]}": "8:99 5\n"},
+        {"proc/self/cgroup": "0::/\n", f"{V2}/cgroup.controllers": "io\n"},
+        {"proc/self/cgroup": "0::/a\n", f"{V2}/cgroup.controllers": "io\n", f"{V2}/a/io.max": ""},
+        {
+            "proc/self/cgroup": "0::/a/b\n",
+            f"{V2}/cgroup.controllers": "io\n",
+            f"{V2}/a/io.max": "8:0 rbps=max wbps=max riops=max wiops=max\n",
+            f"{V2}/a/b/cgroup.controllers": "cpu memory\n",
+        },
+    ],
+    ids=["version 1", "root of version 2", "empty", "controller not given to the group"],
+)
+def test_no_cap_is_known(machine: Path, tree: dict[str, str]) -> None:
+    plant(machine, tree)
+    found = look(machine, "sda2", "sda")
+    assert found.caps == []
+    assert (found.caps_reason or "").startswith("no cap: ")
+
+
+@pytest.mark.parametrize(
+    ("tree", "why"),
+    [
+        ({}, "no control group of this process"),
+        ({"proc/self/cgroup": "7:blkio:/\n"}, "blkio is not there"),
+        ({"proc/self/cgroup": "garbage\n::\n\n7:blkio\n"}, "no control group of this process"),
+        ({"proc/self/cgroup": "7:blkio:/\n", f"{V1}/tasks": ""}, "no such file"),
+        ({"proc/self/cgroup": "7:blkio:/\n", **NO_V1, f"{V1}/{FILES[1]}": "8:0 max\n"}, "is no limit"),
+        ({"proc/self/cgroup": "7:blkio:/\n", **NO_V1, f"{V1}/{FILES[1]}": "8:0 -1\n"}, "is no limit"),
+        ({"proc/self/cgroup": "7:blkio:/\n", **NO_V1, f"{V1}/{FILES[1]}": "8:0 0\n"}, "is no limit"),
+        ({"proc/self/cgroup": "0::/\n", f"{V2}/cgroup.controllers": "cpu\n"}, "I/O controller"),
+        (
+            {
+                "proc/self/cgroup": "0::/\n",
+                f"{V2}/cgroup.controllers": "cpu\n",
+                f"{V2}/cgroup.type": "domain\n",
+            },
+            "no such file",
+        ),
+        (
+            {
+                "proc/self/cgroup": "0::/a\n",
+                f"{V2}/cgroup.controllers": "io\n",
+                f"{V2}/a/cgroup.controllers": "io\n",
+            },
+            "no such file",
+        ),
+        *(
+            (
+                {
+                    "proc/self/cgroup": "0::/a\n",
+                    f"{V2}/cgroup.controllers": "io\n",
+                    f"{V2}/a/io.max": line + "\n",
+                },
+                "is no limit",
+            )
+            for line in ("8:0", "8:0 rbps=-5", "8:0 rbps=1e9", "sda rbps=5", "8:0 rbps=" + "9" * 5000, "\x00")
+        ),
+    ],
+)
+def test_what_is_missing_or_garbage_is_not_known(machine: Path, tree: dict[str, str], why: str) -> None:
+    plant(machine, tree)
+    found = look(machine, "sda2", "sda")
+    assert found.caps is None
+    assert (found.caps_reason or "").startswith("not known: ")
+    assert why in (found.caps_reason or "").lower() or why in (found.caps_reason or "")
+
+
+def test_a_directory_in_place_of_a_file_is_not_known(machine: Path) -> None:
+    plant(machine, {"proc/self/cgroup": "7:blkio:/\n", **NO_V1})
+    (machine / V1 / FILES[0]).unlink()
+    (machine / V1 / FILES[0]).mkdir()
+    assert "directory" in (look(machine, "sda").caps_reason or "")
+
+
+def test_a_volume_without_a_device_keeps_its_reason(machine: Path) -> None:
+    plant(machine, {"proc/self/cgroup": "7:blkio:/\n", **NO_V1})
+    nfs = VolumeFacts(role="data", node="n", directory="/d", reason="nfs is a network file system")
+    found = with_caps([nfs], machine / "proc", machine / "sys")[0]
+    assert (found.caps, found.caps_reason) == (None, "not known: nfs is a network file system")
+
+
+def test_a_device_that_is_gone_is_not_known(machine: Path) -> None:
+    plant(machine, {"proc/self/cgroup": "7:blkio:/\n", **NO_V1})
+    assert look(machine, "sdz").caps_reason == "not known: the kernel does not give the number of sdz"
