@@ -12,7 +12,10 @@ from typing import Any
 from playwright import sync_api
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-DRAWN = "typeof Bokeh === 'undefined' || Bokeh.documents.length > 0 && Bokeh.documents[0].is_idle"
+DRAWN = """typeof Bokeh === 'undefined' || Array.from(document.querySelectorAll('.chart')).every(
+  place => place.closest('details:not([open])')
+    || Array.from(Bokeh.index).some(view => place.contains(view.el) && view.has_finished()))"""
+"""Whether all charts are drawn but those of folded parts."""
 LONGEST_MILLISECONDS = 120_000
 INKED = """canvas => {
   const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
@@ -65,6 +68,7 @@ class Opened:
         if unfolded:
             self.page.evaluate(UNFOLD)
             self.page.wait_for_timeout(500)
+            self.until(DRAWN)
 
     def until(self, expression: str) -> None:
         """Wait for what must come true."""

@@ -49,13 +49,14 @@ def test_a_page_without_figures_carries_no_plotting_library() -> None:
 
 
 def test_figures_lie_in_one_inert_block_whatever_their_data_say() -> None:
-    plot = figure(name="plot")
+    plot = figure(name="plot", height=150)
     plot.scatter("x", "y", source=ColumnDataSource({"x": [1.0], "y": [2.0], "job": [NASTY]}, name="jobs"))
     found = embedded({"plot": plot})
     block = re.fullmatch(r'<script type="application/json" id="charts-data">(.*)</script>', found.data)
     assert block is not None and "<" not in block[1]
     assert NASTY in json.dumps(json.loads(block[1])["document"])
-    assert found.places["plot"].strip() == '<div class="chart" id="chart-plot" data-chart="plot"></div>'
+    place = '<div class="chart" id="chart-plot" data-chart="plot" style="--height: 150px"></div>'
+    assert found.places["plot"].strip() == place
     html = page("t", found.places["plot"] + found.data, found.scripts)
     assert html.count("Anaconda, Inc., and Bokeh Contributors") == found.scripts[0].count(
         "Anaconda, Inc., and Bokeh Contributors"
@@ -64,8 +65,8 @@ def test_figures_lie_in_one_inert_block_whatever_their_data_say() -> None:
 
 
 def test_templates_escape_text_and_keep_html() -> None:
-    assert 'data-chart="&lt;&#34;"' in fill("place.html", element="e", name='<"')
-    assert isinstance(fill("place.html", element="e", name="n"), Markup)
+    assert 'data-chart="&lt;&#34;"' in fill("place.html", element="e", name='<"', height=1)
+    assert isinstance(fill("place.html", element="e", name="n", height=1), Markup)
 
 
 def test_a_long_name_breaks_between_its_parts_and_is_text() -> None:

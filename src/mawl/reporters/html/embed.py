@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from bokeh.core.json_encoder import serialize_json
 from bokeh.document import Document
-from bokeh.models import LayoutDOM
+from bokeh.plotting import figure
 from bokeh.util.paths import static_path
 from markupsafe import Markup
 
@@ -37,7 +37,7 @@ class Embedded(NamedTuple):
     scripts: list[str]
 
 
-def embedded(figures: Mapping[str, LayoutDOM]) -> Embedded:
+def embedded(figures: Mapping[str, figure]) -> Embedded:
     """The figures as roots of one document; a key becomes the id ``chart-KEY`` of its element.
 
     Without figures there are no scripts: a page of tables carries no Bokeh.
@@ -53,7 +53,10 @@ def embedded(figures: Mapping[str, LayoutDOM]) -> Embedded:
         "roots": {one.id: f"chart-{key}" for key, one in figures.items()},
     }
     document.clear()  # a figure belongs to one document, and may be drawn again
-    places = {key: fill("place.html", element=f"chart-{key}", name=key) for key in figures}
+    places = {
+        key: fill("place.html", element=f"chart-{key}", name=key, height=one.height)
+        for key, one in figures.items()
+    }
     return Embedded(places, _inert(serialize_json(block)), [bokeh_script(), asset(CHARTS_SCRIPT)])
 
 

@@ -22,6 +22,8 @@ MANY_ALPHA = 0.18
 MANY = 60
 """More lines than that are paler, so that where most of them lie can be seen."""
 STEP_HOURS = STEP_MINUTES / 60
+HOURS_RANGE = "hours"
+"""The axis of hours, whose tag is the hour of the day from which it counts (``charts.js``)."""
 
 
 class LaidOver(NamedTuple):
@@ -62,7 +64,11 @@ def night_lines(nights: LoggedNights, view: RunView) -> Chart:
         tools=TOOLS,
         height=HEIGHT,
         x_range=Range1d(
-            start=data.first * STEP_HOURS, end=(data.last + 1) * STEP_HOURS, bounds="auto", name="hours"
+            start=data.first * STEP_HOURS,
+            end=(data.last + 1) * STEP_HOURS,
+            bounds="auto",
+            name=HOURS_RANGE,
+            tags=[_first_hour(nights)],
         ),
         y_range=from_zero(),
     )
@@ -98,7 +104,8 @@ def night_lines(nights: LoggedNights, view: RunView) -> Chart:
         "nights",
         f"{len(nights.nights)} nights laid over each other",
         f"Mean jobs at once in each quarter of an hour of the day. A night lasts from {nights.divided_at} to "
-        f"{nights.divided_at} of the next day. Point at a thin line to see which night it is.",
+        f"{nights.divided_at} of the next day. Point at a thin line to see which night it is. "
+        "At an hour the legend shows the least and the most of all nights.",
         "Line chart of the jobs at once by hour of the day: a line for each night, their median and the "
         "longest night.",
         keys,
@@ -122,9 +129,14 @@ def _lasted(one: LoggedNight) -> str:
     return shown(one.length_seconds, format_seconds)
 
 
+def _first_hour(nights: LoggedNights) -> int:
+    """The hour of the day from which the axis counts."""
+    return nights.window.starts_minute // 60
+
+
 def _name_hours(axis: Any, nights: LoggedNights) -> None:
     """Label the axis with hours of the day; it counts from the full hour at which a night begins."""
-    first = nights.window.starts_minute // 60
+    first = _first_hour(nights)
     ticks = list(range(25))
     axis.ticker = FixedTicker(ticks=ticks)
     axis.major_label_overrides = {at: PlainText(text=f"{(first + at) % 24:02d}:00") for at in ticks}

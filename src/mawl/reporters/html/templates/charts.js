@@ -1,6 +1,7 @@
 "use strict";
-// Draws the figures of the block charts-data.  All charts over time zoom together and share one crosshair;
-// the legends show the figures at its moment.  An entry of a legend hides or shows its line or area.
+// Draws the figures of the block charts-data; those of a folded part when it is opened, or before a print.
+// Charts with a common axis zoom together and share one crosshair; the legends show the figures at its moment.
+// An entry of a legend hides or shows its line or area.
 (() => {
   Bokeh.logger.set_level("error");
 
@@ -46,12 +47,15 @@
   };
 
   const {document: content, roots, colours} = JSON.parse(document.getElementById("charts-data").textContent);
-  const drawn = Promise.resolve(
-    Bokeh.embed.embed_items({charts: content}, [{docid: "charts", roots, root_ids: Object.keys(roots)}]));
-  const models = () => Array.from(Bokeh.documents[0]._all_models.values());
-  const views = () => Array.from(Bokeh.index);
-  const view_of = (name) => views().find((view) => view.model.name === name && view.model.type === "Figure");
-  const over_time = (view) => view?.model.x_range?.name === "time";
+  const charts = Bokeh.require("document").Document.from_json(content);
+  const manager = new (Bokeh.require("core/view_manager").ViewManager)([], Bokeh.index);
+  charts.views_manager = manager;
+  const models = () => Array.from(charts._all_models.values());
+  const views = () => Array.from(manager);
+  const figure_of = new Map(charts.roots().map((figure) => [roots[figure.id], figure]));
+  const view_of = (place) => manager.get(figure_of.get(place.id));
+  const places = () => Array.from(document.querySelectorAll(".chart"));
+  const figures = (name) => charts.roots().filter((figure) => figure.x_range?.name === name);
 
   // Colours are those of the page's scheme; charts are made with the light ones.
   const painted = [];
@@ -93,12 +97,12 @@
     heights.push([model, model.height]);
     model.height = Math.min(model.height, most);
   };
-  const places = () => Array.from(document.querySelectorAll(".chart"));
-  addEventListener("beforeprint", () => {
+  const picture = () => {
+    if (!document.documentElement.classList.contains("printing")) return;
     paint();
     for (const place of places()) {
-      const view = view_of(place.dataset.chart);
-      if (!view || place.querySelector("img")) continue;
+      if (place.querySelector("img")) continue;
+      const view = view_of(place);
       for (const one of view.computed_renderer_views) one.glyph?.set_visuals(one.model.data_source, one.all_indices);
       lower(view.model);
       view.compute_layout();
@@ -110,7 +114,15 @@
       place.append(picture);
     }
     document.documentElement.classList.add("pictured");
+  };
+  // The browser waits for promises of this listener before it prints, but not if a script has called print():
+  // such a script asks for all charts first (frame.js).
+  const all = () => Promise.all(places().map(draw));
+  addEventListener("beforeprint", () => {
+    if (places().every((place) => drawn.has(place))) picture();
+    else all().then(picture);
   });
+  addEventListener("paper", (event) => event.detail.push(all()));
   addEventListener("afterprint", () => {
     document.documentElement.classList.remove("pictured");
     for (const picture of document.querySelectorAll(".chart img")) picture.remove();
@@ -122,8 +134,8 @@
   // The words of a time axis need a width that its ticker does not know.
   const narrow = matchMedia("(max-width: 40rem)");
   const thin = () => {
-    for (const view of views().filter(over_time)) view.model.below[0].ticker.desired_num_ticks = narrow.matches ? 3 : 6;
-    const decades = view_of("latency_distribution")?.model.below[0].ticker;
+    for (const figure of figures("time")) figure.below[0].ticker.desired_num_ticks = narrow.matches ? 3 : 6;
+    const decades = charts.roots().find((one) => one.name === "latency_distribution")?.below[0].ticker;
     if (decades) {
       decades.every ??= Array.from(decades.ticks);
       decades.ticks = decades.every.filter((_, at) => !narrow.matches || at % 2);
@@ -142,7 +154,7 @@
   // The names of programs above their bars, as far as there is room.
   const CHARACTER_PIXELS = 5.6;
   const name_bars = () => {
-    const view = view_of("sessions");
+    const view = views().find((one) => one.model.name === "sessions");
     const source = models().find((one) => one.type === "ColumnDataSource" && one.name === "sessions");
     if (!view || !source || !view.frame.bbox.width) return;
     const {start, end} = view.model.x_range, {left, right, program} = source.data;
@@ -154,24 +166,41 @@
     if (name.some((text, at) => text !== source.data.name[at])) source.data = {...source.data, name};
   };
 
-  // The crosshair: one moment, a line in every chart over time, and its figures in the legends.
-  const legends = () => Array.from(document.querySelectorAll(".legend[data-form]"), (legend) => {
-    const place = legend.parentElement.querySelector(".chart");
-    return {legend, place, view: view_of(place.dataset.chart)};
-  }).filter(({view}) => over_time(view));
-  const series = (view, name) => view.model.renderers.filter((one) => one.name === name);
-  const nearest = (times, moment) => {
+  // The crosshair: one moment of an axis, a line in every chart that has it, and its figures in the legends.
+  const hour = (figure, hours) => {
+    const minutes = Math.floor((hours + figure.x_range.tags[0]) * 60), two = (number) => String(number).padStart(2, "0");
+    return `${two(Math.floor(minutes / 60) % 24)}:${two(minutes % 60)}`;
+  };
+  const axes = {time: (_, seconds) => clock(seconds), hours: hour};
+  const legends = (axis) => places().flatMap((place) => {
+    const legend = place.closest("figure").querySelector(".legend[data-form]"), view = view_of(place);
+    return legend && view?.model.x_range.name === axis ? [{legend, place, view}] : [];
+  });
+  const series = (figure, name) => figure.renderers.filter((one) => one.name === name);
+  const nearest = (numbers, number) => {
     let at = 0;
-    for (let next = 1; next < times.length; next++) {
-      if (Math.abs(times[next] - moment) < Math.abs(times[at] - moment)) at = next;
+    for (let next = 1; next < numbers.length; next++) {
+      if (Math.abs(numbers[next] - number) < Math.abs(numbers[at] - number)) at = next;
     }
     return at;
   };
-  const marks = (renderer) => Array.from(renderer.data_source.data.label).join(", ");
-  let moment = null;
-  const show = (now) => {
-    moment = now;
-    for (const {legend, place, view} of legends()) {
+  const read = (form, {glyph, data_source: {data}, name}, now) => {
+    if (data.label) return Array.from(data.label).join(", ");
+    if (now === null) return "";
+    if (glyph.ys) {
+      const at = nearest(data[glyph.xs.field][0], now);
+      const known = Array.from(data[glyph.ys.field], (line) => line[at]).filter(Number.isFinite);
+      return known.length ? `${written(form, Math.min(...known))} to ${written(form, Math.max(...known))}` : "-";
+    }
+    const numbers = data[glyph.x?.field];
+    if (!numbers) return "";
+    const at = nearest(numbers, now), value = (column) => written(form, data[column]?.[at]);
+    return glyph.y1?.field ? `${value(glyph.y1.field)} to ${value(glyph.y2.field)}` : value(glyph.y?.field ?? name);
+  };
+  const moments = {time: null, hours: null};
+  const show = (axis, now) => {
+    moments[axis] = now;
+    for (const {legend, place, view} of legends(axis)) {
       let line = place.querySelector(".crosshair");
       if (!line) {
         line = document.createElement("div");
@@ -185,98 +214,102 @@
         const {start, end} = view.model.x_range, share = (now - start) / (end - start);
         line.hidden ||= share < 0 || share > 1;
         line.style.cssText = `left: ${frame.left + share * frame.width}px; top: ${frame.top}px; height: ${frame.height}px`;
-        line.firstChild.textContent = clock(now);
+        line.firstChild.textContent = axes[axis](view.model, now);
         line.firstChild.classList.toggle("before", share > 0.5);
       }
       for (const key of legend.querySelectorAll("[data-series]")) {
-        const [renderer] = series(view, key.dataset.series);
-        const data = renderer?.data_source.data, value = key.querySelector("output");
-        if (data?.label) value.textContent = marks(renderer);
-        else if (now === null || !data?.seconds) value.textContent = "";
-        else {
-          const column = data[renderer.glyph.y?.field ?? renderer.name];
-          value.textContent = written(legend.dataset.form, column?.[nearest(data.seconds, now)]);
-        }
+        const [renderer] = series(view.model, key.dataset.series);
+        key.querySelector("output").textContent = renderer ? read(legend.dataset.form, renderer, now) : "";
       }
     }
   };
-  const follow = () => {
-    for (const {place, view} of legends()) {
-      const move = (event) => {
-        const at = event.clientX - place.getBoundingClientRect().left - view.frame.bbox.left;
-        const {start, end} = view.model.x_range;
-        const now = start + (end - start) * at / view.frame.bbox.width;
-        show(at < 0 || at > view.frame.bbox.width ? null : now);
-      };
-      place.addEventListener("pointermove", move);
-      place.addEventListener("pointerdown", move);
-      place.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") show(null); });
-      place.tabIndex = 0;
-      place.parentElement.setAttribute("role", "group");
-      place.setAttribute("role", "slider");
-      const bounds = view.model.x_range;
-      for (const [name, value] of [["min", 0], ["max", Math.round(bounds.end)], ["now", 0]]) place.setAttribute(`aria-value${name}`, value);
-      place.setAttribute("aria-valuetext", "no moment");
-      place.setAttribute("aria-label", "Moment of the crosshair; arrow keys move it");
-      place.addEventListener("keydown", (event) => {
-        const way = {ArrowLeft: -1, ArrowRight: 1}[event.key];
-        if (event.key === "Escape") show(null);
-        if (!way) return;
-        event.preventDefault();
-        const {start, end} = view.model.x_range;
-        show(Math.min(end, Math.max(start, (moment ?? (start + end) / 2) + way * (end - start) / 100)));
-        place.setAttribute("aria-valuenow", moment.toFixed(0));
-        place.setAttribute("aria-valuetext", clock(moment));
-      });
-    }
+  const show_again = () => { for (const axis in moments) show(axis, moments[axis]); };
+  const follow = (place, view) => {
+    const range = view.model.x_range, axis = range.name;
+    if (!(axis in axes)) return;
+    const move = (event) => {
+      const at = event.clientX - place.getBoundingClientRect().left - view.frame.bbox.left;
+      const now = range.start + (range.end - range.start) * at / view.frame.bbox.width;
+      show(axis, at < 0 || at > view.frame.bbox.width ? null : now);
+    };
+    place.addEventListener("pointermove", move);
+    place.addEventListener("pointerdown", move);
+    place.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") show(axis, null); });
+    place.tabIndex = 0;
+    place.parentElement.setAttribute("role", "group");
+    place.setAttribute("role", "slider");
+    for (const [name, value] of [["min", Math.floor(range.start)], ["max", Math.round(range.end)], ["now", Math.floor(range.start)]]) place.setAttribute(`aria-value${name}`, value);
+    place.setAttribute("aria-valuetext", "no moment");
+    place.setAttribute("aria-label", "Moment of the crosshair; arrow keys move it");
+    place.addEventListener("keydown", (event) => {
+      const way = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+      if (event.key === "Escape") show(axis, null);
+      if (!way) return;
+      event.preventDefault();
+      const {start, end} = range;
+      show(axis, Math.min(end, Math.max(start, (moments[axis] ?? (start + end) / 2) + way * (end - start) / 100)));
+      place.setAttribute("aria-valuenow", moments[axis].toFixed(0));
+      place.setAttribute("aria-valuetext", axes[axis](view.model, moments[axis]));
+    });
   };
 
   // An entry of a legend switches what it names; areas above a hidden one come down.
-  const switch_series = (view, key) => {
+  const switch_series = (figure, key) => {
     const on = key.getAttribute("aria-pressed") !== "true";
     key.setAttribute("aria-pressed", String(on));
-    for (const renderer of series(view, key.dataset.series)) renderer.visible = on;
-    const hidden = new Set(view.model.renderers.filter((one) => !one.visible).map((one) => one.name));
-    const stacks = view.model.renderers.flatMap((one) => [one.glyph.y1?.expr, one.glyph.y2?.expr]).filter(Boolean);
+    for (const renderer of series(figure, key.dataset.series)) renderer.visible = on;
+    const hidden = new Set(figure.renderers.filter((one) => !one.visible).map((one) => one.name));
+    const stacks = figure.renderers.flatMap((one) => [one.glyph.y1?.expr, one.glyph.y2?.expr]).filter(Boolean);
     for (const stack of stacks) {
       stack.every ??= stack.fields;
       stack.fields = stack.every.filter((field) => !hidden.has(field));
     }
-    for (const source of new Set(view.model.renderers.map((one) => one.data_source))) source.change.emit();
+    for (const source of new Set(figure.renderers.map((one) => one.data_source))) source.change.emit();
   };
 
-  drawn.then(() => {
-    remember();
-    write_axes();
-    paint();
-    thin();
-    follow();
-    show(null);
-    name_bars();
+  const begun = new Map(), drawn = new Set();
+  const build = async (place) => {
+    const figure = figure_of.get(place.id), view = await manager.build_view(figure);
+    view.build(place);
     // Bokeh's canvas takes the focus and does nothing with it; crosshair and zoom buttons have their own tab stops.
-    for (const view of views()) if (view.canvas_view) view.canvas_view.events_el.tabIndex = -1;
-    for (const place of document.querySelectorAll(".chart")) {
-      const view = view_of(place.dataset.chart);
-      for (const key of place.closest("figure").querySelectorAll("[data-series]")) {
-        key.addEventListener("click", () => { switch_series(view, key); show(moment); });
-      }
+    if (view.canvas_view) view.canvas_view.events_el.tabIndex = -1;
+    follow(place, view);
+    for (const key of place.closest("figure").querySelectorAll("[data-series]")) {
+      key.addEventListener("click", () => { switch_series(figure, key); show_again(); });
     }
-    const time = models().find((one) => one.name === "time");
-    time?.change.connect(() => { name_bars(); show(moment); });
-    addEventListener("resize", () => { setTimeout(name_bars, 300); show(null); });
-    document.addEventListener("toggle", () => setTimeout(name_bars, 300), true);
-    for (const one of models()) {
-      if (one.type === "ColumnDataSource") one.properties.data.change.connect(() => { name_bars(); show(moment); });
-    }
+    drawn.add(place);
+    name_bars();
+    show_again();
+  };
+  const draw = (place) => {
+    if (!begun.has(place)) begun.set(place, build(place));
+    return begun.get(place);
+  };
+  const draw_seen = () => { for (const place of places()) if (!place.closest("details:not([open])")) draw(place); };
 
-    // On a touch screen a finger that draws over a chart scrolls the page.
-    if (matchMedia("(pointer: coarse)").matches) {
-      for (const view of views()) if (view.model.toolbar) view.model.toolbar.active_drag = null;
-    }
+  // What is changed before a chart is drawn costs nothing.
+  remember();
+  write_axes();
+  paint();
+  thin();
+  // On a touch screen a finger that draws over a chart scrolls the page.
+  if (matchMedia("(pointer: coarse)").matches) {
+    for (const {toolbar} of charts.roots()) if (toolbar) toolbar.active_drag = null;
+  }
+  const changed = () => { name_bars(); show_again(); };
+  for (const one of models()) {
+    if (one.type === "ColumnDataSource") one.properties.data.change.connect(changed);
+    else if (one.type === "Range1d" && one.name in axes) one.change.connect(changed);
+  }
+  addEventListener("resize", () => {
+    setTimeout(name_bars, 300);
+    for (const axis in moments) show(axis, null);
   });
+  document.addEventListener("toggle", () => { draw_seen(); setTimeout(name_bars, 300); }, true);
+  setTimeout(draw_seen);
 
   const zoom = (how) => {
-    const range = Bokeh.documents[0].get_model_by_name("time");
+    const range = charts.get_model_by_name("time");
     const [least, most] = range.bounds, whole = [Math.max(0, least), most / 1.02];
     const width = range.end - range.start, middle = (range.start + range.end) / 2;
     let [start, end] = {

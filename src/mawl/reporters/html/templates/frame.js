@@ -16,8 +16,11 @@
     root.classList.remove("printing", "one-page");
   });
   for (const button of document.querySelectorAll("[data-print]")) {
-    button.addEventListener("click", () => {
+    button.addEventListener("click", async () => {
       root.classList.toggle("one-page", button.dataset.print === "one-page");
+      const awaited = [];
+      dispatchEvent(new CustomEvent("paper", {detail: awaited}));
+      await Promise.all(awaited);
       print();
     });
   }
