@@ -175,6 +175,19 @@ def test_no_word_is_broken_on_a_phone(opened: Open, kind: str) -> None:
     assert opened(kind, viewport=window(390)).page.evaluate(BROKEN, LONGEST_WORD) == []
 
 
+PHONE = {"width": 390, "height": 844}
+ANSWERED = """() => Array.from(
+  document.querySelectorAll("h1, .cards > .card, p.next"), one => one.getBoundingClientRect().bottom)"""
+
+
+@pytest.mark.parametrize("kind", [kind for kind in IN_THE_GATE if not kind.startswith("answer")])
+def test_the_first_screen_of_a_phone_has_answer_limit_trust_and_next_step(opened: Open, kind: str) -> None:
+    page = opened(kind, unfolded=False, viewport=PHONE, is_mobile=True).page
+    bottoms = page.evaluate(ANSWERED)
+    assert page.locator(".card").count() >= 3 and page.locator("p.next").count() == 1
+    assert min(bottoms) > 0 and max(bottoms) <= PHONE["height"]
+
+
 REACHABLE = """() => Array.from(
     document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']"))
   .filter(one => one.checkVisibility() && !one.disabled && one.type !== "hidden" && !one.closest("[inert]"))
