@@ -28,6 +28,7 @@ ROWS = (
     "direct",
     "compare",
     "report",
+    "drawing",
     "library",
     "publish",
     "compressibility",

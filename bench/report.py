@@ -1,7 +1,5 @@
 """What reports cost: HTML of 404 jobs on 4 nodes, 2 h at 1 Hz, and of up to 10,000 jobs; text of 100,000.
 
-The page of 404 jobs is also opened in a browser, until all its charts are drawn.
-
 Each HTML report is made by a process of its own (``python -m bench.report FOLDER``), imports included, which
 says its wall seconds, its peak memory and the size of the page.
 """
@@ -18,7 +16,6 @@ import time
 from pathlib import Path
 
 from bench.harness import Result, at_most, resources, spread
-from mawl.analysis.view import StoredView
 from tests.fakes.synthetic_run import write_synthetic_run
 
 NAME = "report"
@@ -26,7 +23,6 @@ RUNS = 5
 JOBS, NODES, SECONDS = 404, 4, 7200
 GROWTH = (1000, 3000, 10_000)
 MOST_SECONDS, MOST_BYTES, MOST_PAGE_BYTES = 5.0, 500e6, 3e6
-MOST_DRAWN_SECONDS = 2.0
 MANY_JOBS, MOST_TEXT_SECONDS, MOST_TEXT_BYTES = 100_000, 20.0, 1e9
 
 
@@ -45,7 +41,6 @@ def run() -> list[Result]:
             at_most("peak memory of it", memory / 1e6, "MB", MOST_BYTES / 1e6, f"largest of {RUNS}"),
             at_most("size of it", size / 1e6, "MB", MOST_PAGE_BYTES / 1e6, "Bokeh's script included"),
         ]
-        results.append(_drawn(folder, Path(directory, "page.html")))
         for jobs in GROWTH:
             grown = _made(write_synthetic_run(Path(directory, str(jobs)), jobs=jobs))
             detail = (
@@ -53,27 +48,6 @@ def run() -> list[Result]:
             )
             results.append(Result(f"report of {jobs} jobs", grown["seconds"], "s", "", None, detail))
         return [*results, *_text(Path(directory, "many"))]
-
-
-def _drawn(folder: Path, file: Path) -> Result:
-    """Wall time from opening the page in a browser that runs until its charts are drawn."""
-    # Not above: a report's process counts its imports.
-    from mawl.advice.judge import judged
-    from mawl.reporters.html.report import render
-    from mawl.store import open_run
-    from tests.pages.opened import Opened, chromium
-
-    stored = open_run(folder)
-    file.write_text(render(StoredView(stored), judged(StoredView(stored))))
-    seconds = []
-    with chromium() as browser:
-        for _ in range(RUNS):
-            started = time.perf_counter()
-            opened = Opened(browser, file, unfolded=False)
-            seconds.append(time.perf_counter() - started)
-            opened.close()
-    what = f"page of {JOBS} jobs drawn"
-    return at_most(what, statistics.median(seconds), "s", MOST_DRAWN_SECONDS, spread(seconds, "s"))
 
 
 def _text(folder: Path) -> list[Result]:
@@ -104,6 +78,7 @@ def main(folder: str) -> None:
     """Make one report and print what it took."""
     started = time.perf_counter()
     from mawl.advice.judge import judged
+    from mawl.analysis.view import StoredView
     from mawl.reporters.html.report import render
     from mawl.store import open_run
 
