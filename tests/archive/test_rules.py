@@ -32,6 +32,14 @@ def five(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run on two nodes that passes every rule but those of workload and repeats."""
+    folder = tmp_path_factory.mktemp("nodes") / "two"
+    write_published_cluster(folder)
+    return folder
+
+
 @pytest.fixture
 def run(five: Path, tmp_path: Path) -> Path:
     """A copy of one of its runs, to alter."""
@@ -262,6 +270,34 @@ def test_logs_of_nodes_are_checked_as_those_of_a_run(tmp_path: Path) -> None:
     assert f"1 of 12 logs are missing, such as logs/{lost.name}" in found["complete"]
     [pages] = [one for one in validate(run_subject(tmp_path / "two")).rulings if one.name == "pages"]
     assert [fault.where for fault in pages.faults] == [f"two/nodes/n2/logs/{edited.name}"]
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "words"),
+    [
+        ("jobs", "memory_bytes", ": its usage is another in the node's own run"),
+        ("jobs", "answer", ": its answer is another"),
+        ("steps", "page_reclaims", ", step 1: its usage is another"),
+        ("steps", "name", ", step 1: its name is another"),
+    ],
+)
+@pytest.mark.parametrize("place", ["", "nodes/n1"])
+def test_a_cell_that_a_node_has_otherwise_is_found(
+    two: Path, tmp_path: Path, table: str, column: str, words: str, place: str
+) -> None:
+    copy = Path(shutil.copytree(two, tmp_path / "two"))
+    assert failed(validate(run_subject(copy))).keys() == {"workload", "repeats"}
+    others = {"answer": '{"rows":1000,"checksum":"ab13"}', "name": "other"}
+    with_cell(copy / place, table, column, lambda value: others[column] if column in others else value + 1)
+    [ruling] = [one for one in validate(run_subject(copy)).rulings if one.name == "agreement"]
+    assert any(words in fault.sentence for fault in ruling.faults), ruling.faults
+
+
+def test_a_job_that_a_node_did_not_run_is_found(two: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(two, tmp_path / "two"))
+    path = copy / "nodes" / "n2" / "jobs.parquet"
+    parquet.write_table(parquet.read_table(path).slice(1), path)
+    assert "jobs of n2 are not those of its own run" in failed(validate(run_subject(copy)))["agreement"]
 
 
 def test_a_fact_that_is_not_disclosed_is_named(run: Path) -> None:

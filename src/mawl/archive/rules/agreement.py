@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from mawl.archive.agreement import jobs_and_plan, jobs_and_steps, times
+from mawl.archive.agreement import jobs_and_plan, jobs_and_steps, nodes, times
 from mawl.archive.agreement.tables import RunRecords
 from mawl.archive.rules.rule import Fault, ValidationRule
 from mawl.archive.subject import ValidationSubject
@@ -21,6 +21,8 @@ def _check(subject: ValidationSubject) -> Iterator[Fault]:
         for part in (jobs_and_plan, jobs_and_steps, times):
             for sentence in islice(part.faults(records), MOST_NAMED):
                 yield Fault(where=name, sentence=sentence, cure=_CURE)
+        for sentence in islice(nodes.faults(records, run.nodes), MOST_NAMED):
+            yield Fault(where=name, sentence=sentence, cure=_CURE)
     yield from _answers(subject)
 
 
@@ -45,7 +47,7 @@ RULE = ValidationRule(
     shows="Jobs are those of the plan. The kernel's figures of a job are the sum of start-up, steps and "
     "check. Calls by role agree with their histograms and volumes. Waits add up to the time. Events and "
     "samples agree with the times of the jobs. Sums never fall. Equal jobs of several runs have equal "
-    "answers.",
+    "answers. Jobs and steps of a run on several nodes are those of the nodes' own runs.",
     limits="Consistent changes of all tables: halved times and halved bytes agree with each other, too.",
     check=_check,
 )
