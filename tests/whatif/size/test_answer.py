@@ -133,7 +133,7 @@ def test_the_upgrade_with_the_most_sessions_for_its_price_is_the_next_buy(
 
 
 def test_too_little_memory_does_not_carry_however_fast(start: SizedRun, tmp_path: Path) -> None:
-    tiny = '[[candidate]]\nname = "tiny"\nprice = 1\ncores = 64\nmemory_bytes = 4096\n'
+    tiny = '[[candidate]]\nname = "tiny"\nprice = 1\ncores = 64\nmemory_bytes = "2MiB"\n'
     answer = sized(start, tmp_path, LARGE, tiny)
     one = named(answer, "tiny")
     if one.memory_bytes is None:

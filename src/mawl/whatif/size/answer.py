@@ -1,4 +1,4 @@
-"""The answer of ``mawl size``, of which text, Markdown and JSON are made."""
+"""The answer of ``mawl size``, of which text, Markdown, JSON and the page are made."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class _Sizing:
 
     def __init__(self, start: SizedRun, question: SizeQuestion) -> None:
         self.start, self.question = start, question
-        self.sessions = question.sessions or start.sessions
+        self.sessions = question.sessions or start.every_session
         self.safe = max(SAFE_PROBABILITY, question.probability)
         fitted, time = fitted_of(start, question)
         window = window_of(start, question)

@@ -62,6 +62,11 @@ class SizedRun:
         return len(self.base.plans[0].sessions)
 
     @property
+    def every_session(self) -> int:
+        """Those of all nodes."""
+        return sum(len(plan.sessions) for plan in self.base.plans)
+
+    @property
     def fewest(self) -> int:
         """The fewest sessions that its workload has."""
         return FEWEST_SESSIONS if self.base.plans[0].workload == RULED else 1
@@ -131,7 +136,7 @@ def fitted_of(start: SizedRun, question: SizeQuestion) -> tuple[FittedFigure, Ti
 
     Raises :class:`~mawl.errors.UsageError` where the run does not have it.
     """
-    sessions = question.sessions or start.sessions
+    sessions = question.sessions or start.every_session
     if sessions < start.fewest:
         raise UsageError(
             f"--sessions {sessions}: the workload {start.base.plans[0].workload} has at least {start.fewest}"

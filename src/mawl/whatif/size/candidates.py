@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mawl.errors import UsageError
+from mawl.errors import InvalidFileError, UsageError
 from mawl.simulation.changes import SystemChange, changed
 from mawl.simulation.forecast import Base
 from mawl.simulation.own_system import MEMORY_PATH, is_assumed
@@ -31,6 +31,21 @@ class Candidate:
         return self.offer.nodes
 
 
+PLAUSIBLE: dict[str, tuple[float, float]] = {
+    "cores": (0.01, 1e5),
+    "core_speed": (0.01, 100.0),
+    "memory_bytes": (2.0**20, 1e18),
+    "read_bytes_per_second": (1e3, 1e15),
+    "write_bytes_per_second": (1e3, 1e15),
+    "shared_bytes_per_second": (1e3, 1e15),
+    "link_bytes_per_second": (1e3, 1e15),
+    "fabric_bytes_per_second": (1e3, 1e15),
+    "latency_seconds": (0.0, 100.0),
+    "requests_per_second": (0.01, 1e12),
+}
+"""Beyond these no machine is, and the engine's sums lose their digits."""
+
+
 def candidates_of(catalogue: Catalogue, base: Base) -> list[Candidate]:
     """Every candidate, in the order of the file.
 
@@ -50,9 +65,20 @@ def upgraded(candidate: Candidate, changes: Sequence[SystemChange]) -> System | 
         if dot and device not in names:
             return f"{candidate.offer.name} has no device {device}, only {', '.join(names)}"
     try:
-        return changed(candidate.system, changes)
+        system = changed(candidate.system, changes)
     except UsageError as error:
         return error.what if error.cure is None else f"{error.what}; {error.cure}"
+    return _implausible(system) or system
+
+
+def _implausible(system: System) -> str | None:
+    """What no machine has, in words; None where all figures are within :data:`PLAUSIBLE`."""
+    for of in (system, *system.nodes, *system.devices):
+        for name, (least, most) in PLAUSIBLE.items():
+            value = getattr(of, name, None)
+            if value is not None and not least <= value <= most:
+                return f"{name} is {value:g}, and no machine is below {least:g} or above {most:g}"
+    return None
 
 
 def _candidate(offer: CandidateOffer, base: Base, catalogue: Catalogue, where: str) -> Candidate:
@@ -93,6 +119,9 @@ def _candidate(offer: CandidateOffer, base: Base, catalogue: Catalogue, where: s
         ),
         where,
     )
+    wrong = _implausible(system)
+    if wrong is not None:
+        raise InvalidFileError(wrong, where=where, cure="check the figure and its unit")
     return Candidate(offer=offer, system=system, taken=(*taken, *more))
 
 

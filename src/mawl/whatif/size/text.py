@@ -201,9 +201,8 @@ def _asked(answer: SizeAnswer) -> str:
 
 
 def _probability(one: SizedCandidate) -> str:
-    return (
-        f"{format_percent(one.probability or 0.0)} from {one.forecasts} checked forecasts ({one.error_basis})"
-    )
+    least = format_percent(one.probability or 0.0)
+    return f"at least {least}, from {one.forecasts} checked forecasts ({one.error_basis})"
 
 
 def _figure(value: float, answer: SizeAnswer) -> str:

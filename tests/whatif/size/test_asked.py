@@ -1,0 +1,39 @@
+"""Where ``mawl size`` begins: the middle measured run of a qualification, or one run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mawl.errors import MawlError
+from mawl.store.qualification import write_qualification
+from mawl.whatif.size.answer import size
+from mawl.whatif.size.asked import SizeQuestion, start_of
+from mawl.whatif.size.catalogue import load_catalogue
+from tests.advice.qualification.test_gather import SESSIONS, record, write
+
+ASKED = SizeQuestion(sessions=None, most_slowdown=2.0, within_seconds=None, probability=0.5)
+
+
+def test_a_qualification_is_sized_from_its_middle_measured_run(tmp_path: Path) -> None:
+    for number, seconds in enumerate((1.5, 1.6, 1.4), 1):
+        write(tmp_path / "runs" / str(number), seconds, 1.6)
+    write_qualification(tmp_path, record(3))
+    start = start_of(str(tmp_path), tmp_path, None)
+    single = start_of(str(tmp_path / "runs" / "1"), tmp_path, None)
+    assert start.slowdown == single.slowdown and start.slowdown is not None
+    assert start.sessions == start.every_session == SESSIONS
+    offers = tmp_path / "offers.toml"
+    offers.write_text('[[candidate]]\nname = "many cores"\nprice = 2\ncores = 64\n')
+    answer = size(start, ASKED, load_catalogue(offers))
+    assert answer.sessions == SESSIONS and answer.measured == start.slowdown
+    # The device is known only at the rate that it was used at, so more cores meet it at once.
+    assert answer.candidates[0].figure == pytest.approx(answer.measured) and answer.pick is None
+    assert any("probe them" in said for said in answer.candidates[0].reasons)
+
+
+def test_a_qualification_without_a_measured_run_says_what_to_do(tmp_path: Path) -> None:
+    write_qualification(tmp_path, record(0))
+    with pytest.raises(MawlError, match="has no measured run with a known slowdown"):
+        start_of(str(tmp_path), tmp_path, None)
