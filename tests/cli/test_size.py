@@ -33,6 +33,8 @@ def test_a_measured_run_is_sized_in_every_format(mawl: Command, nano_run: Path) 
         "four nodes and an array",
     }
     assert all(one["reasons"] for one in found["candidates"])
+    page = mawl(*asked, "--format", "html").stdout
+    assert page.lower().startswith("<!doctype html>") and "Which one?" in page
     kept = mawl(*asked, "--format", "json", "--output", "size.json")
     assert json.loads((mawl.directory / "size.json").read_text()) == found and not kept.stdout
 
@@ -89,6 +91,9 @@ def test_what_cannot_be_asked_is_refused(
             "read_bytes_per_second = 1\nwrite_bytes_per_second = 1\n",
             "role data lies on device y, which is not described",
         ),
+        ('[[candidate]]\nname = "a"\nprice = 1\ncores = 1e308\n', "cores is 1e+308, and no machine"),
+        ('[[candidate]]\nname = "a"\nprice = 1\ncores = 1\ncore_speed = 1e-308\n', "core_speed is 1e-308"),
+        ('[[candidate]]\nname = "a"\nprice = 1\ncores = 1\nmemory_bytes = 1\n', "memory_bytes is 1, and no"),
         ("[[candidate]]\n" * 100_000, "key candidate[0]"),
     ],
 )

@@ -24,6 +24,8 @@ from mawl.reporters.qualification import html as answer
 from mawl.server.application import create_app
 from mawl.server.standard import standard
 from mawl.store import open_run
+from mawl.whatif.size import page as sizing
+from tests.fakes import sized
 from tests.fakes.answered import every_record
 from tests.fakes.compared_runs import pair, side
 from tests.fakes.found_campaigns import EVERY as CAMPAIGNS
@@ -110,4 +112,5 @@ KINDS: Mapping[str, Kind] = {
     ),
     **{f"campaign {name}": partial(_campaign, name) for name in CAMPAIGNS},
     "library": _library,
+    "sizing": lambda _: sizing.render(sized.answer()),
 }

@@ -29,7 +29,7 @@ from mawl.whatif.size.records import SizeAnswer
 
 NAME = "size"
 HELP = "what to buy: which candidates of a catalogue carry the sessions of a run, the cheapest first"
-FORMATS = ("text", "markdown", "json")
+FORMATS = ("text", "markdown", "json", "html")
 MOST_MINUTES = 1e6
 MOST_SESSIONS_ASKED = 100_000
 
@@ -121,6 +121,10 @@ def _kept(
 
 
 def _rendered(answer: SizeAnswer, form: str, output: str | None) -> str:
+    if form == "html":
+        from mawl.whatif.size.page import render  # templates and plotting library only for who asks for them
+
+        return render(answer)
     if form == "json":
         return json.render(msgspec.to_builtins(answer)) + "\n"
     return (

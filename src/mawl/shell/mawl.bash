@@ -70,7 +70,7 @@ _mawl_values() {
     compare:--format | history:--format)
         words='text json markdown html'
         ;;
-    rank:--format | size:--format)
+    rank:--format)
         words='text markdown json'
         ;;
     history:--fail-on)
@@ -84,6 +84,9 @@ _mawl_values() {
         ;;
     pack:--division)
         words='closed open'
+        ;;
+    size:--format)
+        words='text markdown json html'
         ;;
     tune:)
         words='show check compare collector search' verbs_follow='1'

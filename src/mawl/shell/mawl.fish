@@ -293,7 +293,7 @@ complete -c mawl -n '__mawl_at size' -l probability -x -d 'the least probability
 complete -c mawl -n '__mawl_at size' -l measured-on -r -F -d 'the system that the run was made on, where the file knows more of it …'
 complete -c mawl -n '__mawl_at size' -l anyway -d 'although other programs used the run\'s devices, too'
 complete -c mawl -n '__mawl_at size' -l runs -x -a '(__fish_complete_directories)' -d 'where run folders are (default: ./runs)'
-complete -c mawl -n '__mawl_at size' -l format -x -a 'text markdown json' -d 'default: text'
+complete -c mawl -n '__mawl_at size' -l format -x -a 'text markdown json html' -d 'default: text'
 complete -c mawl -n '__mawl_at size' -l output -r -F -d 'write there instead of to the terminal'
 complete -c mawl -n '__mawl_at size' -F -d 'FILE.toml'
 complete -c mawl -n '__mawl_at size' -a '(__fish_complete_directories)' -d 'RUN'

@@ -58,8 +58,14 @@ def found_page(
     cards: Sequence[Card],
     lead: Chart | None,
     parts: Sequence[PagePart],
+    *,
+    tag: tuple[str, str] | None = None,
 ) -> str:
-    """The page: ``facts`` stand in one line under the title, ``lead`` is the chart of the first screen."""
+    """The page: ``facts`` stand in one line under the title, ``lead`` is the chart of the first screen.
+
+    ``tag`` is a word and its tone, in place of the headline's sign.
+    """
+    sign, tone = tag or (found.sign, TONES[found.sign])
     terms = Terms()
     shown = [one for one in parts if not one.empty]
     charts = [*([lead] if lead else []), *(chart for one in shown for chart in one.charts)]
@@ -75,7 +81,7 @@ def found_page(
             found.sentence,
             Markup("\n").join([*body, drawn.data]),
             drawn.scripts,
-            lead=fill("found.html", sign=found.sign, tone=TONES[found.sign], facts=facts),
+            lead=fill("found.html", sign=sign, tone=tone, facts=facts),
             sections=contents,
         )
     )
