@@ -17,6 +17,7 @@ from mawl.archive.layout import MANIFEST
 from mawl.archive.manifest import decoded
 from mawl.archive.redaction import PrivateNames, names_of, redacted_folder
 from mawl.commands.main import main
+from mawl.model.caps import IoCap
 from mawl.model.records import SampleRecord
 from mawl.model.run import VolumeFacts
 from mawl.store import open_run
@@ -89,6 +90,25 @@ def test_json_and_junit_say_what_each_rule_found(here: Path, capsys: pytest.Capt
     )
     root = ElementTree.parse("rules.xml").getroot()
     assert root.get("tests") == str(len(states)) and root.get("failures") == "2"
+
+
+def test_names_of_control_groups_are_private_and_the_mounts_of_groups_are_not() -> None:
+    groups = "/sys/fs/cgroup"
+    cap = IoCap(device="sda", direction="read", bytes_per_second=1, file=f"{groups}/acme.slice/job-7/io.max")
+    texts = [
+        f"no cap: io.max of {groups}/blkio/secret and the groups above it up to {groups} names none",
+        f"not known: {groups}/ours/io.max: permission denied",
+        f"not known: {groups}/blkio/blkio.throttle.read_bps_device: permission denied",
+    ]
+    volumes = [
+        VolumeFacts(role="data", node="bench1", directory="/mnt/x", caps=[cap]),
+        *(VolumeFacts(role="work", node="bench1", directory="/mnt/x", caps_reason=text) for text in texts),
+    ]
+    names = names_of([facts(volumes=volumes)], ["paths"], user="nobody")
+    shown = [names.replaced(text) for text in (cap.file, *texts)]
+    assert not any(word in text for text in shown for word in ("acme", "job-7", "secret", "ours"))
+    assert shown[0].endswith("/io.max") and "io.max: permission denied" in shown[2]
+    assert shown[3] == texts[2]
 
 
 def test_private_names_are_nowhere_in_a_redacted_pack(here: Path) -> None:

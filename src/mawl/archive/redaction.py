@@ -33,7 +33,14 @@ KEPT_COLUMNS = frozenset({"event", "kind", "outcome", "program_class"})
 """Columns whose words are the format's."""
 _PLACE_IN_SERIES = re.compile(r"/.*(?=\.)")
 """The mount point in a name such as ``mount./srv/project.read_bytes``; all other words are the format's."""
-_PLAIN_PLACES = frozenset({"/", "/tmp", "/var", "/home", "/mnt", "/root", "/dev/shm", "/usr", "/opt", "/srv"})
+_PLAIN_PLACES = frozenset(
+    {"/", "/tmp", "/var", "/home", "/mnt", "/root", "/dev/shm", "/usr", "/opt", "/srv", "/sys", "/sys/fs"}
+    | {f"/sys/fs/cgroup{mount}" for mount in ("", "/blkio", "/unified")}
+)
+_GROUP = re.compile(
+    r"(/sys/fs/cgroup/[^\s:]+?)(?:/io\.max|/blkio\.throttle\.\w+|/cgroup\.controllers)?(?=[\s:]|$)"
+)
+"""The directory of a control group, whose name is often that of a project or user."""
 
 
 class PrivateNames:
@@ -97,6 +104,8 @@ def _paths(facts: Iterable[RunFacts], campaign: Campaign | None) -> set[str]:
         found |= {path for paths in one.roles.values() for path in paths}
         for volume in one.volumes:
             found |= {volume.directory, volume.mount_point or "", volume.source or ""}
+            for text in (*(cap.file for cap in volume.caps or ()), volume.caps_reason or ""):
+                found |= set(_GROUP.findall(text))
         found |= set(one.command)
         found |= _of_spec(one.spec)
     if campaign is not None:
