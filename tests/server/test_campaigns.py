@@ -11,11 +11,12 @@ from starlette.testclient import TestClient
 
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.commands.serve import _renderers
-from mawl.model.campaign import Slot
+from mawl.model.campaign import Campaign, Slot
 from mawl.reporters.campaign.content import QUESTIONS
+from mawl.server import campaigns
 from mawl.server.application import create_app
-from mawl.server.campaigns import MOST_FOLDERS, campaigns_below
-from mawl.store.campaign import RECORD, write_campaign
+from mawl.server.campaigns import MOST_FOLDERS, CampaignRecords, campaigns_below
+from mawl.store.campaign import RECORD, read_campaign, write_campaign
 from tests.fakes.campaign_runs import campaign
 from tests.fakes.served_runs import Made, finished
 
@@ -114,3 +115,41 @@ def test_a_mawl_that_cannot_show_campaigns_says_so(runs: Path, client: TestClien
     answer = client.get("/campaigns/ab")
     assert answer.status_code == 501 and "mawl report CAMPAIGN" in answer.text
     assert made.asked == []
+
+
+def test_a_record_is_read_again_only_when_its_file_changed(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        conducted(runs / name)
+    read: list[str] = []
+
+    def counted(folder: Path) -> Campaign:
+        read.append(folder.name)
+        return read_campaign(folder)
+
+    monkeypatch.setattr(campaigns, "read_campaign", counted)
+    records = CampaignRecords()
+    first = records.entries(campaigns_below(runs).folders)
+    assert (sorted(read), [entry.name for entry in first]) == (["one", "two"], ["one", "two"])
+    assert records.entries(campaigns_below(runs).folders) == first
+    assert len(read) == 2
+    write_campaign(runs / "two", campaign(outcome="interrupted", name="two"))
+    again = records.entries(campaigns_below(runs).folders)
+    assert (read[2:], again[1].outcome, again[0]) == (["two"], "interrupted", first[0])
+
+
+def test_a_record_that_cannot_be_read_is_tried_again_and_one_that_is_gone_is_forgotten(runs: Path) -> None:
+    folder = conducted(runs / "one")
+    records = CampaignRecords()
+    whole = (folder / RECORD).read_bytes()
+    (good,) = records.entries({"one": folder})
+    (folder / RECORD).write_bytes(b"{")
+    (bad,) = records.entries({"one": folder})
+    assert good.trouble is None and bad.trouble is not None
+    (folder / RECORD).write_bytes(whole)
+    assert records.entries({"one": folder}) == [good]
+    (folder / RECORD).unlink()
+    assert records.entries({}) == []
+    (gone,) = records.entries({"one": folder})
+    assert gone.trouble is not None

@@ -15,7 +15,7 @@ from mawl.model.run import WorkloadFacts
 from mawl.server.application import create_app
 from mawl.server.folders import Folders, LibraryEntry
 from mawl.server.library import Query, chosen, query_of, run_address
-from mawl.server.overview import MOST_POINTS, overview_of
+from mawl.server.overview import MOST_POINTS, Overview, overview_of
 from mawl.store import open_run
 from mawl.store.facts import read_facts
 from mawl.units import format_seconds
@@ -327,3 +327,47 @@ def test_an_overview_has_the_figures_of_the_summary(tmp_path: Path) -> None:
     assert found.sustained_bytes_per_second == summary.io.device.sustained.total_bytes_per_second
     [points] = re.findall(r'points="([^"]*)"', found.line)
     assert len(points.split()) <= MOST_POINTS < len(summary.windows)
+
+
+def test_runs_sort_by_answer_and_limit_and_those_not_read_yet_come_last() -> None:
+    def seen(answer: str, limit: str | None, *, preliminary: bool = False) -> Overview:
+        return Overview(
+            answer=answer,
+            preliminary=preliminary,
+            limit=limit,
+            validity="invalid",
+            finished=1,
+            jobs=1,
+            slowdown=None,
+            side=None,
+            sustained_bytes_per_second=None,
+            line="",
+        )
+
+    overviews = {
+        "a": seen("not known", "storage (work on sda)"),
+        "b": seen("carried", "cpu", preliminary=True),
+        "c": seen("not carried", None),
+        "d": seen("carried", "none"),
+    }
+    entries = [LibraryEntry(name=name) for name in "xabcd"]
+
+    def order(query: Query) -> str:
+        return "".join(entry.name for entry in chosen(entries, query, overviews))
+
+    assert order(Query(sort="answer", descending=False)) == "dbcax"
+    assert order(Query(sort="answer", descending=True)) == "acbdx"
+    assert order(Query(sort="limit", descending=False)) == "bdacx"
+    assert order(Query(sort="limit", descending=True)) == "adbcx"
+
+
+def test_the_headings_of_answer_and_limit_are_links_that_keep_their_definition(
+    runs: Path, client: TestClient
+) -> None:
+    finished(runs, "one")
+    page = client.get("/?sort=answer").text
+    assert re.search(
+        r'<th scope="col" title="whether [^"]*" aria-sort="ascending"><a href="[^"]*sort=answer', page
+    )
+    assert re.search(r'<th scope="col" title="what limits the run"><a href="[^"]*sort=limit', page)
+    assert listed(client, "/?sort=limit") == ["one"]

@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from mawl.errors import MawlError, UsageError
 from mawl.model.summary.summary import Judged
-from mawl.server.campaigns import MOST_FOLDERS, campaigns_below, entry_of
+from mawl.server.campaigns import MOST_FOLDERS, CampaignRecords, campaigns_below
 from mawl.server.folders import Folders, State, examined, grows
 from mawl.server.growing import LOOK_SECONDS, GrowingRuns, RunEndedError
 from mawl.server.guard import Guard
@@ -41,6 +41,7 @@ class Site:
     def __init__(self, runs: Path, renderers: Renderers) -> None:
         reading = Worker(2)
         self.folders = Folders(runs)
+        self.campaigns = CampaignRecords()
         self.listings = Worker(1)
         self.reports = Reports(reading, renderers)
         self.growing = GrowingRuns(reading, renderers)
@@ -89,7 +90,7 @@ async def _library(request: Request) -> Response:
         above = {part for name in found for part in (name, name.partition("/")[0])}
         entries = [one for one in site.folders.listing() if not (one.trouble and one.name in above)]
         known = site.reports.overviews(site.folders.states)
-        campaigns = campaign_rows((entry_of(name, folder) for name, folder in found.items()), query)
+        campaigns = campaign_rows(site.campaigns.entries(found), query)
         shown = {"campaigns": campaigns, "looked_into": None if whole else MOST_FOLDERS}
         return library_page({**contents(entries, query, known, time.time()), **shown})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,12 +60,31 @@ def campaigns_below(runs: Path) -> FoundCampaigns:
     return FoundCampaigns(dict(sorted(found.items())), whole)
 
 
-def entry_of(name: str, folder: Path) -> CampaignEntry:
-    """What the record of a campaign says."""
-    try:
-        record: Campaign = read_campaign(folder)
-    except (MawlError, OSError) as error:
-        return CampaignEntry(name=name, trouble=str(error))
+class CampaignRecords:
+    """What the records of campaigns say; one is read again only when its file changed."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, tuple[tuple[int, int, int], CampaignEntry]] = {}
+
+    def entries(self, folders: Mapping[str, Path]) -> list[CampaignEntry]:
+        """An entry for each campaign, in their order; those that are gone are forgotten."""
+        found = [self._entry(name, folder) for name, folder in folders.items()]
+        self._known = {folder: self._known[folder] for folder in folders.values() if folder in self._known}
+        return found
+
+    def _entry(self, name: str, folder: Path) -> CampaignEntry:
+        try:
+            seen = (folder / RECORD).stat()
+            identity = (seen.st_ino, seen.st_size, seen.st_mtime_ns)
+            known = self._known.get(folder)
+            if known is None or known[0] != identity:
+                known = self._known[folder] = (identity, _entry_of(name, read_campaign(folder)))
+        except (MawlError, OSError) as error:
+            return CampaignEntry(name=name, trouble=str(error))
+        return known[1]
+
+
+def _entry_of(name: str, record: Campaign) -> CampaignEntry:
     return CampaignEntry(
         name=name,
         kind=record.kind,

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import quote, urlencode
 
 import msgspec
 from markupsafe import Markup
 
+from mawl.model.summary.judgement import AnswerWord
 from mawl.reporters.campaign.content import QUESTIONS
 from mawl.reporters.figure import ABSENT
 from mawl.server.campaigns import CampaignEntry
@@ -27,19 +28,24 @@ MOST_TICKED = 50
 
 SIDES = ("reference", "candidate")
 
-SORTS: dict[str, Callable[[LibraryEntry], Any]] = {
-    "run": lambda entry: entry.name,
-    "workload": lambda entry: entry.workload,
-    "scale": lambda entry: entry.scale,
-    "kind": lambda entry: entry.kind,
-    "outcome": lambda entry: entry.outcome,
-    "started": lambda entry: entry.started_at,
-    "elapsed": lambda entry: entry.elapsed_seconds,
+ANSWERS: tuple[str, ...] = get_args(AnswerWord)
+SORTS: dict[str, Callable[[LibraryEntry, Overview | None], Any]] = {
+    "run": lambda entry, _: entry.name,
+    "workload": lambda entry, _: entry.workload,
+    "scale": lambda entry, _: entry.scale,
+    "kind": lambda entry, _: entry.kind,
+    "outcome": lambda entry, _: entry.outcome,
+    "started": lambda entry, _: entry.started_at,
+    "elapsed": lambda entry, _: entry.elapsed_seconds,
+    "answer": lambda _, overview: overview and (ANSWERS.index(overview.answer), overview.preliminary),
+    "limit": lambda _, overview: overview and overview.limit,
 }
-"""Column to the figure it is sorted by."""
+"""Column to the figure it is sorted by; those of a run that was not judged yet are None."""
 
 HEADS: dict[str, tuple[str, ...]] = {
     "Run": ("run", "workload", "scale", "kind"),
+    "Answer": ("answer",),
+    "Limit": ("limit",),
     "Elapsed": ("elapsed",),
     "Started": ("started", "outcome"),
 }
@@ -172,7 +178,10 @@ def chosen(
         if entry.name in query.ticked
         or (_passes(entry, query, overviews) and all(word in _text(entry) for word in words))
     ]
-    figure = SORTS[query.sort]
+
+    def figure(entry: LibraryEntry) -> Any:
+        return SORTS[query.sort](entry, overviews.get(entry.name))
+
     found.sort(key=lambda entry: entry.name)
     known = [entry for entry in found if figure(entry) is not None]
     known.sort(key=figure, reverse=query.descending)
@@ -203,7 +212,7 @@ def contents(
         "query": query,
         "order": "descending" if query.descending else "ascending",
         "filters": _filters(entries, query, overviews),
-        "heads": [_head(head, query) for head in HEADS],
+        "heads": {head: _head(head, query) for head in HEADS},
         "rows": [row_of(entry, query, overviews.get(entry.name), now) for entry in shown],
         "selected": [(side, [shown_name(name) for name in getattr(query, side)]) for side in SIDES],
         "comparable": len(query.sides) > 1,
