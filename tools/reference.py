@@ -1,4 +1,4 @@
-"""Print from the code the pages of docs/reference (commands, metrics, options and more) and src/mawl/shell.
+"""Print from the code the pages of docs/reference, src/mawl/shell, and the diagrams of docs/images.
 
 ``python -m tools.reference`` writes them; ``--check`` writes nothing and names the pages that the
 code no longer agrees with.
@@ -28,7 +28,7 @@ from mawl.spec.program_options import PLAIN_OPTIONS, ROLES, SIZE_OPTIONS, Option
 from mawl.spec.record import MOST_SESSIONS
 from mawl.spec.settings import FileSettings
 from mawl.units import format_bytes, format_memory
-from tools import measured, mix
+from tools import diagrams, measured, mix
 from tools.api_page import api_page
 from tools.markdown import plain, table
 from tools.metric_pages import metrics_page
@@ -328,6 +328,7 @@ def main(arguments: Sequence[str]) -> int:
         for name, write in WRITERS.items()
     }
     texts |= {PAGES / "schemas" / f"{name}.schema.json": schema.text(name) for name in schema.FORMATS}
+    texts |= diagrams.files()
     texts |= {SHELL / name: text for name, text in shell.files().items()}
     for name, text in texts.items():
         path = ROOT / name
