@@ -62,7 +62,7 @@ EXIT_BY_SIGNAL = 128
 """As shells have it: this, and the number of the signal that killed the command."""
 
 
-class CommandEnd(msgspec.Struct, frozen=True, kw_only=True):
+class AtCommandEnd(msgspec.Struct, frozen=True, kw_only=True):
     """What the devices of the roles had moved, and memory still held, when the command ended."""
 
     device_read_bytes: Annotated[Number | None, size("Bytes that the devices had read.", BYTES)]
@@ -81,7 +81,7 @@ class MeasuredFound(msgspec.Struct, frozen=True, kw_only=True):
     leftover_processes: Annotated[
         int, count("Processes that still ran when the command was over; mawl ended them.", LAUNCH)
     ]
-    at_command_end: CommandEnd
+    at_command_end: AtCommandEnd
     sync_seconds: Annotated[float | None, seconds("Time of the sync after the command (--sync).", BYTES)]
     usage: Usage
     inputs: CachedInputs | None
@@ -238,11 +238,11 @@ def _text(measured: MeasuredCommand, view: RunView) -> str:
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def _at_end(measured: MeasuredCommand) -> CommandEnd:
+def _at_end(measured: MeasuredCommand) -> AtCommandEnd:
     storage = measured.storage
     facts = _facts(measured, {})
     moved = _moved(facts, storage, storage.at_end)
-    return CommandEnd(
+    return AtCommandEnd(
         device_read_bytes=None if moved is None or moved.read is None else moved.read.amount,
         device_written_bytes=None if moved is None or moved.written is None else moved.written.amount,
         still_dirty_bytes=storage.dirty_at_end.own_at_end_bytes,

@@ -65,7 +65,7 @@ class PlannedTable(msgspec.Struct, frozen=True, kw_only=True):
     bytes: Annotated[int, size("Bytes of its values.", PROGRAMS)]
 
 
-class PlannedJob(msgspec.Struct, frozen=True, kw_only=True):
+class PrintedPlanJob(msgspec.Struct, frozen=True, kw_only=True):
     """A job of a stage."""
 
     job: Annotated[str, text("Its name.", FILES)]
@@ -84,7 +84,7 @@ class PlannedSession(msgspec.Struct, frozen=True, kw_only=True):
     """A session: its stages one after another, and the jobs of a stage side by side."""
 
     session: Annotated[str, text("Its name.", FILES)]
-    stages: list[list[PlannedJob]]
+    stages: list[list[PrintedPlanJob]]
 
 
 class PrintedPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -178,8 +178,8 @@ def printed_plan(
     )
 
 
-def _job(job: JobPlan) -> PlannedJob:
-    return PlannedJob(
+def _job(job: JobPlan) -> PrintedPlanJob:
+    return PrintedPlanJob(
         job=job.job,
         program=job.program,
         command=None if job.command is None else list(job.command.argv),
