@@ -42,6 +42,16 @@ def test_jobs_that_ignore_the_clock_start_at_once(tmp_path: Path) -> None:
     assert (plan.first_start_seconds, wait_notice(plan)) == (0.0, None)
 
 
+def test_a_job_that_follows_another_is_not_the_first(tmp_path: Path) -> None:
+    (tmp_path / "chain.toml").write_text(
+        'name = "chain"\n[[sessions]]\nname = "a"\nstages = [['
+        '{ program = "segmentation", name = "one", start_delay_seconds = 20 }, '
+        '{ program = "segmentation", name = "two", after = ["one"] }]]\n'
+    )
+    plan = plan_of(RunSpec(workload=str(tmp_path / "chain.toml"), scale="0.00005"))
+    assert wait_notice(plan) == "notice: the first job of chain starts 20.0 s into the run"
+
+
 def test_delays_of_sessions_and_jobs_add_up(tmp_path: Path) -> None:
     (tmp_path / "late.toml").write_text(
         'name = "late"\n[[sessions]]\nname = "a"\nstart_delay_seconds = 20\n'

@@ -93,11 +93,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def first_start_seconds(self) -> float:
-        """How long after the start of the run the first job may start, by the delays of the plan."""
+        """How long after the start of the run the first job may start, by the delays of the plan.
+
+        A job that others must precede is not the first.
+        """
         return min(
             session.start_delay_seconds + job.start_delay_seconds
             for session in self.sessions
             for job in session.stages[0]
+            if not job.after
         )
 
 
