@@ -162,10 +162,36 @@ def test_what_is_installed_from_the_wheel_alone_runs_reports_and_plans(wheel: Pa
         assert ended.returncode == 0, ended.stderr
         return ended.stdout
 
+    documented = documented_outputs()
     place = [str(python), "-c", "import mawl; print(mawl.__file__)"]
     assert str(packages) in subprocess.run(place, cwd=tmp_path, capture_output=True, text=True).stdout
-    assert mawl("--version") == f"mawl {__version__}\n"
-    assert "all 8 jobs finished" in mawl("run", "nano")
-    assert "nano" in mawl("report")
-    roles = [word for role in ("data", "work", "util") for word in (f"--{role}", str(tmp_path / role))]
-    assert "sessions" in mawl("qualify", "--plan", "--minutes", "15", *roles)
+    assert [mawl("--version")] == documented.pop("mawl --version") == [f"mawl {__version__}\n"]
+    commands = ["mawl run nano", "mawl report", "mawl qualify --plan --minutes 15 --data d --work w --util u"]
+    assert list(documented) == commands
+    for command in commands:
+        printed = labels(mawl(*command.split()[1:]))
+        assert [label for label in labels(*documented[command]) if label not in printed] == []
+
+
+def documented_outputs() -> dict[str, list[str]]:
+    """By command of the install guide's section: the outputs that it shows after it."""
+    section = (ROOT / "docs/guides/install.md").read_text().partition("## Try it\n")[2].partition("\n## ")[0]
+    shown = re.findall(r"```console[^\n]*\n\$ ([^\n]+)\n```\n\n```\n(.*?)```", section, re.DOTALL)
+    found: dict[str, list[str]] = {}
+    for command, output in shown:
+        found.setdefault(command, []).append(output)
+    return found
+
+
+def labels(*outputs: str) -> list[str]:
+    """What lines of output begin with, before the first figures and reasons."""
+    return [
+        re.split(r" {2,}|(?<=^guideline) ", line.strip())[0] for text in outputs for line in text.splitlines()
+    ]
+
+
+def test_the_install_guide_shows_the_output_of_each_command() -> None:
+    documented = documented_outputs()
+    assert len(documented) == 4
+    shown = labels(*documented["mawl report"])
+    assert shown[:3] == ["answer", "parts", "guideline"]
