@@ -1,4 +1,4 @@
-"""``mawl plan`` in a pod: whether the ephemeral storage is enough for what the plan puts there."""
+"""What ``mawl plan`` says of the scale, and in a pod of the ephemeral storage that it needs."""
 
 from __future__ import annotations
 
@@ -68,3 +68,22 @@ def test_outside_a_pod_nothing_is_said(pod: pytest.MonkeyPatch, capsys: pytest.C
     pod.delenv("MAWL_EPHEMERAL_STORAGE", raising=False)
     assert main(["plan", "mixed20"]) == 0
     assert "ephemeral" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("nano",), "scale 0.00005, seed 1"),
+        (("starter", "--scale", "quick"), "scale quick (0.005 of full), seed 1"),
+    ],
+)
+def test_a_scale_is_said_once_in_plain_decimals(
+    words: tuple[str, ...],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["plan", *words]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith(said)

@@ -24,6 +24,7 @@ from mawl.plan.scale import scale_name
 from mawl.plan.workload import Plan
 from mawl.plan.write import write_plan
 from mawl.reporters.columns import LINE_WIDTH, wrapped
+from mawl.reporters.head import scale_text
 from mawl.runner.machine_before import larger_limit
 from mawl.spec.program_options import ROLES
 from mawl.spec.sources import OPTIONS
@@ -110,7 +111,7 @@ def as_text(plan: Plan, needed: Needs, width: int = LINE_WIDTH) -> str:
     jobs = list(plan.jobs())
     head = [
         f"{plan.workload}: {plan.title}" if plan.title else plan.workload,
-        f"scale {scale_name(plan.scale)} ({plan.scale:g} of full), seed {plan.seed}, "
+        f"scale {scale_text(scale_name(plan.scale), plan.scale)}, seed {plan.seed}, "
         f"inputs that zstd-1 shrinks by {plan.saving:.0%}",
         f"{len(plan.sessions)} sessions, {len(jobs)} jobs, {plan.gate_jobs} released together, "
         f"at most {plan.peak_concurrent} side by side",

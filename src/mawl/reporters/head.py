@@ -6,7 +6,7 @@ import msgspec
 
 from mawl.analysis.view import RunView
 from mawl.formats.lines import one_line
-from mawl.model.run import NodeFacts, WorkloadFacts
+from mawl.model.run import NodeFacts
 from mawl.model.summary.jobs import Jobs
 from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import LINE_WIDTH, wrapped
@@ -36,13 +36,13 @@ def workload_text(view: RunView, summary: Summary) -> str:
     """``mixed20 at scale smoke (0.0005 of full): 20 sessions, 71 jobs``; an imported load has no scale."""
     workload = summary.workload
     sizes = f"{counted_noun(workload.sessions, 'session')}, {counted_noun(workload.jobs, 'job')}"
-    scale = "" if workload.scale is None else f" at scale {_scale(workload)}"
+    scale = "" if workload.scale is None else f" at scale {scale_text(workload.scale_name, workload.scale)}"
     return ", ".join([f"{workload.name}{scale}: {sizes}", *traits(view)])
 
 
-def _scale(workload: WorkloadFacts) -> str:
+def scale_text(name: str | None, scale: float | None) -> str:
     """The scale's name with its factor of full, or the factor alone where it has no name."""
-    factor, name = figure(workload.scale, format_plain), workload.scale_name
+    factor = figure(scale, format_plain)
     if name is None or name[:1].isdigit() or name[:1] == ".":
         return factor
     return f"{name} ({factor} of full)"
