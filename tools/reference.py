@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
+from mawl.archive.rules.every import EVERY as EVERY_RULE
 from mawl.commands import schema
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS, mixed
@@ -33,7 +35,8 @@ from tools.api_page import api_page
 from tools.markdown import plain, table
 from tools.metric_pages import metrics_page
 from tools.papers_page import papers_page
-from tools.rules_page import rules_page
+from tools.rules_page import FOLDER as RULES
+from tools.rules_page import page_of, rule_page, rules_page
 from tools.shell import files as shell
 from tools.shell.tree import Verb, tree
 from tools.threshold_page import thresholds_page
@@ -315,6 +318,7 @@ WRITERS: dict[str, Callable[[], list[str]]] = {
     "signature": mix.page,
     "papers": papers_page,
     "rules": rules_page,
+    **{f"{RULES}/{page_of(rule)}": partial(rule_page, rule) for rule in EVERY_RULE},
     "thresholds": thresholds_page,
     "workloads": workloads_page,
 }

@@ -52,7 +52,11 @@ def test_every_page_holds_every_thing_of_its_kind(pages: Path) -> None:
     assert all(f"## {name}\n" in texts["programs"] for name in CATALOGUE)
     assert all(f"## {name}\n" in texts["workloads"] for name in shipped())
     assert all(f"| `{name}` |" in texts["thresholds"] for name in THRESHOLDS)
-    assert all(f"## {rule.label} {rule.name}\n" in texts["rules"] for rule in EVERY)
+    for rule in EVERY:
+        name = f"{rule.label.lower()}-{rule.name}"
+        assert f"[{rule.label}](rules/{name}.md)" in texts["rules"]
+        page = (pages / "rules" / f"{name}.md").read_text()
+        assert f"# {rule.label} {rule.name}\n" in page and rule.shows in page and rule.limits in page
 
 
 def test_every_printed_file_is_marked_as_generated_for_reviewers(pages: Path) -> None:
