@@ -9,9 +9,12 @@ import pytest
 from mawl.errors import MawlError
 from mawl.store.qualification import write_qualification
 from mawl.whatif.size.answer import size
-from mawl.whatif.size.asked import SizeQuestion, start_of
+from mawl.whatif.size.asked import SizeQuestion, start_of, window_of
 from mawl.whatif.size.catalogue import load_catalogue
 from tests.advice.qualification.test_gather import SESSIONS, record, write
+from tests.analysis.test_night import HOUR, ran
+from tests.reporters.test_night import MISSED, report
+from tests.simulation.scenes import device, system
 
 ASKED = SizeQuestion(sessions=None, most_slowdown=2.0, within_seconds=None, probability=0.5)
 
@@ -31,6 +34,18 @@ def test_a_qualification_is_sized_from_its_middle_measured_run(tmp_path: Path) -
     # The device is known only at the rate that it was used at, so more cores meet it at once.
     assert answer.candidates[0].figure == pytest.approx(answer.measured) and answer.pick is None
     assert any("probe them" in said for said in answer.candidates[0].reasons)
+
+
+def test_derived_jobs_that_are_due_have_the_window_of_their_night(tmp_path: Path) -> None:
+    """The first job starts at 1:00 and all are due at 10:00: nine hours, whenever the last one ended."""
+    for name, jobs in (("missed", MISSED), ("held", ran(a=(1, 3), b=(3, 5), c=(5, 8), d=(3, 4)))):
+        (tmp_path / name).mkdir()
+        report(tmp_path / name, jobs)
+        start = start_of(str(tmp_path / name / "run"), tmp_path, system(device()))
+        assert start.window_seconds == pytest.approx(9 * HOUR)
+        assert window_of(start, ASKED) == start.window_seconds
+        asked = SizeQuestion(sessions=None, most_slowdown=2.0, within_seconds=60.0, probability=0.5)
+        assert window_of(start, asked) == 60.0
 
 
 def test_a_qualification_without_a_measured_run_says_what_to_do(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
@@ -26,6 +27,8 @@ MOST_UPGRADES = 50
 """Each is simulated several times, so an answer is to be had in minutes."""
 
 MOST_NODES = 1000
+LONGEST_NAME = 100
+"""Characters of a name, which stands in a table."""
 
 
 class DeviceOffer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -80,8 +83,8 @@ class UpgradeOffer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 class CatalogueFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The file: ``currency`` and ``period`` are shown with each price, such as ``EUR`` and ``a month``."""
 
-    currency: str = ""
-    period: str = ""
+    currency: Annotated[str, msgspec.Meta(max_length=20)] = ""
+    period: Annotated[str, msgspec.Meta(max_length=40)] = ""
     candidate: list[CandidateOffer]
     upgrade: list[UpgradeOffer] = []
 
@@ -145,6 +148,11 @@ def _check_names(names: Sequence[str], word: str, where: str) -> None:
     for place, name in enumerate(names):
         if not name.strip():
             raise InvalidFileError("the name is empty", where=f"{where}: {word}[{place}]")
+        if len(name) > LONGEST_NAME:
+            raise InvalidFileError(
+                f"the name has {len(name)} characters, and {LONGEST_NAME} are the most",
+                where=f"{where}: {word}[{place}]",
+            )
         if name in names[:place]:
             raise InvalidFileError(
                 f"{word} {name!r} stands there twice", where=where, cure="give each a name of its own"
