@@ -111,11 +111,26 @@ class ArrayColumns:
         self.volume = self._only(held.volume) if held.volume else None
         self._held = held
         self._places = {name: self._of(column) for name, column in held.figures.items()}
+        self._drop_partial()
 
     @property
     def found(self) -> list[str]:
         """Figures that the table has."""
         return [name for name, places in self._places.items() if places]
+
+    def _drop_partial(self) -> None:
+        """Drop sums of which the table has only a part: figures of reads, or of writes, are over the same
+        kinds of requests (``Read Hit Large - IOps``, ``Read Hit Large - Throughput``)."""
+        for way in ("read", "writ"):
+            kinds = {
+                name: {self._names[place].rpartition(" - ")[0].lower() for place, _ in places}
+                for name, places in self._places.items()
+                if name.startswith(way) and places
+            }
+            if any(len(held) > 1 for held in kinds.values()):
+                every = set[str]().union(*kinds.values())
+                for name in (name for name, held in kinds.items() if held != every):
+                    self._places[name] = []
 
     def _only(self, pattern: str) -> int | None:
         fits = [place for place, name in enumerate(self._names) if fits_whole(pattern, name)]

@@ -131,6 +131,10 @@ _COUNTED = {
 """Counter of a volume to the figure that its growth makes, and base units of one."""
 
 
+_UNITS = {"sizeUnits": "512B", "timeUnits": "msec"}
+"""Units of the counters; files of older versions do not name them."""
+
+
 def _counters(text: str, skip: Skip) -> Iterator[ArrayRow]:
     """A file of Spectrum Virtualize: the counters of each volume at its time."""
     if "<!" in text.replace("<!--", ""):
@@ -141,6 +145,10 @@ def _counters(text: str, skip: Skip) -> Iterator[ArrayRow]:
     except (ElementTree.ParseError, ValueError) as error:
         skip(1, f"no XML: {error}")
         return
+    for name, unit in _UNITS.items():
+        if root.get(name, unit).lower() != unit.lower():
+            skip(1, f"counts in {root.get(name)}, expected {unit}")
+            return
     zone = _STAMP.fullmatch(root.get("timezone", ""))
     when = moment(root.get("timestamp", ""))
     if when is None:

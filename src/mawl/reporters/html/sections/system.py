@@ -12,6 +12,7 @@ from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
 from mawl.model.summary.volumes import VolumeFigures
 from mawl.reporters.figure import ABSENT, Form, figure, format_plain
 from mawl.reporters.html.figures import Cell, ShownFigures, absent, folded, part, table
+from mawl.reporters.html.sections.system_drawing import drawing
 from mawl.reporters.html.tables import tables_in
 from mawl.reporters.html.templating import fill
 from mawl.spec.program_options import AUTO, ROLES, Options
@@ -29,6 +30,7 @@ def system(figures: ShownFigures, view: RunView) -> Markup:
     return part(
         "system",
         "System, settings and options",
+        drawing(figures, view),
         _run(figures, view.facts),
         _nodes(figures),
         _volumes(figures.summary.volumes),
