@@ -16,14 +16,17 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bench.harness import Result, at_least, at_most, spread
+from bench.harness import Result, alternate, at_least, at_most, ratio, spread
 
 NAME = "saslog"
-RUNS = 3
+RUNS = 5
 DENSE_BYTES, SPARSE_BYTES = 200_000_000, 400_000_000
+PEER_BYTES = 50_000_000
+ALONE = "python-alone"
+"""The peer: the reader without the C scanner."""
 GROWTH = (50_000_000, 100_000_000, 400_000_000)
 SMALL_FILES = 2000
-LEAST_DENSE, LEAST_SPARSE, MOST_SMALL_SECONDS, MOST_BYTES = 25.0, 100.0, 10.0, 400e6
+LEAST_DENSE, LEAST_SPARSE, MOST_SMALL_SECONDS, MOST_BYTES = 100.0, 300.0, 10.0, 400e6
 STEPS_OF_A_JOB = 500
 BETWEEN_BYTES = 10_000
 PAGE_LINES = 55
@@ -37,6 +40,10 @@ def run() -> list[Result]:
         results = [
             *_row(place, "dense FULLSTIMER", DENSE_BYTES, 0, LEAST_DENSE),
             *_row(place, "one note in 10 KB", SPARSE_BYTES, BETWEEN_BYTES, LEAST_SPARSE),
+        ]
+        results += [
+            _beside_python(place, "dense", PEER_BYTES, 0),
+            _beside_python(place, "one note in 10 KB", PEER_BYTES, BETWEEN_BYTES),
         ]
         for size in GROWTH:
             notes = write_log(place / "grown.log", size, 0)
@@ -71,6 +78,21 @@ def _row(place: Path, title: str, size: int, between: int, least: float) -> Iter
     memory = max(figures["memory_bytes"] for figures in made) / 1e6
     yield at_most(f"peak memory, {title}", memory, "MB", MOST_BYTES / 1e6, f"largest of {RUNS}")
     path.unlink()
+
+
+def _beside_python(place: Path, title: str, size: int, between: int) -> Result:
+    """CPU time of an import beside the same one without the scanner, start of the process included."""
+    path = place / "one.log"
+    notes = write_log(path, size, between)
+    ours, peer = alternate(
+        lambda: _imported(path, notes)["cpu_seconds"],
+        lambda: _imported(path, notes, ALONE)["cpu_seconds"],
+        RUNS,
+    )
+    path.unlink()
+    value, pairs = ratio(ours, peer)
+    detail = f"{spread(ours, 's')}, Python alone {spread(peer, 's')}; {pairs}"
+    return Result(f"{title}, {size / 1e6:.0f} MB, CPU over Python alone", value, "ratio", "", None, detail)
 
 
 def write_log(path: Path, size: int, between: int) -> int:
@@ -124,20 +146,23 @@ def _note(number: int, at: datetime, *, session: bool) -> list[str]:
     ]
 
 
-def _imported(path: Path, notes: int) -> dict[str, float]:
+def _imported(path: Path, notes: int, *reader: str) -> dict[str, float]:
     """What one import took, by a process of its own."""
     with tempfile.TemporaryDirectory(prefix="mawl-bench-") as folder:
-        command = [sys.executable, "-m", "bench.saslog", str(path), str(Path(folder, "run"))]
+        command = [sys.executable, "-m", "bench.saslog", str(path), str(Path(folder, "run")), *reader]
         done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     figures: dict[str, float] = json.loads(done.stdout)
     assert figures["blocks"] == notes, f"{figures['blocks']} notes read, {notes} written"
     return figures
 
 
-def main(path: str, folder: str) -> None:
+def main(path: str, folder: str, *reader: str) -> None:
     """Make one import and print what it took."""
+    from mawl.formats import saslog
     from mawl.importers.build import ImportRequest, import_files
 
+    if ALONE in reader:
+        saslog.LEAST_SCANNED_BYTES = sys.maxsize
     made = import_files(ImportRequest(paths=[path], folder=Path(folder), run_id="bench"))
     usage = resource.getrusage(resource.RUSAGE_SELF)
     figures = {
@@ -149,4 +174,4 @@ def main(path: str, folder: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    main(*sys.argv[1:])

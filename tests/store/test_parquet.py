@@ -10,7 +10,7 @@ from pyarrow import parquet
 from mawl.model.records import StepRecord
 from mawl.model.step_notes import StepNotes, TableNote
 from mawl.model.usage import Usage
-from mawl.store.columns import plain_steps
+from mawl.store.columns import plain_steps, whole_steps
 from mawl.store.parquet import read_parquet, write_parquet
 
 ROWS = 5000
@@ -35,7 +35,7 @@ def steps(group: int) -> list[StepRecord]:
 
 
 def test_many_groups_of_rows_are_the_table_and_share_what_has_no_value(tmp_path: Path) -> None:
-    parts = [plain_steps(steps(group)) for group in range(GROUPS)]
+    parts = [whole_steps(plain_steps(steps(group))) for group in range(GROUPS)]
     write_parquet(tmp_path / "steps.parquet", iter(parts), "steps")
     table = read_parquet(tmp_path, "steps", [])
     whole = pa.concat_tables(parts)

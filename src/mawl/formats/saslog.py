@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from mawl.formats.decoding import LONGEST_LINE_BYTES, byte_chunks, text_of
 from mawl.formats.saslog_block import (
@@ -39,7 +39,11 @@ from mawl.formats.saslog_records import (
     page_instant,
 )
 from mawl.formats.saslog_tables import Above, Details, table_note
-from mawl.formats.saslog_whole import whole_note, whole_rows
+from mawl.formats.saslog_whole import MOST_BYTES_OF_A_NOTE, whole_note, whole_rows
+
+if TYPE_CHECKING:
+    from mawl.formats.saslog_scan.batch import NoteBatch
+    from mawl.formats.saslog_scan.scanner import Scanner
 
 MOST_LINES_BETWEEN = 100
 """Lines of echo and page headers that may stand between two lines of a note."""
@@ -50,6 +54,9 @@ MOST_DETAILS = 12
 
 UNIX = ("Linux", "AIX", "SunOS", "Solaris", "HP-UX", "OSF1")
 """Platforms whose notes of FULLSTIMER have counts below the Timestamp."""
+
+LEAST_SCANNED_BYTES = 64 * 1024
+"""Smaller logs are read by Python alone: a batch of few notes costs more than it saves."""
 
 _NOTE = b"NOTE:"
 _NEEDLES = (b"ERROR", b"PASS HEADER ", b"day, ", b"Elapsed time ", b"INFO: Index ")
@@ -62,13 +69,24 @@ Skip = Callable[[int, str, str], None]
 class LogReader:
     """Reads one log; :meth:`entries` may be taken once."""
 
-    def __init__(self, stream: BinaryIO, skip: Skip) -> None:
-        """``skip`` is told the line (from 1), the reason and the text of what is left out or doubtful."""
+    def __init__(
+        self, stream: BinaryIO, skip: Skip, scanner: Callable[[], Scanner | None] | None = None
+    ) -> None:
+        """``skip`` is told the line (from 1), the reason and the text of what is left out or doubtful.
+
+        ``scanner`` is asked for one when the log is large enough; with it whole notes come in batches.
+        """
         self._stream, self._skip = stream, skip
+        self._make_scanner = scanner
+        self._scanner: Scanner | None = None
         self._above = Above()
         self._details: Details | None = None
         self._detail_lines = 0
         self._block: OpenBlock | None = None
+        self._below: list[Entry] = []
+        """What heads of pages below a blank line tell: of the next lines, if the block ended there.
+
+        A session's total is the last note, so that a head below it is compared with the session's first."""
         self._between = 0
         self._blank = False
         self._page = False
@@ -81,7 +99,11 @@ class LogReader:
         self._followed: set[str] = set()
 
     def entries(self) -> Iterator[Entry]:
-        """Notes and facts in the order of the log."""
+        """Notes and facts in the order of the log; of a reader without a scanner only."""
+        return cast("Iterator[Entry]", self.parts())
+
+    def parts(self) -> Iterator[Entry | NoteBatch]:
+        """Notes and facts in the order of the log, whole notes also in batches."""
         rest, dropping = b"", False
         for chunk in byte_chunks(self._stream):
             if dropping:
@@ -89,24 +111,63 @@ class LogReader:
                 if not newline:
                     continue
                 self._line, dropping = self._line + 1, False
+            if self._make_scanner is not None and len(chunk) >= LEAST_SCANNED_BYTES:
+                self._scanner, self._make_scanner = self._make_scanner(), None
             content = rest + chunk
             whole = content.rfind(b"\n") + 1
-            rest = content[whole:]
-            yield from self._content(content[:whole])
-            if len(rest) > LONGEST_LINE_BYTES:
+            too_long = len(content) - whole > LONGEST_LINE_BYTES
+            yield from self._content(content, whole, last=too_long)
+            rest = content[self._read :]
+            if too_long:
                 self._skip(self._line, f"longer than {LONGEST_LINE_BYTES} bytes: not read", "")
                 rest, dropping = b"", True
+        if rest:
+            whole = rest.rfind(b"\n") + 1
+            yield from self._content(rest, whole, last=True)
+            rest = rest[whole:]
+        yield from self._waiting()
         if rest:
             yield from self._last_line(text_of(rest))
         yield from self._end()
 
-    def _content(self, content: bytes) -> Iterator[Entry]:
-        """Whole lines: jump from needle to needle, and go line by line only inside a block."""
+    def _waiting(self) -> Iterator[NoteBatch]:
+        """The batch that waits, if any, before anything else is told."""
+        if self._scanner is not None and self._scanner.holds:
+            batch = self._scanner.take()
+            if batch.has("ended_at"):
+                self._followed.add("OS Memory")
+            if batch.has("step_count") or batch.has("page_faults"):
+                self._followed |= {"OS Memory", "Timestamp"}
+            yield batch
+
+    def _scan(self, scanner: Scanner, content: bytes, length: int, at: int) -> tuple[int, bool]:
+        """Let the scanner read from ``at``: where it stopped, and whether a note may go on there."""
+        before = scanner.notes
+        stopped, self._line, unfinished = scanner.run(content, length, at, self._line)
+        if scanner.notes > before:
+            self._above = Above()
+        return stopped, unfinished
+
+    def _content(self, content: bytes, length: int, *, last: bool) -> Iterator[Entry | NoteBatch]:
+        """Whole lines: jump from needle to needle, and go line by line only inside a block.
+
+        Lines are those of ``content[:length]``.  ``self._read`` is then how much was read: less than
+        ``length`` where a note may go on behind it, except for the ``last`` content.
+        """
         places = [-1] * (1 + len(_NEEDLES))
         at = counted = 0
-        length = len(content)
+        self._read = length
         while at < length:
             if not (self._block or self._joined or self._suspect or self._details):
+                if self._scanner is not None and self._above.tells_nothing:
+                    self._line += content.count(b"\n", counted, at)
+                    counted = at
+                    at, unfinished = self._scan(self._scanner, content, length, at)
+                    counted = at
+                    if at >= length or (unfinished and not last):
+                        self._read = at
+                        break
+                    yield from self._waiting()
                 if not content.startswith(b"NOTE: ", at):
                     found = self._next(content, at, places)
                     if found >= length:
@@ -114,13 +175,18 @@ class LogReader:
                     at = content.rfind(b"\n", at, found) + 1 or at
                 self._line += content.count(b"\n", counted, at)
                 counted = at
+                if not last and length - at <= MOST_BYTES_OF_A_NOTE:
+                    self._read = at
+                    break
                 known = whole_note(content, at, self._line, self._above)
                 if known is not None:
                     self._above = Above()
                     if len(self._followed) < 2:
-                        self._follow(known[0])
-                    yield known[0]
-                    at = known[1]
+                        self._follow(known.note)
+                    if known.page is not None:
+                        yield known.page
+                    yield known.note
+                    at = known.end
                     continue
                 if (after := whole_rows(content, at, self._above)) is not None:
                     at = after
@@ -130,7 +196,7 @@ class LogReader:
             counted = at
             yield from self._take(text_of(content[at : min(end, at + LONGEST_LINE_BYTES)]))
             at = end + 1
-        self._line += content.count(b"\n", counted)
+        self._line += content.count(b"\n", counted, self._read)
 
     def _next(self, content: bytes, at: int, places: list[int]) -> int:
         """The next place of a needle at or after ``at``; the length of the content where there is none.
@@ -218,11 +284,15 @@ class LogReader:
         if self._blank and not page:
             yield from self._close()
             return
-        self._page, self._blank = page, False
-        if page:
+        ended, self._page, self._blank = self._blank, page, False
+        if page and ended and block.kind != "session":
+            self._below.extend(self._fact(line))
+        elif page:
             yield from self._fact(line)
         elif block.take(line):
             self._between = 0
+            yield from self._below
+            self._below.clear()
         elif unreadable_value(line):
             self._skip(self._line, "not a value as SAS writes it", line.strip())
         else:
@@ -313,6 +383,8 @@ class LogReader:
             note = block.note(cut=cut)
             self._follow(note)
             yield note
+        yield from self._below
+        self._below.clear()
 
     def _last_line(self, text: str) -> Iterator[Entry]:
         """A line without an end may be cut: its figure counts only where that shows it whole.
@@ -353,6 +425,13 @@ class LogReader:
 def read_log(stream: BinaryIO, skip: Skip) -> Iterator[Entry]:
     """Notes and facts of a log; ``skip`` is told what was left out.  No log whatever raises anything."""
     return LogReader(stream, skip).entries()
+
+
+def read_parts(stream: BinaryIO, skip: Skip) -> Iterator[Entry | NoteBatch]:
+    """As :func:`read_log`, with the whole notes of large logs in batches where the scanner can be built."""
+    from mawl.formats.saslog_scan.scanner import scanner
+
+    return LogReader(stream, skip, scanner).parts()
 
 
 def read_notes(lines: Iterable[str]) -> Iterator[PerformanceNote]:

@@ -180,6 +180,12 @@ class Above:
             indexes_used=self._used,
         )
 
+    @property
+    def tells_nothing(self) -> bool:
+        """Whether a performance note below would be the same without these."""
+        told = self.counts or self.tables or self._made or self._used
+        return not told and self._sort is None
+
     def fields(self) -> dict[str, object]:
         """Those of a performance note."""
         return {**self.counts, "notes": self.notes()}

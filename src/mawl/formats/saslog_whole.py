@@ -6,13 +6,16 @@ Whatever is not exactly this shape is left to :mod:`mawl.formats.saslog_block`, 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from mawl.formats.decoding import text_of
 from mawl.formats.saslog_records import (
     STAMP,
+    LogFact,
     PerformanceNote,
     clock_seconds,
     is_page_header,
+    page_instant,
     stamp_instant,
 )
 from mawl.formats.saslog_tables import Above
@@ -92,27 +95,39 @@ def _add_rows(
         above.keep(TableNote(direction="written", name=written_name.decode(), rows=rows, variables=columns))
 
 
-def whole_note(content: bytes, start: int, line: int, above: Above) -> tuple[PerformanceNote, int] | None:
+class Whole(NamedTuple):
+    """A note, where the line of blanks after it ends, and the date in the head of a page within it."""
+
+    note: PerformanceNote
+    end: int
+    page: LogFact | None
+
+
+def whole_note(content: bytes, start: int, line: int, above: Above) -> Whole | None:
     """The note whose heading, or whose notes on observations, begin at ``start``; else None.
 
-    With where the line of blanks after it ends.  ``line`` is that at ``start``; ``above`` is what
-    the notes before have told.
+    ``line`` is that at ``start``; ``above`` is what the notes before have told.
     """
     match = _WHOLE.match(content, start)
     if match is not None:
         note = _note(match, line, above)
-        return None if note is None else (note, match.end())
+        return None if note is None else Whole(note, match.end(), None)
     if not _HEADED.match(content, start):
         return None
     part = content[start : start + MOST_BYTES_OF_A_NOTE]
     header = _PAGE_HEAD.search(part)
-    if header is None or not is_page_header(text_of(header[1]), below_blank=True):
+    if header is None or not is_page_header(title := text_of(header[1]), below_blank=True):
         return None
     match = _WHOLE.match(part[: header.start(1)] + part[header.end() :])
     if match is None or match.end() <= header.start(1):
         return None
     note = _note(match, line, above)
-    return None if note is None else (note, start + match.end() + header.end() - header.start(1))
+    if note is None:
+        return None
+    page = None
+    if "day, " in title and page_instant(title) is not None:
+        page = LogFact(line + part.count(b"\n", 0, header.start(1)), "page", title.strip())
+    return Whole(note, start + match.end() + header.end() - header.start(1), page)
 
 
 def _note(match: re.Match[bytes], line: int, above: Above) -> PerformanceNote | None:

@@ -10,7 +10,7 @@ import msgspec
 from mawl.errors import UsageError
 from mawl.formats.lines import one_line
 from mawl.importers.clock import Clocks, Span, overlap_ratio, zone_difference
-from mawl.importers.interface import Context, HostFigures, HostSettings, ImportedJob, Item
+from mawl.importers.interface import Context, HostFigures, HostSettings, ImportedJob, Item, StepColumns
 from mawl.importers.jobs import Placed, job_records
 from mawl.importers.recording import CLOSE_SECONDS, NOT_KNOWN
 from mawl.model.periods import periods_of
@@ -60,6 +60,9 @@ class Collected:
             if isinstance(item, StepRecord):
                 self.steps += 1
                 self._writer.step(item)
+            elif isinstance(item, StepColumns):
+                self.steps += item.table.num_rows
+                self._writer.step_columns(item.table)
             elif isinstance(item, HostFigures):
                 self._figures(item, context)
             elif isinstance(item, ImportedJob):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import BinaryIO, NamedTuple, Protocol
 
 import msgspec
+import pyarrow as pa
 
 from mawl.formats.sysstat import Untimed
 from mawl.model.probe import Probe
@@ -71,7 +72,13 @@ class ImportedJob(msgspec.Struct, frozen=True, kw_only=True):
     missing: dict[str, str] = {}
 
 
-Item = ImportedJob | StepRecord | HostFigures | HostSettings | NodeFacts | Probe
+class StepColumns(NamedTuple):
+    """Consecutive steps of one job as rows of the table ``steps``; columns may be missing, which are null."""
+
+    table: pa.Table
+
+
+Item = ImportedJob | StepColumns | StepRecord | HostFigures | HostSettings | NodeFacts | Probe
 
 
 class Context:

@@ -8,12 +8,15 @@ from pathlib import PurePath
 from typing import BinaryIO, get_args
 
 import msgspec
+import numpy as np
 
 from mawl.formats.decoding import encoding_of
-from mawl.formats.saslog import read_log
-from mawl.formats.saslog_records import LogFact, PerformanceNote
+from mawl.formats.saslog import read_parts
+from mawl.formats.saslog_records import Entry, LogFact, PerformanceNote
+from mawl.formats.saslog_scan.batch import NoteBatch
 from mawl.formats.saslog_steps import step_of
-from mawl.importers.interface import Context, ImportedJob, Item
+from mawl.importers.interface import Context, ImportedJob, Item, StepColumns
+from mawl.importers.sas_batches import FEWEST_NOTES, spans_of, steps_of, sums_of
 from mawl.importers.sas_sessions import LogSessions, Session
 from mawl.model.records import JobOutcome, ProgramClass, StepRecord
 from mawl.model.usage import Usage
@@ -58,20 +61,55 @@ class SasLogs:
     def read(self, stream: BinaryIO, context: Context) -> Iterator[Item]:
         """Steps, and the job of each session after its own."""
         sessions = LogSessions()
-        for entry in read_log(stream, context.skip):
-            if isinstance(entry, LogFact):
-                yield from self._jobs(sessions.tell(entry), context)
-                continue
-            context.blocks += 1
-            yield from self._jobs(sessions.note(entry), context)
-            if entry.kind == "session":
-                sessions.current.total = entry
-                yield from self._jobs([sessions.close()], context)
+        for part in read_parts(stream, context.skip):
+            if not isinstance(part, NoteBatch):
+                yield from self._entry(part, sessions, context)
+            elif part.count < FEWEST_NOTES or sessions.current.remote_librefs:
+                for entry in part.entries():
+                    yield from self._entry(entry, sessions, context)
             else:
-                yield self._step(sessions.current, entry, context)
+                yield self._batch(part, sessions, context)
         yield from self._jobs(sessions.rest(), context)
         if not context.blocks:
             context.skip(None, "no performance note in it (options NOSTIMER, or a log of another kind)")
+
+    def _entry(self, entry: Entry, sessions: LogSessions, context: Context) -> Iterator[Item]:
+        """A note or a fact."""
+        if isinstance(entry, LogFact):
+            yield from self._jobs(sessions.tell(entry), context)
+            return
+        context.blocks += 1
+        yield from self._jobs(sessions.note(entry), context)
+        if entry.kind == "session":
+            sessions.current.total = entry
+            yield from self._jobs([sessions.close()], context)
+        else:
+            yield self._step(sessions.current, entry, context)
+
+    def _batch(self, batch: NoteBatch, sessions: LogSessions, context: Context) -> StepColumns:
+        """What :meth:`_entry` does for each of many notes of DATA steps and procedures of one session."""
+        session = sessions.current
+        if session.job is None:
+            session.job = context.job_name(self._wanted(session, context))
+        told = 0
+        for before, page in batch.pages:
+            sessions.notes(before - told, int(batch.wholes["line"][before - 1]) if before else 0)
+            told = before
+            sessions.tell(page)
+        sessions.notes(batch.count - told, int(batch.wholes["line"][-1]))
+        context.blocks += batch.count
+        to_utc = context.absolute if session.identity else context.local
+        started_at, ended_at, doubtful = spans_of(batch, to_utc, LONGEST_SECONDS)
+        for line in doubtful:
+            context.skip(line, TOO_LONG)
+        session.sums.add_sums(*sums_of(batch))
+        if (ends := ended_at[~np.isnan(ended_at)]).size:
+            session.last_at = float(ends[-1])
+        if session.first_at is None and (starts := started_at[~np.isnan(started_at)]).size:
+            session.first_at = float(starts[0])
+        steps = steps_of(batch, session.job, session.steps + 1, started_at, ended_at)
+        session.steps += batch.count
+        return StepColumns(steps)
 
     def _jobs(self, ended: Iterable[Session], context: Context) -> Iterator[ImportedJob]:
         return (self._job(session, context) for session in ended)

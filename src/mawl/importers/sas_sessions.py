@@ -133,6 +133,12 @@ class LogSessions:
         self.current.cut = self.current.cut or note.cut
         return ended
 
+    def notes(self, count: int, last_line: int) -> None:
+        """Take so many notes of DATA steps and procedures, none of which is cut; the last is in that line."""
+        if count:
+            self.current.notes += count
+            self.current.last_line = last_line
+
     def close(self) -> Session:
         """End the current session with its total, and give it."""
         ended = self.current

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from operator import attrgetter
+from typing import Any
 
 from mawl.formats.saslog_write import COUNTS
 from mawl.model.usage import PEAKS, Usage
@@ -13,6 +14,10 @@ FIELDS = (
     *(field for _, field in COUNTS),
 )
 """What a log can tell of a step, beside an unsplit CPU time."""
+
+TIMES = frozenset({"real_time_seconds", "user_cpu_seconds", "system_cpu_seconds"})
+"""Added up in whole microseconds, the finest that a log can write: the order of the steps changes nothing."""
+MICROSECONDS = 1_000_000
 
 
 FOLD = 500
@@ -27,8 +32,8 @@ class StepSums:
     def __init__(self) -> None:
         self._waiting: list[Usage] = []
         self._lacking: set[str] = set()
-        self._sums: dict[str, float] = {}
-        self._cpu: float | None = 0.0
+        self._sums: dict[str, int] = {}
+        self._cpu: int | None = 0
         self._any = False
 
     def add(self, usage: Usage) -> None:
@@ -37,23 +42,29 @@ class StepSums:
         if len(self._waiting) >= FOLD:
             self._fold()
 
+    def add_sums(self, sums: Mapping[str, int | None], cpu: int | None) -> None:
+        """Sums of several steps by the names of :data:`FIELDS`: times and ``cpu`` in microseconds.
+
+        Of a peak it is the largest; None where one of the steps lacks the figure.
+        """
+        self._any = True
+        for name in FIELDS:
+            value = sums[name]
+            if value is None:
+                self._lacking.add(name)
+            elif name in PEAKS:
+                self._sums[name] = max(self._sums.get(name, 0), value)
+            else:
+                self._sums[name] = self._sums.get(name, 0) + value
+        self._cpu = None if self._cpu is None or cpu is None else self._cpu + cpu
+
     def _fold(self) -> None:
         waiting, self._waiting = self._waiting, []
         if not waiting:
             return
-        self._any = True
-        for name, of in _COLUMNS:
-            values = list(map(of, waiting))
-            if name in self._lacking or None in values:
-                self._lacking.add(name)
-            elif name in PEAKS:
-                self._sums[name] = max(self._sums.get(name, 0), *values)
-            else:
-                self._sums[name] = self._sums.get(name, 0) + sum(values)
-        if "user_cpu_seconds" in self._lacking or "system_cpu_seconds" in self._lacking or self._cpu is None:
-            self._cpu = _added(self._cpu, waiting)
-        else:
-            self._cpu = self._sums["user_cpu_seconds"] + self._sums["system_cpu_seconds"]
+        sums = {name: _sum(name, list(map(of, waiting))) for name, of in _COLUMNS}
+        user, system = sums["user_cpu_seconds"], sums["system_cpu_seconds"]
+        self.add_sums(sums, _cpu(waiting) if user is None or system is None else user + system)
 
     def usage(self, startup: Usage | None = None) -> Usage:
         """The sums; of CPU time only the whole where some steps do not tell user and system apart.
@@ -67,20 +78,41 @@ class StepSums:
             self.add(startup)
             self._fold()
             self._lacking -= known
-        whole = {name: value for name, value in self._sums.items() if name not in self._lacking}
+        whole: dict[str, float] = {
+            name: value / MICROSECONDS if name in TIMES else value
+            for name, value in self._sums.items()
+            if name not in self._lacking
+        }
         if not {"user_cpu_seconds", "system_cpu_seconds"} <= set(whole):
             whole.pop("user_cpu_seconds", None)
             whole.pop("system_cpu_seconds", None)
             if self._any and self._cpu is not None:
-                whole["unsplit_cpu_seconds"] = self._cpu
+                whole["unsplit_cpu_seconds"] = self._cpu / MICROSECONDS
         return Usage(**whole)  # type: ignore[arg-type]
 
 
-def _added(cpu: float | None, usages: Sequence[Usage]) -> float | None:
-    """CPU time so far and that of more steps; None where it is not known of one of them."""
+def microseconds(seconds: float) -> int:
+    """Whole ones."""
+    return round(seconds * MICROSECONDS)
+
+
+def _sum(name: str, values: list[Any]) -> int | None:
+    """The sum of a column, or the largest of a peak; None where one is missing."""
+    if None in values:
+        return None
+    if name in PEAKS:
+        return max(values)  # type: ignore[no-any-return]
+    return sum(map(microseconds, values)) if name in TIMES else sum(values)
+
+
+def _cpu(usages: Iterable[Usage]) -> int | None:
+    """The CPU time of steps in microseconds; None where it is not known of one of them."""
+    cpu = 0
     for usage in usages:
-        more = usage.cpu_seconds
-        if cpu is None or more is None:
+        if usage.user_cpu_seconds is not None and usage.system_cpu_seconds is not None:
+            cpu += microseconds(usage.user_cpu_seconds) + microseconds(usage.system_cpu_seconds)
+        elif usage.unsplit_cpu_seconds is not None:
+            cpu += microseconds(usage.unsplit_cpu_seconds)
+        else:
             return None
-        cpu += more
     return cpu

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import platform
 import signal
 import struct
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 
+from mawl.compiled import NO_COMPILER, shared_library
 from mawl.errors import UnsuitableMachineError
-from mawl.lab.command import attempt, command, environment, find
+from mawl.lab.command import command, environment, find
 from mawl.lab.devices import mounts_in
 from mawl.lab.speed import DiskModel
-from mawl.measure.preload.build import find_compiler
 from mawl.measure.processes import is_alive, signal_all
-from mawl.store.user_cache import make_cache
 
 MODELLED = ".disk"
 """The suffix of the file that shows a modelled disk."""
@@ -34,24 +30,13 @@ _PATH = ".path"
 
 def plugin() -> Path:
     """The compiled plugin in the user's cache; UnsuitableMachineError where it cannot be made."""
-    name = hashlib.sha256(SOURCE.read_bytes() + " ".join([*_FLAGS, platform.machine()]).encode()).hexdigest()
-    path = make_cache(os.environ) / f"disk-model-{name[:16]}.so"
-    if path.exists() and path.stat().st_uid == os.geteuid():
+    path, why = shared_library(SOURCE, "disk-model", _FLAGS, os.environ)
+    if path is not None:
         return path
-    compiler = find_compiler(os.environ)
-    if compiler is None:
-        raise UnsuitableMachineError("the disk model needs a C compiler", cure=f"install {PACKAGES}")
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=path.parent) as folder:
-        made = Path(folder, path.name)
-        done = attempt([compiler, *_FLAGS, str(SOURCE), "-o", str(made)], mark="")
-        if done.returncode != 0:
-            errors = [line for line in done.stderr.splitlines() if "error" in line]
-            why = (errors or [f"exit status {done.returncode}"])[0]
-            raise UnsuitableMachineError(
-                "the disk model cannot be compiled", why=why, cure=f"install {PACKAGES}"
-            )
-        made.rename(path)
-    return path
+    cure = f"install {PACKAGES}"
+    if why == NO_COMPILER:
+        raise UnsuitableMachineError("the disk model needs a C compiler", cure=cure)
+    raise UnsuitableMachineError("the disk model cannot be compiled", why=why, cure=cure)
 
 
 def start(image: Path, model: DiskModel, file: Path, mark: str) -> None:

@@ -14,10 +14,11 @@ from typing import Literal
 import msgspec
 from packaging.requirements import Requirement
 
+from mawl.compiled import find_compiler
 from mawl.measure.clock import ClockLook
 from mawl.measure.machine import Machine
 from mawl.measure.noise import Noise
-from mawl.measure.preload.build import find_compiler, is_ready
+from mawl.measure.preload.build import is_ready
 from mawl.units import format_memory
 
 Status = Literal["ok", "notice", "problem"]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from mawl.compiled import find_compiler
 from mawl.measure.page_cache import keeps
-from mawl.measure.preload.build import find_compiler, is_ready
+from mawl.measure.preload.build import is_ready
 from mawl.measure.space import nearest
 from mawl.spec.program_options import Role
 

@@ -144,12 +144,13 @@ def to_table(name: str, records: Iterable[msgspec.Struct]) -> pa.Table:
 
 
 def plain_steps(records: Sequence[StepRecord]) -> pa.Table:
-    """:func:`to_table` of steps without I/O by role and waits (imported ones), column by column."""
-    schema = SCHEMAS["steps"]
-    count = len(records)
+    """:func:`to_table` of steps without I/O by role and waits (imported ones), column by column.
+
+    Columns of those are left out: :func:`whole_steps` adds them.
+    """
     usages = [record.usage for record in records]
-    columns: list[pa.Array] = []
-    for field in schema:
+    columns: dict[str, pa.Array] = {}
+    for field in SCHEMAS["steps"]:
         if field.name in FIELDS:
             values = list(map(attrgetter(field.name), usages))
         elif field.name in StepRecord.__struct_fields__:
@@ -159,9 +160,20 @@ def plain_steps(records: Sequence[StepRecord]) -> pa.Table:
             elif field.name == "notes":
                 values = list(map(_json, values))
         else:
-            columns.append(pa.nulls(count, field.type))
             continue
-        columns.append(pa.array(values, field.type))
+        columns[field.name] = pa.array(values, field.type)
+    return pa.table(columns)
+
+
+def whole_steps(table: pa.Table) -> pa.Table:
+    """The table with all columns of ``steps``, those that it lacks null; times may be whole microseconds."""
+    schema, present = SCHEMAS["steps"], set(table.schema.names)
+    columns = [
+        table.column(field.name).cast(field.type)
+        if field.name in present
+        else pa.nulls(table.num_rows, field.type)
+        for field in schema
+    ]
     return pa.table(columns, schema=schema)
 
 

@@ -18,14 +18,15 @@ from numpy.typing import NDArray
 from mawl.model.probe import Probe
 from mawl.model.records import JobRecord, StepRecord
 from mawl.model.run import RunFacts
-from mawl.store.columns import INSTANT, SCHEMAS, plain_steps, to_table
+from mawl.store.columns import INSTANT, SCHEMAS, plain_steps, to_table, whole_steps
 from mawl.store.facts import write_facts
 from mawl.store.files import replace_file, replace_link, sync_directory
 from mawl.store.folder import make_folder
 from mawl.store.layout import LATEST, LOGS, PLAN, PROBE
 from mawl.store.probe import write_probe
 
-STEPS_PER_BATCH = 10_000
+STEPS_PER_BATCH = 50_000
+"""Rows of a row group: each has costs of its own for all 150 columns."""
 VALUES_PER_BATCH = 250_000
 SAMPLES_LAYOUT: dict[str, Any] = {
     "use_dictionary": ["node", "sampled_at", "series"],
@@ -55,6 +56,9 @@ class WholeRunWriter:
             for name, options in (("steps", {}), ("samples", SAMPLES_LAYOUT))
         }
         self._steps: list[StepRecord] = []
+        self._pieces: list[pa.Table] = []
+        self._order: list[tuple[int, int]] = []
+        self._waiting = 0
         self._rows: list[tuple[str, int, int]] = []
         self._codes: dict[str, int] = {}
         self._series: list[NDArray[np.int32]] = []
@@ -64,7 +68,17 @@ class WholeRunWriter:
     def step(self, record: StepRecord) -> None:
         """A step without I/O by role and waits."""
         self._steps.append(record)
-        if len(self._steps) >= STEPS_PER_BATCH:
+        self._count_step(1)
+
+    def step_columns(self, table: pa.Table) -> None:
+        """Steps as columns of the table ``steps``; those that are missing are null."""
+        self._order.append((len(self._steps), table.num_rows))
+        self._pieces.append(table)
+        self._count_step(table.num_rows)
+
+    def _count_step(self, count: int) -> None:
+        self._waiting += count
+        if self._waiting >= STEPS_PER_BATCH:
             self._flush_steps()
 
     def figures(self, node: str, at: float, figures: Mapping[str, float]) -> None:
@@ -115,9 +129,18 @@ class WholeRunWriter:
             writer.close()
 
     def _flush_steps(self) -> None:
-        if self._steps:
-            self._tables["steps"].write_table(plain_steps(self._steps))
-            self._steps.clear()
+        """Write what waits in the order in which it came: records and pieces lie apart until then."""
+        if not self._waiting:
+            return
+        tables = [plain_steps(self._steps)] if self._steps else []
+        table = pa.concat_tables([*tables, *map(_cast_times, self._pieces)], promote_options="default")
+        if self._steps and self._pieces:
+            table = table.take(pa.array(_in_order(len(self._steps), self._order)))
+        self._tables["steps"].write_table(whole_steps(table.combine_chunks()))
+        self._steps.clear()
+        self._pieces.clear()
+        self._order.clear()
+        self._waiting = 0
 
     def _flush_samples(self) -> None:
         if not self._values:
@@ -136,3 +159,23 @@ class WholeRunWriter:
         self._rows.clear()
         self._series.clear()
         self._values.clear()
+
+
+def _in_order(records: int, pieces: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
+    """Places of rows, records first and pieces behind them, in the order in which they came.
+
+    ``pieces`` are pairs: how many records came before it, and its rows.
+    """
+    places, taken, below = [], 0, records
+    for before, rows in pieces:
+        places.append(np.arange(taken, before))
+        places.append(np.arange(below, below + rows))
+        taken, below = before, below + rows
+    return np.concatenate([*places, np.arange(taken, records)])
+
+
+def _cast_times(table: pa.Table) -> pa.Table:
+    for name in ("started_at", "ended_at"):
+        place = table.schema.get_field_index(name)
+        table = table.set_column(place, name, table.column(name).cast(INSTANT))
+    return table

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from mawl.compiled import NO_COMPILER, find_compiler
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.preload import build
-from mawl.measure.preload.build import NO_COMPILER, Library, find_compiler, install, is_ready, library
+from mawl.measure.preload.build import Library, install, is_ready, library
 from mawl.measure.suitability import compiler_check
 from mawl.measure.uncached import why_cached
 from tests import needs

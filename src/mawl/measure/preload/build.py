@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.compiled import NO_COMPILER, find_compiler
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile, create
 from mawl.measure.preload.layout import c_header
@@ -27,7 +27,6 @@ from mawl.model.role_io import RoleIo
 from mawl.store.user_cache import cache_place, make_cache
 
 PRELOAD_VARIABLE = "LD_PRELOAD"
-NO_COMPILER = "no C compiler"
 
 _SOURCES = Path(__file__).parent
 _INSTALLED = _SOURCES / "built"
@@ -59,15 +58,6 @@ class Library(msgspec.Struct, frozen=True):
         others = environment.get(PRELOAD_VARIABLE, "").split(":")
         names = [str(self.path), *(name for name in others if name and name != str(self.path))]
         return {**environment, PRELOAD_VARIABLE: ":".join(names)}
-
-
-def find_compiler(environment: Mapping[str, str]) -> str | None:
-    """``CC``, cc or gcc on the user's PATH."""
-    for name in (environment.get("CC"), "cc", "gcc"):
-        found = shutil.which(name, path=environment.get("PATH", os.defpath)) if name else None
-        if found:
-            return found
-    return None
 
 
 def library(environment: Mapping[str, str]) -> Library:
