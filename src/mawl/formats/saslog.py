@@ -38,6 +38,7 @@ from mawl.formats.saslog_records import (
     is_page_header,
     page_instant,
 )
+from mawl.formats.saslog_scan.reasons import DONE, FULL, UNFINISHED
 from mawl.formats.saslog_tables import Above, Details, table_note
 from mawl.formats.saslog_whole import MOST_BYTES_OF_A_NOTE, whole_note, whole_rows
 
@@ -140,13 +141,13 @@ class LogReader:
                 self._followed |= {"OS Memory", "Timestamp"}
             yield batch
 
-    def _scan(self, scanner: Scanner, content: bytes, length: int, at: int) -> tuple[int, bool]:
-        """Let the scanner read from ``at``: where it stopped, and whether a note may go on there."""
+    def _scan(self, scanner: Scanner, content: bytes, length: int, at: int) -> tuple[int, int]:
+        """Let the scanner read from ``at``: where it stopped, and why."""
         before = scanner.notes
-        stopped, self._line, unfinished = scanner.run(content, length, at, self._line)
+        stopped, self._line, reason = scanner.run(content, length, at, self._line)
         if scanner.notes > before:
             self._above = Above()
-        return stopped, unfinished
+        return stopped, reason
 
     def _content(self, content: bytes, length: int, *, last: bool) -> Iterator[Entry | NoteBatch]:
         """Whole lines: jump from needle to needle, and go line by line only inside a block.
@@ -161,18 +162,16 @@ class LogReader:
             if not (self._block or self._joined or self._suspect or self._details):
                 if self._scanner is not None and self._above.tells_nothing:
                     self._line += content.count(b"\n", counted, at)
+                    at, reason = self._scan(self._scanner, content, length, at)
                     counted = at
-                    at, unfinished = self._scan(self._scanner, content, length, at)
-                    counted = at
-                    if at >= length or (unfinished and not last):
+                    if reason == DONE or (reason == UNFINISHED and not last):
                         self._read = at
                         break
                     yield from self._waiting()
-                if not content.startswith(b"NOTE: ", at):
-                    found = self._next(content, at, places)
-                    if found >= length:
-                        break
-                    at = content.rfind(b"\n", at, found) + 1 or at
+                    if reason == FULL:
+                        continue
+                elif (at := self._next_line(content, at, places)) >= length:
+                    break
                 self._line += content.count(b"\n", counted, at)
                 counted = at
                 if not last and length - at <= MOST_BYTES_OF_A_NOTE:
@@ -197,6 +196,13 @@ class LogReader:
             yield from self._take(text_of(content[at : min(end, at + LONGEST_LINE_BYTES)]))
             at = end + 1
         self._line += content.count(b"\n", counted, self._read)
+
+    def _next_line(self, content: bytes, at: int, places: list[int]) -> int:
+        """Where the next line that matters begins, at or after ``at``; the length of the content for none."""
+        if content.startswith(b"NOTE: ", at):
+            return at
+        found = self._next(content, at, places)
+        return content.rfind(b"\n", at, found) + 1 or at if found < len(content) else found
 
     def _next(self, content: bytes, at: int, places: list[int]) -> int:
         """The next place of a needle at or after ``at``; the length of the content where there is none.

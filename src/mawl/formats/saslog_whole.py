@@ -95,7 +95,7 @@ def _add_rows(
         above.keep(TableNote(direction="written", name=written_name.decode(), rows=rows, variables=columns))
 
 
-class Whole(NamedTuple):
+class FoundNote(NamedTuple):
     """A note, where the line of blanks after it ends, and the date in the head of a page within it."""
 
     note: PerformanceNote
@@ -103,7 +103,7 @@ class Whole(NamedTuple):
     page: LogFact | None
 
 
-def whole_note(content: bytes, start: int, line: int, above: Above) -> Whole | None:
+def whole_note(content: bytes, start: int, line: int, above: Above) -> FoundNote | None:
     """The note whose heading, or whose notes on observations, begin at ``start``; else None.
 
     ``line`` is that at ``start``; ``above`` is what the notes before have told.
@@ -111,7 +111,7 @@ def whole_note(content: bytes, start: int, line: int, above: Above) -> Whole | N
     match = _WHOLE.match(content, start)
     if match is not None:
         note = _note(match, line, above)
-        return None if note is None else Whole(note, match.end(), None)
+        return None if note is None else FoundNote(note, match.end(), None)
     if not _HEADED.match(content, start):
         return None
     part = content[start : start + MOST_BYTES_OF_A_NOTE]
@@ -127,7 +127,7 @@ def whole_note(content: bytes, start: int, line: int, above: Above) -> Whole | N
     page = None
     if "day, " in title and page_instant(title) is not None:
         page = LogFact(line + part.count(b"\n", 0, header.start(1)), "page", title.strip())
-    return Whole(note, start + match.end() + header.end() - header.start(1), page)
+    return FoundNote(note, start + match.end() + header.end() - header.start(1), page)
 
 
 def _note(match: re.Match[bytes], line: int, above: Above) -> PerformanceNote | None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from mawl.compiled import shared_library
 from mawl.formats.saslog_records import LogFact
 from mawl.formats.saslog_scan.batch import TIMES, WHOLES, NoteBatch, Texts
+from mawl.formats.saslog_scan.reasons import DONE
 
 SOURCE = Path(__file__).parent / "scan.c"
 FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared", "-ffp-contract=off")
@@ -23,9 +24,6 @@ CAPACITY = 16_384
 """Notes of a batch; the sizes below are of the texts of that many."""
 NAMES_BYTES, NOTES_BYTES = 1 << 20, 4 << 20
 PAGES, PAGES_BYTES = 4096, 1 << 19
-
-UNFINISHED = 1
-"""Of ``scan.c``'s reasons to stop the one that matters here."""
 
 _TRIAL = b"""x
 NOTE: There were 7 observations read from the data set WORK.A.
@@ -85,14 +83,14 @@ class Scanner:
         """How many notes wait."""
         return self._batch.count  # type: ignore[no-any-return]
 
-    def run(self, content: bytes, length: int, at: int, line: int) -> tuple[int, int, bool]:
+    def run(self, content: bytes, length: int, at: int, line: int) -> tuple[int, int, int]:
         """Read on from ``at``, the beginning of line ``line``; ``content[:length]`` ends with a line's end.
 
-        Where it stopped, the number of the line there, and whether a note may go on behind the bytes.
+        Where it stopped, the number of the line there, and why (:mod:`~mawl.formats.saslog_scan.reasons`).
         """
         self._batch.line = line
         stopped = self._scan(content, length, at, self._pointer)
-        return stopped, self._batch.line, self._batch.reason == UNFINISHED
+        return stopped, self._batch.line, self._batch.reason
 
     def take(self) -> NoteBatch:
         """What waits, which is given away."""
@@ -160,7 +158,7 @@ def opened(path: Path) -> ctypes.CDLL | None:
     told = trial.run(_TRIAL, len(_TRIAL), 0, 1)
     found = trial.take()
     right = (
-        told == (len(_TRIAL), 7, False)
+        told == (len(_TRIAL), 7, DONE)
         and list(found.names) == ["SORT"]
         and found.wholes["line"].tolist() == [3]
         and found.wholes["rows_read"].tolist() == [7]
