@@ -86,6 +86,16 @@ def test_a_verb_loads_its_own_modules_alone() -> None:
     assert not any(f"mawl.commands.{verb}'" in done.stderr for verb in ("run", "report", "lab", "generate"))
 
 
+def test_the_version_is_said_without_a_verb() -> None:
+    code = (
+        "import contextlib, sys; from mawl.commands.main import VERBS, main\n"
+        "with contextlib.suppress(SystemExit): main(['--version'])\n"
+        "print([verb for verb in VERBS if f'mawl.commands.{verb}' in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"mawl {__version__}\n[]\n"
+
+
 def test_an_unknown_verb_names_all_there_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bogus", "run"]) == 2
     said = capsys.readouterr().err

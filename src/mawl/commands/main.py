@@ -126,7 +126,10 @@ def _run(argv: Sequence[str] | None) -> int:
                 f"no verb is called {first!r}", cure=f"{meant(first, VERBS)}choose one of {', '.join(VERBS)}"
             )
         # Of the others nothing is said once the verb is known, and to load them takes longer than most verbs.
-        wanted = (first,) if first in VERBS else VERBS
+        if first is not None:
+            wanted: tuple[str, ...] = (first,)
+        else:
+            wanted = () if list(words) == ["--version"] else VERBS
         parser = build_parser(wanted, everything="--help-all" in words)
         parser.parse_args(words, arguments)
         _refuse_empty(parser, arguments)
