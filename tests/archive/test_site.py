@@ -152,7 +152,7 @@ def test_a_renewed_site_checks_only_new_packs_and_believes_no_other_code(
     assert asked == [path.name for path in packs]
     asked.clear()
     whole = kept.read_text()
-    of_another = whole.replace(sum_of(packs[0]), "0" * 64).replace("0" * 64, sum_of(packs[0]), 1)
+    of_another = whole.replace(sum_of(packs[1]), "0" * 64).replace("0" * 64, sum_of(packs[1]), 1)
     for damaged in (
         "[",
         of_another,
@@ -160,8 +160,8 @@ def test_a_renewed_site_checks_only_new_packs_and_believes_no_other_code(
         whole.replace("cache mode", "c"),
     ):
         kept.write_text(damaged)
-        build_site(packs[:1], site, "urn:x:")
-        assert asked == [packs[0].name]
+        build_site(packs[1:], site, "urn:x:")
+        assert asked == [packs[1].name]
         asked.clear()
 
 
@@ -224,7 +224,7 @@ def test_many_packs_are_checked_by_several_processes_with_equal_pages(
     many = []
     for number in range(4):
         many.append(tmp_path / f"pack-{number}.mawl.zip")
-        many[-1].write_bytes(packs[number % 2].read_bytes())
+        many[-1].write_bytes(packs[min(number, 1)].read_bytes())
     build_site(many, tmp_path / "one", "urn:x:")
     monkeypatch.setattr(building, "FEWEST_FOR_PROCESSES", 4)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
@@ -236,7 +236,7 @@ def test_many_packs_are_checked_by_several_processes_with_equal_pages(
         path.relative_to(tmp_path / "two"): path.read_bytes() for path in (tmp_path / "two").rglob("*.html")
     }
     assert one == two
-    many[2].write_bytes(b"no pack")
+    many[0].write_bytes(b"no pack")
     with pytest.raises(UnreadableRunError, match="is no pack"):
         build_site(many, tmp_path / "three", "urn:x:")
     assert not (tmp_path / "three").exists()
