@@ -18,6 +18,7 @@ from mawl.reporters.campaign import json as campaign_json
 from mawl.reporters.campaign.finding import finding
 from mawl.reporters.campaign.html import lead
 from mawl.reporters.comparison.dots import runs_chart
+from mawl.reporters.comparison.finding import UNFIT
 from mawl.reporters.html.colours import light
 from mawl.reporters.markup import escaped
 from mawl.units import format_rate, format_seconds
@@ -34,6 +35,19 @@ def data(plot: Any, name: str) -> dict[str, list[Any]]:
 def drawn_of(plot: Any, kind: type) -> list[Any]:
     """What of a kind lies on a chart."""
     return list(plot.select({"type": kind}))
+
+
+def test_a_campaign_that_may_not_be_published_says_so_as_its_next_step() -> None:
+    for said in (search_for_sessions(), scaling()):
+        assert finding(said).next_step == UNFIT
+        fit = [msgspec.structs.replace(arm, validity=[("publishable", arm.runs)]) for arm in said.arms]
+        assert finding(msgspec.structs.replace(said, arms=fit)).next_step is None
+    too_many = [
+        msgspec.structs.replace(arm, validity=[("publishable" if arm.size == 3 else "invalid", arm.runs)])
+        for arm in search_for_sessions().arms
+    ]
+    assert {arm.size for arm in too_many} > {3, 4}
+    assert finding(msgspec.structs.replace(search_for_sessions(), arms=too_many)).next_step is None
 
 
 def test_every_run_of_a_search_for_sessions_stands_beside_the_bound_and_the_knee() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.analysis.campaign.knee import Knee
+from collections.abc import Sequence
+
 from mawl.analysis.campaign.results import ELAPSED, ArmFound, CampaignFound, FigureSpread
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
 from mawl.reporters.comparison.finding import UNFIT, Headline, capital
@@ -41,7 +42,7 @@ def _whole(found: CampaignFound) -> Headline:
         why = found.smt_sentence or found.comparison_reason or "the arms are not compared"
         return Headline(sign="undecided", sentence=f"Undecided: {why}")
     if found.kind == "find-sessions":
-        return _sessions(found.knee)
+        return _sessions(found)
     if found.kind == "scaling":
         return _scaling(found)
     if found.kind == "search":
@@ -66,11 +67,18 @@ def _repeats(arm: ArmFound) -> Headline:
     return Headline(
         sign="measured",
         sentence=f"Measured: elapsed {format_seconds(elapsed.mean)} (95 % interval {ends}), mean of {runs}",
-        next_step=None if {word for word, _ in arm.validity} == {"publishable"} else UNFIT,
+        next_step=_unfit([arm]),
     )
 
 
-def _sessions(knee: Knee | None) -> Headline:
+def _unfit(arms: Sequence[ArmFound]) -> str | None:
+    """What to do before publishing; None if every run is fit for it."""
+    statuses = {word for arm in arms for word, _ in arm.validity}
+    return None if statuses == {"publishable"} else UNFIT
+
+
+def _sessions(found: CampaignFound) -> Headline:
+    knee = found.knee
     if knee is None:
         return Headline(sign="undecided", sentence="Undecided: no run is finished")
     if knee.sessions is None:
@@ -81,9 +89,13 @@ def _sessions(knee: Knee | None) -> Headline:
     if knee.beyond:
         return Headline(sign="undecided", sentence=f"Undecided: {knee.beyond} {sessions} are carried")
     if knee.low is None or knee.high is None:
-        return Headline(sign="measured", sentence=f"Measured: {sessions} {FIT} (no interval)")
-    between = f"95 % interval {knee.low} to {knee.high}"
-    return Headline(sign="measured", sentence=f"Measured: {sessions} {FIT} ({between})")
+        between = "no interval"
+    else:
+        between = f"95 % interval {knee.low} to {knee.high}"
+    said = f"Measured: {sessions} {FIT} ({between})"
+    # A run with too many sessions may be invalid: that is why it does not fit.
+    step = _unfit([arm for arm in found.arms if arm.size == knee.sessions])
+    return Headline(sign="measured", sentence=said, next_step=step)
 
 
 def _scaling(found: CampaignFound) -> Headline:
@@ -104,5 +116,5 @@ def _scaling(found: CampaignFound) -> Headline:
     return Headline(
         sign="measured",
         sentence=", ".join([said, *notes, *(["noise unknown (one run each)"] if few else [])]),
-        next_step="repeat each number of nodes (--repeat 3) to see the noise" if few else None,
+        next_step="repeat each number of nodes (--repeat 3) to see the noise" if few else _unfit(found.arms),
     )
