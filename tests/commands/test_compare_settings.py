@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from mawl.analysis.comparison.compare import compare
+from mawl.analysis.comparison.configuration import differences
 from mawl.analysis.comparison.sides import Side
 from mawl.commands.compare import cited_settings
 from mawl.commands.main import main
@@ -55,7 +56,13 @@ def test_an_imported_host_is_compared_with_the_profiles_of_its_platform() -> Non
         outputs = {f"{facts().nodes[0].name}.BBBP.vmo -a": f"  maxfree = {maxfree}\n  minfree = 960\n"}
         return Side(label=label, runs=(compared(inventories={}, settings=outputs),))
 
-    found = cited_settings(imported("a", 1088), imported("b", 73728), None)
+    sides = (imported("a", 1088), imported("b", 73728))
+    (fact,) = (one for one in differences(*sides) if "vmo" in one.name)
+    assert (fact.reference, fact.candidate) == (
+        "maxfree = 1088 ... (2 lines)",
+        "maxfree = 73728 ... (2 lines)",
+    )
+    found = cited_settings(*sides, None)
     assert found is not None
     (row,) = found.changed
     assert (row.name, row.default, row.recommended) == ("maxfree", "1088 pages", "73728 pages")

@@ -57,7 +57,7 @@ def differences(reference: Side, candidate: Side) -> list[Difference]:
         one, other = read_table(before.facts), read_table(after.facts)
         found += [(f"{title} {name}", one.get(name), other.get(name)) for name in sorted({*one, *other})]
     return [
-        Difference(name=name, reference=shown(one), candidate=shown(other))
+        Difference(name=name, reference=_listed(one), candidate=_listed(other))
         for name, one, other in found
         if one != other
     ]
@@ -66,6 +66,12 @@ def differences(reference: Side, candidate: Side) -> list[Difference]:
 def shown(value: object) -> str:
     """A fact as text, ``-`` where it is not known."""
     return "-" if value is None else str(value)
+
+
+def _listed(value: object) -> str:
+    """A fact in a list: of the output of a command its first line."""
+    first, *more = shown(value).strip().splitlines() or [""]
+    return f"{first.strip()} ... ({len(more) + 1} lines)" if more else shown(value)
 
 
 def _options(run: ComparedRun) -> str:
