@@ -254,3 +254,55 @@ def test_a_night_in_which_the_clock_changes_is_an_hour_shorter_or_longer(day: st
     night = parse_night(f"{day}T20:00/06:00", berlin)
     assert night.ends_at - night.starts_at == hours * 3600
     assert parse_daily("20:00/06:00", berlin).of(night.starts_at) == night
+
+
+AIX = "AIX 7.1"
+LINUX = "Linux 3.10.0-957.el7.x86_64 (LIN X64)"
+
+
+def on_platforms(folder: Path, *platforms: str | None) -> Run:
+    """A log of the shop for each, without a host; None is a log that names no platform."""
+    texts = {}
+    for number, platform in enumerate(platforms):
+        text = next(iter(logs(WORDS).values())).replace(f"PASS HEADER host={WORDS['host']}\n", "")
+        banner = f"NOTE: This session is executing on the {LINUX} platform.\n"
+        assert banner in text
+        texts[f"log{number}.log"] = text.replace(
+            banner, "" if platform is None else banner.replace(LINUX, platform)
+        )
+    return run_of(folder, texts)
+
+
+@pytest.mark.parametrize(
+    ("platforms", "unknown", "assumed"),
+    [((LINUX,), 0, 0), ((AIX,), 3, 0), ((None,), 0, 3), ((LINUX, AIX), 6, 0)],
+)
+def test_block_operations_count_only_where_their_size_is_known(
+    tmp_path: Path, platforms: tuple[str | None, ...], unknown: int, assumed: int
+) -> None:
+    """Logs of AIX and of Linux that name no host share a node: their operations are told apart by nothing."""
+    found = derive(on_platforms(tmp_path, *platforms), KEEP)
+    told = found.evidence.not_told
+    assert (told.steps_of_unknown_block_size, told.steps_of_assumed_block_size) == (unknown, assumed)
+    rules = {
+        one.rule for job in found.evidence.jobs for step in job.steps for one in step.written_bytes.values()
+    }
+    assert any(rule.startswith("blocks") for rule in rules) is not bool(unknown)
+    text = " ".join(text_of(found.evidence, "shop").split())
+    assert ("does not say how large a block operation is" in text) is bool(unknown)
+    assert ("name no platform" in text) is bool(assumed)
+
+
+def test_steps_that_may_spill_and_name_no_utility_file_are_counted_with_their_bytes(shop: Run) -> None:
+    found = derive(shop, KEEP)
+    sorts = [
+        step
+        for job in found.evidence.jobs
+        for step in job.steps
+        if step.procedure in ("SORT", "SUMMARY", "SQL")
+    ]
+    told = found.evidence.not_told
+    assert told.steps_without_utility_files == len(sorts) > 0
+    moved = [one.value for step in sorts for one in (*step.read_bytes.values(), *step.written_bytes.values())]
+    assert told.bytes_of_these == pytest.approx(sum(moved))
+    assert "SAS writes no note on utility files" in " ".join(text_of(found.evidence, "shop").split())

@@ -83,7 +83,12 @@ def test_any_steps_become_a_job_that_the_plan_reads(steps: list[StepRecord], tol
     tables = TableSizes(names, libraries)
     inference = Inference(libraries, reads_told=told)
     found = steps_of(
-        [told_of(step, linux=linux) for step in steps], "j", inference, tables, names, Growth(rows=2, load=3)
+        [told_of(step, "linux" if linux else "unknown") for step in steps],
+        "j",
+        inference,
+        tables,
+        names,
+        Growth(rows=2, load=3),
     )
     job = DerivedJob(name="j", session="s", steps=tuple(step for step, _ in found))
     workload = DerivedWorkload(tables=tables.records(), jobs=(job,))

@@ -21,6 +21,7 @@ NOTHING = StepTold(
     memory_bytes=MB,
     read_bytes=None,
     written_bytes=None,
+    blocks=None,
     rows_read=None,
     rows_written=None,
     tables=(),

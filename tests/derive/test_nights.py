@@ -60,6 +60,10 @@ def test_what_no_log_has_is_not_known() -> None:
     usage = msgspec.structs.replace(jobs[0].usage, block_input_operations=4)
     found, _ = thinned([msgspec.structs.replace(jobs[0], usage=usage), *jobs[1:]], WINDOW, 3)
     assert sorted((one.load.block_bytes for one in found.chosen), key=str) == [2048.0, None, None]
+    counted = msgspec.structs.replace(jobs[0].usage, block_input_operations=4, block_output_operations=0)
+    on_aix = [msgspec.structs.replace(jobs[0], usage=counted), *jobs[1:]]
+    unsized, _ = thinned(on_aix, WINDOW, 3, {jobs[0].node})
+    assert [one.load.block_bytes for one in unsized.chosen] == [None, None, None]
     assert found.errors["block_bytes"] is None
 
 

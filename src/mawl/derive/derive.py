@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from re import Pattern
@@ -15,21 +16,23 @@ from mawl.derive.evidence import (
     HostBytes,
     JobEvidence,
     LeftOut,
+    NotTold,
     host_of,
     programs_of,
     rules_used,
 )
-from mawl.derive.inferred import CACHED_RATIO, Inference, device_share
+from mawl.derive.inferred import CACHED_RATIO, SPILLS, Inference, device_share
 from mawl.derive.jobs import Growth, TableSizes, steps_of
 from mawl.derive.names import Names
 from mawl.derive.order import Arrival, Arrivals, places, renamed
 from mawl.derive.tables import Libraries
-from mawl.derive.told import StepTold, told_of
+from mawl.derive.told import BlockUnit, StepTold, told_of
 from mawl.derive.window import in_night, result_of
 from mawl.errors import UsageError
 from mawl.model.derived import MOST_SECONDS, MOST_STEPS, DerivedJob, DerivedStep, DerivedWorkload
 from mawl.model.periods import periods_of
 from mawl.model.records import JobRecord
+from mawl.model.run import PLATFORM_SEPARATOR
 from mawl.spec.program_options import Role
 from mawl.store import Run
 from mawl.units import format_instant
@@ -112,10 +115,34 @@ def derive(run: Run, request: DeriveRequest) -> Derived:
                 steps_beyond_the_first=beyond,
                 lines_skipped=sum(source.skipped_lines for source in run.facts.sources),
             ),
+            not_told=_not_told(worked, steps, evidence, libraries),
             programs=programs_of(evidence),
             jobs=tuple(evidence),
             rules=rules_used(evidence),
         ),
+    )
+
+
+def _not_told(
+    worked: Sequence[JobRecord],
+    steps: Mapping[str, list[StepTold]],
+    evidence: Sequence[JobEvidence],
+    libraries: Libraries,
+) -> NotTold:
+    units: list[BlockUnit | None] = []
+    spilling: list[float] = []
+    for job, mine in zip(worked, evidence, strict=True):
+        for told, found in zip(steps[job.job], mine.steps, strict=False):
+            units.append(told.blocks)
+            roles = {libraries.role_of(table) for table in told.tables}
+            if told.io is None and told.procedure in SPILLS and "util" not in roles:
+                parts = (*found.read_bytes.values(), *found.written_bytes.values())
+                spilling.append(math.fsum(part.value for part in parts))
+    return NotTold(
+        steps_of_unknown_block_size=units.count("unknown"),
+        steps_of_assumed_block_size=units.count("assumed"),
+        steps_without_utility_files=len(spilling),
+        bytes_of_these=math.fsum(spilling),
     )
 
 
@@ -199,14 +226,14 @@ def _on_the_clock(made: DerivedJob, job: JobRecord, starts_at: float, request: D
 
 def _steps_of(run: Run, jobs: Sequence[JobRecord]) -> tuple[dict[str, list[StepTold]], int]:
     """The DATA and PROC steps of each of these jobs, in order, and how many other steps they have."""
-    linux = {node.name: node.kernel is None or _is_linux(node.kernel) for node in run.facts.nodes}
+    units = {node.name: block_unit(node.kernel) for node in run.facts.nodes}
     nodes = {job.job: job.node for job in jobs}
     found: dict[str, list[StepTold]] = {}
     others = 0
     for step in run.step_records(list(nodes)):
         if step.kind in ("data", "procedure"):
-            known = linux.get(nodes[step.job], True)
-            found.setdefault(step.job, []).append(told_of(step, linux=known))
+            unit = units.get(nodes[step.job], "assumed")
+            found.setdefault(step.job, []).append(told_of(step, unit))
         else:
             others += 1
     for mine in found.values():
@@ -214,9 +241,20 @@ def _steps_of(run: Run, jobs: Sequence[JobRecord]) -> tuple[dict[str, list[StepT
     return found, others
 
 
-def _is_linux(kernel: str) -> bool:
-    """Whether a banner's platform is Linux; mawl's own logs have the release of the kernel alone."""
-    return kernel.startswith("Linux") or kernel[:1].isdigit()
+def block_unit(kernel: str | None) -> BlockUnit:
+    """What a block operation is on a node whose logs name this platform, or several of them.
+
+    mawl's own logs have the release of the Linux kernel alone.
+    """
+    if kernel is None:
+        return "assumed"
+    every = kernel.split(PLATFORM_SEPARATOR)
+    return "linux" if all(one.startswith("Linux") or one[:1].isdigit() for one in every) else "unknown"
+
+
+def unsized_nodes(run: Run) -> frozenset[str]:
+    """The nodes whose block operations are of no known size."""
+    return frozenset(node.name for node in run.facts.nodes if block_unit(node.kernel) == "unknown")
 
 
 def chosen_jobs(run: Run, request: DeriveRequest) -> list[JobRecord]:

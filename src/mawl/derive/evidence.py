@@ -65,6 +65,22 @@ class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
     lines_skipped: int
 
 
+class NotTold(msgspec.Struct, frozen=True, kw_only=True):
+    """What the logs leave open about bytes, by the number of steps that it concerns.
+
+    ``steps_of_unknown_block_size``: their platform (AIX, Windows, z/OS, or several in one) counts block
+    operations and does not say how large they are, so these are not used.  ``steps_of_assumed_block_size``:
+    their logs name no platform, and a block operation is taken as 512 bytes, as on Linux.
+    ``steps_without_utility_files``: sorts, joins and summaries whose notes name no utility file, as notes
+    of SAS never do; which part of their ``bytes_of_these`` is of role util is inferred.
+    """
+
+    steps_of_unknown_block_size: int
+    steps_of_assumed_block_size: int
+    steps_without_utility_files: int
+    bytes_of_these: float
+
+
 class HostBytes(msgspec.Struct, frozen=True, kw_only=True):
     """What block devices moved while the jobs ran, for all programs, and what the steps of the logs moved.
 
@@ -96,6 +112,7 @@ class DerivedEvidence(msgspec.Struct, frozen=True, kw_only=True):
     device_share: float | None
     host: HostBytes | None
     left_out: LeftOut
+    not_told: NotTold
     programs: tuple[LoadOfProgram, ...]
     jobs: tuple[JobEvidence, ...]
     rules: dict[str, str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, tzinfo
 
 import msgspec
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mawl.analysis.nights.load import NightLoad, load_of
 from mawl.analysis.nights.window import DailyWindow, Night, by_night
-from mawl.derive.derive import Derived, DeriveRequest, chosen_jobs, derive
+from mawl.derive.derive import Derived, DeriveRequest, chosen_jobs, derive, unsized_nodes
 from mawl.errors import UsageError
 from mawl.model.records import JobRecord
 from mawl.store import Run
@@ -57,7 +57,7 @@ def derive_nights(
 
     Raises :class:`~mawl.errors.UsageError` as :func:`thinned` and :func:`~mawl.derive.derive.derive` do.
     """
-    found, nights = thinned(chosen_jobs(run, request), window, count)
+    found, nights = thinned(chosen_jobs(run, request), window, count, unsized_nodes(run))
     return found, [
         _weighted(derive(run, msgspec.structs.replace(request, night=night)), one.nights)
         for night, one in zip(nights, found.chosen, strict=True)
@@ -82,11 +82,14 @@ def parse_daily(text: str, zone: tzinfo | None = None) -> DailyWindow:
     return DailyWindow(start, end, zone or UTC)
 
 
-def thinned(jobs: Sequence[JobRecord], window: DailyWindow, count: int) -> tuple[Thinning, list[Night]]:
+def thinned(
+    jobs: Sequence[JobRecord], window: DailyWindow, count: int, unsized: Collection[str] = ()
+) -> tuple[Thinning, list[Night]]:
     """The nights that stand for all, the one with the most CPU time first, and when they were.
 
     Nights are grouped by k-medoids (Kaufman and Rousseeuw, Finding Groups in Data, 1990, chapter 2: BUILD and
     SWAP) over the logarithms of their figures, each divided by its standard deviation.
+    Block operations of the nodes ``unsized`` are of no known size.
     Raises :class:`~mawl.errors.UsageError` where fewer nights have jobs than are asked for.
     """
     nights = by_night(jobs, window)
@@ -96,7 +99,7 @@ def thinned(jobs: Sequence[JobRecord], window: DailyWindow, count: int) -> tuple
             cure=f"ask for at most as many, and give logs of at most {MOST_NIGHTS} nights",
         )
     order = list(nights)
-    loads = [load_of(nights[night]) for night in order]
+    loads = [load_of(nights[night], unsized) for night in order]
     medoids, nearest = _medoids(_distances(loads), count)
     medoids.sort(key=lambda place: -(loads[place].cpu_seconds or 0.0))
     stands = [sum(one == place for one in nearest) for place in medoids]

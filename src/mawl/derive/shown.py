@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from textwrap import wrap
 
 from mawl.derive.estimate import ORIGINS, Origin
-from mawl.derive.evidence import DerivedEvidence, LeftOut, LoadOfProgram, Shares, whole
+from mawl.derive.evidence import DerivedEvidence, LeftOut, LoadOfProgram, NotTold, Shares, whole
 from mawl.derive.inferred import CACHED_RATIO
 from mawl.derive.nights import ChosenNight, Thinning
 from mawl.model.derived import MOST_STEPS
@@ -86,6 +86,8 @@ def sentences_of(evidence: DerivedEvidence) -> Iterator[tuple[str, str]]:
             yield label, f"{form(whole(sums))} in all: {parts}"
     if left := _left_out(evidence.left_out):
         yield "left out", left
+    for sentence in _not_told(evidence.not_told):
+        yield "not told", sentence
     yield "reads", _reads(evidence.device_share)
     if (host := evidence.host) is not None:
         yield (
@@ -129,6 +131,24 @@ def _left_out(left: LeftOut) -> str:
         (left.lines_skipped, "line", "of logs that cannot be read"),
     )
     return ", ".join(f"{counted_noun(count, noun)} {what}" for count, noun, what in told if count)
+
+
+def _not_told(open_: NotTold) -> Iterator[str]:
+    if count := open_.steps_of_unknown_block_size:
+        yield (
+            f"the platform of {counted_noun(count, 'step')} does not say how large a block operation is (AIX "
+            "counts operations), so mawl does not use it: bytes follow from rows and sizes of tables"
+        )
+    if count := open_.steps_of_assumed_block_size:
+        yield (
+            f"the logs of {counted_noun(count, 'step')} name no platform: mawl takes a block operation as "
+            "512 bytes, as on Linux"
+        )
+    if count := open_.steps_without_utility_files:
+        yield (
+            f"SAS writes no note on utility files: for {counted_noun(count, 'step')} that may use them mawl "
+            f"infers which part of {format_bytes(open_.bytes_of_these)} is util, and which is work or data"
+        )
 
 
 def _reads(share: float | None) -> str:

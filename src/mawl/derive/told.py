@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from mawl.analysis.nights.load import BLOCK_BYTES
 from mawl.model.records import StepRecord
 from mawl.model.role_io import IoByRole
 from mawl.model.step_notes import SortNote, StepNotes, TableNote
+
+BlockUnit = Literal["linux", "assumed", "unknown"]
+"""What a block operation is: 512 bytes on Linux, which is assumed of logs that name no platform."""
 
 _NOTHING = StepNotes()
 
@@ -19,7 +24,7 @@ class StepTold(msgspec.Struct, frozen=True, kw_only=True):
     memory served are not in them, writes are when a page becomes dirty.  Tables of databases and
     of other sessions are counted (``remote_tables``) and not in ``tables``: this host does not hold them.
     ``tables_left_out`` counts those beyond :data:`~mawl.model.step_notes.MOST_TABLES`: nothing is known
-    of them.
+    of them.  ``blocks`` is the unit of the block operations that the log has; None where it has none.
     """
 
     number: int
@@ -30,6 +35,7 @@ class StepTold(msgspec.Struct, frozen=True, kw_only=True):
     memory_bytes: int | None
     read_bytes: int | None
     written_bytes: int | None
+    blocks: BlockUnit | None
     rows_read: int | None
     rows_written: int | None
     tables: tuple[TableNote, ...]
@@ -40,11 +46,12 @@ class StepTold(msgspec.Struct, frozen=True, kw_only=True):
     io: IoByRole | None
 
 
-def told_of(step: StepRecord, *, linux: bool) -> StepTold:
-    """What is told of a step; block operations only where their unit is known (``linux``)."""
+def told_of(step: StepRecord, unit: BlockUnit) -> StepTold:
+    """What is told of a step; block operations only where their unit is known."""
     usage, notes = step.usage, step.notes or _NOTHING
-    blocks_in = usage.block_input_operations if linux else None
-    blocks_out = usage.block_output_operations if linux else None
+    counted = usage.block_input_operations is not None or usage.block_output_operations is not None
+    blocks_in = None if unit == "unknown" else usage.block_input_operations
+    blocks_out = None if unit == "unknown" else usage.block_output_operations
     return StepTold(
         number=step.number,
         procedure="DATA" if step.kind == "data" else step.name.upper(),
@@ -54,6 +61,7 @@ def told_of(step: StepRecord, *, linux: bool) -> StepTold:
         memory_bytes=usage.memory_bytes,
         read_bytes=None if blocks_in is None else blocks_in * BLOCK_BYTES,
         written_bytes=None if blocks_out is None else blocks_out * BLOCK_BYTES,
+        blocks=unit if counted and step.io is None else None,
         rows_read=step.rows_read,
         rows_written=step.rows_written,
         tables=tuple(table for table in notes.tables if not table.remote),

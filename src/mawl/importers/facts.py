@@ -12,12 +12,13 @@ from mawl.importers.collected import Collected
 from mawl.importers.device_roles import volumes_by_pattern
 from mawl.importers.sas_jobs import NO_STARTUP, STEP_UNREAD, WITH_STARTUP
 from mawl.model.records import JobRecord
-from mawl.model.run import NodeFacts, RunFacts, Skipped, SourceFacts, WorkloadFacts
+from mawl.model.run import PLATFORM_SEPARATOR, NodeFacts, RunFacts, Skipped, SourceFacts, WorkloadFacts
 from mawl.spec.program_options import ROLES, Role
 from mawl.units import counted_noun, format_rate, format_request
 from mawl.version import __version__, source_sha256
 
 MOST_TESTS = 20
+MOST_PLATFORMS = 5
 NOT_IN_FILES = "the imported files do not contain it"
 NO_ROLES = "SAS logs do not count I/O by role"
 NO_ROLES_OF_HOST = "recordings of hosts and storage do not say which job moved the bytes"
@@ -172,11 +173,16 @@ def _no_end(collected: Collected, started_at: float | None) -> str:
 
 def _nodes(collected: Collected, jobs: Sequence[JobRecord]) -> list[NodeFacts]:
     """Nodes with recordings, and those that only jobs name, by name."""
-    platforms = {job.node: job.platform for job, _ in collected.jobs if job.node and job.platform}
-    shown = {platform for job, _ in collected.jobs if (platform := job.platform)}
+    shown = {job.job: platform for job, _ in collected.jobs if (platform := job.platform)}
+    platforms: dict[str, set[str]] = {}
+    for job in jobs:
+        if job.job in shown:
+            platforms.setdefault(job.node, set()).add(shown[job.job])
+    every = set(shown.values())
     nodes = dict(collected.nodes)
     for name in {*(job.node for job in jobs), *collected.host} - set(nodes):
-        kernel = platforms.get(name) or (next(iter(shown)) if len(shown) == 1 else None)
+        kernels = platforms.get(name) or (every if len(every) == 1 else set())
+        kernel = PLATFORM_SEPARATOR.join(sorted(kernels)[:MOST_PLATFORMS]) or None
         nodes[name] = NodeFacts(name=name, kernel=kernel)
     return [nodes[name] for name in sorted(nodes)]
 

@@ -57,6 +57,10 @@ class WorkloadFacts(msgspec.Struct, frozen=True, kw_only=True):
     gate_jobs: Annotated[int | None, count("Jobs that are released together at the start.", PLAN)] = None
 
 
+PLATFORM_SEPARATOR = "; "
+"""Between the platforms in ``kernel`` of a node of which logs name several (those that name no host)."""
+
+
 class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     """A machine that ran sessions.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
@@ -16,7 +16,8 @@ BLOCK_BYTES = 512
 class NightLoad(msgspec.Struct, frozen=True, kw_only=True):
     """What the jobs that started in a night used, by the totals of their logs.
 
-    A job without a total adds nothing to it.  A sum is None if no job has the figure.
+    A job without a total adds nothing to it.  A sum is None if no job has the figure; ``block_bytes`` also
+    if a job counted operations whose size its platform does not say.
     ``peak_jobs`` is the most jobs that ran at one time, of those whose start and end are known.
     """
 
@@ -27,14 +28,15 @@ class NightLoad(msgspec.Struct, frozen=True, kw_only=True):
     peak_jobs: int
 
 
-def load_of(jobs: Sequence[JobRecord]) -> NightLoad:
-    """What these jobs used together."""
+def load_of(jobs: Sequence[JobRecord], unsized: Collection[str] = ()) -> NightLoad:
+    """What these jobs used together; ``unsized`` are nodes whose block operations are of no known size."""
     blocks = [
         count
         for job in jobs
         for count in (job.usage.block_input_operations, job.usage.block_output_operations)
         if count is not None
     ]
+    sized = not any(job.node in unsized and job.usage.block_output_operations is not None for job in jobs)
     known = [(job.started_at, job.ended_at) for job in jobs]
     changes = [
         change
@@ -50,7 +52,7 @@ def load_of(jobs: Sequence[JobRecord]) -> NightLoad:
         jobs=len(jobs),
         cpu_seconds=_sum(job.usage.cpu_seconds for job in jobs),
         real_seconds=_sum(job.usage.real_time_seconds for job in jobs),
-        block_bytes=float(sum(blocks) * BLOCK_BYTES) if blocks else None,
+        block_bytes=float(sum(blocks) * BLOCK_BYTES) if blocks and sized else None,
         peak_jobs=peak,
     )
 
