@@ -20,6 +20,7 @@ from mawl.config.published import papers
 from mawl.reporters.campaign import json as campaign_json
 from mawl.reporters.json import render
 from mawl.store.qualification import plain_qualification, write_qualification
+from mawl.whatif.metrics import PUBLISHED_FORECAST_METRICS
 from tests.cli.conftest import Command
 from tests.cli.test_attach import ROLES, table
 from tests.fakes.answered import NO, YES, answered
@@ -86,9 +87,17 @@ def test_what_needs_no_run(printed: Printed, tmp_path: Path) -> None:
     check_valid("published-list", *printed("published", "--json"))
     for paper in papers():
         check_valid("published-tables", *printed("published", paper.source.key, "--tables", "--json"))
-    check_valid("simulation-published", *printed("simulate", "--published", "--json"))
     (tmp_path / "file").write_bytes(b"compressible " * 100_000)
     check_valid("compressibility", *printed("compressibility", "file", "--json"))
+
+
+def test_forecasts_of_published_systems_have_the_names_that_are_defined(printed: Printed) -> None:
+    (told,) = printed("simulate", "--published", "--json")
+    check_valid("simulation-published", told)
+    held = {f"{part}.*.{name}" for part in ("rows", "pairs", "scores") for row in told[part] for name in row}
+    held |= {f"fitted.{name}" for name in told["fitted"]}
+    assert held == {metric.name for metric in PUBLISHED_FORECAST_METRICS}
+    assert len(told["fitted"]["values"]) <= 6
 
 
 def test_plans(printed: Printed, tmp_path: Path) -> None:
