@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -94,6 +95,27 @@ def test_a_folder_that_cannot_be_read_costs_what_did_not_come_before(tmp_path: P
     merged.finish(facts(planned_jobs=[]))
     own.close()
     assert [one.job for one in open_run(tmp_path / "merged").job_records()] == ["n1.s1-1"]
+
+
+def test_a_line_that_was_damaged_on_the_way_makes_no_job_count_twice(tmp_path: Path) -> None:
+    found = node(Watcher())
+    own = RunWriter(tmp_path / "own", facts(outcome="running", ended_at=None, planned_jobs=[]))
+    names = ["s1-1", "s1-2", "s1-3"]
+    for name in names:
+        own.job(job(name, 1.0, 5.0))
+    found.mirror = Mirror(tmp_path / "nodes" / "n1", (tmp_path / "own" / "run.json").read_bytes(), b"")
+    merged = RunWriter(tmp_path / "merged", facts(outcome="running", ended_at=None, planned_jobs=[]))
+    journal = (tmp_path / "own" / "journal" / "jobs.jsonl").read_bytes()
+    damaged = journal.replace(b"s1-2", b"s1\xff2")
+    found.take(answer(Ended("completed", None), exit_status=0) | {"journal": {"jobs.jsonl": damaged}}, merged)
+    copy = found.mirror.begin_copy()
+    shutil.copytree(tmp_path / "own", copy, dirs_exist_ok=True)
+    found.mirror.replace(copy)
+    found.close(merged)
+    merged.finish(facts(planned_jobs=[]))
+    own.close()
+    jobs = [one.job for one in open_run(tmp_path / "merged").job_records()]
+    assert sorted(jobs) == [f"n1.{name}" for name in names]
 
 
 def test_a_nodes_process_that_is_stopped_is_told_once_for_each_stop() -> None:

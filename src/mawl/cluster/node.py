@@ -33,7 +33,33 @@ from mawl.store.facts import read_facts
 from mawl.store.folder import RunWriter
 from mawl.store.tail import Fresh
 
-Counts = dict[str, int]
+
+class _Written:
+    """What the merged run has of a node: lines by name, since one can be lost, and the number of samples."""
+
+    def __init__(self) -> None:
+        self._lines: set[tuple[object, ...]] = set()
+        self.samples = 0
+        """Rows of samples, which come in their order or not at all."""
+
+    def new(self, fresh: Fresh) -> Fresh:
+        """The lines that were not given before, which count as written from now on; all samples."""
+        self.samples += fresh.samples.num_rows
+        return Fresh(
+            events=[
+                one
+                for one in fresh.events
+                if self._add("event", one.happened_at, one.event, one.job, one.detail)
+            ],
+            jobs=[one for one in fresh.jobs if self._add("job", one.job)],
+            steps=[one for one in fresh.steps if self._add("step", one.job, one.number)],
+            samples=fresh.samples,
+        )
+
+    def _add(self, *key: object) -> bool:
+        before = len(self._lines)
+        self._lines.add(key)
+        return len(self._lines) > before
 
 
 class RemoteNode:
@@ -69,7 +95,7 @@ class RemoteNode:
         """When the merged run began, by the controller's clock."""
         self.gate_after_seconds: float | None = None
         self._listener = listener
-        self._counts: Counts = dict.fromkeys(("events", "jobs", "steps", "samples"), 0)
+        self._written = _Written()
 
     def tell(self, word: ToNode) -> None:
         """Put a word on the way."""
@@ -114,6 +140,7 @@ class RemoteNode:
 
     def keep(self, fresh: Fresh, writer: RunWriter) -> None:
         """Write records that are new, corrected, and show the jobs that ended."""
+        fresh = self._written.new(fresh)
         for event in fresh.events:
             corrected = self.correction.event(event)
             if event.event == "gate_released":
@@ -127,10 +154,6 @@ class RemoteNode:
             self._listener.job_ended(record)
         if fresh.samples.num_rows:
             writer.sample_table(self.correction.samples(fresh.samples))
-        self._counts["events"] += len(fresh.events)
-        self._counts["jobs"] += len(fresh.jobs)
-        self._counts["steps"] += len(fresh.steps)
-        self._counts["samples"] += fresh.samples.num_rows
 
     def part(self) -> NodePart:
         """What is known of the node while it runs."""
@@ -160,9 +183,8 @@ class RemoteNode:
         return NodePart(run=self._run(run.path), machine=self._machine(), facts=run.facts)
 
     def _rest(self, run: Run) -> Fresh:
-        counts = self._counts
-        rest = Run(run.path, run.facts, lambda table: getattr(run, table).slice(counts[table]))
-        jobs = rest.job_records()
+        """What the node's folder holds; :meth:`keep` leaves out the lines that it wrote before."""
+        jobs = run.job_records()
         if self.lost is not None:
             jobs = [
                 msgspec.structs.replace(job, reason=f"{self.name} was lost: {self.lost}")
@@ -170,7 +192,8 @@ class RemoteNode:
                 else job
                 for job in jobs
             ]
-        return Fresh(events=rest.event_records(), jobs=jobs, steps=rest.step_records(), samples=rest.samples)
+        samples = run.samples.slice(self._written.samples)
+        return Fresh(events=run.event_records(), jobs=jobs, steps=run.step_records(), samples=samples)
 
     def close_storage(self, writer: RunWriter) -> StorageRun:
         """The same of a storage server, of which only its samples are kept."""
