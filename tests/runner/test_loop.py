@@ -112,7 +112,7 @@ class Bench:
         with self.interrupts:
             self.loop.run()
         self.writer.finish(self.facts)
-        return {record.job: record for record in self.loop.ended}
+        return {record.job: record for record in self.watcher.ended}
 
 
 def test_a_run_goes_through_its_gate_stages_and_dependencies(tmp_path: Path) -> None:
@@ -309,7 +309,7 @@ def test_the_gate_opens_when_the_nodes_have_agreed(tmp_path: Path) -> None:
     bench.loop.run()
     assert opening.ready_jobs == [3] and opening.pauses == []
     assert bench.loop.released_monotonic is not None and bench.loop.released_monotonic - before >= 0.1
-    assert [record.outcome for record in bench.loop.ended] == ["finished"] * 5
+    assert [record.outcome for record in bench.watcher.ended] == ["finished"] * 5
 
 
 def test_an_interrupt_ends_the_wait_at_the_gate(tmp_path: Path) -> None:

@@ -26,11 +26,18 @@ class Progress:
         self.plan = plan
         self.on_failure = on_failure
         self.state: dict[str, State] = {job.job: "waiting" for job in plan.jobs()}
+        """The state of each job; only this class changes it."""
+        self._running: dict[str, None] = {}
+        self._waiting = len(self.state)
         self.reasons: dict[str, str] = {}
         """Why each skipped job did not start."""
         self.stopped: str | None = None
         """Why nothing more starts, or None."""
         self._sessions = [_Session(session) for session in plan.sessions]
+        self._unfinished = {
+            session.name: sum(len(stage) for stage in session.stages) for session in plan.sessions
+        }
+        """Jobs of each session that wait or run."""
         self._jobs = {job.job: job for job in plan.jobs()}
         self._quiet_until: float | None = None
         """Nothing may start before, unless some job starts or ends; None: not known."""
@@ -76,12 +83,16 @@ class Progress:
         assert self.state[job] == "waiting", f"{job} cannot start: it is {self.state[job]}"
         self._quiet_until = None
         self.state[job] = "running"
+        self._running[job] = None
+        self._waiting -= 1
 
     def end(self, job: str, *, well: bool) -> None:
         """A job ended; with ``on_failure`` abort, a bad end stops the plan."""
         assert self.state[job] == "running", f"{job} cannot end: it is {self.state[job]}"
         self._quiet_until = None
         self.state[job] = "ended_well" if well else "ended_badly"
+        del self._running[job]
+        self._unfinished[self._jobs[job].session] -= 1
         if not well and self.on_failure == "abort":
             self.stop(f"job {job} failed and --on-failure is abort")
 
@@ -95,25 +106,23 @@ class Progress:
 
     @property
     def running(self) -> list[str]:
-        """Names of the jobs that run."""
-        return [job for job, state in self.state.items() if state == "running"]
+        """Names of the jobs that run, in the order in which they started."""
+        return list(self._running)
+
+    @property
+    def waiting(self) -> int:
+        """How many jobs wait."""
+        return self._waiting
 
     @property
     def finished(self) -> bool:
         """Whether no job waits or runs."""
-        return not any(state in ("waiting", "running") for state in self.state.values())
+        return not self._waiting and not self._running
 
     @property
     def open_sessions(self) -> int:
         """Sessions of which a job waits or runs."""
-        return sum(
-            any(
-                self.state[job.job] in ("waiting", "running")
-                for stage in session.plan.stages
-                for job in stage
-            )
-            for session in self._sessions
-        )
+        return sum(jobs > 0 for jobs in self._unfinished.values())
 
     def skipped(self) -> list[tuple[JobPlan, str]]:
         """Jobs that will never start, with the reason."""
@@ -132,6 +141,8 @@ class Progress:
     def _skip(self, job: str, reason: str) -> None:
         self._quiet_until = None
         self.state[job] = "skipped"
+        self._waiting -= 1
+        self._unfinished[self._jobs[job].session] -= 1
         self.reasons[job] = reason
 
 

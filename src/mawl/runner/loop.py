@@ -79,7 +79,9 @@ class RunLoop:
         counts = {role: len(places) for role, places in volumes.directories.items()}
         self.turns = turns(request.plan, request.catalogue, counts, request.spec.volume_order)
         self.jobs: dict[str, JobRun] = {}
-        self.ended: list[JobRecord] = []
+        """Jobs that started and have not ended."""
+        self.ended = self.failed = 0
+        """Jobs that ended, or never will start; those of them that did not finish."""
         self.hello: Hello | None = None
         self.released_at: float | None = None
         self.released_monotonic: float | None = None
@@ -245,6 +247,7 @@ class RunLoop:
         name = record.job
         record = without_directories(self.volumes, record)
         self.sampling.remove(name, record.total)
+        del self.jobs[name]
         self.progress.end(name, well=record.outcome == "finished")
         if self.request.plan.options.fullstimer and record.started_at is not None:
             log = self.request.folder / "logs" / f"{name}{OWN_LOG}"
@@ -262,7 +265,8 @@ class RunLoop:
             self._stop_all("stopped", self.progress.stopped)
 
     def _keep(self, record: JobRecord) -> None:
-        self.ended.append(record)
+        self.ended += 1
+        self.failed += record.outcome != "finished"
         self.writer.job(record)
         self.listener.job_ended(record)
 
@@ -345,8 +349,7 @@ class RunLoop:
         self.look_at_host(now)
         for sentence in self.sampling.newly_stopped(self.monotonic()):
             self.listener.notice(sentence)
-        failed = sum(record.outcome != "finished" for record in self.ended)
-        self.listener.status(status_of(self.progress, self._elapsed(), len(self.ended), failed, rates))
+        self.listener.status(status_of(self.progress, self._elapsed(), self.ended, self.failed, rates))
 
     def _event(
         self, name: str, *, at: float | None = None, job: str | None = None, detail: str | None = None

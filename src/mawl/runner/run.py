@@ -264,11 +264,10 @@ def _outcome(loop: RunLoop) -> tuple[RunOutcome, str | None]:
         return "interrupted", f"stopped by {loop.interrupts.name}"
     if loop.lost is not None:
         return "failed", f"the launcher was lost: {loop.lost}"
-    bad = [record for record in loop.ended if record.outcome != "finished"]
-    if bad and loop.request.spec.on_failure == "abort":
+    if loop.failed and loop.request.spec.on_failure == "abort":
         return "aborted", loop.progress.stopped
-    if bad:
-        return "failed", f"{len(bad)} of {len(loop.ended)} jobs did not finish"
+    if loop.failed:
+        return "failed", f"{loop.failed} of {loop.ended} jobs did not finish"
     return "completed", None
 
 

@@ -122,14 +122,13 @@ def status_of(
     progress: Progress, elapsed_seconds: float, ended: int, failed: int, rates: TickRates
 ) -> Status:
     """What whoever watches the run is told now."""
-    states = list(progress.state.values())
     return Status(
         elapsed_seconds=elapsed_seconds,
         sessions=len(progress.plan.sessions),
         open_sessions=progress.open_sessions,
-        jobs=len(states),
-        waiting=states.count("waiting"),
-        running=states.count("running"),
+        jobs=len(progress.state),
+        waiting=progress.waiting,
+        running=len(progress.running),
         ended=ended,
         failed=failed,
         read_bytes_per_second=rates.read_bytes_per_second,
