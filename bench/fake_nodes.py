@@ -97,6 +97,7 @@ class FakeNodes(Link):
             "said": self._said[node][heard:],
             "exit": 0 if ended else None,
             "complaints": [],
+            "stopped": None,
             "journal": {name: content for name, content in journal.items() if content},
         }
 
@@ -118,7 +119,7 @@ class FakeNodes(Link):
         """Nothing to end."""
 
 
-class _Nobody(Listener):
+class Nobody(Listener):
     """Shows nothing."""
 
     def launching(self, mode: StartMode, jobs: int) -> None:
@@ -134,22 +135,32 @@ class _Nobody(Listener):
         """Nothing."""
 
 
-async def conducted(fakes: FakeNodes) -> float:
-    """CPU seconds of this process for a run on the fakes, the merged tables included."""
+async def conducted(
+    fakes: FakeNodes, listener: Listener | None = None, *, node_timeout_seconds: float = 30.0
+) -> float:
+    """CPU seconds of this process for a run on the fakes, the merged tables included.
+
+    The run folder is ``run`` in the fakes' place.
+    """
     tasks = [
         NodeTask(
             run_id=f"f-node{number}",
             node=f"node{number}",
             plan=fakes.plan,
             folder="",
-            lease_seconds=30.0,
+            lease_seconds=node_timeout_seconds / 2,
         )
         for number in range(fakes.count)
     ]
-    request = ClusterRequest(run_id="f", folder=fakes.place / "run", tasks=tasks)
+    request = ClusterRequest(
+        run_id="f",
+        folder=fakes.place / "run",
+        tasks=tasks,
+        node_timeout_seconds=node_timeout_seconds,
+    )
     before = time.process_time()
     with Interrupts() as interrupts:
-        await Controller(request, fakes, _Nobody(), interrupts).conduct()
+        await Controller(request, fakes, listener or Nobody(), interrupts).conduct()
     return time.process_time() - before
 
 
