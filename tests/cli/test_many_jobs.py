@@ -1,0 +1,55 @@
+"""One run of 2,000 real jobs: each is recorded once, nothing is left, and mawl holds little more memory."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+
+import pytest
+
+from mawl.model.run import Overhead
+from mawl.store import open_run
+from tests.cli.conftest import Command
+
+_LOG = logging.getLogger(__name__)
+SESSIONS, STAGES = 25, 80
+PROGRAMS = ("segmentation", "census_load", "stress_projection", "wide_sort")
+MORE_MEMORY_BYTES = 48 * 2**20
+"""Of runner and launcher for 1,900 further jobs: their plan and facts, 25 kB each."""
+
+
+def workload(path: Path, stages: int) -> Path:
+    """Sessions whose stages take turns with the programs, one job each."""
+    sessions = []
+    for number in range(SESSIONS):
+        jobs = ", ".join(f'["{PROGRAMS[(number + stage) % len(PROGRAMS)]}"]' for stage in range(stages))
+        sessions.append(f'[[sessions]]\nname = "s{number}"\nstages = [{jobs}]\n')
+    path.write_text('name = "many"\nscale = 0.00005\n' + "".join(sessions))
+    return path
+
+
+def overhead(mawl: Command, stages: int) -> Overhead:
+    """Mawl's own cost of a run, all of whose jobs end well and are recorded once."""
+    name = workload(mawl.directory / f"many{stages}.toml", stages)
+    process = mawl.start("run", str(name))
+    output, complaints = process.communicate(timeout=3000)
+    assert process.returncode == 0, output[-2000:] + complaints[-2000:]
+    run = open_run(mawl.directory / "runs" / "latest")
+    assert run.jobs.num_rows == len(set(run.jobs["job"].to_pylist())) == SESSIONS * stages
+    assert set(run.jobs["outcome"].to_pylist()) == {"finished"}
+    assert set(run.jobs["verified"].to_pylist()) == {True}
+    assert mawl.leftovers() == []
+    assert not [name for name in os.listdir("/dev/shm") if run.facts.run_id in name]
+    _LOG.info("%d jobs: %s", run.jobs.num_rows, run.facts.overhead)
+    return run.facts.overhead
+
+
+@pytest.mark.long(minutes=15)
+def test_2000_jobs_in_one_run(mawl: Command) -> None:
+    few, many = overhead(mawl, 4), overhead(mawl, STAGES)
+    assert few.peak_memory_bytes and many.peak_memory_bytes
+    assert many.peak_memory_bytes - few.peak_memory_bytes < MORE_MEMORY_BYTES
+    report = mawl("report", "latest")
+    assert report.returncode == 0, report.stderr
+    assert f"{SESSIONS * STAGES}: {SESSIONS * STAGES} finished" in report.stdout.replace(",", "")
