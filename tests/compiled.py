@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import compileall
 import contextlib
+import gc
 import multiprocessing
 import os
 from collections.abc import Generator, Sequence
@@ -41,6 +42,11 @@ def pytest_collection() -> Generator[None, object, object]:
     """Load the tests without looking for garbage, and leave them out when it is looked for later."""
     with importing():
         return (yield)
+
+
+def pytest_unconfigure() -> None:
+    """Let the interpreter end as it would: a library says what it takes for a leak."""
+    gc.unfreeze()
 
 
 def compile_all(config: pytest.Config, paths: Sequence[Path]) -> None:
