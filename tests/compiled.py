@@ -44,9 +44,10 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
 
 
-def pytest_unconfigure() -> None:
-    """Let the interpreter end as it would: a library says what it takes for a leak."""
-    gc.unfreeze()
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Let the interpreter end as it would: a library says what it takes for a leak.  Workers just stop."""
+    if not hasattr(config, "workerinput"):
+        gc.unfreeze()
 
 
 def compile_all(config: pytest.Config, paths: Sequence[Path]) -> None:
