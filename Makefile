@@ -7,11 +7,12 @@ SOURCES := src tests tools bench examples
 SPELLED := $(wildcard *.md) deploy docs examples src tools bench
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lab test-long check types style site bench format reference setup clean-venv
+.PHONY: help demo test test-all test-lab test-long check types style site bench format reference setup clean-venv
 
 help:
 	@echo "make demo      a first look: run 71 jobs of twenty programs, say what limited them and what answers for real"
-	@echo "make test      the tests that any machine can run"
+	@echo "make test      the quick tests, which any machine can run: about 4 minutes"
+	@echo "make test-all  these and the thorough ones, as make check does"
 	@echo "make test-lab  the tests that need root, strace, fio, a browser or loop devices"
 	@echo "make test-long campaigns over beds, many seeds, soak tests: hours; TESTS=tests/lab chooses some,"
 	@echo "               results stay under .long, one file a run"
@@ -31,8 +32,10 @@ setup: $(STAMP)
 demo: $(STAMP)
 	@$(BIN)/mawl demo
 
-test: $(STAMP)
-	$(BIN)/pytest -m "not lab and not long" --durations=40 -n 3 --dist worksteal $(if $(REPORT),--junitxml=$(REPORT)/test.xml)
+test: LEFT_OUT := and not thorough
+test test-all: $(STAMP)
+	$(BIN)/pytest -m "not lab and not long $(LEFT_OUT)" --durations=40 -n 3 --dist worksteal \
+	    $(if $(REPORT),--junitxml=$(REPORT)/test.xml)
 
 # The serial part runs whatever became of the parallel one.
 test-lab: $(STAMP)
@@ -48,7 +51,7 @@ test-long: $(STAMP)
 check: $(STAMP)
 	$(MAKE) -j 2 --output-sync=target types style
 	$(MAKE) site
-	$(MAKE) test
+	$(MAKE) test-all
 	$(BIN)/python tools/documents.py
 
 types: $(STAMP)

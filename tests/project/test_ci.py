@@ -94,13 +94,13 @@ def test_a_failed_lab_fails(clone: Path) -> None:
 
 
 def test_a_gate_that_fails_before_the_tests_fails_and_they_run_all_the_same(clone: Path) -> None:
-    make(clone, check=(2, None), test=(0, PASSED), test_lab=(0, PASSED))
-    assert run(clone) == (1, "3 passed, 0 failed, 0 skipped", ["check", "test", "test-lab"])
+    make(clone, check=(2, None), test_all=(0, PASSED), test_lab=(0, PASSED))
+    assert run(clone) == (1, "3 passed, 0 failed, 0 skipped", ["check", "test-all", "test-lab"])
 
 
 def test_tests_that_never_ran_are_a_failure(clone: Path) -> None:
-    make(clone, check=(2, None), test=(2, None), test_lab=(0, PASSED))
-    assert run(clone) == (1, "2 passed, 0 failed, 0 skipped", ["check", "test", "test-lab"])
+    make(clone, check=(2, None), test_all=(2, None), test_lab=(0, PASSED))
+    assert run(clone) == (1, "2 passed, 0 failed, 0 skipped", ["check", "test-all", "test-lab"])
 
 
 def test_a_target_that_takes_too_long_is_stopped_and_named(clone: Path) -> None:

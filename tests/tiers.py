@@ -1,0 +1,51 @@
+"""The mark ``thorough``: tests that `make check` runs and `make test` leaves out, by their files.
+
+They are whole campaigns, kills at every phase, planted faults of twenty programs, and many drawn cases.
+`make test` keeps the same code under unit tests, and whole commands on `nano`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent
+THOROUGH = (
+    "archive/test_altered_packs.py",
+    "archive/test_rules.py",
+    "archive/test_site.py",
+    "campaigns/arm_setting/test_change.py",
+    "campaigns/arm_setting/test_kills.py",
+    "campaigns/test_series.py",
+    "cli/test_campaigns.py",
+    "cli/test_commands.py",
+    "cli/test_compressibility.py",
+    "cli/test_derive.py",
+    "cli/test_derived.py",
+    "cli/test_derived_accuracy.py",
+    "cli/test_own_programs.py",
+    "cli/test_probe.py",
+    "cli/test_tune_search.py",
+    "cluster/test_controller.py",
+    "contract/test_planted_answers.py",
+    "contract/test_planted_models.py",
+    "contract/test_planted_repeated.py",
+    "contract/test_programs.py",
+    "contract/test_wide_sort_ratio.py",
+    "fuzz/test_fuzz.py",
+    "programs/tree_ensemble/test_run.py",
+    "store/test_killed_run.py",
+    "tuning/search/test_conduct.py",
+    "tuning/search/test_search.py",
+    "whatif/test_baselines.py",
+)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of these files."""
+    files = {ROOT / name for name in THOROUGH}
+    for item in items:
+        if item.path in files:
+            item.add_marker("thorough")
