@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,6 @@ from mawl.programs.pension_cube.declare import CUBE, MONTHS, RESIDENT_SHARE
 from mawl.programs.toolkit.side_by_side import SideBySide, shared_array
 
 Numbers = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 _TILE = 512
 """Cells projected at a time: arrays that stay in the processor's cache."""
@@ -29,31 +27,14 @@ def room_in(memory_bytes: float, rows: int) -> int:
     return min(max(int(memory_bytes * RESIDENT_SHARE) // each // _TILE, 1) * _TILE, rows)
 
 
-class _Cells(NamedTuple):
-    """Cells to project: the place of the first one in the resident block, and their parameters."""
-
-    first: int
-    of: dict[str, Numbers]
-
-
-class _Year(NamedTuple):
-    """The funds of so many cells at the end of a month, of one kind (0: nominal, 1: real), to count."""
-
-    kind: int
-    month: int
-    rows: int
-
-
 class Projector:
     """Holds the resident block: nominal and real fund of every (month, cell) of as many as fit.
 
-    ``histogram`` counts funds in bins.  Enter and leave it within one step: tiles and years are worked on
-    side by side.
+    Enter and leave it within one step: tiles are worked on side by side.
     """
 
-    def __init__(self, context: JobContext, room: int, histogram: Callable[[Numbers], Counts]) -> None:
-        self._processes = SideBySide(context, self._work)
-        self._histogram = histogram
+    def __init__(self, context: JobContext, room: int) -> None:
+        self._processes = SideBySide(context, self._project_tiles)
         self.room = room
         self._funds = shared_array((MONTHS, room))
         self._real = shared_array((MONTHS, room))
@@ -71,28 +52,15 @@ class Projector:
         """Fill the block tile by tile; both are (months, cells).  A fund rests after retirement."""
         rows = len(of["salary"])
         given = (
-            _Cells(start, {name: column[start : start + _GIVEN] for name, column in of.items()})
+            (start, {name: column[start : start + _GIVEN] for name, column in of.items()})
             for start in range(0, rows, _GIVEN)
         )
         for _ in self._processes.results(given):
             pass
         return self._funds[:, :rows], self._real[:, :rows]
 
-    def by_year(self, rows: int) -> Iterator[tuple[int, int, Counts]]:
-        """Kind (0: nominal, 1: real), year and histogram of so many cells' funds at the end of each year."""
-        years = [_Year(kind, month, rows) for kind in range(2) for month in range(11, MONTHS, 12)]
-        for year, counts in zip(years, self._processes.results(years), strict=True):
-            assert counts is not None
-            yield year.kind, year.month // 12, counts
-
-    def _work(self, given: _Cells | _Year) -> Counts | None:
-        """Project some cells, or count the funds of a year."""
-        if isinstance(given, _Year):
-            return self._histogram((self._funds, self._real)[given.kind][given.month, : given.rows])
-        self._project_tiles(*given)
-        return None
-
-    def _project_tiles(self, first: int, of: dict[str, Numbers]) -> None:
+    def _project_tiles(self, given: tuple[int, dict[str, Numbers]]) -> None:
+        first, of = given
         for start in range(0, len(of["salary"]), _TILE):
             tile = {name: column[start : start + _TILE] for name, column in of.items()}
             self._project_tile(tile, slice(first + start, first + start + len(tile["salary"])))

@@ -25,7 +25,6 @@ from mawl.programs.pension_cube.declare import (
 from mawl.programs.pension_cube.projection import Projector, room_in
 from mawl.programs.toolkit.checks import TableSum, added_sums
 from mawl.programs.toolkit.moments import class_rows, moments_by, total_rows
-from mawl.programs.toolkit.side_by_side import side_by_side
 from mawl.tables import arrow
 
 Numbers = NDArray[np.float64]
@@ -87,15 +86,13 @@ class _PensionCube:
         with (
             self.context.steps.step("project") as step,
             self.context.writer(self.paths["cube"], _CUBE, checksum=True) as writer,
-            Projector(self.context, self._room(), _fund_histogram) as projector,
+            Projector(self.context, self._room()) as projector,
         ):
             for start in range(0, self.rows, projector.room):
                 cells = grid.cells(self.seed, start, min(projector.room, self.rows - start))
                 of = grid.parameters(cells)
                 funds, real_funds = projector.project(of)
-                self._count_saving(grid.months(of))
-                for kind, year, counts in projector.by_year(len(cells)):
-                    self.by_year[kind, year] += counts
+                self._fan((funds, real_funds), grid.months(of))
                 columns = [
                     np.arange(start, start + len(cells), dtype=np.float64),
                     *(of[name] for name in ("entry_age", "retirement_age", "contribution")),
@@ -110,28 +107,27 @@ class _PensionCube:
             step.rows_written = writer.rows
         self.written["cube"] = added_sums(writer.sums)
 
-    def _count_saving(self, months: Numbers) -> None:
-        """Count the cells that still save in each month."""
+    def _fan(self, funds: tuple[Numbers, Numbers], months: Numbers) -> None:
+        """How many cells still save in each month, how both funds are spread at the end of each year."""
         ends = np.bincount(months.astype(np.int64), minlength=MONTHS + 1)
         self.saving += len(months) - np.cumsum(ends)[:-1]
+        for kind, by_month in enumerate(funds):
+            for year, yearly in enumerate(by_month[11::12]):
+                self.by_year[kind, year] += _histogram(yearly, _LARGEST_FUND_CENTS)
 
     def _annuitise(self) -> None:
         annuities = _annuity_table()
-
-        def annuitised(batch: pa.RecordBatch) -> tuple[Numbers, list[Numbers]]:
-            numbers = {name: arrow.numbers(batch.column(name)) for name in CUBE}
-            annuity = self._joined(numbers["row"], annuities)
-            pension = np.rint(numbers["fund_cents"] / annuity)
-            ratio = pension / (100.0 * numbers["salary"])
-            return self._sampled(numbers, ("row", *_CLOSED)), [numbers["row"], annuity, pension, ratio]
-
         with (
             self.context.steps.step("annuitise", "data") as step,
             self.context.writer(self.paths["pensions"], _PENSIONS, checksum=True) as writer,
         ):
-            for sample, columns in side_by_side(self.context, annuitised, self._read("cube")):
-                self.samples.append(sample)
-                for written in _batches(columns, _PENSIONS):
+            for batch in self._read("cube"):
+                numbers = {name: arrow.numbers(batch.column(name)) for name in CUBE}
+                self.samples.append(self._sampled(numbers, ("row", *_CLOSED)))
+                annuity = self._joined(numbers["row"], annuities)
+                pension = np.rint(numbers["fund_cents"] / annuity)
+                ratio = pension / (100.0 * numbers["salary"])
+                for written in _batches([numbers["row"], annuity, pension, ratio], _PENSIONS):
                     writer.write(written)
             step.rows_read = step.rows_written = writer.rows
         self.written["pensions"] = added_sums(writer.sums)
@@ -279,10 +275,6 @@ def _histogram(values: Numbers, largest: float) -> Counts:
     """Counts of values (0 to ``largest``) in bins whose width grows with the value."""
     places = (np.sqrt(values * (_BINS**2 / largest))).astype(np.int64)
     return np.bincount(np.minimum(places, _BINS - 1), minlength=_BINS)
-
-
-def _fund_histogram(cents: Numbers) -> Counts:
-    return _histogram(cents, _LARGEST_FUND_CENTS)
 
 
 def _quantile(counts: Counts, share: float, largest: float) -> float:
