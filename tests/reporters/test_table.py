@@ -24,6 +24,7 @@ from mawl.reporters.text_table import table_lines
 from mawl.store import open_run
 from mawl.units import format_bytes, format_ratio, format_seconds
 from tests.fakes.array_run import array_statistics
+from tests.fakes.capped_run import capped_run
 from tests.fakes.fabric_run import client, fabric_summary, server
 from tests.fakes.host_run import host_facts
 from tests.fakes.measured_run import IDLE, four_jobs, samples
@@ -89,7 +90,7 @@ def test_the_figures_of_a_column_are_what_its_head_defines(view: StoredView) -> 
             host_facts(), four_jobs(60), samples=samples(60, IDLE | {"energy.package-0.joules": 100.0})
         )
     )
-    for summary in (judged(view), typed(fabric), typed(probed_summary()), attached, counted):
+    for summary in (judged(view), typed(fabric), typed(probed_summary()), attached, counted, capped_run(4e7)):
         for table in RUN_TABLES:
             for row in table.rows(view, summary):
                 for column in table.columns:
