@@ -13,6 +13,7 @@ from pathlib import Path
 from mawl.lab.bed import load_bed
 from mawl.lab.calibration import NOT_AS_SAID
 from mawl.lab.needs import check, needs_of
+from mawl.spec.program_options import ROLES
 from tests import needs
 
 CALIBRATIONS = 3
@@ -52,7 +53,13 @@ class Bed:
                 break
         assert done.returncode == 0, done.stderr
         lines = [line.partition(": mawl run ") for line in done.stdout.splitlines()]
-        return {arm.removeprefix("arm "): shlex.split(roles) for arm, found, roles in lines if found}
+        return {arm.removeprefix("arm "): _roles(shlex.split(words)) for arm, found, words in lines if found}
+
+
+def _roles(words: list[str]) -> list[str]:
+    """The words that name directories, without workload, scale and options."""
+    places = [words.index(f"--{role}") for role in ROLES]
+    return [word for at in places for word in words[at : at + 2]]
 
 
 @contextmanager

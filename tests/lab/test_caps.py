@@ -47,9 +47,8 @@ def bed(tmp_path: Path) -> Iterator[Bed]:
 
 
 def roles_of(bed: Bed) -> list[str]:
-    """The options of ``mawl run`` that name the directories, without the workload before them."""
-    words = bed.up("capped")["one"]
-    return words[words.index("--data") :]
+    """The options of ``mawl run`` that name the directories."""
+    return bed.up("capped")["one"]
 
 
 def held(volume: VolumeFacts) -> set[tuple[str, str, int | None, int | None, str]]:

@@ -34,14 +34,13 @@ from mawl.lab.experiment.evidence import with_evidence
 from mawl.lab.experiment.figures import found
 from mawl.lab.experiment.folder import read_record
 from mawl.lab.experiment.records import LabRecord
-from mawl.lab.experiment.run import Busy, Choices, Experiment, role_places
+from mawl.lab.experiment.run import Busy, Choices, Experiment, role_places, spec_of, workload_of
 from mawl.lab.needs import EVERY, check, needs_of, offered
 from mawl.lab.state import held, known_beds, state_directory
 from mawl.lab.teardown import tear_down
 from mawl.plan.scale import parse_scale
 from mawl.plan.workload import load_workload
 from mawl.reporters import json
-from mawl.spec.record import RunSpec
 from mawl.spec.sources import as_command
 from mawl.store import open_run
 from mawl.store.layout import LATEST
@@ -116,9 +115,11 @@ def _up(arguments: argparse.Namespace) -> int:
             raise
     for line in left_out:
         print(line)
-    for arm in arms if standing.fabric is None else []:
-        spec = msgspec.structs.replace(RunSpec(), **role_places(standing, arm))
-        print(f"arm {arm.name}: mawl {shlex.join(as_command(spec))}")
+    if standing.fabric is None:
+        workload = workload_of(bed, Path(standing.state.directory))
+        for arm in arms:
+            spec = msgspec.structs.replace(spec_of(bed, arm, workload), **role_places(standing, arm))
+            print(f"arm {arm.name}: mawl {shlex.join(as_command(spec))}")
     if standing.fabric is not None:
         first = standing.fabric.clients[0]
         print(f"at {first}: {shlex.join(standing.fabric.inside(first))} COMMAND")

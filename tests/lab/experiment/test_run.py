@@ -11,12 +11,26 @@ from typing import Any
 import msgspec
 import pytest
 
+from mawl.commands import lab
+from mawl.commands.main import main
 from mawl.errors import RunFailedError
 from mawl.lab.bed import ArmSpec, BedSpec, VolumeSpec
 from mawl.lab.build import Bed
-from mawl.lab.experiment.run import MOST_BUSY_RATIO, MOST_LOWERINGS, SLOWER, Busy, Choices, Experiment
+from mawl.lab.experiment.run import (
+    MOST_BUSY_RATIO,
+    MOST_LOWERINGS,
+    SLOWER,
+    Busy,
+    Choices,
+    Experiment,
+    spec_of,
+    workload_of,
+)
 from mawl.lab.state import BedState, VolumeState, boot_id
+from mawl.plan.spec import SessionSpec, WorkloadSpec
+from mawl.plan.workload import load_workload
 from mawl.spec.answer import Task
+from mawl.spec.sources import as_command
 from mawl.store.facts import write_facts
 from tests.fakes.stored_run import facts
 
@@ -197,3 +211,42 @@ def test_the_record_on_disk_says_how_it_ended(tmp_path: Path, error: BaseExcepti
         made.carry_out()
     assert on_disk(made)["outcome"] == outcome
     assert len(bed.state.run_folders) == 1, "down knows of the run that was cut short"
+
+
+def test_the_command_of_an_arm_has_what_the_bed_says(tmp_path: Path) -> None:
+    bed = msgspec.structs.replace(SPEC, cache="warm", memory_limit="64MiB", options={"sortsize": "2MiB"})
+    arm = msgspec.structs.replace(ARMS[0], options={"sortsize": "1MiB"})
+    words = as_command(spec_of(bed, arm, workload_of(bed, tmp_path)))
+    assert words[:2] == ["run", "nano"] and not list(tmp_path.iterdir())
+    assert words[words.index("--scale") + 1] == "0.0005" and words[words.index("--cache") + 1] == "warm"
+    assert words[words.index("--option") + 1] == f"sortsize={1 << 20}"
+    other = msgspec.structs.replace(arm, workload="bed")
+    assert as_command(spec_of(bed, other, workload_of(bed, tmp_path)))[:2] == ["run", "bed"]
+
+
+def test_a_workload_that_is_the_beds_own_becomes_a_file(tmp_path: Path) -> None:
+    own = WorkloadSpec(name="own", sessions=[SessionSpec(name="one", stages=[["wide_sort"]])])
+    file = workload_of(msgspec.structs.replace(SPEC, workload=own), tmp_path)
+    assert Path(file).parent == tmp_path and load_workload(file)[0].name == "own"
+
+
+def test_up_prints_the_workload_of_the_bed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    standing = StillBed(tmp_path)
+    for name, value in {
+        "load_bed": lambda _: SPEC,
+        "require": lambda *_: None,
+        "offered": lambda bed, arms, _: (arms, []),
+        "build": lambda *_: standing,
+        "calibrate_all": lambda *_: (),
+    }.items():
+        monkeypatch.setattr(lab, name, value)
+    monkeypatch.setenv("MAWL_LAB_STATE", str(tmp_path / "state"))
+    assert main(["lab", "up", "still"]) == 0
+    shown = capsys.readouterr().out
+    place = tmp_path / "v"
+    roles = " ".join(f"--{role} {place / role}" for role in ("data", "work", "util"))
+    for arm in ("slow", "fast"):
+        line = next(line for line in shown.splitlines() if line.startswith(f"arm {arm}: mawl run nano "))
+        assert "--scale 0.0005" in line and roles in line

@@ -16,7 +16,7 @@ import msgspec
 from mawl.campaigns.order import in_turn
 from mawl.campaigns.process import answered
 from mawl.errors import RunFailedError
-from mawl.lab.bed import ArmSpec
+from mawl.lab.bed import ArmSpec, BedSpec
 from mawl.lab.bed_calibration import calibrate_all
 from mawl.lab.build import Bed
 from mawl.lab.command import own_environment
@@ -218,26 +218,16 @@ class Experiment:
         self._note(savings=[*self.record.savings, *self._savings.read(arm, keeper)])
 
     def _workload(self) -> str:
-        """The workload's name, or the file that the bed's own is written to."""
-        given = self.bed.spec.workload
-        if self._choices.workload is not None:
-            return self._choices.workload
-        if isinstance(given, str):
-            return given
-        file = self.folder / WORKLOAD
-        file.write_text(workload_toml(given))
-        return str(file)
+        return self._choices.workload or workload_of(self.bed.spec, self.folder)
 
     def _spec(self, arm: ArmSpec) -> RunSpec:
         """What decides the runs of an arm, but for their places."""
-        bed = self.bed.spec
-        return RunSpec(
-            workload=self._choices.workload or arm.workload or self.record.workload,
-            scale=self._choices.scale or (None if self._choices.workload else bed.scale),
-            options=parse_options({**bed.options, **arm.options}, where=bed.name),
-            cache=bed.cache,
-            memory_limit_bytes=None if bed.memory_limit is None else parse_size(bed.memory_limit),
-            cores=bed.cores,
+        own = spec_of(self.bed.spec, arm, self.record.workload)
+        given = self._choices
+        return msgspec.structs.replace(
+            own,
+            workload=given.workload or own.workload,
+            scale=given.scale or (None if given.workload else own.scale),
             html=False,
         )
 
@@ -277,6 +267,27 @@ class Experiment:
     def _note(self, **changes: object) -> None:
         self.record = msgspec.structs.replace(self.record, **changes)
         write_record(self.folder, self.record)
+
+
+def workload_of(bed: BedSpec, folder: Path) -> str:
+    """The name of a bed's workload, or the file in ``folder`` that its own one is written to."""
+    if isinstance(bed.workload, str):
+        return bed.workload
+    file = folder / WORKLOAD
+    file.write_text(workload_toml(bed.workload))
+    return str(file)
+
+
+def spec_of(bed: BedSpec, arm: ArmSpec, workload: str) -> RunSpec:
+    """What a bed says of an arm's runs, but for their places; ``workload`` is that of :func:`workload_of`."""
+    return RunSpec(
+        workload=arm.workload or workload,
+        scale=bed.scale,
+        options=parse_options({**bed.options, **arm.options}, where=bed.name),
+        cache=bed.cache,
+        memory_limit_bytes=None if bed.memory_limit is None else parse_size(bed.memory_limit),
+        cores=bed.cores,
+    )
 
 
 def role_places(bed: Bed, arm: ArmSpec, roles: Sequence[Role] = ROLES) -> dict[str, tuple[str, ...]]:
