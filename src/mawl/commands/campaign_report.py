@@ -11,7 +11,7 @@ import msgspec
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
 from mawl.analysis.campaign.arm_settings import arm_settings, left_changed
-from mawl.analysis.campaign.results import CampaignFound, found
+from mawl.analysis.campaign.results import CampaignFound, found, side_of_arm
 from mawl.analysis.comparison.sides import ComparedRun, compared_run
 from mawl.analysis.view import StoredView
 from mawl.campaigns.arm_setting.change import to_undo
@@ -53,7 +53,14 @@ def campaign_found(
     if left is not None:
         remarks.append(to_undo(left, folder))
     settings = arm_settings(record, made, conducted=conducted)
-    return found(msgspec.structs.replace(record, remarks=remarks), runs, settings)
+    what = found(msgspec.structs.replace(record, remarks=remarks), runs, settings)
+    if what.comparison is None:
+        return what
+    from mawl.tuning.sides import settings_between  # profiles are read only for who compares
+
+    sides = (side_of_arm(record, arm, runs) for arm in (record.arms[0], record.arms[-1]))
+    comparison = msgspec.structs.replace(what.comparison, settings=settings_between(*sides))
+    return msgspec.structs.replace(what, comparison=comparison)
 
 
 def read_run(folder: Path, bounds: CapacityBounds, opening: Callable[[Path], Run] = open_run) -> ComparedRun:

@@ -141,21 +141,14 @@ def cited_settings(
     from mawl.tuning.changes import changes
     from mawl.tuning.changes_text import cited
     from mawl.tuning.collection.reading import collected
-    from mawl.tuning.inventory import recorded_settings
     from mawl.tuning.profile_files import profiles
+    from mawl.tuning.sides import settings_between
 
-    if collections:
-        before, after = (collected([Path(name)], {}) for name in collections)
-        names = (collections[0], collections[1])
-        return cited(changes(before, after, names, None, profiles()))
-    read = [recorded_settings(side.runs[0].facts) for side in (reference, candidate) if side.runs]
-    known = [one for one in read if one is not None]
-    if len(known) < 2:
-        return None
-    nodes = [set(one.inventories) for one in known]
-    if max(map(len, nodes)) > 1 and not nodes[0] & nodes[1]:
-        return None
-    return cited(changes(known[0], known[1], (reference.label, candidate.label), None, profiles()))
+    if not collections:
+        return settings_between(reference, candidate)
+    before, after = (collected([Path(name)], {}) for name in collections)
+    names = (collections[0], collections[1])
+    return cited(changes(before, after, names, None, profiles()))
 
 
 def _sides(arguments: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:

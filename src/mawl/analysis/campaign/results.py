@@ -21,7 +21,7 @@ from mawl.analysis.comparison.statistics import FEWEST_RUNS, LEVEL
 from mawl.analysis.comparison.student import quantile
 from mawl.definitions.metric import Unit
 from mawl.errors import UsageError
-from mawl.model.campaign import Campaign, CampaignKind, CampaignMachine, CampaignOutcome, Slot
+from mawl.model.campaign import Arm, Campaign, CampaignKind, CampaignMachine, CampaignOutcome, Slot
 
 THROUGHPUT = "io.application.run_mean.total_bytes_per_second"
 ELAPSED = "time.elapsed_seconds"
@@ -184,6 +184,15 @@ def spread(title: str, name: str, unit: Unit, values: Sequence[float]) -> Figure
     )
 
 
+def side_of_arm(record: Campaign, arm: Arm, runs: Mapping[int, ComparedRun]) -> Side:
+    """An arm's finished runs as a side; UsageError where it has none."""
+    return _side(arm, _of(record, arm.name, runs))
+
+
+def _side(arm: Arm, runs: Sequence[ComparedRun]) -> Side:
+    return side_of(arm.title or arm.name, runs)
+
+
 def _of(record: Campaign, arm: str, runs: Mapping[int, ComparedRun]) -> list[ComparedRun]:
     return [runs[slot.position] for slot in record.slots if slot.arm == arm and slot.position in runs]
 
@@ -216,8 +225,8 @@ def _comparison(
 ) -> tuple[Comparison | None, str | None]:
     """The first arm against the last, or why there is none."""
     try:
-        first, *_, last = by_arm.items()
-        one, other = (side_of(record.arm(name).title or name, runs) for name, runs in (first, last))
+        first, *_, last = record.arms
+        one, other = (_side(arm, by_arm[arm.name]) for arm in (first, last))
         return compare(one, other, anyway=True), None
     except UsageError as error:
         return None, str(error)

@@ -224,7 +224,7 @@ def _settings(found: CampaignFound) -> ComparisonTable:
         for one in found.settings
     ]
     return ComparisonTable(
-        name="settings",
+        name="arm settings",
         title="settings of the arms",
         head=("setting", "at first", "read back", "as asked", "now", "set by", "undone by"),
         rows=rows,

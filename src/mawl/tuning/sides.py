@@ -1,0 +1,25 @@
+"""Settings that changed from the first run of one side of a comparison to that of the other."""
+
+from __future__ import annotations
+
+from mawl.analysis.comparison.settings import CitedSettings
+from mawl.analysis.comparison.sides import Side
+from mawl.tuning.changes import changes
+from mawl.tuning.changes_text import cited
+from mawl.tuning.inventory import recorded_settings
+from mawl.tuning.profile_files import profiles
+
+
+def settings_between(reference: Side, candidate: Side) -> CitedSettings | None:
+    """What changed, with what profiles say of it.
+
+    None where a side recorded no settings, or where the sides have no node of the same name.
+    """
+    read = [recorded_settings(side.runs[0].facts) for side in (reference, candidate) if side.runs]
+    known = [one for one in read if one is not None]
+    if len(known) < 2:
+        return None
+    nodes = [set(one.inventories) for one in known]
+    if max(map(len, nodes)) > 1 and not nodes[0] & nodes[1]:
+        return None
+    return cited(changes(known[0], known[1], (reference.label, candidate.label), None, profiles()))
