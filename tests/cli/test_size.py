@@ -26,6 +26,7 @@ def test_a_measured_run_is_sized_in_every_format(mawl: Command, nano_run: Path) 
     assert "| as it is | 400 EUR | not known | - |" in markdown.stdout
     found = json.loads(mawl(*asked, "--format", "json").stdout)
     assert found["bounded"] == "elapsed_seconds" and found["bound"] == 600.0
+    assert found["finding"] in " ".join(text.stdout.split()) and found["finding"] in markdown.stdout
     assert {one["name"] for one in found["candidates"]} == {
         "as it is",
         "more cores",
@@ -42,7 +43,7 @@ def test_a_measured_run_is_sized_in_every_format(mawl: Command, nano_run: Path) 
 def test_nothing_that_meets_the_bound_is_not_carried(mawl: Command, nano_run: Path) -> None:
     done = mawl("size", str(OFFERS), str(nano_run), "--within", "0.0001", "--anyway")
     assert done.returncode == 3, done.stderr
-    assert done.stdout.startswith("No pick: by the forecast no candidate")
+    assert done.stdout.startswith("Buy none of these: by the forecast no candidate")
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
-"""What to buy: candidate systems of a catalogue with your prices, forecast from one run, the cheapest first.
+"""What to buy: the cheapest system of your price list that carries the load of a run.
 
-A candidate carries N sessions where the median slowdown of the simulated run is within the bound of mawl
-qualify (2.0, the setting most_slowdown).  Its probability is k / (n + 1): of the n forecasts of the same kind
-that were compared with measured times, k would have kept the bound with their error.
+Each candidate of the list is simulated with the load that the run measured.  It carries N sessions if their
+jobs take at most twice as long as alone, in the median (the setting most_slowdown).  How likely that is comes
+from forecasts that were compared with measured times: k / (n + 1), where k of n would have been right.
 docs/guides/size.md goes from a measured run to a purchase, docs/design/size.md has the definitions.
 """
 
@@ -28,7 +28,7 @@ from mawl.whatif.size.catalogue import Catalogue, load_catalogue
 from mawl.whatif.size.records import SizeAnswer
 
 NAME = "size"
-HELP = "what to buy: which candidates of a catalogue carry the sessions of a run, the cheapest first"
+HELP = "what to buy: the systems of your price list that carry the load of a run, the cheapest first"
 FORMATS = ("text", "markdown", "json", "html")
 MOST_MINUTES = 1e6
 MOST_SESSIONS_ASKED = 100_000
@@ -36,7 +36,7 @@ MOST_SESSIONS_ASKED = 100_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """``mawl size CATALOGUE [RUN]``."""
-    parser.add_argument("catalogue", metavar="FILE.toml", help="candidates and upgrades with your prices")
+    parser.add_argument("catalogue", metavar="FILE.toml", help="your price list: candidates and upgrades")
     parser.add_argument(
         "run",
         nargs="?",
@@ -45,29 +45,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a run folder, a run id, a folder of mawl qualify, or latest (default)",
     )
     parser.add_argument(
-        "--sessions", type=int, metavar="N", help="to carry, of all nodes (default: those of the run)"
+        "--sessions",
+        type=int,
+        metavar="N",
+        help="how many sessions to carry, on all nodes together (default: those of the run)",
     )
     parser.add_argument(
         "--within",
         type=float,
         metavar="MINUTES",
-        help="instead of the slowdown: the jobs must end within so many minutes (default for derived jobs "
-        "that are due: the window of their night)",
+        help="ask for an end within so many minutes instead of a slowdown (default for derived jobs with a "
+        "time at which they are due: their night)",
     )
     parser.add_argument(
         "--probability",
         type=float,
         default=0.5,
         metavar="P",
-        help="the least probability of the pick, between 0 and 1 (default: 0.5)",
+        help="how likely the system must be to carry the load, between 0 and 1 (default: 0.5)",
     )
     parser.add_argument(
         "--measured-on",
         metavar="FILE",
-        help="the system that the run was made on, where the file knows more of it than the run",
+        help="a description of the system that the run was made on (mawl probe --system writes one)",
     )
     parser.add_argument(
-        "--anyway", action="store_true", help="although other programs used the run's devices, too"
+        "--anyway", action="store_true", help="size although other programs used the run's devices, too"
     )
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
     parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
@@ -126,7 +129,7 @@ def _rendered(answer: SizeAnswer, form: str, output: str | None) -> str:
 
         return render(answer)
     if form == "json":
-        return json.render(msgspec.to_builtins(answer)) + "\n"
+        return json.render(msgspec.to_builtins(text.printed(answer))) + "\n"
     return (
         text.markdown(answer) if form == "markdown" else text.render(answer, width_for(output, LEAST_WIDTH))
     )

@@ -20,7 +20,7 @@ from mawl.whatif.size.answer import size
 from mawl.whatif.size.asked import SizedRun, SizeQuestion
 from mawl.whatif.size.catalogue import load_catalogue
 from mawl.whatif.size.records import SizeAnswer, SizedCandidate
-from mawl.whatif.size.text import headline, markdown, render
+from mawl.whatif.size.text import finding, markdown, printed, render
 from tests.fakes.stored_run import facts
 from tests.simulation.scenes import demands, device, flow, plan, scenario, step, system
 
@@ -78,7 +78,12 @@ def test_the_cheapest_that_carries_is_picked_and_stands_first(start: SizedRun, t
     assert large.error_basis == "published systems" and large.forecasts == 7
     assert large.fits is not None and large.fits >= SESSIONS and large.fits_safe is not None
     assert large.fits_safe <= large.fits
-    assert "Pick: large (40 EUR a month)" in headline(answer)[0]
+    assert finding(answer).startswith(
+        "Buy large: it carries 6 sessions for 40 EUR a month (probability at least "
+    )
+    assert finding(answer) in render(answer, 200) and finding(answer) in markdown(answer)
+    assert printed(answer).finding == finding(answer)
+    assert small.limit_ratio is not None and 0.5 < small.limit_ratio < 1.0
 
 
 def test_a_candidate_has_at_least_the_probability_if_it_has_the_sessions(
@@ -129,7 +134,7 @@ def test_the_upgrade_with_the_most_sessions_for_its_price_is_the_next_buy(
     assert dear.gained_sessions >= cheap.gained_sessions > 0
     assert cheap.gained_sessions_per_price == pytest.approx(cheap.gained_sessions / 5)
     assert found["elsewhere"].reason == "middle has no device array, only disk"
-    assert "buy cheap cores" in render(answer)
+    assert "add cheap cores to middle" in render(answer, 200)
 
 
 def test_too_little_memory_does_not_carry_however_fast(start: SizedRun, tmp_path: Path) -> None:
@@ -163,7 +168,8 @@ def test_a_run_of_which_nothing_is_probed_has_forecasts_but_no_probability(
     assert answer.pick is None and answer.forecast_pick == "large"
     assert large.carries is None and large.probability is None and large.fits is not None
     assert any("probe them" in said for said in large.reasons)
-    assert "By the forecast alone large" in headline(answer)[0]
+    assert finding(answer) == "No candidate is known to carry 6 sessions with a probability of at least 50 %"
+    assert "By the forecast alone large" in render(answer)
 
 
 def test_a_run_with_other_work_on_its_devices_has_no_probability(start: SizedRun, tmp_path: Path) -> None:

@@ -48,6 +48,7 @@ class _Forecast:
     memory_bytes: float | None
     lacks_memory: bool
     limit: str
+    limit_ratio: float | None
     fits: int | None
     more: bool
     errors: _Errors
@@ -93,11 +94,13 @@ class _Sizing:
         safe = None
         if margin is not None and not lacks_memory:
             safe = (self.fitted.most_sessions(system, bound / margin) or 0) * nodes
+        limit, limit_ratio = (MEMORY, None) if lacks_memory else _limit(outcome)
         return _Forecast(
             figure=figure,
             memory_bytes=memory,
             lacks_memory=lacks_memory,
-            limit=MEMORY if lacks_memory else _limit(outcome),
+            limit=limit,
+            limit_ratio=limit_ratio,
             fits=None if fits is None else fits * nodes,
             more=fits == self.fitted.most,
             errors=errors,
@@ -200,6 +203,7 @@ def _candidate(sizing: _Sizing, one: Candidate) -> SizedCandidate:
         fits_safe=made.safe,
         more_may_fit=made.more,
         limit=made.limit,
+        limit_ratio=made.limit_ratio,
         rule_figure=None if rule is None else rule.figure(one.system, sessions),
         rule_fits=None if rule is None else rule.most_sessions(one.system, sizing.bound) * one.nodes,
         taken=list(one.taken),
@@ -270,10 +274,11 @@ def _memory_at_once(outcome: SimulationOutcome, start: SizedRun) -> float | None
     return most
 
 
-def _limit(outcome: SimulationOutcome) -> str:
-    """What most waiting is for until the last job that does not trail out ends."""
+def _limit(outcome: SimulationOutcome) -> tuple[str, float | None]:
+    """What most waiting is for until the last job that does not trail out ends, and its share of the time."""
     end = max((job.ended for job in outcome.jobs if not job.plan.trail_out), default=outcome.elapsed_seconds)
-    return phases_of({"active": outcome.recording.limits(0.0, end)})[0].limit
+    phase = phases_of({"active": outcome.recording.limits(0.0, end)})[0]
+    return phase.limit, phase.shares.get(phase.limit)
 
 
 def _remarks(found: Sequence[SizedCandidate], sizing: _Sizing) -> list[str]:

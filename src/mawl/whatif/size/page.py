@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mawl.printable import printable
-from mawl.reporters.comparison.finding import Headline
+from mawl.reporters.comparison.finding import Headline, capital
 from mawl.reporters.comparison.page import PagePart, found_page
 from mawl.reporters.comparison.tables import ComparisonTable
 from mawl.reporters.html.charts.prices import PricedSystem, price_chart
@@ -12,21 +12,24 @@ from mawl.reporters.html.templating import fill
 from mawl.units import counted_noun, format_percent
 from mawl.whatif.size.records import SizeAnswer, SizedCandidate
 from mawl.whatif.size.text import (
+    alternatives,
     candidate_cells,
     candidate_head,
-    headline,
+    explained,
+    finding,
+    gained_sessions,
+    least,
+    limit_said,
     money,
     next_buy,
     notes,
     upgrade_cells,
     upgrade_head,
 )
-from mawl.whatif.text import LIMITS
 
 
 def render(answer: SizeAnswer) -> str:
     """The page; every text of the catalogue and of the run is escaped."""
-    first, *more = headline(answer)
     facts = [
         f"run {answer.run_id}",
         answer.workload,
@@ -40,52 +43,67 @@ def render(answer: SizeAnswer) -> str:
         for one in answer.candidates
         if one.fits is not None
     ]
-    found = Headline(sign="undecided" if answer.pick is None else "measured", sentence=printable(first))
+    found = Headline(
+        sign="undecided" if answer.pick is None else "measured", sentence=printable(finding(answer))
+    )
     return found_page(
         found,
         [printable(fact) for fact in facts],
-        _cards(answer, more),
-        price_chart(sized, answer.sessions, printable(answer.currency)),
+        _cards(answer),
+        price_chart(
+            sized, answer.sessions, printable(answer.currency), format_percent(answer.safe_probability)
+        ),
         _parts(answer),
         tag=("no pick", "warn") if answer.pick is None else ("forecast", "good"),
     )
 
 
-def _cards(answer: SizeAnswer, more: list[str]) -> list[Card]:
+def _cards(answer: SizeAnswer) -> list[Card]:
     shown = next(
         (one for one in answer.candidates if one.name == (answer.pick or answer.forecast_pick)), None
     )
-    cards = [_pick(answer, shown, more)]
+    cards = [_pick(answer, shown)]
     if shown is not None:
+        share = shown.limit_ratio
         cards.append(
             Card(
                 "What limits it?",
-                printable(LIMITS.get(shown.limit, shown.limit)),
+                capital(printable(limit_said(shown))),
                 "",
-                [f"What most waiting is for with {counted_noun(answer.sessions, 'session')}."],
+                [],
+                "" if share is None else format_percent(share),
+                "" if share is None else f"of the jobs' time with {counted_noun(answer.sessions, 'session')}",
+                ("ranking", "Every candidate"),
             )
         )
     if answer.upgrades:
+        best, gained = answer.upgrades[0], gained_sessions(answer)
         cards.append(
             Card(
-                "What should the next money buy?",
-                printable(answer.upgrades[0].name),
+                "What to add next, to carry more?",
+                printable(best.name) if gained else "Nothing of the catalogue",
                 "",
-                [printable(next_buy(answer))],
+                [] if gained else [printable(next_buy(answer))],
+                counted_noun(gained, "more session") if gained else "",
+                printable(f"for {money(best.price, answer)}, by the forecast") if gained else "",
+                ("next", "Every upgrade"),
             )
         )
     return cards
 
 
-def _pick(answer: SizeAnswer, shown: SizedCandidate | None, more: list[str]) -> Card:
+def _pick(answer: SizeAnswer, shown: SizedCandidate | None) -> Card:
     known = shown is not None and shown.probability is not None
+    sessions = counted_noun(answer.sessions, "session")
+    likely = f"likely to carry {sessions}" if answer.bounded == "slowdown" else "likely to end in time"
     return Card(
         "Which one?",
         "None" if shown is None else printable(shown.name),
         "good" if answer.pick else "warn",
-        [printable(said) for said in more],
-        format_percent(shown.probability or 0.0) if shown is not None and known else "",
-        "least probability that it carries" if known else "",
+        [printable(said) for said in alternatives(answer)],
+        least(shown) if shown is not None and known else "",
+        likely if known else "",
+        ("rests", "What the answer rests on"),
     )
 
 
@@ -102,11 +120,13 @@ def _parts(answer: SizeAnswer) -> list[PagePart]:
         head=tuple(upgrade_head(answer)),
         rows=[tuple(map(printable, upgrade_cells(one, answer))) for one in answer.upgrades],
     )
-    listed = fill("facts.html", facts=[("note", printable(said)) for said in notes(answer)])
+    listed = fill(
+        "facts.html", facts=[("note", printable(said)) for said in (*explained(answer), *notes(answer))]
+    )
     return [
         PagePart("ranking", "Candidates, the best first", "Candidates", tables=[candidates]),
         PagePart(
-            "next", "What the next money should buy", "Next", tables=[upgrades] if upgrades.rows else []
+            "next", "What to add next, to carry more", "Next", tables=[upgrades] if upgrades.rows else []
         ),
         PagePart("rests", "What the answer rests on", "Rests on", [listed]),
     ]

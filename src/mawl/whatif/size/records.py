@@ -57,6 +57,13 @@ class SizedCandidate(msgspec.Struct, frozen=True, kw_only=True):
     limit: Annotated[
         str, text("What most waiting is for with the asked sessions; none, mixed or memory.", CARRIES)
     ]
+    limit_ratio: Annotated[
+        float | None,
+        share(
+            "Share of the jobs' time that this waiting takes by the forecast; null for none, mixed, memory.",
+            CARRIES,
+        ),
+    ]
     rule_figure: Annotated[float | None, unitless("The same figure by the roofline.", RULE)]
     rule_fits: Annotated[int | None, count("Most sessions within the bound by the roofline.", RULE)]
     taken: Annotated[list[str], listing("What the catalogue does not say and the run gives.", CATALOGUE)]
@@ -111,4 +118,12 @@ class SizeAnswer(msgspec.Struct, frozen=True, kw_only=True):
     remarks: Annotated[list[str], listing("What the answer rests on, in sentences.", PAGE)]
 
 
-SIZE_METRICS: tuple[Metric, ...] = metrics_of(SizeAnswer)
+class PrintedSize(SizeAnswer, frozen=True, kw_only=True):
+    """What ``--format json`` prints: the answer with the sentence that all formats begin with."""
+
+    finding: Annotated[
+        str, text("What to buy, for how much, and the least probability that it is enough.", CARRIES)
+    ]
+
+
+SIZE_METRICS: tuple[Metric, ...] = metrics_of(PrintedSize)

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+
+import msgspec
 
 from mawl.formats.lines import one_line
 from mawl.printable import printable
 from mawl.reporters.columns import LEAST_WIDTH, stacked, wrapped
 from mawl.reporters.markup import escaped, table
 from mawl.units import counted_noun, format_change, format_percent, format_ratio, format_seconds
-from mawl.whatif.size.records import SizeAnswer, SizedCandidate, SizedUpgrade
+from mawl.whatif.size.records import PrintedSize, SizeAnswer, SizedCandidate, SizedUpgrade
 from mawl.whatif.text import LIMITS
 
 ABSENT = "-"
+OTHER_LIMITS = {
+    "none": "nothing, jobs mostly compute",
+    "mixed": "several resources",
+    "memory": "too little memory",
+}
 
 
 def render(answer: SizeAnswer, width: int = LEAST_WIDTH) -> str:
     """The pick, the ranked candidates, what the next money should buy, and what it rests on."""
-    parts = [[line for said in headline(answer) for line in wrapped(_clean(said), width, "  ")]]
+    first = [f"{finding(answer)}.", *explained(answer), *alternatives(answer)]
+    parts = [[line for said in first for line in wrapped(_clean(said), width, "  ")]]
     parts.append(
         stacked(
             [
@@ -41,7 +50,8 @@ def render(answer: SizeAnswer, width: int = LEAST_WIDTH) -> str:
 
 def markdown(answer: SizeAnswer) -> str:
     """The same for a ticket."""
-    lines = [*(escaped(said) for said in headline(answer)), ""]
+    lines = [f"**{escaped(finding(answer))}.**", ""]
+    lines += [*(escaped(said) for said in (*explained(answer), *alternatives(answer))), ""]
     lines += table(
         candidate_head(answer),
         [[escaped(cell) for cell in candidate_cells(one, answer)] for one in answer.candidates],
@@ -56,50 +66,81 @@ def markdown(answer: SizeAnswer) -> str:
     return "\n".join(lines) + "\n"
 
 
-def headline(answer: SizeAnswer) -> list[str]:
-    """The pick in a sentence; where nothing is known to carry, what is nearest to it."""
-    asked = _asked(answer)
+def finding(answer: SizeAnswer) -> str:
+    """What to buy, for how much and how likely it is enough, in one sentence without a full stop."""
     found = _named(answer, answer.pick)
-    likely = _named(answer, answer.forecast_pick)
     if found is not None:
-        said = (
-            f"Pick: {found.name} ({money(found.price, answer)}). It is the cheapest candidate that "
-            f"{asked} with a probability of at least {format_percent(answer.asked_probability)}: "
-            f"{_probability(found)}."
+        return (
+            f"Buy {found.name}: it {_asked(answer)} for {money(found.price, answer)} "
+            f"(probability {least(found)})"
         )
-    elif likely is not None:
-        said = (
-            f"No pick: no candidate {asked} with a known probability of at least "
-            f"{format_percent(answer.asked_probability)}. By the forecast alone {likely.name} "
-            f"({money(likely.price, answer)}) is the cheapest: {_figure(likely.figure, answer)} of "
-            f"{_figure(answer.bound, answer)}."
+    if answer.forecast_pick is not None:
+        enough = format_percent(answer.asked_probability)
+        return (
+            f"No candidate is known to {_asked(answer, plain=True)} with a probability of at least {enough}"
         )
-    else:
-        said = f"No pick: by the forecast no candidate {asked}."
-    lines = [said]
-    safe = _named(answer, answer.safe_pick)
+    return f"Buy none of these: by the forecast no candidate {_asked(answer)}"
+
+
+def printed(answer: SizeAnswer) -> PrintedSize:
+    """The answer with its sentence, for JSON."""
+    return PrintedSize(**msgspec.structs.asdict(answer), finding=finding(answer))
+
+
+def explained(answer: SizeAnswer) -> list[str]:
+    """What carrying means, and what the choice rests on."""
+    found, enough = _named(answer, answer.pick), format_percent(answer.asked_probability)
+    lines = []
+    if answer.bounded == "slowdown":
+        lines.append(f"Carried means: a median slowdown of at most {_figure(answer.bound, answer)}.")
+    if found is not None:
+        lines.append(f"No cheaper candidate is known to do so with a probability of at least {enough}.")
+        lines.append(
+            f"The probability comes from {counted_noun(found.forecasts or 0, 'forecast')} that "
+            f"{'was' if found.forecasts == 1 else 'were'} compared with measured times ({found.error_basis})."
+        )
+        return lines
+    likely = _named(answer, answer.forecast_pick)
+    if likely is not None:
+        lines.append(
+            f"By the forecast alone {likely.name} ({money(likely.price, answer)}) is the cheapest: "
+            f"{_word(answer)} {_figure(likely.figure, answer)}, at most "
+            f"{_figure(answer.bound, answer)} allowed."
+        )
+    return lines
+
+
+def alternatives(answer: SizeAnswer) -> list[str]:
+    """What a more careful buyer takes, and what a simple rule says, where that is another candidate."""
+    lines = []
+    found, safe = _named(answer, answer.pick), _named(answer, answer.safe_pick)
     if found is not None and safe is not found:
         percent = format_percent(answer.safe_probability)
         lines.append(
-            f"No candidate carries with a probability of at least {percent}."
+            f"No candidate reaches a probability of {percent}."
             if safe is None
-            else f"With at least {percent} it is {safe.name} ({money(safe.price, answer)}): "
-            f"{_probability(safe)}."
+            else f"For a probability of at least {percent} buy {safe.name} "
+            f"({money(safe.price, answer)}): {least(safe)}."
         )
     if answer.rule_pick is not None and answer.rule_pick != (answer.pick or answer.forecast_pick):
-        lines.append(f"By the roofline, a simple rule, the cheapest is {answer.rule_pick}.")
+        lines.append(f"A simple rule, the roofline, would buy {answer.rule_pick}.")
     return lines
 
 
 def next_buy(answer: SizeAnswer) -> str:
     """The upgrade with the most sessions for its price."""
-    best = answer.upgrades[0]
-    if not best.gained_sessions or best.gained_sessions < 0:
-        return f"Next: no upgrade of the catalogue lets more sessions fit on {answer.upgraded}."
+    best, gained = answer.upgrades[0], gained_sessions(answer)
+    if not gained:
+        return f"No upgrade of the catalogue lets more sessions fit on {answer.upgraded}."
     return (
-        f"Next: for {answer.upgraded} buy {best.name} ({money(best.price, answer)}): "
-        f"{counted_noun(best.gained_sessions, 'more session')} fit by the forecast."
+        f"To carry more, add {best.name} to {answer.upgraded} ({money(best.price, answer)}): "
+        f"by the forecast {counted_noun(gained, 'more session')} {'fits' if gained == 1 else 'fit'}."
     )
+
+
+def gained_sessions(answer: SizeAnswer) -> int:
+    """How many more sessions fit with the first upgrade; 0 where none does."""
+    return max(answer.upgrades[0].gained_sessions or 0, 0)
 
 
 def candidate_head(answer: SizeAnswer) -> list[str]:
@@ -123,10 +164,10 @@ def candidate_cells(one: SizedCandidate, answer: SizeAnswer) -> list[str]:
         one.name,
         money(one.price, answer, short=True),
         {True: "yes", False: "no", None: "not known"}[one.carries],
-        ABSENT if one.probability is None else format_percent(one.probability),
+        ABSENT if one.probability is None else _lower(one.probability),
         _figure(one.figure, answer),
         _fits(one),
-        LIMITS.get(one.limit, one.limit),
+        limit_said(one),
         ABSENT if one.rule_figure is None else _figure(one.rule_figure, answer),
     ]
 
@@ -141,7 +182,7 @@ def upgrade_cells(one: SizedUpgrade, answer: SizeAnswer) -> list[str]:
         if one.gained_sessions_per_price is None
         else format_ratio(1000.0 * one.gained_sessions_per_price),
         ABSENT if one.figure is None else _figure(one.figure, answer),
-        ABSENT if one.probability is None else format_percent(one.probability),
+        ABSENT if one.probability is None else _lower(one.probability),
     ]
 
 
@@ -165,12 +206,12 @@ def notes(answer: SizeAnswer) -> list[str]:
             f"{format_change(answer.calibration_error_ratio)} of its elapsed time."
         )
     lines.append(
-        f"Sessions that fit are those of the forecast; safe are those with a probability of at least "
-        f"{format_percent(answer.safe_probability)}."
+        "Sessions that fit: the most that keep the bound by the forecast; safe: the most that keep it with a "
+        f"probability of at least {format_percent(answer.safe_probability)}."
     )
     lines.append(
-        "Probability: of the forecasts that were compared with measured times, the part whose error would "
-        "keep the bound here, k / (n + 1)."
+        "Probability: k / (n + 1). n forecasts were compared with measured times; k of them would keep the "
+        "bound here with the error that they had."
     )
     lines += [f"Note: {remark}." for remark in answer.remarks]
     named: dict[str, list[str]] = {}
@@ -193,16 +234,28 @@ def money(price: float, answer: SizeAnswer, *, short: bool = False) -> str:
     return " ".join(part for part in (amount, answer.currency, "" if short else answer.period) if part)
 
 
-def _asked(answer: SizeAnswer) -> str:
+def limit_said(one: SizedCandidate) -> str:
+    """What limits a candidate, in words."""
+    return OTHER_LIMITS.get(one.limit) or LIMITS.get(one.limit, f"waiting for {one.limit}")
+
+
+def least(one: SizedCandidate) -> str:
+    """``at least 87.5 %``."""
+    return f"at least {_lower(one.probability or 0.0)}"
+
+
+def _lower(probability: float) -> str:
+    """A lower bound as a percentage, rounded down to a tenth: ``87.5 %``, ``50 %``."""
+    tenths = math.floor(1000.0 * probability + 1e-9)
+    return f"{tenths / 10:.1f}".removesuffix(".0") + " %"
+
+
+def _asked(answer: SizeAnswer, *, plain: bool = False) -> str:
+    """``carries 20 sessions``, or ``ends 20 sessions within 5 h 00 min``; ``plain``: without the verb's s."""
     sessions = counted_noun(answer.sessions, "session")
     if answer.bounded == "slowdown":
-        return f"carries {sessions} (median slowdown of at most {_figure(answer.bound, answer)})"
-    return f"ends {sessions} within {_figure(answer.bound, answer)}"
-
-
-def _probability(one: SizedCandidate) -> str:
-    least = format_percent(one.probability or 0.0)
-    return f"at least {least}, from {one.forecasts} checked forecasts ({one.error_basis})"
+        return f"{'carry' if plain else 'carries'} {sessions}"
+    return f"{'end' if plain else 'ends'} {sessions} within {_figure(answer.bound, answer)}"
 
 
 def _figure(value: float, answer: SizeAnswer) -> str:

@@ -10,6 +10,7 @@ from bokeh.models.annotations import Span
 
 from mawl.reporters.html.charts.frame import Chart, Key, blank, from_zero, hover
 from mawl.reporters.html.colours import light
+from mawl.units import counted_noun
 
 TOOLS = "save"
 NO_SESSIONS = "no candidate has a number of sessions that fits"
@@ -32,8 +33,8 @@ class PricedSystem(NamedTuple):
 COLOURS = {True: "good", False: "bad", None: "warn"}
 
 
-def price_chart(systems: Sequence[PricedSystem], asked: int, currency: str) -> Chart:
-    """Price against sessions that fit; a line down to those that are safe; the asked sessions."""
+def price_chart(systems: Sequence[PricedSystem], asked: int, currency: str, safe: str) -> Chart:
+    """Price against sessions that fit; a line down to those that fit with the probability ``safe``."""
     title, caption = (
         "What sessions cost",
         "Price of each candidate and the sessions that fit on it by the forecast.",
@@ -66,7 +67,7 @@ def price_chart(systems: Sequence[PricedSystem], asked: int, currency: str) -> C
     plot.xaxis.axis_label = "sessions that fit"
     plot.yaxis.axis_label = f"price in {currency}" if currency else "price"
     plot.yaxis.formatter = NumeralTickFormatter(format="0,0.[00]")
-    rows = [("", "@name"), ("price", "@price_said"), ("sessions", "@sessions"), ("safe", "@safe")]
+    rows = [("", "@name"), ("price", "@price_said"), ("sessions", "@sessions"), (f"with {safe}", "@safe")]
     hover(plot, points, rows)
     return Chart(
         "prices",
@@ -77,8 +78,8 @@ def price_chart(systems: Sequence[PricedSystem], asked: int, currency: str) -> C
             Key("carries the asked sessions", "good"),
             Key("does not", "bad"),
             Key("not known", "warn"),
-            Key("down to the sessions that are safe", "quiet", "line"),
-            Key(f"asked, {asked}", "ink", "dashed"),
+            Key(f"down to the sessions that fit with a probability of at least {safe}", "quiet", "line"),
+            Key(f"asked: {counted_noun(asked, 'session')}", "ink", "dashed"),
         ],
         plot,
     )
