@@ -45,10 +45,14 @@ def modern(minute: int, reads: int, blocks: int, milliseconds: int) -> str:
 
 
 XIV_OLD = (
-    "Time,Read Hit Very large - IOps,Read Hit Very large - Latency,Read Hit Very large - Throughput,"
-    "Write Hit Very large - IOps,Write Hit Very large - Latency,Write Hit Very large - Throughput\n"
-    "2015-03-03 10:00:00,1,1,1,1,1,1\n2015-03-03 10:01:00,200,2500,204800,100,700,51200\n"
+    "Read Hit Very large - IOps,Read Hit Very large - Latency,Read Hit Very large - Throughput,"
+    "Write Hit Very large - IOps,Write Hit Very large - Latency,Write Hit Very large - Throughput,"
+    "Read Memory Hit Very large - IOps,Read Memory Hit Very large - Latency,"
+    "Read Memory Hit Very large - Throughput,Time\n"
+    "1,1,1,1,1,1,1,1,1,2015-03-03 10:00:00\n"
+    "200,2500,204800,100,700,51200,150,900,153600,2015-03-03 10:01:00\n"
 )
+"""In the order that a published script reads: behind the requests those that memory served, then the time."""
 SYSTEM_DECIMAL = """sample_time,stat_name,stat_value
 150303100000,vdisk_r_mb,1
 150303100100,vdisk_r_mb,150.25
