@@ -40,12 +40,17 @@ def workload_text(view: RunView, summary: Summary) -> str:
     return ", ".join([f"{workload.name}{scale}: {sizes}", *traits(view)])
 
 
+def scale_name(name: str | None, scale: float | None) -> str | None:
+    """The scale's name, or the factor in plain decimals where it has none; None where neither is known."""
+    if name is None or name[:1].isdigit() or name[:1] == ".":
+        return None if scale is None else format_plain(scale)
+    return name
+
+
 def scale_text(name: str | None, scale: float | None) -> str:
     """The scale's name with its factor of full, or the factor alone where it has no name."""
-    factor = figure(scale, format_plain)
-    if name is None or name[:1].isdigit() or name[:1] == ".":
-        return factor
-    return f"{name} ({factor} of full)"
+    factor, known = figure(scale, format_plain), scale_name(name, scale)
+    return factor if known in (None, factor) else f"{known} ({factor} of full)"
 
 
 def node_text(node: NodeFacts) -> str:

@@ -12,10 +12,13 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
+from mawl.advice.validity.status import RULES
 from mawl.analysis.nights.logged import logged_nights
+from mawl.analysis.nights.trends import trends_of
 from mawl.analysis.view import StoredView
 from mawl.importers.clock import Clocks
 from mawl.reporters.html.charts.nights import laid_over, night_lines
+from mawl.reporters.html.charts.trend import trend_line
 from mawl.reporters.html.report import render
 from mawl.store import Run
 from tests.fakes.nightly_logs import nightly
@@ -68,6 +71,72 @@ def test_the_finding_is_the_title_and_names_what_changed(month: tuple[Run, str])
     assert "longest night, 2026-10-15" in html
 
 
+def cards(html: str) -> list[str]:
+    """The words of each card."""
+    found = re.findall(r'<div class="card[^>]*>(.*?)</div>', html, re.S)
+    return [" ".join(re.sub(r"<[^>]*>", " ", one).split()) for one in found]
+
+
+def figures_in_order(html: str) -> list[str]:
+    return re.findall(r'<figure id="figure-(\w+)"', html)
+
+
+def test_the_first_card_says_what_changed_and_its_chart_comes_before_the_nights(
+    month: tuple[Run, str],
+) -> None:
+    run, html = month
+    first, answers, trust = cards(html)
+    assert re.match(
+        r"What changed\? join_sales became slower \+[45]\d % since 2026-10-25 "
+        r"\(95 % interval: \+\d\d % to \+\d\d %\) A job takes [\dhmins ]+, before \d+ min \d+ s; "
+        r"its jobs of a night take \d+ min \d+ s more\. Also changed: sort_sales \(-\d\d %\)\.",
+        first,
+    ), first
+    assert answers.startswith("Is the load carried, and what limits it? Not known 116 of 116 jobs finished")
+    assert "to learn what limited one of them, run mawl import with its logs" in answers
+    assert re.match(rf"Can this run be trusted\? Preliminary \d+ of {len(RULES)} checks not passed", trust)
+    assert figures_in_order(html)[:2] == ["trend", "nights"]
+    nights = logged_nights(StoredView(run).jobs, StoredView(run).facts.sources)
+    assert nights is not None
+    trend = next(one for one in trends_of(nights.nights).programs if one.name == "join_sales")
+    chart = trend_line(nights, trend)
+    assert chart.figure is not None
+    drawn: dict[str, Any] = {str(one.name): one for one in chart.figure.renderers}
+    dots, levels = (drawn[f"trend_{name}"].data_source.data for name in ("nights", "levels"))
+    assert len(dots["took"]) == 29 and dots["night"][0] == "2026-10-05"
+    # In minutes: the join takes 40 of them, and 1.5 times as long from the 21st night on.
+    assert levels["level"] == pytest.approx([40.0, 60.0], rel=0.1)
+    assert [60 * one for one in levels["level"]] == pytest.approx([trend.first_seconds, trend.last_seconds])
+    assert levels["right"][0] == levels["left"][1], "a level ends where the next begins"
+
+
+def test_the_line_under_the_title_has_each_fact_once(month: tuple[Run, str]) -> None:
+    _, html = month
+    [facts] = re.findall(r'<p class="quiet facts">(.*?)</p>', html)
+    words = re.sub(r"<[^>]*>", "", facts).split(" · ")
+    assert words == ["completed imported", "3 sessions, 116 jobs", "2026-10-05 17:59 UTC", "run"]
+
+
+def test_without_a_change_the_card_has_the_smallest_that_would_have_shown(tmp_path: Path) -> None:
+    _, html = made(tmp_path, 20)
+    first, *_ = cards(html)
+    assert re.match(
+        r"What changed\? No lasting change of a program \d+ % or more would have shown within 3 nights, "
+        r"whichever program \(in 80 % of cases\)",
+        first,
+    ), first
+    shown = int(re.findall(r"(\d+) % or more", first)[0])
+    smallest = [int(row[5].split()[0]) for row in table(html, "Programs without a change")]
+    assert shown == max(smallest)
+    assert figures_in_order(html)[:1] == ["nights"]
+
+
+def test_a_night_begins_where_least_runs_and_a_tap_shows_an_hour(month: tuple[Run, str]) -> None:
+    _, html = month
+    assert "A new night begins at 09:00, the quietest time of the day." in html
+    assert "Tap or point at an hour to see its figures" in html
+
+
 def test_programs_that_changed_have_size_seconds_and_date(month: tuple[Run, str]) -> None:
     _, html = month
     rows = {row[0]: row for row in table(html, "Programs whose real time changed")}
@@ -81,7 +150,7 @@ def test_programs_that_changed_have_size_seconds_and_date(month: tuple[Run, str]
 
 def test_every_night_has_a_row_and_the_hours_of_the_logs_clock(month: tuple[Run, str]) -> None:
     _, html = month
-    rows = table(html, "Nights from ")
+    rows = table(html, "Every night; a new one begins at 09:00 (Europe/Berlin)")
     assert [len(rows), {row[3] for row in rows}] == [29, {"4"}]
     # Half-second ends are written as whole seconds in a log, so a start may seem a second early.
     assert {row[1] for row in rows} <= {"19:59", "20:00"}
@@ -118,6 +187,9 @@ def test_the_chart_draws_a_line_for_each_night_over_the_busy_hours_alone(month: 
 def test_two_nights_have_lines_and_neither_band_nor_trend(tmp_path: Path) -> None:
     _, html = made(tmp_path, 2)
     assert title(html) == "2 nights: too few to say which programs became slower"
+    assert cards(html)[0].startswith(
+        "What changed? Not known 10 nights are required; these logs have 2 nights."
+    )
     assert "2 nights laid over each other" in html and "10th to 90th percentile" not in html.split("def-")[0]
     assert "Too few nights to say whether the load became slower: 10 nights are required." in html
 

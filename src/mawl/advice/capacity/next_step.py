@@ -13,6 +13,7 @@ from mawl.analysis.view import RunView
 from mawl.model.run import RunFacts
 from mawl.model.thresholds import count_of
 from mawl.plan.scale import SCALES
+from mawl.units import format_seconds
 
 ORDER: tuple[Lack, ...] = ("imported", "times alone", "parts", "others", "reach", "duration", "spread")
 """What is mended first: without times alone nothing is answered, whatever else lacks."""
@@ -53,19 +54,22 @@ def _derived(reading: RunView) -> str:
     if not reading.jobs:
         return "import the logs of the jobs, too: recordings alone have no jobs"
     command, logs = ["mawl", "derive", reading.called], "these logs"
-    if (period := _period_to_derive(reading)) is not None:
+    if (found := _period_to_derive(reading)) is not None:
+        period, which = found
         # Derive takes times without a zone as those of --timezone, whose default is UTC.
         start, end = (datetime.fromtimestamp(at, UTC) for at in (period[0], period[1] + 60))
         command += ["--night", f"{start:%Y-%m-%dT%H:%M}/{end:%Y-%m-%dT%H:%M}"]
-        logs = "one period"
+        length = format_seconds(period[1] - period[0])
+        logs = f"the longest period{which} ({length}; the command takes the whole minutes around it)"
     command += ["--output", "derived"]
     return f"make a workload of {logs}, and run it on the system in question: {shlex.join(command)}"
 
 
-def _period_to_derive(reading: RunView) -> tuple[float, float] | None:
-    """First start and last end of the longest period without a failed job; None where the import is one run.
+def _period_to_derive(reading: RunView) -> tuple[tuple[float, float], str] | None:
+    """Start and end of the longest period without a failed job, and those words if any job failed.
 
-    Where jobs failed in every period it is the longest with jobs: one may hold only a recording.
+    None where the import is one run.  Where jobs failed in every period it is the longest with jobs: one may
+    hold only a recording.
     """
     periods = reading.line.periods if reading.line is not None else ()
     firsts = [period[0] for period in periods]
@@ -76,8 +80,12 @@ def _period_to_derive(reading: RunView) -> tuple[float, float] | None:
     for job in jobs:
         if job.started_at is not None:
             (held if id(job) in whole else broken).add(bisect_right(firsts, job.started_at) - 1)
-    found = [periods[place] for place in held - broken or held if place >= 0]
-    return max(found, key=lambda period: period[1] - period[0], default=None)
+    chosen = held - broken or held
+    found = [periods[place] for place in chosen if place >= 0]
+    if not found:
+        return None
+    longest = max(found, key=lambda period: period[1] - period[0])
+    return longest, " without a failed job" if broken and held - broken else ""
 
 
 def _larger(facts: RunFacts) -> str | None:

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from mawl.analysis.nights.logged import logged_nights
-from mawl.analysis.nights.trends import trends_of
+from mawl.analysis.nights.logged import LoggedNights, logged_nights
+from mawl.analysis.nights.trends import Trends, trends_of
 from mawl.analysis.view import StoredView
 from mawl.model.summary.summary import Judged
 from mawl.reporters.finding import finding
-from mawl.reporters.head import node_name, traits
+from mawl.reporters.head import UNKNOWN_NODE, node_name, scale_name, traits
 from mawl.reporters.html.chart_data import chart_data
 from mawl.reporters.html.charts.every import charts_of
 from mawl.reporters.html.charts.frame import Chart
 from mawl.reporters.html.charts.nights import night_lines
+from mawl.reporters.html.charts.trend import trend_line
 from mawl.reporters.html.embed import embedded
 from mawl.reporters.html.figures import ShownFigures
 from mawl.reporters.html.page import page
@@ -24,7 +25,7 @@ from mawl.reporters.html.sections.compressibility import compressibility
 from mawl.reporters.html.sections.definitions import definitions, missing
 from mawl.reporters.html.sections.findings import findings
 from mawl.reporters.html.sections.host import host
-from mawl.reporters.html.sections.nights import every_night, headline, story
+from mawl.reporters.html.sections.nights import change_card, every_night, headline, leading, story
 from mawl.reporters.html.sections.nodes import nodes
 from mawl.reporters.html.sections.performance import performance
 from mawl.reporters.html.sections.programs import programs
@@ -71,8 +72,9 @@ def render(view: StoredView, summary: Judged, *, scripts: Sequence[str] = (), co
     found = chart_data(view)
     charts = charts_of(found, sources_of(found, summary), summary)
     nights = logged_nights(view.jobs, view.facts.sources) if summary.kind == "imported" else None
-    laid_over = None if nights is None else night_lines(nights, view)
-    every = [*charts, *([laid_over] if laid_over else [])]
+    trends = None if nights is None else trends_of(nights.nights)
+    laid_over, trend = _of_nights(view, nights, trends)
+    every = [*charts, *(one for one in (laid_over, trend) if one)]
     drawn = embedded({chart.name: chart.figure for chart in every if chart.figure is not None})
     by_name = {chart.name: chart for chart in charts}
     apart = {
@@ -80,13 +82,13 @@ def render(view: StoredView, summary: Judged, *, scripts: Sequence[str] = (), co
         for name in ("lead", "latency_distribution", "cpu_real")
     }
     figures = ShownFigures(summary)
-    first = [verdict(figures), _drawn(apart["lead"], charts), spent(figures)]
-    title, over_nights = finding(summary), Markup()
-    if nights is not None and laid_over is not None:
-        trends = trends_of(nights.nights)
-        title = headline(nights, trends)
-        first.append(story(figures, nights, trends, chart_of(laid_over, drawn.places)))
+    title, over_nights, card, told = finding(summary), Markup(), None, Markup()
+    if nights is not None and trends is not None and laid_over is not None:
+        title, card = headline(nights, trends), change_card(figures, nights, trends)
+        shown = Markup() if trend is None else chart_of(trend, drawn.places)
+        told = story(figures, nights, trends, shown, chart_of(laid_over, drawn.places))
         over_nights = every_night(figures, nights, trends)
+    first = [verdict(figures, card), told, _drawn(apart["lead"], charts), spent(figures)]
     parts = {
         "nights": over_nights,
         "answer": answer(figures),
@@ -116,6 +118,16 @@ def render(view: StoredView, summary: Judged, *, scripts: Sequence[str] = (), co
     )
 
 
+def _of_nights(
+    view: StoredView, nights: LoggedNights | None, trends: Trends | None
+) -> tuple[Chart | None, Chart | None]:
+    """The nights laid over each other, and the program that changed most; None where there is none."""
+    if nights is None or trends is None:
+        return None, None
+    changed = leading(trends)
+    return night_lines(nights, view), None if changed is None else trend_line(nights, changed)
+
+
 def _drawn(lead: Markup, charts: Sequence[Chart]) -> Markup:
     """The chart of the first page; why it is not there is said where the others are."""
     return lead if any(chart.name == "lead" and chart.figure is not None for chart in charts) else Markup()
@@ -133,12 +145,13 @@ def _lead(view: StoredView, summary: Judged) -> Markup:
         parts=[
             workload.name,
             f"{counted_noun(workload.sessions, 'session')}, {counted_noun(workload.jobs, 'job')}",
-            *([f"scale {workload.scale_name}"] if workload.scale_name else []),
-            counted_noun(len(nodes), "node") if len(nodes) != 1 else node_name(nodes[0]),
+            *([f"scale {scale}"] if (scale := scale_name(workload.scale_name, workload.scale)) else []),
+            *([counted_noun(len(nodes), "node")] if len(nodes) != 1 else []),
+            *([node_name(nodes[0])] if len(nodes) == 1 and nodes[0].name != UNKNOWN_NODE else []),
             *([nodes[0].cpu_model] if nodes and nodes[0].cpu_model else []),
             summary.started_at.replace("T", " ")[:16] + " UTC",
             *traits(view),
-            *([] if summary.kind == "measured" else [summary.kind]),
-            f"run {summary.run_id}",
+            *([] if summary.kind in ("measured", workload.name) else [summary.kind]),
+            summary.run_id if summary.run_id.startswith("run") else f"run {summary.run_id}",
         ],
     )

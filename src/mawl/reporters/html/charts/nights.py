@@ -91,9 +91,9 @@ def night_lines(nights: LoggedNights, view: RunView) -> Chart:
         line_width=1,
     )
     hover(plot, lines, [("night", "@night"), ("jobs", "@count"), ("lasted", "@lasted")])
-    keys = [Key("one night", "quiet", "line", "every_night")]
+    keys = [Key("one night", "quiet", "thin", "every_night")]
     if longest is not None:
-        plot.line("hours", "longest", source=source, name="longest", color=light("ink"), line_width=1.8)
+        plot.line("hours", "longest", source=source, name="longest", color=light("ink"), line_width=2.2)
         words = f"longest night, {longest.label}: {_lasted(longest)}"
         keys.append(Key(words, "ink", "line", "longest"))
     plot.line("hours", "middle", source=source, name="middle", color=light("accent"), line_width=3)
@@ -103,9 +103,10 @@ def night_lines(nights: LoggedNights, view: RunView) -> Chart:
     return Chart(
         "nights",
         f"{len(nights.nights)} nights laid over each other",
-        f"Mean jobs at once in each quarter of an hour of the day. A night lasts from {nights.divided_at} to "
-        f"{nights.divided_at} of the next day. Point at a thin line to see which night it is. "
-        "At an hour the legend shows the least and the most of all nights.",
+        "Mean jobs at once in each quarter of an hour of the day. A new night begins at "
+        f"{nights.divided_at}, the quietest time of the day. Tap or point at an hour to see its figures in "
+        "the legend: for the nights, the lowest and the highest. With a mouse, point at a thin line to see "
+        "which night it is.",
         "Line chart of the jobs at once by hour of the day: a line for each night, their median and the "
         "longest night.",
         keys,

@@ -12,6 +12,7 @@ from mawl.analysis.nights.logged import LoggedNights
 from mawl.analysis.nights.trends import FEWEST_NIGHTS, Trend, Trends, Verdict
 from mawl.reporters.figure import figure, format_count
 from mawl.reporters.html.figures import Cell, ShownFigures, absent, paragraph, part, table
+from mawl.reporters.html.sections.verdict import Card
 from mawl.reporters.html.spark import spark
 from mawl.reporters.html.templating import fill
 from mawl.units import counted_noun, format_change, format_percent, format_ratio, format_seconds
@@ -26,6 +27,9 @@ NO_END = "no job of the night has a known end"
 NO_TOTAL = "no log of the night has it"
 VERBS: dict[Verdict, str] = {"slower": "add", "faster": "save"}
 TOO_FEW = f"{FEWEST_NIGHTS} nights are required"
+QUESTION = "What changed?"
+MOST_OTHERS = 3
+"""Other programs that changed, in the card."""
 
 
 def headline(nights: LoggedNights, trends: Trends) -> str:
@@ -44,10 +48,85 @@ def headline(nights: LoggedNights, trends: Trends) -> str:
     return f"{many}: {', '.join(said)}"
 
 
-def story(figures: ShownFigures, nights: LoggedNights, trends: Trends, chart: Markup) -> Markup:
-    """The chart of the nights, and the programs that became slower or faster."""
+def leading(trends: Trends) -> Trend | None:
+    """The slower program that adds most to a night, else the faster one that saves most; None without any."""
+    return next((found[0] for found in _slower_and_faster(trends)), None)
+
+
+def change_card(figures: ShownFigures, nights: LoggedNights, trends: Trends) -> Card:
+    """The first card: which program changed, by how much and since when; or what change would have shown."""
+    one = leading(trends)
+    if one is None:
+        return _unchanged(figures, nights, trends)
+    assert one.change_ratio is not None and one.added_seconds is not None
+    assert one.low_ratio is not None and one.high_ratio is not None
+    since = nights.nights[one.changes[-1]].label
+    when = f"since {since}" if len(one.changes) == 1 else f"in {len(one.changes)} steps, the last on {since}"
+    interval = f"95 % interval: {format_change(one.low_ratio)} to {format_change(one.high_ratio)}"
+    more = "more" if one.added_seconds >= 0 else "less"
+    lines = [
+        f"A job takes {format_seconds(one.last_seconds)}, before {format_seconds(one.first_seconds)}; "
+        f"its jobs of a night take {format_seconds(abs(one.added_seconds))} {more}."
+    ]
+    others = [found for every in _slower_and_faster(trends) for found in every if found is not one]
+    if others:
+        named = [
+            f"{found.name} ({format_change(found.change_ratio or 0.0)})" for found in others[:MOST_OTHERS]
+        ]
+        rest = len(others) - len(named)
+        lines.append(f"Also changed: {', '.join(named)}" + (f" and {rest} more." if rest else "."))
+    return Card(
+        QUESTION,
+        f"{one.name} became {one.verdict}",
+        "bad" if one.verdict == "slower" else "good",
+        lines,
+        figures.term(format_change(one.change_ratio), "trend.change_ratio"),
+        f"{when} ({interval})",
+        ("nights", "Every program and night"),
+    )
+
+
+def _unchanged(figures: ShownFigures, nights: LoggedNights, trends: Trends) -> Card:
+    """No program is slower or faster than at first: what change so many nights would have shown."""
+    more = ("nights", "Every program and night")
+    judged = [one for one in trends.programs if one.verdict != "too few nights"]
+    if not judged:
+        many = counted_noun(len(nights.nights), "night")
+        return Card(QUESTION, "Not known", "warn", [f"{TOO_FEW}; these logs have {many}."], more=more)
+    lines = []
+    if back := trends.of("changed back"):
+        lines.append(f"Changed and went back: {_named(back)}.")
+    whole = trends.whole
+    together = whole is not None and whole.verdict in VERBS
+    if whole is not None and together:
+        lines.append(
+            f"The {counted_noun(trends.whole_programs, 'program')} of every night together became "
+            f"{whole.verdict}: {format_change(whole.change_ratio or 0.0)}."
+        )
+    seen = [one.smallest_ratio for one in judged if one.smallest_ratio is not None]
+    return Card(
+        QUESTION,
+        "No lasting change of a program",
+        "warn" if together else "good",
+        lines,
+        figures.term(format_percent(max(seen)), "trend.smallest_ratio") if seen else "",
+        "or more would have shown within 3 nights, whichever program (in 80 % of cases)" if seen else "",
+        more,
+    )
+
+
+def _named(trends: Sequence[Trend]) -> str:
+    names = ", ".join(one.name for one in trends[:MOST_OTHERS])
+    rest = len(trends) - MOST_OTHERS
+    return f"{names} and {rest} more" if rest > 0 else names
+
+
+def story(
+    figures: ShownFigures, nights: LoggedNights, trends: Trends, trend: Markup, laid_over: Markup
+) -> Markup:
+    """What changed, then the nights laid over each other; ``trend`` is the chart of the leading program."""
     changed = _changed(trends)
-    parts = [chart, _keys(figures, nights, trends), *_sentences(nights)]
+    parts = [trend]
     if changed:
         caption = "Programs whose real time changed"
         parts.append(_changes(figures, nights, changed, MOST_FIRST, caption))
@@ -56,7 +135,7 @@ def story(figures: ShownFigures, nights: LoggedNights, trends: Trends, chart: Ma
                 "Dashed lines mark the first night at a new level. The part Nights has all programs.", "quiet"
             )
         )
-    return Markup("\n").join(parts)
+    return Markup("\n").join([*parts, laid_over, _keys(figures, nights, trends), *_sentences(nights)])
 
 
 def every_night(figures: ShownFigures, nights: LoggedNights, trends: Trends) -> Markup:
@@ -246,7 +325,7 @@ def _nights(figures: ShownFigures, nights: LoggedNights) -> Markup:
         )
         for one in nights.nights
     ]
-    caption = f"Nights from {nights.divided_at} to {nights.divided_at} ({nights.zone})"
+    caption = f"Every night; a new one begins at {nights.divided_at} ({nights.zone})"
     return table(caption, head, rows, texts=(1,), alike=True)
 
 

@@ -8,9 +8,10 @@ import msgspec
 from markupsafe import Markup
 
 from mawl.analysis.view import RunView
-from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
+from mawl.model.run import NodeFacts, RunFacts
 from mawl.model.summary.volumes import VolumeFigures
 from mawl.reporters.figure import ABSENT, Form, figure, format_plain
+from mawl.reporters.head import scale_text
 from mawl.reporters.html.figures import Cell, ShownFigures, absent, folded, part, table
 from mawl.reporters.html.sections.system_drawing import drawing
 from mawl.reporters.html.tables import tables_in
@@ -49,7 +50,12 @@ def _run(figures: ShownFigures, facts: RunFacts) -> Markup:
         ("run", summary.run_id),
         ("kind", f"{summary.kind}, by mawl {summary.mawl_version}, format {summary.format_version}"),
         ("workload", f"{workload.name}: {workload.title}" if workload.title else workload.name),
-        ("scale", _scale(workload) if workload.scale is not None else _absent(figures, "workload.scale")),
+        (
+            "scale",
+            _absent(figures, "workload.scale")
+            if workload.scale is None
+            else scale_text(workload.scale_name, workload.scale),
+        ),
         ("start of jobs", mode or _absent(figures, "start_mode")),
         ("began, ended", f"{summary.started_at}, {summary.ended_at or _not_ended(figures)}"),
         (
@@ -59,10 +65,6 @@ def _run(figures: ShownFigures, facts: RunFacts) -> Markup:
         ("command", fill("code.html", text=" ".join(facts.command)) if facts.command else ABSENT),
     ]
     return fill("facts.html", facts=cells)
-
-
-def _scale(workload: WorkloadFacts) -> str:
-    return f"{workload.scale_name or ''} ({figure(workload.scale, format_plain)} of full)".strip()
 
 
 def _not_ended(figures: ShownFigures) -> str:

@@ -52,9 +52,17 @@ class Card(NamedTuple):
     more: tuple[str, str] | None = None
 
 
-def verdict(figures: ShownFigures) -> Markup:
-    """The cards and the next step."""
-    cards = [_carried(figures), _limit(figures), _validity(figures)]
+def verdict(figures: ShownFigures, first: Card | None = None) -> Markup:
+    """The cards and the next step; after a card that comes first, two answers that are not known are one."""
+    answers = [_carried(figures), _limit(figures)]
+    if first is not None and figures.summary.limit is None and figures.summary.capacity.answer == "not known":
+        carried, limit = answers
+        answers = [
+            carried._replace(
+                question="Is the load carried, and what limits it?", lines=[*carried.lines, *limit.lines]
+            )
+        ]
+    cards = [*([first] if first else []), *answers, _validity(figures)]
     return cards_and_step(cards, _next(figures.summary))
 
 
@@ -172,12 +180,14 @@ def _validity(figures: ShownFigures) -> Card:
 
 
 def _checks(summary: Judged) -> tuple[str, str]:
-    """How many rules a measured run passes; how many any other run fails, since few rules apply to it."""
+    """How many rules a measured run passes, and an import does not; how many findings a simulated run has."""
     validity = summary.validity
     found = {one.rule for one in validity.findings if one.severity != "remark"}
     if summary.kind != "measured":
         found |= {one.rule for one in validity.unmeasured if one.severity != "remark"}
-        return str(len(found)), "check not passed" if len(found) == 1 else "checks not passed"
+        of_all = f" of {len(RULES)}" if summary.kind == "imported" else ""
+        several = of_all or len(found) != 1
+        return f"{len(found)}{of_all}", "checks not passed" if several else "check not passed"
     met = len(RULES) - len(found | {one.rule for one in validity.unmeasured})
     return f"{met} of {len(RULES)}", "checks passed"
 
