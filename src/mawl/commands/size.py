@@ -29,6 +29,10 @@ from mawl.whatif.size.records import SizeAnswer
 
 NAME = "size"
 HELP = "what to buy: the systems of your price list that carry the load of a run, the cheapest first"
+EXIT_CODES = (
+    "exit status: 0 a pick, 3 no candidate carries by the forecast, 4 one does, but its probability is too "
+    "small or not known, 1 a check failed, 2 wrong use, 130 interrupted"
+)
 FORMATS = ("text", "markdown", "json", "html")
 MOST_MINUTES = 1e6
 MOST_SESSIONS_ASKED = 100_000
@@ -78,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Forecast every candidate and print; 0 with a pick, 3 where none carries, 4 where that is not known."""
+    """Forecast every candidate and print; 0 with a pick, 3 if no forecast carries, else 4."""
     chosen = settings()
     question = _question(arguments, bounds_of(chosen).most_slowdown)
     catalogue = load_catalogue(Path(arguments.catalogue))
