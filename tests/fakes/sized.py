@@ -97,5 +97,5 @@ def answer() -> SizeAnswer:
         ],
         upgraded="more cores",
         upgrades=upgrades,
-        remarks=["the page cache is taken to keep what it kept in the run, whatever the memory"],
+        remarks=["mawl assumes that the page cache keeps what it kept in the run, whatever the memory"],
     )

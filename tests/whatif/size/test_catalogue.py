@@ -34,7 +34,7 @@ def loaded(tmp_path: Path, text: str) -> object:
         (GOOD.replace('"a"', '" "'), "the name is empty"),
         (GOOD.replace('"a"', f'"{"a" * 101}"'), "the name has 101 characters, and 100 are the most"),
         ('currency = "' + "E" * 21 + '"\n' + GOOD, "key currency: expected .*length"),
-        (GOOD + GOOD, "candidate 'a' stands there twice"),
+        (GOOD + GOOD, "the name 'a' is used by two entries candidate"),
         (GOOD + "nodes = 0\n", "expected 1 to 1000 nodes, found 0"),
         (GOOD + 'probe = "p.json"\n' + FLASH, "has both a probe and devices or roles"),
         (GOOD + 'roles = { data = ["x"] }\n', "has roles but no devices"),

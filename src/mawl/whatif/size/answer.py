@@ -287,10 +287,10 @@ def _remarks(found: Sequence[SizedCandidate], sizing: _Sizing) -> list[str]:
     if published:
         remarks.append(
             f"for {len(published)} of {len(found)} candidates the error is that of the papers' systems; "
-            f"there the model (mean error of logarithms {UNSEEN_ERROR:g}) is not nearer than the roofline "
-            f"({ROOFLINE_ERROR:g}), so read the roofline's column, too"
+            f"there the model (mean error of logarithms {UNSEEN_ERROR:g}) is not nearer to measured times "
+            f"than the roofline ({ROOFLINE_ERROR:g}), so read the column roofline, too"
         )
     if sizing.start.doubt is not None:
         remarks.append(f"there is no probability: {sizing.start.doubt}")
-    remarks.append("the page cache is taken to keep what it kept in the run, whatever the memory")
+    remarks.append("mawl assumes that the page cache keeps what it kept in the run, whatever the memory")
     return remarks

@@ -155,7 +155,7 @@ def _check_names(names: Sequence[str], word: str, where: str) -> None:
             )
         if name in names[:place]:
             raise InvalidFileError(
-                f"{word} {name!r} stands there twice", where=where, cure="give each a name of its own"
+                f"the name {name!r} is used by two entries {word}", where=where, cure="give each its own name"
             )
 
 

@@ -38,24 +38,24 @@ class SizedCandidate(msgspec.Struct, frozen=True, kw_only=True):
         str | None,
         text("Whose measured forecast errors give it: lab beds or published systems.", PROBABILITY),
     ]
-    forecasts: Annotated[int | None, count("How many checked forecasts those are.", PROBABILITY)]
+    forecasts: Annotated[int | None, count("Number of these checked forecasts.", PROBABILITY)]
     figure: Annotated[
         float,
         unitless("Forecast of the bounded figure with the asked sessions: slowdown, or seconds.", CARRIES),
     ]
     memory_bytes: Annotated[
         float | None,
-        size("Most memory of jobs that run at once on a node, forecast; null where not recorded.", CARRIES),
+        size("Forecast of the most memory that jobs of a node need at once; null if not recorded.", CARRIES),
     ]
     fits: Annotated[int | None, count("Most sessions within the bound by the forecast, all nodes.", CARRIES)]
     fits_safe: Annotated[
         int | None, count("Most sessions with at least safe_probability, all nodes.", PROBABILITY)
     ]
     more_may_fit: Annotated[
-        bool, flag("Whether the search ended at its most, so that more may fit.", CARRIES)
+        bool, flag("Whether the search ended below the bound, so that more may fit.", CARRIES)
     ]
     limit: Annotated[
-        str, text("What most waiting is for with the asked sessions; none, mixed or memory.", CARRIES)
+        str, text("What the asked sessions would wait for most; none, mixed or memory.", CARRIES)
     ]
     limit_ratio: Annotated[
         float | None,
@@ -74,12 +74,12 @@ class SizedUpgrade(msgspec.Struct, frozen=True, kw_only=True):
     """An upgrade of the candidate ``upgraded``; ``reason`` says why it does not fit or gains nothing."""
 
     name: Annotated[str, text("Name in the catalogue.", UPGRADE)]
-    price: Annotated[float, unitless("Its price.", UPGRADE)]
-    figure: Annotated[float | None, unitless("The bounded figure with it and the asked sessions.", UPGRADE)]
-    probability: Annotated[float | None, share("As of a candidate, with it.", PROBABILITY)]
-    fits: Annotated[int | None, count("Most sessions within the bound with it, by the forecast.", UPGRADE)]
-    gained_sessions: Annotated[int | None, count("How many more fit than without it.", UPGRADE)]
-    gained_sessions_per_price: Annotated[float | None, unitless("That over the price.", UPGRADE)]
+    price: Annotated[float, unitless("Price of the upgrade.", UPGRADE)]
+    figure: Annotated[float | None, unitless("The bounded figure with the upgrade.", UPGRADE)]
+    probability: Annotated[float | None, share("Probability of the candidate with the upgrade.", PROBABILITY)]
+    fits: Annotated[int | None, count("Most sessions within the bound with the upgrade.", UPGRADE)]
+    gained_sessions: Annotated[int | None, count("How many more sessions fit with the upgrade.", UPGRADE)]
+    gained_sessions_per_price: Annotated[float | None, unitless("Gained sessions over the price.", UPGRADE)]
     reason: Annotated[str | None, text("Why it does not help.", UPGRADE)]
 
 
@@ -88,13 +88,13 @@ class SizeAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
     run_id: Annotated[str, text("The run that all forecasts begin with.", FACTS)]
     workload: Annotated[str, text("Its workload.", FACTS)]
-    catalogue: Annotated[str, text("The file.", CATALOGUE)]
+    catalogue: Annotated[str, text("Path of the catalogue.", CATALOGUE)]
     currency: Annotated[str, text("As the catalogue says it.", CATALOGUE)]
     period: Annotated[str, text("What a price is for, as the catalogue says it.", CATALOGUE)]
-    sessions: Annotated[int, count("Asked sessions, of all nodes of a candidate.", CARRIES)]
+    sessions: Annotated[int, count("Asked sessions, on all nodes of a candidate.", CARRIES)]
     bounded: Annotated[str, text("The bounded figure: slowdown or elapsed_seconds.", CARRIES)]
-    bound: Annotated[float, unitless("Its bound.", CARRIES)]
-    measured: Annotated[float, unitless("The figure of the run.", CARRIES)]
+    bound: Annotated[float, unitless("Bound of this figure.", CARRIES)]
+    measured: Annotated[float, unitless("This figure of the run, as measured.", CARRIES)]
     measured_sessions: Annotated[int, count("The sessions of the run on each node.", CARRIES)]
     calibration_error_ratio: Annotated[
         float | None,
@@ -102,16 +102,17 @@ class SizeAnswer(msgspec.Struct, frozen=True, kw_only=True):
     ]
     asked_probability: Annotated[float, share("The least probability of a pick.", PROBABILITY)]
     pick: Annotated[
-        str | None, text("The cheapest candidate that carries; null where none is known to.", CARRIES)
+        str | None, text("The cheapest candidate that carries; null if none is known to.", CARRIES)
     ]
     safe_probability: Annotated[float, share("0.8, or the asked probability if that is more.", PROBABILITY)]
     safe_pick: Annotated[
         str | None, text("The cheapest candidate with at least safe_probability; null without one.", CARRIES)
     ]
     forecast_pick: Annotated[
-        str | None, text("The cheapest whose forecast itself is within the bound, however likely.", CARRIES)
+        str | None,
+        text("The cheapest whose forecast is within the bound, whatever its probability.", CARRIES),
     ]
-    rule_pick: Annotated[str | None, text("The cheapest by the roofline.", RULE)]
+    rule_pick: Annotated[str | None, text("The cheapest that carries by the roofline.", RULE)]
     candidates: list[SizedCandidate]
     upgraded: Annotated[str | None, text("The candidate that the upgrades are for.", UPGRADE)]
     upgrades: list[SizedUpgrade]
