@@ -94,7 +94,7 @@ def test_every_form_has_the_columns_of_the_papers(tmp_path: Path) -> None:
     head = "settings that changed reference candidate default recommended"
     assert f"{head} swappiness 60 % 10 % 60 % at most 30 %" in screen and head in whole
     assert "swappiness: " in whole and "now as recommended" in whole
-    assert "0 more were left as they were, 0 not known on both sides" in whole
+    assert "0 more did not change, 0 are unknown on one side or both" in whole
     assert "| swappiness | 60 % | 10 % | 60 % | at most 30 % |" in markdown.render(found)
     page = html.render(found)
     assert 'id="settings"' in page and "swappiness" in page and 'id="settings"' not in html.render(plain)

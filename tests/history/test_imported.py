@@ -87,7 +87,7 @@ def test_nights_beyond_the_last_ones_are_named(
     assert main(["history", str(run)]) == 0
     said = capsys.readouterr().out
     assert "3 nights, 2026-01-07" in said
-    assert f"skipped: 2 earlier nights of {run.name}: an import has 3 nights here" in said
+    assert f"skipped: 2 earlier nights of {run.name}: only the last 3 of an import are followed" in said
 
 
 def test_a_failed_job_takes_no_place_of_another() -> None:

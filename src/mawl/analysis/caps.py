@@ -23,7 +23,7 @@ NOT_RECORDED = "not known: the run did not look for caps (before format 2.4, or 
 
 
 class CoveringCap(NamedTuple):
-    """A cap: the device that the kernel holds it for, and the devices of roles whose bytes all pass there."""
+    """A cap: the device that it applies to, and devices of roles all of whose bytes pass through it."""
 
     device: Device
     direction: Direction

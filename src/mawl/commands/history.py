@@ -104,7 +104,11 @@ def _history(arguments: argparse.Namespace) -> History:
 def _earlier(run: str, count: int) -> list[str]:
     from mawl.analysis.nights.logged import MOST_NIGHTS
 
-    return [f"{count} earlier nights of {run}: an import has {MOST_NIGHTS} nights here"] if count else []
+    return (
+        [f"{count} earlier nights of {run}: only the last {MOST_NIGHTS} of an import are followed"]
+        if count
+        else []
+    )
 
 
 def _check(found: History) -> ConditionCheck:

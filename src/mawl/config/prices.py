@@ -11,7 +11,7 @@ from mawl.errors import InvalidFileError, UsageError
 from mawl.spec import toml
 
 MOST_PRICE = 1e15
-"""Of more, nobody can tell a price from a slip of the keyboard; sums and ratios of less are exact enough."""
+"""A higher price is most likely a typing error; sums and ratios of lower ones are exact enough."""
 
 
 class PriceBook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

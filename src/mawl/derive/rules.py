@@ -24,7 +24,7 @@ RULES: dict[str, str] = {
     "records-only": "records times 100 bytes: the log tells no record length",
     "sort-spill": "the step sorts more than its memory holds: what it reads goes through utility files once",
     "rest-util": "block operations beyond the tables of a sort or join are taken as of utility files",
-    "no-blocks": "the log tells neither tables nor block operations of a known size; the "
+    "no-blocks": "the log has neither tables nor block operations of a known size; the "
     "range is what the real time allows at 200 MB/s",
     "cpu-of-real": "the log tells no CPU time: half of the real time; the range is from 0 to all of it",
     "memory": "the log tells no memory: 64 MiB; the range is from 1 MiB to 2 GiB (SAS's default MEMSIZE)",

@@ -15,7 +15,7 @@ Direction = Literal["read", "write"]
 class IoCap(msgspec.Struct, frozen=True, kw_only=True):
     """One cap of one device: on bytes or on requests per second, the other is None."""
 
-    device: Annotated[str, text("The block device that the kernel holds it for.", CAPS)]
+    device: Annotated[str, text("The block device that the cap applies to.", CAPS)]
     direction: Annotated[Direction, text("read or write.", CAPS)]
     bytes_per_second: Annotated[
         int | None, rate("The most bytes per second.", CAPS, absent="it is a cap on requests")

@@ -75,9 +75,9 @@ class PrintedPlanJob(msgspec.Struct, frozen=True, kw_only=True):
     scale: Annotated[float, unitless("Its scale, as a factor of full.", FILES)]
     after: Annotated[list[str], listing("Jobs that must have succeeded before it starts.", FILES)]
     gate: Annotated[
-        str | None, text("What releases it together with others; null: it waits for none.", FILES)
+        str | None, text("The gate that it waits for with other jobs; null: it waits for none.", FILES)
     ]
-    trail_out: Annotated[bool, flag("Whether it is marked as one of the tail.", FILES)]
+    trail_out: Annotated[bool, flag("Whether it is marked as a job of the tail.", FILES)]
 
 
 class PlannedSession(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,7 +101,7 @@ class PrintedPlan(msgspec.Struct, frozen=True, kw_only=True):
     programs: Annotated[dict[str, int], block("Jobs of each program.", PROGRAMS, member="program")]
     undeclared: Annotated[
         list[str],
-        listing("Programs whose bytes and space nobody declared; their memsize is in the memory.", PROGRAMS),
+        listing("Programs that declare no bytes and no space; their memsize is in the memory.", PROGRAMS),
     ]
     bytes: Annotated[dict[Role, PlannedBytes], block(member="role")]
     requests: Annotated[dict[Role, PlannedRequests], block(member="role")]

@@ -26,7 +26,7 @@ class CitedSetting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CitedSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What changed, and the number of settings that were left as they were or not known on both sides.
+    """What changed, and how many settings did not change (``left``), or are unknown on a side.
 
     ``before`` and ``after`` are what was compared: the first run of each side, or two collections.
     """

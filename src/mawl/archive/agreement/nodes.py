@@ -33,7 +33,7 @@ def faults(records: RunRecords, nodes: Mapping[str, Run]) -> Iterator[str]:
         jobs = {f"{one.node}.{job.job}": job for job in own.job_records()}
         merged = {job.job: job for job in records.jobs if job.node == one.node}
         if jobs.keys() != merged.keys():
-            yield f"jobs of {one.node} are not those of its own run"
+            yield f"jobs of {one.node} differ from those of its own run"
         steps = own.steps_by_job()
         for name in sorted(jobs.keys() & merged.keys()):
             yield from _unlike(f"{name}: ", merged[name], jobs[name], _OF_JOB)
@@ -49,4 +49,4 @@ def _unlike(
 ) -> Iterator[str]:
     for field in fields:
         if getattr(merged, field) != getattr(own, field):
-            yield f"{where}its {field} is another in the node's own run"
+            yield f"{where}its {field} differs from that in the node's own run"

@@ -21,7 +21,7 @@ class DirectionCap(msgspec.Struct, kw_only=True):
     requests_per_second: Annotated[
         int | None, count("The most {way} requests per second that it lets the run make there.", SUMS)
     ]
-    devices: Annotated[list[str], listing("The block devices that the kernel holds these caps for.", CAPS)]
+    devices: Annotated[list[str], listing("The block devices that these caps apply to.", CAPS)]
     files: Annotated[list[str], listing("The files that these caps were read from.", CAPS)]
 
 

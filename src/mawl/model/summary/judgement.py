@@ -212,7 +212,7 @@ class ReachedCap(msgspec.Struct, kw_only=True):
 
     direction: Annotated[Direction, text("read or write.", NEAR_A_CAP)]
     bytes_per_second: Annotated[int, rate("The cap of the role's devices.", NEAR_A_CAP)]
-    devices: Annotated[list[str], listing("The devices that the kernel holds it for.", NEAR_A_CAP)]
+    devices: Annotated[list[str], listing("The devices that the cap applies to.", NEAR_A_CAP)]
     near_windows: Annotated[int, count("Windows in which the role's devices moved 95 % of it.", NEAR_A_CAP)]
     waited_windows: Annotated[int, count("Windows in which waiting for the role limited jobs.", NEAR_A_CAP)]
 

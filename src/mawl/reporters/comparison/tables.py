@@ -220,7 +220,7 @@ def settings(comparison: Comparison) -> ComparisonTable:
             )
             for row in (found.changed if found else ())
         ],
-        note=f"{found.left} more were left as they were, {found.not_checked} not known on both sides "
+        note=f"{found.left} more did not change, {found.not_checked} are unknown on one side or both "
         "(mawl tune compare --all lists them)"
         if found
         else "",
