@@ -35,9 +35,7 @@ def test_the_longest_of_several_nights_becomes_a_workload(
     slow = {1: 1.5}
     logs = nightly(tmp_path / "logs", datetime(2026, 10, 5, 20), 3, zone=UTC, slow=slow)
     step, _, command = next_step(tmp_path, logs).partition(COMMAND)
-    said = (
-        r"make a workload of the longest period \(5 h 47 min; the command takes the whole minutes around it\)"
-    )
+    said = r"make a workload of the longest period \(5 h 47 min, in whole minutes\)"
     assert re.match(said, step), step
     assert "--night 2026-10-06T" in command
     monkeypatch.chdir(tmp_path)

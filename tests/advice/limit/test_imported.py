@@ -72,7 +72,7 @@ def test_logs_alone_recordings_alone_nights_and_aix_say_what_lacks(tmp_path: Pat
         "alone": ([write(tmp_path / "one", a=night)], "no recording of the host was imported"),
         "nights": (
             [write(tmp_path / "two", a=night, b=log(TEN + timedelta(days=2), HOURS))],
-            "to learn what limited one of them, run mawl import with its logs and a recording of its host",
+            "run mawl import on the logs of one with a recording of its host (nmon, sar)",
         ),
     }
     recording = tmp_path / "lab1.nmon"

@@ -93,7 +93,7 @@ def test_the_first_card_says_what_changed_and_its_chart_comes_before_the_nights(
         first,
     ), first
     assert answers.startswith("Is the load carried, and what limits it? Not known 116 of 116 jobs finished")
-    assert "to learn what limited one of them, run mawl import with its logs" in answers
+    assert "run mawl import on the logs of one with a recording of its host" in answers
     assert re.match(rf"Can this run be trusted\? Preliminary \d+ of {len(RULES)} checks not passed", trust)
     assert figures_in_order(html)[:2] == ["trend", "nights"]
     nights = logged_nights(StoredView(run).jobs, StoredView(run).facts.sources)

@@ -60,7 +60,7 @@ def _derived(reading: RunView) -> str:
         start, end = (datetime.fromtimestamp(at, UTC) for at in (period[0], period[1] + 60))
         command += ["--night", f"{start:%Y-%m-%dT%H:%M}/{end:%Y-%m-%dT%H:%M}"]
         length = format_seconds(period[1] - period[0])
-        logs = f"the longest period{which} ({length}; the command takes the whole minutes around it)"
+        logs = f"the longest period{which} ({length}, in whole minutes)"
     command += ["--output", "derived"]
     return f"make a workload of {logs}, and run it on the system in question: {shlex.join(command)}"
 

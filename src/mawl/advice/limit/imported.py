@@ -75,8 +75,8 @@ def why_untold(reading: RunView) -> str | None:
         return f"{NO_JOBS}; import the logs of the jobs, too"
     if reading.line is not None and reading.line.periods:
         return (
-            "the files cover several nights or other periods; to learn what limited one of them, run mawl "
-            "import with its logs and a recording of its host (nmon, sar)"
+            "the files cover several periods; run mawl import on the logs of one with a recording of its "
+            "host (nmon, sar)"
         )
     if reading.samples is None or reading.windows is None or not reading.samples.nodes:
         return "no recording of the host was imported; add one of the same time (nmon, sar)"

@@ -59,7 +59,8 @@ def verdict(figures: ShownFigures, first: Card | None = None) -> Markup:
         carried, limit = answers
         answers = [
             carried._replace(
-                question="Is the load carried, and what limits it?", lines=[*carried.lines, *limit.lines]
+                question="Is the load carried, and what limits it?",
+                lines=[" ".join(map(str, [*carried.lines, *limit.lines]))],
             )
         ]
     cards = [*([first] if first else []), *answers, _validity(figures)]
