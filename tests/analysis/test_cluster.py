@@ -27,7 +27,7 @@ def test_nodes_are_summed_averaged_and_compared() -> None:
     cpu = mean["user_cpu_seconds"] + mean["system_cpu_seconds"]
     assert mean["cpu_real_ratio"] == pytest.approx(cpu / mean["real_time_seconds"])
     text = "\n".join(table_lines(NODES, BARE, as_summary(summary)))
-    assert "first node done after 10.0 s, last after 30.0 s: imbalance 0.50" in text
+    assert "first node done after 10.0 s (n1), last after 30.0 s (n2): imbalance 0.50" in text
     assert "corrected, within" in text and text.splitlines()[1].startswith("n1")
 
 

@@ -99,7 +99,7 @@ def _campaign(name: str, folder: Path) -> str:
 
 KINDS: Mapping[str, Kind] = {
     "run": lambda folder: run_page(write_synthetic_run(folder / "run", jobs=71, nodes=1, seconds=900)),
-    "cluster": lambda folder: run_page(write_synthetic_run(folder / "run", jobs=40, nodes=4, seconds=600)),
+    "cluster": lambda folder: run_page(write_synthetic_run(folder / "run", jobs=284, nodes=4, seconds=600)),
     "publishable run": _publishable,
     "short smoke run": _short,
     "hostile run": lambda folder: run_page(write_hostile_run(folder / "run")),

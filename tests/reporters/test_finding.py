@@ -34,7 +34,7 @@ STORAGE = {"verdict": "storage", "role": "work"}
 @pytest.mark.parametrize(
     ("made", "line"),
     [
-        (summary(limit={"verdict": "none"}), "20 sessions carried, limited by nothing"),
+        (summary(limit={"verdict": "none"}), "20 sessions carried, limited by no shared resource"),
         (summary("not carried", {"verdict": "cpu"}), "20 sessions not carried, limited by the processors"),
         (
             summary("not known", {"verdict": "mixed"}),

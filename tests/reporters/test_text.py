@@ -180,7 +180,7 @@ def test_a_judged_run_shows_windows_waits_and_what_they_mean() -> None:
         "answer    not known: all 4 jobs finished\nparts     compute and storage: not known: "
         "no program was run alone" in text
     )
-    assert "limit     storage (work on sda): 100 % of the time" in text
+    assert "limit     storage (work on sda): 100 % of the active time" in text
     assert "validity  preliminary: reach, duration, repeats" in text
     lines = [line.split() for line in text.splitlines()]
     assert ["25", "%", "0", "%", "0", "%", "73", "%", "0", "%", "1.7", "%"] in [

@@ -21,5 +21,5 @@ def foreign(summary: Summary) -> str | None:
     size = (block.read_bytes or 0) + (block.written_bytes or 0)
     return (
         f"other programs moved {format_bytes(size)} at the devices of the roles ({format_rate(rate)}), "
-        f"{100 * block.ratio:.0f} % of all that these moved"
+        f"{100 * block.ratio:.0f} % of all bytes that these devices moved"
     )

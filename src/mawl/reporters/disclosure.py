@@ -18,14 +18,14 @@ from mawl.model.summary.judgement import Finding, Validity
 from mawl.model.summary.summary import Judged
 from mawl.reporters.figure import ABSENT, Form, cpu_parts, figure, format_plain
 from mawl.reporters.head import concurrency_text, node_text, outcome_text, workload_text
-from mawl.reporters.judgement import headlines
+from mawl.reporters.judgement import headlines, met_words
 from mawl.reporters.markup import code, escaped, table
 from mawl.reporters.run_tables.caps import cap_sentence
 from mawl.reporters.sums import ratio_text, sum_text
 from mawl.units import format_bytes, format_memory, format_percent, format_rate, format_seconds
 
 STATUS = {
-    "publishable": "Fit to publish: every rule that could be measured is met.",
+    "publishable": "Fit to publish: {met}.",
     "preliminary": "Not fit to publish: figures are preliminary, since not every rule is known to be met.",
     "invalid": "Not fit to publish: the run is invalid.",
 }
@@ -34,9 +34,10 @@ STATUS = {
 def render(view: RunView, summary: Judged) -> str:
     """The page; what is not known is ``-``, and text of the run is escaped."""
     validity = summary.validity
+    status = STATUS[validity.status].format(met=met_words(validity))
     parts = [
         [f"# Disclosure of run {escaped(summary.run_id)}"],
-        [f"**{STATUS[validity.status]}** Written by mawl {escaped(summary.mawl_version)}."],
+        [f"**{status}** Written by mawl {escaped(summary.mawl_version)}."],
         ["## System", "", *_rows(_system(view.facts, summary))],
         ["## Workload and settings", "", *_rows(_settings(view, summary))],
         ["## Result", "", *_rows(_result(summary))],

@@ -15,7 +15,7 @@ LIMITS = {
     "memory": "limited by memory",
     "network": "limited by the network",
     "mixed": "limited by several resources in turn",
-    "none": "limited by nothing",
+    "none": "limited by no shared resource",
 }
 NAMED_RATIO = 2 / 3
 """Of the time inside reads and writes of a role: above it the direction is named."""

@@ -42,6 +42,11 @@ def grounds(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
     return [line for text in lines for line in wrapped(one_line(text), width, "  ")]
 
 
+def met_words(validity: Validity) -> str:
+    """What is true of a run in which no rule found anything worse than a remark."""
+    return "every rule that could be measured is met" if validity.unmeasured else "every rule is met"
+
+
 ROOM = ("cpu", "storage", "memory", "network")
 """The resources of which headroom is known."""
 
@@ -94,7 +99,8 @@ def _limit(summary: Summary) -> str:
         for name in ROOM
     )
     second = f"; next: {limit.second}" if limit.second else ""
-    return f"{place_of(limit)}: {shares} of the time{second}; headroom: {room}"
+    name = "no shared resource" if limit.verdict == "none" else place_of(limit)
+    return f"{name}: {shares} of the active time{second}; headroom: {room}"
 
 
 def _validity(validity: Validity) -> str:

@@ -39,7 +39,7 @@ from mawl.reporters.screen_tables import programs, sparklines, throughput
 from mawl.reporters.style import PLAIN, Paint, Style
 from mawl.reporters.sums import ratio_text, sum_text
 from mawl.reporters.text_table import table_lines
-from mawl.reporters.waits import bounded_waits, known_waits
+from mawl.reporters.waits import bounded_waits, known_waits, memory_in_waits
 from mawl.units import counted_noun, format_memory, format_percent, format_rate, format_ratio, format_seconds
 
 MOST_LINES = 45
@@ -60,7 +60,7 @@ PAINTS: dict[str, Paint] = {
     "carried (preliminary)": "warning",
     "publishable": "good",
     "completed": "good",
-    "none": "good",
+    "no shared resource": "good",
     "not carried": "bad",
     "not carried (preliminary)": "bad",
     "does not carry": "bad",
@@ -233,6 +233,8 @@ def _waits(summary: Summary, style: Style) -> list[str]:
     )
     without = figure(summary.cpu_real_ratio.without_run_queue, format_ratio)
     text = f"{of_jobs}{shares} of the jobs' time; CPU/real without run queue {without}"
+    if contained := memory_in_waits(summary):
+        text += f"; {contained}"
     return _plain("waits", text.replace("blocked in other", "elsewhere"), style)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
+from mawl.advice.limit.verdict import SECOND_RATIO
 from mawl.model.summary.summary import Summary
 from mawl.model.summary.waits import KnownWait, Wait
 from mawl.reporters.columns import LINE_WIDTH
 from mawl.reporters.figure import figure, figures
 from mawl.reporters.head import labelled
-from mawl.units import format_ratio, format_seconds
+from mawl.units import format_percent, format_ratio, format_seconds
 
 
 def bounded_waits(wait: Wait | KnownWait) -> str:
@@ -32,6 +33,19 @@ def known_waits(summary: Summary) -> tuple[Wait | KnownWait | None, str]:
     if block.known is None:
         return block, ""
     return block.known, f"of {block.known.jobs} of {summary.jobs.counted} jobs: "
+
+
+def memory_in_waits(summary: Summary) -> str:
+    """Where waiting for memory is among the states; empty where it is not known, or too little to limit.
+
+    A job's record says in I/O of which role it was blocked; what of that was for memory is known by window.
+    """
+    limit = summary.limit
+    loss = None if limit is None else limit.losses.memory
+    if loss is None or loss < SECOND_RATIO:
+        return ""
+    share = format_percent(loss)
+    return f"waiting for memory ({share} of the jobs' time in the active phase) is in the blocked parts"
 
 
 def waits(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
@@ -59,4 +73,6 @@ def waits(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
     queue = summary.cpu_real_ratio.without_run_queue
     if queue is not None:
         text += f"; CPU/real without the wait for a CPU {format_ratio(queue)}"
+    if contained := memory_in_waits(summary):
+        text += f"; {contained}"
     return labelled("waits", text, width)

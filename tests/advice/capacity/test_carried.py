@@ -15,6 +15,7 @@ from mawl.model.records import JobRecord
 from mawl.model.role_io import Waits
 from mawl.model.run import Alone, AloneRun
 from mawl.model.summary.io import Foreign
+from tests.fakes.clustered_run import node_run
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, reading_of, samples
 from tests.fakes.probes import MB, disk, probe
 from tests.fakes.stored_run import facts, job, jobs
@@ -216,7 +217,7 @@ def test_a_failed_job_is_not_carried_whatever_else_is_unknown() -> None:
     some[0] = job("s1-1", 0.0, 60.0, outcome="failed")
     capacity, _ = block(reading_of(jobs=some))
     assert (capacity["carried"], capacity["next_step"]) == (False, None)
-    assert "1 of 4 jobs did not finish" in capacity["reasons"][0]
+    assert "1 of 4 jobs failed: s1-1 (failed)" in capacity["reasons"][0]
 
 
 def test_the_guideline_is_judged_by_a_probe_or_a_run_that_storage_limited() -> None:
@@ -297,7 +298,7 @@ def test_a_run_that_did_not_go_through_is_carried_or_not_by_a_job_that_failed_on
     some[1] = job("s2-1", 0.0, 60.0, outcome="failed")
     capacity, _ = block(reading_of(of=cut, jobs=some))
     assert capacity["carried"] is False
-    assert "1 of 4 jobs did not finish with a right answer" in capacity["reasons"][0]
+    assert "1 of 4 jobs failed: s2-1 (failed)" in capacity["reasons"][0]
 
 
 def test_a_run_that_went_through_is_not_carried_where_a_job_was_lost() -> None:
@@ -305,3 +306,11 @@ def test_a_run_that_went_through_is_not_carried_where_a_job_was_lost() -> None:
     some[0] = job("s1-1", 0.0, 60.0, outcome="lost")
     capacity, _ = block(reading_of(of=facts(outcome="failed", workload=WORKLOAD), jobs=some))
     assert capacity["carried"] is False
+
+
+def test_a_run_on_several_nodes_is_told_the_command_for_one() -> None:
+    command = ["mawl", "run", "four", "--cluster", "tcp://10.0.0.1:8786", "--link=10Gbit", "--scale", "quick"]
+    capacity, _ = block(run_of(own=[], command=command, node_runs=[node_run("n1", 0.0), node_run("n2", 0.1)]))
+    assert capacity["next_step"] == (
+        "time the programs alone, on one node: mawl run four --scale quick --solo"
+    )

@@ -48,7 +48,8 @@ def test_logs_and_a_recording_name_the_limit(
     assert limit["headroom"]["cpu_ratio"] == pytest.approx(1 - host["busy"] / 100)
     assert any(one["name"] == "imported.limit.full_processors_ratio" for one in summary["thresholds"])
     shown = " ".join(screen.render(BARE, as_summary(summary)).split())
-    assert f"limit {verdict}: 100 % of the time" in shown
+    words = "no shared resource" if verdict == "none" else verdict
+    assert f"limit {words}: 100 % of the active time" in shown
 
 
 @pytest.mark.parametrize(

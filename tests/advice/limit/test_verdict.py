@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mawl.advice.limit.verdict import classify, limit_of, named, second
+from mawl.advice.limit.verdict import NO_WAITS, TOO_SHORT, classify, limit_of, named, second
 from mawl.analysis.view import RunView
 from mawl.model.run import VolumeFacts
 from tests.fakes.measured_run import WORKLOAD, Rate, reading_of
@@ -38,6 +38,9 @@ def test_jobs_that_wait_for_nothing_have_no_limit() -> None:
     assert (block["verdict"], block["second"]) == ("none", None)
     assert block["shares"]["none"] == pytest.approx(1.0)
     assert block["headroom"]["cpu_ratio"] == pytest.approx(0.5)
+    assert block["evidence"][0]["sentence"].endswith(
+        "of their time on a processor: the speed of a core bounds each job"
+    )
 
 
 def test_a_full_run_queue_is_a_limit_and_busy_processors_alone_are_none() -> None:
@@ -157,7 +160,13 @@ def test_a_plateau_needs_waits_that_grow() -> None:
 def test_a_run_that_did_not_measure_waits_has_no_verdict() -> None:
     missing: dict[str, str] = {}
     assert limit_of(reading_of(without="jobs."), missing) is None
-    assert "waits were not recorded" in missing["limit"]
+    assert missing["limit"] == NO_WAITS
+
+
+def test_a_run_that_no_window_of_the_samples_covers_was_too_short() -> None:
+    missing: dict[str, str] = {}
+    assert limit_of(reading_of(seconds=60, skip=range(1, 62)), missing) is None
+    assert missing["limit"] == TOO_SHORT
 
 
 def test_the_tail_has_no_say() -> None:

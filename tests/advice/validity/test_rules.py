@@ -241,6 +241,7 @@ def test_a_failed_job_makes_a_run_invalid() -> None:
     found = only(run_of(good_facts(outcome="failed"), jobs=jobs))
     assert (found.rule, found.severity) == ("jobs", "invalid")
     assert "1 of 4 jobs" in found.sentence
+    assert found.cure == "fix s2-1 (see logs/s2-1.log in the run folder) and run again"
     assert status([found]) == "invalid"
 
 

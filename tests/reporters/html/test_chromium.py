@@ -285,7 +285,7 @@ def test_one_crosshair_shows_the_figures_of_every_chart_over_time(browser: Any, 
     page = opened.page
     point_at(page, "jobs", 0.5)
     found = {name: page.evaluate(LEGENDS, name) for name in ("lead", "application", "cpu", "memory")}
-    assert re.fullmatch(r"[\d.]+ [kMG]?B/s", found["lead"]["application_read_bytes_per_second"])
+    assert re.fullmatch(r"[\d.]+ [kMG]?B/s", found["lead"]["device_read_bytes_per_second"])
     assert re.fullmatch(r"[\d.]+ %", found["cpu"]["cpu_user_ratio"])
     assert re.fullmatch(r"[\d.]+ [KMGT]iB", found["memory"]["memory_available_bytes"])
     texts = [text for legend in found.values() for text in legend.values()]

@@ -6,15 +6,19 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.reporters.html.chart_data import chart_data
 from mawl.reporters.html.charts.every import charts_of
+from mawl.reporters.html.charts.lead import limit_columns, too_few
 from mawl.reporters.html.sources import sources_of
 from mawl.store import open_run
+from tests.fakes.stored_run import facts, write_run
 from tests.fakes.synthetic_run import write_synthetic_run
+from tests.pages.kinds import run_page
 
 
 def guideline_of(folder: Path, **changes: Any) -> tuple[list[str], float | None]:
@@ -33,7 +37,7 @@ def guideline_of(folder: Path, **changes: Any) -> tuple[list[str], float | None]
     device = summary.io.device
     total, each = device.sustained.total_bytes_per_second, device.sustained_bytes_per_second_per_core
     assert total is not None
-    words = [key.name.removesuffix(" (above this chart)") for key in lead.keys if "guideline" in key.name]
+    words = [key.name for key in lead.keys if "guideline" in key.name]
     return words, None if each is None else total / each
 
 
@@ -112,7 +116,7 @@ def test_the_cap_of_a_control_group_has_a_dotted_line_with_its_label(tmp_path: P
     assert key[0].startswith("most that may be written, a control group's cap: 300 MB/s")
     assert key[1] == "dotted"
     drawn = dict(zip(data["value"], data["dash"], strict=True))
-    assert drawn.get(300_000_000) in ("dotted", None if "above this chart" in key[0] else "dotted")
+    assert drawn[300_000_000] == "dotted"
 
 
 @pytest.mark.parametrize(
@@ -129,3 +133,56 @@ def test_a_cap_that_does_not_bound_all_bytes_has_no_line(tmp_path: Path, caps: l
     keys, data = lead_of(folder, caps)
     assert keys == []
     assert "dotted" not in data["dash"]
+
+
+def test_a_line_that_is_not_drawn_is_in_the_caption_and_not_in_the_legend(tmp_path: Path) -> None:
+    folder = write_synthetic_run(tmp_path / "run", jobs=20, nodes=1, seconds=300)
+    disks = ("sda", "sdb", "sdc")
+    high = [cap(disk, "write", bytes_per_second=100_000_000_000) for disk in disks]
+    keys, data = lead_of(folder, high)
+    assert keys == [] and 300_000_000_000 not in data["value"]
+    view = StoredView(open_run(folder))
+    summary, found = judged(view), chart_data(view)
+    lead = charts_of(found, sources_of(found, summary), summary)[0]
+    assert "Not drawn, far above: most that may be written, a control group's cap: 300 GB/s." in lead.caption
+
+
+def test_windows_in_a_row_with_one_limit_are_one_part_of_the_strip() -> None:
+    windows = [(0.0, 5.0, "memory"), (5.0, 10.0, "memory"), (10.0, 15.0, "cpu"), (20.0, 25.0, "cpu")]
+    columns = limit_columns(windows)
+    parts = list(zip(columns["left"], columns["right"], columns["limit"], strict=True))
+    assert parts == [(0.0, 10.0, "memory"), (10.0, 15.0, "cpu"), (20.0, 25.0, "cpu")]
+
+
+@pytest.mark.parametrize(
+    ("seen", "why"),
+    [
+        (0, ""),
+        (1, "throughput was seen 1 time in 60.0 s, too few for a chart"),
+        (4, "throughput was seen 4 times in 60.0 s, too few for a chart"),
+        (5, ""),
+    ],
+)
+def test_throughput_that_was_hardly_seen_is_not_drawn(seen: int, why: str) -> None:
+    rates = np.full(9, np.nan)
+    rates[:seen] = 1e6
+    assert too_few(rates, 60.0) == why
+
+
+def test_a_run_too_short_for_a_chart_says_so_and_promises_no_strip(tmp_path: Path) -> None:
+    write_run(tmp_path / "run").finish(facts())
+    page = run_page(tmp_path / "run")
+    assert "Not drawn: throughput was seen 2 times in 60.5 s, too few for a chart." in page
+    assert 'id="chart-lead"' not in page and "The strip" not in page
+
+
+def test_the_strip_covers_the_active_phase_of_a_cluster(tmp_path: Path) -> None:
+    folder = write_synthetic_run(tmp_path / "run", jobs=240, nodes=4, seconds=600)
+    view = StoredView(open_run(folder))
+    summary, found = judged(view), chart_data(view)
+    limits = sources_of(found, summary)["limits"]
+    assert summary.limit is not None and summary.limit.told_ratio == pytest.approx(1.0)
+    assert limits["left"][0] == pytest.approx(0.0)
+    assert limits["right"][-1] == pytest.approx(summary.time.active_seconds, abs=0.01)
+    lead = charts_of(found, sources_of(found, summary), summary)[0]
+    assert "each window of the active phase" in lead.caption

@@ -67,7 +67,7 @@ def test_programs_roles_and_windows_are_there_in_full(full: Made) -> None:
 
 def test_all_sections_are_there_and_every_link_and_definition_leads_somewhere(full: Made) -> None:
     page = Reading(full[2])
-    assert set(CONTENTS) - page.anchors == {"nights", "nodes", "storage", "compressibility"}
+    assert set(CONTENTS) - page.anchors == {"nights", "storage", "compressibility"}
     assert len([link for link in page.links if link.startswith("def-")]) > 100
     assert sorted(set(page.links) - page.anchors) == []
     words = " ".join(" ".join(page.words).split())
@@ -170,3 +170,41 @@ def test_the_steps_of_the_slowest_jobs_come_first(full: Made) -> None:
     slowest = max(run.job_records(), key=lambda job: job.usage.real_time_seconds or 0.0)
     first = re.search(r'id="slowest".*?<details>\n<summary>(.*?)</summary>', html, re.DOTALL)
     assert first is not None and first[1].startswith(f"{slowest.job}: {slowest.program}")
+
+
+def test_the_figures_of_the_synthetic_run_agree(full: Made) -> None:
+    """Jobs and samples tell of the same bytes and time, so no other program is seen."""
+    _, summary, html = full
+    io, wait = summary["io"], summary["wait"]
+    assert io["foreign"]["ratio"] < 0.01
+    assert io["reach"]["read_ratio"] == pytest.approx(0.9, abs=0.01)
+    moved = sum(
+        window["application_read_bytes_per_second"] * window["length_seconds"]
+        for window in summary["windows"]
+    )
+    assert io["application"]["read_bytes"] == pytest.approx(moved, rel=0.02)
+    spent = wait["on_cpu_seconds"] + wait["run_queue_seconds"] + sum(wait["blocked_seconds"].values())
+    assert spent == pytest.approx(summary["time"]["real_time_seconds"], rel=0.01)
+    blocked = sum(wait["blocked_seconds"].values()) / spent
+    assert summary["limit"]["verdict"] == "memory"
+    assert 0.2 < summary["limit"]["losses"]["memory"] < blocked
+    assert "is in the blocked parts." in html
+    assert summary["capacity"]["next_step"].endswith(": mawl run mixed30 --scale standard --solo")
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome", "tag"),
+    [
+        ("carried", "completed", 'class="tag good"'),
+        ("not known", "completed", 'class="tag "'),
+        ("not carried", "completed", 'class="tag "'),
+        ("carried", "failed", 'class="tag bad"'),
+    ],
+)
+def test_the_outcome_is_green_only_where_the_load_is_carried(
+    full: Made, answer: str, outcome: str, tag: str
+) -> None:
+    run, summary, _ = full
+    changed = {**summary, "outcome": outcome, "capacity": {**summary["capacity"], "answer": answer}}
+    html = render(StoredView(run), typed(changed))
+    assert f"<span {tag}>{outcome}</span>" in re.sub(r"\s+", " ", html)

@@ -19,6 +19,7 @@ def words(
     validity: dict[str, Any] | None = None,
     limit: dict[str, Any] | None = None,
     kind: str = "measured",
+    **more: Any,
 ) -> str:
     """The text of the cards and the next step."""
     made = partly(
@@ -32,6 +33,7 @@ def words(
             "limit": limit,
             "missing": {"limit": "the run was too short"},
         }
+        | more
     )
     return " ".join(" ".join(Reading(str(verdict(ShownFigures(made)))).words).split())
 
@@ -58,9 +60,10 @@ def test_an_answer_says_what_each_part_is() -> None:
 
 def test_a_load_that_neither_part_fails_to_carry_has_its_reason() -> None:
     part = {"answer": "not known", "reason": "no program was run alone"}
-    reasons = ["1 of 6 jobs did not finish with a right answer", "compute and storage: not known"]
+    reasons = ["1 of 6 jobs failed: s3-1 (wrong answer)", "compute and storage: not known"]
     text = words({"answer": "not carried", "compute": part, "storage": part, "reasons": reasons})
-    assert "1 of 6 jobs did not finish with a right answer. Why" in text and "Compute is" not in text
+    assert "1 of 6 jobs failed: s3-1 (wrong answer). A load is carried only if every job finishes" in text
+    assert "Compute is" not in text
 
 
 def test_checks_that_found_something_or_had_no_figure_are_not_passed() -> None:
@@ -87,12 +90,50 @@ def test_a_check_that_says_the_figures_are_disturbed_comes_before_one_that_asks_
     assert "checks passed Jobs is wrong." in text
 
 
+def test_a_load_that_only_the_sum_of_both_parts_does_not_carry_says_so() -> None:
+    part = {"answer": "carried"}
+    reasons = ["all 70 jobs finished", "jobs took 2.60 times as long as alone"]
+    capacity = {"answer": "not carried", "compute": part, "storage": part, "reasons": reasons}
+    made: dict[str, Any] = {"workload": {"jobs": 70}, "jobs": {"total": 70, "finished": 70}}
+    assert "Jobs took 2.60 times as long as alone. Why" in words(capacity, **made)
+
+
+def test_what_nothing_limited_has_a_sentence_and_no_share() -> None:
+    line = {"kind": "evidence", "sentence": "4.00 of 8 cores were busy"}
+    text = words(limit={"verdict": "none", "shares": NOTHING, "evidence": [line]})
+    assert "What limits it? No shared resource 4.00 of 8 cores were busy. Why" in text
+
+
+def test_that_others_moved_most_is_the_first_reason_of_doubt() -> None:
+    cached, others = finding("reach", "preliminary"), finding("competition", "preliminary")
+    assert "checks passed Competition is wrong." in words(validity={"findings": [cached, others]})
+
+
+@pytest.mark.parametrize(
+    ("unmeasured", "said"),
+    [([], "Every rule is met."), (["drift"], "Every rule that could be measured is met.")],
+)
+def test_rules_that_were_all_measured_are_met_without_a_hedge(unmeasured: list[str], said: str) -> None:
+    lacking = [{"rule": rule, "severity": "remark", "reason": "too short"} for rule in unmeasured]
+    assert said in words(validity={"status": "publishable", "unmeasured": lacking})
+
+
+def test_the_nodes_of_a_run_have_a_line_with_the_first_and_the_last() -> None:
+    nodes = {name: {"done_seconds": done} for name, done in (("node1", 570.0), ("node2", 600.0))}
+    block = {"nodes": nodes, "first_done_seconds": 570.0, "last_done_seconds": 600.0}
+    block |= {"imbalance_ratio": 0.026}
+    text = words(cluster=block)
+    done = "first node done after 9 min 30 s (node1), last after 10 min 00 s (node2)"
+    line = f"Nodes: {done}, 2.6 % later than the mean"
+    assert line in text and "Nodes:" not in words()
+
+
 def test_a_limit_has_its_share_and_one_that_is_not_known_its_reason() -> None:
     limit = {
         "verdict": "mixed",
         "shares": {"storage": 0.45, "cpu": 0.4, "memory": 0.1, "network": 0.0, "none": 0.05},
     }
-    assert "Several things, by turns 45 % of the active time (by storage)" in words(limit=limit)
+    assert "Several things, by turns 45 % of the active time storage cost most" in words(limit=limit)
     assert "What limits it? Not known The run was too short." in words()
 
 
@@ -110,6 +151,8 @@ def test_the_next_step_is_a_sentence_and_its_command(step: str, shown: str) -> N
     assert words({"next_step": step}).endswith(shown)
     assert "Next:" not in words({"next_step": None})
 
+
+NOTHING = {"storage": 0.0, "cpu": 0.0, "memory": 0.0, "network": 0.0, "none": 1.0}
 
 SMALL, DISTURBED, FAILED = (
     finding("scale", "preliminary") | {"cure": "use a larger scale"},

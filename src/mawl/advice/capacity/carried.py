@@ -17,6 +17,7 @@ from mawl.advice.capacity.guideline import NOT_ASKED, guideline_of
 from mawl.advice.capacity.next_step import next_step
 from mawl.advice.capacity.slowdown import slowdown_of, slowdowns
 from mawl.analysis.blocks import Missing, counted
+from mawl.analysis.endings import bad_sentence, failed
 from mawl.analysis.recordings import NO_JOBS
 from mawl.analysis.unended import CUT
 from mawl.analysis.view import RunView
@@ -133,7 +134,7 @@ def _jobs(reading: RunView) -> tuple[bool | None, str]:
     if bad and reading.facts.kind == "imported":
         return False, f"{bad} of {jobs.total} imported jobs failed or are cut short"
     if bad:
-        return False, f"{bad} of {max(jobs.total, planned)} jobs did not finish with a right answer"
+        return False, bad_sentence(reading.jobs, max(jobs.total, planned), bad)
     return True, "its 1 job finished" if jobs.total == 1 else f"all {jobs.total} jobs finished"
 
 
@@ -146,7 +147,8 @@ def _cut_short(reading: RunView) -> tuple[bool | None, str]:
     left_out = jobs.left_out
     bad = sum(getattr(left_out, name) for name in ("wrong_answer", "failed", "timed_out"))
     if bad:
-        return False, f"{bad} of {max(jobs.total, planned)} jobs did not finish with a right answer"
+        broken = [job for job in reading.jobs if failed(job)]
+        return False, bad_sentence(broken, max(jobs.total, planned), bad)
     ended = f"{jobs.finished} of {max(jobs.total, planned)} jobs finished"
     if reading.facts.outcome == "running":
         return None, f"the run goes on: {ended} so far"

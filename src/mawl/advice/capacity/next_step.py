@@ -13,6 +13,8 @@ from mawl.analysis.view import RunView
 from mawl.model.run import RunFacts
 from mawl.model.thresholds import count_of
 from mawl.plan.scale import SCALES
+from mawl.spec.nodes import NodesSpec
+from mawl.spec.option import options_of
 from mawl.units import format_seconds
 
 ORDER: tuple[Lack, ...] = ("imported", "times alone", "parts", "others", "reach", "duration", "spread")
@@ -32,7 +34,8 @@ def next_step(reading: RunView, lacks: Sequence[Lack]) -> str | None:
     if lack == "imported":
         return _derived(reading)
     if facts.node_runs and lack in ("times alone", "parts"):
-        return "run the workload on one node with --solo: runs on several nodes take no times alone"
+        alone = _again(facts)
+        return f"time the programs alone, on one node: {alone}"
     if lack == "parts":
         return f"install a C compiler, then time the programs alone again: {_again(facts)}"
     if lack == "others":
@@ -98,10 +101,12 @@ def _larger(facts: RunFacts) -> str | None:
 
 
 def _again(facts: RunFacts, *options: str) -> str:
-    """The command of the run with ``options`` and ``--solo``; without its output folder, which is there."""
+    """The command of the run with ``options`` and ``--solo``; without its output folder, which is there, and
+    of a run on several nodes without what reached them."""
     own = ["run", facts.workload.name]
     if len(facts.command) > 1 and facts.command[1] == "run":
-        own = _without(facts.command[1:], ("--output", *options[:1]))
+        of_nodes = [one.flag for one in options_of(NodesSpec).values()] if facts.node_runs else []
+        own = _without(facts.command[1:], ("--output", *of_nodes, *options[:1]))
     elif facts.workload.scale_name and "--scale" not in options:
         own += ["--scale", facts.workload.scale_name]
     flags = [] if "--solo" in own else ["--solo"]

@@ -25,8 +25,8 @@ def _evidence(reading: RunView) -> list[RuleEvidence]:
         lines.append(
             RuleEvidence(
                 kind="evidence",
-                sentence=f"jobs were blocked {format_percent(loss)} of the time for pages that memory could "
-                "not hold",
+                sentence=f"jobs spent {format_percent(loss)} of their time waiting for pages that memory "
+                "could not hold (part of the blocked time)",
             )
         )
     lines += reread_lines(reading)

@@ -8,6 +8,7 @@ from mawl.advice.headroom import headroom_of
 from mawl.advice.limit import cpu, imported, memory, network, storage
 from mawl.advice.limit.device import device_peaks
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule
+from mawl.advice.limit.unlimited import unlimited_lines
 from mawl.analysis.blocks import Missing
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
@@ -26,7 +27,16 @@ SECOND_RATIO = value_of("limit.second_ratio")
 PEAKS = {"device_peak": "total", "device_read_peak": "read", "device_write_peak": "write"}
 """Figures of the named device by direction: rate limits often hold for each by itself."""
 
-NOT_TOLD = "the run was too short, or waits were not recorded"
+NO_WAITS = "the samples do not say what the jobs waited for"
+TOO_SHORT = "the run was too short: its samples cover no window of the active phase"
+DO_NOT_ADD_UP = "the recorded waits do not add up to the jobs' time in any window"
+OPEN_BOUNDS = "what threads side by side waited for is not known well enough in any window"
+
+WAITS = (
+    {"jobs.followed.on_cpu_seconds", "jobs.followed.work_seconds"},
+    {"jobs.on_cpu_seconds", "role.work.waited_seconds"},
+)
+"""Series that samples with waits have, today and in older runs."""
 
 
 def limit_of(reading: RunView, missing: Missing) -> Limit | None:
@@ -39,7 +49,7 @@ def limit_of(reading: RunView, missing: Missing) -> Limit | None:
         return _of_import(reading, missing)
     told = [(name, moment) for moment in reading.active if (name := classify(moment, reading)) is not None]
     if not told:
-        missing["limit"] = NOT_TOLD
+        missing["limit"] = _why_untold(reading)
         return None
     active = sum(moment.seconds for moment in reading.active)
     seconds = sum(moment.seconds for _, moment in told)
@@ -73,6 +83,19 @@ def limit_of(reading: RunView, missing: Missing) -> Limit | None:
         evidence=_evidence(verdict, shares, losses, reading),
         caps_reached=storage.reached(reading, role) if role is not None else [],
     )
+
+
+def _why_untold(reading: RunView) -> str:
+    """Why no window of the active phase of a measured run tells what limited it."""
+    if reading.samples is None or not reading.active:
+        return reading.why_not_drawn or TOO_SHORT
+    if any(moment.jobs_blocked is not None for moment in reading.active):
+        return OPEN_BOUNDS
+    names = {name for node in reading.samples.nodes for name in reading.samples.names(node)}
+    if not any(series <= names for series in WAITS):
+        return NO_WAITS
+    seen = any(moment.jobs_running is not None for moment in reading.active)
+    return DO_NOT_ADD_UP if seen else TOO_SHORT
 
 
 def _of_import(reading: RunView, missing: Missing) -> Limit | None:
@@ -174,6 +197,9 @@ def _evidence(
         chosen = [rule for rule in RULES if shares[rule.resource] > 0]
     if not chosen:
         chosen = [max(RULES, key=lambda rule: losses[rule.resource])]
-    lines = {line.sentence: line.kind for rule in chosen for line in rule.evidence(reading)}
+    found = [line for rule in chosen for line in rule.evidence(reading)]
+    if verdict == "none":
+        found = [*unlimited_lines(reading), *found]
+    lines = {line.sentence: line.kind for line in found}
     ordered = sorted(lines.items(), key=lambda item: item[1] == "support")
     return [EvidenceLine(kind=kind, sentence=sentence) for sentence, kind in ordered]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mawl.analysis.endings import bad_jobs, failed
 from mawl.analysis.recordings import NO_JOBS
 from mawl.analysis.view import RunView
 from mawl.model.summary.judgement import Finding, Severity, Unmeasured
@@ -20,10 +21,11 @@ def check(reading: RunView) -> list[Finding]:
             )
         ]
     if bad or facts.outcome != "completed":
-        sentence = f"{bad} of {max(jobs.total, facts.workload.jobs)} jobs did not finish with a right answer"
+        planned = max(jobs.total, facts.workload.jobs)
+        sentence = f"the figures lack {bad} of {planned} jobs, which did not finish with a right answer"
         if not bad:
             sentence = f"the run did not complete: {facts.outcome_reason or facts.outcome}"
-        return [_finding("invalid", sentence, "fix the failed jobs (mawl report lists them) and run again")]
+        return [_finding("invalid", sentence, _cure(reading))]
     if jobs.unverified:
         return [
             _finding(
@@ -33,6 +35,17 @@ def check(reading: RunView) -> list[Finding]:
             )
         ]
     return []
+
+
+def _cure(reading: RunView) -> str:
+    """What to fix: the jobs by name, and where their logs are."""
+    found = [job for job in bad_jobs(reading.jobs) if failed(job)]
+    if not found:
+        return "run it again to its end"
+    one = found[0]
+    place = f"nodes/{one.node}/logs" if reading.facts.node_runs else f"logs/{one.job}.log"
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    return f"fix {one.job}{more} (see {place} in the run folder) and run again"
 
 
 def check_import(reading: RunView) -> list[Finding] | list[Unmeasured]:

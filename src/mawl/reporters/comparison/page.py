@@ -83,6 +83,7 @@ def found_page(
             drawn.scripts,
             lead=fill("found.html", sign=sign, tone=tone, facts=facts),
             sections=contents,
+            tools=fill("print.html"),
         )
     )
 

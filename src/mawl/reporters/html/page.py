@@ -29,6 +29,7 @@ def page(
     *,
     lead: str = "",
     sections: Sequence[tuple[str, str]] = (),
+    tools: str = "",
     connect: str = "'none'",
     forms: str = "'none'",
 ) -> str:
@@ -38,7 +39,8 @@ def page(
     ``lead`` (what stands under the title) are HTML whose texts are escaped already (see
     :func:`mawl.reporters.html.templating.fill`).  ``scripts`` are JavaScript sources, run in order
     once the body is there (``mawl.reporters.html.embed.embedded(...).scripts`` for charts).
-    ``sections`` are anchor and title of the contents; ``connect`` is what the page may fetch from
+    ``sections`` are anchor and title of the contents, ``tools`` more items of that list, as HTML;
+    ``connect`` is what the page may fetch from
     (``'self'`` for a live page behind a server), ``forms`` where its forms may lead.
     Raises ValueError for a script that would end its own element.
     """
@@ -51,6 +53,7 @@ def page(
         body=Markup(_readable(body)),
         lead=Markup(_readable(lead)),
         sections=sections,
+        tools=tools,
         style=Markup(style() + asset("page.css")),
         scripts=[Markup(script) for script in every],
         policy=policy(every, connect, forms),

@@ -15,6 +15,7 @@ from mawl.reporters.head import UNKNOWN_NODE, node_name, scale_name, traits
 from mawl.reporters.html.chart_data import chart_data
 from mawl.reporters.html.charts.every import charts_of
 from mawl.reporters.html.charts.frame import Chart
+from mawl.reporters.html.charts.lead import NO_BYTES
 from mawl.reporters.html.charts.nights import night_lines
 from mawl.reporters.html.charts.trend import trend_line
 from mawl.reporters.html.embed import embedded
@@ -113,6 +114,7 @@ def render(view: StoredView, summary: Judged, *, scripts: Sequence[str] = (), co
         Markup("\n").join([*first, *there.values(), drawn.data]),
         [*drawn.scripts, *scripts],
         lead=_lead(view, summary),
+        tools=fill("print.html"),
         sections=[(anchor, CONTENTS[anchor]) for anchor in there],
         connect=connect,
     )
@@ -129,8 +131,18 @@ def _of_nights(
 
 
 def _drawn(lead: Markup, charts: Sequence[Chart]) -> Markup:
-    """The chart of the first page; why it is not there is said where the others are."""
-    return lead if any(chart.name == "lead" and chart.figure is not None for chart in charts) else Markup()
+    """The chart of the first page, or that the run is too short for one; any other reason is said where the
+    other charts are."""
+    others = {chart.reason for chart in charts if chart.name != "lead"} | {NO_BYTES}
+    (own,) = (chart for chart in charts if chart.name == "lead")
+    return lead if own.figure is not None or own.reason not in others else Markup()
+
+
+def _tone(summary: Judged) -> str:
+    """The colour of the outcome: a run that went through is good only where its load is carried."""
+    if summary.outcome == "completed":
+        return "good" if summary.capacity.answer == "carried" else ""
+    return "warn" if summary.outcome == "running" else "bad"
 
 
 def _lead(view: StoredView, summary: Judged) -> Markup:
@@ -141,7 +153,7 @@ def _lead(view: StoredView, summary: Judged) -> Markup:
         "lead.html",
         outcome=summary.outcome,
         going_on=summary.outcome == "running",
-        well=summary.outcome == "completed",
+        tone=_tone(summary),
         parts=[
             workload.name,
             f"{counted_noun(workload.sessions, 'session')}, {counted_noun(workload.jobs, 'job')}",

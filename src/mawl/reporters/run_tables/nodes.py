@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mawl.analysis.view import RunView
+from mawl.model.summary.cluster import Cluster
 from mawl.model.summary.summary import Summary
 from mawl.reporters.figure import figure, format_count
 from mawl.reporters.table import EVERY, SHOWN, Note, Row, RunColumn, RunTable
@@ -16,6 +17,21 @@ def _rows(_: RunView, summary: Summary) -> list[Row]:
     return [*nodes, Row("mean", ("cluster", "mean"), SHOWN)]
 
 
+def node_balance(block: Cluster) -> str:
+    """``first node done after 9 min 18 s (node1), last after 10 min 00 s (node4)``."""
+    done = {
+        name: node.done_seconds
+        for name, node in block.nodes.items()
+        if node.outcome != "lost" and node.done_seconds is not None
+    }
+    order = sorted(done, key=lambda name: done[name])
+    first, last = (f" ({order[place]})" if len(order) > 1 else "" for place in (0, -1))
+    return (
+        f"first node done after {figure(block.first_done_seconds, format_seconds)}{first}, last after "
+        f"{figure(block.last_done_seconds, format_seconds)}{last}"
+    )
+
+
 def node_sentences(summary: Summary) -> list[str]:
     """When the first and the last node were done, what their networks moved, and how clocks differed."""
     block = summary.cluster
@@ -27,8 +43,7 @@ def node_sentences(summary: Summary) -> list[str]:
         if node.clock_offset_seconds is not None
     ]
     found = [
-        f"first node done after {figure(block.first_done_seconds, format_seconds)}, last after "
-        f"{figure(block.last_done_seconds, format_seconds)}: imbalance "
+        f"{node_balance(block)}: imbalance "
         f"{figure(block.imbalance_ratio, format_ratio)}; gates within "
         f"{figure(block.gate_skew_seconds, format_latency)}"
     ]

@@ -44,8 +44,11 @@ def charts_of(found: ChartData, columns: Mapping[str, Columns], summary: Summary
     tables = list(columns["latency_distribution"])
     others = None if sides["application"] else foreign(summary)
     side = next((one for one, lack in sides.items() if not lack and not (others and one == "device")), None)
+    few = ""
+    if side is not None and not found.goes_on:
+        few = lead.too_few(rates.columns[f"{side}_read_bytes_per_second"], found.end_seconds)
     charts = [
-        lead.lead(sources, columns, time, side, lead.bounds_of(summary, found.cores), others),
+        lead.lead(sources, columns, time, side, lead.bounds_of(summary, found.cores), others, few),
         throughput.device(sources, time, sides["device"]),
         throughput.application(sources, time, sides["application"], by_role=by_role),
         over_time.latency(sources, time, lacking(*LATENCY, otherwise=_why_no_roles(summary)), [*having]),

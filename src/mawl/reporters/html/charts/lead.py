@@ -10,12 +10,13 @@ from bokeh.core.properties import field
 from bokeh.models import DataRange1d, Range1d
 from bokeh.transform import factor_cmap
 
+from mawl.analysis.series import Floats
 from mawl.model.summary.summary import Summary
 from mawl.reporters.finding import LIMITS as WORDS
 from mawl.reporters.html.charts.frame import WAYS, Chart, Columns, Key, Sources, Swatch, time_figure
 from mawl.reporters.html.colours import light
 from mawl.spec.program_options import ROLES
-from mawl.units import format_rate
+from mawl.units import counted_noun, format_rate, format_seconds
 
 LIMITS: Mapping[str, tuple[str, str]] = {
     "cpu": (WORDS["cpu"], "cpu-wait"),
@@ -26,11 +27,17 @@ LIMITS: Mapping[str, tuple[str, str]] = {
 }
 """What limited a window to its words and the meaning of its colour."""
 
+NO_BYTES = "the samples hold no bytes of devices or applications"
+FEWEST_LOOKS = 5
+"""Of a run that is over: fewer looks at its throughput are said and not drawn."""
 STRIP = 0.955
 """Where the strip of limits begins, as a share of the chart's height."""
 TINT_ALPHA = 0.1
+TOUCHING_SECONDS = 1e-6
+"""Windows that lie less apart are neighbours."""
 MOST_ABOVE = 2.5
-"""A line at more than this many times the highest throughput is only named: it would flatten the chart."""
+"""A line at more than this many times the highest throughput is only named below the title: it would flatten
+the chart."""
 
 
 class Bound(NamedTuple):
@@ -87,8 +94,10 @@ def lead(
     side: str | None,
     bounds: Sequence[Bound],
     others: str | None,
+    few: str = "",
 ) -> Chart:
-    """Throughput of one side (``device`` or ``application``; None where neither is known).
+    """Throughput of one side (``device`` or ``application``; None where neither is known).  ``few`` says why
+    the samples are too few for a chart.
 
     ``others`` says how much other programs moved at the devices, where that is why the side is the
     application's.
@@ -96,8 +105,10 @@ def lead(
     where = "the application" if side == "application" else "the storage"
     instead = f" The chart shows what the jobs asked for, since {others}." if others else ""
     keys: list[Key] = []
+    above: list[str] = []
+    named: list[str] = []
     plot = None
-    if side is not None:
+    if side is not None and not few:
         headroom = DataRange1d(start=0, range_padding=0.14)
         plot = time_figure("lead", time, "throughput", "rate", y_range=headroom)
         plot.extra_y_ranges = {"strip": Range1d(start=0, end=1)}
@@ -124,8 +135,10 @@ def lead(
         shown = bounds if side == "device" else ()
         for bound in shown:
             words = f"{bound.words} {format_rate(bound.bytes_per_second)}"
-            above = "" if bound.bytes_per_second in drawn else " (above this chart)"
-            keys.append(Key(words + above, bound.colour, bound.swatch))
+            if bound.bytes_per_second in drawn:
+                keys.append(Key(words, bound.colour, bound.swatch))
+            else:
+                above.append(words)
         if shown:
             bounding = sorted({bound.colour for bound in shown})
             plot.hspan(
@@ -140,22 +153,52 @@ def lead(
     return Chart(
         "lead",
         f"Throughput at {where}, and what limited the run",
-        f"Bytes per second read and written.{instead} "
-        "The strip at the top has the colour of what limited each window.",
+        f"Bytes per second read and written.{instead}{_strip(named)}{_above(above)}",
         "Line chart over time of bytes per second read and written, with what limited each window.",
         keys,
         plot,
-        "" if plot else "the samples hold no bytes of devices or applications",
+        "" if plot else few or NO_BYTES,
         form="rate",
     )
 
 
+def _strip(named: Sequence[str]) -> str:
+    if not named:
+        return ""
+    return (
+        " The strip at the top has the colour of what limited each window of the active phase, and a gap "
+        "where that is not known."
+    )
+
+
+def _above(bounds: Sequence[str]) -> str:
+    """The lines that would flatten the chart, in words."""
+    return f" Not drawn, far above: {'; '.join(bounds)}." if bounds else ""
+
+
+def too_few(rates: Floats, whole_seconds: float) -> str:
+    """Why there is no chart of a run that is over; empty where there are looks enough."""
+    looks = int(np.count_nonzero(~np.isnan(rates)))
+    if not 0 < looks < FEWEST_LOOKS:
+        return ""
+    return (
+        f"throughput was seen {counted_noun(looks, 'time')} in {format_seconds(whole_seconds)}, too few for "
+        "a chart"
+    )
+
+
 def limit_columns(windows: Sequence[tuple[float, float, str]]) -> Columns:
-    """The source ``limits``: begin and end of a window in seconds, and the name of what limited it."""
+    """The source ``limits``: begin and end in seconds of windows in a row with one limit, and its name."""
+    joined: list[tuple[float, float, str]] = []
+    for left, right, name in windows:
+        if joined and joined[-1][2] == name and left - joined[-1][1] < TOUCHING_SECONDS:
+            joined[-1] = (joined[-1][0], right, name)
+        else:
+            joined.append((left, right, name))
     return {
-        "left": np.array([left for left, _, _ in windows], np.float32),
-        "right": np.array([right for _, right, _ in windows], np.float32),
-        "limit": [name for _, _, name in windows],
+        "left": np.array([left for left, _, _ in joined], np.float32),
+        "right": np.array([right for _, right, _ in joined], np.float32),
+        "limit": [name for _, _, name in joined],
     }
 
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from mawl.reporters.html.charts.sessions import STATES
 from mawl.reporters.html.figures import ShownFigures
 from mawl.reporters.html.templating import fill
-from mawl.reporters.waits import known_waits
+from mawl.reporters.waits import known_waits, memory_in_waits
 from mawl.units import format_percent, format_seconds
 
 
@@ -49,7 +49,12 @@ def spent(figures: ShownFigures) -> Markup:
         )
         for words, colour, value, path in found
     ]
-    return fill("spent.html", parts=parts, of_jobs=of_jobs.rstrip(": "))
+    return fill(
+        "spent.html",
+        parts=parts,
+        of_jobs=of_jobs.rstrip(": "),
+        contained=memory_in_waits(figures.summary),
+    )
 
 
 def _path(field: str) -> tuple[str, ...]:

@@ -9,13 +9,15 @@ from typing import NamedTuple
 import msgspec
 from markupsafe import Markup
 
+from mawl.advice.validity import competition
 from mawl.advice.validity.status import RULES
 from mawl.model.summary.judgement import Finding
 from mawl.model.summary.summary import Judged
 from mawl.reporters.figure import format_count
 from mawl.reporters.html.figures import ShownFigures
 from mawl.reporters.html.templating import fill
-from mawl.reporters.judgement import place_of
+from mawl.reporters.judgement import met_words, place_of
+from mawl.reporters.run_tables.nodes import node_balance
 from mawl.units import format_memory, format_percent, format_rate, format_ratio, format_seconds
 
 LIMITS = {
@@ -23,7 +25,7 @@ LIMITS = {
     "cpu": "The processors",
     "memory": "Memory",
     "network": "The network",
-    "none": "Nothing: there was room",
+    "none": "No shared resource",
     "mixed": "Several things, by turns",
 }
 STATUSES = {
@@ -33,8 +35,10 @@ STATUSES = {
 }
 CARRIED = {"carried": ("Yes", "good"), "not carried": ("No", "bad"), "not known": ("Not known", "warn")}
 COMMAND = ": mawl "
+NO_JOB_MAY_FAIL = ". A load is carried only if every job finishes with a right answer"
 TOO_SMALL = ("scale", "duration", "repeats")
 """Rules that ask for a larger run; findings that say what disturbed the figures come before theirs."""
+DISTURBED = competition.NAME
 
 
 class Card(NamedTuple):
@@ -53,7 +57,7 @@ class Card(NamedTuple):
 
 
 def verdict(figures: ShownFigures, first: Card | None = None) -> Markup:
-    """The cards and the next step; after a card that comes first, two answers that are not known are one."""
+    """The cards, the next step, and a line about nodes; after a card that comes first, two answers that are not known are one."""
     answers = [_carried(figures), _limit(figures)]
     if first is not None and figures.summary.limit is None and figures.summary.capacity.answer == "not known":
         carried, limit = answers
@@ -64,7 +68,7 @@ def verdict(figures: ShownFigures, first: Card | None = None) -> Markup:
             )
         ]
     cards = [*([first] if first else []), *answers, _validity(figures)]
-    return cards_and_step(cards, _next(figures.summary))
+    return cards_and_step(cards, _next(figures.summary)) + _nodes(figures)
 
 
 def cards_and_step(cards: Sequence[Card], next_step: str | None) -> Markup:
@@ -93,10 +97,11 @@ def _next(summary: Judged) -> str | None:
 
 
 def _not_passed(summary: Judged) -> list[Finding]:
-    """Checks that failed, the gravest first; of equal ones those first that say what disturbed the run."""
+    """Checks that failed, the gravest first; of equal ones those first that say what disturbed the run, and
+    of these those that say that other programs did."""
     return sorted(
         (one for one in summary.validity.findings if one.severity != "remark"),
-        key=lambda one: (one.severity != "invalid", one.rule in TOO_SMALL),
+        key=lambda one: (one.severity != "invalid", one.rule in TOO_SMALL, one.rule != DISTURBED),
     )
 
 
@@ -124,10 +129,15 @@ def _carried(figures: ShownFigures) -> Card:
         capacity.compute.answer,
         capacity.storage.answer,
     ):
-        said = capacity.reasons[0]
+        said = capacity.reasons[0] + NO_JOB_MAY_FAIL if _unfinished(figures.summary) else capacity.reasons[1]
     return Card(
         "Is the load carried?", answer, standing, [_sentence(said)], figure, measures, ("answer", "Why")
     )
+
+
+def _unfinished(summary: Judged) -> bool:
+    """Whether a job did not finish; else a load is not carried, though both parts are, by their sum."""
+    return max(summary.jobs.total, summary.workload.jobs) > summary.jobs.finished
 
 
 def _times(value: float) -> str:
@@ -148,16 +158,35 @@ def _limit(figures: ShownFigures) -> Card:
     place = place_of(limit).removeprefix(str(limit.verdict)).strip()
     shares = msgspec.structs.asdict(limit.shares)
     most = max(shares, key=lambda name: shares[name])
-    words = "of the active time" + (f" (by {most})" if limit.verdict == "mixed" else "")
     evidence = [line.sentence for line in limit.evidence if line.kind == "evidence"]
+    said = [_sentence(evidence[0])] if evidence else []
+    if limit.verdict == "none":  # what nothing limited has no share that a reader could act on
+        return Card(question, LIMITS["none"], "good", said, more=("answer", "Why"))
+    words = "of the active time it cost most"
+    if limit.verdict == "mixed":
+        words = f"of the active time {most} cost most"
     return Card(
         question,
         f"{LIMITS[limit.verdict]} {place}".strip(),
-        "good" if limit.verdict == "none" else "warn",
-        [_sentence(evidence[0])] if evidence else [],
+        "warn",
+        said,
         figures.show(format_percent, "limit", "shares", most),
         figures.term(words, f"limit.shares.{most}"),
         ("answer", "Why"),
+    )
+
+
+def _nodes(figures: ShownFigures) -> Markup:
+    """How even the nodes of a run on several were, in one line; nothing for one node."""
+    block = figures.summary.cluster
+    if block is None:
+        return Markup()
+    return fill(
+        "between_nodes.html",
+        said=node_balance(block),
+        share=figures.show(format_percent, "cluster", "imbalance_ratio"),
+        measure=figures.term("later than the mean", "cluster.imbalance_ratio"),
+        lost=block.lost,
     )
 
 
@@ -173,7 +202,7 @@ def _validity(figures: ShownFigures) -> Card:
         "Can this run be trusted?",
         answer,
         standing,
-        [_sentence(first or "every rule that could be measured is met")],
+        [_sentence(first or met_words(validity))],
         figure,
         measures,
         ("findings", "Every check that failed, with its fix" if findings or unknown else "The checks"),
