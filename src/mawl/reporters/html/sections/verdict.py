@@ -57,7 +57,10 @@ class Card(NamedTuple):
 
 
 def verdict(figures: ShownFigures, first: Card | None = None) -> Markup:
-    """The cards, the next step, and a line about nodes; after a card that comes first, two answers that are not known are one."""
+    """The cards, the next step, and a line about nodes.
+
+    After a card that comes first, two answers that are not known are one.
+    """
     answers = [_carried(figures), _limit(figures)]
     if first is not None and figures.summary.limit is None and figures.summary.capacity.answer == "not known":
         carried, limit = answers
