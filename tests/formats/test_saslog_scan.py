@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import io
 import os
+import subprocess
+import sys
 from pathlib import Path
 from random import Random
 
 import pytest
 
 from bench.saslog import write_log
+from mawl.compiled import shared_library
 from mawl.formats import decoding, saslog
 from mawl.formats.saslog import LogReader, read_log
 from mawl.formats.saslog_records import Entry, PerformanceNote
 from mawl.formats.saslog_scan.batch import NoteBatch
-from mawl.formats.saslog_scan.scanner import load, scanner
+from mawl.formats.saslog_scan.scanner import FLAGS, SOURCE, load, scanner
 from tests import needs
 from tests.importers.layouts import LAYOUTS
 
@@ -118,6 +121,26 @@ def test_without_a_compiler_or_a_cache_python_reads_alone(tmp_path: Path) -> Non
     assert load(nowhere) is None
     (tmp_path / "file").write_text("")
     assert load({**os.environ, "XDG_CACHE_HOME": str(tmp_path / "file")}) is None
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "garbage", "a named pipe"])
+def test_a_library_in_the_cache_that_is_not_whole_is_made_again(tmp_path: Path, damage: str) -> None:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    path, why = shared_library(SOURCE, "saslog-scan", FLAGS, environment)
+    assert path is not None, why
+    whole = path.read_bytes()
+    if damage == "a named pipe":
+        path.unlink()
+        os.mkfifo(path)
+    else:
+        path.write_bytes({"cut": whole[: len(whole) // 2], "empty": b"", "garbage": b"\x7fELF" * 999}[damage])
+    # In a process of its own: a library that was cut would end the one that loads it.
+    code = "import os; from mawl.formats.saslog_scan.scanner import load; print(load(os.environ) is not None)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+    assert path.is_file()
 
 
 def _damaged(logs: list[bytes], random: Random) -> bytes:
