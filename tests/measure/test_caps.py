@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from mawl.measure.caps import with_caps
+from mawl.measure.caps import LONGEST_BYTES, with_caps
 from mawl.model.caps import IoCap
 from mawl.model.run import VolumeFacts
 from tests.fakes.tree import plant
@@ -213,6 +216,46 @@ def test_a_directory_in_place_of_a_file_is_not_known(machine: Path) -> None:
     (machine / V1 / FILES[0]).unlink()
     (machine / V1 / FILES[0]).mkdir()
     assert "directory" in (look(machine, "sda").caps_reason or "")
+
+
+@pytest.mark.parametrize("value", ["9" * 5000, "18446744073709551616"])
+def test_a_number_that_no_kernel_holds_is_no_limit(machine: Path, value: str) -> None:
+    plant(machine, {"proc/self/cgroup": "7:blkio:/\n", **NO_V1, f"{V1}/{FILES[0]}": f"8:0 {value}\n"})
+    found = look(machine, "sda")
+    assert not found.caps and "which is no limit" in (found.caps_reason or "")
+
+
+def test_a_file_that_is_too_long_is_not_known_rather_than_cut_within_a_number(machine: Path) -> None:
+    line = "8:0 1000\n"
+    text = "\n" * (LONGEST_BYTES - len(line) + 3) + line
+    plant(machine, {"proc/self/cgroup": "7:blkio:/\n", **NO_V1, f"{V1}/{FILES[0]}": text})
+    found = look(machine, "sda")
+    assert not found.caps and "is longer than 1048576 bytes" in (found.caps_reason or "")
+
+
+def test_a_group_that_may_not_be_looked_into_is_not_known(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(machine, {"proc/self/cgroup": "0::/a\n", f"{V2}/cgroup.controllers": "io\n"})
+    plant(machine, {f"{V2}/a/cgroup.controllers": "io\n", f"{V2}/a/io.max": "8:0 rbps=1\n"})
+    looked = os.stat
+
+    def refused(path: Any, **others: Any) -> os.stat_result:
+        if str(path).startswith(f"{machine / V2}/a/"):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return looked(path, **others)
+
+    monkeypatch.setattr(os, "stat", refused)
+    found = look(machine, "sda")
+    assert not found.caps
+    assert found.caps_reason == f"not known: {machine / V2 / 'a/io.max'}: permission denied"
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b"])
+def test_a_name_that_no_directory_has_is_no_group(machine: Path, name: str) -> None:
+    plant(machine, {"proc/self/cgroup": f"0::/{name}\n", f"{V2}/cgroup.controllers": "io\n"})
+    plant(machine, {f"{V2}/cgroup.type": "domain\n", f"{V2}/io.max": "8:0 rbps=1\n"})
+    assert short(look(machine, "sda").caps) == [("sda", "read", 1, None)]
 
 
 def test_a_volume_without_a_device_keeps_its_reason(machine: Path) -> None:

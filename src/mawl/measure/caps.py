@@ -37,6 +37,8 @@ VERSION_2: dict[str, tuple[Direction, Unit]] = {
 NO_DEVICE = "no block device is known for it"
 LONGEST_BYTES = 2**20
 """Of one file: a line for each of 20,000 devices."""
+_MOST = 2**64 - 1
+"""The kernel's limits are whole numbers of 64 bits."""
 
 
 class GroupLimit(NamedTuple):
@@ -113,9 +115,12 @@ def limits_held(proc: Path, sys: Path) -> tuple[list[GroupLimit], str]:
     Raises :class:`UnknownCapsError` where a file is missing, unreadable or not understood.
     """
     paths = group_paths(proc / "self" / "cgroup")
-    if "blkio" in paths:
-        return _version_1(sys / "fs" / "cgroup" / "blkio", paths["blkio"])
-    return _version_2(unified_mount(sys), paths.get(""))
+    try:
+        if "blkio" in paths:
+            return _version_1(sys / "fs" / "cgroup" / "blkio", paths["blkio"])
+        return _version_2(unified_mount(sys), paths.get(""))
+    except OSError as error:
+        raise _unreadable(error.filename, error) from None
 
 
 def _version_1(mount: Path, path: str) -> tuple[list[GroupLimit], str]:
@@ -126,10 +131,11 @@ def _version_1(mount: Path, path: str) -> tuple[list[GroupLimit], str]:
     for name, (direction, unit) in VERSION_1.items():
         file = group / name
         for line in _lines(file):
-            match = re.fullmatch(r"(\d+:\d+)\s+(\d+)", line, re.ASCII)
-            if match is None or not int(match[2]):
+            number, *values = line.split()
+            limit = _limit(" ".join(values))
+            if limit is None or not _is_number(number):
                 raise _not_understood(file, line)
-            held.append(GroupLimit(match[1], direction, unit, int(match[2]), str(file)))
+            held.append(GroupLimit(number, direction, unit, limit, str(file)))
     return held, f"no cap: the files blkio.throttle.*_device of {group} name none of its devices"
 
 
@@ -156,19 +162,35 @@ def _io_max(group: Path, *, at_mount: bool) -> Iterator[GroupLimit]:
     for line in _lines(file):
         number, *pairs = line.split()
         values = dict(pair.partition("=")[::2] for pair in pairs)
-        if not re.fullmatch(r"\d+:\d+", number, re.ASCII) or not values.keys() & VERSION_2.keys():
+        if not _is_number(number) or not values.keys() & VERSION_2.keys():
             raise _not_understood(file, line)
         for name, (direction, unit) in VERSION_2.items():
             value = values.get(name, "max")
             if value == "max":
                 continue
-            if not re.fullmatch(r"\d{1,20}", value, re.ASCII) or not int(value):
+            limit = _limit(value)
+            if limit is None:
                 raise _not_understood(file, line)
-            yield GroupLimit(number, direction, unit, int(value), str(file))
+            yield GroupLimit(number, direction, unit, limit, str(file))
+
+
+def _is_number(word: str) -> bool:
+    """Whether it is a device's MAJOR:MINOR."""
+    return re.fullmatch(r"\d+:\d+", word, re.ASCII) is not None
+
+
+def _limit(word: str) -> int | None:
+    """A limit above 0 that the kernel can hold; None for anything else."""
+    value = int(word) if re.fullmatch(r"\d{1,20}", word, re.ASCII) else 0
+    return value if 0 < value <= _MOST else None
 
 
 def _not_understood(file: Path, line: str) -> UnknownCapsError:
     return UnknownCapsError(f"{file} has the line {line[:60]!r}, which is no limit")
+
+
+def _unreadable(file: object, error: OSError) -> UnknownCapsError:
+    return UnknownCapsError(f"{file}: {(error.strerror or str(error)).lower()}")
 
 
 def _lines_of_words(file: Path) -> list[str]:
@@ -178,8 +200,10 @@ def _lines_of_words(file: Path) -> list[str]:
 def _lines(file: Path) -> list[str]:
     """The lines of a file that are not empty."""
     try:
-        with file.open(errors="replace") as opened:
-            text = opened.read(LONGEST_BYTES)
+        with file.open("rb") as opened:
+            text = opened.read(LONGEST_BYTES + 1)
     except OSError as error:
-        raise UnknownCapsError(f"{file}: {(error.strerror or str(error)).lower()}") from None
-    return [line.strip() for line in text.splitlines() if line.strip()]
+        raise _unreadable(file, error) from None
+    if len(text) > LONGEST_BYTES:
+        raise UnknownCapsError(f"{file} is longer than {LONGEST_BYTES} bytes")
+    return [line.strip() for line in text.decode(errors="replace").splitlines() if line.strip()]

@@ -6,6 +6,7 @@ scheduler/sched-bwc.rst.  A limit of any group on the way to the root holds, so 
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -67,12 +68,12 @@ def own_groups(proc: Path, sys: Path) -> list[Path]:
 def unified_mount(sys: Path) -> Path:
     """Where version 2 is mounted: alone, or beside version 1; the directory need not exist."""
     alone = sys / "fs" / "cgroup"
-    return alone if (alone / "cgroup.controllers").exists() else alone / "unified"
+    return alone if _mode(alone / "cgroup.controllers") else alone / "unified"
 
 
 def is_nested(mount: Path) -> bool:
     """Whether the root of a mount is a group below the machine's root: only such have these files."""
-    if (mount / "cgroup.type").exists():
+    if _mode(mount / "cgroup.type"):
         return True
     limit = _text(mount / "memory.limit_in_bytes") or ""
     quota = _text(mount / "cpu.cfs_quota_us") or "-1"
@@ -120,10 +121,10 @@ def upwards(mount: Path, path: str | None) -> Iterator[Path]:
 
     In a container the path may be the host's, which the mount does not show: then its root is ours.
     """
-    if path is None or not mount.is_dir():
+    if path is None or not stat.S_ISDIR(_mode(mount)):
         return
     group = mount / path.lstrip("/")
-    if ".." in group.parts or not group.is_dir():
+    if ".." in group.parts or not stat.S_ISDIR(_mode(group)):
         group = mount
     while True:
         yield group
@@ -150,6 +151,14 @@ def _quota(words: list[str]) -> list[float]:
     if len(words) == 2 and all(word.isdigit() for word in words) and int(words[1]) > 0:
         return [int(words[0]) / int(words[1])]
     return []
+
+
+def _mode(path: Path) -> int:
+    """What kind of file it is, and its permissions; 0 where it is not there or may not be seen."""
+    try:
+        return path.stat().st_mode
+    except (OSError, ValueError):
+        return 0
 
 
 def _text(path: Path) -> str | None:
