@@ -205,7 +205,8 @@ def test_without_a_place_of_the_user_every_pack_is_checked_again(packs: list[Pat
     within = {"XDG_CACHE_HOME": str(site / "cache")}
     assert kept_file(site, within) is None, "a site serves what lies in it"
     (tmp_path / "file").touch()
-    for environment in (within, {"XDG_CACHE_HOME": str(tmp_path / "file")}):
+    (tmp_path / "loop").symlink_to("loop")
+    for environment in (within, *({"XDG_CACHE_HOME": str(tmp_path / name)} for name in ("file", "loop"))):
         build_site(packs[:1], site, "urn:x:", environment)
         assert sorted(path.name for path in site.iterdir()) == [
             "compare.html",

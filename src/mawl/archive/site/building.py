@@ -66,9 +66,9 @@ def build_site(
 
 def _refuse_own(packs: Sequence[Path], output: Path) -> None:
     """UsageError where a build would remove a pack before it is copied."""
-    removed = [(output / name).resolve() for name in MADE_ANEW]
+    removed = [os.path.realpath(output / name) for name in MADE_ANEW]
     for path in packs:
-        if any(path.resolve().is_relative_to(place) for place in removed):
+        if any(Path(os.path.realpath(path)).is_relative_to(place) for place in removed):
             raise UsageError(
                 "lies in the site, which is made anew",
                 where=str(path),

@@ -38,9 +38,10 @@ def kept_file(site: Path, environment: Mapping[str, str]) -> Path | None:
         folder = cache_place(environment) / "sites"
     except RuntimeError:
         return None
-    if folder.resolve().is_relative_to(site.resolve()):
+    real = os.path.realpath(site)  # unlike Path.resolve(), for loops of links, too
+    if Path(os.path.realpath(folder)).is_relative_to(real):
         return None
-    return folder / f"{hashlib.sha256(os.fsencode(site.resolve())).hexdigest()[:32]}.json"
+    return folder / f"{hashlib.sha256(os.fsencode(real)).hexdigest()[:32]}.json"
 
 
 def read_kept(path: Path | None) -> dict[str, SiteEntry]:
