@@ -112,3 +112,9 @@ def test_an_instant_comes_back_to_the_microsecond(at: float) -> None:
 )
 def test_changes_have_a_sign_and_from_tenfold_on_are_a_factor(ratio: float, text: str) -> None:
     assert units.format_change(ratio) == text
+
+
+@pytest.mark.parametrize("text", ["9" * 400, "9" * 400 + "MB", "1" + "0" * 301 + "PiB"])
+def test_a_size_beyond_all_numbers_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="more than any machine has"):
+        units.parse_size(text)

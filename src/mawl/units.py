@@ -13,6 +13,8 @@ from mawl.errors import UsageError
 
 _BINARY = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
 _DECIMAL = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15}
+_MOST_OF_A_SIZE = 1e300
+"""Beyond it the number or its bytes would be infinite."""
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgtp]?)(i?b?)\s*", re.IGNORECASE)
 
 
@@ -30,6 +32,8 @@ def parse_size(text: str | int) -> int:
     if match is None or (match[3].lower() == "i"):
         raise UsageError(f"expected a size such as 256KiB, 2GB or 4096, found {text!r}")
     number, letter, suffix = float(match[1]), match[2].lower(), match[3].lower()
+    if number > _MOST_OF_A_SIZE:
+        raise UsageError(f"a size of {len(match[1])} digits is more than any machine has: check its unit")
     if not letter:
         if suffix == "ib":
             raise UsageError(f"expected a size such as 256KiB, 2GB or 4096, found {text!r}")

@@ -73,6 +73,10 @@ def test_what_cannot_be_asked_is_refused(
         ('[[candidate]]\nname = "a"\nprice = 1\ncores = inf\n', "cores is inf"),
         ('[[candidate]]\nname = "a"\nprice = 1\ncores = -1\n', "cores is -1"),
         (
+            '[[candidate]]\nname = "a"\nprice = 1\ncores = 1\nmemory_bytes = "' + "9" * 400 + '"\n',
+            "a size of 400 digits is more than any machine has",
+        ),
+        (
             '[[candidate]]\nname = "a"\nprice = 1\ncores = 1\nmemory_bytes = "8GHz"\n',
             "memory_bytes: expected a size",
         ),
