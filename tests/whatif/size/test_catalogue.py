@@ -80,3 +80,10 @@ def test_an_upgrade_sets_figures_as_simulate_does(tmp_path: Path) -> None:
     file.write_text(f'{GOOD}[[upgrade]]\nname = "u"\nprice = 1\n{sets}\n')
     found = {change.key: change.value for change in changes_of(load_catalogue(file).file.upgrade[0])}
     assert found == {"cores": "8.0", "flash.read": "2000000000", "memory": "64GiB", "core_speed": "1.5"}
+
+
+def test_an_empty_name_of_a_probe_is_not_taken_for_none(tmp_path: Path) -> None:
+    file = tmp_path / "offers.toml"
+    file.write_text('[[candidate]]\nname = "a"\nprice = 1\ncores = 1\nprobe = ""\n')
+    with pytest.raises(MawlError, match="not a regular file"):
+        load_catalogue(file)

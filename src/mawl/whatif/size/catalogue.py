@@ -118,7 +118,9 @@ def load_catalogue(path: Path) -> Catalogue:
     names = {one.name for one in file.candidate}
     for place, upgrade in enumerate(file.upgrade):
         _check_upgrade(upgrade, names, f"{where}: upgrade[{place}]")
-    probes = {one.name: read_probe(path.parent / one.probe) for one in file.candidate if one.probe}
+    probes = {
+        one.name: read_probe(path.parent / one.probe) for one in file.candidate if one.probe is not None
+    }
     return Catalogue(file=file, probes=probes, where=where)
 
 
