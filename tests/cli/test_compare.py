@@ -53,7 +53,9 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 def test_two_folders_of_runs(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = said(capsys, str(runs / "before"), str(runs / "after"))
-    assert out.startswith("finding    Worse: after against before, real time per job +20 % (95 % interval")
+    assert out.startswith(
+        'finding    Worse: "after" against "before", real time per job +20 % (95 % interval'
+    )
     assert "after (5 runs, measured" in out
 
 
@@ -99,7 +101,7 @@ def test_into_a_file(runs: Path, tmp_path: Path, form: str, capsys: pytest.Captu
     words = (str(runs / "before"), str(runs / "after"), "--format", form, "--output", str(target))
     assert said(capsys, *words) == ""
     assert "stale" not in target.read_text()
-    assert "Worse: after against before, real time per job +20 %" in target.read_text().replace("\\", "")
+    assert 'Worse: "after" against "before", real time per job +20 %' in target.read_text().replace("\\", "")
 
 
 def test_a_bad_side_leaves_no_file(runs: Path, tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_runs_that_are_a_fifth_slower_fail_the_step(tmp_path: Path) -> None:
             writer.finish(some)
     done = called(tmp_path, "compare-in-ci.sh", "before", "after")
     assert done.returncode == 3, done.stderr
-    assert "Worse: after against before, real time per job +20 %" in (tmp_path / "compare.md").read_text()
+    assert 'Worse: "after" against "before", real time per job +20 %' in (tmp_path / "compare.md").read_text()
     assert ElementTree.parse(tmp_path / "compare.xml").getroot().attrib["failures"] == "1"
     assert called(tmp_path, "compare-in-ci.sh", "after", "before").returncode == 0
 

@@ -31,14 +31,14 @@ FORMATS = {
     "array": PrintedFormat("mawl attach --json", "1.0", "mawl.commands.attach:Attached"),
     "campaign": PrintedFormat(
         "mawl report CAMPAIGN --format json and mawl run --repeat N --json",
-        "1.2",
+        "1.3",
         "mawl.reporters.campaign.json:PrintedCampaign",
     ),
     "comparison": PrintedFormat(
-        "mawl compare --format json of two sides", "1.2", "mawl.reporters.comparison.json:PrintedComparison"
+        "mawl compare --format json of two sides", "1.3", "mawl.reporters.comparison.json:PrintedComparison"
     ),
     "comparison-matrix": PrintedFormat(
-        "mawl compare --format json of more sides", "1.2", "mawl.reporters.comparison.json:PrintedMatrix"
+        "mawl compare --format json of more sides", "1.3", "mawl.reporters.comparison.json:PrintedMatrix"
     ),
     "compressibility": PrintedFormat(
         "mawl compressibility --json", "1.0", "mawl.model.summary.compression:CompressibilityFigures"

@@ -14,6 +14,7 @@ from mawl.definitions.metric import (
 PAGE = "docs/design/campaigns.md"
 SMT = "docs/design/threads.md, Modes as an experiment"
 ARM_SETTINGS = "docs/design/arm-settings.md"
+STATUS = "docs/design/validity.md, Status"
 ORDER, SPREAD, KNEE, SCALING = (
     f"{PAGE}, {heading}" for heading in ("Order", "Spread", "The knee", "Scaling over nodes")
 )
@@ -30,6 +31,12 @@ CAMPAIGN_METRICS: tuple[Metric, ...] = (
     count_metric("arms.*.runs", "Runs of the arm that are finished.", ORDER),
     count_metric("arms.*.planned", "Runs of the arm that are made or to be made.", ORDER),
     count_metric("arms.*.completed", "Finished runs of the arm in which every job went well.", ORDER),
+    count_metric("arms.*.reasons.*.runs", "Runs of the arm that have this reason.", STATUS),
+    flag_metric(
+        "arms.*.reasons.*.alike",
+        "Whether the sentence is the same in all of them; otherwise its figures are those of the run named.",
+        STATUS,
+    ),
     count_metric(
         "settings.*.reads",
         "Times that the setting of an arm was read back around runs, and was as the arm requires.",
@@ -81,8 +88,8 @@ CAMPAIGN_METRICS: tuple[Metric, ...] = (
         "not; null where no number is carried.",
         KNEE,
     ),
-    count_metric("knee.low", "Lower end of the knee's 95 % interval; null with a reason.", KNEE),
-    count_metric("knee.high", "Upper end of the knee's 95 % interval; null with a reason.", KNEE),
+    count_metric("knee.low", "Lower end of the 95 % interval of knee.sessions; null with a reason.", KNEE),
+    count_metric("knee.high", "Upper end of the 95 % interval of knee.sessions; null with a reason.", KNEE),
     count_metric("sessions.*.sessions", "A number of sessions that was tried.", KNEE),
     count_metric("sessions.*.runs", "Runs with so many sessions.", KNEE),
     count_metric("sessions.*.agreeing", "Of these, the runs that said what the number was judged.", KNEE),

@@ -14,8 +14,8 @@ from mawl.spec.record import MOST_SESSIONS
 
 AskedKind = Literal["repeat", "ab", "find-sessions", "scaling", "smt"]
 RUNS_OF_AN_ARM: dict[AskedKind, int] = {"repeat": 1, "ab": 5, "find-sessions": 3, "scaling": 1, "smt": 5}
-"""Where ``--repeat`` says nothing; for ``find-sessions``: at the knee, for ``ab`` and ``smt``: as many as a
-statement needs (``comparison.fewest_runs``)."""
+"""Where ``--repeat`` says nothing; for ``find-sessions``: around the knee, for ``ab`` and ``smt``: as many as
+a statement needs (``comparison.fewest_runs``)."""
 
 MOST_REPEATS = 1000
 
@@ -30,7 +30,7 @@ class CampaignSpec(msgspec.Struct, frozen=True, kw_only=True):
             metavar="N",
             help="a campaign: the same run N times, with median, range and interval; with another campaign N "
             f"runs of each of its arms (default: {RUNS_OF_AN_ARM['ab']} a side for --ab, "
-            f"{RUNS_OF_AN_ARM['find-sessions']} at the knee for --find-sessions, "
+            f"{RUNS_OF_AN_ARM['find-sessions']} around the largest number that fits for --find-sessions, "
             f"{RUNS_OF_AN_ARM['scaling']} for --scaling)",
             group="campaign",
             brief="the same run N times, with median, range and interval",

@@ -137,4 +137,7 @@ def test_a_first_run_that_erred_is_put_right() -> None:
 def test_an_interval_takes_runs_enough() -> None:
     machine = Machine(capacity=4.25)
     runs = [machine.run(8), machine.run(9)]
-    assert crossing(runs, 8, 9) == (None, "it takes 4 runs near the knee, and 2 were made")
+    assert crossing(runs, 8, 9) == (
+        None,
+        "it takes 4 runs near the largest number that fits, and 2 were made",
+    )

@@ -81,7 +81,7 @@ def test_sessions_are_judged_by_the_runs_stretch() -> None:
     assert said.knee.low is not None and said.knee.high is not None
     assert said.knee.low <= 3 <= said.knee.high
     lines = dict(head(said))
-    assert lines["finding"].startswith("Measured: 3 sessions fit this machine (95 % interval ")
+    assert lines["finding"].startswith("Measured: 3 sessions fit this machine (the 95 % interval holds no ")
     assert lines["limit"] == "with 4: median slowdown 2.60 is above 2.00"
 
 

@@ -8,10 +8,13 @@ import re
 import msgspec
 import pytest
 from bokeh.models import Range1d
+from markupsafe import escape
 
 from mawl.advice.conditions import check_of_comparison
 from mawl.analysis.comparison.compare import ComparedPair, Comparison, SideFacts, compare, compare_many
+from mawl.analysis.comparison.configuration import Difference
 from mawl.analysis.comparison.programs import Verdict
+from mawl.analysis.comparison.reasons import Reason
 from mawl.analysis.comparison.sides import side_of
 from mawl.reporters.campaign import markdown as campaign_markdown
 from mawl.reporters.columns import LINE_WIDTH
@@ -39,7 +42,7 @@ def test_the_screen_says_the_answer_first(slower: Comparison) -> None:
     lines = text.render(slower).splitlines()
     system = "tiny at scale smoke on Example CPU 2.5 GHz"
     assert lines[0] == (
-        "finding    Worse: after against before, real time per job +20 % (95 % interval +17 % to +23 %)"
+        'finding    Worse: "after" against "before", real time per job +20 % (95 % interval +17 % to +23 %)'
     )
     assert lines[1] == "basis      geometric mean over 6 jobs, 5 against 5 runs"
     assert lines[2] == f"reference  before (5 runs, measured, preliminary): {system}"
@@ -71,7 +74,7 @@ def test_no_change_is_a_claim_with_its_margin_and_interval() -> None:
     steady = [1.0, 1.01, 0.99, 1.0, 1.005]
     found = compare(*pair(steady, steady[::-1]))
     said = " ".join(text.render(found).split())
-    assert "finding No change: after against before, real time per job 0.0 % (90 % interval -0." in said
+    assert 'finding No change: "after" against "before", real time per job 0.0 % (90 % interval -0.' in said
     assert "; no change larger than 5 %" in said
     assert finding(found).sign == "no change"
     wide = compare(*pair(steady, steady[::-1]), margin_ratio=0.002)
@@ -79,7 +82,7 @@ def test_no_change_is_a_claim_with_its_margin_and_interval() -> None:
     assert "no difference found: " in " ".join(text.render(wide).split())
     small = compare(*pair(steady, [1.02 * factor for factor in steady]))
     said = " ".join(text.render(small).split())
-    assert "finding No change: after against before, real time per job +2.0 % (90 %" in said
+    assert 'finding No change: "after" against "before", real time per job +2.0 % (90 %' in said
     assert "; no change larger than 5 %; slower nevertheless" in said
 
 
@@ -162,9 +165,10 @@ def test_one_headline_with_one_sign_hides_no_program_in_any_form(
     )
     said = finding(found)
     assert said.sign == sign
-    assert said.sentence.startswith(f"{sign.capitalize()}: after against before, real time per job +20 % (")
+    begin = f'{sign.capitalize()}: "after" against "before", real time per job +20 % ('
+    assert said.sentence.startswith(begin)
     assert said.sentence.endswith(f"){apart}")
-    assert f"<h1>{said.sentence}</h1>" in html.render(found)
+    assert f"<h1>{escape(said.sentence)}</h1>" in html.render(found)
     assert markdown.render(found).startswith(f"# {escaped(said.sentence)}\n")
     assert " ".join(text.render(found).split()).startswith(f"finding {said.sentence} basis")
     assert plain_json.loads(json.render(found))["finding"]["sentence"] == said.sentence
@@ -191,12 +195,12 @@ def test_a_finding_of_invalid_runs_does_not_count_in_any_form(
     said = finding(found)
     assert said.sign == "undecided"
     assert said.sentence == (
-        "Undecided: after against before, real time per job +20 % (95 % interval +17 % to +23 %); "
+        'Undecided: "after" against "before", real time per job +20 % (95 % interval +17 % to +23 %); '
         f"it does not count: {why}"
     )
-    assert said.next_step == "fix what makes runs invalid; mawl report RUN lists it"
+    assert said.next_step == "fix what makes runs invalid; the report of each such run names it"
     page = html.render(found)
-    assert f"<h1>{said.sentence}</h1>" in page and ">Worse<" not in page
+    assert f"<h1>{escape(said.sentence)}</h1>" in page and ">Worse<" not in page
     assert markdown.render(found).startswith(f"# {escaped(said.sentence)}\n")
     assert " ".join(text.render(found).split()).startswith(f"finding {said.sentence} basis")
     assert plain_json.loads(json.render(found))["finding"]["sign"] == "undecided"
@@ -350,3 +354,73 @@ def test_many_sides_in_every_form() -> None:
     assert written["rows"][2]["label"] == "c"
     assert [pair["comparison"]["finding"]["sign"] for pair in written["pairs"]] == ["no change", "undecided"]
     assert "<h1>Mixed: 2 sides against a, 1 no change, 1 undecided</h1>" in html.render_matrix(matrix)
+
+
+def test_the_next_step_is_said_of_each_result_in_every_form(slower: Comparison) -> None:
+    step = finding(slower).next_step
+    assert step == (
+        'do not adopt "after"; see why census_load (+20 %) and wide_sort (+20 %) became slower: '
+        f"mawl report {slower.candidate.names[2]}"
+    )
+    faster = finding(compare(*pair(QUIET, [0.8 * factor for factor in QUIET]))).next_step
+    assert faster == 'adopt "after": real time per job is shorter by more than chance'
+    same = finding(compare(*pair(QUIET, QUIET[::-1]))).next_step
+    assert same == "choose by cost or effort: no change larger than 5 % was found"
+    assert f"next {step}" in " ".join(text.render(slower).split())
+    assert f"- **next**: {escaped(step)}" in markdown.render(slower)
+    assert plain_json.loads(json.render(slower))["finding"]["next_step"] == step
+    start, _, command = step.partition(": mawl ")
+    page = html.render(slower)
+    assert str(escape(start)) in page and f"<span>{command.split()[1]}</span></code>" in page
+
+
+def test_a_run_of_few_programs_apart_is_decided_by_program(slower: Comparison) -> None:
+    assert slower.statement is not None and slower.programs is not None
+    one, other = slower.programs.changes[:2]
+    mixed = msgspec.structs.replace(
+        slower,
+        statement=msgspec.structs.replace(slower.statement, verdict="not told apart", alike=False),
+        programs=msgspec.structs.replace(
+            slower.programs,
+            changes=[one, msgspec.structs.replace(other, verdict="faster", change_ratio=-0.3)],
+            slower=1,
+            faster=1,
+        ),
+    )
+    assert finding(mixed).next_step == (
+        f"decide by the programs that you need: slower {one.program} (+20 %); faster {other.program} (-30 %)"
+    )
+
+
+def test_invalid_runs_name_the_check_and_a_run_with_its_count(slower: Comparison) -> None:
+    check = Reason(
+        about="validity",
+        rule="clock",
+        severity="invalid",
+        runs=2,
+        run="run-3",
+        sentence="the clock was set back",
+        cure="run it again",
+        alike=True,
+    )
+    side = msgspec.structs.replace(invalid(slower.candidate, 2), reasons=[check])
+    before = msgspec.structs.replace(slower.reference, reasons=[])
+    found = finding(msgspec.structs.replace(slower, reference=before, candidate=side))
+    assert found.next_step == (
+        "fix what makes runs invalid, 2 of 10 runs: the clock was set back: mawl report run-3"
+    )
+    assert found.to_publish == "check clock failed in 2 of 10 runs; fix: run it again"
+
+
+def test_where_no_part_of_the_time_changed_the_card_says_what_is_known(slower: Comparison) -> None:
+    whole = " ".join(html.render(msgspec.structs.replace(slower, named=None)).split())
+    assert ">No single part</p>" in whole and "; together they changed by +" in whole
+    bare = " ".join(html.render(msgspec.structs.replace(slower, named=None, places=[])).split())
+    assert ">Not known</p>" in bare and "waits were not recorded in every run" in bare
+
+
+def test_options_that_differ_are_in_sight(slower: Comparison) -> None:
+    fact = Difference(name="option sortsize", reference="1", candidate="2")
+    found = msgspec.structs.replace(slower, differences=[fact])
+    assert "option sortsize: 1 -&gt; 2" in html.render(found)
+    assert "option     sortsize: 1 -> 2" in text.render(found).splitlines()

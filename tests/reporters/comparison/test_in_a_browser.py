@@ -157,6 +157,6 @@ def test_one_printed_page_has_the_cards_the_dots_and_the_tables_of_the_papers(
 def test_tables_are_there_without_scripts(browser: Any, tmp_path: Path) -> None:
     page = browser.new_context(java_script_enabled=False).new_page()
     page.goto(compared_page(tmp_path).as_uri())
-    assert "Worse: after against before, " in page.locator("h1").inner_text()
+    assert 'Worse: "after" against "before", ' in page.locator("h1").inner_text()
     page.locator("#summary > summary").click()
     assert page.locator("#summary table").first.is_visible()

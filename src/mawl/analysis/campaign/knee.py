@@ -126,7 +126,7 @@ def knee_of(runs: Sequence[SessionRun], search: SessionSearch) -> Knee | None:
         )
     if high is None or found[high].refused:
         why = against or f"the search was to go no further than {search.most} sessions"
-        return Knee(sessions=low, beyond="at least", reason=why, interval_reason="no run was beyond the knee")
+        return Knee(sessions=low, beyond="at least", reason=why, interval_reason="no number was too many")
     interval, reason = crossing(runs, low, high)
     return Knee(
         sessions=low,
@@ -156,7 +156,10 @@ def crossing(runs: Sequence[SessionRun], low: int, high: int) -> tuple[tuple[int
     if bound is None or not beyond or max(beyond) <= bound:
         return None, "only the slowdown has a spread to compute one from, and it did not end the search"
     if len(points) < FEWEST_POINTS or len({at for at, _ in points}) < 2:
-        return None, f"it takes {FEWEST_POINTS} runs near the knee, and {len(points)} were made"
+        return (
+            None,
+            f"it takes {FEWEST_POINTS} runs near the largest number that fits, and {len(points)} were made",
+        )
     centre, level = fmean(at for at, _ in points), fmean(value for _, value in points)
     spread = sum((at - centre) ** 2 for at, _ in points)
     slope = sum((at - centre) * (value - level) for at, value in points) / spread

@@ -13,9 +13,10 @@ from mawl.analysis.campaign.arm_settings import ArmSettingFound
 from mawl.analysis.campaign.knee import Knee, SessionRun, Tried, knee_of, tried
 from mawl.analysis.campaign.session_run import refused_run, session_run
 from mawl.analysis.campaign.smt import SmtRow, smt_rows, smt_sentence
-from mawl.analysis.comparison.compare import Comparison, compare
+from mawl.analysis.comparison.compare import Comparison, SideFacts, compare
 from mawl.analysis.comparison.figures import FIGURES
 from mawl.analysis.comparison.places import verdicts
+from mawl.analysis.comparison.reasons import Reason, reasons_of
 from mawl.analysis.comparison.sides import ComparedRun, Side, centre, logs, side_of
 from mawl.analysis.comparison.statistics import FEWEST_RUNS, LEVEL
 from mawl.analysis.comparison.student import quantile
@@ -47,8 +48,9 @@ class FigureSpread(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArmFound(msgspec.Struct, frozen=True, kw_only=True):
-    """An arm and its runs that are finished; ``answers`` (whether the load is carried), ``limits`` and
-    ``validity`` with how many runs had each."""
+    """An arm and its runs that are finished; ``names`` are what ``mawl report`` calls them, in the order of
+    ``run_ids``; ``answers`` (whether the load is carried), ``limits`` and ``validity`` with how many runs had
+    each, and ``reasons`` why."""
 
     name: str
     title: str
@@ -58,9 +60,11 @@ class ArmFound(msgspec.Struct, frozen=True, kw_only=True):
     planned: int
     completed: int
     run_ids: list[str]
+    names: list[str]
     answers: list[tuple[str, int]]
     limits: list[tuple[str, int]]
     validity: list[tuple[str, int]]
+    reasons: list[Reason]
     figures: list[FigureSpread]
 
 
@@ -111,9 +115,10 @@ def found(
 ) -> CampaignFound:
     """What a campaign's finished runs, by position, say together; ``settings`` are those of its arms."""
     by_arm = {arm.name: _of(record, arm.name, runs) for arm in record.arms}
-    arms = [_arm(record, name, own) for name, own in by_arm.items()]
+    names = _names(record, runs)
+    arms = [_arm(record, name, own, names) for name, own in by_arm.items()]
     compares = record.kind in ("ab", "smt")
-    comparison, reason = _comparison(record, by_arm) if compares else (None, None)
+    comparison, reason = _comparison(record, by_arm, names) if compares else (None, None)
     modes = smt_rows(record, by_arm) if record.kind == "smt" else []
     said = session_runs(record, runs) if record.kind == "find-sessions" else []
     return CampaignFound(
@@ -197,7 +202,26 @@ def _of(record: Campaign, arm: str, runs: Mapping[int, ComparedRun]) -> list[Com
     return [runs[slot.position] for slot in record.slots if slot.arm == arm and slot.position in runs]
 
 
-def _arm(record: Campaign, name: str, runs: Sequence[ComparedRun]) -> ArmFound:
+def _names(record: Campaign, runs: Mapping[int, ComparedRun]) -> dict[str, str]:
+    """What ``mawl report`` calls each run, by its id: the campaign's name and the run's folder in it."""
+    return {
+        runs[slot.position].facts.run_id: f"{record.name}/{slot.folder}"
+        for slot in record.slots
+        if slot.position in runs
+    }
+
+
+def _called(runs: Sequence[ComparedRun], names: Mapping[str, str]) -> list[str]:
+    return [names[run.facts.run_id] for run in runs]
+
+
+def _named(side: SideFacts, runs: Sequence[ComparedRun], names: Mapping[str, str]) -> SideFacts:
+    """The side with the names that its runs have in the campaign."""
+    called = _called(runs, names)
+    return msgspec.structs.replace(side, names=called, reasons=reasons_of(runs, called))
+
+
+def _arm(record: Campaign, name: str, runs: Sequence[ComparedRun], names: Mapping[str, str]) -> ArmFound:
     arm, side = record.arm(name), Side(label=name, runs=tuple(runs))
     figures = [
         spread(figure.title, figure.path, figure.unit, values)
@@ -213,21 +237,26 @@ def _arm(record: Campaign, name: str, runs: Sequence[ComparedRun]) -> ArmFound:
         planned=sum(slot.arm == name for slot in record.slots),
         completed=sum(run.facts.outcome == "completed" for run in runs),
         run_ids=[run.facts.run_id for run in runs],
+        names=_called(runs, names),
         answers=Counter(str(run.summary.capacity.answer) for run in runs).most_common(),
         limits=verdicts(side) if runs else [],
         validity=Counter(run.summary.validity.status for run in runs).most_common(),
+        reasons=reasons_of(runs, _called(runs, names)),
         figures=figures,
     )
 
 
 def _comparison(
-    record: Campaign, by_arm: Mapping[str, Sequence[ComparedRun]]
+    record: Campaign, by_arm: Mapping[str, Sequence[ComparedRun]], names: Mapping[str, str]
 ) -> tuple[Comparison | None, str | None]:
     """The first arm against the last, or why there is none."""
     try:
         first, *_, last = record.arms
         one, other = (_side(arm, by_arm[arm.name]) for arm in (first, last))
-        return compare(one, other, anyway=True), None
+        said = compare(one, other, anyway=True)
+        sides = (("reference", said.reference, one), ("candidate", said.candidate, other))
+        named = {role: _named(facts, side.runs, names) for role, facts, side in sides}
+        return msgspec.structs.replace(said, **named), None
     except UsageError as error:
         return None, str(error)
 

@@ -29,6 +29,7 @@ from mawl.analysis.comparison.programs import (
     program_changes,
     statement,
 )
+from mawl.analysis.comparison.reasons import Reason, reasons_of
 from mawl.analysis.comparison.settings import CitedSettings
 from mawl.analysis.comparison.shapes import ShapeRow, alike_systems, shape_rows
 from mawl.analysis.comparison.sides import Side
@@ -41,8 +42,9 @@ servers alike), or only figures that no machine's size changes."""
 
 
 class SideFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """Who a side is; ``answers`` (is the load carried), ``limits`` and ``validity`` are what its runs were
-    judged, with how many had each."""
+    """Who a side is; ``names`` are what ``mawl report`` calls its runs, in the order of ``run_ids``;
+    ``answers`` (is the load carried), ``limits`` and ``validity`` are what its runs were judged, with how
+    many had each, and ``reasons`` why."""
 
     label: str
     kind: str
@@ -52,6 +54,8 @@ class SideFacts(msgspec.Struct, frozen=True, kw_only=True):
     limits: list[tuple[str, int]]
     validity: list[tuple[str, int]]
     courses: list[RunOverTime]
+    names: list[str] = []
+    reasons: list[Reason] = []
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -174,17 +178,20 @@ def _facts(side: Side) -> SideFacts:
             courses=[],
         )
     first = side.runs[0].facts
+    names = [run.facts.run_id for run in side.runs]
     machines = sorted({node.cpu_model or node.name for node in first.nodes})
     scale = "" if first.workload.scale_name is None else f" at scale {first.workload.scale_name}"
     return SideFacts(
         label=side.label,
         kind=first.kind,
         title=f"{first.workload.name}{scale} on {', '.join(machines)}",
-        run_ids=[run.facts.run_id for run in side.runs],
+        run_ids=names,
         answers=_counted([run.summary.capacity.answer for run in side.runs]),
         limits=verdicts(side),
         validity=_counted([run.summary.validity.status for run in side.runs]),
         courses=[run.over_time for run in side.runs if run.over_time is not None],
+        names=names,
+        reasons=reasons_of(side.runs, names),
     )
 
 

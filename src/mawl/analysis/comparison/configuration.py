@@ -38,8 +38,11 @@ OWN: tuple[tuple[str, Reader], ...] = (
 ARM_SETTING = "setting of the arm:"
 """What the name of a setting that a campaign changed, or checked, begins with."""
 
+OPTION = "option"
+"""What the name of an option of the runs begins with."""
+
 TABLES: tuple[tuple[str, Callable[[RunFacts], Mapping[str, object]]], ...] = (
-    ("option", lambda facts: _option_table(facts)),
+    (OPTION, lambda facts: _option_table(facts)),
     ("software", lambda facts: facts.software),
     ("setting", lambda facts: facts.settings),
     (ARM_SETTING, lambda facts: _arm_settings(facts)),

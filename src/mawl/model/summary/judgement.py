@@ -63,7 +63,14 @@ class Slowdown(msgspec.Struct, kw_only=True):
     high: Annotated[Number | None, share("Upper end of its 95 % interval.", THE_INTERVAL)]
     p90: Annotated[Number | None, share("90th percentile over jobs.", SLOWDOWN_AND_ITS_PARTS)]
     longest: Annotated[Number | None, share("The job with the largest slowdown.", SLOWDOWN_AND_ITS_PARTS)]
-    most: Annotated[Number, share("The bound of the medians of both parts.", THE_ANSWERS)]
+    most: Annotated[
+        Number,
+        share(
+            "The bound of the median slowdown and of both of its parts: mawl's own unless mawl.toml has"
+            " another.",
+            THE_ANSWERS,
+        ),
+    ]
     by_job: Annotated[
         dict[
             str,
@@ -280,7 +287,14 @@ class Unmeasured(msgspec.Struct, frozen=True, kw_only=True):
 class Validity(msgspec.Struct, kw_only=True):
     """Whether the run can be believed."""
 
-    status: Annotated[str, text("publishable, preliminary or invalid.", STATUS)]
+    status: Annotated[
+        str,
+        text(
+            "publishable: every check passed; preliminary: a check failed or could not be made, so the"
+            " figures are not fit to publish; invalid: the figures cannot be used.",
+            STATUS,
+        ),
+    ]
     findings: list[Finding]
     unmeasured: list[Unmeasured]
 

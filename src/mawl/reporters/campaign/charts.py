@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -20,46 +21,55 @@ from mawl.reporters.html.charts.frame import (
     ticks_of,
 )
 from mawl.reporters.html.colours import light
-from mawl.units import format_rate
+from mawl.units import counted_noun, format_rate
 
 TOOLS = "save"
 MARGIN = 0.5
-"""Beside the smallest and the largest number of an axis or an interval: they are whole."""
+"""Beside the smallest and the largest number of an axis: they are whole."""
+
+STEP = 0.06
+"""Runs with one number lie so far apart, side by side around it, in the order in which they were made."""
+
+VERDICTS = {"carried": ("good", "circle"), "too many": ("bad", "inverted_triangle")}
+"""Colour and shape of a run by its verdict."""
+
+GROWS = "Each node runs the whole workload, so the load grows with the nodes."
 
 
 def slowdown_chart(runs: Sequence[SessionRun], knee: Knee | None) -> Chart:
-    """Median slowdown of each run by its sessions, the bound, and the knee with its interval."""
+    """Median slowdown of each run by its sessions, the bound, and the largest number that fits."""
     sessions = [run.sessions for run in runs]
+    looks = [VERDICTS.get(run.verdict, VERDICTS["carried"]) for run in runs]
     source = ColumnDataSource(
         {
             "sessions": sessions,
+            "at": side_by_side(sessions),
             "slowdown": np.array([run.slowdown for run in runs], np.float64),
             "verdict": [run.verdict for run in runs],
-            "color": [light("bad" if run.verdict == "too many" else "good") for run in runs],
+            "color": [light(colour) for colour, _ in looks],
+            "shape": [shape for _, shape in looks],
         },
         name="slowdown",
     )
     plot = blank("slowdown", tools=TOOLS, x_range=_beside(sessions), y_range=from_zero())
     keys = [
-        Key("run that is carried", "good"),
-        Key("run with too many", "bad"),
+        Key("run that is carried", "good", "dot"),
+        Key("run with too many", "bad", "triangle"),
     ]
-    if knee is not None and knee.low is not None and knee.high is not None:
+    if knee is not None and knee.low is not None and knee.high is not None and knee.low < knee.high:
         plot.add_layout(
-            BoxAnnotation(
-                left=knee.low - MARGIN, right=knee.high + MARGIN, fill_color=light("quiet"), fill_alpha=0.2
-            )
+            BoxAnnotation(left=knee.low, right=knee.high, fill_color=light("quiet"), fill_alpha=0.2)
         )
-        keys.append(Key("95 % interval of the knee", "quiet", "pale"))
+        keys.append(Key(f"95 % interval, {knee.low} to {knee.high}", "quiet", "pale"))
     if knee is not None and knee.sessions is not None and not knee.beyond:
         plot.add_layout(
             Span(location=knee.sessions, dimension="height", line_color=light("ink"), line_dash="dashed")
         )
-        keys.append(Key("knee", "ink", "dashed"))
+        keys.append(Key(f"largest number that fits, {knee.sessions}", "ink", "dashed"))
     for bound in {run.most_slowdown for run in runs if run.most_slowdown is not None}:
         plot.line([min(sessions) - MARGIN, max(sessions) + MARGIN], [bound, bound], color=light("ink"))
-        keys.append(Key(f"bound of the slowdown, {bound:g}", "ink", "line"))
-    points = plot.scatter("sessions", "slowdown", size=10, color="color", source=source)
+        keys.append(Key(f"bound of the median slowdown, {bound:g}", "ink", "line"))
+    points = plot.scatter("at", "slowdown", marker="shape", size=10, color="color", source=source)
     plot.xaxis.axis_label, plot.yaxis.axis_label = "sessions", "median slowdown of the jobs"
     plot.xaxis.ticker = FixedTicker(ticks=sorted(set(sessions)))
     hover(
@@ -70,8 +80,9 @@ def slowdown_chart(runs: Sequence[SessionRun], knee: Knee | None) -> Chart:
     return Chart(
         "slowdown",
         "Slowdown by sessions",
-        "Of every run: real time of the median job over its real time alone on this system.",
-        "Points: the median slowdown of each run by its number of sessions, with the bound and the knee.",
+        "A mark for each run: real time of the median job over its real time alone on this system.",
+        "Marks: the median slowdown of each run by its number of sessions, the bound, and the largest number "
+        "that fits.",
         keys,
         plot,
     )
@@ -94,31 +105,47 @@ def scaling_chart(rows: Sequence[ScalingRow]) -> Chart:
     plot = blank("scaling", tools=TOOLS, x_range=_beside(nodes), y_range=from_zero())
     plot.line("nodes", "ideal", color=light("quiet"), line_dash="dashed", source=source)
     plot.line("nodes", "rate", color=light("ink"), line_width=2, source=source)
-    runs = [(row.nodes, rate) for row in rows for rate in row.run_bytes_per_second]
-    plot.scatter(
-        [nodes for nodes, _ in runs], [rate for _, rate in runs], size=8, alpha=0.7, color=light("accent")
-    )
     points = plot.scatter("nodes", "rate", marker="diamond", size=14, color=light("ink"), source=source)
+    made = [(row.nodes, rate) for row in rows for rate in row.run_bytes_per_second]
+    runs = ColumnDataSource(
+        {
+            "nodes": [nodes for nodes, _ in made],
+            "at": side_by_side([nodes for nodes, _ in made]),
+            "rate": np.array([rate for _, rate in made], np.float64),
+        },
+        name="scaling_runs",
+    )
+    plot.scatter("at", "rate", size=8, color=light("accent"), source=runs)
     plot.xaxis.axis_label, plot.yaxis.axis_label = "nodes", "throughput"
     plot.xaxis.ticker = FixedTicker(ticks=nodes)
     plot.yaxis.formatter = ticks_of("rate")
     hover(
         plot,
         points,
-        [("nodes", "@nodes"), ("", "@rate_said"), ("in proportion to the fewest nodes", "@ideal_said")],
+        [("nodes", "@nodes"), ("throughput", "@rate_said"), ("ideal", "@ideal_said")],
     )
     return Chart(
         "scaling",
         "Throughput by nodes",
-        "Application bytes per second of all nodes together; medians over runs.",
-        "Line: throughput of all nodes by their number, and throughput in proportion to the fewest nodes.",
+        f"Application bytes per second of all nodes together. {GROWS}",
+        "Line: throughput of all nodes by their number; dashed: ideal, as many times that of the fewest.",
         [
-            Key("run", "accent"),
-            Key("median of all nodes' throughput", "ink", "line"),
-            Key("in proportion to the fewest nodes", "quiet", "dashed"),
+            Key("throughput of a run", "accent", "dot"),
+            Key("median of the runs", "ink", "diamond"),
+            Key(f"ideal: in proportion to {counted_noun(rows[0].nodes, 'node')}", "quiet", "dashed"),
         ],
         plot,
     )
+
+
+def side_by_side(numbers: Sequence[int]) -> list[float]:
+    """Where to draw runs so that those with one number do not cover each other."""
+    whole, seen = Counter(numbers), Counter[int]()
+    places = []
+    for number in numbers:
+        places.append(number + STEP * (seen[number] - (whole[number] - 1) / 2))
+        seen[number] += 1
+    return places
 
 
 def _beside(numbers: Sequence[int]) -> Range1d:

@@ -8,8 +8,9 @@ from mawl.analysis.comparison.statistics import FEWEST_RUNS
 from mawl.model.campaign import Slot
 from mawl.reporters.campaign.finding import elapsed_of, finding
 from mawl.reporters.comparison import sentences
-from mawl.reporters.comparison.cells import value
+from mawl.reporters.comparison.cells import between, value
 from mawl.reporters.comparison.sentences import Line, counts
+from mawl.reporters.comparison.sentences import changed_on_purpose as recorded
 from mawl.reporters.comparison.tables import ComparisonTable
 from mawl.reporters.comparison.tables import tables as comparison_tables
 from mawl.reporters.figure import ABSENT, figure, format_count
@@ -43,13 +44,16 @@ def title(found: CampaignFound) -> str:
 
 def head(found: CampaignFound) -> list[Line]:
     """Short names and sentences: how far it is, what was found, what to know."""
-    lines: list[Line] = [("finding", finding(found).sentence), ("outcome", _outcome(found))]
+    said = finding(found)
+    lines: list[Line] = [("finding", said.sentence), ("outcome", _outcome(found))]
     if found.knee is not None and settled(found):
         lines += _knee(found.knee)
     if found.smt_sentence is not None:
         lines.append(("SMT", found.smt_sentence))
     if found.comparison is not None:
-        lines += [line for line in sentences.head(found.comparison) if line[0] != "finding"]
+        apart = {"finding", "next", "publish"}
+        lines += [line for line in sentences.head(found.comparison) if line[0] not in apart]
+        lines += changed_settings(found)
     if found.comparison_reason is not None:
         lines.append(("compared", found.comparison_reason))
     if found.kind == "repeat":
@@ -57,7 +61,20 @@ def head(found: CampaignFound) -> list[Line]:
     kept = [folder for slot in _made(found) for folder in slot.interrupted]
     if kept:
         lines.append(("made again", f"{counted_noun(len(kept), 'run')} cut short: {', '.join(kept)}"))
-    return [*lines, *(("remark", remark) for remark in found.remarks)]
+    lines += [("remark", remark) for remark in found.remarks]
+    return [*lines, *sentences.next_lines(said)]
+
+
+def changed_settings(found: CampaignFound) -> list[Line]:
+    """Settings that arms changed outside mawl, unless the runs recorded them themselves."""
+    own = recorded(found.comparison) if found.comparison is not None else []
+    if any(kind == "setting" for kind, _ in own):
+        return []
+    return [
+        ("setting", f'{one.name} of "{one.title or one.arm}": {one.original or ABSENT} -> {read}')
+        for one in found.settings
+        if one.before and (read := ", ".join(one.read))
+    ]
 
 
 def tables(found: CampaignFound) -> list[ComparisonTable]:
@@ -124,7 +141,7 @@ def spread(arm: ArmFound, *, alone: bool) -> ComparisonTable:
             value(one.lowest, one.unit),
             value(one.highest, one.unit),
             value(one.mean, one.unit),
-            f"{value(one.low, one.unit)} to {value(one.high, one.unit)}" if one.low is not None else ABSENT,
+            between(value(one.low, one.unit), value(one.high, one.unit)) if one.low is not None else ABSENT,
             figure(one.deviation_ratio, lambda ratio: f"{100 * ratio:.1f} %"),
         )
         for one in arm.figures

@@ -4,19 +4,44 @@ from __future__ import annotations
 
 from collections import Counter
 
+from markupsafe import Markup
+
+from mawl.analysis.campaign.knee import Knee
 from mawl.analysis.campaign.results import CampaignFound
-from mawl.reporters.campaign.charts import scaling_chart, slowdown_chart
-from mawl.reporters.campaign.content import QUESTIONS, head, run_tables, scaled, settled, spread, tried
-from mawl.reporters.campaign.finding import elapsed_of, finding
+from mawl.analysis.comparison.reasons import Reason
+from mawl.analysis.comparison.statistics import FEWEST_RUNS
+from mawl.reporters.campaign.charts import GROWS, scaling_chart, slowdown_chart
+from mawl.reporters.campaign.content import (
+    QUESTIONS,
+    changed_settings,
+    head,
+    run_tables,
+    scaled,
+    settled,
+    spread,
+    tried,
+)
+from mawl.reporters.campaign.finding import (
+    compared_nodes,
+    elapsed_of,
+    finding,
+    gains,
+    interval_of,
+    range_of,
+    too_many,
+)
 from mawl.reporters.comparison import html as comparison_html
 from mawl.reporters.comparison.dots import strip_chart
 from mawl.reporters.comparison.finding import capital
 from mawl.reporters.comparison.page import PagePart, found_page
+from mawl.reporters.comparison.reasons import listed as failed_checks
+from mawl.reporters.comparison.reasons import why
 from mawl.reporters.comparison.sentences import counts
 from mawl.reporters.html.charts.frame import Chart
+from mawl.reporters.html.figures import Term
 from mawl.reporters.html.sections.verdict import Card
 from mawl.reporters.html.templating import fill
-from mawl.units import counted_noun, format_ratio, format_seconds
+from mawl.units import counted_noun, format_percent, format_ratio, format_seconds
 
 
 def render(found: CampaignFound) -> str:
@@ -26,7 +51,11 @@ def render(found: CampaignFound) -> str:
     if comparison is not None:
         return found_page(
             finding(found),
-            [*comparison_html.facts(comparison), *facts],
+            [
+                *comparison_html.facts(comparison),
+                *(f"{kind} {change}" for kind, change in changed_settings(found)),
+                *facts,
+            ],
             comparison_html.cards(comparison),
             lead(found),
             comparison_html.parts(comparison, run_tables(found)),
@@ -56,25 +85,29 @@ def _cards(found: CampaignFound) -> list[Card]:
     cards = [_number(found)]
     if not arms:
         return cards
-    last = arms[-1]
+    last = max(arms, key=lambda arm: arm.size or 0)
     if found.kind == "find-sessions":
         if found.knee is not None and found.knee.reason and settled(found):
-            cards.append(Card("What speaks against more?", "", "", [capital(found.knee.reason) + "."]))
+            cards.append(_against_more(found, found.knee))
     else:
-        cards.append(comparison_html.carried(last.answers))
-        cards.append(Card("What limits it?", capital(counts(last.limits)), "", [_in_all(last.runs)]))
+        cards.append(comparison_html.carried(last.answers, reasons=last.reasons))
+        limit = why(last.reasons, "limit", last.runs) or f"in {counted_noun(last.runs, 'run')}"
+        cards.append(Card("What limits it?", capital(counts(last.limits)), "", [f"{capital(limit)}."]))
     made = sum(arm.completed for arm in arms)
     every = sum(arm.runs for arm in arms)
     statuses = Counter({word: 0 for arm in arms for word, _ in arm.validity})
     for arm in arms:
         statuses.update(dict(arm.validity))
+    said = [f"{capital(counts(statuses.most_common()))}."] if len(statuses) > 1 else []
+    said += [f"{made} of {every} runs completed."] if made < every else []
     cards.append(
         comparison_html.believed(
-            [word for arm in arms for word, _ in arm.validity],
-            f"{made} of {every}",
-            "runs completed",
-            [f"{capital(counts(statuses.most_common()))}." if len(statuses) > 1 else _in_all(every)],
-            "The runs",
+            statuses,
+            _reasons(found),
+            every,
+            (f"{made} of {every}", "runs completed"),
+            said,
+            "The checks and the runs",
         )
     )
     return cards
@@ -83,64 +116,89 @@ def _cards(found: CampaignFound) -> list[Card]:
 def _number(found: CampaignFound) -> Card:
     """The number that the campaign is for, with its interval."""
     if found.kind == "find-sessions":
-        knee = found.knee
-        known = knee is not None and knee.sessions is not None
-        said = f"{knee.beyond} {knee.sessions}".strip() if knee and known else "Not known"
-        if knee and knee.low is not None:
-            return Card(
-                "How many sessions fit?",
-                capital(said),
-                "good",
-                [],
-                f"{knee.low} to {knee.high}",
-                "95 % interval",
-            )
-        why = knee.interval_reason if knee else None
-        return Card("How many sessions fit?", capital(said), "warn", [f"No interval: {why}."] if why else [])
+        return _sessions(found.knee)
     if found.kind == "scaling":
-        rows = [row for row in found.scaling if row.speedup is not None]
-        if len(rows) < 2:
+        ends = compared_nodes(found)
+        if ends is None:
             return Card("What do more nodes give?", "Not known", "warn", [])
-        efficiency = rows[-1].efficiency_ratio
+        first, last = ends
         return Card(
             "What do more nodes give?",
-            f"{format_ratio(rows[-1].speedup or 0.0)} times",
-            "",
-            [f"Throughput of {rows[-1].nodes} nodes against {rows[0].nodes}; medians over runs."],
-            "" if efficiency is None else f"{100 * efficiency:.0f} %",
-            "efficiency: speedup over number of nodes",
+            f"{format_ratio(last.speedup or 0.0)} times" if gains(last) else "No gain",
+            "" if gains(last) else "bad",
+            [
+                f"{last.nodes} nodes have {format_ratio(last.speedup or 0.0)} times the throughput of "
+                f"{first.nodes}; medians over runs.",
+                GROWS,
+            ],
+            "" if last.efficiency_ratio is None else f"{100 * last.efficiency_ratio:.0f} %",
+            f"efficiency: speedup over {last.nodes / first.nodes:g} times the nodes",
         )
     elapsed = elapsed_of(found.arms[0]) if found.arms else None
     if elapsed is None:
         return Card("How far do runs scatter?", "Not known", "warn", [])
-    deviation = elapsed.deviation_ratio
-    between = f"{format_seconds(elapsed.lowest)} to {format_seconds(elapsed.highest)}"
+    median = elapsed.median
+    scatter = (elapsed.highest - elapsed.lowest) / median if median > 0 and elapsed.runs > 1 else None
     return Card(
         "How far do runs scatter?",
-        "One run shows none" if deviation is None else f"{100 * deviation:.1f} %",
-        "warn" if elapsed.low is None else "",
-        [f"Standard deviation of one run's elapsed time; from {between}."],
-        format_seconds(elapsed.median),
+        "One run shows none" if scatter is None else format_percent(scatter),
+        "warn" if elapsed.runs < FEWEST_RUNS else "",
+        [] if scatter is None else [f"{capital(range_of(elapsed))}, as a share of the median."],
+        format_seconds(median),
         "median elapsed time",
     )
 
 
+def _sessions(knee: Knee | None) -> Card:
+    question = "How many sessions fit?"
+    if knee is None or knee.sessions is None:
+        return Card(question, "Not known", "warn", [])
+    said = capital(f"{knee.beyond} {knee.sessions}".strip())
+    between = interval_of(knee)
+    if between:
+        return Card(question, said, "good", [f"{capital(between)}."])
+    none = [f"No interval: {knee.interval_reason}."] if knee.interval_reason else []
+    return Card(question, said, "warn", none)
+
+
+def _against_more(found: CampaignFound, knee: Knee) -> Card:
+    """What a run with more sessions showed: its slowdown beside the bound, or what else spoke against it."""
+    question, reason = "What speaks against more?", f"{capital(knee.reason)}."
+    above = too_many(found)
+    bound = next((run.most_slowdown for run in found.session_runs if run.most_slowdown is not None), None)
+    if above is None or above.median_slowdown is None or bound is None or above.median_slowdown <= bound:
+        answer = "Not tried" if above is None else "Refused" if above.refused else "Failed jobs"
+        return Card(question, answer, "", [reason])
+    return Card(
+        question,
+        f"Slowdown {format_ratio(above.median_slowdown)}",
+        "",
+        [f"With {above.sessions} sessions the median job took so many times as long as alone."],
+        format_ratio(bound),
+        Term("is the bound of the median slowdown", "capacity.slowdown.most"),
+    )
+
+
 def _parts(found: CampaignFound) -> list[PagePart]:
-    listed = fill("facts.html", facts=[line for line in head(found) if line[0] != "finding"])
+    apart = {"finding", "next", "publish"}
+    listed = [fill("facts.html", facts=[line for line in head(found) if line[0] not in apart])]
+    failed = failed_checks(_reasons(found), sum(arm.runs for arm in found.arms))
+    if failed:
+        listed += [Markup("<h3>{}</h3>").format(comparison_html.FAILED), fill("bullets.html", texts=failed)]
     alone = len(found.arms) == 1
     numbers = [table for table in (tried(found), scaled(found)) if table.rows]
     spreads = [spread(arm, alone=alone) for arm in found.arms if arm.figures]
     return [
         PagePart("numbers", "Number by number", "Numbers", tables=numbers),
         PagePart(
-            "trust", "Trust: the runs, and what was said of them", "Trust", [listed], tables=run_tables(found)
+            "trust", "Trust: the runs, and what was said of them", "Trust", listed, tables=run_tables(found)
         ),
         PagePart("figures", "All figures over the runs", "Figures", tables=spreads),
     ]
 
 
-def _in_all(runs: int) -> str:
-    return f"In {counted_noun(runs, 'run')}; mawl report RUN says why."
+def _reasons(found: CampaignFound) -> list[Reason]:
+    return [one for arm in found.arms for one in arm.reasons]
 
 
 def _made(found: CampaignFound) -> str:

@@ -31,8 +31,15 @@ def changed(ratio: float | None) -> str:
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """``-2.1 % to +7.4 %``."""
-    return ABSENT if low is None or high is None else f"{format_change(low)} to {format_change(high)}"
+    """``-2.1 % to +7.4 %``; one of the ends where they print alike."""
+    if low is None or high is None:
+        return ABSENT
+    return between(format_change(low), format_change(high))
+
+
+def between(low: str, high: str) -> str:
+    """Both ends of an interval as they are printed; one where they are alike."""
+    return low if low == high else f"{low} to {high}"
 
 
 def span(some: PaperRange | None, unit: Unit) -> str:

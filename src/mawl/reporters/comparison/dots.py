@@ -55,7 +55,7 @@ def runs_chart(comparison: Comparison) -> Chart | None:
     reach = [-margin, margin] if margin is not None else []
     plot = _rows("runs", rows, [0.0, *source.data["change"], *ends, *reach], ROW_PIXELS)
     keys = [
-        Key(f"{side}: {one_line(facts.label)}", side, "area")
+        Key(f"{side}: {one_line(facts.label)}", side, "dot")
         for side, facts in (("reference", comparison.reference), ("candidate", comparison.candidate))
     ]
     if margin is not None:
@@ -63,18 +63,19 @@ def runs_chart(comparison: Comparison) -> Chart | None:
         keys.append(Key(f"no change larger than {margin_of(some)}", "quiet", "pale"))
     plot.add_layout(Span(location=0, dimension="height", line_color=light("ink"), line_dash="dashed"))
     keys.append(Key("mean of the reference", "ink", "dashed"))
-    if ends:
+    if ends and ends[0] < ends[1]:
         _whiskers(plot, "interval", [0.0], [ends[0]], [ends[1]])
+        keys.append(Key(f"{change_of(some)} ({span_of(some)})", "ink", "line"))
     if len(sides[1]) > 1:
         mark = plot.scatter([some.change_ratio], [0.0], marker="diamond", size=15, color=light("ink"))
         mark.level = "overlay"
-    keys.append(Key(f"{change_of(some)} ({span_of(some)})", "ink", "line"))
+        keys.append(Key("mean of the candidate", "ink", "diamond"))
     points = plot.scatter("change", "row", size=11, alpha=0.8, color="color", source=source)
     plot.xaxis.axis_label = "real time per job against the reference"
     hover(plot, points, [("run", "@run"), ("real time per job", "@said"), ("against the reference", "@part")])
     return Chart(
         "runs",
-        "Every run, and the interval of the change",
+        "Every run, and the interval of the change" if ends and ends[0] < ends[1] else "Every run",
         "A dot for each run: geometric mean of real time over its jobs. Further left is less time.",
         "Dots: real time per job of each run of both sides, with the interval of the change.",
         keys,
@@ -95,18 +96,9 @@ def strip_chart(figures: Sequence[FigureSpread]) -> Chart | None:
         dots["said"] = [value(amount, one.unit) for amount in one.values]
         columns = {column: [*columns.get(column, []), *cells] for column, cells in dots.items()}
     source = ColumnDataSource(columns, name="strip")
-    ends = [
-        (rows[STRIP[one.name]], one.low / one.median - 1.0, one.high / one.median - 1.0)
-        for one in known
-        if one.low is not None and one.high is not None
-    ]
-    reach = [end for _, low, high in ends for end in (low, high)]
-    plot = _rows("strip", rows, [0.0, *source.data["change"], *reach], STRIP_PIXELS)
+    plot = _rows("strip", rows, [0.0, *source.data["change"]], STRIP_PIXELS)
     plot.add_layout(Span(location=0, dimension="height", line_color=light("quiet"), line_dash="dashed"))
-    keys = [Key("run", "ink"), Key("median of the runs", "quiet", "dashed")]
-    if ends:
-        _whiskers(plot, "interval", *(list(column) for column in zip(*ends, strict=True)))
-        keys.append(Key("95 % interval of the mean", "ink", "line"))
+    keys = [Key("run", "ink", "dot"), Key("median of the runs", "quiet", "dashed")]
     points = plot.scatter("change", "row", size=9, alpha=0.7, color="color", source=source)
     plot.xaxis.axis_label = "against the median of the runs"
     hover(

@@ -8,13 +8,15 @@ from collections.abc import Iterable, Sequence
 from markupsafe import Markup
 
 from mawl.analysis.comparison.compare import ComparedPair, Comparison, Matrix, SideFacts, why_uncounted
+from mawl.analysis.comparison.reasons import Reason
 from mawl.reporters.comparison.charts import effect_charts, matrix_charts, pair_charts
 from mawl.reporters.comparison.dots import runs_chart
 from mawl.reporters.comparison.finding import Headline, Sign, capital, finding, span_of, verdict
 from mawl.reporters.comparison.over_time import charts_over_time, lines_over_time
 from mawl.reporters.comparison.page import TONES, PagePart, found_page
 from mawl.reporters.comparison.papers import paper_tables
-from mawl.reporters.comparison.sentences import against, counts, head, unlike
+from mawl.reporters.comparison.reasons import checks, listed, sentence_of, why
+from mawl.reporters.comparison.sentences import against, changed_on_purpose, counts, head, unlike
 from mawl.reporters.comparison.tables import (
     ComparisonTable,
     figures,
@@ -26,8 +28,8 @@ from mawl.reporters.comparison.tables import (
     shape,
 )
 from mawl.reporters.html.charts.frame import Chart
-from mawl.reporters.html.figures import paragraph
-from mawl.reporters.html.sections.verdict import CARRIED, STATUSES, Card
+from mawl.reporters.html.figures import Term, paragraph
+from mawl.reporters.html.sections.verdict import CARRIED, STATUS, STATUSES, Card
 from mawl.reporters.html.templating import fill
 from mawl.units import counted_noun, format_change
 
@@ -36,6 +38,7 @@ WHICH_RUNS = (
     "Dashed upright lines: where the active phase of those two ended."
 )
 MOST_CARDS = 6
+FAILED = "Checks that failed"
 
 Counts = Sequence[tuple[str, int]]
 """What runs were judged, with how many had each."""
@@ -54,10 +57,11 @@ def lead(comparison: Comparison) -> Chart | None:
 
 
 def facts(comparison: Comparison) -> list[str]:
-    """What stands in one line under the title: both sides, and what they ran on."""
+    """What stands in one line under the title: both sides, what was changed, and what they ran on."""
     sides = {"reference": comparison.reference, "candidate": comparison.candidate}
-    named = [f"{name} {side.label} ({_runs(side)})" for name, side in sides.items()]
-    return [*named, *dict.fromkeys(side.title for side in sides.values())]
+    named = [f'{name} "{side.label}" ({_runs(side)})' for name, side in sides.items()]
+    changed = [f"{kind} {change}" for kind, change in changed_on_purpose(comparison)]
+    return [*named, *changed, *dict.fromkeys(side.title for side in sides.values())]
 
 
 def cards(comparison: Comparison) -> list[Card]:
@@ -66,39 +70,69 @@ def cards(comparison: Comparison) -> list[Card]:
     found = [_better(comparison, texts.get("programs", ""))]
     if comparison.basis != "runs":
         return found
-    said: list[str | Markup] = [f"limit: {texts['limit']}"]
+    sides = (comparison.reference, comparison.candidate)
+    reasons = [one for side in sides for one in side.reasons]
+    runs = sum(len(side.run_ids) for side in sides)
+    limits = why(reasons, "limit", runs)
+    said: list[str | Markup] = [f"limit: {texts['limit']}" + (f" ({limits})" if limits else "")]
     said += [f"links: {texts['links']}"] if "links" in texts else []
-    place = capital(comparison.named.place) if comparison.named else "No single place"
+    place = "No single part" if comparison.places else "Not known"
+    place = capital(comparison.named.place) if comparison.named else place
     differs = Card("What differs?", place, "", [texts.get("differs", ""), *said], more=("effects", "Where"))
     if "differs" not in texts:
-        differs = Card("What limits the runs?", capital(texts["limit"]), "", said[1:])
+        lines = [f"{capital(limits)}."] if limits else []
+        differs = Card("What limits the runs?", capital(texts["limit"]), "", [*lines, *said[1:]])
     return [
         *found,
-        carried(comparison.reference.answers, comparison.candidate.answers),
+        carried(comparison.reference.answers, comparison.candidate.answers, reasons=reasons),
         differs,
         _believed(comparison),
     ]
 
 
-def carried(*sides: Counts) -> Card:
-    """Whether the load is carried, of one side or of two; the last one gives the tone."""
+def carried(*sides: Counts, reasons: Sequence[Reason]) -> Card:
+    """Whether the load is carried, of one side or two; the last gives the tone, ``reasons`` say why."""
     words = [[CARRIED[word][0] for word, _ in side] for side in sides]
     said = dict.fromkeys(" or ".join(word) or "Not known" for word in words)
     standing = CARRIED[sides[-1][0][0]][1] if len(sides[-1]) == 1 else "warn"
     alike = all(len(side) == 1 for side in sides)
     runs = sum(number for side in sides for _, number in side)
-    lines = [f"In {counted_noun(runs, 'run')}; mawl report RUN says why."]
+    reason = why(reasons, "answer", runs)
+    lines = [f"{capital(reason)}." if reason else f"In {counted_noun(runs, 'run')}."]
     if not alike:
-        lines = [f"{capital(' -> '.join(map(counts, sides)))}."]
+        lines = [f"{capital(' -> '.join(map(counts, sides)))}.", *(lines if reason else [])]
     return Card("Is the load carried?", " -> ".join(said), standing, lines)
 
 
-def believed(statuses: Iterable[str], figure: str, measures: str, lines: Sequence[str], more: str) -> Card:
-    """Whether the runs can be trusted: the worst status of any run answers."""
+def believed(
+    statuses: Iterable[str],
+    reasons: Iterable[Reason],
+    runs: int,
+    passed: tuple[str, str],
+    lines: Sequence[str],
+    more: str,
+) -> Card:
+    """Whether ``runs`` runs can be trusted: the worst status of any answers, and the check that fails most.
+
+    ``passed`` are figure and words where no check failed.
+    """
     known = set(statuses)
     worst = next((word for word in ("invalid", "preliminary", "publishable") if word in known), "preliminary")
     answer, standing = STATUSES[worst]
-    return Card("Can it be believed?", answer, standing, list(lines), figure, measures, more=("trust", more))
+    figure, measures = passed
+    failed = checks(one for one in reasons if worst == one.severity)
+    if failed:
+        figure, measures = f"{failed[0].runs} of {runs}", f"runs failed the check {failed[0].rule}"
+        lines = [f"{capital(sentence_of(failed[0]))}.", *lines]
+    return Card(
+        "Can it be believed?",
+        Term(answer, STATUS),
+        standing,
+        list(lines),
+        figure,
+        measures,
+        more=("trust", more),
+    )
 
 
 def parts(comparison: Comparison, runs: Sequence[ComparisonTable] = ()) -> list[PagePart]:
@@ -118,8 +152,8 @@ def parts(comparison: Comparison, runs: Sequence[ComparisonTable] = ()) -> list[
         PagePart("settings", "Settings that changed", "Settings", tables=_filled(settings(comparison))),
         PagePart(
             "summary",
-            "The tables and bars of the papers",
-            "Papers",
+            "Tables and bars as in the papers",
+            "Tables as in the papers",
             charts=[one for one in pair_charts(comparison) if first is None or one.name != first.name],
             aside=paper_tables(comparison),
         ),
@@ -170,22 +204,30 @@ def _believed(comparison: Comparison) -> Card:
     doubts = [f"{capital(one.sentence)}." for one in comparison.obstacles]
     card = believed(
         [word for side in sides for word, _ in side.validity],
-        " against ".join(str(len(side.run_ids)) for side in sides),
-        "runs",
+        [one for side in sides for one in side.reasons],
+        sum(len(side.run_ids) for side in sides),
+        (" against ".join(str(len(side.run_ids)) for side in sides), "runs"),
         doubts[:1],
-        f"{len(doubts)} to read" if doubts else "The runs",
+        f"{len(doubts)} to read" if doubts else "The checks and the runs",
     )
     few = some is not None and some.more_runs_needed > 0
     return card._replace(answer="Too few runs", standing="warn") if few else card
 
 
 def _doubts(comparison: Comparison) -> list[Markup]:
-    """Who the sides are, what stands in the way of a comparison, and the facts that differ."""
+    """Who the sides are, what stands in the way of a comparison, failed checks, and the facts that differ."""
     shown = ("reference", "candidate", "basis")
     lines = dict(head(comparison))
     found = [fill("facts.html", facts=[(name, lines[name]) for name in shown])]
     doubts = [f"{one.severity}: {one.sentence}" for one in comparison.obstacles]
-    for title, texts in (("Before you believe it", doubts), ("Other facts that differ", unlike(comparison))):
+    sides = (comparison.reference, comparison.candidate)
+    failed = listed([one for side in sides for one in side.reasons], sum(len(side.run_ids) for side in sides))
+    parts = {
+        "Before you believe it": doubts,
+        FAILED: failed,
+        "Other facts that differ": unlike(comparison),
+    }
+    for title, texts in parts.items():
         if texts:
             found += [Markup("<h3>{}</h3>").format(title), fill("bullets.html", texts=texts)]
     return found

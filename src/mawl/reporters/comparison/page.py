@@ -70,7 +70,8 @@ def found_page(
     shown = [one for one in parts if not one.empty]
     charts = [*([lead] if lead else []), *(chart for one in shown for chart in one.charts)]
     drawn = embedded({chart.name: chart.figure for chart in charts if chart.figure is not None})
-    body = [cards_and_step(cards, found.next_step), *([chart_of(lead, drawn.places)] if lead else [])]
+    body = [cards_and_step(cards, found.next_step, terms, found.to_publish)]
+    body += [chart_of(lead, drawn.places)] if lead else []
     body += [_part(one, terms, drawn) for one in shown]
     contents = [(one.anchor, one.short) for one in shown]
     if terms.glossary():

@@ -5,32 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mawl.analysis.comparison.compare import ComparedPair, Comparison, SideFacts
-from mawl.analysis.comparison.configuration import ARM_SETTING
+from mawl.analysis.comparison.configuration import ARM_SETTING, OPTION
+from mawl.analysis.comparison.places import LEAST_SHARE_RATIO
 from mawl.analysis.comparison.programs import ComparedPrograms, Statement
 from mawl.analysis.comparison.statistics import FEWEST_RUNS
 from mawl.reporters.comparison.cells import verdict_words
-from mawl.reporters.comparison.finding import SUM, finding, margin_of, runs_of, verdict
-from mawl.units import counted_noun, format_change
+from mawl.reporters.comparison.finding import SUM, Headline, finding, margin_of, runs_of, verdict
+from mawl.units import counted_noun, format_change, format_percent
 
 Line = tuple[str, str]
 """A short name and a sentence."""
 
 MOST_DIFFERENCES = 12
+MOST_CHANGED = 4
+"""Settings and options in the head; the list of other facts has all of them."""
 
 
 def head(comparison: Comparison) -> list[Line]:
-    """The lines at the top: the finding, what it rests on, who, what differs, and what is doubtful."""
+    """The lines at the top: the finding, what it rests on, who, what differs, what is doubtful, what next."""
+    found = finding(comparison)
     lines = [
-        ("finding", finding(comparison).sentence),
+        ("finding", found.sentence),
         ("basis", _basis(comparison)),
         ("reference", _side(comparison.reference)),
         ("candidate", _side(comparison.candidate)),
     ]
-    lines += [
-        ("setting", f"{fact.name.removeprefix(ARM_SETTING).strip()}: {fact.reference} -> {fact.candidate}")
-        for fact in comparison.differences
-        if fact.name.startswith(ARM_SETTING)
-    ]
+    lines += changed_on_purpose(comparison)
     if comparison.programs is not None and comparison.programs.changes:
         lines.append(("programs", programs(comparison.programs)))
     if comparison.basis == "runs":
@@ -41,7 +41,25 @@ def head(comparison: Comparison) -> list[Line]:
     if comparison.links is not None:
         lines.append(("links", comparison.links.sentence))
     lines += [(obstacle.severity, obstacle.sentence) for obstacle in comparison.obstacles]
-    return lines
+    return [*lines, *next_lines(found)]
+
+
+def next_lines(found: Headline) -> list[Line]:
+    """What to do next, and before the runs are published, as far as there is something."""
+    said = {"next": found.next_step, "publish": found.to_publish}
+    return [(name, sentence) for name, sentence in said.items() if sentence is not None]
+
+
+def changed_on_purpose(comparison: Comparison) -> list[Line]:
+    """Settings of the arms and options of the runs that differ: ``setting``, ``readahead: 128 -> 4096``."""
+    kinds = {"setting": ARM_SETTING, "option": f"{OPTION} "}
+    found = [
+        (kind, f"{fact.name.removeprefix(begin).strip()}: {fact.reference} -> {fact.candidate}")
+        for kind, begin in kinds.items()
+        for fact in comparison.differences
+        if fact.name.startswith(begin)
+    ]
+    return found[:MOST_CHANGED]
 
 
 def unlike(comparison: Comparison) -> list[str]:
@@ -118,8 +136,14 @@ def _named(comparison: Comparison) -> str:
     if comparison.named is not None:
         return comparison.named.sentence
     if not comparison.places:
-        return "not known: waits were not measured in every run"
-    return "no place of the jobs' time by more than chance"
+        return "not known: waits were not recorded in every run"
+    before = sum(place.reference_seconds for place in comparison.places)
+    change = sum(place.change_seconds for place in comparison.places)
+    together = f"; together they changed by {format_change(change / before)}" if before > 0 else ""
+    return (
+        "no single part of the jobs' time (on a CPU, waiting for one, blocked in a role or elsewhere) "
+        f"changed by more than chance and by {format_percent(LEAST_SHARE_RATIO)} of all{together}"
+    )
 
 
 def _side(side: SideFacts) -> str:

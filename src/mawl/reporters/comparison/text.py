@@ -57,7 +57,8 @@ def _whole(comparison: Comparison, width: int) -> list[list[str]]:
 def _screen(comparison: Comparison, width: int) -> list[list[str]]:
     """The main things, and as many programs as they leave room for; a last line says what lacks."""
     by_name = {table.name: table for table in tables(comparison)}
-    before, after, more = [lines(head(comparison), width)], [], []
+    said = [line for line in head(comparison) if line[0] != "publish"]
+    before, after, more = [lines(said, width)], [], []
     if (figures := by_name.get("figures")) is not None:
         named = zip(figures.rows, figures.row_figures, strict=True)
         shown = [row for row, name in named if name in SCREEN_FIGURES]

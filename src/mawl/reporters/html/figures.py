@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from markupsafe import Markup, escape
@@ -33,6 +33,13 @@ Named = TypeVar("Named")
 def registry() -> dict[str, Metric]:
     """Every metric by its name."""
     return {metric.name: metric for metric in (*METRICS, *NIGHT_METRICS)}
+
+
+class Term(NamedTuple):
+    """Words that lead to the definition of a metric of the registry, on a page that has its glossary."""
+
+    label: str
+    name: str
 
 
 class Terms:

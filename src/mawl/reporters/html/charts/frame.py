@@ -42,7 +42,9 @@ TIME_RANGE = "time"
 Form = Literal["rate", "memory", "share", "count", "latency", "plain"]
 """How figures are written at an axis and at the crosshair (``forms`` of ``charts.js``)."""
 
-Swatch = Literal["area", "hatched", "pale", "thin", "line", "dashed", "dotted", "mark"]
+Swatch = Literal[
+    "area", "hatched", "pale", "thin", "line", "dashed", "dotted", "mark", "dot", "diamond", "triangle"
+]
 
 
 class Key(NamedTuple):

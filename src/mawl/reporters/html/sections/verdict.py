@@ -14,7 +14,7 @@ from mawl.advice.validity.status import RULES
 from mawl.model.summary.judgement import Finding
 from mawl.model.summary.summary import Judged
 from mawl.reporters.figure import format_count
-from mawl.reporters.html.figures import ShownFigures
+from mawl.reporters.html.figures import ShownFigures, Term, Terms
 from mawl.reporters.html.templating import fill
 from mawl.reporters.judgement import met_words, place_of
 from mawl.reporters.run_tables.nodes import node_balance
@@ -33,6 +33,9 @@ STATUSES = {
     "preliminary": ("Preliminary", "warn"),
     "invalid": ("No", "bad"),
 }
+STATUS = "validity.status"
+"""The figure whose definition explains a status."""
+
 CARRIED = {"carried": ("Yes", "good"), "not carried": ("No", "bad"), "not known": ("Not known", "warn")}
 COMMAND = ": mawl "
 NO_JOB_MAY_FAIL = ". A load is carried only if every job finishes with a right answer"
@@ -48,11 +51,11 @@ class Card(NamedTuple):
     """
 
     question: str
-    answer: str
+    answer: str | Markup | Term
     standing: str
     lines: Sequence[str | Markup]
     figure: Markup | str = ""
-    measures: Markup | str = ""
+    measures: Markup | str | Term = ""
     more: tuple[str, str] | None = None
 
 
@@ -71,13 +74,33 @@ def verdict(figures: ShownFigures, first: Card | None = None) -> Markup:
             )
         ]
     cards = [*([first] if first else []), *answers, _validity(figures)]
-    return cards_and_step(cards, _next(figures.summary)) + _nodes(figures)
+    return cards_and_step(cards, _next(figures.summary), figures) + _nodes(figures)
 
 
-def cards_and_step(cards: Sequence[Card], next_step: str | None) -> Markup:
-    """Cards, and below them the next step; a command at its end (``: mawl ...``) is shown as one."""
+def cards_and_step(
+    cards: Sequence[Card], next_step: str | None, terms: Terms, to_publish: str | None = None
+) -> Markup:
+    """Cards, below them the next step, and what to fix before publishing.
+
+    A command at the end of the step (``: mawl ...``) is shown as one; ``terms`` takes the words that lead to
+    definitions.
+    """
     step, colon, command = (next_step or "").partition(COMMAND)
-    return fill("verdict.html", cards=cards, step=step, command=f"mawl {command}" if colon else "")
+    return fill(
+        "verdict.html",
+        cards=[_defined(card, terms) for card in cards],
+        step=step,
+        command=f"mawl {command}" if colon else "",
+        to_publish=to_publish,
+    )
+
+
+def _defined(card: Card, terms: Terms) -> Card:
+    """The card with its terms as links."""
+    answer, measures = (
+        terms.term(*words) if isinstance(words, Term) else words for words in (card.answer, card.measures)
+    )
+    return card._replace(answer=answer, measures=measures)
 
 
 def _next(summary: Judged) -> str | None:
@@ -203,7 +226,7 @@ def _validity(figures: ShownFigures) -> Card:
     figure, measures = _checks(summary)
     return Card(
         "Can this run be trusted?",
-        answer,
+        Term(answer, STATUS),
         standing,
         [_sentence(first or met_words(validity))],
         figure,

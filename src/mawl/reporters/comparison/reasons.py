@@ -1,0 +1,55 @@
+"""Why runs were judged as they were, in words: the commonest reason with its count, and what to fix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mawl.analysis.comparison.reasons import About, Reason, merged
+from mawl.units import counted_noun
+
+
+def why(reasons: Iterable[Reason], about: About, runs: int) -> str | None:
+    """``10 of 10 runs: no program was run alone``, the commonest of ``runs`` runs; None without a reason."""
+    found = _of(reasons, about)
+    return with_count(found[0], runs) if found else None
+
+
+def checks(reasons: Iterable[Reason]) -> list[Reason]:
+    """The checks that runs do not pass, the gravest and commonest first."""
+    return _of(reasons, "validity")
+
+
+def with_count(reason: Reason, runs: int) -> str:
+    """``10 of 10 runs: REASON``; where its figures differ from run to run, a run that has these."""
+    count = f"{reason.runs} of {counted_noun(runs, 'run')}"
+    return f"{count}: {sentence_of(reason)}"
+
+
+def to_publish(statuses: Iterable[str], reasons: Iterable[Reason], runs: int) -> str | None:
+    """The check to fix first before runs are published, with its fix; None where all are publishable."""
+    if not set(statuses) - {"publishable"}:
+        return None
+    failed = checks(reasons)
+    if not failed:
+        return "not every run is publishable by its own report"
+    first, *more = failed
+    others = f" ({counted_noun(len(more), 'other check')} failed)" if more else ""
+    fix = f"; fix: {first.cure}" if first.cure else ""
+    return f"check {first.rule} failed in {first.runs} of {counted_noun(runs, 'run')}{others}{fix}"
+
+
+def listed(reasons: Iterable[Reason], runs: int) -> list[str]:
+    """Every check that failed, with its count and fix."""
+    return [
+        f"{one.rule}, {with_count(one, runs)}" + (f"; fix: {one.cure}" if one.cure else "")
+        for one in checks(reasons)
+    ]
+
+
+def sentence_of(reason: Reason) -> str:
+    """The reason; where its figures differ from run to run, with the run that has these."""
+    return reason.sentence if reason.alike else f"{reason.sentence} (in {reason.run})"
+
+
+def _of(reasons: Iterable[Reason], about: About) -> list[Reason]:
+    return [one for one in merged(reasons) if one.about == about]
