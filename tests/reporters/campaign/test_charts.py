@@ -131,6 +131,7 @@ def test_no_interval_is_printed_without_width() -> None:
     )
     assert "(5 against 5 runs, those of each side alike)" in finding(comparison()).sentence
     assert "(all 5 runs alike)" in finding(repeats()).sentence
+    assert ">All 5 runs alike.<" in html.render(repeats())
 
 
 def test_the_setting_that_an_arm_changed_is_in_sight() -> None:

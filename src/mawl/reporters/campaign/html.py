@@ -139,11 +139,12 @@ def _number(found: CampaignFound) -> Card:
         return Card("How far do runs scatter?", "Not known", "warn", [])
     median = elapsed.median
     scatter = (elapsed.highest - elapsed.lowest) / median if median > 0 and elapsed.runs > 1 else None
+    share = ", as a share of the median" if scatter else ""
     return Card(
         "How far do runs scatter?",
         "One run shows none" if scatter is None else format_percent(scatter),
         "warn" if elapsed.runs < FEWEST_RUNS else "",
-        [] if scatter is None else [f"{capital(range_of(elapsed))}, as a share of the median."],
+        [] if scatter is None else [f"{capital(range_of(elapsed))}{share}."],
         format_seconds(median),
         "median elapsed time",
     )
