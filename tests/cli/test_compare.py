@@ -6,6 +6,7 @@ import argparse
 import json
 import shutil
 from collections.abc import Sequence
+from html import unescape
 from pathlib import Path
 
 import msgspec
@@ -101,7 +102,9 @@ def test_into_a_file(runs: Path, tmp_path: Path, form: str, capsys: pytest.Captu
     words = (str(runs / "before"), str(runs / "after"), "--format", form, "--output", str(target))
     assert said(capsys, *words) == ""
     assert "stale" not in target.read_text()
-    assert 'Worse: "after" against "before", real time per job +20 %' in target.read_text().replace("\\", "")
+    assert 'Worse: "after" against "before", real time per job +20 %' in unescape(target.read_text()).replace(
+        "\\", ""
+    )
 
 
 def test_a_bad_side_leaves_no_file(runs: Path, tmp_path: Path) -> None:
