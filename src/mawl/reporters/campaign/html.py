@@ -38,7 +38,7 @@ from mawl.reporters.comparison.reasons import listed as failed_checks
 from mawl.reporters.comparison.reasons import why
 from mawl.reporters.comparison.sentences import counts
 from mawl.reporters.html.charts.frame import Chart
-from mawl.reporters.html.figures import Term
+from mawl.reporters.html.figures import DefinedWords
 from mawl.reporters.html.sections.verdict import Card
 from mawl.reporters.html.templating import fill
 from mawl.units import counted_noun, format_percent, format_ratio, format_seconds
@@ -176,7 +176,7 @@ def _against_more(found: CampaignFound, knee: Knee) -> Card:
         "",
         [f"With {above.sessions} sessions the median job took so many times as long as alone."],
         format_ratio(bound),
-        Term("is the bound of the median slowdown", "capacity.slowdown.most"),
+        DefinedWords("is the bound of the median slowdown", "capacity.slowdown.most"),
     )
 
 

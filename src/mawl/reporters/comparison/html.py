@@ -28,7 +28,7 @@ from mawl.reporters.comparison.tables import (
     shape,
 )
 from mawl.reporters.html.charts.frame import Chart
-from mawl.reporters.html.figures import Term, paragraph
+from mawl.reporters.html.figures import DefinedWords, paragraph
 from mawl.reporters.html.sections.verdict import CARRIED, STATUS, STATUSES, Card
 from mawl.reporters.html.templating import fill
 from mawl.units import counted_noun, format_change
@@ -126,7 +126,7 @@ def believed(
         lines = [f"{capital(sentence_of(failed[0]))}.", *lines]
     return Card(
         "Can it be believed?",
-        Term(answer, STATUS),
+        DefinedWords(answer, STATUS),
         standing,
         list(lines),
         figure,

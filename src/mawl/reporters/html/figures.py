@@ -35,7 +35,7 @@ def registry() -> dict[str, Metric]:
     return {metric.name: metric for metric in (*METRICS, *NIGHT_METRICS)}
 
 
-class Term(NamedTuple):
+class DefinedWords(NamedTuple):
     """Words that lead to the definition of a metric of the registry, on a page that has its glossary."""
 
     label: str

@@ -14,7 +14,7 @@ from mawl.advice.validity.status import RULES
 from mawl.model.summary.judgement import Finding
 from mawl.model.summary.summary import Judged
 from mawl.reporters.figure import format_count
-from mawl.reporters.html.figures import ShownFigures, Term, Terms
+from mawl.reporters.html.figures import DefinedWords, ShownFigures, Terms
 from mawl.reporters.html.templating import fill
 from mawl.reporters.judgement import met_words, place_of
 from mawl.reporters.run_tables.nodes import node_balance
@@ -51,11 +51,11 @@ class Card(NamedTuple):
     """
 
     question: str
-    answer: str | Markup | Term
+    answer: str | Markup | DefinedWords
     standing: str
     lines: Sequence[str | Markup]
     figure: Markup | str = ""
-    measures: Markup | str | Term = ""
+    measures: Markup | str | DefinedWords = ""
     more: tuple[str, str] | None = None
 
 
@@ -98,7 +98,8 @@ def cards_and_step(
 def _defined(card: Card, terms: Terms) -> Card:
     """The card with its terms as links."""
     answer, measures = (
-        terms.term(*words) if isinstance(words, Term) else words for words in (card.answer, card.measures)
+        terms.term(*words) if isinstance(words, DefinedWords) else words
+        for words in (card.answer, card.measures)
     )
     return card._replace(answer=answer, measures=measures)
 
@@ -226,7 +227,7 @@ def _validity(figures: ShownFigures) -> Card:
     figure, measures = _checks(summary)
     return Card(
         "Can this run be trusted?",
-        Term(answer, STATUS),
+        DefinedWords(answer, STATUS),
         standing,
         [_sentence(first or met_words(validity))],
         figure,
