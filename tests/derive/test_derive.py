@@ -275,7 +275,13 @@ def on_platforms(folder: Path, *platforms: str | None) -> Run:
 
 @pytest.mark.parametrize(
     ("platforms", "unknown", "assumed"),
-    [((LINUX,), 0, 0), ((AIX,), 3, 0), ((None,), 0, 3), ((LINUX, AIX), 6, 0)],
+    [
+        ((LINUX,), 0, 0),
+        ((AIX,), 3, 0),
+        ((None,), 0, 3),
+        ((LINUX, AIX), 6, 0),
+        ((*(LINUX.replace("957", str(number)) for number in range(101, 106)), "SunOS 5.11"), 18, 0),
+    ],
 )
 def test_block_operations_count_only_where_their_size_is_known(
     tmp_path: Path, platforms: tuple[str | None, ...], unknown: int, assumed: int

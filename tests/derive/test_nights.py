@@ -64,6 +64,9 @@ def test_what_no_log_has_is_not_known() -> None:
     on_aix = [msgspec.structs.replace(jobs[0], usage=counted), *jobs[1:]]
     unsized, _ = thinned(on_aix, WINDOW, 3, {jobs[0].node})
     assert [one.load.block_bytes for one in unsized.chosen] == [None, None, None]
+    read = msgspec.structs.replace(on_aix[0], usage=usage)
+    unsized, _ = thinned([read, *jobs[1:]], WINDOW, 3, {jobs[0].node})
+    assert [one.load.block_bytes for one in unsized.chosen] == [None, None, None]
     assert found.errors["block_bytes"] is None
 
 

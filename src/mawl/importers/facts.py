@@ -182,7 +182,9 @@ def _nodes(collected: Collected, jobs: Sequence[JobRecord]) -> list[NodeFacts]:
     nodes = dict(collected.nodes)
     for name in {*(job.node for job in jobs), *collected.host} - set(nodes):
         kernels = platforms.get(name) or (every if len(every) == 1 else set())
-        kernel = PLATFORM_SEPARATOR.join(sorted(kernels)[:MOST_PLATFORMS]) or None
+        # Those that are not Linux first: one that was left out would pass for it (mawl.derive.derive).
+        kept = sorted(kernels, key=lambda one: (one.startswith("Linux"), one))[:MOST_PLATFORMS]
+        kernel = PLATFORM_SEPARATOR.join(sorted(kept)) or None
         nodes[name] = NodeFacts(name=name, kernel=kernel)
     return [nodes[name] for name in sorted(nodes)]
 

@@ -30,13 +30,13 @@ class NightLoad(msgspec.Struct, frozen=True, kw_only=True):
 
 def load_of(jobs: Sequence[JobRecord], unsized: Collection[str] = ()) -> NightLoad:
     """What these jobs used together; ``unsized`` are nodes whose block operations are of no known size."""
-    blocks = [
-        count
+    counted = [
+        (job.node, count)
         for job in jobs
         for count in (job.usage.block_input_operations, job.usage.block_output_operations)
         if count is not None
     ]
-    sized = not any(job.node in unsized and job.usage.block_output_operations is not None for job in jobs)
+    sized = not any(node in unsized for node, _ in counted)
     known = [(job.started_at, job.ended_at) for job in jobs]
     changes = [
         change
@@ -52,7 +52,7 @@ def load_of(jobs: Sequence[JobRecord], unsized: Collection[str] = ()) -> NightLo
         jobs=len(jobs),
         cpu_seconds=_sum(job.usage.cpu_seconds for job in jobs),
         real_seconds=_sum(job.usage.real_time_seconds for job in jobs),
-        block_bytes=float(sum(blocks) * BLOCK_BYTES) if blocks and sized else None,
+        block_bytes=float(sum(count for _, count in counted) * BLOCK_BYTES) if counted and sized else None,
         peak_jobs=peak,
     )
 
