@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from mawl.simulation.forecast import base_of
 from mawl.simulation.scenario import run
 from mawl.store import open_run
 from mawl.whatif.folder import Label, write_folder
+from mawl.whatif.size import page
 from mawl.whatif.size.answer import size
 from mawl.whatif.size.asked import SizedRun, SizeQuestion
 from mawl.whatif.size.catalogue import load_catalogue
@@ -196,3 +198,38 @@ def test_names_of_a_catalogue_are_plain_text_wherever_they_are_shown(start: Size
     hostile = '[[candidate]]\nname = "\\u001b[31m<script>|x"\nprice = 1\ncores = 8\n'
     answer = sized(start, tmp_path, hostile)
     assert "\x1b" not in render(answer) and "<script>" not in markdown(answer)
+
+
+def test_what_an_upgrade_gains_beyond_the_search_is_not_known(start: SizedRun, tmp_path: Path) -> None:
+    upgrade = '[[upgrade]]\nname = "more"\nprice = 10\nset = { cores = 64 }\n'
+    answer = sized(start, tmp_path, HUGE, upgrade, question=replace(ASKED, most_slowdown=4.0))
+    assert named(answer, "huge").more_may_fit and named(answer, "huge").fits == 24
+    (more,) = answer.upgrades
+    assert (more.fits, more.more_may_fit, more.gained_sessions, more.gained_sessions_per_price) == (
+        24,
+        True,
+        None,
+        None,
+    )
+    assert more.reason == "the search ended at 24 sessions, with it and without it"
+    assert "What an upgrade brings is not known" in render(answer)
+    assert "Not known" in page.render(answer)
+    beyond = sized(start, tmp_path, SMALL, upgrade, question=replace(ASKED, most_slowdown=4.0))
+    assert beyond.upgrades[0].gained_sessions == 24 - (named(beyond, "small").fits or 0)
+    assert "by the forecast at least 16 more sessions fit" in " ".join(render(beyond).split())
+    assert "at least 16 more sessions" in page.render(beyond)
+
+
+def test_the_sessions_that_fit_keep_within_the_memory(start: SizedRun, tmp_path: Path) -> None:
+    question = replace(ASKED, most_slowdown=4.0)
+    needed = named(sized(start, tmp_path, HUGE, question=question), "huge").memory_bytes
+    assert needed
+    one = needed / SESSIONS
+    room = HUGE + f"memory_bytes = {math.ceil(10 * one)}\n"
+    upgrade = f'[[upgrade]]\nname = "memory"\nprice = 10\nset = {{ memory = {math.ceil(14 * one)} }}\n'
+    for asked in (SESSIONS, 12):
+        answer = sized(start, tmp_path, room, upgrade, question=replace(question, sessions=asked))
+        huge = named(answer, "huge")
+        assert (huge.fits, huge.fits_safe, huge.more_may_fit) == (10, 10, False)
+        assert huge.limit == ("memory" if asked == 12 else huge.limit)
+        assert (answer.upgrades[0].fits, answer.upgrades[0].gained_sessions) == (14, 4)

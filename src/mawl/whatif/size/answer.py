@@ -85,15 +85,15 @@ class _Sizing:
         sessions, bound = self.per_node(nodes), self.bound
         outcome = self.fitted.outcome(system, sessions)
         figure = self.fitted.figure_of(outcome)
-        memory = _memory_at_once(outcome, self.start) if self.memory_known else None
-        lacks_memory = memory is not None and memory > system.nodes[0].memory_bytes
-        fits = None if lacks_memory else self.fitted.most_sessions(system, bound)
+        memory = self._memory(outcome)
+        lacks_memory = _exceeds(memory, system)
+        fits = self._most_sessions(system, bound)
         errors = self._errors(system, sessions)
         margin = margin_for(self.safe, errors.ratios)
         probability = None if errors.reason else probability_within(figure, bound, errors.ratios)
         safe = None
-        if margin is not None and not lacks_memory:
-            safe = (self.fitted.most_sessions(system, bound / margin) or 0) * nodes
+        if margin is not None and not (lacks_memory and fits is None):
+            safe = (self._most_sessions(system, bound / margin) or 0) * nodes
         limit, limit_ratio = (MEMORY, None) if lacks_memory else _limit(outcome)
         return _Forecast(
             figure=figure,
@@ -119,6 +119,24 @@ class _Sizing:
             return _Errors(reason=found)
         errors = LAB_BEDS[self.time] if found.basis == "lab beds" else tuple(PUBLISHED_SYSTEMS.values())
         return _Errors(ratios=measured_ratios(errors), basis=found.basis)
+
+    def _memory(self, outcome: SimulationOutcome) -> float | None:
+        """What the jobs of a node need at once, in bytes; None where the run does not show it."""
+        return _memory_at_once(outcome, self.start) if self.memory_known else None
+
+    def _most_sessions(self, system: System, bound: float) -> int | None:
+        """The most sessions of one node within the bound and its memory; None where the fewest are not."""
+        high = self.fitted.most_sessions(system, bound)
+        if high is None or not self._lacks_memory(system, high):
+            return high
+        low = self.start.fewest - 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._lacks_memory(system, middle) else (middle, high)
+        return low if low >= self.start.fewest else None
+
+    def _lacks_memory(self, system: System, sessions: int) -> bool:
+        return self.memory_known and _exceeds(self._memory(self.fitted.outcome(system, sessions)), system)
 
     def within(self, figure: float) -> bool:
         """Whether a figure keeps the bound."""
@@ -180,11 +198,11 @@ def _candidate(sizing: _Sizing, one: Candidate) -> SizedCandidate:
     reasons = [made.errors.reason] if made.errors.reason else []
     if not sizing.memory_known:
         reasons.append("memory: the run does not show what its jobs need at once")
-    if made.lacks_memory:
+    if made.lacks_memory and made.fits is None:
         reasons.append("fits: the jobs of one node need more memory at once than it has")
     elif made.fits is None:
         reasons.append(f"fits: not even {sizing.start.fewest} sessions on a node stay within the bound")
-    if made.errors.ratios and made.safe is None and not made.lacks_memory:
+    if made.errors.ratios and made.safe is None and not (made.lacks_memory and made.fits is None):
         reasons.append(
             f"fits_safe: {len(made.errors.ratios)} checked forecasts cannot give a probability of "
             f"{sizing.safe:g}"
@@ -237,21 +255,26 @@ def _upgrade(
             figure=None,
             probability=None,
             fits=None,
+            more_may_fit=False,
             gained_sessions=None,
             gained_sessions_per_price=None,
             reason=system,
         )
     made = sizing.forecast(system, candidate.nodes)
-    gained = (made.fits or 0) - (target.fits or 0)
+    gained: int | None = (made.fits or 0) - (target.fits or 0)
+    reason = None if gained and gained > 0 else "no more sessions fit with it"
+    if made.more and target.more_may_fit:
+        gained, reason = None, f"the search ended at {made.fits} sessions, with it and without it"
     return SizedUpgrade(
         name=upgrade.name,
         price=upgrade.price,
         figure=made.figure,
         probability=made.probability,
         fits=made.fits,
+        more_may_fit=made.more,
         gained_sessions=gained,
-        gained_sessions_per_price=gained / upgrade.price,
-        reason=None if gained > 0 else "no more sessions fit with it",
+        gained_sessions_per_price=None if gained is None else gained / upgrade.price,
+        reason=reason,
     )
 
 
@@ -272,6 +295,10 @@ def _memory_at_once(outcome: SimulationOutcome, start: SizedRun) -> float | None
         now += change
         most = max(most, now)
     return most
+
+
+def _exceeds(memory: float | None, system: System) -> bool:
+    return memory is not None and memory > system.nodes[0].memory_bytes
 
 
 def _limit(outcome: SimulationOutcome) -> tuple[str, float | None]:

@@ -78,13 +78,17 @@ def _cards(answer: SizeAnswer) -> list[Card]:
         )
     if answer.upgrades:
         best, gained = answer.upgrades[0], gained_sessions(answer)
+        least = "at least " if best.more_may_fit else ""
+        without = (
+            "Not known" if any(one.more_may_fit for one in answer.upgrades) else "Nothing of the catalogue"
+        )
         cards.append(
             Card(
                 "What to add next, to carry more?",
-                printable(best.name) if gained else "Nothing of the catalogue",
+                printable(best.name) if gained else without,
                 "",
                 [] if gained else [printable(next_buy(answer))],
-                counted_noun(gained, "more session") if gained else "",
+                f"{least}{counted_noun(gained, 'more session')}" if gained else "",
                 printable(f"for {money(best.price, answer)}, by the forecast") if gained else "",
                 ("next", "Every upgrade"),
             )

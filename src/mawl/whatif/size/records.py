@@ -47,7 +47,10 @@ class SizedCandidate(msgspec.Struct, frozen=True, kw_only=True):
         float | None,
         size("Forecast of the most memory that jobs of a node need at once; null if not recorded.", CARRIES),
     ]
-    fits: Annotated[int | None, count("Most sessions within the bound by the forecast, all nodes.", CARRIES)]
+    fits: Annotated[
+        int | None,
+        count("Most sessions within the bound and the memory by the forecast, all nodes.", CARRIES),
+    ]
     fits_safe: Annotated[
         int | None, count("Most sessions with at least safe_probability, all nodes.", PROBABILITY)
     ]
@@ -77,8 +80,19 @@ class SizedUpgrade(msgspec.Struct, frozen=True, kw_only=True):
     price: Annotated[float, unitless("Price of the upgrade.", UPGRADE)]
     figure: Annotated[float | None, unitless("The bounded figure with the upgrade.", UPGRADE)]
     probability: Annotated[float | None, share("Probability of the candidate with the upgrade.", PROBABILITY)]
-    fits: Annotated[int | None, count("Most sessions within the bound with the upgrade.", UPGRADE)]
-    gained_sessions: Annotated[int | None, count("How many more sessions fit with the upgrade.", UPGRADE)]
+    fits: Annotated[
+        int | None, count("Most sessions within the bound and the memory with the upgrade.", UPGRADE)
+    ]
+    more_may_fit: Annotated[
+        bool, flag("Whether the search with the upgrade ended at its most: more may be gained.", UPGRADE)
+    ]
+    gained_sessions: Annotated[
+        int | None,
+        count(
+            "How many more sessions fit with the upgrade; null if the search without it ended there, too.",
+            UPGRADE,
+        ),
+    ]
     gained_sessions_per_price: Annotated[float | None, unitless("Gained sessions over the price.", UPGRADE)]
     reason: Annotated[str | None, text("Why it does not help.", UPGRADE)]
 

@@ -131,10 +131,16 @@ def next_buy(answer: SizeAnswer) -> str:
     """The upgrade with the most sessions for its price."""
     best, gained = answer.upgrades[0], gained_sessions(answer)
     if not gained:
+        if any(one.more_may_fit for one in answer.upgrades):
+            return (
+                f"What an upgrade brings is not known: on {answer.upgraded} the search for sessions ended "
+                "at its most without one, too."
+            )
         return f"No upgrade of the catalogue lets more sessions fit on {answer.upgraded}."
+    least = "at least " if best.more_may_fit else ""
     return (
         f"To carry more, add {best.name} to {answer.upgraded} ({money(best.price, answer)}): "
-        f"by the forecast {counted_noun(gained, 'more session')} {'fits' if gained == 1 else 'fit'}."
+        f"by the forecast {least}{counted_noun(gained, 'more session')} {'fits' if gained == 1 else 'fit'}."
     )
 
 
@@ -177,7 +183,9 @@ def upgrade_cells(one: SizedUpgrade, answer: SizeAnswer) -> list[str]:
     return [
         one.name,
         money(one.price, answer, short=True),
-        ABSENT if one.gained_sessions is None else str(one.gained_sessions),
+        ABSENT
+        if one.gained_sessions is None
+        else f"{'at least ' if one.more_may_fit else ''}{one.gained_sessions}",
         ABSENT
         if one.gained_sessions_per_price is None
         else format_ratio(1000.0 * one.gained_sessions_per_price),
