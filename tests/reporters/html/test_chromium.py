@@ -303,7 +303,7 @@ def test_arrow_keys_move_the_crosshair(browser: Any, full: Path) -> None:
     page = Opened(browser, full).page
     chart = page.locator("#chart-cpu")
     chart.press("ArrowRight")
-    assert chart.get_attribute("aria-valuetext") == "0:07:38"
+    assert chart.get_attribute("aria-valuetext") == "0:07:39"
     chart.press("Escape")
     assert page.locator(".crosshair:not([hidden])").count() == 0
 
