@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import unescape
 from pathlib import Path
 
 from mawl.advice.capacity.bounds import CapacityBounds
@@ -30,7 +31,9 @@ def test_five_against_five_are_judged_and_one_each_goes_by_its_name(tmp_path: Pa
     comparison = standard(CapacityBounds()).comparison
     assert comparison is not None
     page = comparison([before, after])
-    assert "<h1>Worse: candidate against reference, real time per job +20 % (95 % interval " in page
+    assert '<h1>Worse: "candidate" against "reference", real time per job +20 % (95 % interval ' in unescape(
+        page
+    )
     assert "5 against 5" in page
-    assert "<h1>Undecided: a0 against b0, " in comparison([before[:1], after[:1]])
+    assert '<h1>Undecided: "a0" against "b0", ' in unescape(comparison([before[:1], after[:1]]))
     assert "<h1>Undecided: 2 sides against b0</h1>" in comparison([before[:1], after[:1], after[1:2]])
