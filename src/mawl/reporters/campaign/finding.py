@@ -130,12 +130,13 @@ def _smallest_change(elapsed: FigureSpread) -> str | None:
     )
 
 
-def _to_publish(arms: Sequence[ArmFound]) -> str | None:
+def _to_publish(arms: Sequence[ArmFound], among: str = "") -> str | None:
     """The check to fix first before publishing; None if every run is fit for it."""
     return to_publish(
         [word for arm in arms for word, _ in arm.validity],
         [one for arm in arms for one in arm.reasons],
         sum(arm.runs for arm in arms),
+        among,
     )
 
 
@@ -143,13 +144,13 @@ def _sessions(found: CampaignFound) -> Headline:
     knee = found.knee
     if knee is None:
         return Headline(sign="undecided", sentence="Undecided: no run is finished")
-    # A run with too many sessions may be invalid: that is why it does not fit.
-    check = _to_publish([arm for arm in found.arms if arm.size == knee.sessions])
     if knee.sessions is None:
         return Headline(
             sign="undecided", sentence=f"Undecided: no number of sessions is carried, {knee.reason}"
         )
     sessions = counted_noun(knee.sessions, "session")
+    # A run with too many sessions may be invalid: that is why it does not fit.
+    check = _to_publish([arm for arm in found.arms if arm.size == knee.sessions], f" with {sessions}")
     if knee.beyond == "fewer than":
         return Headline(
             sign="undecided",

@@ -25,8 +25,11 @@ def with_count(reason: Reason, runs: int) -> str:
     return f"{count}: {sentence_of(reason)}"
 
 
-def to_publish(statuses: Iterable[str], reasons: Iterable[Reason], runs: int) -> str | None:
-    """The check to fix first before runs are published, with its fix; None where all are publishable."""
+def to_publish(statuses: Iterable[str], reasons: Iterable[Reason], runs: int, among: str = "") -> str | None:
+    """The check to fix first before runs are published, with its fix; None where all are publishable.
+
+    ``among`` says which runs these are if they are not all, for example `` with 3 sessions``.
+    """
     if not set(statuses) - {"publishable"}:
         return None
     failed = checks(reasons)
@@ -35,7 +38,7 @@ def to_publish(statuses: Iterable[str], reasons: Iterable[Reason], runs: int) ->
     first, *more = failed
     others = f" ({counted_noun(len(more), 'other check')} failed)" if more else ""
     fix = f"; fix: {first.cure}" if first.cure else ""
-    return f"check {first.rule} failed in {first.runs} of {counted_noun(runs, 'run')}{others}{fix}"
+    return f"check {first.rule} failed in {first.runs} of {counted_noun(runs, 'run')}{among}{others}{fix}"
 
 
 def listed(reasons: Iterable[Reason], runs: int) -> list[str]:

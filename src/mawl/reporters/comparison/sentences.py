@@ -141,8 +141,8 @@ def _named(comparison: Comparison) -> str:
     change = sum(place.change_seconds for place in comparison.places)
     together = f"; together they changed by {format_change(change / before)}" if before > 0 else ""
     return (
-        "no single part of the jobs' time (on a CPU, waiting for one, blocked in a role or elsewhere) "
-        f"changed by more than chance and by {format_percent(LEAST_SHARE_RATIO)} of all{together}"
+        "no part of the jobs' time changed by more than chance "
+        f"and by {format_percent(LEAST_SHARE_RATIO)} of all{together}"
     )
 
 
