@@ -244,9 +244,13 @@ def test_no_sheet_of_paper_ends_with_a_head(opened: Open, kind: str, tmp_path: P
     heads = set(page.evaluate(HEADS))
     page.pdf(path=str(tmp_path / "page.pdf"), format="A4", prefer_css_page_size=True)
     texts = [sheet.extract_text() for sheet in PdfReader(tmp_path / "page.pdf").pages]
-    sheets = ["".join(normalize("NFKC", text).split()) for text in texts]  # without ligatures
-    assert all(sheets), "a sheet has no word"
-    orphaned = [
-        (number, head) for number, text in enumerate(sheets[:-1], 1) for head in heads if text.endswith(head)
+    sheets = [
+        ["".join(line.split()) for line in normalize("NFKC", text).splitlines() if line.strip()]
+        for text in texts  # NFKC: without ligatures
     ]
-    assert orphaned == []
+    assert all(sheets), "a sheet has no word"
+    # A head may take several lines; words at the end of a longer line are no head.
+    last = {
+        (number, "".join(lines[-few:])) for number, lines in enumerate(sheets[:-1], 1) for few in range(1, 5)
+    }
+    assert sorted((number, text) for number, text in last if text in heads) == []

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 from mawl.analysis.view import StoredView
@@ -60,6 +62,20 @@ def written(folder: Path, run: Path) -> Path:
 def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("full")
     return written(folder, write_synthetic_run(folder / "run", jobs=80, nodes=2, seconds=900))
+
+
+@pytest.fixture(scope="module")
+def uneven(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of one program the jobs took ten times as long as they did."""
+    folder = tmp_path_factory.mktemp("uneven")
+    run = write_synthetic_run(folder / "run", jobs=80, nodes=2, seconds=900)
+    jobs = pq.read_table(run / "jobs.parquet")
+    slow = pc.equal(jobs["program"], "wide_sort")
+    for name in ("real_time_seconds", "user_cpu_seconds"):
+        longer = pc.if_else(slow, pc.multiply(jobs[name], 10.0), jobs[name])
+        jobs = jobs.set_column(jobs.schema.get_field_index(name), jobs.schema.field(name), longer)
+    pq.write_table(jobs, run / "jobs.parquet")
+    return written(folder, run)
 
 
 @pytest.fixture(scope="module")
@@ -429,8 +445,8 @@ OUTLIERS = """() => {
 }"""
 
 
-def test_figures_outside_the_usual_range_of_their_column_are_shaded(browser: Any, full: Path) -> None:
-    page = Opened(browser, full).page
+def test_figures_outside_the_usual_range_of_their_column_are_shaded(browser: Any, uneven: Path) -> None:
+    page = Opened(browser, uneven).page
     shaded = page.evaluate(OUTLIERS)
     assert shaded and all("interquartile" in title for title in shaded)
     wrong = page.evaluate(
