@@ -38,7 +38,7 @@ def trend_line(nights: LoggedNights, trend: Trend) -> Chart:
     }
     plot = blank("trend", tools=TOOLS, x_axis_type="datetime", y_range=from_zero())
     plot.xaxis.axis_label = "date on which the night begins"
-    plot.yaxis.axis_label = f"real time of a job ({unit})"
+    plot.yaxis.axis_label = f"real time ({unit})"
     plot.yaxis.formatter = ticks_of("count")
     _write_dates(plot.xaxis)
     shown = plot.scatter(
