@@ -165,7 +165,7 @@ def test_the_library_searches_and_sorts_without_a_new_page_and_compares(tmp_path
         page.get_by_role("button", name="Compare").click()
         page.wait_for_url("**/compare?**")
         title = page.locator("h1").text_content()
-        assert title is not None and title.startswith("Undecided: two against one")
+        assert title is not None and title.startswith('Undecided: "two" against "one"')
     assert visit.wrong == []
 
 
