@@ -75,7 +75,7 @@ def _built(packs: list[Path], place: Path, *, again: bool) -> tuple[float, float
 
 def _drawn(page: Path) -> list[float]:
     """Seconds until the first table was drawn, of some loads in chromium; none without it."""
-    from tests.pages.opened import CHROMIUM, chromium
+    from tests.pages.opened import CHROMIUM, chromium, until
 
     found: list[float] = []
     if CHROMIUM is None:
@@ -85,7 +85,8 @@ def _drawn(page: Path) -> list[float]:
             opened = browser.new_page(viewport={"width": 1440, "height": 900})
             opened.goto(page.as_uri())
             opened.locator("tr[data-row]").first.wait_for()
-            paint = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
-            found.append(float(opened.evaluate(paint)) / 1000.0)
+            paint = "performance.getEntriesByName('first-contentful-paint')[0]"
+            until(opened, f"{paint} !== undefined")  # the browser says so a moment after the paint
+            found.append(float(opened.evaluate(f"{paint}.startTime")) / 1000.0)
             opened.close()
     return found
