@@ -5,13 +5,15 @@ from __future__ import annotations
 from mawl.advice.validity.status import RULES as VALIDITY
 from mawl.archive.rules.every import EVERY
 from mawl.archive.rules.rule import ValidationRule
-from mawl.model.thresholds import thresholds_of
+from mawl.model.thresholds import THRESHOLDS, thresholds_of
 from mawl.reporters.thresholds import shown
 from tools import papers_judged
 from tools.markdown import table
 
 FOLDER = "rules"
 """Where the page of each rule is, below the page of all."""
+SHARED = {"reach": "capacity.least_reach_ratio", "frequency": "validity.drift.fewest_windows"}
+"""Thresholds of rules that other rules or answers use, too, and that have their names from there."""
 
 
 def page_of(rule: ValidationRule) -> str:
@@ -40,6 +42,8 @@ def rule_page(rule: ValidationRule) -> list[str]:
     lines = [f"# {rule.label} {rule.name}", "", f"{rule.title}.", ""]
     lines += [f"**Shows:** {rule.shows}", "", f"**Does not show:** {rule.limits}", ""]
     decides = thresholds_of([f"validity.{rule.name}"]) if rule.name in VALIDITY else []
+    if rule.name in SHARED:
+        decides = [*decides, THRESHOLDS[SHARED[rule.name]]]
     if decides:
         rows = [(f"`{one.name}`", shown(one.value, one.unit), one.meaning) for one in decides]
         lines += table(("threshold", "value", "meaning"), rows)

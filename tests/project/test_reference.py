@@ -59,6 +59,15 @@ def test_every_page_holds_every_thing_of_its_kind(pages: Path) -> None:
         assert f"# {rule.label} {rule.name}\n" in page and rule.shows in page and rule.limits in page
 
 
+def test_the_page_of_a_rule_has_every_threshold_that_decides_it(pages: Path) -> None:
+    shown = {path.stem.split("-")[1]: path.read_text() for path in (pages / "rules").glob("*.md")}
+    own = [one for one in THRESHOLDS.values() if one.name.startswith("validity.")]
+    assert own and all(f"| `{one.name}` |" in shown[one.group.split(".")[1]] for one in own)
+    # reach and frequency also use thresholds whose names come from other answers and rules.
+    assert "| `capacity.least_reach_ratio` | 0.8 |" in shown["reach"]
+    assert "| `validity.drift.fewest_windows` |" in shown["frequency"]
+
+
 def test_every_printed_file_is_marked_as_generated_for_reviewers(pages: Path) -> None:
     root = pages.parents[1]
     printed = sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())

@@ -15,7 +15,8 @@ MOST_SLEW_RATIO = value_of("validity.clock.most_slew_ratio")
 
 
 def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
-    """Durations come from a clock that nobody sets; samples and starts do not, and would lie askew."""
+    """mawl measures durations with a clock that cannot be set. Times of samples and starts use the wall
+    clock, so a step of that clock shifts them."""
     both = [step for step in (_of_the_run(reading), *_of_jobs(reading)) if step is not None]
     steps = [step for step in both if step]
     if not both:

@@ -15,7 +15,7 @@ NOT_SEEN = "see what the jobs' remarks name: mapped files, io_uring, static and 
 
 
 def check(reading: RunView) -> list[Finding | Unmeasured]:
-    """Below 0.95 of the kernel's bytes, shares and waits by role are of a part only."""
+    """Below 0.95 of the kernel's bytes, shares and waits by role describe only a part of the I/O."""
     coverage = reading.summary.io.coverage_ratio
     if coverage is None:
         why = reading.summary.missing.get("io.coverage_ratio", "it was not measured")

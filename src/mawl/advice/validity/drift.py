@@ -21,10 +21,10 @@ LEAST_BLOCKED_JOBS = value_of("validity.drift.least_blocked_jobs")
 
 
 def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
-    """A write cache that was full, burst credits that were used up, heat: less throughput, no fewer waits.
+    """A full write cache, used-up burst credits or heat reduce throughput, but not how many jobs are blocked.
 
-    A mix of programs changes by itself over a run; throughput that falls because less was asked for
-    shows in fewer blocked jobs, and is no finding.
+    A mix of programs also changes during a run. If throughput falls because jobs ask for less, fewer jobs
+    are blocked, and that is no finding.
     """
     active = reading.active
     moved = thirds([moment.device["total"] for moment in active])

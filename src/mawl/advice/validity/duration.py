@@ -14,7 +14,7 @@ LEAST_ACTIVE_SECONDS = value_of("validity.duration.least_active_seconds")
 
 
 def check(reading: RunView) -> list[Finding]:
-    """A shorter active phase may lie within what a cache, a credit or a cool machine can hide."""
+    """In a shorter active phase, a write cache, burst credits or a cool machine can hide a limit."""
     active = reading.summary.time.active_seconds
     if active is not None and active >= LEAST_ACTIVE_SECONDS:
         return []

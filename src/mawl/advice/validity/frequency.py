@@ -15,7 +15,7 @@ LEAST_KEPT_RATIO = value_of("validity.frequency.least_kept_ratio")
 
 
 def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
-    """The mean frequency of the last third of the active phase against the first.
+    """The mean frequency of the last third of the active phase, divided by that of the first.
 
     Many virtual machines report no frequency. No fix can change that, so it is only a remark.
     """

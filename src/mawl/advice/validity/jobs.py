@@ -11,7 +11,8 @@ NAME = "jobs"
 
 
 def check(reading: RunView) -> list[Finding]:
-    """A job that did not finish well makes a run invalid, an unchecked answer preliminary."""
+    """A job that did not finish with a right answer makes the run invalid. An unchecked answer makes it
+    preliminary."""
     jobs, facts = reading.summary.jobs, reading.facts
     bad = max(jobs.total, facts.workload.jobs) - jobs.counted
     if facts.outcome == "running":

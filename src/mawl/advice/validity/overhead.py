@@ -13,7 +13,7 @@ MOST_OVERHEAD_RATIO = value_of("validity.overhead.most_ratio")
 
 
 def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
-    """CPU time of runner, collectors and launcher while jobs ran, beside that of the jobs."""
+    """CPU time of runner, collectors and launcher while jobs ran, divided by that of the jobs."""
     overhead = reading.summary.overhead
     own, startup = overhead.cpu_seconds, overhead.startup_cpu_seconds
     jobs = reading.summary.cpu_account.jobs.cpu_seconds

@@ -12,7 +12,8 @@ NAME = "reach"
 
 
 def check(reading: RunView) -> list[Finding]:
-    """Below a reach of 0.8 in a direction the page cache made its figures; direct I/O reaches 1."""
+    """Below a reach of 0.8 in a direction, the page cache and not the storage gave its figures. Direct I/O
+    has a reach of 1."""
     io = reading.summary.io
     directions = cached_directions(io)
     if directions:

@@ -13,7 +13,7 @@ MOST_RESIDENT_RATIO = value_of("validity.residency.most_resident_ratio")
 
 
 def check(reading: RunView) -> list[Finding | Unmeasured]:
-    """Inputs that are in the page cache at the start are read from memory the first time, too."""
+    """If inputs are in the page cache at the start, jobs read them from memory even the first time."""
     cache = reading.facts.cache
     if cache is None or (cache.input_bytes and cache.resident_bytes is None):
         reason = "it was not measured" if cache is None else cache.reason or "the kernel did not say"

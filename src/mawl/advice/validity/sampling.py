@@ -29,9 +29,9 @@ CURE = (
 
 
 def check(reading: RunView) -> list[Finding]:
-    """Gaps of more than 3 s that together make more than 2 % of the run.
+    """Gaps of more than 3 s between samples are together at most 2 % of the run.
 
-    Where the reader keeps only every n-th sample, a gap counts from n times 3 s on.
+    If the reader keeps only every n-th sample, a gap counts from n times 3 s on.
     """
     elapsed = reading.summary.time.elapsed_seconds
     if reading.samples is None or reading.windows is None or not elapsed:

@@ -11,7 +11,7 @@ NAME = "scale"
 
 
 def check(reading: RunView) -> list[Finding]:
-    """Below scale standard fixed costs and smaller memory options make part of every time."""
+    """Below scale standard, fixed costs and smaller memory options are a part of every time."""
     scale = reading.facts.workload.scale
     if scale is not None and scale >= SCALES["standard"]:
         return []

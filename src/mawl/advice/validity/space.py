@@ -14,7 +14,7 @@ LEAST_FREE_RATIO = value_of("validity.space.least_free_ratio")
 
 
 def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
-    """What was free at the start, less what the run was planned to put there, beside the size."""
+    """Free space at the start, less the space that the plan needs, as a share of the file system."""
     if not reading.facts.free_space:
         reason = "the free space before the start was not measured"
         return [Unmeasured(rule=NAME, severity="preliminary", reason=reason)]

@@ -14,7 +14,7 @@ MOST_STEAL_RATIO = value_of("validity.steal.most_ratio")
 
 
 def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
-    """Time that the hypervisor gave to others is in no figure of this machine but steal."""
+    """If the hypervisor gives processor time to other machines, only steal counts that time."""
     if reading.samples is None or reading.windows is None:
         return _unmeasured(reading)
     edges = (reading.windows.edges[0], reading.windows.edges[-1])

@@ -13,7 +13,7 @@ MOST_SWAPPED_BYTES = value_of("validity.swap.most_bytes")
 
 
 def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
-    """Swapped pages make times of disks out of times of memory."""
+    """If the system swaps, jobs wait for a disk when they use memory."""
     rate = weighted_mean([(moment.swap_bytes_per_second, moment.seconds) for moment in reading.moments])
     seconds = sum(moment.seconds for moment in reading.moments)
     if rate is None:

@@ -14,7 +14,8 @@ LEAST_LEFT_BYTES = value_of("validity.writeback.least_left_bytes")
 
 
 def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
-    """What is written back for an earlier command is not this run's; what is never written asks no device."""
+    """Bytes that are written back for an earlier command do not belong to this run. Bytes of the run that are
+    still in memory at its end did not reach a device."""
     dirtied, written = reading.summary.io.dirtied, reading.summary.io.device
     at_gate, left = dirtied.at_gate_bytes, dirtied.still_dirty_bytes
     if at_gate is None or left is None:
