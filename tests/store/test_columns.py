@@ -14,6 +14,7 @@ from mawl.model.usage import FIELDS
 from mawl.store import open_run, rows
 from mawl.store.budget import budget_of
 from mawl.store.columns import PREFIXES, SCHEMAS, to_table
+from mawl.store.layout import FORMAT_VERSION
 from mawl.store.rows import in_parts, to_records
 from tests.fakes.many_jobs import write_many_jobs
 from tests.fakes.stored_run import events, jobs, steps
@@ -35,6 +36,10 @@ def test_the_page_lists_every_column_with_its_type(name: str) -> None:
             null = "may be" if column.nullable else "never"
             assert f"| {column.name} | {column.type} | {null} |" in section
     assert all(f"`{field}`" in PAGE for field in FIELDS)
+
+
+def test_the_page_names_the_format_that_is_written() -> None:
+    assert f"\nFormat {FORMAT_VERSION}; the history is in" in PAGE
 
 
 def test_records_survive_a_table() -> None:
