@@ -1,8 +1,8 @@
 """C sources of mawl as shared libraries: compiled at first use and kept in the user's cache.
 
-A library is named by a hash of its source, flags and machine, so that a changed one is compiled anew.  Its
-last 32 bytes are the SHA-256 of those before, which the loader passes over: to load a library that was cut
-would end the process (SIGBUS).
+The name of a library contains a hash of its sources, flags and machine, so mawl compiles a changed one anew.
+The last 32 bytes of the file are the SHA-256 of the bytes before them.  The loader ignores these 32 bytes;
+mawl checks them first, because a process that loads a library that was cut ends with SIGBUS.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ import platform
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
+
+import msgspec
 
 from mawl.foreign import open_regular
 from mawl.store.user_cache import make_cache
@@ -22,6 +24,28 @@ from mawl.store.user_cache import make_cache
 NO_COMPILER = "no C compiler"
 _PATIENCE_SECONDS = 120
 _DIGEST_BYTES = hashlib.sha256().digest_size
+
+
+class Recipe(msgspec.Struct, frozen=True, kw_only=True):
+    """What a library is compiled from.
+
+    ``files`` are the texts of sources (``.c``) and headers by file name.  ``flags`` go before the sources and
+    ``libraries`` (``-lm``) after them.  The name of the library's file begins with ``name``; messages call
+    the library ``title``.
+    """
+
+    name: str
+    title: str
+    files: Mapping[str, str]
+    flags: tuple[str, ...]
+    libraries: tuple[str, ...] = ()
+
+    @property
+    def file_name(self) -> str:
+        """The name of the library's file, with the hash of all that it is made from."""
+        machine = [platform.machine(), *platform.libc_ver()]
+        content = msgspec.json.encode([sorted(self.files.items()), self.flags, self.libraries, machine])
+        return f"{self.name}-{hashlib.sha256(content).hexdigest()[:16]}.so"
 
 
 def find_compiler(environment: Mapping[str, str]) -> str | None:
@@ -33,44 +57,57 @@ def find_compiler(environment: Mapping[str, str]) -> str | None:
     return None
 
 
-def shared_library(
-    source: Path, name: str, flags: Sequence[str], environment: Mapping[str, str]
-) -> tuple[Path | None, str]:
-    """The library of one source file, compiled if it is not there or not whole; or None and the reason.
+def shared_library(recipe: Recipe, environment: Mapping[str, str]) -> tuple[Path | None, str]:
+    """The library in the user's cache, compiled if it is not there or not whole; or None and the reason.
 
-    ``flags`` go before the source; ``name`` begins the library's.  Raises OSError where the cache cannot be
-    written, and subprocess.SubprocessError where the compiler does not end.
+    Raises what :func:`~mawl.store.user_cache.make_cache` and :func:`compile_library` do.
     """
-    content = source.read_bytes() + " ".join([*flags, platform.machine(), *platform.libc_ver()]).encode()
-    path = make_cache(environment) / f"{name}-{hashlib.sha256(content).hexdigest()[:16]}.so"
+    path = make_cache(environment) / recipe.file_name
     if path.exists():
         if path.stat().st_uid != os.geteuid():
             return None, f"{path} belongs to another user"
-        if _is_whole(path):
+        if is_whole(path):
             return path, ""
+    complaint = compile_library(recipe, path, environment)
+    return (path, "") if complaint is None else (None, complaint)
+
+
+def compile_library(recipe: Recipe, path: Path, environment: Mapping[str, str]) -> str | None:
+    """Compile a library, so that the file is whole or not there; None, or why it cannot be compiled.
+
+    Raises OSError if the folder of ``path`` cannot be written or the compiler makes no file, and
+    subprocess.SubprocessError if the compiler does not end.
+    """
     compiler = find_compiler(environment)
     if compiler is None:
-        return None, NO_COMPILER
+        return NO_COMPILER
     with tempfile.TemporaryDirectory(prefix=".new-", dir=path.parent) as folder:
-        made = Path(folder, path.name)
+        for name, text in recipe.files.items():
+            Path(folder, name).write_text(text)
+        # One unit of all sources: the compiler can then inline calls from one source to another.
+        unit, made = Path(folder, "unit.c"), Path(folder, path.name)
+        sources = sorted(name for name in recipe.files if name.endswith(".c"))
+        unit.write_text("".join(f'#include "{source}"\n' for source in sources))
         done = subprocess.run(
-            [compiler, *flags, str(source), "-o", str(made), "-lm"],
+            [compiler, *recipe.flags, str(unit), "-o", str(made), *recipe.libraries],
             capture_output=True,
             text=True,
             stdin=subprocess.DEVNULL,
             timeout=_PATIENCE_SECONDS,
         )
         if done.returncode != 0:
-            errors = [line for line in done.stderr.splitlines() if "error" in line]
-            return None, (errors or done.stderr.splitlines() or [f"exit status {done.returncode}"])[0]
+            lines = done.stderr.splitlines()
+            errors = [line for line in lines if "error" in line]
+            complaint = (errors or lines or [f"exit status {done.returncode}"])[0]
+            return f"{compiler} cannot compile {recipe.title}: {complaint}"
         with made.open("r+b") as file:
             file.write(hashlib.sha256(file.read()).digest())
         made.rename(path)
-    return path, ""
+    return None
 
 
-def _is_whole(path: Path) -> bool:
-    """Whether a library ends with the digest of the rest of it."""
+def is_whole(path: Path) -> bool:
+    """Whether a library ends with the digest of the rest of it; False if there is no such file."""
     try:
         with open_regular(path) as file:
             content = file.read()

@@ -17,7 +17,7 @@ from mawl.formats import decoding, saslog
 from mawl.formats.saslog import LogReader, read_log
 from mawl.formats.saslog_records import Entry, PerformanceNote
 from mawl.formats.saslog_scan.batch import NoteBatch
-from mawl.formats.saslog_scan.scanner import FLAGS, SOURCE, load, scanner
+from mawl.formats.saslog_scan.scanner import load, recipe, scanner
 from tests import needs
 from tests.importers.layouts import LAYOUTS
 
@@ -126,7 +126,7 @@ def test_without_a_compiler_or_a_cache_python_reads_alone(tmp_path: Path) -> Non
 @pytest.mark.parametrize("damage", ["cut", "empty", "garbage", "a named pipe"])
 def test_a_library_in_the_cache_that_is_not_whole_is_made_again(tmp_path: Path, damage: str) -> None:
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
-    path, why = shared_library(SOURCE, "saslog-scan", FLAGS, environment)
+    path, why = shared_library(recipe(), environment)
     assert path is not None, why
     whole = path.read_bytes()
     if damage == "a named pipe":

@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from mawl.compiled import NO_COMPILER, shared_library
+from mawl.compiled import NO_COMPILER, Recipe, shared_library
 from mawl.errors import UnsuitableMachineError
 from mawl.lab.command import command, environment, find
 from mawl.lab.devices import mounts_in
@@ -30,7 +30,9 @@ _PATH = ".path"
 
 def plugin() -> Path:
     """The compiled plugin in the user's cache; UnsuitableMachineError where it cannot be made."""
-    path, why = shared_library(SOURCE, "disk-model", _FLAGS, os.environ)
+    files = {SOURCE.name: SOURCE.read_text()}
+    recipe = Recipe(name="disk-model", title="the disk model", files=files, flags=_FLAGS)
+    path, why = shared_library(recipe, os.environ)
     if path is not None:
         return path
     cure = f"install {PACKAGES}"

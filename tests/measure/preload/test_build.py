@@ -94,6 +94,30 @@ def test_a_library_in_the_cache_needs_no_compiler(tmp_path: Path, made: Library)
     assert is_ready(bare) and library(bare) == made
 
 
+@needs.marks(needs.COMPILER)
+def test_a_library_that_was_cut_is_made_again(tmp_path: Path, made: Library) -> None:
+    assert made.path is not None
+    whole = made.path.read_bytes()
+    cut = tmp_path / "cache" / "mawl" / made.path.name
+    cut.parent.mkdir(parents=True)
+    cut.write_bytes(whole[: len(whole) // 2])
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    assert not is_ready(environment)
+    assert library(environment) == Library(cut)
+    assert len(cut.read_bytes()) == len(whole)
+
+
+@needs.marks(needs.COMPILER)
+def test_an_installed_library_that_was_cut_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "_INSTALLED", tmp_path / "built")
+    installed = install(place=tmp_path / "built")
+    installed.write_bytes(installed.read_bytes()[:4096])
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    assert library(environment) == Library(tmp_path / "cache" / "mawl" / installed.name)
+
+
 def test_what_cannot_be_installed_is_one_error_with_its_reason(tmp_path: Path) -> None:
     place = tmp_path / "built"
     with pytest.raises(UnsuitableMachineError, match=NO_COMPILER):

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.compiled import shared_library
+from mawl.compiled import Recipe, shared_library
 from mawl.formats.saslog_records import LogFact
 from mawl.formats.saslog_scan.batch import TIMES, WHOLES, NoteBatch, Texts
 from mawl.formats.saslog_scan.reasons import DONE
 
-SOURCE = Path(__file__).parent / "scan.c"
-FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared", "-ffp-contract=off")
+_SOURCE = Path(__file__).parent / "scan.c"
+_FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared", "-ffp-contract=off")
 CAPACITY = 16_384
 """Notes of a batch; the sizes below are of the texts of that many."""
 NAMES_BYTES, NOTES_BYTES = 1 << 20, 4 << 20
@@ -138,10 +138,21 @@ def _library() -> ctypes.CDLL | None:
     return load(os.environ)
 
 
+def recipe() -> Recipe:
+    """What the scanner's library is compiled from."""
+    return Recipe(
+        name="saslog-scan",
+        title="the scanner of SAS logs",
+        files={_SOURCE.name: _SOURCE.read_text()},
+        flags=_FLAGS,
+        libraries=("-lm",),
+    )
+
+
 def load(environment: Mapping[str, str]) -> ctypes.CDLL | None:
     """The library, compiled if need be and tried; None where that fails, and Python reads alone."""
     try:
-        path, _ = shared_library(SOURCE, "saslog-scan", FLAGS, environment)
+        path, _ = shared_library(recipe(), environment)
         return None if path is None else opened(path)
     except (OSError, RuntimeError, subprocess.SubprocessError):
         return None

@@ -1,16 +1,13 @@
 """The library is compiled at first use, kept in the user's cache, and tried before it is used.
 
-Its file is named by a hash of the sources, the layout and the machine, so that a changed one is
-compiled anew and an old one never met.  Without a compiler there is a reason, and no I/O by role.
+Without a compiler there is a reason, and no I/O by role.
 Where mawl is installed for machines without a compiler (a container image), ``install()`` compiles it
 next to its sources.  Every user may trust that file: a user who can write there can change mawl itself.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -19,19 +16,18 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.compiled import NO_COMPILER, find_compiler
+from mawl.compiled import Recipe, compile_library, is_whole, shared_library
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile, create
 from mawl.measure.preload.layout import c_header
 from mawl.model.role_io import RoleIo
-from mawl.store.user_cache import cache_place, make_cache
+from mawl.store.user_cache import cache_place
 
 PRELOAD_VARIABLE = "LD_PRELOAD"
 
 _SOURCES = Path(__file__).parent
 _INSTALLED = _SOURCES / "built"
 _FLAGS = ("-O2", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-plt", "-pthread")
-_LIBRARIES = ("-ldl",)
 _PATIENCE_SECONDS = 120
 
 _PROBE = """
@@ -73,11 +69,10 @@ def install(environment: Mapping[str, str] = os.environ, place: Path | None = No
 
     Raises :class:`~mawl.errors.UnsuitableMachineError` where it cannot be compiled or fails its trial.
     """
-    compiler = find_compiler(environment)
-    path = (place or _INSTALLED) / _name()
+    recipe = _recipe()
+    path = (place or _INSTALLED) / recipe.file_name
     path.parent.mkdir(exist_ok=True)
-    complaint = NO_COMPILER if compiler is None else _compile(compiler, path)
-    complaint = complaint or _try_out(Library(path), environment)
+    complaint = compile_library(recipe, path, environment) or _try_out(Library(path), environment)
     if complaint is not None:
         path.unlink(missing_ok=True)
         raise UnsuitableMachineError(
@@ -90,24 +85,17 @@ def install(environment: Mapping[str, str] = os.environ, place: Path | None = No
 
 def is_ready(environment: Mapping[str, str]) -> bool:
     """Whether the library is there already, so that no compiler is needed; nothing is made or tried."""
-    return any((place / _name()).exists() for place in (_INSTALLED, cache_place(environment)))
+    name = _recipe().file_name
+    return any(is_whole(place / name) for place in (_INSTALLED, cache_place(environment)))
 
 
 def _library(environment: Mapping[str, str]) -> Library:
-    path = _INSTALLED / _name()
-    if path.exists():
-        return _tried(path, environment)
-    path = make_cache(environment) / _name()
-    if not path.exists():
-        compiler = find_compiler(environment)
-        if compiler is None:
-            return Library(None, NO_COMPILER)
-        complaint = _compile(compiler, path)
-        if complaint is not None:
-            return Library(None, f"{compiler} cannot compile the library that counts: {complaint}")
-    elif path.stat().st_uid != os.geteuid():
-        return Library(None, f"{path} belongs to another user")
-    return _tried(path, environment)
+    recipe = _recipe()
+    installed = _INSTALLED / recipe.file_name
+    if is_whole(installed):
+        return _tried(installed, environment)
+    path, why = shared_library(recipe, environment)
+    return Library(None, why) if path is None else _tried(path, environment)
 
 
 def _tried(path: Path, environment: Mapping[str, str]) -> Library:
@@ -116,39 +104,15 @@ def _tried(path: Path, environment: Mapping[str, str]) -> Library:
     return made if wrong is None else Library(None, wrong)
 
 
-def _name() -> str:
-    return f"counters-{_hash()}.so"
-
-
-def _sources() -> list[Path]:
-    return sorted(_SOURCES.glob("*.c"))
-
-
-def _hash() -> str:
-    content = [c_header().encode(), *(path.read_bytes() for path in (*_sources(), _SOURCES / "tap.h"))]
-    content.append(" ".join([*_FLAGS, *_LIBRARIES, platform.machine(), *platform.libc_ver()]).encode())
-    return hashlib.sha256(b"\0".join(content)).hexdigest()[:16]
-
-
-def _compile(compiler: str, path: Path) -> str | None:
-    """Make the file whole or not at all; the compiler's first complaint, or None."""
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=path.parent) as folder:
-        made = Path(folder, path.name)
-        Path(folder, "layout.h").write_text(c_header())
-        # As one unit, so that calls between the sources are none in the library.
-        whole = Path(folder, "library.c")
-        whole.write_text("".join(f'#include "{source}"\n' for source in _sources()))
-        command = [compiler, *_FLAGS, f"-I{folder}", str(whole), "-o", str(made), *_LIBRARIES]
-        done = subprocess.run(
-            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=_PATIENCE_SECONDS
-        )
-        if done.returncode != 0:
-            errors = [
-                line for line in done.stderr.splitlines() if "error" in line
-            ] or done.stderr.splitlines()
-            return (errors or [f"exit status {done.returncode}"])[0]
-        made.rename(path)
-    return None
+def _recipe() -> Recipe:
+    files = {path.name: path.read_text() for path in (*_SOURCES.glob("*.c"), _SOURCES / "tap.h")}
+    return Recipe(
+        name="counters",
+        title="the library that counts",
+        files={**files, "layout.h": c_header()},
+        flags=_FLAGS,
+        libraries=("-ldl",),
+    )
 
 
 def _try_out(made: Library, environment: Mapping[str, str]) -> str | None:
