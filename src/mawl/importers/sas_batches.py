@@ -44,9 +44,7 @@ def spans_of(
     ended_at[known] = [to_utc(float(stamp)) for stamp in stamps[known].tolist()]
     real = batch.times["real_time_seconds"]
     started_at = ended_at - real
-    doubtful = known & (real > longest_seconds)
-    for place in np.flatnonzero(known & ~doubtful & ~_in_calendar(started_at)).tolist():
-        doubtful[place] = True
+    doubtful = known & ((real > longest_seconds) | ~_in_calendar(started_at))
     started_at[doubtful] = np.nan
     return started_at, ended_at, batch.wholes["line"][doubtful].tolist()
 
