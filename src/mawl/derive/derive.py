@@ -242,9 +242,9 @@ def _steps_of(run: Run, jobs: Sequence[JobRecord]) -> tuple[dict[str, list[StepT
 
 
 def block_unit(kernel: str | None) -> BlockUnit:
-    """What a block operation is on a node whose logs name this platform, or several of them.
+    """The unit of block operations on a node whose logs name this platform, or several platforms.
 
-    mawl's own logs have the release of the Linux kernel alone.
+    mawl's own logs have only the release of the Linux kernel.
     """
     if kernel is None:
         return "assumed"
@@ -253,7 +253,7 @@ def block_unit(kernel: str | None) -> BlockUnit:
 
 
 def unsized_nodes(run: Run) -> frozenset[str]:
-    """The nodes whose block operations are of no known size."""
+    """The nodes on which the size of a block operation is unknown."""
     return frozenset(node.name for node in run.facts.nodes if block_unit(node.kernel) == "unknown")
 
 

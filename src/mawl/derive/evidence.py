@@ -66,13 +66,13 @@ class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NotTold(msgspec.Struct, frozen=True, kw_only=True):
-    """What the logs leave open about bytes, by the number of steps that it concerns.
+    """What the logs do not say about bytes, by the number of steps that lack it.
 
     ``steps_of_unknown_block_size``: their platform (AIX, Windows, z/OS, or several in one) counts block
     operations and does not say how large they are, so these are not used.  ``steps_of_assumed_block_size``:
     their logs name no platform, and a block operation is taken as 512 bytes, as on Linux.
-    ``steps_without_utility_files``: sorts, joins and summaries whose notes name no utility file, as notes
-    of SAS never do; which part of their ``bytes_of_these`` is of role util is inferred.
+    ``steps_without_utility_files``: sorts, joins and summaries; notes of SAS never name utility files.
+    ``bytes_of_these``: what these steps read and write; mawl infers which part of it is of role util.
     """
 
     steps_of_unknown_block_size: int

@@ -89,7 +89,7 @@ def thinned(
 
     Nights are grouped by k-medoids (Kaufman and Rousseeuw, Finding Groups in Data, 1990, chapter 2: BUILD and
     SWAP) over the logarithms of their figures, each divided by its standard deviation.
-    Block operations of the nodes ``unsized`` are of no known size.
+    On the nodes ``unsized`` the size of a block operation is unknown.
     Raises :class:`~mawl.errors.UsageError` where fewer nights have jobs than are asked for.
     """
     nights = by_night(jobs, window)

@@ -12,7 +12,8 @@ from mawl.model.role_io import IoByRole
 from mawl.model.step_notes import SortNote, StepNotes, TableNote
 
 BlockUnit = Literal["linux", "assumed", "unknown"]
-"""What a block operation is: 512 bytes on Linux, which is assumed of logs that name no platform."""
+"""The size of a block operation: 512 bytes on Linux; assumed to be 512 bytes if the log names no platform;
+unknown on other platforms."""
 
 _NOTHING = StepNotes()
 
@@ -24,7 +25,7 @@ class StepTold(msgspec.Struct, frozen=True, kw_only=True):
     memory served are not in them, writes are when a page becomes dirty.  Tables of databases and
     of other sessions are counted (``remote_tables``) and not in ``tables``: this host does not hold them.
     ``tables_left_out`` counts those beyond :data:`~mawl.model.step_notes.MOST_TABLES`: nothing is known
-    of them.  ``blocks`` is the unit of the block operations that the log has; None where it has none.
+    of them.  ``blocks`` is the unit of the log's block operations; None if the log has no block operations.
     """
 
     number: int
@@ -47,7 +48,7 @@ class StepTold(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def told_of(step: StepRecord, unit: BlockUnit) -> StepTold:
-    """What is told of a step; block operations only where their unit is known."""
+    """What is told of a step; block operations only if their unit is known."""
     usage, notes = step.usage, step.notes or _NOTHING
     counted = usage.block_input_operations is not None or usage.block_output_operations is not None
     blocks_in = None if unit == "unknown" else usage.block_input_operations

@@ -119,8 +119,11 @@ class ArrayColumns:
         return [name for name, places in self._places.items() if places]
 
     def _drop_partial(self) -> None:
-        """Drop sums of which the table has only a part: figures of reads, or of writes, are over the same
-        kinds of requests (``Read Hit Large - IOps``, ``Read Hit Large - Throughput``)."""
+        """Drop figures that lack some kinds of requests, so that a part never passes for the sum.
+
+        The kinds of reads are all those that any figure of reads has (``Read Hit Large - IOps``,
+        ``Read Miss - Throughput``); those of writes likewise.
+        """
         for way in ("read", "writ"):
             kinds = {
                 name: {self._names[place].rpartition(" - ")[0].lower() for place, _ in places}
@@ -129,8 +132,9 @@ class ArrayColumns:
             }
             if any(len(held) > 1 for held in kinds.values()):
                 every = set[str]().union(*kinds.values())
-                for name in (name for name, held in kinds.items() if held != every):
-                    self._places[name] = []
+                for name, held in kinds.items():
+                    if held != every:
+                        self._places[name] = []
 
     def _only(self, pattern: str) -> int | None:
         fits = [place for place, name in enumerate(self._names) if fits_whole(pattern, name)]

@@ -100,7 +100,7 @@ class LogReader:
         self._followed: set[str] = set()
 
     def entries(self) -> Iterator[Entry]:
-        """Notes and facts in the order of the log; of a reader without a scanner only."""
+        """Notes and facts in the order of the log; only for a reader without a scanner."""
         return cast("Iterator[Entry]", self.parts())
 
     def parts(self) -> Iterator[Entry | NoteBatch]:
@@ -132,7 +132,7 @@ class LogReader:
         yield from self._end()
 
     def _waiting(self) -> Iterator[NoteBatch]:
-        """The batch that waits, if any, before anything else is told."""
+        """The batch that waits, if any: it comes before all that is read after it."""
         if self._scanner is not None and self._scanner.holds:
             batch = self._scanner.take()
             if batch.has("ended_at"):
@@ -142,7 +142,7 @@ class LogReader:
             yield batch
 
     def _scan(self, scanner: Scanner, content: bytes, length: int, at: int) -> tuple[int, int]:
-        """Let the scanner read from ``at``: where it stopped, and why."""
+        """Let the scanner read from ``at``; returns the place where it stopped, and why."""
         before = scanner.notes
         stopped, self._line, reason = scanner.run(content, length, at, self._line)
         if scanner.notes > before:
@@ -153,7 +153,7 @@ class LogReader:
         """Whole lines: jump from needle to needle, and go line by line only inside a block.
 
         Lines are those of ``content[:length]``.  ``self._read`` is then how much was read: less than
-        ``length`` where a note may go on behind it, except for the ``last`` content.
+        ``length`` if a note may go on behind it and the content is not the ``last``.
         """
         places = [-1] * (1 + len(_NEEDLES))
         at = counted = 0
@@ -198,7 +198,7 @@ class LogReader:
         self._line += content.count(b"\n", counted, self._read)
 
     def _next_line(self, content: bytes, at: int, places: list[int]) -> int:
-        """Where the next line that matters begins, at or after ``at``; the length of the content for none."""
+        """The beginning of the next line that matters, from ``at`` on; the length of the content if none."""
         if content.startswith(b"NOTE: ", at):
             return at
         found = self._next(content, at, places)
@@ -434,7 +434,7 @@ def read_log(stream: BinaryIO, skip: Skip) -> Iterator[Entry]:
 
 
 def read_parts(stream: BinaryIO, skip: Skip) -> Iterator[Entry | NoteBatch]:
-    """As :func:`read_log`, with the whole notes of large logs in batches where the scanner can be built."""
+    """As :func:`read_log`, with the whole notes of large logs in batches if the scanner can be built."""
     from mawl.formats.saslog_scan.scanner import scanner
 
     return LogReader(stream, skip, scanner).parts()

@@ -1,4 +1,4 @@
-"""The nights of an import of many nights, each as a run of its own."""
+"""The nights of an import of many nights, each as a separate run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from mawl.analysis.series import RunSamples
 from mawl.analysis.view import RunView, StoredView
 
 MARGIN_SECONDS = 3600.0
-"""Samples so long before and after a night's jobs belong to it: recordings look every few minutes."""
+"""Samples up to this long before and after a night's jobs belong to the night: recordings sample every few
+minutes."""
 
 
 class NightsOfImport(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,7 +30,7 @@ class NightsOfImport(msgspec.Struct, frozen=True, kw_only=True):
 def nights_of_import(view: StoredView, bounds: CapacityBounds) -> NightsOfImport | None:
     """The nights by the rules of the HTML report (:mod:`mawl.analysis.nights.logged`), each judged by itself.
 
-    None where the run is no import, or one of a single night.
+    None if the run is no import, or an import of a single night.
     """
     if view.facts.kind != "imported":
         return None
@@ -42,13 +43,13 @@ def nights_of_import(view: StoredView, bounds: CapacityBounds) -> NightsOfImport
 
 
 def by_program(run: ComparedRun) -> ComparedRun:
-    """The run with its jobs named by program and place among the jobs of it: ``load_sales.2``.
+    """The run with its jobs named by program and number: ``load_sales.2`` is the second of ``load_sales``.
 
-    Jobs of an import are named by their files, which are others every night.
+    An import names jobs by their files, and these have other names every night.
     """
     counts: dict[str, int] = {}
     jobs: dict[str, JobTime] = {}
-    # Those that count first: a job that failed takes no other one's place.
+    # Jobs with a time come first, so that a job that failed does not shift the numbers of the others.
     for job in sorted(run.jobs.values(), key=lambda job: job.real_time_seconds is None):
         counts[job.program] = counts.get(job.program, 0) + 1
         jobs[f"{job.program}.{counts[job.program]}"] = job
@@ -86,5 +87,5 @@ def _samples(view: StoredView, night: LoggedNight) -> RunSamples | None:
 
 
 def own_nights(nights: Sequence[NightsOfImport]) -> frozenset[str]:
-    """The ids of runs that are a whole night each, however close to the next."""
+    """The ids of the runs that are each a whole night, even if the next night begins soon after."""
     return frozenset(run.facts.run_id for one in nights for run in one.runs)

@@ -182,7 +182,7 @@ def _nodes(collected: Collected, jobs: Sequence[JobRecord]) -> list[NodeFacts]:
     nodes = dict(collected.nodes)
     for name in {*(job.node for job in jobs), *collected.host} - set(nodes):
         kernels = platforms.get(name) or (every if len(every) == 1 else set())
-        # Those that are not Linux first: one that was left out would pass for it (mawl.derive.derive).
+        # If there are too many, leave out Linux: without the others the node would pass for a Linux one.
         kept = sorted(kernels, key=lambda one: (one.startswith("Linux"), one))[:MOST_PLATFORMS]
         kernel = PLATFORM_SEPARATOR.join(sorted(kept)) or None
         nodes[name] = NodeFacts(name=name, kernel=kernel)

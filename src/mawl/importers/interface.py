@@ -73,7 +73,7 @@ class ImportedJob(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StepColumns(NamedTuple):
-    """Consecutive steps of one job as rows of the table ``steps``; columns may be missing, which are null."""
+    """Consecutive steps of one job as rows of the table ``steps``; columns that are missing are null."""
 
     table: pa.Table
 

@@ -1,4 +1,4 @@
-"""Batches of performance notes as steps of one job, column by column: what large SAS logs are read as."""
+"""Batches of performance notes of a large SAS log as steps of one job, column by column."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def sums_of(batch: NoteBatch) -> tuple[dict[str, int | None], int | None]:
 def spans_of(
     batch: NoteBatch, to_utc: Callable[[float], float], longest_seconds: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], list[int]]:
-    """Start and end of each step in seconds since the epoch, NaN where they are not known.
+    """Start and end of each step in seconds since the epoch, NaN if not known; and lines of doubtful notes.
 
-    Also the lines of notes whose real time is longer than ``longest_seconds`` or leads out of the calendar.
+    A note is doubtful if its real time is longer than ``longest_seconds`` or leads out of the calendar.
     """
     stamps = batch.wholes["ended_at"]
     known = stamps != MISSING
@@ -52,7 +52,7 @@ def spans_of(
 def steps_of(
     batch: NoteBatch, job: str, first: int, started_at: NDArray[np.float64], ended_at: NDArray[np.float64]
 ) -> pa.Table:
-    """The steps as rows of the table ``steps``, numbered from ``first``; columns of no log are left out."""
+    """The steps as rows of the table ``steps``, numbered from ``first``; without columns that no log has."""
     count = batch.count
     kinds = pa.array(["data", "procedure"])
     columns: dict[str, Any] = {

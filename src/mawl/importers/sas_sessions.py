@@ -134,7 +134,7 @@ class LogSessions:
         return ended
 
     def notes(self, count: int, last_line: int) -> None:
-        """Take so many notes of DATA steps and procedures, none of which is cut; the last is in that line."""
+        """Take ``count`` whole notes of DATA steps and procedures; the last begins in line ``last_line``."""
         if count:
             self.current.notes += count
             self.current.last_line = last_line

@@ -13,7 +13,7 @@ FIELDS = (
     *("real_time_seconds", "user_cpu_seconds", "system_cpu_seconds", "memory_bytes", "os_memory_bytes"),
     *(field for _, field in COUNTS),
 )
-"""What a log can tell of a step, beside an unsplit CPU time."""
+"""Figures of a step that a log can have; a CPU time without user and system is apart."""
 
 TIMES = frozenset({"real_time_seconds", "user_cpu_seconds", "system_cpu_seconds"})
 """Added up in whole microseconds, the finest that a log can write: the order of the steps changes nothing."""
@@ -45,7 +45,7 @@ class StepSums:
     def add_sums(self, sums: Mapping[str, int | None], cpu: int | None) -> None:
         """Sums of several steps by the names of :data:`FIELDS`: times and ``cpu`` in microseconds.
 
-        Of a peak it is the largest; None where one of the steps lacks the figure.
+        For a peak, the value is the largest; None if one of the steps lacks the figure.
         """
         self._any = True
         for name in FIELDS:
@@ -92,12 +92,12 @@ class StepSums:
 
 
 def microseconds(seconds: float) -> int:
-    """Whole ones."""
+    """Seconds as whole microseconds."""
     return round(seconds * MICROSECONDS)
 
 
 def _sum(name: str, values: list[Any]) -> int | None:
-    """The sum of a column, or the largest of a peak; None where one is missing."""
+    """The sum of a column, or the largest of a peak; None if one is missing."""
     if None in values:
         return None
     if name in PEAKS:
@@ -106,7 +106,7 @@ def _sum(name: str, values: list[Any]) -> int | None:
 
 
 def _cpu(usages: Iterable[Usage]) -> int | None:
-    """The CPU time of steps in microseconds; None where it is not known of one of them."""
+    """The CPU time of steps in microseconds; None if one of them has no CPU time."""
     cpu = 0
     for usage in usages:
         if usage.user_cpu_seconds is not None and usage.system_cpu_seconds is not None:

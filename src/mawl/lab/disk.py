@@ -29,7 +29,7 @@ _PATH = ".path"
 
 
 def plugin() -> Path:
-    """The compiled plugin in the user's cache; UnsuitableMachineError where it cannot be made."""
+    """The compiled plugin in the user's cache; UnsuitableMachineError if it cannot be made."""
     files = {SOURCE.name: SOURCE.read_text()}
     recipe = Recipe(name="disk-model", title="the disk model", files=files, flags=_FLAGS)
     path, why = shared_library(recipe, os.environ)

@@ -146,7 +146,7 @@ def to_table(name: str, records: Iterable[msgspec.Struct]) -> pa.Table:
 def plain_steps(records: Sequence[StepRecord]) -> pa.Table:
     """:func:`to_table` of steps without I/O by role and waits (imported ones), column by column.
 
-    Columns of those are left out: :func:`whole_steps` adds them.
+    The columns of I/O by role and waits are left out: :func:`whole_steps` adds them.
     """
     usages = [record.usage for record in records]
     columns: dict[str, pa.Array] = {}
@@ -166,7 +166,7 @@ def plain_steps(records: Sequence[StepRecord]) -> pa.Table:
 
 
 def whole_steps(table: pa.Table) -> pa.Table:
-    """The table with all columns of ``steps``, those that it lacks null; times may be whole microseconds."""
+    """The table with all columns of ``steps``, null if it lacks them.  Times may be whole microseconds."""
     schema, present = SCHEMAS["steps"], set(table.schema.names)
     columns = [
         table.column(field.name).cast(field.type)

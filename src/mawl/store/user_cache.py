@@ -7,13 +7,13 @@ from pathlib import Path
 
 
 def cache_place(environment: Mapping[str, str]) -> Path:
-    """Where it is (XDG base directories), whether it exists or not; RuntimeError where no home is known."""
+    """Its path (XDG base directories), also if it does not exist; RuntimeError if the home is unknown."""
     base = environment.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser().absolute() / "mawl"
 
 
 def make_cache(environment: Mapping[str, str]) -> Path:
-    """Make it, for nobody else to write; raises OSError, and what :func:`cache_place` raises."""
+    """Make it, writable by its user alone; raises OSError, and what :func:`cache_place` raises."""
     place = cache_place(environment)
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     return place

@@ -26,7 +26,7 @@ from mawl.store.layout import LATEST, LOGS, PLAN, PROBE
 from mawl.store.probe import write_probe
 
 STEPS_PER_BATCH = 50_000
-"""Rows of a row group: each has costs of its own for all 150 columns."""
+"""Rows of a row group.  Each group costs time and bytes for all 150 columns, however few its rows."""
 VALUES_PER_BATCH = 250_000
 SAMPLES_LAYOUT: dict[str, Any] = {
     "use_dictionary": ["node", "sampled_at", "series"],
@@ -129,7 +129,7 @@ class WholeRunWriter:
             writer.close()
 
     def _flush_steps(self) -> None:
-        """Write what waits in the order in which it came: records and pieces lie apart until then."""
+        """Write the steps that wait, in the order in which they came: records and pieces wait apart."""
         if not self._waiting:
             return
         tables = [plain_steps(self._steps)] if self._steps else []
@@ -162,9 +162,9 @@ class WholeRunWriter:
 
 
 def _in_order(records: int, pieces: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
-    """Places of rows, records first and pieces behind them, in the order in which they came.
+    """Places, in the order in which the rows came, in a table that has all records before all pieces.
 
-    ``pieces`` are pairs: how many records came before it, and its rows.
+    ``pieces`` has a pair for each piece: how many records came before it, and how many rows it has.
     """
     places, taken, below = [], 0, records
     for before, rows in pieces:

@@ -1,4 +1,4 @@
-"""Consecutive performance notes as columns, and as the records that they stand for."""
+"""Consecutive performance notes as columns, and as the records of Python's reader."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class NoteBatch(msgspec.Struct, frozen=True):
         return bool((self.wholes[name] != MISSING).any())
 
     def entries(self) -> Iterator[Entry]:
-        """The same one by one: what Python's reader gives for these lines."""
+        """The notes and pages one by one, as Python's reader gives them for these lines."""
         wholes: dict[str, list[Any]] = {
             name: [None if value == MISSING else value for value in column.tolist()]
             for name, column in self.wholes.items()

@@ -1,8 +1,8 @@
 /* Consecutive performance notes of SAS 9 in the bytes of a log, as columns.
  *
- * Accepts only what saslog_whole.py accepts, with the same figures; whatever else it meets it leaves to
- * Python, and says where that begins.  It reads content[at .. length) and nothing else, allocates nothing,
- * and writes only below the sizes that the caller gives (docs/design/sas-log.md).
+ * The scanner accepts only notes that saslog_whole.py accepts, with the same figures.  It stops at any other
+ * line, and Python reads that line.  It reads only content[at .. length), allocates nothing, and writes only
+ * within the sizes that the caller gives (docs/design/sas-log.md).
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -14,7 +14,7 @@
 #define MOST_TABLES 16
 #define MOST_SPLIT 2048
 #define MOST_DIGITS 14
-#define ROOM_OF_A_NOTE 4608 /* 16 tables of at most 97 + 15 + 15 bytes and their JSON */
+#define ROOM_OF_A_NOTE 4608 /* 16 tables: a name of 97 bytes, two numbers of 14 digits, and 60 bytes of JSON */
 #define ROOM_OF_A_NAME 64
 
 enum { LINE, PROCEDURE, ENDED_AT, STEP_COUNT, SWITCH_COUNT, ROWS_READ, ROWS_WRITTEN, VARIABLES, MEMORY, OS_MEMORY,
@@ -29,9 +29,9 @@ struct batch {
     double *times;      /* TIMES columns of `capacity`; NAN is missing */
     char *names;        /* one after another; name i ends at name_ends[i] */
     int32_t *name_ends;
-    char *notes;        /* JSON of StepNotes; empty where the notes above told nothing */
+    char *notes;        /* JSON of StepNotes; empty if no note above names a table */
     int32_t *note_ends;
-    int64_t *page_notes; /* how many notes went before this head of a page */
+    int64_t *page_notes; /* how many notes of the batch are before this head of a page */
     int64_t *page_lines;
     char *page_text;
     int32_t *page_ends;
@@ -82,7 +82,8 @@ static int64_t lines_in(const char *at, const char *end)
     return count;
 }
 
-/* What is read: `at` moves on only where something was there. */
+/* What is left to read.  text() and blanks() move `at` only past what they found; after another function
+ * returned 0, `at` may be anywhere, so callers read from a copy. */
 struct cursor {
     const char *at, *end;
 };
@@ -114,7 +115,7 @@ static int is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 static int is_first(char letter) { return (letter | 32) >= 'a' && (letter | 32) <= 'z' ? 1 : letter == '_'; }
 static int is_word(char letter) { return is_first(letter) || is_digit(letter); }
 
-/* 1 to `most` digits and no more. */
+/* A number of 1 to `most` digits; 0 if there are more. */
 static int digits(struct cursor *in, int most, int64_t *value)
 {
     const char *start = in->at;
@@ -130,7 +131,8 @@ static int digits(struct cursor *in, int most, int64_t *value)
 
 static const double TENS[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
 
-/* `0.01 seconds`, `1:02.24`, `9:28:12.90`; exact as Python's float(): both numbers of the quotient are whole. */
+/* `0.01 seconds`, `1:02.24`, `9:28:12.90`.  The result is that of Python's float(): both numbers of the
+ * quotient are whole and below 2^53, so the division rounds once. */
 static int clock_time(struct cursor *in, double *value)
 {
     int64_t parts[3];
@@ -235,7 +237,7 @@ static int table(struct cursor *in, const char **name, int *size)
     return 1;
 }
 
-/* A line of a note that has one figure behind its name. */
+/* A line of a note: a name and its figure.  If it returns 0, `value` may be changed. */
 static int named(struct cursor *in, const char *name, int (*read)(struct cursor *, void *), void *value)
 {
     struct cursor line = *in;
@@ -279,7 +281,7 @@ static int dated_head(struct cursor *in)
         return 0;
     while (line.at < line.end && line.at - in->at < 300 && (is_word(*line.at) || *line.at == ' '))
         line.at++;
-    /* The title ran into the hours: go back to their first digit, which a blank precedes. */
+    /* The title was read up to the end of the hours: go back to their first digit. */
     if (line.at >= line.end || *line.at != ':')
         return 0;
     const char *title_end = line.at;
@@ -301,7 +303,7 @@ static int dated_head(struct cursor *in)
 
 /* The head of a page within a note, with the line of blanks below it. */
 struct head {
-    const char *at, *end; /* NULL where it has no date */
+    const char *at, *end; /* NULL if the head has no date */
 };
 
 static int head_within(struct cursor *in, struct head *head)
@@ -315,7 +317,7 @@ static int head_within(struct cursor *in, struct head *head)
         size_t left = (size_t)(line.end - line.at), most = left < MOST_LINE ? left : MOST_LINE;
         const char *end = memchr(line.at, '\n', most);
         if (end == NULL || memmem(line.at, (size_t)(end - line.at), "day, ", 5))
-            return 0; /* another date than dated_head knows is Python's */
+            return 0; /* Python reads dates in other forms than dated_head's */
         line.at = end + 1;
     } else
         return 0;
@@ -325,7 +327,7 @@ static int head_within(struct cursor *in, struct head *head)
     return 1;
 }
 
-struct group { /* the notes on tables above a heading */
+struct group { /* the notes on tables above a heading; their JSON goes behind that of the notes kept */
     int tables;
     int64_t rows_read, rows_written, variables;
     char *json, *json_end;
@@ -352,7 +354,7 @@ static void put_number(struct group *into, int64_t value)
 
 static void add(int64_t *sum, int64_t value) { *sum = *sum == MISSING ? value : *sum + value; }
 
-/* A note on the rows of one table; 0 where the line is none, or one too many. */
+/* A note on the rows of one table; 0 if the line is no such note, or the group has MOST_TABLES tables. */
 static int rows_line(struct cursor *in, struct group *group)
 {
     struct cursor line = *in;
@@ -419,7 +421,7 @@ struct figures {
     double times[TIMES];
 };
 
-/* Of a note that is being read: `split` where a head of a page was passed over. */
+/* The note that is being read; `split` if a head of a page is within it. */
 struct body {
     struct cursor in;
     int split;
@@ -445,7 +447,7 @@ static int pair(struct body *body, const char *first, const char *second, int (*
     return figure(body, first, read, one) ? figure(body, second, read, other) : -1;
 }
 
-/* The lines below a heading, to the line of blanks; 0 where they are not what saslog_whole.py accepts. */
+/* The lines below a heading, to the line of blanks; 0 if saslog_whole.py would not accept them. */
 static int figures(struct body *body, struct figures *found)
 {
     int64_t *wholes = found->wholes;
@@ -528,11 +530,11 @@ static void keep_note(struct batch *out, const struct figures *found, const char
     out->count++;
 }
 
-/* Read notes from `at`, the beginning of line out->line, on; where it stopped, always the beginning of a line.
+/* Read notes from `at`, the beginning of line out->line.  content[length - 1] is the end of a line.
  *
- * out->line is then the number of that line and out->reason why: DONE (no needle is left), FOREIGN (Python
- * must take this line), UNFINISHED (so few bytes are left that a note may go on behind them), FULL.
- * content[length - 1] is the end of a line.
+ * Returns the place where it stopped, always the beginning of a line.  out->line is then the number of that
+ * line, and out->reason is DONE (no needle is left), FOREIGN (Python must read this line), UNFINISHED (so few
+ * bytes are left that a note may go on behind them) or FULL.
  */
 int64_t scan(const char *content, int64_t length, int64_t at, struct batch *out)
 {

@@ -1,4 +1,4 @@
-"""The compiled scanner: built at first use, tried before it is used, and absent where it cannot be built."""
+"""The compiled scanner: built at first use and tried before it is used; without it Python reads alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mawl.formats.saslog_scan.reasons import DONE
 _SOURCE = Path(__file__).parent / "scan.c"
 _FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared", "-ffp-contract=off")
 CAPACITY = 16_384
-"""Notes of a batch; the sizes below are of the texts of that many."""
+"""The most notes of a batch; the sizes below are of the texts of so many notes."""
 NAMES_BYTES, NOTES_BYTES = 1 << 20, 4 << 20
 PAGES, PAGES_BYTES = 4096, 1 << 19
 
@@ -86,14 +86,15 @@ class Scanner:
     def run(self, content: bytes, length: int, at: int, line: int) -> tuple[int, int, int]:
         """Read on from ``at``, the beginning of line ``line``; ``content[:length]`` ends with a line's end.
 
-        Where it stopped, the number of the line there, and why (:mod:`~mawl.formats.saslog_scan.reasons`).
+        Returns the place where it stopped, the number of the line there, and the reason
+        (:mod:`~mawl.formats.saslog_scan.reasons`).
         """
         self._batch.line = line
         stopped = self._scan(content, length, at, self._pointer)
         return stopped, self._batch.line, self._batch.reason
 
     def take(self) -> NoteBatch:
-        """What waits, which is given away."""
+        """The notes and heads of pages that wait; after this none waits."""
         batch, arrays = self._batch, self._arrays
         count, pages = batch.count, batch.pages
         texts = {
@@ -128,7 +129,7 @@ def _texts(letters: NDArray[np.uint8], ends: NDArray[np.int32], count: int) -> T
 
 
 def scanner() -> Scanner | None:
-    """One for one log; None where there is no library."""
+    """A scanner for one log; None if there is no library."""
     library = _library()
     return None if library is None else Scanner(library)
 
@@ -150,7 +151,7 @@ def recipe() -> Recipe:
 
 
 def load(environment: Mapping[str, str]) -> ctypes.CDLL | None:
-    """The library, compiled if need be and tried; None where that fails, and Python reads alone."""
+    """The library, compiled if need be and tried; None if that fails, and Python reads alone."""
     try:
         path, _ = shared_library(recipe(), environment)
         return None if path is None else opened(path)
@@ -159,7 +160,7 @@ def load(environment: Mapping[str, str]) -> ctypes.CDLL | None:
 
 
 def opened(path: Path) -> ctypes.CDLL | None:
-    """A compiled library; None where it fails its trial.  Raises OSError where it is no library."""
+    """A compiled library; None if it fails its trial.  Raises OSError if the file is no library."""
     library = ctypes.CDLL(str(path))
     library.prepare.restype = None
     library.scan.restype = ctypes.c_int64

@@ -51,10 +51,10 @@ def _line(lines: Sequence[str], place: int) -> str:
 def attributes(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Attribute and value of ``lsattr -El DEVICE``.
 
-    Many attributes have no value, and the word after them is then the first of the description.  So both
-    columns must be seen: that of the values, and that of the descriptions, where lines without a value go
-    on and values end.  A value with more blanks after it than one, before a description and True or False,
-    shows them; most lines must have them.
+    An attribute may have no value; the word after its name is then the first of the description.  So mawl
+    must know the column of the values and the column of the descriptions.  A line shows both if its value has
+    two or more blanks after it, then a description, then True or False.  Most lines must fit these columns;
+    otherwise there is no attribute.
     """
     rows = [match for line in lines if (match := _ATTRIBUTE.fullmatch(line.rstrip()))]
     starts = [_columns(row) for row in rows]

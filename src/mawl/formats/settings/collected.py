@@ -68,7 +68,7 @@ def _credible(line: str) -> bool:
 
 
 def _believed(lines: Sequence[str]) -> tuple[str, ...]:
-    """The lines, with a mark for each that is ignored: it may be a heading of those below it."""
+    """The lines, :data:`IGNORED` for each that is not credible: it may be the heading of lines below it."""
     return tuple(line if _credible(line) else IGNORED for line in lines)
 
 

@@ -135,7 +135,7 @@ def read_file_systems(output: Output, told: Told) -> None:
 
 
 def _put_size(told: Told, device: str, figure: str, size: int | None, pool: str = "") -> None:
-    """A size of a file system; that of one ``pool`` (system, other) counts if both have the same."""
+    """Note a size of a file system; one of a ``pool`` (system, other) counts if both pools have the same."""
     path = f"mmlsfs.{device}.{figure}"
     system = told.missing.get(path, "")
     if not pool:
@@ -147,7 +147,7 @@ def _put_size(told: Told, device: str, figure: str, size: int | None, pool: str 
     elif system.startswith(_SYSTEM_POOL):
         told.missing[path] = f"{CONTRADICTED}: {system.rpartition(' ')[2]} and {size}"
     else:
-        told.lack("mmlsfs", device, figure, f"{CONTRADICTED}, of which one is not readable")
+        told.lack("mmlsfs", device, figure, f"{CONTRADICTED}; one of them is not readable")
 
 
 _SYSTEM_POOL = "printed for the system pool only"

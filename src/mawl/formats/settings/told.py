@@ -14,7 +14,7 @@ _NAME = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
 
 
 IGNORED = "\N{REPLACEMENT CHARACTER}"
-"""Stands for a line that cannot be believed (control characters, endless)."""
+"""Replaces a line that mawl ignores, because it has control characters or is too long."""
 
 
 class Output(msgspec.Struct, frozen=True, kw_only=True):

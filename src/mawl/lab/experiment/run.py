@@ -270,7 +270,7 @@ class Experiment:
 
 
 def workload_of(bed: BedSpec, folder: Path) -> str:
-    """The name of a bed's workload, or the file in ``folder`` that its own one is written to."""
+    """The name of a bed's workload; if the bed describes one itself, the file in ``folder`` with it."""
     if isinstance(bed.workload, str):
         return bed.workload
     file = folder / WORKLOAD
@@ -279,7 +279,7 @@ def workload_of(bed: BedSpec, folder: Path) -> str:
 
 
 def spec_of(bed: BedSpec, arm: ArmSpec, workload: str) -> RunSpec:
-    """What a bed says of an arm's runs, but for their places; ``workload`` is that of :func:`workload_of`."""
+    """How a bed runs an arm, without the directories; ``workload`` is that of :func:`workload_of`."""
     return RunSpec(
         workload=arm.workload or workload,
         scale=bed.scale,

@@ -67,7 +67,7 @@ def library(environment: Mapping[str, str]) -> Library:
 def install(environment: Mapping[str, str] = os.environ, place: Path | None = None) -> Path:
     """Compile the library for every user of this installation, and try it; the file that was made.
 
-    Raises :class:`~mawl.errors.UnsuitableMachineError` where it cannot be compiled or fails its trial.
+    Raises :class:`~mawl.errors.UnsuitableMachineError` if it cannot be compiled or fails its trial.
     """
     recipe = _recipe()
     path = (place or _INSTALLED) / recipe.file_name
