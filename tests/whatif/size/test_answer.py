@@ -10,7 +10,7 @@ import pytest
 
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
-from mawl.errors import UsageError
+from mawl.errors import InvalidFileError, UsageError
 from mawl.model.run import NodeFacts
 from mawl.simulation.activity import Calibration
 from mawl.simulation.forecast import base_of
@@ -22,9 +22,11 @@ from mawl.whatif.size.answer import size
 from mawl.whatif.size.asked import SizedRun, SizeQuestion
 from mawl.whatif.size.catalogue import load_catalogue
 from mawl.whatif.size.records import SizeAnswer, SizedCandidate
+from mawl.whatif.size.rule import ROOFLINE_ERROR, UNSEEN_ERROR
 from mawl.whatif.size.text import finding, markdown, printed, render
 from tests.fakes.stored_run import facts
 from tests.simulation.scenes import demands, device, flow, plan, scenario, step, system
+from tests.simulation.test_measured_errors import printed as reference_rows
 
 SESSIONS = 6
 OWN = system(device(), cores=2)
@@ -113,6 +115,43 @@ def test_of_several_nodes_each_has_its_part_of_the_sessions(start: SizedRun, tmp
     three, small = named(answer, "three"), named(answer, "small")
     assert small.fits is not None and three.fits == 3 * small.fits
     assert three.figure < small.figure
+
+
+def test_more_sessions_on_a_node_than_a_run_may_have_are_refused(start: SizedRun, tmp_path: Path) -> None:
+    """They would be simulated for many minutes; the error names the candidate that has too few nodes."""
+    asked = replace(ASKED, sessions=501, within_seconds=60.0)
+    two = LARGE.replace("large", "two").replace("price = 40", "price = 80\nnodes = 2")
+    with pytest.raises(UsageError, match="--sessions 501: candidate large would get 501 on a node"):
+        sized(start, tmp_path, two, LARGE, question=asked)
+    assert sized(start, tmp_path, two, question=replace(asked, sessions=40)).sessions == 40
+
+
+@pytest.mark.parametrize(
+    ("offer", "said"),
+    [
+        ("threads_per_core = 5000\n", "threads_per_core is 5000, and no machine"),
+        (
+            "[candidate.devices.x]\nread_bytes_per_second = 1e9\nwrite_bytes_per_second = 1e9\n"
+            "spinning_streams = 1.0000001\n",
+            "spinning_streams is 1, and no machine",
+        ),
+    ],
+)
+def test_figures_that_no_machine_has_are_refused(
+    start: SizedRun, tmp_path: Path, offer: str, said: str
+) -> None:
+    with pytest.raises(InvalidFileError, match=said):
+        sized(start, tmp_path, LARGE + offer)
+
+
+def test_a_bound_that_no_session_keeps_is_said_so(start: SizedRun, tmp_path: Path) -> None:
+    answer = sized(start, tmp_path, SMALL, question=replace(ASKED, within_seconds=1e-3))
+    assert "fits: the forecast of 1 session on a node is above the bound" in named(answer, "small").reasons
+
+
+def test_the_errors_of_model_and_rule_are_those_that_the_reference_prints() -> None:
+    (every,) = (row for row in reference_rows("published-forecasts.md") if row[0] == "all")
+    assert (float(every[3]), float(every[6])) == (UNSEEN_ERROR, ROOFLINE_ERROR)
 
 
 def test_the_upgrade_with_the_most_sessions_for_its_price_is_the_next_buy(

@@ -1,4 +1,4 @@
-"""The answer of ``mawl size``, of which text, Markdown, JSON and the page are made."""
+"""The answer of ``mawl size``; text, Markdown, JSON and the page are made from it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mawl.errors import UsageError
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.error_range import error_range_of
 from mawl.simulation.fitting import FittedFigure
@@ -19,6 +20,7 @@ from mawl.simulation.measured_errors import (
     probability_within,
 )
 from mawl.simulation.system import System
+from mawl.units import counted_noun
 from mawl.whatif.size.asked import SizedRun, SizeQuestion, fitted_of, window_of
 from mawl.whatif.size.candidates import Candidate, candidates_of, upgraded
 from mawl.whatif.size.catalogue import Catalogue, UpgradeOffer, changes_of
@@ -28,12 +30,15 @@ from mawl.whatif.validity import phases_of
 
 MEMORY = "memory"
 SAFE_PROBABILITY = 0.8
-"""Of the second pick, for a buyer who wants more than a candidate that carries more likely than not."""
+"""The least probability of the second pick, for buyers who want more than *more likely than not*."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Errors:
-    """Measured over forecast times of forecasts like this one, and whose; ``reason`` where none are known."""
+    """Measured over forecast times of checked forecasts like this one.
+
+    ``basis`` names the set of forecasts; ``reason`` says why there are no ratios.
+    """
 
     ratios: Sequence[float] = ()
     basis: str | None = None
@@ -80,6 +85,16 @@ class _Sizing:
         """The asked sessions on each of so many nodes."""
         return max(math.ceil(self.sessions / nodes), self.start.fewest)
 
+    def check(self, one: Candidate) -> None:
+        """Raises :class:`~mawl.errors.UsageError` if its nodes get more sessions than are simulated."""
+        sessions = self.per_node(one.nodes)
+        if sessions > self.start.most:
+            raise UsageError(
+                f"--sessions {self.sessions}: candidate {one.offer.name} would get {sessions} on a node, and "
+                f"at most {self.start.most} are simulated",
+                cure="ask for fewer sessions, or leave out this candidate or give it more nodes",
+            )
+
     def forecast(self, system: System, nodes: int) -> _Forecast:
         """The forecast of one system."""
         sessions, bound = self.per_node(nodes), self.bound
@@ -109,7 +124,7 @@ class _Sizing:
         )
 
     def _errors(self, system: System, sessions: int) -> _Errors:
-        """Of the lab beds where such a forecast was compared there, else of the papers' systems."""
+        """Errors of the lab beds if such a forecast was compared there, otherwise of the papers' systems."""
         base = self.start.base
         question = Question(system=system, sessions=sessions, kept_reach=True)
         if self.start.doubt is not None:
@@ -121,11 +136,11 @@ class _Sizing:
         return _Errors(ratios=measured_ratios(errors), basis=found.basis)
 
     def _memory(self, outcome: SimulationOutcome) -> float | None:
-        """What the jobs of a node need at once, in bytes; None where the run does not show it."""
+        """What the jobs of a node need at once, in bytes; None if the run does not show it."""
         return _memory_at_once(outcome, self.start) if self.memory_known else None
 
     def _most_sessions(self, system: System, bound: float) -> int | None:
-        """The most sessions of one node within the bound and its memory; None where the fewest are not."""
+        """The most sessions of one node within the bound and the memory; None if the fewest exceed them."""
         high = self.fitted.most_sessions(system, bound)
         if high is None or not self._lacks_memory(system, high):
             return high
@@ -147,6 +162,8 @@ def size(start: SizedRun, question: SizeQuestion, catalogue: Catalogue) -> SizeA
     """Everything that was asked of the catalogue's candidates."""
     sizing = _Sizing(start, question)
     offered = candidates_of(catalogue, start.base)
+    for one in offered:
+        sizing.check(one)
     found = [_candidate(sizing, one) for one in offered]
     order = sorted(found, key=lambda one: _place(one, sizing))
     carrying = [one for one in order if one.carries]
@@ -201,7 +218,8 @@ def _candidate(sizing: _Sizing, one: Candidate) -> SizedCandidate:
     if made.lacks_memory and made.fits is None:
         reasons.append("fits: the jobs of one node need more memory at once than it has")
     elif made.fits is None:
-        reasons.append(f"fits: not even {sizing.start.fewest} sessions on a node stay within the bound")
+        fewest = counted_noun(sizing.start.fewest, "session")
+        reasons.append(f"fits: the forecast of {fewest} on a node is above the bound")
     if made.errors.ratios and made.safe is None and not (made.lacks_memory and made.fits is None):
         reasons.append(
             f"fits_safe: {len(made.errors.ratios)} checked forecasts cannot give a probability of "

@@ -26,15 +26,15 @@ from mawl.store.probe import read_probe
 from mawl.store.qualification import qualification_folder, read_qualification
 
 MOST_TIMES = 4
-"""The search for sessions that fit ends at so many times the asked ones."""
+"""The search for sessions that fit ends at this multiple of the asked sessions."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SizeQuestion:
     """``sessions`` of all nodes; None: those of the run.
 
-    ``within_seconds`` bounds the elapsed time in place of the slowdown; None: the window of a derived run
-    does, if it has one.
+    ``within_seconds`` bounds the elapsed time instead of the slowdown; None: so does the window of a derived
+    run, if it has one.
     """
 
     sessions: int | None
@@ -45,9 +45,11 @@ class SizeQuestion:
 
 @dataclass(frozen=True, kw_only=True)
 class SizedRun:
-    """The run as a base of forecasts, with what it measured; ``doubt`` is what speaks against it.
+    """The run as a base of forecasts, with what it measured.
 
-    ``window_seconds`` are those from its first start to the time by which its derived jobs are due.
+    ``doubt`` is a sentence if other programs used its devices, too.
+
+    ``window_seconds`` are the seconds from its first start to the time by which its derived jobs are due.
     """
 
     base: Base
@@ -70,6 +72,11 @@ class SizedRun:
     def fewest(self) -> int:
         """The fewest sessions that its workload has."""
         return FEWEST_SESSIONS if self.base.plans[0].workload == RULED else 1
+
+    @property
+    def most(self) -> int:
+        """The most sessions of one node that are simulated: those that a run may have."""
+        return max(MOST_SESSIONS, self.sessions)
 
 
 def start_of(name: str, runs: Path, own: System | None) -> SizedRun:
@@ -118,7 +125,7 @@ def _start(folder: Path, own: System | None) -> SizedRun:
 
 
 def _window(stored: Run, elapsed_seconds: float | None) -> float | None:
-    """What the run took, and what it had to spare; None where no job was due."""
+    """The elapsed seconds of the run plus those that it had to spare; None if no job was due."""
     night = measured_night(stored)
     if night is None or elapsed_seconds is None:
         return None
@@ -127,14 +134,14 @@ def _window(stored: Run, elapsed_seconds: float | None) -> float | None:
 
 
 def window_of(start: SizedRun, question: SizeQuestion) -> float | None:
-    """The bound of the elapsed time in seconds; None where the slowdown is bounded."""
+    """The bound of the elapsed time in seconds; None if the bound is one of the slowdown."""
     return question.within_seconds or start.window_seconds
 
 
 def fitted_of(start: SizedRun, question: SizeQuestion) -> tuple[FittedFigure, TimeFigure]:
-    """The bounded figure as forecasts find it, and the time whose measured errors it has.
+    """The bounded figure as forecasts find it, and the time with the errors of which it is judged.
 
-    Raises :class:`~mawl.errors.UsageError` where the run does not have it.
+    Raises :class:`~mawl.errors.UsageError` if the run does not have the figure.
     """
     sessions = question.sessions or start.every_session
     if sessions < start.fewest:
@@ -145,7 +152,7 @@ def fitted_of(start: SizedRun, question: SizeQuestion) -> tuple[FittedFigure, Ti
         "base": start.base,
         "sessions": start.sessions,
         "fewest": start.fewest,
-        "most": min(MOST_TIMES * max(sessions, start.sessions), MOST_SESSIONS),
+        "most": min(MOST_TIMES * max(sessions, start.sessions), start.most),
         "kept_reach": True,
     }
     if window_of(start, question) is not None:

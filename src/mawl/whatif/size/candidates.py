@@ -34,6 +34,7 @@ class Candidate:
 PLAUSIBLE: dict[str, tuple[float, float]] = {
     "cores": (0.01, 1e5),
     "core_speed": (0.01, 100.0),
+    "threads_per_core": (1.0, 1024.0),
     "memory_bytes": (2.0**20, 1e18),
     "read_bytes_per_second": (1e3, 1e15),
     "write_bytes_per_second": (1e3, 1e15),
@@ -42,8 +43,9 @@ PLAUSIBLE: dict[str, tuple[float, float]] = {
     "fabric_bytes_per_second": (1e3, 1e15),
     "latency_seconds": (0.0, 100.0),
     "requests_per_second": (0.01, 1e12),
+    "spinning_streams": (1.0001, 1e12),
 }
-"""Beyond these no machine is, and the engine's sums lose their digits."""
+"""The least and the most that a machine can have; outside of them the engine's sums lose digits."""
 
 
 def candidates_of(catalogue: Catalogue, base: Base) -> list[Candidate]:
@@ -58,7 +60,7 @@ def candidates_of(catalogue: Catalogue, base: Base) -> list[Candidate]:
 
 
 def upgraded(candidate: Candidate, changes: Sequence[SystemChange]) -> System | str:
-    """The candidate's system with the changes of an upgrade; the reason where they do not fit it."""
+    """The candidate's system with the changes of an upgrade, or the reason why they do not fit it."""
     names = [device.name for device in candidate.system.devices]
     for change in changes:
         device, dot, _ = change.key.rpartition(".")
@@ -72,7 +74,7 @@ def upgraded(candidate: Candidate, changes: Sequence[SystemChange]) -> System | 
 
 
 def _implausible(system: System) -> str | None:
-    """What no machine has, in words; None where all figures are within :data:`PLAUSIBLE`."""
+    """The figure that no machine has, in words; None if all are within :data:`PLAUSIBLE`."""
     for of in (system, *system.nodes, *system.devices):
         for name, (least, most) in PLAUSIBLE.items():
             value = getattr(of, name, None)
@@ -145,7 +147,7 @@ def _listed(kind: NodeKind) -> dict[Role, list[str]]:
 
 
 def _roles(offer: CandidateOffer) -> dict[Role, list[str]]:
-    """As described; where one device is the only one, it holds every role that is not named."""
+    """As described; an only device also holds the roles that are not named."""
     if len(offer.devices) > 1:
         return offer.roles
     return {role: offer.roles.get(role, list(offer.devices)) for role in ROLES}
@@ -163,7 +165,7 @@ def _completed(
         told.append(
             f"the latency of {name} is that of the run's device ({format_latency(latency)})"
             if latency
-            else f"the latency of {name} is in neither the catalogue nor the run: none is simulated"
+            else f"the latency of {name} is neither in the catalogue nor in the run, so none is simulated"
         )
     if requests is None:
         requests = min(_known(one.requests_per_second for one in measured), default=None)

@@ -24,18 +24,18 @@ from mawl.store.probe import read_probe
 
 MOST_CANDIDATES = 100
 MOST_UPGRADES = 50
-"""Each is simulated several times, so an answer is to be had in minutes."""
+"""Each is simulated several times; with so many an answer takes minutes."""
 
 MOST_NODES = 1000
 LONGEST_NAME = 100
-"""Characters of a name, which stands in a table."""
+"""Characters of a name, because names are cells of a table."""
 
 
 class DeviceOffer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[candidate.devices.NAME]``: what one device or pool does.
 
-    As in a description of a system, but that ``latency_seconds`` and ``requests_per_second`` are taken from
-    the run where they are left out.
+    The keys are those of a description of a system.  If ``latency_seconds`` or ``requests_per_second`` is
+    left out, that of the run is used.
     """
 
     read_bytes_per_second: Amount
@@ -139,9 +139,9 @@ def _value(key: str, value: float | str) -> str:
 def _check_count(found: Sequence[object], most: int, word: str, where: str) -> None:
     if len(found) > most:
         raise InvalidFileError(
-            f"{len(found)} of [[{word}]] are too many",
+            f"there are {len(found)} [[{word}]] entries; at most {most} are allowed",
             where=where,
-            why=f"each is simulated several times; {most} are the most",
+            why="each is simulated several times",
             cure="leave out those that you would not buy",
         )
 
@@ -152,12 +152,14 @@ def _check_names(names: Sequence[str], word: str, where: str) -> None:
             raise InvalidFileError("the name is empty", where=f"{where}: {word}[{place}]")
         if len(name) > LONGEST_NAME:
             raise InvalidFileError(
-                f"the name has {len(name)} characters, and {LONGEST_NAME} are the most",
+                f"the name has {len(name)} characters; at most {LONGEST_NAME} are allowed",
                 where=f"{where}: {word}[{place}]",
             )
         if name in names[:place]:
             raise InvalidFileError(
-                f"the name {name!r} is used by two entries {word}", where=where, cure="give each its own name"
+                f"two [[{word}]] entries have the name {name!r}",
+                where=where,
+                cure="give each a different name",
             )
 
 
@@ -165,6 +167,12 @@ def _check_candidate(offer: CandidateOffer, where: str) -> None:
     check_price(offer.price, f"{where}.price")
     if not 1 <= offer.nodes <= MOST_NODES:
         raise InvalidFileError(f"expected 1 to {MOST_NODES} nodes, found {offer.nodes}", where=where)
+    if offer.probe is not None and not offer.probe.strip():
+        raise InvalidFileError(
+            "the name of the file is empty",
+            where=f"{where}.probe",
+            cure="name the file that mawl probe wrote, or leave probe out",
+        )
     if offer.probe is not None and (offer.devices or offer.roles):
         raise InvalidFileError("has both a probe and devices or roles", where=where, cure="leave one out")
     if offer.roles and not offer.devices:
