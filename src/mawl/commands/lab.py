@@ -120,7 +120,7 @@ def _up(arguments: argparse.Namespace) -> int:
         for arm in arms:
             spec = msgspec.structs.replace(spec_of(bed, arm, workload), **role_places(standing, arm))
             print(f"arm {arm.name}: mawl {shlex.join(as_command(spec))}")
-    if standing.fabric is not None:
+    else:
         first = standing.fabric.clients[0]
         print(f"at {first}: {shlex.join(standing.fabric.inside(first))} COMMAND")
         print(f"all see the same files in {standing.fabric.shared}; mawl lab run {bed.name} runs over them")

@@ -1,9 +1,10 @@
 """What to buy: the cheapest system of your price list that carries the load of a run.
 
 Each candidate of the list is simulated with the load that the run measured.  It carries N sessions if their
-jobs take at most twice as long as alone, in the median (the setting most_slowdown).  How likely that is comes
-from forecasts that were compared with measured times: k / (n + 1), where k of n would have been right.
-docs/guides/size.md goes from a measured run to a purchase, docs/design/size.md has the definitions.
+jobs take at most twice as long as alone, in the median (the setting most_slowdown).  The probability comes
+from n forecasts that were compared with measured times: it is k / (n + 1) if the bound holds with the errors
+of k of them.  docs/guides/size.md goes from a measured run to a purchase, docs/design/size.md has the
+definitions.
 """
 
 from __future__ import annotations
@@ -11,8 +12,6 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
-
-import msgspec
 
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.output import write_text
@@ -23,8 +22,8 @@ from mawl.reporters.columns import LEAST_WIDTH
 from mawl.simulation.system_file import load_system
 from mawl.whatif.size import text
 from mawl.whatif.size.answer import size
-from mawl.whatif.size.asked import SizedRun, SizeQuestion, start_of
-from mawl.whatif.size.catalogue import Catalogue, load_catalogue
+from mawl.whatif.size.asked import SizeQuestion, start_of
+from mawl.whatif.size.catalogue import load_catalogue
 from mawl.whatif.size.records import SizeAnswer
 
 NAME = "size"
@@ -58,8 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--within",
         type=float,
         metavar="MINUTES",
-        help="ask for an end within so many minutes instead of a slowdown (default for derived jobs with a "
-        "time at which they are due: their night)",
+        help="bound the elapsed time instead of the slowdown (default for derived jobs that are due at some "
+        "time: the window of their night)",
     )
     parser.add_argument(
         "--probability",
@@ -93,14 +92,16 @@ def run(arguments: argparse.Namespace) -> int:
             "sizing needs a run that had its devices to itself",
             where=start.base.facts.run_id,
             why=start.doubt,
-            cure="run the workload again while nothing else uses these devices, or take what others did as a "
-            "part of the load with --anyway",
+            cure="run the workload again while nothing else uses these devices, or count the work of "
+            "other programs as part of the load with --anyway",
         )
     found: list[SizeAnswer] = []
-    write_text(
-        arguments.output,
-        lambda: _rendered(_kept(found, start, question, catalogue), arguments.format, arguments.output),
-    )
+
+    def sized() -> str:
+        found.append(size(start, question, catalogue))
+        return _rendered(found[0], arguments.format, arguments.output)
+
+    write_text(arguments.output, sized)
     return _status(found[0])
 
 
@@ -120,20 +121,13 @@ def _question(arguments: argparse.Namespace, most_slowdown: float) -> SizeQuesti
     )
 
 
-def _kept(
-    found: list[SizeAnswer], start: SizedRun, question: SizeQuestion, catalogue: Catalogue
-) -> SizeAnswer:
-    found.append(size(start, question, catalogue))
-    return found[0]
-
-
 def _rendered(answer: SizeAnswer, form: str, output: str | None) -> str:
     if form == "html":
-        from mawl.whatif.size.page import render  # templates and plotting library only for who asks for them
+        from mawl.whatif.size.page import render  # loads templates and the plotting library
 
         return render(answer)
     if form == "json":
-        return json.render(msgspec.to_builtins(text.printed(answer))) + "\n"
+        return json.render(text.printed(answer)) + "\n"
     return (
         text.markdown(answer) if form == "markdown" else text.render(answer, width_for(output, LEAST_WIDTH))
     )

@@ -78,7 +78,7 @@ def _cards(answer: SizeAnswer) -> list[Card]:
         )
     if answer.upgrades:
         best, gained = answer.upgrades[0], gained_sessions(answer)
-        least = "at least " if best.more_may_fit else ""
+        open_ended = "at least " if best.more_may_fit else ""
         without = (
             "Not known" if any(one.more_may_fit for one in answer.upgrades) else "Nothing of the catalogue"
         )
@@ -88,7 +88,7 @@ def _cards(answer: SizeAnswer) -> list[Card]:
                 printable(best.name) if gained else without,
                 "",
                 [] if gained else [printable(next_buy(answer))],
-                f"{least}{counted_noun(gained, 'more session')}" if gained else "",
+                f"{open_ended}{counted_noun(gained, 'more session')}" if gained else "",
                 printable(f"for {money(best.price, answer)}, by the forecast") if gained else "",
                 ("next", "Every upgrade"),
             )

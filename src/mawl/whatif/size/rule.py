@@ -17,6 +17,9 @@ UNSEEN_ERROR = 0.32
 ROOFLINE_ERROR = 0.28
 """Mean |ln(predicted/published)| of all counted pairs, of the model (unseen) and of the rule."""
 
+MOST_BY_RULE = 10**9
+"""Sessions: no answer of the rule is above."""
+
 WAYS = {"read": "read", "write": "written"}
 
 
@@ -45,12 +48,14 @@ class RooflineRule:
         return max(self.measured * ratio, self.least)
 
     def most_sessions(self, system: System, bound: float) -> int:
-        """The most sessions on each node whose figure is within the bound; 0 where one is not."""
+        """The most sessions on each node with a figure within the bound; 0 if one session exceeds it."""
+        if self.least > bound:
+            return 0
         one = self.measured * self._seconds(system, 1) / self._seconds(self.base.own, self.sessions)
-        return 0 if self.least > bound else math.floor(min(bound / one, 1e9)) if one else 10**9
+        return math.floor(min(bound / one, MOST_BY_RULE)) if one else MOST_BY_RULE
 
     def _seconds(self, system: System, sessions: int) -> float:
-        """Of one node's share of the measured work, in so many sessions."""
+        """What one node needs for its share of the measured work, in so many sessions."""
         plans = len(self.base.plans)
         moved: dict[tuple[str, str], float] = {}
         cpu = 0.0
@@ -67,6 +72,6 @@ class RooflineRule:
 
 
 def rule_of(base: Base, sessions: int, measured: float, *, least: float) -> RooflineRule | None:
-    """The rule for a run; None where the run shows no work."""
+    """The rule for a run; None if the run shows no work."""
     rule = RooflineRule(base=base, sessions=sessions, measured=measured, least=least)
     return rule if rule.known else None

@@ -10,12 +10,12 @@ import msgspec
 from mawl.formats.lines import one_line
 from mawl.printable import printable
 from mawl.reporters.columns import LEAST_WIDTH, stacked, wrapped
+from mawl.reporters.figure import ABSENT, Form, figure
 from mawl.reporters.markup import escaped, table
 from mawl.units import counted_noun, format_change, format_percent, format_ratio, format_seconds
 from mawl.whatif.size.records import PrintedSize, SizeAnswer, SizedCandidate, SizedUpgrade
 from mawl.whatif.text import LIMITS
 
-ABSENT = "-"
 OTHER_LIMITS = {
     "none": "nothing, jobs mostly compute",
     "mixed": "several resources",
@@ -24,7 +24,7 @@ OTHER_LIMITS = {
 
 
 def render(answer: SizeAnswer, width: int = LEAST_WIDTH) -> str:
-    """The pick, the ranked candidates, what the next money should buy, and what it rests on."""
+    """The pick, the ranked candidates, the best upgrade, and what the answer rests on."""
     first = [f"{finding(answer)}.", *explained(answer), *alternatives(answer)]
     parts = [[line for said in first for line in wrapped(_clean(said), width, "  ")]]
     parts.append(
@@ -111,7 +111,7 @@ def explained(answer: SizeAnswer) -> list[str]:
 
 
 def alternatives(answer: SizeAnswer) -> list[str]:
-    """What a more careful buyer takes, and what a simple rule says, where that is another candidate."""
+    """The pick of a more careful buyer, and that of a simple rule, if they are other candidates."""
     lines = []
     found, safe = _named(answer, answer.pick), _named(answer, answer.safe_pick)
     if found is not None and safe is not found:
@@ -133,26 +133,27 @@ def next_buy(answer: SizeAnswer) -> str:
     if not gained:
         if any(one.more_may_fit for one in answer.upgrades):
             return (
-                f"What an upgrade brings is not known: on {answer.upgraded} the search for sessions ended "
-                "at its most without one, too."
+                f"What an upgrade brings is not known: on {answer.upgraded} even the search without an "
+                "upgrade ended at the most sessions that mawl tries."
             )
         return f"No upgrade of the catalogue lets more sessions fit on {answer.upgraded}."
-    least = "at least " if best.more_may_fit else ""
+    open_ended = "at least " if best.more_may_fit else ""
     return (
         f"To carry more, add {best.name} to {answer.upgraded} ({money(best.price, answer)}): "
-        f"by the forecast {least}{counted_noun(gained, 'more session')} {'fits' if gained == 1 else 'fit'}."
+        f"by the forecast {open_ended}{counted_noun(gained, 'more session')} "
+        f"{'fits' if gained == 1 else 'fit'}."
     )
 
 
 def gained_sessions(answer: SizeAnswer) -> int:
-    """How many more sessions fit with the first upgrade; 0 where none does."""
+    """How many more sessions fit with the first upgrade; 0 if no more fit."""
     return max(answer.upgrades[0].gained_sessions or 0, 0)
 
 
 def candidate_head(answer: SizeAnswer) -> list[str]:
     """The names of the columns of :func:`candidate_cells`."""
-    figure = _word(answer)
-    return ["candidate", "price", "carries", "probability", figure, "sessions that fit", "limit", "roofline"]
+    word = _word(answer)
+    return ["candidate", "price", "carries", "probability", word, "sessions that fit", "limit", "roofline"]
 
 
 def upgrade_head(answer: SizeAnswer) -> list[str]:
@@ -170,11 +171,11 @@ def candidate_cells(one: SizedCandidate, answer: SizeAnswer) -> list[str]:
         one.name,
         money(one.price, answer, short=True),
         {True: "yes", False: "no", None: "not known"}[one.carries],
-        ABSENT if one.probability is None else _lower(one.probability),
+        figure(one.probability, _lower),
         _figure(one.figure, answer),
         _fits(one),
         limit_said(one),
-        ABSENT if one.rule_figure is None else _figure(one.rule_figure, answer),
+        figure(one.rule_figure, _form(answer)),
     ]
 
 
@@ -186,11 +187,9 @@ def upgrade_cells(one: SizedUpgrade, answer: SizeAnswer) -> list[str]:
         ABSENT
         if one.gained_sessions is None
         else f"{'at least ' if one.more_may_fit else ''}{one.gained_sessions}",
-        ABSENT
-        if one.gained_sessions_per_price is None
-        else format_ratio(1000.0 * one.gained_sessions_per_price),
-        ABSENT if one.figure is None else _figure(one.figure, answer),
-        ABSENT if one.probability is None else _lower(one.probability),
+        figure(one.gained_sessions_per_price, lambda gained: format_ratio(1000.0 * gained)),
+        figure(one.figure, _form(answer)),
+        figure(one.probability, _lower),
     ]
 
 
@@ -267,7 +266,11 @@ def _asked(answer: SizeAnswer, *, plain: bool = False) -> str:
 
 
 def _figure(value: float, answer: SizeAnswer) -> str:
-    return format_ratio(value) if answer.bounded == "slowdown" else format_seconds(value)
+    return _form(answer)(value)
+
+
+def _form(answer: SizeAnswer) -> Form:
+    return format_ratio if answer.bounded == "slowdown" else format_seconds
 
 
 def _fits(one: SizedCandidate) -> str:
