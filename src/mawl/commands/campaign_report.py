@@ -56,7 +56,7 @@ def campaign_found(
     what = found(msgspec.structs.replace(record, remarks=remarks), runs, settings)
     if what.comparison is None:
         return what
-    from mawl.tuning.sides import settings_between  # profiles are read only for who compares
+    from mawl.tuning.sides import settings_between  # profiles are read only for comparisons
 
     sides = (side_of_arm(record, arm, runs) for arm in (record.arms[0], record.arms[-1]))
     comparison = msgspec.structs.replace(what.comparison, settings=settings_between(*sides))

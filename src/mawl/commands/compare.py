@@ -136,7 +136,7 @@ def cited_settings(
 ) -> CitedSettings | None:
     """Settings that changed from the first run of one side to that of the other, or between two collections.
 
-    None where the sides recorded none, or have no node of the same name.
+    None if the sides recorded no settings, or have no node of the same name.
     """
     from mawl.tuning.changes import changes
     from mawl.tuning.changes_text import cited

@@ -23,7 +23,7 @@ from mawl.analysis.series import CounterChange
 from mawl.analysis.throughput import lacking, role_places
 from mawl.analysis.view import RunView
 from mawl.commands.arguments import add_role_arguments, settings
-from mawl.definitions.figure import Number, count, seconds, size
+from mawl.definitions.figure import Number, count, listing, seconds, size, unitless
 from mawl.definitions.metric import BYTES
 from mawl.errors import MawlError
 from mawl.formats.lines import one_line
@@ -75,9 +75,9 @@ class AtCommandEnd(msgspec.Struct, frozen=True, kw_only=True):
 class MeasuredFound(msgspec.Struct, frozen=True, kw_only=True):
     """What ``--json`` prints; ``missing`` has the reason of each null figure by its path."""
 
-    command: list[str]
-    exit_code: int | None
-    signal: int | None
+    command: Annotated[list[str], listing("The command and its arguments.", LAUNCH)]
+    exit_code: Annotated[int | None, unitless("Exit code of the command; null: a signal ended it.", LAUNCH)]
+    signal: Annotated[int | None, unitless("The signal that ended the command; null: it exited.", LAUNCH)]
     leftover_processes: Annotated[
         int, count("Processes that still ran when the command was over; mawl ended them.", LAUNCH)
     ]

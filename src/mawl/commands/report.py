@@ -195,7 +195,8 @@ def _all_tables(stored: Run, bounds: CapacityBounds, output: str | None) -> int:
 def _report(stored: Run, bounds: CapacityBounds, arguments: argparse.Namespace, style: Style) -> str:
     if arguments.format == "saslog":
         return saslog.render(stored, arguments.job)
-    # A page is read anywhere and names the run by its id; what is read here, as it is found from here.
+    # A page is read on other machines and names the run by its id; other forms name it so that mawl finds it
+    # from the current directory.
     view = StoredView(stored, called=None if arguments.format == "html" else called(stored))
     if arguments.format == "csv":
         return csv.render(view, judged(view, bounds), arguments.table or "summary") + "\n"

@@ -56,13 +56,14 @@ LIMIT: tuple[Threshold, ...] = (
         "limit.cap.near_ratio",
         0.95,
         "ratio",
-        "A role is near a cap when its devices move this share of it in a window.",
+        "A role is near a cap when its devices move at least this share of it in a window.",
     ),
     threshold(
         "limit.cap.above_ratio",
         1.1,
         "ratio",
-        "A cap that devices move this many times in a window of waiting does not hold the role.",
+        "A cap is not named if the role's devices moved more than so many times the cap in a window of "
+        "waiting.",
         "docs/design/caps.md: reads of 2 s came to 1.07 times their cap",
     ),
     threshold(

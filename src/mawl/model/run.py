@@ -58,7 +58,8 @@ class WorkloadFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 PLATFORM_SEPARATOR = "; "
-"""Between the platforms in ``kernel`` of a node of which logs name several (those that name no host)."""
+"""Between the platforms in ``kernel`` of a node if its logs name several: all logs without a host are one
+node."""
 
 
 class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,7 +124,7 @@ class VolumeFacts(msgspec.Struct, frozen=True, kw_only=True):
     ``disks`` those at the bottom, ``layers`` all from the former to the latter, top first: names as in
     the series ``device.NAME.*``.  ``network``: the file system's storage is another machine's.
     ``shared_with`` are the other roles in the same file system or on one of the same disks.
-    ``caps`` is None where they are not known, and empty without one, with ``caps_reason``.
+    ``caps`` is empty if no cap applies, and None if the caps are not known; ``caps_reason`` says why.
     ``reason`` says why there is no device.  Sizes are of the file system (statvfs(3), as df shows
     them), so that directories on one file system have the same; ``before`` is after the inputs were made
     and before the first job, ``after`` when the last one had ended and its temporary files were gone.
@@ -160,7 +161,7 @@ class VolumeFacts(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     caps: Annotated[
         list[IoCap] | None,
-        block("Caps of the control group of the run on its devices, at the start; empty without one.", CAPS),
+        block("Caps of the run's control group on its devices, at the start; empty if there are none.", CAPS),
     ] = None
     caps_reason: Annotated[
         str | None,

@@ -30,7 +30,7 @@ class PlannedBytes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlannedRequests(msgspec.Struct, frozen=True, kw_only=True):
-    """The requests that these bytes are asked for in."""
+    """The requests that move these bytes."""
 
     sequential_reads: Annotated[
         int | None, count("Reads that continue a stream.", PROGRAMS, absent=NOT_DECLARED)
@@ -109,7 +109,7 @@ class PrintedPlan(msgspec.Struct, frozen=True, kw_only=True):
     memory_bytes: Annotated[
         int, size("Memory of the jobs side by side at most, and of the launcher.", MEMORY)
     ]
-    memory_basis: Annotated[str, text("Where the peaks of the jobs are from.", MEMORY)]
+    memory_basis: Annotated[str, text("Where the memory peaks of the jobs come from.", MEMORY)]
     inputs: list[PlannedTable]
     plan: list[PlannedSession]
     elapsed_seconds: Annotated[
@@ -122,14 +122,14 @@ class PrintedPlan(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ]
     elapsed_basis: Annotated[
-        str, text("Where that is from, or why it is not known.", "docs/design/simulation.md")
+        str, text("Where elapsed_seconds comes from, or why it is null.", "docs/design/simulation.md")
     ]
 
 
 def printed_plan(
     plan: Plan, needed: Needs, *, elapsed_seconds: float | None, elapsed_basis: str
 ) -> PrintedPlan:
-    """The plan with what it needs; bytes are null where no program declares them."""
+    """The plan with what it needs; bytes are null if no program declares them."""
     declared = bool(needed.declared_jobs)
     return PrintedPlan(
         workload=plan.workload,

@@ -44,7 +44,7 @@ class FittedFigure(ABC):
         return self._brought(self.of(outcome))
 
     def most_sessions(self, system: System, bound: float) -> int | None:
-        """The most sessions whose figure is within the bound; None where not even the fewest are."""
+        """The most sessions whose figure is within the bound; None if even the fewest exceed it."""
         low, high = self.fewest - 1, min(max(self.sessions, self.fewest), self.most)
         while high <= self.most and self.figure(system, high) <= bound:
             low, high = high, min(2 * high, self.most) if high < self.most else self.most + 1
@@ -77,7 +77,7 @@ class Fitting(FittedFigure):
     alone: Mapping[str, float]
 
     def of(self, outcome: SimulationOutcome) -> float:
-        """The median of real time in the mix over real time alone; 1 where no time alone is known."""
+        """The median of real time in the mix over real time alone; 1 if no time alone is known."""
         slowdowns = [
             (job.ended - job.started) / self.alone[job.plan.program]
             for job in outcome.jobs
@@ -86,7 +86,7 @@ class Fitting(FittedFigure):
         return median(slowdowns) if slowdowns else 1.0
 
     def slowdown(self, system: System, sessions: int) -> float:
-        """The figure by its name."""
+        """The median slowdown of so many sessions on a system, as brought to what was measured."""
         return self.figure(system, sessions)
 
 

@@ -62,7 +62,7 @@ class Question:
     """What is to be different: None and empty leave it as it was.
 
     ``kept_reach``: the page cache keeps what it kept, whatever the memory; the model of the page cache reads
-    every block, which takes too long where many systems are asked.
+    every block, which takes too long for many systems.
     """
 
     system: System | None = None

@@ -62,7 +62,7 @@ def probability_within(forecast: float, bound: float, ratios: Sequence[float]) -
 def margin_for(probability: float, ratios: Sequence[float]) -> float | None:
     """By what a bound must be divided for :func:`probability_within` to give at least ``probability``.
 
-    None where not even all of the checked forecasts give so much.
+    None if all of the checked forecasts together give less.
     """
     for kept, ratio in enumerate(sorted(ratios), start=1):
         if kept / (len(ratios) + 1) >= probability:

@@ -14,8 +14,8 @@ from mawl.spec.record import MOST_SESSIONS
 
 AskedKind = Literal["repeat", "ab", "find-sessions", "scaling", "smt"]
 RUNS_OF_AN_ARM: dict[AskedKind, int] = {"repeat": 1, "ab": 5, "find-sessions": 3, "scaling": 1, "smt": 5}
-"""Where ``--repeat`` says nothing; for ``find-sessions``: around the knee, for ``ab`` and ``smt``: as many as
-a statement needs (``comparison.fewest_runs``)."""
+"""Without ``--repeat``; for ``find-sessions``: around the knee, for ``ab`` and ``smt``: as many as a
+statement needs (``comparison.fewest_runs``)."""
 
 MOST_REPEATS = 1000
 

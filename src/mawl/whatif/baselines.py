@@ -78,7 +78,7 @@ def roofline_of(one: PublishedSystem) -> Roofline:
 def storage_seconds(system: System, moved: Mapping[tuple[str, str], float], nodes: int) -> float:
     """The time of the busiest device, link or fabric; ``moved`` are the bytes of one node.
 
-    By role and way (``read``, ``written``); a role that is not there moves none.
+    By role and way (``read``, ``written``); a role that is left out moves no bytes.
     """
     first = system.nodes[0]
     names = {role: first.roles[role] for role in ROLES}

@@ -19,7 +19,8 @@ class DirectionCap(msgspec.Struct, kw_only=True):
         int | None, rate("The most bytes per second that a control group lets the run {way} there.", SUMS)
     ]
     requests_per_second: Annotated[
-        int | None, count("The most {way} requests per second that it lets the run make there.", SUMS)
+        int | None,
+        count("The most {way} requests per second that a control group lets the run make there.", SUMS),
     ]
     devices: Annotated[list[str], listing("The block devices that these caps apply to.", CAPS)]
     files: Annotated[list[str], listing("The files that these caps were read from.", CAPS)]

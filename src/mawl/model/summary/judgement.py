@@ -220,8 +220,13 @@ class ReachedCap(msgspec.Struct, kw_only=True):
     direction: Annotated[Direction, text("read or write.", NEAR_A_CAP)]
     bytes_per_second: Annotated[int, rate("The cap of the role's devices.", NEAR_A_CAP)]
     devices: Annotated[list[str], listing("The devices that the cap applies to.", NEAR_A_CAP)]
-    near_windows: Annotated[int, count("Windows in which the role's devices moved 95 % of it.", NEAR_A_CAP)]
-    waited_windows: Annotated[int, count("Windows in which waiting for the role limited jobs.", NEAR_A_CAP)]
+    near_windows: Annotated[
+        int,
+        count("Of waited_windows, those in which the devices moved at least 95 % of the cap.", NEAR_A_CAP),
+    ]
+    waited_windows: Annotated[
+        int, count("Windows in which waiting for the role cost jobs at least 20 % of their time.", NEAR_A_CAP)
+    ]
 
 
 class EvidenceLine(msgspec.Struct, kw_only=True):

@@ -19,14 +19,14 @@ CATALOGUE = f"{PAGE}, What is taken from the run"
 
 
 class SizedCandidate(msgspec.Struct, frozen=True, kw_only=True):
-    """One candidate system; figures that are None have their reason in ``reasons``."""
+    """One candidate system; ``reasons`` says why figures are None."""
 
     name: Annotated[str, text("Name in the catalogue.", CATALOGUE)]
     price: Annotated[float, unitless("Price of all its nodes, in the currency of the catalogue.", CATALOGUE)]
     nodes: Annotated[int, count("Its nodes.", CATALOGUE)]
     carries: Annotated[
         bool | None,
-        flag("Whether the probability is at least the asked one; null where it is not known.", CARRIES),
+        flag("Whether the probability is at least the asked one; null if it is not known.", CARRIES),
     ]
     probability: Annotated[
         float | None,
@@ -36,7 +36,7 @@ class SizedCandidate(msgspec.Struct, frozen=True, kw_only=True):
     ]
     error_basis: Annotated[
         str | None,
-        text("Whose measured forecast errors give it: lab beds or published systems.", PROBABILITY),
+        text("The checked forecasts that give it: those of lab beds or of published systems.", PROBABILITY),
     ]
     forecasts: Annotated[int | None, count("Number of these checked forecasts.", PROBABILITY)]
     figure: Annotated[
@@ -69,7 +69,9 @@ class SizedCandidate(msgspec.Struct, frozen=True, kw_only=True):
     ]
     rule_figure: Annotated[float | None, unitless("The same figure by the roofline.", RULE)]
     rule_fits: Annotated[int | None, count("Most sessions within the bound by the roofline.", RULE)]
-    taken: Annotated[list[str], listing("What the catalogue does not say and the run gives.", CATALOGUE)]
+    taken: Annotated[
+        list[str], listing("What mawl takes from the run, as the catalogue leaves it out.", CATALOGUE)
+    ]
     reasons: Annotated[list[str], listing("Why figures are null.", PROBABILITY)]
 
 
@@ -84,12 +86,14 @@ class SizedUpgrade(msgspec.Struct, frozen=True, kw_only=True):
         int | None, count("Most sessions within the bound and the memory with the upgrade.", UPGRADE)
     ]
     more_may_fit: Annotated[
-        bool, flag("Whether the search with the upgrade ended at its most: more may be gained.", UPGRADE)
+        bool,
+        flag("Whether the search ended below the bound, so that more may fit.", UPGRADE),
     ]
     gained_sessions: Annotated[
         int | None,
         count(
-            "How many more sessions fit with the upgrade; null if the search without it ended there, too.",
+            "How many more sessions fit with the upgrade; null if the searches with and without it both "
+            "ended at the most sessions that they try.",
             UPGRADE,
         ),
     ]
@@ -103,13 +107,13 @@ class SizeAnswer(msgspec.Struct, frozen=True, kw_only=True):
     run_id: Annotated[str, text("The run that all forecasts begin with.", FACTS)]
     workload: Annotated[str, text("Its workload.", FACTS)]
     catalogue: Annotated[str, text("Path of the catalogue.", CATALOGUE)]
-    currency: Annotated[str, text("As the catalogue says it.", CATALOGUE)]
-    period: Annotated[str, text("What a price is for, as the catalogue says it.", CATALOGUE)]
+    currency: Annotated[str, text("Currency of all prices, from the catalogue.", CATALOGUE)]
+    period: Annotated[str, text("What a price is for, such as a month, from the catalogue.", CATALOGUE)]
     sessions: Annotated[int, count("Asked sessions, on all nodes of a candidate.", CARRIES)]
     bounded: Annotated[str, text("The bounded figure: slowdown or elapsed_seconds.", CARRIES)]
     bound: Annotated[float, unitless("Bound of this figure.", CARRIES)]
     measured: Annotated[float, unitless("This figure of the run, as measured.", CARRIES)]
-    measured_sessions: Annotated[int, count("The sessions of the run on each node.", CARRIES)]
+    measured_sessions: Annotated[int, count("Sessions of the run on one node.", CARRIES)]
     calibration_error_ratio: Annotated[
         float | None,
         share("Elapsed time of the run simulated on its own system, over the measured, less 1.", CARRIES),
