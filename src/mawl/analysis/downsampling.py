@@ -8,8 +8,8 @@ import numpy as np
 
 from mawl.analysis.series import Floats
 
-MOST_POINTS = 1000
-"""Points of a series in a chart: about one for each column of pixels of the widest chart."""
+MOST_POINTS = 800
+"""Points of a series in a chart: two for each three columns of pixels of the widest chart."""
 
 
 def kept_rows(
