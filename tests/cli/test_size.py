@@ -16,7 +16,7 @@ OFFERS = Path(__file__).parents[2] / "examples/offers.toml"
 def test_a_measured_run_is_sized_in_every_format(mawl: Command, nano_run: Path) -> None:
     asked = ("size", str(OFFERS), str(nano_run), "--within", "10", "--anyway")
     text = mawl(*asked)
-    # Nobody probed this run's devices, so it has forecasts and no probability: not known.
+    # The devices of this run were not probed, so it has forecasts but no probability: not known.
     assert text.returncode == 4, text.stderr
     assert "By the forecast alone as it is (400 EUR a month) is the cheapest" in text.stdout.replace(
         "\n ", ""

@@ -69,7 +69,7 @@ def named(answer: SizeAnswer, name: str) -> SizedCandidate:
     return next(one for one in answer.candidates if one.name == name)
 
 
-def test_the_cheapest_that_carries_is_picked_and_stands_first(start: SizedRun, tmp_path: Path) -> None:
+def test_the_cheapest_that_carries_is_picked_and_comes_first(start: SizedRun, tmp_path: Path) -> None:
     answer = sized(start, tmp_path, HUGE, SMALL, LARGE)
     assert answer.pick == answer.forecast_pick == "large"
     assert [one.name for one in answer.candidates] == ["large", "huge", "small"]
@@ -200,7 +200,7 @@ def test_a_window_bounds_the_elapsed_time(start: SizedRun, tmp_path: Path) -> No
     assert sized(due, tmp_path, SMALL, LARGE).bound == elapsed / 2.0
 
 
-def test_a_run_of_which_nothing_is_probed_has_forecasts_but_no_probability(
+def test_a_run_on_devices_without_a_probe_has_forecasts_but_no_probability(
     start: SizedRun, tmp_path: Path
 ) -> None:
     unknown = replace(start, base=replace(start.base, described=False))
@@ -223,7 +223,7 @@ def test_without_times_alone_there_is_no_slowdown(start: SizedRun, tmp_path: Pat
         sized(replace(start, slowdown=None), tmp_path, SMALL)
 
 
-def test_where_the_error_is_that_of_papers_the_rule_stands_beside(start: SizedRun, tmp_path: Path) -> None:
+def test_the_rule_is_shown_if_the_errors_are_those_of_papers(start: SizedRun, tmp_path: Path) -> None:
     answer = sized(start, tmp_path, SMALL, LARGE)
     assert any("not nearer to measured times than the roofline" in said for said in answer.remarks)
     assert named(answer, "small").rule_figure == pytest.approx(3.0)

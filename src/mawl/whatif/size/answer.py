@@ -331,9 +331,10 @@ def _remarks(found: Sequence[SizedCandidate], sizing: _Sizing) -> list[str]:
     published = [one for one in found if one.error_basis == "published systems"]
     if published:
         remarks.append(
-            f"for {len(published)} of {len(found)} candidates the error is that of the papers' systems; "
-            f"there the model (mean error of logarithms {UNSEEN_ERROR:g}) is not nearer to measured times "
-            f"than the roofline ({ROOFLINE_ERROR:g}), so read the column roofline, too"
+            f"the probability of {len(published)} of {counted_noun(len(found), 'candidate')} comes from "
+            f"forecasts of the papers' systems; there the model (mean error of logarithms {UNSEEN_ERROR:g}) "
+            f"is not nearer to measured times than the roofline ({ROOFLINE_ERROR:g}), so compare with the "
+            "column roofline"
         )
     if sizing.start.doubt is not None:
         remarks.append(f"there is no probability: {sizing.start.doubt}")
