@@ -23,7 +23,7 @@ NOT_RECORDED = "not known: the run did not look for caps (before format 2.4, or 
 
 
 class CoveringCap(NamedTuple):
-    """A cap: the device that it applies to, and devices of roles all of whose bytes pass through it."""
+    """A cap, the device that it applies to, and the devices of roles that move all their bytes through it."""
 
     device: Device
     direction: Direction
@@ -36,8 +36,8 @@ class CoveringCap(NamedTuple):
 def caps_block(facts: RunFacts, missing: Missing) -> Caps:
     """``caps`` of a summary: of each role, and of all devices of the roles together, each once.
 
-    A cap is null, with the reason, where there is none, where it is not known, and where it holds for a part
-    of the place's bytes only.
+    A figure is null, with the reason, if there is no cap, if mawl could not read it, or if it applies to only
+    a part of the bytes of the place.
     """
     found = {}
     for role in ROLES:
@@ -46,6 +46,12 @@ def caps_block(facts: RunFacts, missing: Missing) -> Caps:
         found[role] = _of_place(f"caps.{role}", places, volumes, _unknown(volumes), missing)
     path, why = "caps.together", lacking(facts) or _unknown(facts.volumes)
     return Caps(**found, together=_of_place(path, role_places(facts), facts.volumes, why, missing))
+
+
+def cap_of(caps: Caps, place: str, direction: str) -> DirectionCap:
+    """The caps of a place, which is a role or ``together``, in one direction."""
+    found: DirectionCap = getattr(getattr(caps, place), direction)
+    return found
 
 
 def _of_place(
@@ -77,11 +83,12 @@ def _of_place(
 def least_cover(
     places: Collection[Device], caps: Sequence[CoveringCap]
 ) -> tuple[int | None, list[CoveringCap]]:
-    """The most that all these devices can move together, and the caps that it is the sum of; None without.
+    """The most that all these devices can move together, and the caps whose sum this is; None without a sum.
 
-    The devices that pass through one device are a subset of those that pass through any device below it, or
-    have none in common with them, since the paths that are counted never part.  So caps are taken from the
-    fewest devices to the most, and one counts where it is less than what counted of its devices so far.
+    Each counted path from a device of a role downwards is one line.  So the devices above one device are a
+    subset of the devices above any device below it, or the two sets have no device in common.  Caps are taken
+    in the order of how many devices they apply to, the fewest first.  A cap replaces what was counted of its
+    devices so far if it is less.
     """
     parts: list[tuple[frozenset[Device], float, list[CoveringCap]]] = [
         (frozenset({place}), math.inf, []) for place in sorted(places)
@@ -111,7 +118,10 @@ def _held(volumes: Sequence[VolumeFacts]) -> list[CoveringCap]:
 
 
 def _unknown(volumes: Sequence[VolumeFacts]) -> str | None:
-    """Why the caps of a place are not known; None where they are.  Memory beside devices has none."""
+    """Why the caps of a place are not known; None if they are.
+
+    File systems in memory have no caps, so they are left out if the place also has others.
+    """
     if not volumes:
         return "not known: the run does not say what holds the role"
     on_devices = [volume for volume in volumes if volume.file_system not in MEMORY_FILE_SYSTEMS] or volumes
@@ -120,12 +130,12 @@ def _unknown(volumes: Sequence[VolumeFacts]) -> str | None:
 
 
 def _partly(caps: Sequence[CoveringCap]) -> str | None:
-    """That there are caps, but not on all bytes; None without any."""
+    """That caps apply to only a part of the bytes; None if there is no cap."""
     devices = sorted({cap.device[1] for cap in caps})
     return f"{PARTLY}, at {', '.join(devices)}" if devices else None
 
 
 def _none(volumes: Sequence[VolumeFacts]) -> str:
-    """The reason of the volumes without a cap; of those with one that it is of another kind."""
+    """Why there is no cap; if there are only caps in another direction or unit, that none of this kind is."""
     reasons = [volume.caps_reason for volume in volumes if volume.caps_reason and not volume.caps]
     return reasons[0] if reasons else "no cap of this kind is set"

@@ -1,10 +1,10 @@
-"""Whether jobs waited for a role while its devices moved what a cap of a control group lets them move."""
+"""Whether jobs waited for a role while its devices moved as much as a cap of a control group allows."""
 
 from __future__ import annotations
 
 from mawl.advice.foreign import foreign
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, RuleEvidence
-from mawl.analysis.caps import DIRECTIONS
+from mawl.analysis.caps import DIRECTIONS, cap_of
 from mawl.analysis.throughput import Counters
 from mawl.analysis.view import RunView
 from mawl.model.summary.judgement import ReachedCap
@@ -23,9 +23,13 @@ def caps_reached(reading: RunView, role: Role, blocked: list[float | None]) -> l
     """The caps on bytes that the role's devices came near while jobs waited for the role.
 
     ``blocked`` is the share of the jobs' time that waiting for the role cost in each window of the active
-    phase.  Other programs' bytes are in the counters of devices, so much of them means no statement.
+    phase.  The counters of devices include the bytes of other programs; if these are many, the list is empty.
     """
-    if reading.samples is None or reading.windows is None or foreign(reading.summary) is not None:
+    caps = reading.summary.caps
+    most = {way: rate for way in DIRECTIONS if (rate := cap_of(caps, role, way).bytes_per_second) is not None}
+    if not most or foreign(reading.summary) is not None:
+        return []
+    if reading.samples is None or reading.windows is None:
         return []
     volumes = reading.volumes(role)
     devices = sorted({device for volume in volumes for device in volume.devices})
@@ -34,12 +38,9 @@ def caps_reached(reading: RunView, role: Role, blocked: list[float | None]) -> l
         reading.samples, reading.windows.active_edges
     )
     found = []
-    for direction in DIRECTIONS:
-        cap = getattr(getattr(reading.summary.caps, role), direction)
-        if cap.bytes_per_second is None:
-            continue
+    for direction, allowed in most.items():
         waited = [
-            rate / cap.bytes_per_second
+            rate / allowed
             for rate, share in zip(flow[direction], blocked, strict=False)
             if rate is not None and share is not None and share >= LEAST_LOSS_RATIO
         ]
@@ -48,8 +49,8 @@ def caps_reached(reading: RunView, role: Role, blocked: list[float | None]) -> l
             found.append(
                 ReachedCap(
                     direction=direction,
-                    bytes_per_second=cap.bytes_per_second,
-                    devices=cap.devices,
+                    bytes_per_second=allowed,
+                    devices=cap_of(caps, role, direction).devices,
                     near_windows=near,
                     waited_windows=len(waited),
                 )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mawl.analysis.caps import DIRECTIONS, NOT_RECORDED, PARTLY
+from mawl.analysis.caps import DIRECTIONS, NOT_RECORDED, PARTLY, cap_of
 from mawl.analysis.view import RunView
-from mawl.model.summary.caps import DirectionCap
 from mawl.model.summary.summary import Summary
 from mawl.reporters.figure import format_count
 from mawl.reporters.table import Note, Row, RunColumn, RunTable
@@ -22,14 +21,8 @@ def _rows(_: RunView, summary: Summary) -> list[Row]:
         Row(f"{'all roles' if place == 'together' else place}, {way}", ("caps", place, way))
         for place in PLACES
         for way in DIRECTIONS
-        if any(getattr(cap_of(summary, place, way), unit) is not None for unit in UNITS)
+        if any(getattr(cap_of(summary.caps, place, way), unit) is not None for unit in UNITS)
     ]
-
-
-def cap_of(summary: Summary, place: str, way: str) -> DirectionCap:
-    """The caps of a place in one direction."""
-    found: DirectionCap = getattr(getattr(summary.caps, place), way)
-    return found
 
 
 def cap_sentence(summary: Summary) -> str | None:
@@ -37,7 +30,7 @@ def cap_sentence(summary: Summary) -> str | None:
     said: dict[str, list[str]] = {}
     for role in ROLES:
         for way in DIRECTIONS:
-            cap = cap_of(summary, role, way)
+            cap = cap_of(summary.caps, role, way)
             parts = [
                 text
                 for text in (
@@ -56,7 +49,7 @@ def cap_sentence(summary: Summary) -> str | None:
 
 
 def _without(view: RunView, summary: Summary) -> Sequence[Note]:
-    """Roles without a cap by reason, and those of which a part is capped; nothing where nobody looked."""
+    """Why roles have no cap, or have one on a part of their bytes; empty if the run did not look for caps."""
     capped = {row.path[1] for row in _rows(view, summary)}
     roles: dict[str, list[str]] = {}
     for role in ROLES:

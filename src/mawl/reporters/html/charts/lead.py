@@ -10,6 +10,7 @@ from bokeh.core.properties import field
 from bokeh.models import DataRange1d, Range1d
 from bokeh.transform import factor_cmap
 
+from mawl.analysis.caps import cap_of
 from mawl.analysis.series import Floats
 from mawl.model.summary.summary import Summary
 from mawl.reporters.finding import LIMITS as WORDS
@@ -62,7 +63,7 @@ def bounds_of(summary: Summary, cores: float | None) -> list[Bound]:
         if (rate := _together(summary, way)) is not None
     ]
     for way, word in WAYS.items():
-        cap = getattr(summary.caps.together, way).bytes_per_second
+        cap = cap_of(summary.caps, "together", way).bytes_per_second
         if cap is not None:
             found.append(Bound(f"most that may be {word}, a control group's cap:", cap, word, "dotted"))
     if summary.capacity is not None and cores is not None:
