@@ -69,10 +69,10 @@ def _derived(reading: RunView) -> str:
 
 
 def _period_to_derive(reading: RunView) -> tuple[tuple[float, float], str] | None:
-    """Start and end of the longest period without a failed job, and those words if any job failed.
+    """Start and end of the longest period without a failed job, and the words `` without a failed job``.
 
-    None where the import is one run.  Where jobs failed in every period it is the longest with jobs: one may
-    hold only a recording.
+    The words are empty if no job failed, or if one failed in every period: then it is the longest period that
+    has jobs, since some may hold only a recording.  None if the import is not divided into periods.
     """
     periods = reading.line.periods if reading.line is not None else ()
     firsts = [period[0] for period in periods]
@@ -101,8 +101,10 @@ def _larger(facts: RunFacts) -> str | None:
 
 
 def _again(facts: RunFacts, *options: str) -> str:
-    """The command of the run with ``options`` and ``--solo``; without its output folder, which is there, and
-    of a run on several nodes without what reached them."""
+    """The command of the run with ``options`` and ``--solo``.
+
+    It leaves out the output folder, which exists already, and the options that name the nodes of a run.
+    """
     own = ["run", facts.workload.name]
     if len(facts.command) > 1 and facts.command[1] == "run":
         of_nodes = [one.flag for one in options_of(NodesSpec).values()] if facts.node_runs else []

@@ -1,4 +1,4 @@
-"""What holds jobs that no shared resource limited: how many cores were busy, and the jobs' time on them."""
+"""What bounds jobs that no shared resource limited: how many cores were busy, and the jobs' time on them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from mawl.units import format_percent, format_ratio
 
 
 def unlimited_lines(reading: RunView) -> list[RuleEvidence]:
-    """Busy cores of all, and the share of the jobs' time on a processor, in one line; none where neither is
-    known.  Where what is left of that time is too little for any resource to limit it, the speed of a core
-    bounds the jobs."""
+    """How many cores were busy, and the share of the jobs' time on a processor, in one line.
+
+    Empty if neither is known.  If the rest of the jobs' time is too little for any resource to limit it, the
+    line says that the speed of a core bounds each job.
+    """
     parts = []
     cores, _ = cores_of(reading.facts)
     if reading.samples is not None and reading.windows is not None:
