@@ -124,6 +124,14 @@ def format_ratio(value: float) -> str:
     return f"{value:.2f}" if abs(value) < 9.995 else f"{value:.1f}" if abs(value) < 99.95 else f"{value:.0f}"
 
 
+def format_plain(value: float) -> str:
+    """A number in plain decimals, three significant digits at most: ``0.00005``, never ``5e-05``."""
+    text = f"{value:.3g}"
+    if "e" in text:
+        text = f"{float(text):.20f}".rstrip("0").rstrip(".")
+    return text
+
+
 def format_change(ratio: float) -> str:
     """A change for people, of new over old less 1: ``+12 %``, ``-7.7 %``, and ``x 13`` from tenfold on."""
     if ratio >= 9.0:

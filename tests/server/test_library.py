@@ -177,6 +177,14 @@ def test_a_name_that_is_not_utf8_is_shown_and_breaks_nothing(runs: Path, client:
     assert listed(client) == ["good"]
 
 
+def test_a_tiny_scale_is_a_plain_decimal(runs: Path, client: TestClient) -> None:
+    tiny = WorkloadFacts(name="mix", title="", sessions=1, jobs=1, scale=0.00005, scale_name="5e-05")
+    finished(runs, "one", workload=tiny)
+    page = client.get("/").text
+    assert "0.00005" in page
+    assert "5e-05" not in page
+
+
 def test_hostile_facts_are_inert(runs: Path, client: TestClient) -> None:
     evil = "</td><script>alert(1)</script>"
     spec = WorkloadFacts(name=evil, title=evil, sessions=1, jobs=1, scale_name=evil)

@@ -6,6 +6,7 @@ import msgspec
 
 from mawl.errors import UsageError
 from mawl.spec.program_options import MIB, Options
+from mawl.units import format_plain
 
 SCALES: dict[str, float] = {"smoke": 0.0005, "quick": 0.005, "standard": 0.05, "full": 1.0}
 
@@ -30,6 +31,13 @@ def parse_scale(text: str | float) -> float:
 def scale_name(scale: float) -> str:
     """The scale's name, or the number where it has none."""
     return next((name for name, value in SCALES.items() if value == scale), f"{scale:g}")
+
+
+def shown_scale(name: str | None, scale: float | None) -> str | None:
+    """The scale's name, or the factor in plain decimals if it has none; None if neither is known."""
+    if name is None or name[:1].isdigit() or name[:1] == ".":
+        return None if scale is None else format_plain(scale)
+    return name
 
 
 def scaled_options(options: Options, scale: float) -> Options:

@@ -16,13 +16,13 @@ from mawl.analysis.view import RunView
 from mawl.model.run import RunFacts
 from mawl.model.summary.judgement import Finding, Validity
 from mawl.model.summary.summary import Judged
-from mawl.reporters.figure import ABSENT, Form, cpu_parts, figure, format_plain
+from mawl.reporters.figure import ABSENT, Form, cpu_parts, figure
 from mawl.reporters.head import concurrency_text, node_text, outcome_text, workload_text
 from mawl.reporters.judgement import headlines, met_words
 from mawl.reporters.markup import code, escaped, table
 from mawl.reporters.run_tables.caps import cap_sentence
 from mawl.reporters.sums import ratio_text, sum_text
-from mawl.units import format_bytes, format_memory, format_percent, format_rate, format_seconds
+from mawl.units import format_bytes, format_memory, format_percent, format_plain, format_rate, format_seconds
 
 STATUS = {
     "publishable": "Fit to publish: {met}.",

@@ -26,14 +26,6 @@ def format_count(value: float) -> str:
     return f"{value:.0f}"
 
 
-def format_plain(value: float) -> str:
-    """A number in plain decimals, three significant digits at most: ``0.00005``, never ``5e-05``."""
-    text = f"{value:.3g}"
-    if "e" in text:
-        text = f"{float(text):.20f}".rstrip("0").rstrip(".")
-    return text
-
-
 def splits_cpu(time: Time) -> bool:
     """Whether as many jobs have user and system CPU time as have CPU time at all."""
     return time.known.jobs.user_cpu >= time.known.jobs.cpu

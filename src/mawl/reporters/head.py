@@ -9,9 +9,10 @@ from mawl.formats.lines import one_line
 from mawl.model.run import NodeFacts
 from mawl.model.summary.jobs import Jobs
 from mawl.model.summary.summary import Summary
+from mawl.plan.scale import shown_scale
 from mawl.reporters.columns import LINE_WIDTH, wrapped
-from mawl.reporters.figure import figure, format_count, format_plain
-from mawl.units import counted_noun, format_memory, format_ratio, format_seconds
+from mawl.reporters.figure import figure, format_count
+from mawl.units import counted_noun, format_memory, format_plain, format_ratio, format_seconds
 
 LABEL_WIDTH = 10
 UNKNOWN_NODE = "unknown"
@@ -40,16 +41,9 @@ def workload_text(view: RunView, summary: Summary) -> str:
     return ", ".join([f"{workload.name}{scale}: {sizes}", *traits(view)])
 
 
-def scale_name(name: str | None, scale: float | None) -> str | None:
-    """The scale's name, or the factor in plain decimals where it has none; None where neither is known."""
-    if name is None or name[:1].isdigit() or name[:1] == ".":
-        return None if scale is None else format_plain(scale)
-    return name
-
-
 def scale_text(name: str | None, scale: float | None) -> str:
-    """The scale's name with its factor of full, or the factor alone where it has no name."""
-    factor, known = figure(scale, format_plain), scale_name(name, scale)
+    """The scale's name with its factor of full, or the factor alone if it has no name."""
+    factor, known = figure(scale, format_plain), shown_scale(name, scale)
     return factor if known in (None, factor) else f"{known} ({factor} of full)"
 
 

@@ -11,7 +11,7 @@ from mawl.plan.derived import load_derived
 from mawl.reporters.columns import aligned
 from mawl.reporters.head import labelled
 from mawl.store import Run
-from mawl.units import counted_noun, format_seconds
+from mawl.units import counted_noun, format_plain, format_seconds
 
 MOST_STEPS = 10
 MOST_OF_CHAIN = 12
@@ -59,7 +59,7 @@ def _not_judged(run: Run) -> str | None:
         return "jobs started in turn (--arrivals closed), and not by the clock"
     scale = run.facts.workload.scale
     if scale is not None and scale != 1.0:
-        return f"--scale {scale:g} changed the size of the jobs, but not their start times"
+        return f"--scale {format_plain(scale)} changed the size of the jobs, but not their start times"
     return None
 
 

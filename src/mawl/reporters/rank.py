@@ -9,7 +9,7 @@ from mawl.formats.lines import one_line
 from mawl.printable import printable
 from mawl.reporters.columns import LEAST_WIDTH, stacked, wrapped
 from mawl.reporters.markup import escaped, table
-from mawl.units import format_joules, format_ratio
+from mawl.units import format_joules, format_plain, format_ratio
 
 HEAD = ("place", "system", "answer", "sessions that fit", "slowdown", "jobs per hour")
 SHORT = ("place", "system", "answer", "fits", "slowdown", "jobs/h")
@@ -84,8 +84,9 @@ def _sentences(one: Ranked) -> list[str]:
 
 def _about(found: Ranking) -> list[str]:
     return [
-        f"Bound {format_ratio(found.most_slowdown)}; {found.workload} at scale {found.scale:g} of full, "
-        f"cache {found.cache}. Systems of one place are within the noise of each other.",
+        f"Bound {format_ratio(found.most_slowdown)}; {found.workload} at scale "
+        f"{format_plain(found.scale)} of full, cache {found.cache}. "
+        "Systems of one place are within the noise of each other.",
         *(f"Note: {remark}" for remark in found.remarks),
     ]
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from mawl.definitions.metric import Unit
 from mawl.model.summary.summary import Summary
 from mawl.reporters.columns import LINE_WIDTH, stacked
-from mawl.reporters.figure import format_plain
-from mawl.units import format_bytes, format_rate, format_seconds
+from mawl.units import format_bytes, format_plain, format_rate, format_seconds
 
 FORMS: Mapping[Unit, Callable[[float], str]] = {
     "seconds": format_seconds,

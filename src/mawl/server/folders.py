@@ -11,6 +11,7 @@ import msgspec
 from mawl.analysis.unended import CUT
 from mawl.errors import MawlError, UnreadableRunError
 from mawl.model.run import RunFacts
+from mawl.plan.scale import shown_scale
 from mawl.store.facts import read_facts
 from mawl.store.layout import FACTS, JOURNAL, JOURNAL_FILES, LATEST, TABLES
 from mawl.store.parquet import elapsed_seconds
@@ -160,14 +161,13 @@ def grows(folder: Path) -> bool:
 
 def _entry_of(folder: Path, facts: RunFacts) -> LibraryEntry:
     workload = facts.workload
-    scale = None if workload.scale is None else f"{workload.scale:g}"
     return LibraryEntry(
         name=folder.name,
         run_id=facts.run_id,
         workload=workload.name,
         sessions=workload.sessions,
         jobs=workload.jobs,
-        scale=workload.scale_name or scale,
+        scale=shown_scale(workload.scale_name, workload.scale),
         kind=facts.kind,
         outcome=facts.outcome,
         started_at=facts.started_at,

@@ -8,9 +8,9 @@ from itertools import groupby
 from mawl.formats.lines import one_line
 from mawl.reporters import columns
 from mawl.reporters.columns import LINE_WIDTH, aligned
-from mawl.reporters.figure import ABSENT, format_plain
+from mawl.reporters.figure import ABSENT
 from mawl.tuning.records import Checked, Profile, SettingFound, TuningSetting
-from mawl.units import format_bits, format_latency, format_request
+from mawl.units import format_bits, format_latency, format_plain, format_request
 
 LEGEND = "mawl tune show PROFILE lists one; --all all of them; * is checked without being named."
 WEIGHT = "at stake"

@@ -14,6 +14,7 @@ from mawl.analysis.comparison.compare import Comparison, compare, compare_many
 from mawl.analysis.comparison.sides import Side, side_of
 from mawl.errors import UsageError
 from tests.fakes.compared_runs import compared, jobs, pair, side, workload
+from tests.fakes.stored_run import facts
 
 QUIET = [0.98, 1.01, 1.0, 1.02, 0.99]
 
@@ -62,6 +63,12 @@ def test_programs_are_sorted_by_effect_and_counted() -> None:
     assert (found.faster, found.slower, found.no_difference) == (1, 0, 1)
     assert found.changes[1].change_ratio == pytest.approx(-0.2)
     assert found.changes[1].jobs == 4
+
+
+def test_a_tiny_scale_is_a_plain_decimal_in_the_title_of_a_side() -> None:
+    tiny = msgspec.structs.replace(facts().workload, scale=0.00005, scale_name="5e-05")
+    before, after = (side(f"side {first}", QUIET, first=first, workload=tiny) for first in (0, 1))
+    assert " at scale 0.00005 on " in compare(before, after).candidate.title
 
 
 def test_jobs_are_matched_by_their_id_and_count_in_every_run_or_not_at_all() -> None:

@@ -34,6 +34,7 @@ from mawl.analysis.comparison.settings import CitedSettings
 from mawl.analysis.comparison.shapes import ShapeRow, alike_systems, shape_rows
 from mawl.analysis.comparison.sides import Side
 from mawl.errors import UsageError
+from mawl.plan.scale import shown_scale
 from mawl.units import counted_noun
 
 Basis = Literal["runs", "one paper", "per core and in shape"]
@@ -180,7 +181,8 @@ def _facts(side: Side) -> SideFacts:
     first = side.runs[0].facts
     names = [run.facts.run_id for run in side.runs]
     machines = sorted({node.cpu_model or node.name for node in first.nodes})
-    scale = "" if first.workload.scale_name is None else f" at scale {first.workload.scale_name}"
+    known = shown_scale(first.workload.scale_name, first.workload.scale)
+    scale = "" if known is None else f" at scale {known}"
     return SideFacts(
         label=side.label,
         kind=first.kind,

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from mawl.definitions.metric import Unit
 from mawl.model.published import PaperRange
-from mawl.reporters.figure import ABSENT, Form, figure, format_plain
-from mawl.units import format_change, format_latency, format_memory, format_rate, format_ratio, format_seconds
+from mawl.reporters.figure import ABSENT, Form, figure
+from mawl.units import (
+    format_change,
+    format_latency,
+    format_memory,
+    format_plain,
+    format_rate,
+    format_ratio,
+    format_seconds,
+)
 
 FORMS: dict[Unit, Form] = {
     "seconds": format_seconds,

@@ -9,7 +9,8 @@ from mawl.analysis.comparison.compare import Comparison
 from mawl.analysis.comparison.figures import FigureChange
 from mawl.formats.lines import one_line
 from mawl.reporters.comparison.tables import ComparisonTable
-from mawl.reporters.figure import ABSENT, figure, format_plain
+from mawl.reporters.figure import ABSENT, figure
+from mawl.units import format_plain
 
 SECONDS, MINUTES, GB = (1.0, "s"), (60.0, "min"), (1e9, "GB")
 MB_PER_SECOND, GB_PER_SECOND = (1e6, "MB/s"), (1e9, "GB/s")

@@ -20,9 +20,9 @@ from mawl.reporters.comparison.cells import (
     verdict_cell,
     verdict_cell_of_ratio,
 )
-from mawl.reporters.figure import ABSENT, figure, format_count, format_plain
+from mawl.reporters.figure import ABSENT, figure, format_count
 from mawl.spec.program_options import ROLES
-from mawl.units import format_percent, format_rate, format_ratio, format_seconds
+from mawl.units import format_percent, format_plain, format_rate, format_ratio, format_seconds
 
 ROLE_FIGURES = {
     **{

@@ -10,8 +10,9 @@ from mawl.analysis.nights.logged import LoggedNights, logged_nights
 from mawl.analysis.nights.trends import Trends, trends_of
 from mawl.analysis.view import StoredView
 from mawl.model.summary.summary import Judged
+from mawl.plan.scale import shown_scale
 from mawl.reporters.finding import finding
-from mawl.reporters.head import UNKNOWN_NODE, node_name, scale_name, traits
+from mawl.reporters.head import UNKNOWN_NODE, node_name, traits
 from mawl.reporters.html.chart_data import chart_data
 from mawl.reporters.html.charts.every import charts_of
 from mawl.reporters.html.charts.frame import Chart
@@ -157,7 +158,7 @@ def _lead(view: StoredView, summary: Judged) -> Markup:
         parts=[
             workload.name,
             f"{counted_noun(workload.sessions, 'session')}, {counted_noun(workload.jobs, 'job')}",
-            *([f"scale {scale}"] if (scale := scale_name(workload.scale_name, workload.scale)) else []),
+            *([f"scale {scale}"] if (scale := shown_scale(workload.scale_name, workload.scale)) else []),
             *([counted_noun(len(nodes), "node")] if len(nodes) != 1 else []),
             *([node_name(nodes[0])] if len(nodes) == 1 and nodes[0].name != UNKNOWN_NODE else []),
             *([nodes[0].cpu_model] if nodes and nodes[0].cpu_model else []),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mawl.model.qualification import AnswerSystem, Qualification
 from mawl.reporters.qualification.nodes import nodes_words
 from mawl.reporters.qualification.storage import lies_on
-from mawl.units import counted_noun, format_instant, format_memory, format_seconds
+from mawl.units import counted_noun, format_instant, format_memory, format_plain, format_seconds
 
 
 def basis_rows(record: Qualification) -> list[tuple[str, str]]:
@@ -35,7 +35,10 @@ def basis_rows(record: Qualification) -> list[tuple[str, str]]:
             ones = len(record.runs_for("one-node")) if answered else choice.one_node_runs
             with_one = counted_noun(ones, "run")
             what = f"{runs} with all nodes and {with_one} with one, {what.partition(' of ')[2]} a node,"
-        how = f"scale {choice.scale:g} of full, cache {choice.cache}; {format_seconds(seconds)} in all"
+        how = (
+            f"scale {format_plain(choice.scale)} of full, cache {choice.cache}; "
+            f"{format_seconds(seconds)} in all"
+        )
         rows.append(("measured" if answered else "planned", f"{what} at {how}"))
     return [*rows, ("mawl", record.mawl_version)]
 

@@ -10,14 +10,14 @@ from markupsafe import Markup
 from mawl.analysis.view import RunView
 from mawl.model.run import NodeFacts, RunFacts
 from mawl.model.summary.volumes import VolumeFigures
-from mawl.reporters.figure import ABSENT, Form, figure, format_plain
+from mawl.reporters.figure import ABSENT, Form, figure
 from mawl.reporters.head import scale_text
 from mawl.reporters.html.figures import Cell, ShownFigures, absent, folded, part, table
 from mawl.reporters.html.sections.system_drawing import drawing
 from mawl.reporters.html.tables import tables_in
 from mawl.reporters.html.templating import fill
 from mawl.spec.program_options import AUTO, ROLES, Options
-from mawl.units import format_memory, format_seconds
+from mawl.units import format_memory, format_plain, format_seconds
 
 OWN: dict[str, tuple[str, Form]] = {
     "CPU of mawl itself, launcher included": ("cpu_seconds", format_seconds),
