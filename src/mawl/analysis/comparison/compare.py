@@ -80,6 +80,26 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     shape: list[ShapeRow]
     settings: CitedSettings | None = None
 
+    @property
+    def sides(self) -> tuple[SideFacts, SideFacts]:
+        """Reference and candidate."""
+        return self.reference, self.candidate
+
+    @property
+    def reasons(self) -> list[Reason]:
+        """Why the runs of both sides were judged as they were."""
+        return [one for side in self.sides for one in side.reasons]
+
+    @property
+    def runs(self) -> int:
+        """How many runs both sides have together."""
+        return sum(len(side.run_ids) for side in self.sides)
+
+    @property
+    def statuses(self) -> list[str]:
+        """What the runs of each side were judged by their checks, each status of a side once."""
+        return [word for side in self.sides for word, _ in side.validity]
+
 
 class ComparedPair(msgspec.Struct, frozen=True, kw_only=True):
     """One candidate of many against the reference: the comparison, or why there is none."""
@@ -138,7 +158,7 @@ def compare(
 def why_uncounted(comparison: Comparison) -> str | None:
     """Why no finding of a comparison counts: runs are invalid by their own checks.  None if none is."""
     found = []
-    for side in (comparison.reference, comparison.candidate):
+    for side in comparison.sides:
         invalid = dict(side.validity).get("invalid", 0)
         if invalid:
             found.append(f"{invalid} of {counted_noun(len(side.run_ids), 'run')} of {side.label}")

@@ -51,8 +51,7 @@ def head(found: CampaignFound) -> list[Line]:
     if found.smt_sentence is not None:
         lines.append(("SMT", found.smt_sentence))
     if found.comparison is not None:
-        apart = {"finding", "next", "publish"}
-        lines += [line for line in sentences.head(found.comparison) if line[0] not in apart]
+        lines += [line for line in sentences.head(found.comparison) if line[0] not in sentences.HEADLINE]
         lines += changed_settings(found)
     if found.comparison_reason is not None:
         lines.append(("compared", found.comparison_reason))

@@ -11,7 +11,7 @@ from mawl.analysis.campaign.knee import Knee, Tried
 from mawl.analysis.campaign.results import ELAPSED, ArmFound, CampaignFound, FigureSpread, ScalingRow
 from mawl.analysis.comparison.sides import logs
 from mawl.analysis.comparison.statistics import FEWEST_RUNS, smallest_effect
-from mawl.reporters.comparison.finding import Headline, capital
+from mawl.reporters.comparison.finding import Headline, capital, report_of
 from mawl.reporters.comparison.finding import finding as comparison_finding
 from mawl.reporters.comparison.reasons import to_publish
 from mawl.units import counted_noun, format_change, format_percent, format_ratio, format_seconds
@@ -130,13 +130,13 @@ def _smallest_change(elapsed: FigureSpread) -> str | None:
     )
 
 
-def _to_publish(arms: Sequence[ArmFound], among: str = "") -> str | None:
+def _to_publish(arms: Sequence[ArmFound], which: str = "") -> str | None:
     """The check to fix first before publishing; None if every run is fit for it."""
     return to_publish(
         [word for arm in arms for word, _ in arm.validity],
         [one for arm in arms for one in arm.reasons],
         sum(arm.runs for arm in arms),
-        among,
+        which,
     )
 
 
@@ -150,7 +150,7 @@ def _sessions(found: CampaignFound) -> Headline:
         )
     sessions = counted_noun(knee.sessions, "session")
     # A run with too many sessions may be invalid: that is why it does not fit.
-    check = _to_publish([arm for arm in found.arms if arm.size == knee.sessions], f" with {sessions}")
+    check = _to_publish([arm for arm in found.arms if arm.size == knee.sessions], f"with {sessions}")
     if knee.beyond == "fewer than":
         return Headline(
             sign="undecided",
@@ -190,8 +190,7 @@ def _plan(found: CampaignFound, sessions: int) -> str:
     runs = next((arm.names for arm in found.arms if beyond is not None and arm.size == beyond.sessions), [])
     if beyond is None or not runs:
         return said
-    run = shlex.quote(runs[0])
-    return f"{said}; for more, see what limits a run with {beyond.sessions}: mawl report {run}"
+    return f"{said}; for more, see what limits a run with {beyond.sessions}{report_of(runs[0])}"
 
 
 def _scaling(found: CampaignFound) -> Headline:
@@ -223,7 +222,7 @@ def _shared(found: CampaignFound, first: ScalingRow, last: ScalingRow) -> str | 
     if last.efficiency_ratio is None or round(100 * last.efficiency_ratio) >= 100:
         return None
     run = next((arm.names[0] for arm in found.arms if arm.size == last.nodes and arm.names), None)
-    read = f": mawl report {shlex.quote(run)}" if run is not None else ""
+    read = report_of(run) if run is not None else ""
     little = f"each of {last.nodes} nodes moves less than each of {first.nodes} does"
     said = little if gains(last) else "more nodes gave no more throughput"
     return f"{said}; see what limits a run on {last.nodes}, first the storage and network they share{read}"

@@ -36,7 +36,7 @@ from mawl.reporters.comparison.finding import capital
 from mawl.reporters.comparison.page import PagePart, found_page
 from mawl.reporters.comparison.reasons import listed as failed_checks
 from mawl.reporters.comparison.reasons import why
-from mawl.reporters.comparison.sentences import counts
+from mawl.reporters.comparison.sentences import HEADLINE, counts
 from mawl.reporters.html.charts.frame import Chart
 from mawl.reporters.html.figures import DefinedWords
 from mawl.reporters.html.sections.verdict import Card
@@ -163,7 +163,7 @@ def _sessions(knee: Knee | None) -> Card:
 
 
 def _against_more(found: CampaignFound, knee: Knee) -> Card:
-    """What a run with more sessions showed: its slowdown beside the bound, or what else spoke against it."""
+    """What a run with more sessions showed: its slowdown and the bound, or what else spoke against it."""
     question, reason = "What speaks against more?", f"{capital(knee.reason)}."
     above = too_many(found)
     bound = next((run.most_slowdown for run in found.session_runs if run.most_slowdown is not None), None)
@@ -181,8 +181,7 @@ def _against_more(found: CampaignFound, knee: Knee) -> Card:
 
 
 def _parts(found: CampaignFound) -> list[PagePart]:
-    apart = {"finding", "next", "publish"}
-    listed = [fill("facts.html", facts=[line for line in head(found) if line[0] not in apart])]
+    listed = [fill("facts.html", facts=[line for line in head(found) if line[0] not in HEADLINE])]
     failed = failed_checks(_reasons(found), sum(arm.runs for arm in found.arms))
     if failed:
         listed += [Markup("<h3>{}</h3>").format(comparison_html.FAILED), fill("bullets.html", texts=failed)]

@@ -162,22 +162,16 @@ def _next_step(comparison: Comparison) -> str | None:
 
 def _to_publish(comparison: Comparison) -> str | None:
     """The check to fix first before this is published; None for sides without runs, or fit runs."""
-    sides = (comparison.reference, comparison.candidate)
-    return reasons.to_publish(
-        [word for side in sides for word, _ in side.validity],
-        [one for side in sides for one in side.reasons],
-        sum(len(side.run_ids) for side in sides),
-    )
+    return reasons.to_publish(comparison.statuses, comparison.reasons, comparison.runs)
 
 
 def _repair(comparison: Comparison) -> str:
     """The check that makes most of the invalid runs so, and one of them to read."""
-    sides = (comparison.reference, comparison.candidate)
-    failed = reasons.checks(one for side in sides for one in side.reasons if one.severity == "invalid")
+    failed = reasons.checks(one for one in comparison.reasons if one.severity == "invalid")
     if not failed:
         return "fix what makes runs invalid; the report of each such run names it"
-    runs = sum(len(side.run_ids) for side in sides)
-    return f"fix what makes runs invalid, {reasons.with_count(failed[0], runs)}{_report(failed[0].run)}"
+    why = reasons.with_count(failed[0], comparison.runs)
+    return f"fix what makes runs invalid, {why}{report_of(failed[0].run)}"
 
 
 def _changed_most(comparison: Comparison) -> str:
@@ -208,8 +202,9 @@ def _read(comparison: Comparison) -> str:
     if not names or len(names) != len(seconds):
         return ""
     middle = sorted(range(len(seconds)), key=seconds.__getitem__)[len(seconds) // 2]
-    return _report(names[middle])
+    return report_of(names[middle])
 
 
-def _report(run: str) -> str:
+def report_of(run: str) -> str:
+    """The command that reports a run, as the end of a sentence."""
     return f": mawl report {shlex.quote(run)}"

@@ -70,10 +70,7 @@ def cards(comparison: Comparison) -> list[Card]:
     found = [_better(comparison, texts.get("programs", ""))]
     if comparison.basis != "runs":
         return found
-    sides = (comparison.reference, comparison.candidate)
-    reasons = [one for side in sides for one in side.reasons]
-    runs = sum(len(side.run_ids) for side in sides)
-    limits = why(reasons, "limit", runs)
+    limits = why(comparison.reasons, "limit", comparison.runs)
     said: list[str | Markup] = [f"limit: {texts['limit']}" + (f" ({limits})" if limits else "")]
     said += [f"links: {texts['links']}"] if "links" in texts else []
     place = "No single part" if comparison.places else "Not known"
@@ -84,7 +81,7 @@ def cards(comparison: Comparison) -> list[Card]:
         differs = Card("What limits the runs?", capital(texts["limit"]), "", [*lines, *said[1:]])
     return [
         *found,
-        carried(comparison.reference.answers, comparison.candidate.answers, reasons=reasons),
+        carried(comparison.reference.answers, comparison.candidate.answers, reasons=comparison.reasons),
         differs,
         _believed(comparison),
     ]
@@ -199,14 +196,13 @@ def _better(comparison: Comparison, programs: str) -> Card:
 
 
 def _believed(comparison: Comparison) -> Card:
-    sides = (comparison.reference, comparison.candidate)
     some = comparison.statement
     doubts = [f"{capital(one.sentence)}." for one in comparison.obstacles]
     card = believed(
-        [word for side in sides for word, _ in side.validity],
-        [one for side in sides for one in side.reasons],
-        sum(len(side.run_ids) for side in sides),
-        (" against ".join(str(len(side.run_ids)) for side in sides), "runs"),
+        comparison.statuses,
+        comparison.reasons,
+        comparison.runs,
+        (" against ".join(str(len(side.run_ids)) for side in comparison.sides), "runs"),
         doubts[:1],
         f"{len(doubts)} to read" if doubts else "The checks and the runs",
     )
@@ -220,11 +216,9 @@ def _doubts(comparison: Comparison) -> list[Markup]:
     lines = dict(head(comparison))
     found = [fill("facts.html", facts=[(name, lines[name]) for name in shown])]
     doubts = [f"{one.severity}: {one.sentence}" for one in comparison.obstacles]
-    sides = (comparison.reference, comparison.candidate)
-    failed = listed([one for side in sides for one in side.reasons], sum(len(side.run_ids) for side in sides))
     parts = {
         "Before you believe it": doubts,
-        FAILED: failed,
+        FAILED: listed(comparison.reasons, comparison.runs),
         "Other facts that differ": unlike(comparison),
     }
     for title, texts in parts.items():

@@ -20,15 +20,15 @@ def checks(reasons: Iterable[Reason]) -> list[Reason]:
 
 
 def with_count(reason: Reason, runs: int) -> str:
-    """``10 of 10 runs: REASON``; where its figures differ from run to run, a run that has these."""
+    """``10 of 10 runs: SENTENCE``, with the words of :func:`sentence_of`."""
     count = f"{reason.runs} of {counted_noun(runs, 'run')}"
     return f"{count}: {sentence_of(reason)}"
 
 
-def to_publish(statuses: Iterable[str], reasons: Iterable[Reason], runs: int, among: str = "") -> str | None:
-    """The check to fix first before runs are published, with its fix; None where all are publishable.
+def to_publish(statuses: Iterable[str], reasons: Iterable[Reason], runs: int, which: str = "") -> str | None:
+    """The check to fix first before runs are published, with its fix; None if all are publishable.
 
-    ``among`` says which runs these are if they are not all, for example `` with 3 sessions``.
+    ``which`` says which runs these are if they are not all, for example ``with 3 sessions``.
     """
     if not set(statuses) - {"publishable"}:
         return None
@@ -37,21 +37,22 @@ def to_publish(statuses: Iterable[str], reasons: Iterable[Reason], runs: int, am
         return "not every run is publishable by its own report"
     first, *more = failed
     others = f" ({counted_noun(len(more), 'other check')} failed)" if more else ""
-    fix = f"; fix: {first.cure}" if first.cure else ""
-    return f"check {first.rule} failed in {first.runs} of {counted_noun(runs, 'run')}{among}{others}{fix}"
+    among = f"{counted_noun(runs, 'run')} {which}".rstrip()
+    return f"check {first.rule} failed in {first.runs} of {among}{others}{_fix(first)}"
 
 
 def listed(reasons: Iterable[Reason], runs: int) -> list[str]:
     """Every check that failed, with its count and fix."""
-    return [
-        f"{one.rule}, {with_count(one, runs)}" + (f"; fix: {one.cure}" if one.cure else "")
-        for one in checks(reasons)
-    ]
+    return [f"{one.rule}, {with_count(one, runs)}{_fix(one)}" for one in checks(reasons)]
 
 
 def sentence_of(reason: Reason) -> str:
-    """The reason; where its figures differ from run to run, with the run that has these."""
+    """The reason; if its figures differ between runs, also the name of the run that has these figures."""
     return reason.sentence if reason.alike else f"{reason.sentence} (in {reason.run})"
+
+
+def _fix(reason: Reason) -> str:
+    return f"; fix: {reason.cure}" if reason.cure else ""
 
 
 def _of(reasons: Iterable[Reason], about: About) -> list[Reason]:

@@ -16,6 +16,9 @@ from mawl.units import counted_noun, format_change, format_percent
 Line = tuple[str, str]
 """A short name and a sentence."""
 
+HEADLINE = frozenset({"finding", "next", "publish"})
+"""Names of the lines that a page shows in other places, as its title and below the cards."""
+
 MOST_DIFFERENCES = 12
 MOST_CHANGED = 4
 """Settings and options in the head; the list of other facts has all of them."""
@@ -36,7 +39,7 @@ def head(comparison: Comparison) -> list[Line]:
     if comparison.basis == "runs":
         if comparison.statement is not None and comparison.statement.verdict != "not judged":
             lines.append(("differs", _named(comparison)))
-        limits = dict.fromkeys(counts(side.limits) for side in (comparison.reference, comparison.candidate))
+        limits = dict.fromkeys(counts(side.limits) for side in comparison.sides)
         lines.append(("limit", " -> ".join(limits)))
     if comparison.links is not None:
         lines.append(("links", comparison.links.sentence))
