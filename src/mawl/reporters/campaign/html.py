@@ -35,7 +35,7 @@ from mawl.reporters.comparison.dots import strip_chart
 from mawl.reporters.comparison.finding import capital
 from mawl.reporters.comparison.page import PagePart, found_page
 from mawl.reporters.comparison.reasons import listed as failed_checks
-from mawl.reporters.comparison.reasons import why
+from mawl.reporters.comparison.reasons import why, why_lines
 from mawl.reporters.comparison.sentences import HEADLINE, counts
 from mawl.reporters.html.charts.frame import Chart
 from mawl.reporters.html.figures import DefinedWords
@@ -181,8 +181,10 @@ def _against_more(found: CampaignFound, knee: Knee) -> Card:
 
 
 def _parts(found: CampaignFound) -> list[PagePart]:
-    listed = [fill("facts.html", facts=[line for line in head(found) if line[0] not in HEADLINE])]
-    failed = failed_checks(_reasons(found), sum(arm.runs for arm in found.arms))
+    reasons, runs = _reasons(found), sum(arm.runs for arm in found.arms)
+    lines = [line for line in head(found) if line[0] not in HEADLINE]
+    listed = [fill("facts.html", facts=[*lines, *why_lines(reasons, runs)])]
+    failed = failed_checks(reasons, runs)
     if failed:
         listed += [Markup("<h3>{}</h3>").format(comparison_html.FAILED), fill("bullets.html", texts=failed)]
     alone = len(found.arms) == 1

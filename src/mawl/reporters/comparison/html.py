@@ -15,7 +15,7 @@ from mawl.reporters.comparison.finding import Headline, Sign, capital, finding, 
 from mawl.reporters.comparison.over_time import charts_over_time, lines_over_time
 from mawl.reporters.comparison.page import TONES, PagePart, found_page
 from mawl.reporters.comparison.papers import paper_tables
-from mawl.reporters.comparison.reasons import checks, listed, sentence_of, why
+from mawl.reporters.comparison.reasons import checks, listed, sentence_of, why, why_lines
 from mawl.reporters.comparison.sentences import against, changed_on_purpose, counts, head, unlike
 from mawl.reporters.comparison.tables import (
     ComparisonTable,
@@ -57,7 +57,7 @@ def lead(comparison: Comparison) -> Chart | None:
 
 
 def facts(comparison: Comparison) -> list[str]:
-    """What stands in one line under the title: both sides, what was changed, and what they ran on."""
+    """The line under the title: both sides, what was changed, and what they ran on."""
     sides = {"reference": comparison.reference, "candidate": comparison.candidate}
     named = [f'{name} "{side.label}" ({_runs(side)})' for name, side in sides.items()]
     changed = [f"{kind} {change}" for kind, change in changed_on_purpose(comparison)]
@@ -211,10 +211,11 @@ def _believed(comparison: Comparison) -> Card:
 
 
 def _doubts(comparison: Comparison) -> list[Markup]:
-    """Who the sides are, what stands in the way of a comparison, failed checks, and the facts that differ."""
-    shown = ("reference", "candidate", "basis")
+    """Who the sides are, what the cards say, doubts, failed checks, and the facts that differ."""
+    shown = ("reference", "candidate", "basis", "differs", "limit", "links")
     lines = dict(head(comparison))
-    found = [fill("facts.html", facts=[(name, lines[name]) for name in shown])]
+    facts = [(name, lines[name]) for name in shown if name in lines]
+    found = [fill("facts.html", facts=[*facts, *why_lines(comparison.reasons, comparison.runs)])]
     doubts = [f"{one.severity}: {one.sentence}" for one in comparison.obstacles]
     parts = {
         "Before you believe it": doubts,

@@ -14,6 +14,13 @@ def why(reasons: Iterable[Reason], about: About, runs: int) -> str | None:
     return with_count(found[0], runs) if found else None
 
 
+def why_lines(reasons: Iterable[Reason], runs: int) -> list[tuple[str, str]]:
+    """Why the load is not known to be carried, and why the limit is not known, as far as runs say so."""
+    some = list(reasons)
+    names: dict[About, str] = {"answer": "load carried?", "limit": "limit not known"}
+    return [(name, said) for about, name in names.items() if (said := why(some, about, runs))]
+
+
 def checks(reasons: Iterable[Reason]) -> list[Reason]:
     """The checks that runs do not pass, the gravest and commonest first."""
     return _of(reasons, "validity")
