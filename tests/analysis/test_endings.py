@@ -24,7 +24,7 @@ def ended(name: str, **changes: Any) -> JobRecord:
         ({}, "failed"),
         ({"outcome": "timed_out", "signal": 15}, "ran into its time limit"),
         ({"outcome": "stopped", "signal": 15}, "stopped with the run"),
-        ({"outcome": "lost"}, "no account of its end"),
+        ({"outcome": "lost"}, "its end was not recorded"),
         ({"outcome": "not_started"}, "never started"),
     ],
 )

@@ -13,7 +13,7 @@ FAILED = ("failed", "timed_out")
 _OUTCOMES = {
     "timed_out": "ran into its time limit",
     "stopped": "stopped with the run",
-    "lost": "no account of its end",
+    "lost": "its end was not recorded",
     "not_started": "never started",
 }
 
@@ -30,13 +30,13 @@ def what_happened(job: JobRecord) -> str:
 
 
 def bad_jobs(jobs: Sequence[JobRecord]) -> list[JobRecord]:
-    """The jobs that do not count, those that failed by themselves first."""
+    """The jobs that do not count: first those that failed, then the stopped, lost and not started."""
     found = [job for job in jobs if job.outcome != "finished" or job.verified is False]
     return sorted(found, key=lambda job: not failed(job))
 
 
 def failed(job: JobRecord) -> bool:
-    """Whether a job failed by itself: a wrong answer, an error, a time limit."""
+    """Whether the job itself failed (a wrong answer, an error, a time limit), and was not only stopped."""
     return job.verified is False or job.outcome in FAILED
 
 

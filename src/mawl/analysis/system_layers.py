@@ -1,6 +1,6 @@
 """What a drawing of the system shows: nodes, file systems, devices and storage, and which uses which.
 
-The facts of a run say all of it; what they do not say (switches, zones, the inside of an array) is not drawn.
+All of it is in the facts of a run.  What these lack (switches, zones, the inside of an array) is not drawn.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MOST_NAMES = 3
 class Drawn(NamedTuple):
     """A box: its lines (the first is its name), the roles whose files it holds, and the boxes it uses.
 
-    ``uses`` are places in the next layer that is not empty.
+    ``uses`` are positions of boxes in the next layer that is not empty.
     """
 
     lines: tuple[str, ...]
@@ -29,7 +29,7 @@ class Drawn(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A file system, as many nodes as have it under the same name; a directory where no mount is known."""
+    """A file system, which several nodes may have under one name; the directory if its mount is not known."""
 
     mount: str
     kind: str
@@ -40,7 +40,7 @@ class _Place(NamedTuple):
 def layers(facts: RunFacts, arrays: Sequence[ArrayVolumeFigures] = ()) -> list[list[Drawn]]:
     """Nodes, file systems, devices, arrays, from the top; empty layers are left out.
 
-    Empty as a whole where the run does not know what its roles lie on.
+    The list is empty if the run does not know what holds its roles.
     """
     if not facts.volumes or not facts.nodes:
         return []
@@ -83,7 +83,7 @@ def _place(volume: VolumeFacts) -> _Place:
 
 
 def _kind(place: _Place, volumes: Sequence[VolumeFacts], nodes: int) -> Iterable[str]:
-    """``xfs: data, work``, and of several nodes which have it."""
+    """``xfs: data, work``; of a run on several nodes also which of them have it."""
     yield f"{place.kind or 'file system'}: {', '.join(_roles(volumes))}"
     having = len({one.node for one in volumes})
     if nodes > 1 and place.network:
@@ -114,7 +114,7 @@ def _shared(places: dict[_Place, list[VolumeFacts]]) -> list[dict[_Place, list[V
 
 
 def _devices(facts: RunFacts, members: dict[_Place, list[VolumeFacts]]) -> Drawn:
-    """The disks below some file systems, or the server; without lines where the run knows neither."""
+    """The disks below some file systems, or the server; without lines if the run knows neither."""
     volumes = [one for held in members.values() for one in held]
     roles = _roles(volumes)
     if any(place.network for place in members):
@@ -162,7 +162,7 @@ def _size(node: NodeFacts) -> Iterable[str]:
 
 
 def _ports(ports: Iterable[Port]) -> Iterable[str]:
-    """``2 x fc, 16 Gb/s``: ports of a kind, and their speed where all have the same."""
+    """``2 x fc, 16 Gb/s``: ports of a kind, and their speed if all have the same."""
     held: dict[str, list[Port]] = {}
     for port in ports:
         if not port.members:
@@ -174,7 +174,7 @@ def _ports(ports: Iterable[Port]) -> Iterable[str]:
 
 
 def _arrays(volumes: Sequence[ArrayVolumeFigures]) -> list[Drawn]:
-    """Each array with the number of its volumes, where its statistics are part of the run."""
+    """Each array with the number of its volumes, if its statistics are part of the run."""
     by_array: dict[str, list[ArrayVolumeFigures]] = {}
     for one in volumes:
         by_array.setdefault(one.array, []).append(one)

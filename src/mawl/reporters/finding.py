@@ -38,7 +38,7 @@ def _open(summary: Summary) -> bool:
 
 
 def limited_by(summary: Summary) -> str:
-    """``limited by work writes``, with the cap that they reached; empty where the limit is not known."""
+    """``limited by work writes``, with the cap that they reached; empty if the limit is not known."""
     limit = summary.limit
     if limit is None:
         return ""

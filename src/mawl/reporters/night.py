@@ -41,7 +41,7 @@ def render(run: Run) -> str:
 
 
 def measured_night(run: Run) -> NightOfRun | None:
-    """How the night of a run went; None where it is not known."""
+    """How the night of a run went; None if it is not known."""
     derived = _derived(run)
     return night_of(run.job_records(), derived) if derived and _not_judged(run) is None else None
 

@@ -36,16 +36,16 @@ def known_waits(summary: Summary) -> tuple[Wait | KnownWait | None, str]:
 
 
 def memory_in_waits(summary: Summary) -> str:
-    """Where waiting for memory is among the states; empty where it is not known, or too little to limit.
+    """That the blocked states include waiting for memory; empty if that is not known, or too little to limit.
 
-    A job's record says in I/O of which role it was blocked; what of that was for memory is known by window.
+    The record of a job has its blocked time by role.  How much of it was for memory is known only by window.
     """
     limit = summary.limit
     loss = None if limit is None else limit.losses.memory
     if loss is None or loss < SECOND_RATIO:
         return ""
     share = format_percent(loss)
-    return f"waiting for memory ({share} of the jobs' time in the active phase) is in the blocked parts"
+    return f"the blocked parts include waiting for memory ({share} of the jobs' time in the active phase)"
 
 
 def waits(summary: Summary, width: int = LINE_WIDTH) -> list[str]:

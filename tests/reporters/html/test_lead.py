@@ -113,7 +113,7 @@ def test_the_cap_of_a_control_group_has_a_dotted_line_with_its_label(tmp_path: P
     caps = [cap(disk, "write", bytes_per_second=100_000_000) for disk in disks]
     keys, data = lead_of(folder, caps)
     (key,) = keys
-    assert key[0].startswith("most that may be written, a control group's cap: 300 MB/s")
+    assert key[0].startswith("cap of a control group on bytes written: 300 MB/s")
     assert key[1] == "dotted"
     drawn = dict(zip(data["value"], data["dash"], strict=True))
     assert drawn[300_000_000] == "dotted"
@@ -144,7 +144,7 @@ def test_a_line_that_is_not_drawn_is_in_the_caption_and_not_in_the_legend(tmp_pa
     view = StoredView(open_run(folder))
     summary, found = judged(view), chart_data(view)
     lead = charts_of(found, sources_of(found, summary), summary)[0]
-    assert "Not drawn, far above: most that may be written, a control group's cap: 300 GB/s." in lead.caption
+    assert "Not drawn, far above: cap of a control group on bytes written: 300 GB/s." in lead.caption
 
 
 def test_windows_in_a_row_with_one_limit_are_one_part_of_the_strip() -> None:
@@ -158,8 +158,8 @@ def test_windows_in_a_row_with_one_limit_are_one_part_of_the_strip() -> None:
     ("seen", "why"),
     [
         (0, ""),
-        (1, "throughput was seen 1 time in 60.0 s, too few for a chart"),
-        (4, "throughput was seen 4 times in 60.0 s, too few for a chart"),
+        (1, "throughput was measured 1 time in 60.0 s, too few for a chart"),
+        (4, "throughput was measured 4 times in 60.0 s, too few for a chart"),
         (5, ""),
     ],
 )
@@ -172,7 +172,7 @@ def test_throughput_that_was_hardly_seen_is_not_drawn(seen: int, why: str) -> No
 def test_a_run_too_short_for_a_chart_says_so_and_promises_no_strip(tmp_path: Path) -> None:
     write_run(tmp_path / "run").finish(facts())
     page = run_page(tmp_path / "run")
-    assert "Not drawn: throughput was seen 2 times in 60.5 s, too few for a chart." in page
+    assert "Not drawn: throughput was measured 2 times in 60.5 s, too few for a chart." in page
     assert 'id="chart-lead"' not in page and "The strip" not in page
 
 

@@ -121,8 +121,8 @@ def test_without_a_change_the_card_has_the_smallest_that_would_have_shown(tmp_pa
     _, html = made(tmp_path, 20)
     first, *_ = cards(html)
     assert re.match(
-        r"What changed\? No lasting change of a program \d+ % or more would have shown within 3 nights, "
-        r"whichever program \(in 80 % of cases\)",
+        r"What changed\? No lasting change of a program \d+ % or more would have been found within 3 nights, "
+        r"in 80 % of cases, for every program",
         first,
     ), first
     shown = int(re.findall(r"(\d+) % or more", first)[0])

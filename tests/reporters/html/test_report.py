@@ -191,7 +191,7 @@ def test_the_figures_of_the_synthetic_run_agree(full: Made) -> None:
     blocked = sum(wait["blocked_seconds"].values()) / spent
     assert summary["limit"]["verdict"] == "memory"
     assert 0.2 < summary["limit"]["losses"]["memory"] < blocked
-    assert "is in the blocked parts." in html
+    assert "The blocked parts include waiting for memory (" in html
     assert summary["capacity"]["next_step"].endswith(": mawl run mixed30 --scale standard --solo")
 
 

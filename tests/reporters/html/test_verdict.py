@@ -133,7 +133,7 @@ def test_a_limit_has_its_share_and_one_that_is_not_known_its_reason() -> None:
         "verdict": "mixed",
         "shares": {"storage": 0.45, "cpu": 0.4, "memory": 0.1, "network": 0.0, "none": 0.05},
     }
-    assert "Several things, by turns 45 % of the active time storage cost most" in words(limit=limit)
+    assert "Several things, by turns 45 % of the active time was limited by storage" in words(limit=limit)
     assert "What limits it? Not known The run was too short." in words()
 
 

@@ -78,21 +78,21 @@ class TargetGuideline(msgspec.Struct, frozen=True, kw_only=True):
     """The guideline of one target of a probe: what was read and written for each core, and by which tests."""
 
     core_basis: Annotated[str | None, text("What counts as a core.", PAGE)]
-    warn_bytes_per_second_per_core: Annotated[float, rate("The bound below which it is not met.", PAGE)]
-    good_bytes_per_second_per_core: Annotated[float, rate("The bound from which it is good.", PAGE)]
+    warn_bytes_per_second_per_core: Annotated[float, rate("Below this bound the guideline is not met.", PAGE)]
+    good_bytes_per_second_per_core: Annotated[float, rate("From this bound on the rate is good.", PAGE)]
     standing: Annotated[
-        Standing | None, text("Where the lower of both rates stands between the bounds.", PAGE)
+        Standing | None, text("How the lower of both rates compares with the bounds.", PAGE)
     ] = None
-    met: Annotated[bool | None, flag("Whether it is not below the lower bound.", PAGE)] = None
+    met: Annotated[bool | None, flag("Whether the lower of both rates reaches the lower bound.", PAGE)] = None
     reason: Annotated[str | None, text("Why it cannot be judged.", PAGE)] = None
     read_bytes_per_second_per_core: Annotated[
         float | None, rate("Sequential reads at 256 KiB, over the cores.", PAGE)
     ] = None
-    read_test: Annotated[str | None, text("The test that this is from.", PAGE)] = None
+    read_test: Annotated[str | None, text("The test that measured the reads.", PAGE)] = None
     write_bytes_per_second_per_core: Annotated[
         float | None, rate("Sequential writes at 256 KiB, over the cores.", PAGE)
     ] = None
-    write_test: Annotated[str | None, text("The test that this is from.", PAGE)] = None
+    write_test: Annotated[str | None, text("The test that measured the writes.", PAGE)] = None
 
     @property
     def lowest(self) -> float | None:

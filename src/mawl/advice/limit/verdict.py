@@ -30,7 +30,7 @@ PEAKS = {"device_peak": "total", "device_read_peak": "read", "device_write_peak"
 NO_WAITS = "the samples do not say what the jobs waited for"
 TOO_SHORT = "the run was too short: its samples cover no window of the active phase"
 DO_NOT_ADD_UP = "the recorded waits do not add up to the jobs' time in any window"
-OPEN_BOUNDS = "what threads side by side waited for is not known well enough in any window"
+OPEN_BOUNDS = "the bounds of what parallel threads waited for are too wide in every window"
 
 WAITS = (
     {"jobs.followed.on_cpu_seconds", "jobs.followed.work_seconds"},
@@ -86,7 +86,7 @@ def limit_of(reading: RunView, missing: Missing) -> Limit | None:
 
 
 def _why_untold(reading: RunView) -> str:
-    """Why no window of the active phase of a measured run tells what limited it."""
+    """Why no window of the active phase of a measured run shows what limited it."""
     if reading.samples is None or not reading.active:
         return reading.why_not_drawn or TOO_SHORT
     if any(moment.jobs_blocked is not None for moment in reading.active):

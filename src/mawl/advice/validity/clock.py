@@ -30,7 +30,7 @@ def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
             rule=NAME,
             severity="preliminary",
             sentence=f"the wall clock was set {'forward' if largest > 0 else 'back'} by about "
-            f"{format_seconds(abs(largest))} during the run, so that samples and jobs lie askew in time",
+            f"{format_seconds(abs(largest))} during the run, which shifts samples against jobs",
             cure="let the clock be drawn in slowly (chrony, ntpd) or leave it alone while a run lasts",
         )
     ]

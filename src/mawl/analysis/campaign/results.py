@@ -190,7 +190,7 @@ def spread(title: str, name: str, unit: Unit, values: Sequence[float]) -> Figure
 
 
 def side_of_arm(record: Campaign, arm: Arm, runs: Mapping[int, ComparedRun]) -> Side:
-    """An arm's finished runs as a side; UsageError where it has none."""
+    """An arm's finished runs as a side.  Raises UsageError if it has none."""
     return _side(arm, _of(record, arm.name, runs))
 
 

@@ -8,8 +8,8 @@ import msgspec
 class CitedSetting(msgspec.Struct, frozen=True, kw_only=True):
     """A setting with another value on each side; values are text, with their unit.
 
-    ``default`` and what follows is null where no compared profile names the setting, or its source does not
-    print it.  ``state`` says whether the candidate's value is the recommended one.
+    ``default`` and the fields after it are null if no compared profile names the setting, or if its source
+    does not print them.  ``state`` says whether the candidate's value is the recommended one.
     """
 
     name: str
@@ -26,9 +26,10 @@ class CitedSetting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CitedSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What changed, and how many settings did not change (``left``), or are unknown on a side.
+    """The settings that changed.
 
-    ``before`` and ``after`` are what was compared: the first run of each side, or two collections.
+    ``left`` counts those that did not change, ``not_checked`` those that are unknown on one side or both.
+    ``before`` and ``after`` name what was compared: the first run of each side, or two collections.
     """
 
     before: str

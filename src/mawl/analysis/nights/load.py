@@ -16,8 +16,8 @@ BLOCK_BYTES = 512
 class NightLoad(msgspec.Struct, frozen=True, kw_only=True):
     """What the jobs that started in a night used, by the totals of their logs.
 
-    A job without a total adds nothing to it.  A sum is None if no job has the figure; ``block_bytes`` also
-    if a job counted operations whose size its platform does not say.
+    A job without a total adds nothing to it.  A sum is None if no job has the figure.  ``block_bytes`` is
+    also None if a job counted operations of a size that is not known on its platform.
     ``peak_jobs`` is the most jobs that ran at one time, of those whose start and end are known.
     """
 
@@ -29,7 +29,7 @@ class NightLoad(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def load_of(jobs: Sequence[JobRecord], unsized: Collection[str] = ()) -> NightLoad:
-    """What these jobs used together; ``unsized`` are nodes whose block operations are of no known size."""
+    """What these jobs used together; ``unsized`` are nodes whose size of a block operation is not known."""
     counted = [
         (job.node, count)
         for job in jobs

@@ -25,10 +25,10 @@ from mawl.units import counted_noun, format_rate
 
 TOOLS = "save"
 MARGIN = 0.5
-"""Beside the smallest and the largest number of an axis: they are whole."""
+"""Room of an axis below its smallest and above its largest number; these are whole numbers."""
 
 STEP = 0.06
-"""Runs with one number lie so far apart, side by side around it, in the order in which they were made."""
+"""Distance between runs with the same number: they are drawn side by side around it, in their order."""
 
 VERDICTS = {"carried": ("good", "circle"), "too many": ("bad", "inverted_triangle")}
 """Colour and shape of a run by its verdict."""
@@ -128,7 +128,7 @@ def scaling_chart(rows: Sequence[ScalingRow]) -> Chart:
         "scaling",
         "Throughput by nodes",
         f"Application bytes per second of all nodes together. {GROWS}",
-        "Line: throughput of all nodes by their number; dashed: ideal, as many times that of the fewest.",
+        "Line: throughput of all nodes by their number; dashed: ideal, in proportion to the fewest.",
         [
             Key("throughput of a run", "accent", "dot"),
             Key("median of the runs", "ink", "diamond"),

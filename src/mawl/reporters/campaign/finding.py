@@ -53,14 +53,14 @@ def range_of(elapsed: FigureSpread) -> str:
 
 
 def interval_of(knee: Knee) -> str:
-    """The interval of the largest number that fits, or that it holds no other; empty where there is none."""
+    """The interval of the largest number that fits, or that it holds no other; empty if there is none."""
     if knee.low is None or knee.high is None:
         return ""
     return NO_OTHER if knee.low == knee.high else f"95 % interval {knee.low} to {knee.high}"
 
 
 def compared_nodes(found: CampaignFound) -> tuple[ScalingRow, ScalingRow] | None:
-    """The fewest nodes and the most that have a throughput; None where only one number of nodes has."""
+    """The fewest nodes and the most that have a throughput; None if only one number of nodes has."""
     rows = [row for row in found.scaling if row.speedup is not None]
     return (rows[0], rows[-1]) if len(rows) > 1 else None
 
@@ -71,7 +71,7 @@ def gains(row: ScalingRow) -> bool:
 
 
 def too_many(found: CampaignFound) -> Tried | None:
-    """The least number of sessions that is not carried; None where all that were tried are."""
+    """The least number of sessions that is not carried; None if all that were tried are."""
     return next((one for one in found.sessions if not one.carried), None)
 
 
@@ -218,7 +218,7 @@ def _scaling(found: CampaignFound) -> Headline:
 
 
 def _shared(found: CampaignFound, first: ScalingRow, last: ScalingRow) -> str | None:
-    """What to look at where the throughput does not grow with the nodes; None where it does."""
+    """What to look at if the throughput does not grow with the nodes; None if it does."""
     if last.efficiency_ratio is None or round(100 * last.efficiency_ratio) >= 100:
         return None
     run = next((arm.names[0] for arm in found.arms if arm.size == last.nodes and arm.names), None)

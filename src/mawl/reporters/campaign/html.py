@@ -67,7 +67,7 @@ def render(found: CampaignFound) -> str:
 
 
 def lead(found: CampaignFound) -> Chart | None:
-    """The chart of the first screen; None where no run is finished."""
+    """The chart of the first screen; None if no run is finished."""
     if found.comparison is not None:
         return comparison_html.lead(found.comparison)
     if found.kind == "find-sessions":

@@ -39,14 +39,14 @@ def changed(ratio: float | None) -> str:
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """``-2.1 % to +7.4 %``; one of the ends where they print alike."""
+    """``-2.1 % to +7.4 %``; one of the ends if they print alike."""
     if low is None or high is None:
         return ABSENT
     return between(format_change(low), format_change(high))
 
 
 def between(low: str, high: str) -> str:
-    """Both ends of an interval as they are printed; one where they are alike."""
+    """Both ends of an interval as they are printed; one if they are alike."""
     return low if low == high else f"{low} to {high}"
 
 

@@ -131,7 +131,7 @@ def capital(text: str) -> str:
 
 
 def _next_step(comparison: Comparison) -> str | None:
-    """What follows from the result, with a run to read where there is something to look for."""
+    """What to do after the result, with the command that reports a run if there is something to look for."""
     some = comparison.statement
     if some is None or some.change_ratio is None:
         return None

@@ -111,7 +111,7 @@ def believed(
 ) -> Card:
     """Whether ``runs`` runs can be trusted: the worst status of any answers, and the check that fails most.
 
-    ``passed`` are figure and words where no check failed.
+    ``passed`` are figure and words if no check failed.
     """
     known = set(statuses)
     worst = next((word for word in ("invalid", "preliminary", "publishable") if word in known), "preliminary")

@@ -61,7 +61,7 @@ def found_page(
     *,
     tag: tuple[str, str] | None = None,
 ) -> str:
-    """The page: ``facts`` stand in one line under the title, ``lead`` is the chart of the first screen.
+    """The page: ``facts`` are the line under the title, ``lead`` is the chart of the first screen.
 
     ``tag`` is a word and its tone, in place of the headline's sign.
     """

@@ -124,7 +124,7 @@ def render(view: StoredView, summary: Judged, *, scripts: Sequence[str] = (), co
 def _of_nights(
     view: StoredView, nights: LoggedNights | None, trends: Trends | None
 ) -> tuple[Chart | None, Chart | None]:
-    """The nights laid over each other, and the program that changed most; None where there is none."""
+    """The nights laid over each other, and the program that changed most; None if there is none."""
     if nights is None or trends is None:
         return None, None
     changed = leading(trends)
@@ -132,15 +132,17 @@ def _of_nights(
 
 
 def _drawn(lead: Markup, charts: Sequence[Chart]) -> Markup:
-    """The chart of the first page, or that the run is too short for one; any other reason is said where the
-    other charts are."""
+    """The chart of the first page, or the sentence that the run is too short for one.
+
+    Any other reason why there is no chart is shown with the other charts.
+    """
     others = {chart.reason for chart in charts if chart.name != "lead"} | {NO_BYTES}
     (own,) = (chart for chart in charts if chart.name == "lead")
     return lead if own.figure is not None or own.reason not in others else Markup()
 
 
 def _tone(summary: Judged) -> str:
-    """The colour of the outcome: a run that went through is good only where its load is carried."""
+    """The colour of the outcome: a completed run is good only if its load is carried."""
     if summary.outcome == "completed":
         return "good" if summary.capacity.answer == "carried" else ""
     return "warn" if summary.outcome == "running" else "bad"

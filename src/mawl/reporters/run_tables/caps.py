@@ -75,7 +75,7 @@ CAPS = RunTable(
     columns=(
         RunColumn(label="at most", path=("bytes_per_second",), form=format_rate),
         RunColumn(label="requests/s", path=("requests_per_second",), form=format_count),
-        RunColumn(label="held at", path=("devices",), form=", ".join, holds="words"),
+        RunColumn(label="applies at", path=("devices",), form=", ".join, holds="words"),
         RunColumn(label="read from", path=("files",), form=", ".join, holds="code"),
     ),
     lead=_without,

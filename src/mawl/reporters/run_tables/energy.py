@@ -12,7 +12,7 @@ SHARED = "energy of a program's job: the run's, shared out to all jobs by their 
 
 
 def energy_words(summary: Summary) -> str | None:
-    """``12.3 kJ (processors, ...), 205 W on average, 173 J per job``; None where energy is not known."""
+    """``12.3 kJ (processors, ...), 205 W on average, 173 J per job``; None if energy is not known."""
     one = summary.energy
     if one is None or one.joules is None:
         return None

@@ -30,12 +30,12 @@ LIMITS: Mapping[str, tuple[str, str]] = {
 
 NO_BYTES = "the samples hold no bytes of devices or applications"
 FEWEST_LOOKS = 5
-"""Of a run that is over: fewer looks at its throughput are said and not drawn."""
+"""A finished run with fewer known values of its throughput has a sentence in place of the chart."""
 STRIP = 0.955
 """Where the strip of limits begins, as a share of the chart's height."""
 TINT_ALPHA = 0.1
 TOUCHING_SECONDS = 1e-6
-"""Windows that lie less apart are neighbours."""
+"""Windows with a smaller gap between them are neighbours."""
 MOST_ABOVE = 2.5
 """A line at more than this many times the highest throughput is only named below the title: it would flatten
 the chart."""
@@ -65,7 +65,7 @@ def bounds_of(summary: Summary, cores: float | None) -> list[Bound]:
     for way, word in WAYS.items():
         cap = cap_of(summary.caps, "together", way).bytes_per_second
         if cap is not None:
-            found.append(Bound(f"most that may be {word}, a control group's cap:", cap, word, "dotted"))
+            found.append(Bound(f"cap of a control group on bytes {word}:", cap, word, "dotted"))
     if summary.capacity is not None and cores is not None:
         guideline = summary.capacity.guideline
         per_core = guideline.warn_bytes_per_second_per_core
@@ -178,13 +178,13 @@ def _above(bounds: Sequence[str]) -> str:
 
 
 def too_few(rates: Floats, whole_seconds: float) -> str:
-    """Why there is no chart of a run that is over; empty where there are looks enough."""
+    """Why a finished run has no chart; empty if enough values are known."""
     looks = int(np.count_nonzero(~np.isnan(rates)))
     if not 0 < looks < FEWEST_LOOKS:
         return ""
     return (
-        f"throughput was seen {counted_noun(looks, 'time')} in {format_seconds(whole_seconds)}, too few for "
-        "a chart"
+        f"throughput was measured {counted_noun(looks, 'time')} in {format_seconds(whole_seconds)}, too few "
+        "for a chart"
     )
 
 

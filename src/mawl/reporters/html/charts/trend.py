@@ -21,7 +21,7 @@ TOOLS = "save"
 DAY_MILLISECONDS = 86_400_000.0
 UNITS = (("h", 3600.0), ("min", 60.0), ("s", 1.0))
 LEAST_UNITS = 2.0
-"""The axis counts in the largest unit of which the longest night has so many."""
+"""The axis has the largest unit in which the longest time is at least this number."""
 DATE = "%Y-%m-%d"
 
 

@@ -70,11 +70,8 @@ def change_card(figures: ShownFigures, nights: LoggedNights, trends: Trends) -> 
     ]
     others = [found for every in _slower_and_faster(trends) for found in every if found is not one]
     if others:
-        named = [
-            f"{found.name} ({format_change(found.change_ratio or 0.0)})" for found in others[:MOST_OTHERS]
-        ]
-        rest = len(others) - len(named)
-        lines.append(f"Also changed: {', '.join(named)}" + (f" and {rest} more." if rest else "."))
+        named = [f"{found.name} ({format_change(found.change_ratio or 0.0)})" for found in others]
+        lines.append(f"Also changed: {_first(named)}.")
     return Card(
         QUESTION,
         f"{one.name} became {one.verdict}",
@@ -95,7 +92,7 @@ def _unchanged(figures: ShownFigures, nights: LoggedNights, trends: Trends) -> C
         return Card(QUESTION, "Not known", "warn", [f"{TOO_FEW}; these logs have {many}."], more=more)
     lines = []
     if back := trends.of("changed back"):
-        lines.append(f"Changed and went back: {_named(back)}.")
+        lines.append(f"Changed and went back: {_first([one.name for one in back])}.")
     whole = trends.whole
     together = whole is not None and whole.verdict in VERBS
     if whole is not None and together:
@@ -110,15 +107,15 @@ def _unchanged(figures: ShownFigures, nights: LoggedNights, trends: Trends) -> C
         "warn" if together else "good",
         lines,
         figures.term(format_percent(max(seen)), "trend.smallest_ratio") if seen else "",
-        "or more would have shown within 3 nights, whichever program (in 80 % of cases)" if seen else "",
+        "or more would have been found within 3 nights, in 80 % of cases, for every program" if seen else "",
         more,
     )
 
 
-def _named(trends: Sequence[Trend]) -> str:
-    names = ", ".join(one.name for one in trends[:MOST_OTHERS])
-    rest = len(trends) - MOST_OTHERS
-    return f"{names} and {rest} more" if rest > 0 else names
+def _first(names: Sequence[str]) -> str:
+    """``one, two, three and 4 more``."""
+    rest = len(names) - MOST_OTHERS
+    return ", ".join(names[:MOST_OTHERS]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def story(

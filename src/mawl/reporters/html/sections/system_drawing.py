@@ -37,7 +37,7 @@ class PlacedBox(NamedTuple):
 
 
 def drawing(figures: ShownFigures, view: RunView) -> Markup:
-    """The drawing; nothing where the run does not know what its roles lie on."""
+    """The drawing; empty if the run does not know what holds its roles."""
     arrays = figures.summary.arrays
     found = layers(view.facts, arrays.volumes if arrays else ())
     if not found:
@@ -64,7 +64,7 @@ def _named(found: Sequence[Sequence[Drawn]], *, arrays: bool) -> str:
 
 
 def described(found: Sequence[Sequence[Drawn]]) -> str:
-    """The drawing as a sentence for each box, for who does not see it."""
+    """The drawing as a sentence for each box, for readers who cannot see it."""
     sentences = []
     for at, row in enumerate(found):
         for box in row:

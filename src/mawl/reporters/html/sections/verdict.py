@@ -124,8 +124,10 @@ def _next(summary: Judged) -> str | None:
 
 
 def _not_passed(summary: Judged) -> list[Finding]:
-    """Checks that failed, the gravest first; of equal ones those first that say what disturbed the run, and
-    of these those that say that other programs did."""
+    """Checks that failed, the gravest first.
+
+    Of equal ones, those that found what disturbed the run come first, and of these the one of other programs.
+    """
     return sorted(
         (one for one in summary.validity.findings if one.severity != "remark"),
         key=lambda one: (one.severity != "invalid", one.rule in TOO_SMALL, one.rule != DISTURBED),
@@ -189,9 +191,9 @@ def _limit(figures: ShownFigures) -> Card:
     said = [_sentence(evidence[0])] if evidence else []
     if limit.verdict == "none":  # what nothing limited has no share that a reader could act on
         return Card(question, LIMITS["none"], "good", said, more=("answer", "Why"))
-    words = "of the active time it cost most"
+    words = "of the active time was limited by it"
     if limit.verdict == "mixed":
-        words = f"of the active time {most} cost most"
+        words = f"of the active time was limited by {most}"
     return Card(
         question,
         f"{LIMITS[limit.verdict]} {place}".strip(),
