@@ -1,0 +1,107 @@
+"""The loop of a run over a fake launcher, with everything it needs, in a temporary directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mawl.measure.process import ProcessSampler
+from mawl.model.records import JobRecord
+from mawl.model.run import RunFacts, WorkloadFacts
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.workload import load_workload, make_plan
+from mawl.runner.interrupts import Interrupts
+from mawl.runner.loop import RunLoop
+from mawl.runner.request import RunRequest, Status
+from mawl.runner.sampling import Sampling
+from mawl.spec.program_options import ROLES, OnFailure, StartMode
+from mawl.spec.record import RunSpec
+from mawl.store.folder import RunWriter
+from mawl.volumes import Volumes
+from tests.fakes.launcher import FakeLauncher
+
+WORKLOAD = """
+name = "two"
+[[sessions]]
+name = "a"
+stages = [["wide_sort", "segmentation"], ["wide_sort"]]
+[[sessions]]
+name = "b"
+stages = [["segmentation"], [{ program = "segmentation", after = ["a.1.wide_sort"] }]]
+"""
+
+
+class Watcher:
+    """A listener that remembers."""
+
+    def __init__(self) -> None:
+        self.notices: list[str] = []
+        self.ended: list[JobRecord] = []
+
+    def launching(self, mode: StartMode, jobs: int) -> None: ...
+
+    def status(self, status: Status) -> None: ...
+
+    def job_ended(self, record: JobRecord) -> None:
+        self.ended.append(record)
+
+    def notice(self, text: str) -> None:
+        self.notices.append(text)
+
+
+class Bench:
+    """One loop with everything it needs, in a temporary directory."""
+
+    def __init__(
+        self,
+        directory: Path,
+        launcher: FakeLauncher,
+        *,
+        on_failure: OnFailure = "continue",
+        timeout_seconds: float | None = None,
+    ) -> None:
+        (directory / "two.toml").write_text(WORKLOAD)
+        spec, where = load_workload(str(directory / "two.toml"))
+        plan = make_plan(spec, where=where, catalogue=CATALOGUE, scale=0.0005)
+        self.folder = directory / "run"
+        self.launcher = launcher
+        self.watcher = Watcher()
+        self.volumes = Volumes({role: [directory / role] for role in ROLES})
+        self.volumes.ensure()
+        self.volumes.claim("r1")
+        self.interrupts = Interrupts()
+        self.facts = RunFacts(
+            run_id="r1",
+            kind="measured",
+            mawl_version="0",
+            workload=WorkloadFacts(name="two", title="", sessions=2, jobs=5),
+            outcome="running",
+            started_at=0.0,
+        )
+        self.writer = RunWriter(self.folder, self.facts)
+        self.loop = RunLoop(
+            RunRequest(
+                run_id="r1",
+                folder=self.folder,
+                plan=plan,
+                catalogue=CATALOGUE,
+                inputs={
+                    (table.name, job.scale, job.replica): directory / "input"
+                    for job in plan.jobs()
+                    for table in CATALOGUE[job.program].inputs
+                },
+                spec=RunSpec(on_failure=on_failure, timeout_seconds=timeout_seconds),
+            ),
+            node="n1",
+            launcher=launcher,
+            writer=self.writer,
+            volumes=self.volumes,
+            sampling=Sampling("n1", ProcessSampler()),
+            listener=self.watcher,
+            interrupts=self.interrupts,
+        )
+
+    def run(self) -> dict[str, JobRecord]:
+        with self.interrupts:
+            self.loop.run()
+        self.writer.finish(self.facts)
+        return {record.job: record for record in self.watcher.ended}
