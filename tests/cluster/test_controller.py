@@ -33,9 +33,10 @@ from mawl.spec.program_options import OnLostNode
 from mawl.spec.record import RunSpec
 from mawl.store import Run, open_run
 from mawl.volumes import remove_leftover
-from tests.fakes.local_nodes import LocalLink, Watcher
+from tests.fakes.local_nodes import LocalLink
 from tests.fakes.second_comparison import compare
 from tests.fakes.views import judged
+from tests.fakes.watcher import Watcher
 
 RUN = f"c{os.getpid()}"
 """Of this process alone: a test that ends its run does not end one of another worker."""

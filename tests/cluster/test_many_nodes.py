@@ -16,7 +16,7 @@ import pytest
 from bench.fake_nodes import JOBS_A_SESSION, SESSIONS, FakeNodes, conducted
 from mawl.cluster.link import NoAnswerError, NodeGoneError
 from mawl.store import open_run
-from tests.fakes.local_nodes import Watcher
+from tests.fakes.watcher import Watcher
 
 _LOG = logging.getLogger(__name__)
 JOBS = SESSIONS * JOBS_A_SESSION

@@ -17,8 +17,8 @@ from mawl.plan.workload import load_workload, make_plan
 from mawl.spec.answer import TaskFailure
 from mawl.store import open_run
 from mawl.store.folder import RunWriter
-from tests.fakes.local_nodes import Watcher
 from tests.fakes.stored_run import facts, job
+from tests.fakes.watcher import Watcher
 
 
 def node(watcher: Watcher) -> RemoteNode:

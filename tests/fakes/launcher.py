@@ -37,6 +37,9 @@ class FakeLauncher:
     ``on_start`` is called with the name of each job that starts.
     """
 
+    job_seconds = 2.0
+    """From the start of a job to its end."""
+
     def __init__(
         self,
         behaviours: dict[str, str] | None = None,
@@ -53,6 +56,14 @@ class FakeLauncher:
         self._queue: list[FromLauncher] = []
         self._read, self._write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._tell(Hello(pid=1, mode=mode, usage=Usage(user_cpu_seconds=1.0, system_cpu_seconds=0.5)))
+
+    def monotonic(self) -> float:
+        """The clock of durations."""
+        return time.monotonic()
+
+    def now(self) -> float:
+        """The wall clock."""
+        return time.time()
 
     def fileno(self) -> int:
         return self._read
@@ -72,7 +83,7 @@ class FakeLauncher:
                 self._tell(
                     Ready(
                         job=name,
-                        at=time.time(),
+                        at=self.now(),
                         resident_bytes=100,
                         startup=Usage(user_cpu_seconds=0.25, system_cpu_seconds=0.0),
                     )
@@ -104,7 +115,7 @@ class FakeLauncher:
             return
         # The wall clock may be set while the job runs: only the monotonic one tells how long it took.
         stepped = 3600.0 if behaviour == "stepped clock" else 0.0
-        self._tell(Started(job=name, at=time.time() - stepped, monotonic=time.monotonic()))
+        self._tell(Started(job=name, at=self.now() - stepped, monotonic=self.monotonic()))
         if behaviour == "hang":
             return
         for number, (step, kind) in enumerate((("read", "data"), ("verify", "verify")), 1):
@@ -125,8 +136,8 @@ class FakeLauncher:
             number=number,
             name=name,
             kind=kind,  # type: ignore[arg-type]
-            started_at=time.time(),
-            ended_at=time.time(),
+            started_at=self.now(),
+            ended_at=self.now(),
             usage=Usage(
                 real_time_seconds=0.5,
                 user_cpu_seconds=0.5,
@@ -139,7 +150,7 @@ class FakeLauncher:
     def _reaped(self, job: str, *, exit_code: int | None = None, signal: int | None = None) -> Reaped:
         return Reaped(
             job=job,
-            ended_at=time.time() + 2.0,
+            ended_at=self.now() + self.job_seconds,
             exit_code=exit_code,
             signal=signal,
             usage=Usage(
@@ -150,7 +161,7 @@ class FakeLauncher:
                 application_read_bytes=30,
             ),
             leftover_processes=0,
-            ended_monotonic=time.monotonic() + 2.0,
+            ended_monotonic=self.monotonic() + self.job_seconds,
         )
 
     def _tell(self, message: FromLauncher) -> None:

@@ -8,9 +8,6 @@ from typing import Any
 
 from mawl.cluster import agent
 from mawl.cluster.link import Link, NoAnswerError, NodeGoneError
-from mawl.model.records import JobRecord
-from mawl.runner.request import Listener, Status
-from mawl.spec.program_options import StartMode
 
 
 class LocalLink(Link):
@@ -32,24 +29,3 @@ class LocalLink(Link):
             await asyncio.sleep(0.05)
             raise NoAnswerError(f"{node} did not answer")
         return getattr(agent, function)(*arguments)
-
-
-class Watcher(Listener):
-    """A listener that remembers."""
-
-    def __init__(self) -> None:
-        self.notices: list[str] = []
-        self.ended: list[JobRecord] = []
-        self.statuses: list[Status] = []
-
-    def launching(self, mode: StartMode, jobs: int) -> None:
-        """Nothing to remember."""
-
-    def status(self, status: Status) -> None:
-        self.statuses.append(status)
-
-    def job_ended(self, record: JobRecord) -> None:
-        self.ended.append(record)
-
-    def notice(self, text: str) -> None:
-        self.notices.append(text)

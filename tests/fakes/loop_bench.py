@@ -11,13 +11,14 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import load_workload, make_plan
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.loop import RunLoop
-from mawl.runner.request import RunRequest, Status
+from mawl.runner.request import Listener, RunRequest
 from mawl.runner.sampling import Sampling
-from mawl.spec.program_options import ROLES, OnFailure, StartMode
+from mawl.spec.program_options import ROLES, OnFailure
 from mawl.spec.record import RunSpec
 from mawl.store.folder import RunWriter
 from mawl.volumes import Volumes
 from tests.fakes.launcher import FakeLauncher
+from tests.fakes.watcher import Watcher
 
 WORKLOAD = """
 name = "two"
@@ -30,37 +31,21 @@ stages = [["segmentation"], [{ program = "segmentation", after = ["a.1.wide_sort
 """
 
 
-class Watcher:
-    """A listener that remembers."""
-
-    def __init__(self) -> None:
-        self.notices: list[str] = []
-        self.ended: list[JobRecord] = []
-
-    def launching(self, mode: StartMode, jobs: int) -> None: ...
-
-    def status(self, status: Status) -> None: ...
-
-    def job_ended(self, record: JobRecord) -> None:
-        self.ended.append(record)
-
-    def notice(self, text: str) -> None:
-        self.notices.append(text)
-
-
 class Bench:
-    """One loop with everything it needs, in a temporary directory."""
+    """One loop of a workload, watched by ``watcher`` unless another listener is given."""
 
     def __init__(
         self,
         directory: Path,
         launcher: FakeLauncher,
         *,
+        workload: str = WORKLOAD,
+        listener: Listener | None = None,
         on_failure: OnFailure = "continue",
         timeout_seconds: float | None = None,
     ) -> None:
-        (directory / "two.toml").write_text(WORKLOAD)
-        spec, where = load_workload(str(directory / "two.toml"))
+        (directory / "workload.toml").write_text(workload)
+        spec, where = load_workload(str(directory / "workload.toml"))
         plan = make_plan(spec, where=where, catalogue=CATALOGUE, scale=0.0005)
         self.folder = directory / "run"
         self.launcher = launcher
@@ -73,7 +58,9 @@ class Bench:
             run_id="r1",
             kind="measured",
             mawl_version="0",
-            workload=WorkloadFacts(name="two", title="", sessions=2, jobs=5),
+            workload=WorkloadFacts(
+                name=spec.name, title="", sessions=len(spec.sessions), jobs=len(list(plan.jobs()))
+            ),
             outcome="running",
             started_at=0.0,
         )
@@ -96,11 +83,14 @@ class Bench:
             writer=self.writer,
             volumes=self.volumes,
             sampling=Sampling("n1", ProcessSampler()),
-            listener=self.watcher,
+            listener=listener or self.watcher,
             interrupts=self.interrupts,
+            monotonic=launcher.monotonic,
+            now=launcher.now,
         )
 
     def run(self) -> dict[str, JobRecord]:
+        """Run the loop to its end; the records that ``watcher`` was told of, by job."""
         with self.interrupts:
             self.loop.run()
         self.writer.finish(self.facts)
