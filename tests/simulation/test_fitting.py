@@ -6,37 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from mawl.advice.judge import judged
 from mawl.advice.qualification.changes import changes_of
-from mawl.analysis.view import StoredView
-from mawl.model.run import NodeFacts
-from mawl.simulation.activity import Calibration
 from mawl.simulation.error_range import PAPERS_LOW_RATIO
 from mawl.simulation.fitting import Fitting
-from mawl.simulation.forecast import base_of, doubled_systems
-from mawl.simulation.scenario import run
-from mawl.store import open_run
-from mawl.whatif.folder import Label, write_folder
-from tests.fakes.stored_run import facts
-from tests.simulation.scenes import demands, device, flow, plan, scenario, step, system
-
-SESSIONS, ALONE_SECONDS = 6, 1.7
-OWN = system(device(), cores=2)
+from mawl.simulation.forecast import doubled_systems
+from tests.fakes.fitted import SESSIONS, fitted
 
 
 @pytest.fixture(scope="module")
 def fitting(tmp_path_factory: pytest.TempPathFactory) -> Fitting:
-    """Six sessions of a job that mostly computes, on two cores: measured as three times slower than alone."""
-    folder = tmp_path_factory.mktemp("fitting") / "run"
-    names = [f"s{number}-1" for number in range(1, SESSIONS + 1)]
-    jobs = {name: [step(1.5, flow(20), blocked=0.1)] for name in names}
-    of = scenario(OWN, plan([[[name]] for name in names]), demands(jobs))
-    source = facts(nodes=[NodeFacts(name="node1", cores=2, core_basis="vCPU")], planned_jobs=[])
-    write_folder(folder, of, run(of, Calibration(OWN, 1.0)), Label(run_id="first", source=source))
-    view = StoredView(open_run(folder))
-    base = base_of(view, judged(view), OWN)
-    alone = {job.program: ALONE_SECONDS for job in view.jobs}
-    return Fitting(base=base, alone=alone, sessions=SESSIONS, measured=3.0)
+    return fitted(tmp_path_factory.mktemp("fitting") / "run")
 
 
 def test_the_run_itself_is_as_slow_as_it_was_measured(fitting: Fitting) -> None:

@@ -1,0 +1,33 @@
+"""A small run that the model itself made, brought to a measured slowdown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mawl.advice.judge import judged
+from mawl.analysis.view import StoredView
+from mawl.model.run import NodeFacts
+from mawl.simulation.activity import Calibration
+from mawl.simulation.fitting import Fitting
+from mawl.simulation.forecast import base_of
+from mawl.simulation.scenario import run
+from mawl.store import open_run
+from mawl.whatif.folder import Label, write_folder
+from tests.fakes.stored_run import facts
+from tests.simulation.scenes import demands, device, flow, plan, scenario, step, system
+
+SESSIONS, ALONE_SECONDS = 6, 1.7
+
+
+def fitted(folder: Path) -> Fitting:
+    """Six sessions of a job that mostly computes, on two cores: measured as three times slower than alone."""
+    own = system(device(), cores=2)
+    names = [f"s{number}-1" for number in range(1, SESSIONS + 1)]
+    jobs = {name: [step(1.5, flow(20), blocked=0.1)] for name in names}
+    of = scenario(own, plan([[[name]] for name in names]), demands(jobs))
+    source = facts(nodes=[NodeFacts(name="node1", cores=2, core_basis="vCPU")], planned_jobs=[])
+    write_folder(folder, of, run(of, Calibration(own, 1.0)), Label(run_id="first", source=source))
+    view = StoredView(open_run(folder))
+    base = base_of(view, judged(view), own)
+    alone = {job.program: ALONE_SECONDS for job in view.jobs}
+    return Fitting(base=base, alone=alone, sessions=SESSIONS, measured=3.0)
