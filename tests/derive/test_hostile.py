@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import pytest
@@ -17,7 +18,7 @@ from mawl.derive.jobs import Growth, TableSizes, steps_of
 from mawl.derive.names import Names
 from mawl.derive.page import html_of
 from mawl.derive.tables import Libraries
-from mawl.derive.told import told_of
+from mawl.derive.told import BlockUnit, told_of
 from mawl.errors import MawlError
 from mawl.model.derived import DerivedJob, DerivedWorkload
 from mawl.model.records import StepRecord
@@ -75,15 +76,19 @@ STEPS = st.builds(
 
 @settings(max_examples=300, deadline=None)
 @given(
-    st.lists(STEPS, min_size=1, max_size=5, unique_by=lambda step: step.number), st.booleans(), st.booleans()
+    st.lists(STEPS, min_size=1, max_size=5, unique_by=lambda step: step.number),
+    st.booleans(),
+    st.sampled_from(get_args(BlockUnit)),
 )
-def test_any_steps_become_a_job_that_the_plan_reads(steps: list[StepRecord], told: bool, linux: bool) -> None:
+def test_any_steps_become_a_job_that_the_plan_reads(
+    steps: list[StepRecord], told: bool, unit: BlockUnit
+) -> None:
     names = Names(keep=False)
     libraries = Libraries()
     tables = TableSizes(names, libraries)
     inference = Inference(libraries, reads_told=told)
     found = steps_of(
-        [told_of(step, "linux" if linux else "unknown") for step in steps],
+        [told_of(step, unit) for step in steps],
         "j",
         inference,
         tables,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -172,24 +173,38 @@ def exchanged(line: str, mark: str, one: int, other: int) -> str:
     return mark.join(cells)
 
 
-@pytest.mark.parametrize("kind", ["cut", "columns", "heads", "bits"])
-@pytest.mark.parametrize("export", EXPORTS, ids=lambda one: one.name)
+def may_say_another(export: Export, original: str, text: str) -> bool:
+    """Whether a flipped bit is in a row of a table, in a digit of XML, or in the head of XML."""
+    old = original.split("\n")
+    changed = " ".join(line for line in text.split("\n") if line not in old)
+    if export.preset != "spectrum-virtualize":
+        return any(map(str.isdigit, changed))
+    return "<diskStatsColl" in changed or re.sub(r"\D", "", text) != re.sub(r"\D", "", original)
+
+
+@pytest.mark.parametrize(
+    ("export", "kind"),
+    [
+        pytest.param(export, kind, id=f"{export.name}-{kind}")
+        for export in EXPORTS
+        for kind in ("cut", "columns", "heads", "bits")
+        if (export.preset, kind) != ("spectrum-virtualize", "columns")  # XML has none
+    ],
+)
 def test_a_damaged_export_has_true_figures_or_fewer(tmp_path: Path, export: Export, kind: str) -> None:
-    """A flipped bit in a row, not in a heading, may change what the row says."""
     truth = values(tmp_path, export, export.files)
+    judged = 0
     for seed in range(SEEDS):
         chance = random.Random(f"{export.name} {kind} {seed}")
         name = chance.choice(sorted(export.files))
         text = damaged(export.files[name], kind, chance)
-        if kind == "columns" and export.preset == "spectrum-virtualize":
+        if kind == "bits" and may_say_another(export, export.files[name], text):
             continue
+        judged += 1
         try:
             found = values(tmp_path, export, {**export.files, name: text})
         except UsageError:
             continue
-        old = export.files[name].split("\n")
-        changed = " ".join(line for line in text.split("\n") if line not in old)
-        if kind == "bits" and any(map(str.isdigit, changed)):
-            continue
         for key, value in found.items():
-            assert truth.get(key) == pytest.approx(value), (seed, key, changed)
+            assert truth.get(key) == pytest.approx(value), (seed, key, text)
+    assert judged > 0
