@@ -237,13 +237,11 @@ def test_nothing_is_past_the_edge_of_the_paper(opened: Open, kind: str) -> None:
         assert page.evaluate(PAST, width) == []
 
 
-@pytest.mark.parametrize("kind", EACH)
-def test_no_sheet_of_paper_ends_with_a_head(opened: Open, kind: str, tmp_path: Path) -> None:
-    page = opened(kind).page
-    press(page)
+def heads_at_the_ends(page: Any, file: Path) -> list[tuple[int, str]]:
+    """Print a page; the numbers of sheets, but for the last, that end with a head, and this head."""
     heads = set(page.evaluate(HEADS))
-    page.pdf(path=str(tmp_path / "page.pdf"), format="A4", prefer_css_page_size=True)
-    texts = [sheet.extract_text() for sheet in PdfReader(tmp_path / "page.pdf").pages]
+    page.pdf(path=str(file), format="A4", prefer_css_page_size=True)
+    texts = [sheet.extract_text() for sheet in PdfReader(file).pages]
     sheets = [
         ["".join(line.split()) for line in normalize("NFKC", text).splitlines() if line.strip()]
         for text in texts  # NFKC: without ligatures
@@ -251,6 +249,31 @@ def test_no_sheet_of_paper_ends_with_a_head(opened: Open, kind: str, tmp_path: P
     assert all(sheets), "a sheet has no word"
     # A head may take several lines; words at the end of a longer line are no head.
     last = {
-        (number, "".join(lines[-few:])) for number, lines in enumerate(sheets[:-1], 1) for few in range(1, 5)
+        (number, "".join(lines[first:]))
+        for number, lines in enumerate(sheets[:-1], 1)
+        for first in range(len(lines))
     }
-    assert sorted((number, text) for number, text in last if text in heads) == []
+    return sorted((number, text) for number, text in last if text in heads)
+
+
+@pytest.mark.parametrize("kind", EACH)
+def test_no_sheet_of_paper_ends_with_a_head(opened: Open, kind: str, tmp_path: Path) -> None:
+    page = opened(kind).page
+    press(page)
+    assert heads_at_the_ends(page, tmp_path / "page.pdf") == []
+
+
+TORN = """<!DOCTYPE html><title>Torn</title><style>th { width: 3em }</style>
+<h2>First head</h2><p style="break-after: page">Words with First head
+<p>Words<h2 style="width: 5em; break-after: page">A head of many lines that a sheet ends with</h2><p>Words
+<table><thead style="break-after: page"><tr><th>One column<th>Other column<th>Third<tbody><tr><td>1</table>
+<p>Words"""
+
+
+def test_heads_at_the_ends_of_sheets_are_found(browser: Any, tmp_path: Path) -> None:
+    (tmp_path / "torn.html").write_text(TORN)
+    page = browser.new_page()
+    page.goto((tmp_path / "torn.html").as_uri())
+    found = heads_at_the_ends(page, tmp_path / "torn.pdf")
+    page.close()
+    assert found == [(2, "Aheadofmanylinesthatasheetendswith")]

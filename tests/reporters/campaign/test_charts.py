@@ -228,7 +228,21 @@ def test_no_change_draws_its_margin_and_its_own_interval() -> None:
     assert chart is not None and found.statement is not None
     (band,) = drawn_of(chart.figure, BoxAnnotation)
     assert (band.left, band.right) == (-0.05, 0.05)
-    assert data(chart.figure, "interval")["high"] == [found.statement.narrow_high_ratio]
+    drawn = data(chart.figure, "interval")
+    assert (drawn["low"], drawn["high"]) == (
+        [found.statement.narrow_low_ratio],
+        [found.statement.narrow_high_ratio],
+    )
+
+
+def test_a_change_draws_its_interval_and_no_margin() -> None:
+    steady = [1.0, 1.01, 0.99, 1.0, 1.005]
+    found = compare(*pair(steady, [1.2 * factor for factor in steady]))
+    chart = runs_chart(found)
+    assert chart is not None and chart.title == "Every run, and the interval of the change"
+    assert found.statement is not None and drawn_of(chart.figure, BoxAnnotation) == []
+    drawn = data(chart.figure, "interval")
+    assert (drawn["low"], drawn["high"]) == ([found.statement.low_ratio], [found.statement.high_ratio])
 
 
 def test_repeats_are_a_strip_with_a_row_for_each_figure() -> None:

@@ -20,7 +20,7 @@ from tests.fakes.compared_runs import side
 from tests.fakes.found_campaigns import EVERY
 from tests.fakes.measured_run import IDLE, four_jobs, samples
 from tests.fakes.stored_run import facts
-from tests.pages.opened import INKED, UNFOLD, Opened, chromium
+from tests.pages.opened import DRAWN, INKED, UNFOLD, Opened, chromium
 
 pytestmark = [pytest.mark.lab, pytest.mark.parallel, needs.marks(needs.program("chromium"))]
 
@@ -83,7 +83,7 @@ def test_every_chart_draws_and_time_is_one_axis(browser: Any, tmp_path: Path) ->
         "cpu",
     ]
     page.evaluate(UNFOLD)
-    page.wait_for_timeout(500)
+    opened.until(DRAWN)
     assert all(len(charts.nth(at).screenshot()) > BLANK_BYTES for at in range(len(names)))
     ranges = page.evaluate(
         """() => {
@@ -114,7 +114,7 @@ def test_every_campaign_shows_its_finding_and_chart_and_fits_the_screen(
         box = lead.bounding_box()
         assert box["y"] + box["height"] <= 1000, "the chart is on the first screen"
     page.evaluate(UNFOLD)
-    page.wait_for_timeout(400)
+    opened.until(DRAWN)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert wrong(opened) == []
 
