@@ -78,7 +78,6 @@ def test_a_run_folder_derives_as_it_was_counted(uncached: Path, mawl: Command) -
     assert moved == counted > 0
 
 
-@pytest.mark.long(minutes=1)
 def test_derived_jobs_run_and_move_the_bytes_of_the_run_behind_the_logs(
     uncached: Path, tmp_path: Path, mawl: Command
 ) -> None:

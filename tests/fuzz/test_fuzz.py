@@ -20,12 +20,12 @@ from tests.fuzz.judging import judged
 from tests.fuzz.mutators import mutate
 from tests.fuzz.working import watched
 
-QUICK_CASES, LONG_CASES = 25, 2500
+QUICK_CASES, LONG_CASES = 40, 2500
 
 
 def test_no_changed_file_ends_in_more_than_a_sentence(tmp_path: Path) -> None:
     bases = write_bases(tmp_path / "bases")
-    cases = (make_case(number, 6, bases, tmp_path) for number in range(QUICK_CASES))
+    cases = (make_case(number, 5, bases, tmp_path) for number in range(QUICK_CASES))
     found = [(case, judge_case(case, tmp_path)) for case in cases]
     assert [(case, fault) for case, fault in found if fault is not None] == []
     assert {case.kind for case, _ in found} == set(KINDS)
