@@ -95,3 +95,5 @@ def test_lines_fit_the_window_and_use_it(
     first = narrow[0].split()[:4]
     assert len(first) > 1
     assert wide[0].split()[: len(first)] == first, "the same story first"
+    begun = iter(" ".join(wide).split()[:6])
+    assert all(word in begun for word in " ".join(narrow).split()[:4]), "a table has two more columns at most"

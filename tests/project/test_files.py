@@ -125,18 +125,21 @@ def test_the_license_is_the_one_that_is_declared() -> None:
     assert project["license"] == "Apache-2.0"
 
 
+def linked_from(index: Path) -> set[Path]:
+    """The files that a page links."""
+    targets = re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", index.read_text())
+    return {(index.parent / target).resolve() for target in targets if "://" not in target}
+
+
 def test_the_index_of_the_documents_is_complete_and_its_links_lead_somewhere() -> None:
-    docs = ROOT / "docs"
-    # The pages of the rules have an index of their own, which the first one links.
-    linked = {
-        (index.parent / target).resolve()
-        for index in (docs / "README.md", docs / "reference" / "rules.md")
-        for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", index.read_text())
-        if "://" not in target
-    }
-    pages = {path.resolve() for path in docs.rglob("*.md")} - {(docs / "README.md").resolve()}
-    assert sorted(map(str, pages - linked)) == []
-    assert [str(path) for path in linked if not path.exists()] == []
+    docs = (ROOT / "docs").resolve()
+    index, rules = docs / "README.md", docs / "reference" / "rules.md"
+    pages = set(docs.rglob("*.md")) - {index}
+    of_rules = {page for page in pages if page.parent == docs / "reference" / "rules"}
+    linked = linked_from(index), linked_from(rules)
+    assert sorted(map(str, pages - of_rules - linked[0])) == []
+    assert sorted(map(str, of_rules - linked[1])) == []
+    assert [str(path) for path in set.union(*linked) if not path.exists()] == []
 
 
 def test_links_of_the_pages_at_the_root_lead_somewhere() -> None:

@@ -168,8 +168,12 @@ def test_what_is_installed_from_the_wheel_alone_runs_reports_and_plans(wheel: Pa
     assert [mawl("--version")] == documented.pop("mawl --version") == [f"mawl {__version__}\n"]
     commands = ["mawl run nano", "mawl report", "mawl qualify --plan --minutes 15 --data d --work w --util u"]
     assert list(documented) == commands
+    figures = {"run": "all 8 jobs finished", "report": "mawl run nano --solo", "qualify": "sessions"}
     for command in commands:
-        printed = labels(mawl(*command.split()[1:]))
+        verb, *words = command.split()[1:]
+        output = mawl(verb, *words)
+        assert figures[verb] in output
+        printed = labels(output)
         assert [label for label in labels(*documented[command]) if label not in printed] == []
 
 
