@@ -2,8 +2,8 @@
 
 For each catalogue one campaign is drawn.  Its arms, with the devices that the bed's calibration measured,
 are candidates with made-up prices; the first arm's run is the base; a bound of the elapsed time is drawn.
-The truth is the cheapest arm whose run kept the bound.  Prints how often the pick is that arm or within 5 %
-of its cost, how often it is an arm that was too slow, and how often it is dearer or there is none.
+The right pick is the cheapest arm that kept the bound in its run.  Prints how often the pick is that arm or
+within 5 % of its cost, how often it was too slow, and how often it is dearer or there is none.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 import argparse
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -28,6 +29,8 @@ from tools.forecasts import Campaign
 
 NEAR_RATIO = 1.05
 Outcome = Literal["right", "too slow", "dearer"]
+Pick = Callable[[Mapping[str, float], float], str | None]
+"""From prices by arm and a bound in seconds to the arm that mawl picks."""
 
 
 def outcomes(folders: Sequence[Path], catalogues: int, probability: float, seed: int = 1) -> Counter[Outcome]:
@@ -35,6 +38,17 @@ def outcomes(folders: Sequence[Path], catalogues: int, probability: float, seed:
     draw = random.Random(seed)
     beds = [_Arms(Campaign(folder)) for folder in folders]
     return Counter(draw.choice(beds).outcome(draw, probability) for _ in range(catalogues))
+
+
+def outcome(draw: random.Random, measured: Mapping[str, float], pick_of: Pick) -> Outcome:
+    """How a pick compares with that of the runs, for one catalogue of arms and their measured seconds."""
+    prices = {arm: draw.uniform(500.0, 5000.0) for arm in measured}
+    bound = draw.uniform(min(measured.values()), 1.2 * max(measured.values()))
+    truth = min((arm for arm in prices if measured[arm] <= bound), key=prices.__getitem__)
+    pick = pick_of(prices, bound)
+    if pick is not None and measured[pick] > bound:
+        return "too slow"
+    return "right" if pick is not None and prices[pick] <= NEAR_RATIO * prices[truth] else "dearer"
 
 
 class _Arms:
@@ -49,15 +63,9 @@ class _Arms:
 
     def outcome(self, draw: random.Random, probability: float) -> Outcome:
         """Of one catalogue."""
-        prices = {arm: draw.uniform(500.0, 5000.0) for arm in self.systems}
-        bound = draw.uniform(min(self.measured.values()), 1.2 * max(self.measured.values()))
-        truth = min((arm for arm in prices if self.measured[arm] <= bound), key=prices.__getitem__)
-        pick = self._pick(prices, bound, probability)
-        if pick is not None and self.measured[pick] > bound:
-            return "too slow"
-        return "right" if pick is not None and prices[pick] <= NEAR_RATIO * prices[truth] else "dearer"
+        return outcome(draw, self.measured, partial(self._pick, probability))
 
-    def _pick(self, prices: dict[str, float], bound: float, probability: float) -> str | None:
+    def _pick(self, probability: float, prices: Mapping[str, float], bound: float) -> str | None:
         question = SizeQuestion(
             sessions=None, most_slowdown=2.0, within_seconds=bound, probability=probability
         )
@@ -70,7 +78,7 @@ class _Arms:
 
 
 def _offer(arm: str, system: System, price: float) -> dict[str, object]:
-    """An arm's bed as a candidate of a catalogue; figures that it has not are left out."""
+    """An arm's bed as a candidate of a catalogue, without the figures that are not known."""
     kind = system.nodes[0]
     offer = {
         "name": arm,

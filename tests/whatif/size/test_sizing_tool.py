@@ -1,4 +1,4 @@
-"""The tool that holds picks of ``mawl size`` against runs of lab campaigns, over arms that the model made."""
+"""The tool that compares picks of ``mawl size`` with runs of lab campaigns, over arms that the model made."""
 
 from __future__ import annotations
 
