@@ -10,7 +10,7 @@ from bench.drawing import EMPTY, drawing_cost
 from tests import needs
 from tests.pages.opened import chromium
 
-pytestmark = [pytest.mark.lab, pytest.mark.parallel, needs.marks(needs.program("chromium"))]
+pytestmark = [pytest.mark.lab, pytest.mark.measured, needs.marks(needs.program("chromium"))]
 
 SCRIPT = "let sum = 0; for (let at = 0; at < {}; at++) sum = (sum + at) % 7"
 WORK = f"<!DOCTYPE html><title>Work</title><script>{SCRIPT}</script>"
