@@ -12,7 +12,7 @@ SPELLED := $(wildcard *.md) deploy docs examples src tools bench
 help:
 	@echo "make demo      a first look: run 71 jobs of twenty programs, say what limited them and what answers for real"
 	@echo "make test      the quick tests, which any machine can run: about 3 minutes"
-	@echo "make test-all  these and the thorough ones, as make check does"
+	@echo "make test-all  the quick and the thorough tests, as in make check"
 	@echo "make test-lab  the tests that need root, strace, fio, a browser or loop devices"
 	@echo "make test-long campaigns over beds, many seeds, soak tests: hours; TESTS=tests/lab chooses some,"
 	@echo "               results stay under .long, one file a run"

@@ -95,7 +95,7 @@ def _compared(what: str, ours: Callable[[], DrawingCost], peer: Callable[[], Dra
 
 
 def _bokeh_page(view: StoredView) -> str:
-    """The charts of a run as Bokeh writes them into a file of its own."""
+    """The charts of a run in a page that Bokeh writes."""
     found, summary = chart_data(view), judged(view)
     charts = charts_of(found, sources_of(found, summary), summary)
     figures = [chart.figure for chart in charts if chart.figure is not None]
@@ -103,7 +103,7 @@ def _bokeh_page(view: StoredView) -> str:
 
 
 def drawing_cost(browser: Any, empty: Path, file: Path, drawn: str) -> DrawingCost:
-    """What it takes until the JavaScript expression ``drawn`` is true of a page, less an empty page."""
+    """The cost of a page until the JavaScript ``drawn`` is true, less the cost of an empty page."""
     nothing = _navigation(browser, empty, empty, "true")
     cost = _navigation(browser, empty, file, drawn)
     return DrawingCost(
@@ -114,7 +114,7 @@ def drawing_cost(browser: Any, empty: Path, file: Path, drawn: str) -> DrawingCo
 
 
 def _navigation(browser: Any, empty: Path, file: Path, drawn: str) -> DrawingCost:
-    """What it takes from an empty page, whose processes have started, to a page."""
+    """The cost of going from an empty page to a page; the browser's processes have started before."""
     context = browser.new_context(offline=True, viewport=WINDOW)
     page = context.new_page()
     whole, one = browser.new_browser_cdp_session(), context.new_cdp_session(page)

@@ -27,7 +27,7 @@ LOADS = 5
 
 
 def run() -> list[Result]:
-    """Packs of one run of 12 jobs and 22 minutes, each with a statement of its own."""
+    """Packs of one run of 12 jobs and 22 minutes, each with another statement."""
     with tempfile.TemporaryDirectory(prefix="mawl-bench-") as directory:
         place = Path(directory)
         packs = write_packs(place)
@@ -48,7 +48,7 @@ def run() -> list[Result]:
 
 
 def write_packs(place: Path) -> list[Path]:
-    """Packs of equal runs and unlike statements in a directory."""
+    """Packs of equal runs with different statements, in a directory."""
     write_published(place / "one")
     pack(PackRequest(folder=place / "one", campaign=False), place / "one.mawl.zip")
     members = members_of(place / "one.mawl.zip")

@@ -42,8 +42,8 @@ def run() -> list[Result]:
             *_row(place, "one note in 10 KB", SPARSE_BYTES, BETWEEN_BYTES, LEAST_SPARSE),
         ]
         results += [
-            _beside_python(place, "dense", PEER_BYTES, 0),
-            _beside_python(place, "one note in 10 KB", PEER_BYTES, BETWEEN_BYTES),
+            _against_python(place, "dense", PEER_BYTES, 0),
+            _against_python(place, "one note in 10 KB", PEER_BYTES, BETWEEN_BYTES),
         ]
         for size in GROWTH:
             notes = write_log(place / "grown.log", size, 0)
@@ -80,8 +80,8 @@ def _row(place: Path, title: str, size: int, between: int, least: float) -> Iter
     path.unlink()
 
 
-def _beside_python(place: Path, title: str, size: int, between: int) -> Result:
-    """CPU time of an import beside the same one without the scanner, start of the process included."""
+def _against_python(place: Path, title: str, size: int, between: int) -> Result:
+    """CPU time of the process of an import, over that of the same import without the scanner."""
     path = place / "one.log"
     notes = write_log(path, size, between)
     ours, peer = alternate(

@@ -36,7 +36,7 @@ from tests.placement.test_advise import FLASH, SLOW, advice
 OF_ONE_COMMAND = (
     'name = "own"\n[[sessions]]\nname = "s"\nstages = [[{ program = "own", command = ["true"] }]]\n'
 )
-"""A workload whose bytes nobody declares."""
+"""A workload without declared bytes."""
 
 Printed = Callable[..., list[Any]]
 

@@ -1,4 +1,4 @@
-"""A real controller and 256 nodes, 64 of which fail: it counts each job once and names each failure."""
+"""A real controller and 256 nodes, of them 64 that fail: it counts each job once and names each failure."""
 
 from __future__ import annotations
 

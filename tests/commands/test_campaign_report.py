@@ -16,7 +16,7 @@ from tests.fakes.campaign_runs import FakeRuns, campaign
 
 
 def carried_out(folder: Path, swappiness: dict[str, int]) -> None:
-    """Four runs, whose machine had a swappiness by arm; none of an arm that is not named."""
+    """Four runs that recorded the swappiness of their arm, or none if the arm is not named."""
     folder.mkdir()
     with held(folder, patience=0.0) as lock:
         record = conduct(begin(folder, campaign(), FakeRuns(), lock))

@@ -1,4 +1,4 @@
-"""A run whose role work waits at a device that a control group caps."""
+"""A run with the role work on a device that a control group caps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DISKS: dict[Role, str] = {"data": "sda", "work": "sdb", "util": "sda"}
 def capped_run(
     moved: Rate, direction: Direction = "write", figure: str = "written", waits: Mapping[str, Rate] = WAITS
 ) -> Judged:
-    """Judged: work on sdb, whose cap is on one direction, and which moved so many bytes per second."""
+    """Judged: work is on sdb, which has a cap in one direction and moved so many bytes per second."""
     cap = IoCap(device="sdb", direction=direction, bytes_per_second=CAP, file="/groups/cap", carries=["sdb"])
     volumes = [
         VolumeFacts(

@@ -134,7 +134,7 @@ def test_a_library_in_the_cache_that_is_not_whole_is_made_again(tmp_path: Path, 
         os.mkfifo(path)
     else:
         path.write_bytes({"cut": whole[: len(whole) // 2], "empty": b"", "garbage": b"\x7fELF" * 999}[damage])
-    # In a process of its own: a library that was cut would end the one that loads it.
+    # In another process: a library that was cut ends the process that loads it.
     code = "import os; from mawl.formats.saslog_scan.scanner import load; print(load(os.environ) is not None)"
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60

@@ -12,7 +12,7 @@ from tests.compiled import compile_all
 
 @pytest.fixture(autouse=True)
 def beside_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever runs the tests may keep bytecode elsewhere (PYTHONPYCACHEPREFIX)."""
+    """PYTHONPYCACHEPREFIX may keep the bytecode of these tests elsewhere."""
     monkeypatch.setattr("sys.pycache_prefix", None)
     monkeypatch.setattr("sys.dont_write_bytecode", True)
 

@@ -1,4 +1,4 @@
-"""Outputs damaged at random: what is read is the truth, or stands in a damaged line."""
+"""Outputs damaged at random: what is read is true, or is in a damaged line."""
 
 from __future__ import annotations
 
