@@ -7,7 +7,8 @@ Source: IBM, Spectrum Scale command reference: mmlsconfig, mmdiag (``--config``)
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from mawl.formats.settings.aix import number
 from mawl.formats.settings.told import CONTRADICTED, IGNORED, NOT_WHOLE, STRANGE_LINE, Output, Told
@@ -107,13 +108,7 @@ def read_file_systems(output: Output, told: Told) -> None:
 
     A file system whose pools differ has no one block size.
     """
-    for field in filter(None, map(_FIELD.fullmatch, output.lines)):
-        figure, text = _FIELDS.get(field["field"]), field["value"]
-        if figure == "allocation":
-            told.put("mmlsfs", field["device"], figure, text)
-        elif figure is not None:
-            size = int(text) if text.isdecimal() else None
-            _put_size(told, field["device"], figure, size, field["pool"].partition(" ")[0])
+    sizes = _sizes_of_fields(output, told)
     device = next((word.removeprefix("/dev/") for word in output.command[1:] if word[:1] != "-"), "all")
     last = None
     for line in output.lines:
@@ -129,28 +124,57 @@ def read_file_systems(output: Output, told: Told) -> None:
             if last == "allocation":
                 told.put("mmlsfs", device, last, match["value"])
             elif last is not None:
-                _put_size(told, device, last, whole, "system" if "(system pool)" in line else "")
+                sizes.append(_Size(device, last, whole, "system" if "(system pool)" in line else ""))
         elif other and last is not None and device != "all":
-            _put_size(told, device, last, int(other["value"]), "other")
+            sizes.append(_Size(device, last, int(other["value"]), "other"))
+    _put_sizes(told, sizes)
 
 
-def _put_size(told: Told, device: str, figure: str, size: int | None, pool: str = "") -> None:
-    """Note a size of a file system; one of a ``pool`` (system, other) counts if both pools have the same."""
-    path = f"mmlsfs.{device}.{figure}"
-    system = told.missing.get(path, "")
-    if not pool:
-        told.put("mmlsfs", device, figure, size)
-    elif pool == "system":
-        told.lack("mmlsfs", device, figure, f"{_SYSTEM_POOL}: {size}")
-    elif system == f"{_SYSTEM_POOL}: {size}":
-        told.put("mmlsfs", device, figure, size)
-    elif system.startswith(_SYSTEM_POOL):
-        told.missing[path] = f"{CONTRADICTED}: {system.rpartition(' ')[2]} and {size}"
-    else:
+class _Size(NamedTuple):
+    """A size of a file system; ``pool`` is empty if it is that of all pools."""
+
+    device: str
+    figure: str
+    size: int | None
+    pool: str
+
+
+def _sizes_of_fields(output: Output, told: Told) -> list[_Size]:
+    """The sizes in lines of ``-Y``; an allocation type goes to ``told``."""
+    sizes = []
+    for field in filter(None, map(_FIELD.fullmatch, output.lines)):
+        figure, text = _FIELDS.get(field["field"]), field["value"]
+        if figure == "allocation":
+            told.put("mmlsfs", field["device"], figure, text)
+        elif figure is not None:
+            size = int(text) if text.isdecimal() else None
+            sizes.append(_Size(field["device"], figure, size, field["pool"].partition(" ")[0]))
+    return sizes
+
+
+def _put_sizes(told: Told, sizes: Sequence[_Size]) -> None:
+    pools: dict[tuple[str, str], dict[str, list[int | None]]] = {}
+    for one in sizes:
+        if one.pool:
+            pools.setdefault((one.device, one.figure), {}).setdefault(one.pool, []).append(one.size)
+        else:
+            told.put("mmlsfs", one.device, one.figure, one.size)
+    for (device, figure), by_pool in pools.items():
+        _put_pools(told, device, figure, by_pool)
+
+
+def _put_pools(told: Told, device: str, figure: str, pools: dict[str, list[int | None]]) -> None:
+    """Note a size that is printed for each pool (system, other): it counts if both pools have the same."""
+    sizes = list(dict.fromkeys(size for held in pools.values() for size in held))
+    if pools.keys() == {"system"} and len(sizes) == 1:
+        reason = "not readable" if sizes[0] is None else str(sizes[0])
+        told.lack("mmlsfs", device, figure, f"printed for the system pool only: {reason}")
+    elif "system" not in pools or None in sizes:
         told.lack("mmlsfs", device, figure, f"{CONTRADICTED}; one of them is not readable")
-
-
-_SYSTEM_POOL = "printed for the system pool only"
+    elif len(sizes) > 1:
+        told.lack("mmlsfs", device, figure, f"{CONTRADICTED}: {' and '.join(map(str, sizes))}")
+    else:
+        told.put("mmlsfs", device, figure, sizes[0])
 
 
 _DISK = re.compile(
