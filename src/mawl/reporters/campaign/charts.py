@@ -23,7 +23,6 @@ from mawl.reporters.html.charts.frame import (
 from mawl.reporters.html.colours import light
 from mawl.units import counted_noun, format_rate
 
-TOOLS = "save"
 MARGIN = 0.5
 """Room of an axis below its smallest and above its largest number; these are whole numbers."""
 
@@ -51,7 +50,7 @@ def slowdown_chart(runs: Sequence[SessionRun], knee: Knee | None) -> Chart:
         },
         name="slowdown",
     )
-    plot = blank("slowdown", tools=TOOLS, x_range=_beside(sessions), y_range=from_zero())
+    plot = blank("slowdown", x_range=_beside(sessions), y_range=from_zero())
     keys = [
         Key("run that is carried", "good", "dot"),
         Key("run with too many", "bad", "triangle"),
@@ -102,7 +101,7 @@ def scaling_chart(rows: Sequence[ScalingRow]) -> Chart:
         },
         name="scaling",
     )
-    plot = blank("scaling", tools=TOOLS, x_range=_beside(nodes), y_range=from_zero())
+    plot = blank("scaling", x_range=_beside(nodes), y_range=from_zero())
     plot.line("nodes", "ideal", color=light("quiet"), line_dash="dashed", source=source)
     plot.line("nodes", "rate", color=light("ink"), line_width=2, source=source)
     points = plot.scatter("nodes", "rate", marker="diamond", size=14, color=light("ink"), source=source)

@@ -24,7 +24,6 @@ from mawl.reporters.html.charts.frame import Chart, Key, blank, from_zero, hover
 from mawl.reporters.html.colours import light
 from mawl.units import format_rate
 
-TOOLS = "save"
 ROW_PIXELS = 24
 PAIR_PIXELS = 44
 AXIS_PIXELS = 64
@@ -164,7 +163,6 @@ def _programs(changes: Sequence[ProgramChange]) -> Chart:
     )
     plot = blank(
         "programs",
-        tools=TOOLS,
         height=AXIS_PIXELS + ROW_PIXELS * len(labels),
         x_range=_around([0.0, *source.data["low"], *source.data["high"]]),
         y_range=FactorRange(factors=labels[::-1]),
@@ -231,7 +229,6 @@ def _bars(
     """Two bars a category, one below the other, by the meaning of their columns' colours."""
     plot = blank(
         name,
-        tools=TOOLS,
         height=AXIS_PIXELS + PAIR_PIXELS * len(labels),
         x_range=from_zero(),
         y_range=FactorRange(factors=list(labels)[::-1]),

@@ -20,7 +20,6 @@ from mawl.reporters.html.charts.frame import Chart, Key, blank, hover
 from mawl.reporters.html.colours import light
 from mawl.units import format_seconds
 
-TOOLS = "save"
 ROW_PIXELS = 64
 STRIP_PIXELS = 40
 AXIS_PIXELS = 60
@@ -140,7 +139,6 @@ def _rows(name: str, rows: dict[str, float], reach: Sequence[float], pixels: int
     margin = max((most - least) * MARGIN_RATIO, LEAST_MARGIN)
     plot = blank(
         name,
-        tools=TOOLS,
         height=AXIS_PIXELS + pixels * len(rows),
         x_range=Range1d(start=least - margin, end=most + margin),
         y_range=Range1d(start=min(rows.values()) - 0.6, end=max(rows.values()) + 0.6),

@@ -154,10 +154,10 @@ def _lead(view: StoredView, summary: Judged) -> Markup:
     nodes = summary.nodes
     return fill(
         "lead.html",
-        outcome=summary.outcome,
+        sign=summary.outcome,
         going_on=summary.outcome == "running",
         tone=_tone(summary),
-        parts=[
+        facts=[
             workload.name,
             f"{counted_noun(workload.sessions, 'session')}, {counted_noun(workload.jobs, 'job')}",
             *([f"scale {scale}"] if (scale := shown_scale(workload.scale_name, workload.scale)) else []),

@@ -136,8 +136,8 @@ def from_zero() -> DataRange1d:
     return DataRange1d(start=0)
 
 
-def blank(name: str, *, tools: str, height: int = HEIGHT, **more: Any) -> figure:
-    """A figure without a ground of its own, as wide as the page."""
+def blank(name: str, *, tools: str = "save", height: int = HEIGHT, **more: Any) -> figure:
+    """A figure with a transparent background, as wide as the page; ``tools`` are the buttons beside it."""
     plot = figure(
         name=name, height=height, sizing_mode="stretch_width", tools=tools, toolbar_location="right", **more
     )

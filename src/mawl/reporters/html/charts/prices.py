@@ -12,7 +12,6 @@ from mawl.reporters.html.charts.frame import Chart, Key, blank, from_zero, hover
 from mawl.reporters.html.colours import light
 from mawl.units import counted_noun
 
-TOOLS = "save"
 NO_SESSIONS = "no candidate has a number of sessions that fits"
 
 
@@ -52,7 +51,7 @@ def price_chart(systems: Sequence[PricedSystem], asked: int, currency: str, safe
         },
         name="prices",
     )
-    plot = blank("prices", tools=TOOLS, x_range=from_zero(), y_range=from_zero())
+    plot = blank("prices", x_range=from_zero(), y_range=from_zero())
     known = [(one.safe, one.sessions, one.price) for one in systems if one.safe is not None]
     plot.segment(
         [safe for safe, _, _ in known],

@@ -17,7 +17,6 @@ from mawl.reporters.html.charts.frame import Chart, Columns, Key, blank, from_ze
 from mawl.reporters.html.colours import light
 from mawl.units import format_seconds
 
-TOOLS = "save"
 DAY_MILLISECONDS = 86_400_000.0
 UNITS = (("h", 3600.0), ("min", 60.0), ("s", 1.0))
 LEAST_UNITS = 2.0
@@ -36,7 +35,7 @@ def trend_line(nights: LoggedNights, trend: Trend) -> Chart:
         "night": [nights.nights[place].label for place in trend.places],
         "said": [format_seconds(one) for one in seconds],
     }
-    plot = blank("trend", tools=TOOLS, x_axis_type="datetime", y_range=from_zero())
+    plot = blank("trend", x_axis_type="datetime", y_range=from_zero())
     plot.xaxis.axis_label = "date on which the night begins"
     plot.yaxis.axis_label = f"real time ({unit})"
     plot.yaxis.formatter = ticks_of("count")
