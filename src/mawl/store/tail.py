@@ -134,7 +134,7 @@ class Tail:
         )
 
     def fresh(self, samples: pa.Table) -> Fresh:
-        """The lines that came since the last call of this, with these samples."""
+        """The lines that came since the last call of this, which are kept no longer, with these samples."""
         return Fresh(
             events=self._events.fresh(),
             jobs=self._jobs.fresh(),
@@ -165,12 +165,10 @@ class _Lines(Generic[Record]):
         self._offset = 0
         self._budget = LineBudget(table)
         self._skipping = False
-        self._given = 0
 
     def fresh(self) -> list[Record]:
-        """The records that no call of this gave before."""
-        found = self.records[self._given :]
-        self._given = len(self.records)
+        """The records that no call of this gave before; they are kept no longer."""
+        found, self.records = self.records, []
         return found
 
     def look(self) -> bool:
