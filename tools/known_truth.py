@@ -16,7 +16,7 @@ import msgspec
 
 from mawl.model.qualification import QualificationAnswer
 from mawl.spec.program_options import Role
-from mawl.units import format_rate
+from mawl.units import format_bytes, format_rate
 
 DRAWS = Path("docs/reference/known-truth.jsonl")
 PAGE = Path("docs/reference/known-truth.md")
@@ -32,6 +32,7 @@ class DrawnBed(msgspec.Struct, frozen=True, kw_only=True):
     cap: int = 0
     milliseconds: int = 0
     processors: int = 2
+    memory_bytes: int | None = None
     bound: float = 2.0
 
 
@@ -45,34 +46,36 @@ class JudgedDraw(msgspec.Struct, frozen=True, kw_only=True):
     faults: list[str]
     fitting: dict[int, list[float]] | None = None
     """Of an exhaustive series: slowdowns by sessions, from the smallest mix to the first that is too slow."""
+    fitting_faults: list[str] = []
 
 
 def page(draws: Sequence[JudgedDraw]) -> str:
     """The page, in Markdown."""
-    single = [one for one in draws if one.fitting is None]
     series = [one for one in draws if one.fitting is not None]
     lines = [
         "# Answers over beds of known truth",
         "Printed by `python -m tools.known_truth` from the draws of `tests/cli/test_qualify_truth.py`.",
         "For each draw the test makes a bed: it caps or slows the device of one role, or none, and gives "
-        "mawl one or two processors.",
+        "mawl one or two processors and a share of the memory.",
         "Then it runs `mawl qualify --minutes 5` on the bed, and the same mix three more times.",
         "The truth is the median slowdown of these three runs, by a second formula that shares no code with "
         "the answer.",
         "A draw is right when the answer and the limit are right.",
         "*NOT KNOWN* is right only where the truth is within 10 % of the bound.",
-        f"Right: {sum(not one.faults for one in single)} of {len(single)}.",
+        f"Right: {sum(not one.faults for one in draws)} of {len(draws)}.",
         "",
-        "| draw | bed | processors | bound | answer | slowdown said | truth of three runs | limit said | "
-        "right |",
-        "|---|---|---|---|---|---|---|---|---|",
-        *(_row(one) for one in single),
+        "| draw | bed | processors | memory | bound | answer | slowdown said | truth of three runs | "
+        "limit said | right |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+        *(_row(one) for one in draws),
     ]
     if series:
         lines += [
             "",
             "## How many sessions fit",
-            "On these beds the test also runs the mix with one session more, until it is too slow.",
+            "On every third bed the test also runs the mix with one session more, until it is too slow.",
+            "A row is right when the measured number lies in the range of the answer and the answer's own "
+            "number is at most one session away.",
             "",
             "| draw | bed | processors | bound | fit by measurement | fit by the answer | right |",
             "|---|---|---|---|---|---|---|",
@@ -90,7 +93,8 @@ def _row(one: JudgedDraw) -> str:
         str(one.number),
         _bed(one.drawn),
         str(one.drawn.processors),
-        f"{one.drawn.bound:.1f}",
+        "all" if one.drawn.memory_bytes is None else format_bytes(one.drawn.memory_bytes),
+        f"{one.drawn.bound:g}",
         one.answer.sentence.partition(":")[0],
         said,
         f"{statistics.median(one.truth):.2f} ({min(one.truth):.2f} to {max(one.truth):.2f})",
@@ -109,10 +113,10 @@ def _fitting_row(one: JudgedDraw) -> str:
         str(one.number),
         _bed(one.drawn),
         str(one.drawn.processors),
-        f"{one.drawn.bound:.1f}",
+        f"{one.drawn.bound:g}",
         str(max(fitting)) if fitting else f"fewer than {min(measured)}",
         said,
-        "; ".join(one.faults) or "yes",
+        "; ".join(one.fitting_faults) or "yes",
     ]
     return f"| {' | '.join(cells)} |"
 
@@ -126,12 +130,10 @@ def _bed(drawn: DrawnBed) -> str:
 
 
 def stored(lines: Sequence[bytes]) -> list[JudgedDraw]:
-    """Draws by number, series last; of a number that was drawn again, the newest."""
-    found = {}
-    for line in lines:
-        one = msgspec.json.decode(line, type=JudgedDraw)
-        found[one.fitting is not None, one.number] = one
-    return [found[key] for key in sorted(found)]
+    """Draws by number; of a number that was drawn again, the newest."""
+    draws = (msgspec.json.decode(line, type=JudgedDraw) for line in lines)
+    found = {one.number: one for one in draws}
+    return [found[number] for number in sorted(found)]
 
 
 def main() -> None:

@@ -1,11 +1,12 @@
 """Qualify beds whose limit is known: are the answer, limit, role and number of sessions right?
 
-A bed is drawn: which role's device is capped or slow or none, the processors, the bound of the slowdown.
-After a qualification the test measures the truth: it runs the same plan three more times, and the slowdown
-comes from a second formula (``tests/fakes/second_slowdown.py``).  A draw takes about ten minutes on an idle
-machine.  ``MAWL_TEST_DRAWS`` sets their number, ``MAWL_TEST_FIRST`` the first of them (so they can be made on
-several days), and ``MAWL_TEST_SEED`` draws the same again.  Every draw is a line of JSON in the file that
-``MAWL_TEST_TRUTH`` names; ``tools/known_truth.py`` prints the page of them.
+A bed is drawn: which role's device is capped or slow or none, the processors, the memory, the bound of the
+slowdown.  After a qualification the test measures the truth: it runs the same plan three more times, and the
+slowdown comes from a second formula (``tests/fakes/second_slowdown.py``).  On every third bed it also runs
+the mix with one session more each time, until it is too slow.  A draw takes about ten minutes on an idle
+machine, one with such a series about twenty.  ``MAWL_TEST_DRAWS`` sets their number, ``MAWL_TEST_FIRST``
+the first of them (so they can be made on several days), and ``MAWL_TEST_SEED`` draws the same again.  Every
+draw is a line of JSON in the file that ``MAWL_TEST_TRUTH`` names; ``tools/known_truth.py`` prints the page.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import random
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -45,14 +47,18 @@ from tools.known_truth import DrawnBed, JudgedDraw, Kind, page, stored
 
 DRAWS = int(os.environ.get("MAWL_TEST_DRAWS", "12"))
 FIRST = int(os.environ.get("MAWL_TEST_FIRST", "0"))
-SERIES = 4
+SERIES_EACH = 3
+"""One draw in so many has a series of sessions."""
 WRONG = 1
 """Of twelve draws so many may be wrong."""
 MINUTES = 5
 TRUTH_RUNS = 3
+MEMORIES = (None, 3 * 2**30, 6 * 2**30)
+"""Memory of mawl's control group: each is enough for the sessions of every draw."""
 NEAR_RATIO = 0.10
 """An answer may be not known where the truth lies so near to the bound."""
 REQUEST_BYTES = 256 * 1024
+MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")
 
 
 @pytest.fixture
@@ -61,12 +67,17 @@ def bed(tmp_path: Path) -> Iterator[Bed]:
     yield from made_bed(tmp_path, "nbdkit", "nbdfuse")
 
 
-def drawn_bed(draw: random.Random) -> DrawnBed:
-    """A bed whose limit is clear: storage takes three to five times as long as the processors would."""
-    processors, bound = draw.choice((1, 2)), draw.choice((1.5, 2.0, 3.0, 5.0))
+def drawn_bed(draw: random.Random, series: bool) -> DrawnBed:
+    """A bed whose limit is clear: storage takes three to five times as long as the processors would.
+
+    A bed for a series has a bound that some number of sessions can meet.
+    """
+    processors, memory = draw.choice((1, 2)), draw.choice(MEMORIES)
+    bound = round(draw.uniform(3.5, 6.0), 2) if series else draw.choice((1.5, 2.0, 3.0, 5.0))
     kind: Kind = draw.choice(("ample", "cap", "cap", "delay"))
+    bare = DrawnBed(kind=kind, role=None, processors=processors, memory_bytes=memory, bound=bound)
     if kind == "ample":
-        return DrawnBed(kind=kind, role=None, processors=processors, bound=bound)
+        return bare
     needed = needs_at(FEWEST_SESSIONS, SMOKE)
     computing = sum(CATALOGUE[name].cpu_seconds(SMOKE) * jobs for name, jobs in needed.programs.items())
     seconds = draw.uniform(3.0, 5.0) * computing / processors
@@ -74,10 +85,10 @@ def drawn_bed(draw: random.Random) -> DrawnBed:
     most = max(needed.moved[role].values())
     if kind == "cap":
         cap = int(most / seconds)
-        return DrawnBed(kind=kind, role=role, cap=cap, processors=processors, bound=bound)
+        return msgspec.structs.replace(bare, role=role, cap=cap)
     waited = seconds / (sum(needed.moved[role].values()) / REQUEST_BYTES)
     milliseconds = max(2, math.ceil(FEWEST_SESSIONS * waited * 1000))
-    return DrawnBed(kind=kind, role=role, milliseconds=milliseconds, processors=processors, bound=bound)
+    return msgspec.structs.replace(bare, role=role, milliseconds=milliseconds)
 
 
 def made(bed: Bed, drawn: DrawnBed) -> None:
@@ -90,9 +101,36 @@ def made(bed: Bed, drawn: DrawnBed) -> None:
     (bed.directory / "mawl.toml").write_text(f"most_slowdown = {drawn.bound}\n")
 
 
+@contextmanager
+def limited(memory_bytes: int | None) -> Iterator[list[Path]]:
+    """The files to which a process writes 0 to have no more memory than this."""
+    if memory_bytes is None:
+        yield []
+        return
+    group = MEMORY_GROUPS / f"mawl-truth-{os.getpid()}"
+    group.mkdir()
+    try:
+        (group / "memory.limit_in_bytes").write_text(str(memory_bytes))
+        yield [group / "cgroup.procs"]
+    finally:
+        group.rmdir()
+
+
 def mawl(bed: Bed, drawn: DrawnBed, *words: str, statuses: Sequence[int] = (0,)) -> str:
-    """What a command says on the draw's processors."""
+    """What a command says on the draw's processors, with its memory."""
     processors = sorted(os.sched_getaffinity(0))[: drawn.processors]
+    with limited(drawn.memory_bytes) as groups:
+
+        def confine() -> None:
+            os.sched_setaffinity(0, processors)
+            for group in groups:
+                group.write_text("0")
+
+        return said(bed, confine, *words, statuses=statuses)
+
+
+def said(bed: Bed, confine: Callable[[], None], *words: str, statuses: Sequence[int]) -> str:
+    """What a command says in a process that confines itself first."""
     done = subprocess.run(
         [sys.executable, "-m", "mawl", *words],
         cwd=bed.directory,
@@ -101,7 +139,7 @@ def mawl(bed: Bed, drawn: DrawnBed, *words: str, statuses: Sequence[int] = (0,))
         stderr=subprocess.STDOUT,
         text=True,
         timeout=3600,
-        preexec_fn=lambda: os.sched_setaffinity(0, processors),
+        preexec_fn=confine,
     )
     assert done.returncode in statuses, done.stdout
     return done.stdout
@@ -160,7 +198,10 @@ def faults_of(drawn: DrawnBed, answer: QualificationAnswer, truth: Sequence[floa
 def noted(judged: JudgedDraw) -> None:
     """A draw as a line of the test's output, and of the file for the table."""
     line = msgspec.json.encode(judged)
-    sys.stdout.write(f"{judged.drawn}: {judged.answer.sentence} {judged.truth} {judged.faults or 'right'}\n")
+    sys.stdout.write(
+        f"{judged.drawn}: {judged.answer.sentence} {judged.truth} {judged.faults or 'right'} "
+        f"{judged.fitting or ''} {judged.fitting_faults or ''}\n"
+    )
     if named := os.environ.get("MAWL_TEST_TRUTH"):
         with Path(named).open("ab") as file:
             file.write(line + b"\n")
@@ -178,34 +219,39 @@ def judged(bed: Bed, drawn: DrawnBed, number: int, name: str) -> tuple[JudgedDra
     return JudgedDraw(number=number, drawn=drawn, answer=answer, truth=truth, faults=faults), record
 
 
+def series(bed: Bed, found: JudgedDraw, record: Qualification, name: str) -> dict[int, list[float]]:
+    """Slowdowns by sessions, from the fewest to the first number that is too slow."""
+    fitting, sessions = {found.answer.sessions: found.truth}, FEWEST_SESSIONS
+    while True:
+        if sessions not in fitting:
+            fitting[sessions] = [slowdown_beside(bed, found.drawn, record, name, sessions)]
+        if statistics.median(fitting[sessions]) > found.drawn.bound:
+            return {number: fitting[number] for number in sorted(fitting)}
+        sessions += 1
+
+
 @pytest.mark.lab
-@pytest.mark.long(minutes=120)
+@pytest.mark.long(minutes=160)
 def test_answers_over_drawn_beds_are_right_in_eleven_of_twelve(bed: Bed) -> None:
-    seed, wrong = generator().getrandbits(64), 0
+    seed, wrong, wrong_ranges = generator().getrandbits(64), 0, 0
     for number in range(FIRST, FIRST + DRAWS):
-        found, _ = judged(bed, drawn_bed(random.Random(f"{seed} {number}")), number, f"draw-{number}")
+        with_series, name = number % SERIES_EACH == 0, f"draw-{number}"
+        drawn = drawn_bed(random.Random(f"{seed} {number}"), with_series)
+        found, record = judged(bed, drawn, number, name)
+        if with_series:
+            fitting = series(bed, found, record, name)
+            faults = series_faults(most_fitting(fitting, drawn.bound), found.answer)
+            found = msgspec.structs.replace(found, fitting=fitting, fitting_faults=faults)
+            wrong_ranges += bool(faults)
         noted(found)
         wrong += bool(found.faults)
     assert wrong <= WRONG * DRAWS // 12
+    assert wrong_ranges == 0
 
 
-@pytest.mark.lab
-@pytest.mark.long(minutes=120)
-def test_the_number_of_sessions_that_fits_lies_in_the_printed_range(bed: Bed) -> None:
-    seed, wrong = generator().getrandbits(64), 0
-    for number in range(FIRST, FIRST + min(SERIES, DRAWS)):
-        draw = random.Random(f"{seed} series {number}")
-        drawn = msgspec.structs.replace(drawn_bed(draw), bound=draw.uniform(3.5, 6.0))
-        found, record = judged(bed, drawn, number, f"series-{number}")
-        fitting, sessions = {FEWEST_SESSIONS: found.truth}, FEWEST_SESSIONS
-        while statistics.median(fitting[sessions]) <= drawn.bound:
-            sessions += 1
-            slowdown = slowdown_beside(bed, drawn, record, f"series-{number}", sessions)
-            fitting[sessions] = [slowdown]
-        faults = series_faults(sessions - 1, found.answer)
-        noted(msgspec.structs.replace(found, fitting=fitting, faults=[*found.faults, *faults]))
-        wrong += bool(faults)
-    assert wrong == 0
+def most_fitting(fitting: dict[int, list[float]], bound: float) -> int:
+    """The most sessions before the first number that is too slow."""
+    return min(number for number, found in fitting.items() if statistics.median(found) > bound) - 1
 
 
 def series_faults(most: int, answer: QualificationAnswer) -> list[str]:
@@ -232,24 +278,26 @@ def test_the_page_shows_each_draw_once_and_the_newest_of_a_number() -> None:
         figures=QualificationFigures(most_slowdown=3.0, guideline_bytes_per_second_per_core=1e8),
         fits=Fits(sessions=6, low=5, high=7),
     )
-    capped = DrawnBed(kind="cap", role="work", cap=20_000_000, processors=1, bound=3.0)
+    capped = DrawnBed(
+        kind="cap", role="work", cap=20_000_000, processors=1, memory_bytes=3 * 2**30, bound=3.0
+    )
     single = JudgedDraw(number=3, drawn=capped, answer=answer, truth=[4.0, 4.5, 4.25], faults=[])
     wrong = msgspec.structs.replace(single, faults=["limit cpu None"])
-    series = msgspec.structs.replace(single, fitting={5: [2.0, 2.5, 2.25], 6: [2.75], 7: [3.5]})
+    series = msgspec.structs.replace(single, number=6, fitting={5: [2.0, 2.5, 2.25], 6: [2.75], 7: [3.5]})
     draws = stored([msgspec.json.encode(one) for one in (series, wrong, single)])
     assert draws == [single, series]
     text = page(draws)
-    assert "Right: 1 of 1." in text
-    assert "| 3 | work capped at 20.0 MB/s | 1 | 3.0 | " in text
+    assert "Right: 2 of 2." in text
+    assert "| 3 | work capped at 20.0 MB/s | 1 | 3.22 GB | 3 | " in text
     assert "| NO | 4.40 (4.10 to 4.80) | 4.25 (4.00 to 4.50) | none | yes |" in text
-    assert "| 3 | work capped at 20.0 MB/s | 1 | 3.0 | 6 | 6 (5 to 7) | yes |" in text
+    assert "| 6 | work capped at 20.0 MB/s | 1 | 3 | 6 | 6 (5 to 7) | yes |" in text
     assert "Right: 0 of 1." in page([wrong])
 
 
 def test_every_draw_is_clear_and_can_be_made() -> None:
     draw = random.Random(0)
     for _ in range(200):
-        one = drawn_bed(draw)
+        one = drawn_bed(draw, series=draw.random() < 0.5)
         assert (one.role is None) == (one.kind == "ample")
         assert 500_000 <= one.cap <= 400_000_000 or one.kind != "cap", one
         assert one.milliseconds <= 60, one
