@@ -57,7 +57,8 @@ def page(draws: Sequence[JudgedDraw]) -> str:
         "Printed by `python -m tools.known_truth` from the draws of `tests/cli/test_qualify_truth.py`.",
         "For each draw the test makes a bed: it caps or slows the device of one role, or none, and gives "
         "mawl one or two processors and a share of the memory.",
-        "Then it runs `mawl qualify --minutes 5` on the bed, and the same mix three more times.",
+        "Then it runs `mawl qualify` on the bed (for 10 minutes, 25 with a delay), and the same mix three "
+        "more times.",
         "The truth is the median slowdown of these three runs, by a second formula that shares no code with "
         "the answer.",
         "A draw is right when the answer and the limit are right.",

@@ -18,7 +18,7 @@ from mawl.spec.program_options import ROLES, Role
 
 BLKIO = Path("/sys/fs/cgroup/blkio")
 DIRECTIONS = ("read", "write")
-IMAGE_BYTES = 2 * 2**30
+IMAGE_BYTES = 4 * 2**30
 AMPLE_BYTES_PER_SECOND = 400 * 10**6
 """The cap of devices that are to limit nothing, and that are relaxed with everything else."""
 DIRTY_BYTES = 8 * 2**20
