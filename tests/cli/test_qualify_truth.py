@@ -68,7 +68,7 @@ MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")
 @pytest.fixture
 def bed(tmp_path: Path) -> Iterator[Bed]:
     """A volume for each role; any of them can be made slow below its device's queue."""
-    yield from made_bed(tmp_path, "nbdkit", "nbdfuse")
+    yield from made_bed(tmp_path, "nbdkit", "nbdfuse", image_bytes=16 * 2**30)
 
 
 def drawn_bed(draw: random.Random, series: bool) -> DrawnBed:

@@ -18,7 +18,7 @@ from mawl.spec.program_options import ROLES, Role
 
 BLKIO = Path("/sys/fs/cgroup/blkio")
 DIRECTIONS = ("read", "write")
-IMAGE_BYTES = 4 * 2**30
+IMAGE_BYTES = 2 * 2**30
 AMPLE_BYTES_PER_SECOND = 400 * 10**6
 """The cap of devices that are to limit nothing, and that are relaxed with everything else."""
 DIRTY_BYTES = 8 * 2**20
@@ -42,10 +42,10 @@ def lacking(*programs: str) -> str | None:
 class Volume:
     """A file system on a loop device of our own; a cap holds for the device, whoever asks and whenever."""
 
-    def __init__(self, directory: Path, role: Role) -> None:
+    def __init__(self, directory: Path, role: Role, image_bytes: int = IMAGE_BYTES) -> None:
         self._image, self.place = directory / f"{role}.img", directory / role
         with self._image.open("wb") as file:
-            file.truncate(IMAGE_BYTES)
+            file.truncate(image_bytes)
         # Nothing is left to initialize after the mount: the kernel's writes would count among the run's.
         initialized = "lazy_itable_init=0,lazy_journal_init=0,nodiscard"
         command("mkfs.ext4", "-q", "-F", "-N", "4096", "-E", initialized, str(self._image))
@@ -88,9 +88,9 @@ class Volume:
 class Bed:
     """A volume for each role, and runs over them."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, image_bytes: int = IMAGE_BYTES) -> None:
         self.directory = directory
-        self.volumes: dict[Role, Volume] = {role: Volume(directory, role) for role in ROLES}
+        self.volumes: dict[Role, Volume] = {role: Volume(directory, role, image_bytes) for role in ROLES}
 
     def close(self) -> None:
         """All volumes, also where one of them fails."""

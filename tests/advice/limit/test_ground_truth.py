@@ -14,7 +14,7 @@ import pytest
 
 from mawl.spec.program_options import ROLES, Role
 from tests import needs
-from tests.advice.limit.beds import AMPLE_BYTES_PER_SECOND, Bed, lacking, run
+from tests.advice.limit.beds import AMPLE_BYTES_PER_SECOND, IMAGE_BYTES, Bed, lacking, run
 from tests.advice.limit.draws import (
     COMPUTING,
     generator,
@@ -42,12 +42,12 @@ def bed(tmp_path: Path) -> Iterator[Bed]:
     yield from made_bed(tmp_path)
 
 
-def made_bed(directory: Path, *programs: str) -> Iterator[Bed]:
+def made_bed(directory: Path, *programs: str, image_bytes: int = IMAGE_BYTES) -> Iterator[Bed]:
     if why := lacking(*programs):
         needs.skip(why)
     # A time limit ends tests with SIGTERM, of which pytest knows nothing: devices and mounts would stay.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    made = Bed(directory)
+    made = Bed(directory, image_bytes)
     try:
         for volume in made.volumes.values():
             volume.open()
