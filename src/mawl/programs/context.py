@@ -25,6 +25,11 @@ class JobTable(msgspec.Struct, frozen=True):
     directory: Path
     manifest: Manifest
 
+    @property
+    def files(self) -> list[Path]:
+        """Its files, in order."""
+        return [self.directory / name for name in self.manifest.files]
+
 
 class JobContext:
     """One job's view of the world; made by :func:`mawl.programs.execute.execute`."""

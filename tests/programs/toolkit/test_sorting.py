@@ -112,10 +112,16 @@ def test_boundaries_with_the_rows_own_keys_are_decided_by_the_unique_key() -> No
     assert numbers.tolist() == [0, 1, 1, 2, 2, 3, 0]
 
 
-def test_a_distributor_keeps_order_and_stays_within_its_requests(tmp_path: Path) -> None:
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_a_distributor_keeps_order_and_stays_within_its_requests(tmp_path: Path, threads: int) -> None:
     paths = [tmp_path / name for name in ("even", "odd", "none")]
     distributor = Distributor(
-        paths, lambda rows: rows[:, 0] % np.uint64(2), 2, sortsize_bytes=4096, bufsize_bytes=64
+        paths,
+        lambda rows: rows[:, 0] % np.uint64(2),
+        2,
+        sortsize_bytes=4096,
+        bufsize_bytes=64,
+        threads=threads,
     )
     numbers = np.arange(1000, dtype=np.uint64)
     distributor.add_rows(np.stack([numbers, numbers * np.uint64(3)], axis=1) for numbers in [numbers])

@@ -25,7 +25,8 @@ from mawl.programs.toolkit.listing import print_table
 from mawl.programs.toolkit.moments import ClassProfile
 from mawl.programs.toolkit.partitions import Distributor, read_rows
 from mawl.programs.toolkit.rows import Records, Words, memory
-from mawl.programs.toolkit.text_records import RecordParser, read_records
+from mawl.programs.toolkit.side_by_side import side_by_side
+from mawl.programs.toolkit.text_records import RecordParser, Text, read_texts
 from mawl.tables import arrow
 
 _FREQUENCIES = {
@@ -116,19 +117,24 @@ class CensusJob:
 
     def _parse(self) -> None:
         bufsize = self.context.options.bufsize_bytes
-        households, persons = self.parsers["households"], self.parsers["persons"]
+        schemas = {name: records.schema for name, records in self.records.items()}
         with (
             self.context.steps.step("parse", "data") as step,
-            self.context.writer(self.tables["households"], households.records.schema) as household_writer,
-            self.context.writer(self.tables["persons"], persons.records.schema) as person_writer,
+            self.context.writer(self.tables["households"], schemas["households"]) as household_writer,
+            self.context.writer(self.tables["persons"], schemas["persons"]) as person_writer,
         ):
-            for name in self.input.manifest.files:
-                for text in read_records(self.input.directory / name, RECORD_BYTES, bufsize_bytes=bufsize):
-                    is_household = households.owns(text)
-                    household_writer.write(households.parse(text[is_household]))
-                    person_writer.write(persons.parse(text[~is_household]))
+            texts = read_texts(self.input.files, RECORD_BYTES, bufsize_bytes=bufsize)
+            for of_households, of_persons in side_by_side(self.context, self._parsed, texts):
+                household_writer.write(of_households)
+                person_writer.write(of_persons)
             step.rows_read = step.rows_written = household_writer.rows + person_writer.rows
         self.answer |= {"households": household_writer.rows, "persons": person_writer.rows}
+
+    def _parsed(self, text: Text) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+        """Households and persons of some records."""
+        households, persons = self.parsers["households"], self.parsers["persons"]
+        is_household = households.owns(text)
+        return households.parse(text[is_household]), persons.parse(text[~is_household])
 
     def _distribute(self) -> dict[str, Distributor]:
         with self.context.steps.step("distribute", "data") as step:

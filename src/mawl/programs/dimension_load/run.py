@@ -28,6 +28,7 @@ from mawl.programs.toolkit.duckdb_session import session
 from mawl.programs.toolkit.moments import ClassProfile, moments_by, total, total_rows
 from mawl.programs.toolkit.partitions import partition_count
 from mawl.programs.toolkit.rows import Records, Words
+from mawl.programs.toolkit.side_by_side import side_by_side
 from mawl.programs.toolkit.sorting import (
     SAMPLES_PER_PARTITION,
     KeyRanges,
@@ -36,7 +37,7 @@ from mawl.programs.toolkit.sorting import (
     distribute,
     sorted_rows,
 )
-from mawl.programs.toolkit.text_records import RecordParser, Text, read_records
+from mawl.programs.toolkit.text_records import RecordParser, Text, read_texts
 from mawl.tables import arrow
 
 KEYS: Keys = ("customer", "updated", "record")
@@ -104,11 +105,10 @@ class _DimensionLoad:
             self.context.steps.step("load", "data") as step,
             self.context.writer(loaded, self.loaded.schema) as writer,
         ):
-            for name in self.input.manifest.files:
-                for text in read_records(self.input.directory / name, RECORD_BYTES, bufsize_bytes=bufsize):
-                    batch = self._records(text)
-                    keys.add(*(arrow.numbers(batch.column(key))[::every].astype(float) for key in KEYS))
-                    writer.write(batch)
+            texts = read_texts(self.input.files, RECORD_BYTES, bufsize_bytes=bufsize)
+            for batch in side_by_side(self.context, self._records, texts):
+                keys.add(*(arrow.numbers(batch.column(key))[::every].astype(float) for key in KEYS))
+                writer.write(batch)
             step.rows_read = step.rows_written = writer.rows
         return keys
 

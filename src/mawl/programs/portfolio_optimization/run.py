@@ -67,12 +67,8 @@ class _PortfolioOptimization:
         return self.answer
 
     def _prepare(self) -> None:
-        with self.prepared.preparing() as table:
-            names = ["candidate", *_NAMES]
-            size = arrow.batch_rows(arrow.row_bytes(_SCHEMA)) // MANDATE_ROWS * MANDATE_ROWS
-            for block in blocks(self.prepared.input_batches(), names, itertools.repeat(size)):
-                columns = [*block.values(), *_derive(block)]
-                table.write(columns)
+        for _ in self.prepared.preparing_groups(["candidate", *_NAMES], MANDATE_ROWS, _derive):
+            pass
 
     def _select(self) -> None:
         sampled = set(np.linspace(0, self.mandates - 1, _SAMPLED).astype(int).tolist())

@@ -69,12 +69,10 @@ class _Segmentation:
     def _prepare(self) -> None:
         self.sums, squares = np.zeros(NUMERICS), np.zeros(NUMERICS)
         with self.prepared.preparing() as table:
-            for batch in self.prepared.input_batches():
-                numerics = _derive(batch)
+            for customers, numerics in self.prepared.derived(_columns):
                 self.sums += numerics.sum(axis=1)
                 squares += np.square(numerics).sum(axis=1)
-                columns = [arrow.numbers(batch.column("customer")), *numerics]
-                table.write(columns)
+                table.write([customers, *numerics])
         self.means = self.sums / self.rows
         self.deviations = np.sqrt(np.maximum(squares / self.rows - np.square(self.means), 0.0))
 
@@ -176,6 +174,11 @@ class _Segmentation:
 def _clustered(features: Numbers) -> tuple[Numbers, Market]:
     """A market's clusters."""
     return features, clusters_of(features, _CLUSTERS)
+
+
+def _columns(batch: pa.RecordBatch) -> tuple[Numbers, Numbers]:
+    """Customers of a batch, (rows,), and their prepared numerics, (NUMERICS, rows)."""
+    return arrow.numbers(batch.column("customer")), _derive(batch)
 
 
 def _derive(batch: pa.RecordBatch) -> Numbers:

@@ -49,6 +49,12 @@ _LIKENESS = 0.66
 _EFFECT_SLACK = {"areas": 0.5, "persons": 0.25}
 
 
+def _prepared(batch: pa.RecordBatch) -> list[Numbers]:
+    """The prepared columns of a batch: what names a row, its weight and outcome, then the predictors."""
+    ids = [arrow.numbers(batch.column(name)) for name in _IDS]
+    return [*ids, *prepare(batch, _MEASURES, CLASSES)]
+
+
 def run(context: JobContext) -> Answer:
     """Do all steps; coefficients and design effects agree to a relative 1e-6 at any number of threads."""
     return _SurveyLogistic(context).run()
@@ -76,12 +82,10 @@ class _SurveyLogistic:
 
     def _prepare(self) -> None:
         with self.prepared.preparing() as table:
-            for batch in self.prepared.input_batches():
-                columns = [arrow.numbers(batch.column(name)) for name in _IDS]
+            for columns in self.prepared.derived(_prepared):
                 # Weights are whole numbers: their sums are exact.
                 self.weight += float(columns[3].sum())
                 self.weight_squares += float(np.square(columns[3]).sum())
-                columns += [*prepare(batch, _MEASURES, CLASSES)]
                 table.write(columns)
         self.mean_weight = self.weight / self.rows
         self.answer["weighted_population"] = int(self.weight)

@@ -73,10 +73,9 @@ class _TextTopics:
         every = max(-(-self.rows // room), 1)
         sample: list[bytes] = []
         with self.prepared.preparing() as table:
-            for batch in self.prepared.input_batches():
-                sample += arrow.values(batch.column("text"))[(-table.rows) % every :: every].tolist()
-                kept = [batch.column(name) for name in ("note", "text", *KEPT, *_NAMES)]
-                table.write([*kept, *_derive(batch)])
+            for texts, columns in self.prepared.derived(_columns):
+                sample += texts[(-table.rows) % every :: every].tolist()
+                table.write(columns)
         return sample
 
     def _frequencies(self, sample: list[bytes]) -> None:
@@ -177,6 +176,12 @@ class _TextTopics:
                 found=right,
                 expected=f"at least {_TOP_WORDS_RIGHT * _TOP_WORDS:.0f}",
             )
+
+
+def _columns(batch: pa.RecordBatch) -> tuple[Texts, list[Numbers | pa.Array]]:
+    """The texts of a batch, and its prepared columns: those kept of the input, then derived ones."""
+    kept = [batch.column(name) for name in ("note", "text", *KEPT, *_NAMES)]
+    return arrow.values(batch.column("text")), [*kept, *_derive(batch)]
 
 
 def _derive(batch: pa.RecordBatch) -> list[Numbers]:

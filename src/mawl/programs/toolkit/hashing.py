@@ -38,6 +38,7 @@ def distribute_by_hash(
             kind.words,
             sortsize_bytes=options.sortsize_bytes,
             bufsize_bytes=options.bufsize_bytes,
+            threads=context.threads,
         )
         done[name].add_batches(ahead(context, read(name)), kind)
     return done

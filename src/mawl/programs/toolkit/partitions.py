@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from io import FileIO
 from pathlib import Path
 
@@ -42,12 +43,20 @@ def partition_count(table_bytes: int, sortsize_bytes: int) -> int:
 class Distributor:
     """Appends rows to the partition files they belong to.
 
-    ``paths`` gives each partition its file.  Rows keep their order within a partition.  The caller
-    fills :meth:`space` and calls :meth:`commit`; :meth:`close` writes what is left.
+    ``paths`` gives each partition its file.  Rows keep their order within a partition, with any number of
+    threads: one thread appends all rows of a partition.  The caller fills :meth:`space` and calls
+    :meth:`commit`; :meth:`close` writes what is left.
     """
 
     def __init__(
-        self, paths: list[Path], number: Number, record_words: int, *, sortsize_bytes: int, bufsize_bytes: int
+        self,
+        paths: list[Path],
+        number: Number,
+        record_words: int,
+        *,
+        sortsize_bytes: int,
+        bufsize_bytes: int,
+        threads: int = 1,
     ) -> None:
         self.paths = paths
         self.rows = np.zeros(len(paths), np.int64)
@@ -55,8 +64,8 @@ class Distributor:
         self._memory = memory(room_rows(record_words * 8, sortsize_bytes), record_words)
         self._filled = 0
         # At most an eighth of sort memory, so that a small one still holds rows.
-        request = max(min(bufsize_bytes, sortsize_bytes // 8) // (record_words * 8), 1)
-        self._request = np.empty((request, record_words), np.uint64)
+        request = max(min(bufsize_bytes, sortsize_bytes // 8 // threads) // (record_words * 8), 1)
+        self._requests = [np.empty((request, record_words), np.uint64) for _ in range(threads)]
 
     def space(self, rows: int) -> Words:
         """Memory for up to ``rows`` more rows, at least one."""
@@ -96,25 +105,35 @@ class Distributor:
         self._memory = self._memory[:0]
 
     def _flush(self) -> None:
-        rows = self._memory[: self._filled]
-        numbers = self._number(rows).astype(np.uint32 if len(self.paths) > 65_535 else np.uint16)
-        order = np.argsort(numbers, kind="stable")
-        counts = np.bincount(numbers, minlength=len(self.paths))
-        start = 0
-        for partition in np.flatnonzero(counts):
-            end = start + int(counts[partition])
-            self._append(self.paths[partition], rows, order[start:end])
-            start = end
+        rows, threads = self._memory[: self._filled], len(self._requests)
+        with ThreadPoolExecutor(threads) as pool:
+            each = pool.map if threads > 1 else map
+            numbers = np.concatenate(list(each(self._numbers, np.array_split(rows, threads))))
+            order = np.argsort(numbers, kind="stable")
+            counts = np.bincount(numbers, minlength=len(self.paths))
+            ends = np.cumsum(counts)
+            filled = np.flatnonzero(counts)
+
+            def append(thread: int) -> None:
+                for partition in filled[thread::threads]:
+                    end = int(ends[partition])
+                    chosen = order[end - int(counts[partition]) : end]
+                    self._append(self.paths[partition], rows, chosen, self._requests[thread])
+
+            list(each(append, range(threads)))
         self.rows += counts
         self._filled = 0
 
-    def _append(self, path: Path, rows: Words, order: NDArray[np.int64]) -> None:
+    def _numbers(self, rows: Words) -> NDArray[np.unsignedinteger]:
+        return self._number(rows).astype(np.uint32 if len(self.paths) > 65_535 else np.uint16)
+
+    def _append(self, path: Path, rows: Words, order: NDArray[np.int64], space: Words) -> None:
         # Opened for each append: thousands of partitions must not need thousands of descriptors.
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            for start in range(0, len(order), len(self._request)):
-                some = order[start : start + len(self._request)]
-                request = self._request[: len(some)]
+            for start in range(0, len(order), len(space)):
+                some = order[start : start + len(space)]
+                request = space[: len(some)]
                 np.take(rows, some, axis=0, out=request, mode="clip")
                 write_all(descriptor, request, path)
         finally:

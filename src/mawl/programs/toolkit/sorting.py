@@ -103,6 +103,7 @@ def distribute(
         records.words,
         sortsize_bytes=options.sortsize_bytes,
         bufsize_bytes=options.bufsize_bytes,
+        threads=context.threads,
     )
     distributor.add_batches(ahead(context, batches), records)
     return distributor
@@ -176,6 +177,7 @@ def _split(context: JobContext, path: Path, records: Records, keys: Keys) -> lis
         records.words,
         sortsize_bytes=options.sortsize_bytes,
         bufsize_bytes=options.bufsize_bytes,
+        threads=context.threads,
     )
     distributor.add_rows(read_chunks(path, chunk, bufsize_bytes=options.bufsize_bytes))
     path.unlink()

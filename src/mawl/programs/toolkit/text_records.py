@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +44,12 @@ def read_records(path: Path, record_bytes: int, *, bufsize_bytes: int) -> Iterat
             if not (text[:, -1] == _NEWLINE).all():
                 raise DamagedTableError("holds a record without its newline", where=str(path))
             yield text
+
+
+def read_texts(paths: Iterable[Path], record_bytes: int, *, bufsize_bytes: int) -> Iterator[Text]:
+    """The records of several files, one after another, as :func:`read_records` has them."""
+    for path in paths:
+        yield from read_records(path, record_bytes, bufsize_bytes=bufsize_bytes)
 
 
 class RecordParser:

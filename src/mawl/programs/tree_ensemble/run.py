@@ -71,12 +71,10 @@ class _TreeEnsemble:
     def _prepare(self) -> None:
         defaults = held_out = 0
         with self.prepared.preparing() as table:
-            for batch in self.prepared.input_batches():
-                outcome = arrow.numbers(batch.column("defaulted"))
+            for applications, outcome, predictors in self.prepared.derived(_columns):
                 defaults += int(outcome.sum())
                 held_out += int(outcome[(table.rows + 1) % 2 :: 2].sum())
-                columns = [arrow.numbers(batch.column("application")), outcome, *_derive(batch)]
-                table.write(columns)
+                table.write([applications, outcome, *predictors])
         self.answer |= {"defaults": defaults, "defaults_held_out": held_out}
 
     def _boost(self) -> None:
@@ -185,6 +183,15 @@ def _check_area(name: str, ranking: ScoreBins, truth: ScoreBins, slack: float) -
         f"the area under the curve of the {name} models",
         found=area,
         expected=f"{possible:.4f}, that of the true chances, less at most {slack + chance:.4f}",
+    )
+
+
+def _columns(batch: pa.RecordBatch) -> tuple[Numbers, Numbers, Numbers]:
+    """Applications and outcomes of a batch, (rows,), and its predictors, (predictors, rows)."""
+    return (
+        arrow.numbers(batch.column("application")),
+        arrow.numbers(batch.column("defaulted")),
+        _derive(batch),
     )
 
 
