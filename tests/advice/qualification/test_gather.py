@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.advice.qualification.gather import again, answer_of, evidence_of, more_time
+from mawl.advice.qualification.gather import again, answer_of, evidence_of, more_time, needed_load
 from mawl.errors import MawlError
 from mawl.model.qualification import AnswerNodes, Fits, Qualification, QualifyRun
 from mawl.model.run import Alone, AloneRun, NodeFacts
@@ -117,11 +117,19 @@ def test_with_more_time_no_fewer_runs_are_asked_for_than_an_answer_needs(repeat:
 
 
 @pytest.mark.parametrize(
-    ("minutes", "active_seconds", "times"),
-    [(15.0, 284.0, 20 / 15 / 0.18), (15.0, 90.0, 20 / 1.5), (60.0, 600.0, 4.0), (30.0, 0.0, 4.0)],
+    ("minutes", "active_seconds", "needed_seconds", "times"),
+    [
+        (15.0, 284.0, 1200.0, 20 / 15 / 0.18),
+        (15.0, 90.0, 1200.0, 20 / 1.5),
+        (60.0, 600.0, 1200.0, 4.0),
+        (30.0, 0.0, 1200.0, 4.0),
+        (5.0, 13.5, 60.0, 60 / 13.5),
+    ],
 )
-def test_the_next_step_asks_for_the_time_of_twenty_minutes_of_load(
-    minutes: float, active_seconds: float, times: float
+def test_the_next_step_asks_for_the_time_of_the_load_that_is_needed(
+    minutes: float, active_seconds: float, needed_seconds: float, times: float
 ) -> None:
-    assert more_time(active_seconds, minutes) == pytest.approx(times)
+    assert more_time(active_seconds, minutes, needed_seconds) == pytest.approx(times)
+    too_short, cached = needed_load(("5 s long", "duration")), needed_load(("read from memory", "reach"))
+    assert (too_short, cached, needed_load(None)) == (60.0, 1200.0, 1200.0)
     assert again(record(1), 4.1).endswith(f"--minutes {5 * math.ceil(record(1).asked.minutes * 4.1 / 5)}")

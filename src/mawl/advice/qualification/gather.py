@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.advice.capacity.answers import Lack, short, unasked
+from mawl.advice.capacity.answers import LEAST_ACTIVE_SECONDS, Lack, short, unasked
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.capacity.slowdown import Slowdowns, slowdowns
 from mawl.advice.judge import judged
@@ -82,6 +82,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
     whole, compute, storage = (estimate(found, part) for part in ("whole", "compute", "storage"))
     missing = {} if whole is None or compute is not None else {"slowdown": _no_parts()}
     changes: list[QualificationChange] = []
+    lack = _lack(runs)
     rate = _rate(summaries)
     energy = _energy(summaries, missing)
     if record.nodes:
@@ -99,7 +100,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
         runs_alone=fewest_alone(found),
         active_seconds=_active(runs),
         failed=_failed(summaries),
-        lack=_lack(runs),
+        lack=lack,
         device_bytes_per_second_per_core=rate.bytes_per_second_per_core if rate else None,
         device_basis=(rate.basis or "demand") if rate else None,
         guideline_met=rate.met if rate else None,
@@ -123,7 +124,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
         during=storage_of(summaries, runs[0].view.facts),
         nodes=_one_node(record, with_one, found),
         again=again(record, 1.0),
-        longer=again(record, more_time(_active(runs), record.asked.minutes)),
+        longer=again(record, more_time(_active(runs), record.asked.minutes, needed_load(lack))),
         missing=missing,
     )
 
@@ -148,14 +149,19 @@ def again(record: Qualification, times: float) -> str:
     return shlex.join([*words, "--minutes", f"{minutes:g}"])
 
 
-def more_time(active_seconds: float, minutes: float) -> float:
-    """Times the minutes that were given, so that the load lasts long enough for an answer to publish.
+def needed_load(lack: tuple[str, Lack] | None) -> float:
+    """Seconds of load that the next answer needs: a minute where this one had less, else those to publish."""
+    return LEAST_ACTIVE_SECONDS if lack is not None and lack[1] == "duration" else PUBLISHABLE_SECONDS
+
+
+def more_time(active_seconds: float, minutes: float, needed_seconds: float) -> float:
+    """Times the minutes that were given, so that the load lasts for so many seconds.
 
     The load's share of the minutes is that of this answer, but with more minutes proofs take a part, too.
     """
     least, given_seconds = value_of("qualification.more_time_ratio"), 60 * minutes
     ratio = min(active_seconds / given_seconds, value_of("qualification.load_ratio"))
-    return max(least, PUBLISHABLE_SECONDS / (ratio * given_seconds)) if ratio > 0.0 else least
+    return max(least, needed_seconds / (ratio * given_seconds)) if ratio > 0.0 else least
 
 
 def _read(folder: Path, run: QualifyRun, bounds: CapacityBounds) -> MeasuredRun:
