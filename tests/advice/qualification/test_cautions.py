@@ -8,7 +8,9 @@ import msgspec
 import pytest
 
 from mawl.advice.qualification.cautions import cautions_of, crowded
+from mawl.model.qualification import AnswerStorage
 from mawl.model.run import VolumeFacts
+from tests.fakes.probes import probe, probe_test, target
 from tests.fakes.stored_run import facts
 from tests.fakes.views import partly
 
@@ -36,6 +38,20 @@ def of_network() -> Any:
 def test_what_a_run_shows_is_said_with_how_long_a_run_would_tell(found: dict[str, Any], said: str) -> None:
     (only,) = cautions_of([partly(found)], facts())
     assert said in only and "A run of 30 min 00 s shows whether that is so" in only
+
+
+@pytest.mark.parametrize(
+    ("queue_length", "streams", "doubted"),
+    [(4.34, 2, False), (1.5, 2, True), (4.34, 8, True), (None, 2, True)],
+)
+def test_a_rate_that_more_requests_at_a_time_explain_is_no_cache(
+    queue_length: float | None, streams: int, doubted: bool
+) -> None:
+    """Each request takes 22 ms; two at a time moved 4.8 MB/s, four moved 10.9."""
+    during = [AnswerStorage(roles=["work"], devices=["loop1"], queue_length=queue_length)]
+    probed = probe(target("work", [probe_test("write", 4.8, streams=streams)], roles=["work"]))
+    found = cautions_of([partly(summary(used=2.28))], facts(), during, probed)
+    assert len(found) == doubted
 
 
 def test_storage_behind_a_network_is_doubted_until_a_run_was_long() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mawl.advice.qualification.estimate import MedianEstimate
+from mawl.model.probe import Probe
+from mawl.model.qualification import AnswerStorage
 from mawl.model.run import RunFacts
 from mawl.model.summary.summary import Judged
 from mawl.model.thresholds import value_of
@@ -19,9 +21,17 @@ LONG_RUN = (
 MOST_PROBE_RATIO = value_of("qualification.most_probe_ratio")
 
 
-def cautions_of(summaries: Sequence[Judged], facts: RunFacts) -> list[str]:
-    """Sentences on caches of arrays, burst credits and memory; the gravest first, each once."""
-    found = [*_falling(summaries), *_faster(summaries)]
+def cautions_of(
+    summaries: Sequence[Judged],
+    facts: RunFacts,
+    during: Sequence[AnswerStorage] = (),
+    probe: Probe | None = None,
+) -> list[str]:
+    """Sentences on caches of arrays, burst credits and memory; the gravest first, each once.
+
+    ``during`` is what the storage of the roles did, and ``probe`` what it can do.
+    """
+    found = [*_falling(summaries), *_faster(summaries, _more_requests(during, probe))]
     if not found:
         found += _bursting(summaries, facts)
     return list(dict.fromkeys(found))
@@ -64,15 +74,34 @@ def _falling(summaries: Sequence[Judged]) -> list[str]:
     ]
 
 
-def _faster(summaries: Sequence[Judged]) -> list[str]:
-    """The mix moved more than the probe could, so something faster than the device took part."""
+def _more_requests(during: Sequence[AnswerStorage], probe: Probe | None) -> dict[str, float]:
+    """By role: requests under way at the devices, over those of the probe's test with most streams."""
+    streams: dict[str, int] = {}
+    for target in [] if probe is None else probe.targets:
+        most = max((test.streams for test in target.tests if test.pattern == "sequential"), default=0)
+        streams.update((role, most) for role in target.roles if most)
+    return {
+        role: one.queue_length / streams[role]
+        for one in during
+        for role in one.roles
+        if one.queue_length is not None and role in streams
+    }
+
+
+def _faster(summaries: Sequence[Judged], more_requests: Mapping[str, float]) -> list[str]:
+    """The mix moved more than the probe could, so something faster than the device took part.
+
+    Storage that takes its time for each request but serves many at once moves more with more requests under
+    way (Little's law), so the rate may exceed the probe's by as much as the requests do.
+    """
     most: tuple[float, str] | None = None
     for summary in summaries:
         by_role = summary.storage.by_role if summary.storage is not None else {}
         for role, one in by_role.items():
             for direction, demand in (("read", one.read), ("write", one.write)):
                 used = demand.sustained_used_ratio if demand else None
-                if used is not None and used > MOST_PROBE_RATIO and (most is None or used > most[0]):
+                allowed = MOST_PROBE_RATIO * max(more_requests.get(role, 1.0), 1.0)
+                if used is not None and used > allowed and (most is None or used > most[0]):
                     most = (used, f"{role} {direction}s")
     if most is None:
         return []

@@ -34,6 +34,7 @@ from mawl.analysis.campaign.session_run import session_run
 from mawl.analysis.comparison.sides import compared_run
 from mawl.analysis.view import StoredView
 from mawl.errors import MawlError, UsageError
+from mawl.model.probe import Probe
 from mawl.model.qualification import (
     Fits,
     Qualification,
@@ -82,7 +83,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
     whole, compute, storage = (estimate(found, part) for part in ("whole", "compute", "storage"))
     missing = {} if whole is None or compute is not None else {"slowdown": _no_parts()}
     changes: list[QualificationChange] = []
-    lack = _lack(runs)
+    lack, during = _lack(runs), storage_of(summaries, runs[0].view.facts)
     rate = _rate(summaries)
     energy = _energy(summaries, missing)
     if record.nodes:
@@ -114,14 +115,14 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
         changes=changes,
         cautions=[
             *faster_than_alone(whole),
-            *cautions_of(summaries, runs[0].view.facts),
+            *cautions_of(summaries, runs[0].view.facts, during, _probe(runs[0])),
             *crowded(sessions, _cores(record)),
             *_of_nodes(record, runs[0]),
         ],
         others_alone=_others_alone(record, folder, runs),
         others_measured=others_of(run.view for run in (*runs, *with_one)),
         system=system_of(runs[0].view.facts),
-        during=storage_of(summaries, runs[0].view.facts),
+        during=during,
         nodes=_one_node(record, with_one, found),
         again=again(record, 1.0),
         longer=again(record, more_time(_active(runs), record.asked.minutes, needed_load(lack))),
@@ -239,6 +240,11 @@ def _lack(runs: Sequence[MeasuredRun]) -> tuple[str, Lack] | None:
     return next((why for run in runs if (why := _unasked(run)) is not None), None) or short(_active(runs))
 
 
+def _probe(run: MeasuredRun) -> Probe | None:
+    """What the storage can do; None where it was not probed or the probe cannot be read."""
+    return None if isinstance(run.view.probe, str) else run.view.probe
+
+
 def _unasked(run: MeasuredRun) -> tuple[str, Lack] | None:
     """Why a run did not ask its storage; that behind the networks of nodes is seen there, not at devices."""
     why = unasked(run.summary)
@@ -318,7 +324,7 @@ def _changes(
         return [], others[0]
     alone = {one.program: one.real_time_seconds for one in middle.view.facts.alone}
     try:
-        probe = None if isinstance(middle.view.probe, str) else middle.view.probe
+        probe = _probe(middle)
         base = base_of(middle.view, middle.summary, system_for(middle.view.facts, probe))
         fitting = Fitting(base=base, alone=alone, sessions=sessions, measured=whole.median)
         return changes_of(fitting, bounds.most_slowdown), "no single change was found that would help"
