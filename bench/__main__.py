@@ -37,6 +37,7 @@ ROWS = (
     "nmon",
     "cluster",
     "simulation",
+    "size",
 )
 """Modules of this package; each offers ``NAME`` and ``run() -> list[Result]``."""
 
