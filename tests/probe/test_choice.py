@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from mawl.errors import UsageError
@@ -75,6 +76,21 @@ def test_shares_are_whole_requests_of_any_size() -> None:
     choice = ProbeChoice(shapes=[shape(3), shape(1, 16 * MIB)], file_bytes=100 * MIB)
     assert choice.stream_bytes(3) == 32 * MIB
     choice.check()
+
+
+@pytest.mark.parametrize(
+    ("megabytes_per_second", "mebibytes"), [(400.0, 1024), (60.0, 429), (5.3, 64), (0.0, 64)]
+)
+def test_files_are_as_large_as_the_target_writes_in_time(megabytes_per_second: float, mebibytes: int) -> None:
+    choice = ProbeChoice(shapes=[shape(1), shape(4)], file_bytes=1024 * MIB, layout_seconds=15.0)
+    fitted = choice.fitted(megabytes_per_second * 1e6)
+    assert fitted.file_bytes == mebibytes * MIB
+    if 64 < mebibytes < 1024:
+        assert sum(fitted.file_sizes()) <= 15 * megabytes_per_second * 1e6
+    assert msgspec.structs.replace(choice, layout_seconds=None).fitted(1.0).file_bytes == 1024 * MIB
+    wide = ProbeChoice(shapes=[shape(512)], file_bytes=1024 * MIB, layout_seconds=15.0).fitted(1.0)
+    assert wide.file_bytes == 128 * MIB
+    wide.check()
 
 
 def test_a_file_too_small_for_its_streams_is_refused() -> None:

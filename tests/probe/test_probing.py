@@ -79,6 +79,19 @@ def test_a_probe_measures_keeps_each_test_and_leaves_nothing(
     assert [["fio", *first], ["fio", *second]] == [test.command for test in found.tests]
 
 
+def test_a_slow_target_gets_smaller_files(probing: Probing, here: Path, tmp_path: Path) -> None:
+    """The stub says that it writes 5,000 bytes a second."""
+    found = only(probing("here", file_bytes=1024 * MIB, layout_seconds=15.0))
+    tried, made, first, _ = calls(tmp_path / "calls.jsonl")
+    assert f"--size={16 * MIB}" in tried
+    assert [word for word in made if word.startswith("--size")] == [
+        f"--size={64 * MIB}",
+        f"--size={32 * MIB}",
+    ]
+    assert f"--size={64 * MIB}" in first
+    assert len(found.tests) == 2 and list(here.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("fault", "sentence"),
     [

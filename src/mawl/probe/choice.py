@@ -31,6 +31,7 @@ RANDOM_REQUEST_BYTES = (8 * KIB, 64 * KIB)
 
 DEFAULT_SECONDS = 10.0
 DEFAULT_FILE_BYTES = 2 * 2**30
+LEAST_FITTED_BYTES = 64 * MIB
 MOST_FILL_RATIO = 0.98
 STEADY_BOUND = 6
 """A test that waits for a steady rate takes at most so many times its seconds."""
@@ -57,13 +58,15 @@ class PlannedTest(msgspec.Struct, frozen=True, kw_only=True):
 class ProbeChoice(msgspec.Struct, frozen=True, kw_only=True):
     """All that a probe does at each target.
 
-    ``file_bytes`` are shared out over the streams of a test.  ``fill_ratios`` are the used shares of
-    the file system at which all tests are made; empty for as it is found.
+    ``file_bytes`` are shared out over the streams of a test.  With ``layout_seconds`` the files are smaller
+    on a target that takes longer to write them, but not below :data:`LEAST_FITTED_BYTES`.  ``fill_ratios``
+    are the used shares of the file system at which all tests are made; empty for as it is found.
     """
 
     shapes: list[PlannedTest]
     seconds: float = DEFAULT_SECONDS
     file_bytes: int = DEFAULT_FILE_BYTES
+    layout_seconds: float | None = None
     content: Content = "incompressible"
     precondition: bool = False
     fill_ratios: list[float] = []
@@ -86,6 +89,15 @@ class ProbeChoice(msgspec.Struct, frozen=True, kw_only=True):
             max(self.stream_bytes(streams) for streams in counts if streams > index)
             for index in range(counts[-1])
         ]
+
+    def fitted(self, bytes_per_second: float) -> ProbeChoice:
+        """The same with files that a target of this rate writes within ``layout_seconds``."""
+        if self.layout_seconds is None:
+            return self
+        longer = sum(self.file_sizes()) / max(bytes_per_second * self.layout_seconds, 1.0)
+        requests = max(shape.request_bytes * shape.streams for shape in self.shapes)
+        size = max(int(self.file_bytes / max(longer, 1.0)) // MIB * MIB, LEAST_FITTED_BYTES, requests)
+        return msgspec.structs.replace(self, file_bytes=min(size, self.file_bytes))
 
     def check(self) -> None:
         """Raises :class:`~mawl.errors.UsageError` where a stream would have less than one request."""

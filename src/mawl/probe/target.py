@@ -20,6 +20,8 @@ from mawl.probe.process import FioEnded, failure, run_fio
 LEAST_BYTES_PER_SECOND = 10e6
 """A target that takes bytes slower than this is given up: layout and syncs are bounded by it."""
 GRACE_SECONDS = 60.0
+TRIED, TRIED_BYTES = "tried", 16 * MIB
+"""A first file, whose rate says how large the others may be."""
 REFUSED_DIRECT = "the file system refuses O_DIRECT, so the test was buffered"
 
 Says = Callable[[str], None]
@@ -82,6 +84,7 @@ class TargetProbe:
     def _at_level(
         self, directory: Path, fill_ratio: float | None, environment: Mapping[str, str], says: Says
     ) -> Iterator[None]:
+        self._fit_files(directory, environment)
         sizes = self._choice.file_sizes()
         if fill_ratio is not None and not self._fill(directory, fill_ratio, sum(sizes), environment, says):
             return
@@ -104,6 +107,16 @@ class TargetProbe:
                 raise refusal(self._place.directory, "fio did not come back", "see to the device behind it")
         for file in directory.glob("stream.*"):
             file.unlink()
+
+    def _fit_files(self, directory: Path, environment: Mapping[str, str]) -> None:
+        """Choose smaller files where the target would take too long to write them."""
+        if self._choice.layout_seconds is None:
+            return
+        check_room(directory, TRIED_BYTES)
+        command = fill_command(TRIED, TRIED_BYTES, direct=self._direct)
+        rate = self._written(command, directory, TRIED_BYTES, environment)
+        (directory / TRIED).unlink()
+        self._choice = self._choice.fitted(rate)
 
     def _fill(
         self, directory: Path, ratio: float, files_bytes: int, environment: Mapping[str, str], says: Says
@@ -128,8 +141,11 @@ class TargetProbe:
 
     def _written(
         self, command: list[str], directory: Path, size: int, environment: Mapping[str, str]
-    ) -> None:
-        """Write files; raises :class:`~mawl.errors.UnsuitableMachineError` where that fails."""
+    ) -> float:
+        """Write files; the bytes per second.
+
+        Raises :class:`~mawl.errors.UnsuitableMachineError` where that fails.
+        """
         timeout = GRACE_SECONDS + size / LEAST_BYTES_PER_SECOND
         ended = run_fio(command, directory, timeout, environment)
         jobs = _jobs(ended)
@@ -137,6 +153,7 @@ class TargetProbe:
         if ended.status != 0 or error:
             why = f"its files could not be written: {failure(ended, timeout, error)}"
             raise refusal(self._place.directory, why, "see to the file system, or name another directory")
+        return sum(job.write.bytes_per_second for job in jobs if job.write) if isinstance(jobs, list) else 0.0
 
     def _test(
         self,

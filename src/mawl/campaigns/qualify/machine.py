@@ -33,7 +33,7 @@ from mawl.model.run import Alone, AloneRun
 from mawl.plan.mix import COPIES
 from mawl.plan.repeated_sessions import workload_toml
 from mawl.plan.spec import SessionSpec, WorkloadSpec
-from mawl.probe.choice import MIB, ProbeChoice, default_shapes
+from mawl.probe.choice import LEAST_FITTED_BYTES, MIB, ProbeChoice, default_shapes
 from mawl.probe.place import ProbePlace
 from mawl.probe.probing import ProbeRequest, probe
 from mawl.probe.process import fio_version
@@ -55,9 +55,10 @@ ALONE = "alone.toml"
 IN_MEMORY = frozenset({"tmpfs", "ramfs"})
 LEAST_TEST_SECONDS = 1.5
 MOST_FILE_BYTES = 1024 * MIB
-LEAST_FILE_BYTES = 64 * MIB
 FILE_RATIO = 0.1
 """The probe's files take at most this part of the free space."""
+LAYOUT_RATIO = 0.25
+"""Writing them takes at most this part of the probe's time, as far as the smallest files allow."""
 
 
 class QualifyMachine:
@@ -124,7 +125,8 @@ class QualifyMachine:
         choice = ProbeChoice(
             shapes=shapes,
             seconds=max(seconds / len(shapes), LEAST_TEST_SECONDS),
-            file_bytes=max(min(MOST_FILE_BYTES, room), LEAST_FILE_BYTES) // MIB * MIB,
+            file_bytes=max(min(MOST_FILE_BYTES, room), LEAST_FITTED_BYTES) // MIB * MIB,
+            layout_seconds=LAYOUT_RATIO * seconds,
         )
         choice.check()
         run_id = f"{PROBE_PREFIX}{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
