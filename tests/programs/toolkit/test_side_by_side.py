@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import signal
 import time
@@ -68,6 +69,23 @@ def test_several_processes_take_part_and_say_what_they_held() -> None:
     assert len(set(side_by_side(job, work, range(12)))) == 3  # type: ignore[arg-type]
     assert len(job.memory) == 2
     assert min(job.memory) >= 2**20
+
+
+@pytest.mark.parametrize(("count", "processes"), [(0, 1), (12, 1), (24, 2)])
+def test_others_begin_early_where_enough_is_to_come(
+    count: int, processes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of so many blocks takes 15 ms of CPU time, the first 100."""
+    monkeypatch.setattr(module, "_WORTH_SECONDS", 0.3)
+    seconds = itertools.accumulate(itertools.chain([0.0, 0.1], itertools.cycle([0.0, 0.015])))
+    monkeypatch.setattr(time, "process_time", lambda: next(seconds))
+
+    def work(number: int) -> int:
+        signal.sigtimedwait([], 0.02)
+        return os.getpid()
+
+    found = list(side_by_side(Job(2), work, range(12), count))  # type: ignore[arg-type]
+    assert set(found[:2]) == {os.getpid()} and len(set(found)) == processes
 
 
 def test_blocks_and_results_do_not_go_through_files() -> None:

@@ -124,7 +124,12 @@ class CensusJob:
             self.context.writer(self.tables["persons"], schemas["persons"]) as person_writer,
         ):
             texts = read_texts(self.input.files, RECORD_BYTES, bufsize_bytes=bufsize)
-            for of_households, of_persons in side_by_side(self.context, self._parsed, texts):
+            for of_households, of_persons in side_by_side(
+                self.context,
+                self._parsed,
+                texts,
+                self.input.manifest.rows * RECORD_BYTES // arrow.BATCH_BYTES,
+            ):
                 household_writer.write(of_households)
                 person_writer.write(of_persons)
             step.rows_read = step.rows_written = household_writer.rows + person_writer.rows

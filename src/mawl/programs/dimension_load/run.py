@@ -106,7 +106,9 @@ class _DimensionLoad:
             self.context.writer(loaded, self.loaded.schema) as writer,
         ):
             texts = read_texts(self.input.files, RECORD_BYTES, bufsize_bytes=bufsize)
-            for batch in side_by_side(self.context, self._records, texts):
+            for batch in side_by_side(
+                self.context, self._records, texts, self.rows * RECORD_BYTES // arrow.BATCH_BYTES
+            ):
                 keys.add(*(arrow.numbers(batch.column(key))[::every].astype(float) for key in KEYS))
                 writer.write(batch)
             step.rows_read = step.rows_written = writer.rows

@@ -85,8 +85,9 @@ class _FactorialDesign:
 
     def _prepare(self) -> None:
         with self.prepared.preparing() as table:
-            for columns in self.prepared.derived(_columns):
-                table.write(columns)
+            for batch in self.prepared.input_batches():
+                block = {name: arrow.numbers(batch.column(name)) for name in ("run", *_NAMES)}
+                table.write((*block.values(), *_derive(block)))
 
     def _analyse(self) -> None:
         """Effects of every study, written study by study, and what the tests found of them."""
@@ -97,7 +98,9 @@ class _FactorialDesign:
             self.effects.writing() as writer,
         ):
             passed = self._passed("study", "cell", *_RESPONSES)
-            for rows, by_response in side_by_side(self.context, _analysed, passed):
+            for rows, by_response in side_by_side(
+                self.context, _analysed, passed, self.studies // _BLOCK_STUDIES
+            ):
                 studies = len(rows)
                 for (name, tally), analyses in zip(self.tallies.items(), by_response, strict=True):
                     tally.add(analyses, self._active(name, done, studies))
@@ -240,12 +243,6 @@ def _candidates(row: Numbers) -> Candidates:
     allowed = np.sort(np.argsort(-expected, kind="stable")[:_ALLOWED])
     levels = _CODED[allowed]
     return Candidates(levels, model_terms(levels, has[: len(FACTORS)], has[len(FACTORS) :]))
-
-
-def _columns(batch: pa.RecordBatch) -> tuple[Numbers, ...]:
-    """The prepared columns of a batch: those of the input, then derived ones."""
-    block = {name: arrow.numbers(batch.column(name)) for name in ("run", *_NAMES)}
-    return *block.values(), *_derive(block)
 
 
 def _derive(block: dict[str, Numbers]) -> tuple[Numbers, ...]:

@@ -84,7 +84,9 @@ class _Forecasting:
             self.forecasts.writing() as writer,
         ):
             histories = zip(self._histories(), _in_turn(is_top), strict=False)
-            for numbers, models, ahead, missed in side_by_side(self.context, _forecast, histories):
+            for numbers, models, ahead, missed in side_by_side(
+                self.context, _forecast, histories, self.series // _BLOCK_SERIES
+            ):
                 top = is_top[done : done + len(models)]
                 searched += int(top.sum())
                 failed += missed

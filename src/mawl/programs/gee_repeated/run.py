@@ -94,7 +94,9 @@ class _GeeRepeated:
         sampled = set(np.linspace(0, len(self.sizes) - 1, _SAMPLED).astype(int).tolist())
         with self.context.steps.step("fit") as step:
             sites = ((site, number in sampled) for number, site in enumerate(self._sites()))
-            for number, (visits, model, correlations) in enumerate(side_by_side(self.context, _fit, sites)):
+            for number, (visits, model, correlations) in enumerate(
+                side_by_side(self.context, _fit, sites, len(self.sizes))
+            ):
                 self.coefficients[:, number] = model.coefficients
                 self.errors[:, number] = model.errors
                 self.model_errors[:, number] = model.model_errors

@@ -96,7 +96,9 @@ class _MixedModel:
         sampled = set(np.linspace(0, len(self.sizes) - 1, _SAMPLED).astype(int).tolist())
         with self.context.steps.step("fit") as step:
             lines = ((*line, number in sampled) for number, line in enumerate(self._lines()))
-            for number, (stores, model, errors) in enumerate(side_by_side(self.context, _fit, lines)):
+            for number, (stores, model, errors) in enumerate(
+                side_by_side(self.context, _fit, lines, len(self.sizes))
+            ):
                 if errors is not None:
                     self.sampled[number] = errors
                 self.coefficients[number], self.errors[number] = model.coefficients, model.errors

@@ -55,7 +55,7 @@ class Projector:
             (start, {name: column[start : start + _GIVEN] for name, column in of.items()})
             for start in range(0, rows, _GIVEN)
         )
-        for _ in self._processes.results(given):
+        for _ in self._processes.results(given, rows // _GIVEN):
             pass
         return self._funds[:, :rows], self._real[:, :rows]
 

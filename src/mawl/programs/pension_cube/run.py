@@ -23,7 +23,6 @@ from mawl.programs.pension_cube.declare import (
     PROGRAM,
 )
 from mawl.programs.pension_cube.projection import Projector, room_in
-from mawl.programs.toolkit.ahead import ahead
 from mawl.programs.toolkit.checks import TableSum, added_sums
 from mawl.programs.toolkit.moments import class_rows, moments_by, total_rows
 from mawl.tables import arrow
@@ -122,20 +121,16 @@ class _PensionCube:
             self.context.steps.step("annuitise", "data") as step,
             self.context.writer(self.paths["pensions"], _PENSIONS, checksum=True) as writer,
         ):
-            priced = (self._priced(batch, annuities) for batch in self._read("cube"))
-            for numbers, annuity in ahead(self.context, priced):
+            for batch in self._read("cube"):
+                numbers = {name: arrow.numbers(batch.column(name)) for name in CUBE}
                 self.samples.append(self._sampled(numbers, ("row", *_CLOSED)))
+                annuity = self._joined(numbers["row"], annuities)
                 pension = np.rint(numbers["fund_cents"] / annuity)
                 ratio = pension / (100.0 * numbers["salary"])
                 for written in _batches([numbers["row"], annuity, pension, ratio], _PENSIONS):
                     writer.write(written)
             step.rows_read = step.rows_written = writer.rows
         self.written["pensions"] = added_sums(writer.sums)
-
-    def _priced(self, batch: pa.RecordBatch, annuities: pa.Table) -> tuple[dict[str, Numbers], Numbers]:
-        """The columns of a batch, and the annuity of each row."""
-        numbers = {name: arrow.numbers(batch.column(name)) for name in CUBE}
-        return numbers, self._joined(numbers["row"], annuities)
 
     def _joined(self, rows: Numbers, annuities: pa.Table) -> Numbers:
         """The annuity of each row, by a hash join; a join may change the order of rows."""
@@ -176,7 +171,7 @@ class _PensionCube:
     def _tabulate(self) -> None:
         edges = np.array(_BANDS)
         with self.context.steps.step("tabulate") as step:
-            for batch in ahead(self.context, self._read("pensions")):
+            for batch in self._read("pensions"):
                 numbers = {name: arrow.numbers(batch.column(name)) for name in PENSIONS}
                 self.pensions.append(self._sampled(numbers, PENSIONS))
                 self.bought += float(numbers["annuity"] @ numbers["pension_cents"])

@@ -73,7 +73,7 @@ class _PortfolioOptimization:
     def _select(self) -> None:
         sampled = set(np.linspace(0, self.mandates - 1, _SAMPLED).astype(int).tolist())
         with self.context.steps.step("select") as step:
-            solved = side_by_side(self.context, _solved, self._mandates())
+            solved = side_by_side(self.context, _solved, self._mandates(), self.mandates)
             for number, (places, selection, chosen, self.bounds[number]) in enumerate(solved):
                 check(
                     selection.is_feasible(chosen),
@@ -107,7 +107,7 @@ class _PortfolioOptimization:
                 cost, exposures, own = _holding(*one[:2])
                 return cost, exposures, own, _value_at_risk(market, exposures, own, [seed, one[2] + 1])
 
-            found = side_by_side(self.context, at_risk, held)
+            found = side_by_side(self.context, at_risk, held, self.mandates)
             for number, (cost, exposures, own, self.risks[number]) in enumerate(found):
                 check_equal(f"what mandate {number} holds", cost, int(self.costs[number]))
                 self.deviations[number] = math.sqrt(exposures @ correlation @ exposures + own)

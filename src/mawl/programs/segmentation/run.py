@@ -26,6 +26,7 @@ from mawl.programs.segmentation.markets import (
     standardised,
     sums_by,
 )
+from mawl.programs.toolkit.ahead import ahead
 from mawl.programs.toolkit.panels import blocks, sizes_of
 from mawl.programs.toolkit.prepared import PreparedTable
 from mawl.programs.toolkit.side_by_side import side_by_side
@@ -69,10 +70,12 @@ class _Segmentation:
     def _prepare(self) -> None:
         self.sums, squares = np.zeros(NUMERICS), np.zeros(NUMERICS)
         with self.prepared.preparing() as table:
-            for customers, numerics in self.prepared.derived(_columns):
+            for batch in self.prepared.input_batches():
+                numerics = _derive(batch)
                 self.sums += numerics.sum(axis=1)
                 squares += np.square(numerics).sum(axis=1)
-                table.write([customers, *numerics])
+                columns = [arrow.numbers(batch.column("customer")), *numerics]
+                table.write(columns)
         self.means = self.sums / self.rows
         self.deviations = np.sqrt(np.maximum(squares / self.rows - np.square(self.means), 0.0))
 
@@ -81,7 +84,7 @@ class _Segmentation:
         with self.context.steps.step("cluster") as step:
             done = 0
             markets = self._markets([_NAMES[place] for place in _FEATURE_PLACES])
-            for features, found in side_by_side(self.context, _clustered, markets):
+            for features, found in side_by_side(self.context, _clustered, markets, len(self.sizes)):
                 counts = np.bincount(found.clusters, minlength=_CLUSTERS)
                 sums = sums_by(found.clusters, features, _CLUSTERS)
                 self.segments.add(sums, counts)
@@ -105,14 +108,12 @@ class _Segmentation:
         with self.context.steps.step("profile") as step:
             done = 0
 
-            def profiled(numerics: Numbers) -> tuple[Numbers, NDArray[np.intp], Numbers]:
+            # Copies to other processes would take as long as the work: a thread reads ahead instead.
+            for numerics in ahead(self.context, self._markets(_NAMES)):
                 features = numerics[:, _FEATURE_PLACES]
                 found = nearest(standardised(features, *scale), centres)
-                return features, found, sums_by(found, numerics, _CLUSTERS)
-
-            for features, found, sums in side_by_side(self.context, profiled, self._markets(_NAMES)):
                 self.counts += np.bincount(found, minlength=_CLUSTERS)
-                self.profile_sums += sums
+                self.profile_sums += sums_by(found, numerics, _CLUSTERS)
                 self.common.add(found, self._hidden(done, len(found)), features)
                 done += len(found)
             step.rows_read = done
@@ -174,11 +175,6 @@ class _Segmentation:
 def _clustered(features: Numbers) -> tuple[Numbers, Market]:
     """A market's clusters."""
     return features, clusters_of(features, _CLUSTERS)
-
-
-def _columns(batch: pa.RecordBatch) -> tuple[Numbers, Numbers]:
-    """Customers of a batch, (rows,), and their prepared numerics, (NUMERICS, rows)."""
-    return arrow.numbers(batch.column("customer")), _derive(batch)
 
 
 def _derive(batch: pa.RecordBatch) -> Numbers:

@@ -90,7 +90,9 @@ class _StepwiseSelection:
         every = max(-(-self.rows // room), 1)
         sample: list[Numbers] = []
         with self.prepared.preparing() as table:
-            for columns, found in side_by_side(self.context, self._derive, self.prepared.input_batches()):
+            for columns, found in side_by_side(
+                self.context, self._derive, self.prepared.input_batches(), self.prepared.batch_count
+            ):
                 sample.append(columns[:, (-table.rows) % every :: every].copy())
                 table.write(columns)
                 products += found

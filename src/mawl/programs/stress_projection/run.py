@@ -204,9 +204,9 @@ class _Projector:
 
     def project(self, block: dict[str, Numbers]) -> None:
         """Fill the resident block tile by tile."""
-        places = _places(len(block["policy"]), _TILE)
+        places = list(_places(len(block["policy"]), _TILE))
         tiles = (_Tile(at, {name: column[at] for name, column in block.items()}) for at in places)
-        for _ in self._processes.results(tiles):
+        for _ in self._processes.results(tiles, len(places)):
             pass
 
     def sums(self, rows: int) -> tuple[Numbers, Numbers]:
@@ -214,7 +214,7 @@ class _Projector:
         by_month, values = np.zeros((SHOCKS, MONTHS)), np.empty((SHOCKS, rows))
         places = list(_places(rows, _SUMMED))
         tiles = (_Tile(at, None) for at in places)
-        for at, sums in zip(places, self._processes.results(tiles), strict=True):
+        for at, sums in zip(places, self._processes.results(tiles, len(places)), strict=True):
             assert sums is not None
             by_month += sums[0]
             values[:, at] = sums[1]

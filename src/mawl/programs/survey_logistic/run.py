@@ -49,12 +49,6 @@ _LIKENESS = 0.66
 _EFFECT_SLACK = {"areas": 0.5, "persons": 0.25}
 
 
-def _prepared(batch: pa.RecordBatch) -> list[Numbers]:
-    """The prepared columns of a batch: what names a row, its weight and outcome, then the predictors."""
-    ids = [arrow.numbers(batch.column(name)) for name in _IDS]
-    return [*ids, *prepare(batch, _MEASURES, CLASSES)]
-
-
 def run(context: JobContext) -> Answer:
     """Do all steps; coefficients and design effects agree to a relative 1e-6 at any number of threads."""
     return _SurveyLogistic(context).run()
@@ -82,10 +76,12 @@ class _SurveyLogistic:
 
     def _prepare(self) -> None:
         with self.prepared.preparing() as table:
-            for columns in self.prepared.derived(_prepared):
+            for batch in self.prepared.input_batches():
+                columns = [arrow.numbers(batch.column(name)) for name in _IDS]
                 # Weights are whole numbers: their sums are exact.
                 self.weight += float(columns[3].sum())
                 self.weight_squares += float(np.square(columns[3]).sum())
+                columns += [*prepare(batch, _MEASURES, CLASSES)]
                 table.write(columns)
         self.mean_weight = self.weight / self.rows
         self.answer["weighted_population"] = int(self.weight)
@@ -94,7 +90,7 @@ class _SurveyLogistic:
         """Fit the model to each block with the weights as they are, but of mean one."""
         with self.context.steps.step("fit") as step:
             blocks = even_blocks(self._columns(), self.rows, BLOCK_ROWS)
-            for fitted in side_by_side(self.context, self._fit_block, blocks):
+            for fitted in side_by_side(self.context, self._fit_block, blocks, self.rows // BLOCK_ROWS):
                 self.fitted.add(fitted)
             step.rows_read = self.fitted.rows
 

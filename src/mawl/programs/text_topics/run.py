@@ -73,9 +73,10 @@ class _TextTopics:
         every = max(-(-self.rows // room), 1)
         sample: list[bytes] = []
         with self.prepared.preparing() as table:
-            for texts, columns in self.prepared.derived(_columns):
-                sample += texts[(-table.rows) % every :: every].tolist()
-                table.write(columns)
+            for batch in self.prepared.input_batches():
+                sample += arrow.values(batch.column("text"))[(-table.rows) % every :: every].tolist()
+                kept = [batch.column(name) for name in ("note", "text", *KEPT, *_NAMES)]
+                table.write([*kept, *_derive(batch)])
         return sample
 
     def _frequencies(self, sample: list[bytes]) -> None:
@@ -90,7 +91,9 @@ class _TextTopics:
                 counts = self.words.transform(some)
                 return len(some), int(counts.sum()), np.bincount(counts.indices, minlength=len(notes_with))
 
-            for notes, found, with_word in side_by_side(self.context, counted, texts):
+            for notes, found, with_word in side_by_side(
+                self.context, counted, texts, self.prepared.batch_count
+            ):
                 notes_with += with_word
                 words += found
                 step.rows_read = (step.rows_read or 0) + notes
@@ -176,12 +179,6 @@ class _TextTopics:
                 found=right,
                 expected=f"at least {_TOP_WORDS_RIGHT * _TOP_WORDS:.0f}",
             )
-
-
-def _columns(batch: pa.RecordBatch) -> tuple[Texts, list[Numbers | pa.Array]]:
-    """The texts of a batch, and its prepared columns: those kept of the input, then derived ones."""
-    kept = [batch.column(name) for name in ("note", "text", *KEPT, *_NAMES)]
-    return arrow.values(batch.column("text")), [*kept, *_derive(batch)]
 
 
 def _derive(batch: pa.RecordBatch) -> list[Numbers]:

@@ -5,21 +5,18 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from mawl.programs.context import JobContext
-from mawl.programs.toolkit.ahead import ahead
 from mawl.programs.toolkit.checks import TableSum, added_sums
 from mawl.programs.toolkit.panels import Block, blocks
 from mawl.tables import arrow
 from mawl.tables.arrow import TableWriter
 
 Numbers = NDArray[np.float64]
-Derived = TypeVar("Derived")
 
 
 class WorkTable:
@@ -39,6 +36,11 @@ class WorkTable:
         with self.context.writer(self._path, self._schema, checksum=True) as writer:
             yield writer
         self._written, self._written_rows = added_sums(writer.sums), writer.rows
+
+    @property
+    def batch_count(self) -> int:
+        """About how many batches a pass has."""
+        return self._expected_rows() // arrow.batch_rows(arrow.row_bytes(self._schema))
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """A pass over the table; its rows and word sum are checked at its end."""
@@ -95,17 +97,10 @@ class PreparedTable(WorkTable):
         """
         size = max(arrow.batch_rows(arrow.row_bytes(self._schema)) // group_rows, 1) * group_rows
         with self.preparing() as table:
-            groups = blocks(self.input_batches(), names, itertools.repeat(size))
-            for block, derived in ahead(self.context, ((block, derive(block)) for block in groups)):
+            for block in blocks(self.input_batches(), names, itertools.repeat(size)):
+                derived = derive(block)
                 table.write((*block.values(), *derived))
                 yield block, derived
-
-    def derived(self, derive: Callable[[pa.RecordBatch], Derived]) -> Iterator[Derived]:
-        """What ``derive`` makes of each batch of the one pass over the input.
-
-        With two threads or more a batch is read and derived while the program writes the one before.
-        """
-        return ahead(self.context, map(derive, self.input_batches()))
 
     def input_batches(self) -> Iterator[pa.RecordBatch]:
         """The one pass over the input."""

@@ -41,23 +41,26 @@ _PLACE = struct.Struct("=qq")
 _LEAVING = -1
 _ALIGNED_BYTES = 64
 _WORTH_SECONDS = 0.3
-"""CPU time of such work in a job before others are started: a fork and what it copies cost 30 to 100 ms."""
+"""CPU time of such work, done or to come, from which others are started: a fork and what it copies cost 30
+to 100 ms."""
+_FORESEEN_BLOCKS = 2
+"""From so many blocks on, the quickest of them says what those to come take: the first also warms up."""
 _NO_BLOCK: Any = object()
 _SPARE_BYTES = 2**20
 """Room of a slot beyond twice the first block: the last block may be twice as large as the others."""
 
 
 def side_by_side(
-    context: JobContext, work: Callable[[Block], Result], blocks: Iterable[Block]
+    context: JobContext, work: Callable[[Block], Result], blocks: Iterable[Block], count: int = 0
 ) -> Iterator[Result]:
     """``work`` of each block, in order; it may change nothing but its block.
 
     The results do not depend on the number of processes.  The others begin when the job has used enough
-    CPU time for such work, and end with the last result, in the same step: their CPU time and memory are
-    the step's.
+    CPU time for such work, or when enough is to come: ``count`` says how many blocks there are, 0 that it is
+    not known.  They end with the last result, in the same step: their CPU time and memory are the step's.
     """
     with SideBySide(context, work) as processes:
-        yield from processes.results(blocks)
+        yield from processes.results(blocks, count)
 
 
 class SideBySide(Generic[Block, Result]):
@@ -83,23 +86,31 @@ class SideBySide(Generic[Block, Result]):
         finally:
             self._crew.close()
 
-    def results(self, blocks: Iterable[Block]) -> Iterator[Result]:
-        """What the work gives of each block, in order."""
+    def results(self, blocks: Iterable[Block], count: int = 0) -> Iterator[Result]:
+        """What the work gives of each of ``count`` blocks (0: not known how many), in order."""
         following = iter(blocks)
         if self._context.threads == 1:
             yield from map(self._work, following)
             return
+        spent: list[float] = []
         while (first := next(following, _NO_BLOCK)) is not _NO_BLOCK:
-            if self._crew is None and self._context.divisible_seconds < _WORTH_SECONDS:
+            if self._crew is None and not self._is_worth(spent, count):
                 began = time.process_time()
                 result = self._work(first)
-                self._context.divisible_seconds += time.process_time() - began
+                spent.append(time.process_time() - began)
+                self._context.divisible_seconds += spent[-1]
                 yield result
                 continue
             if self._crew is None:
                 self._crew = _Crew(self._context, self._work, self._context.threads - 1, first)
             yield from self._crew.results(itertools.chain([first], following))
             return
+
+    def _is_worth(self, spent: Sequence[float], count: int) -> bool:
+        """Whether enough has been done or is to come; ``spent`` are the CPU seconds of the blocks so far."""
+        if self._context.divisible_seconds >= _WORTH_SECONDS:
+            return True
+        return len(spent) >= _FORESEEN_BLOCKS and min(spent) * (count - len(spent)) >= _WORTH_SECONDS
 
 
 def shared_array(shape: tuple[int, ...]) -> NDArray[np.float64]:

@@ -71,16 +71,20 @@ class _TreeEnsemble:
     def _prepare(self) -> None:
         defaults = held_out = 0
         with self.prepared.preparing() as table:
-            for applications, outcome, predictors in self.prepared.derived(_columns):
+            for batch in self.prepared.input_batches():
+                outcome = arrow.numbers(batch.column("defaulted"))
                 defaults += int(outcome.sum())
                 held_out += int(outcome[(table.rows + 1) % 2 :: 2].sum())
-                table.write([applications, outcome, *predictors])
+                columns = [arrow.numbers(batch.column("application")), outcome, *_derive(batch)]
+                table.write(columns)
         self.answer |= {"defaults": defaults, "defaults_held_out": held_out}
 
     def _boost(self) -> None:
         """Boosting for each branch, ranked beside the truth on the rows that are held out."""
         with self.context.steps.step("boost") as step:
-            for rows, scores, true, happened in side_by_side(self.context, _boosted, self._branches()):
+            for rows, scores, true, happened in side_by_side(
+                self.context, _boosted, self._branches(), len(self.sizes)
+            ):
                 self.rankings["boosted"].add(scores, happened)
                 self.rankings["truth"].add(true, happened)
                 step.rows_read = (step.rows_read or 0) + rows
@@ -183,15 +187,6 @@ def _check_area(name: str, ranking: ScoreBins, truth: ScoreBins, slack: float) -
         f"the area under the curve of the {name} models",
         found=area,
         expected=f"{possible:.4f}, that of the true chances, less at most {slack + chance:.4f}",
-    )
-
-
-def _columns(batch: pa.RecordBatch) -> tuple[Numbers, Numbers, Numbers]:
-    """Applications and outcomes of a batch, (rows,), and its predictors, (predictors, rows)."""
-    return (
-        arrow.numbers(batch.column("application")),
-        arrow.numbers(batch.column("defaulted")),
-        _derive(batch),
     )
 
 
