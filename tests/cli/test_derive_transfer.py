@@ -67,7 +67,7 @@ def test_derived_jobs_change_on_other_beds_as_the_originals_do(bed: Bed) -> None
     draw, points, verdicts = generator(), [], []
     quiet_machine()
     measured(bed, ORIGINAL, 2)  # makes the input tables
-    base = {ORIGINAL: measured(bed, ORIGINAL, 2)}
+    base: dict[tuple[str, ...], dict[str, Any]] = {ORIGINAL: measured(bed, ORIGINAL, 2)}
     derived = derived_from_logs(open_run(bed.directory / "runs" / "latest"), bed.directory / "from")
     (bed.directory / "shop").mkdir()
     write_derived(bed.directory / "shop", derived)
