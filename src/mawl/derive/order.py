@@ -7,16 +7,10 @@ from typing import Literal
 
 import msgspec
 
+from mawl.analysis.chains import MOST_AFTER, STAMP_SECONDS, followed
 from mawl.model.records import JobRecord
 
 Arrivals = Literal["clock", "closed"]
-
-FOLLOW_SECONDS = 5.0
-"""A job that starts at most so long after the end of another in its session followed it (a convention):
-timestamps are to the second, and a scheduler takes some to start the next."""
-
-STAMP_SECONDS = 1.0
-MOST_AFTER = 50
 
 
 class Arrival(msgspec.Struct, frozen=True):
@@ -47,7 +41,7 @@ def places(jobs: Sequence[JobRecord], starts_at: float, arrivals: Arrivals) -> d
             if arrivals == "closed" or job.started_at is None:
                 found[job.job] = Arrival(name, () if before is None else (before.job,), 0.0)
                 continue
-            after = _followed(job, mine[max(number - MOST_AFTER, 0) : number])
+            after = followed(job, mine[max(number - MOST_AFTER, 0) : number])
             offset = max(job.started_at - starts_at, 0.0)
             found[job.job] = Arrival(name, after, 0.0 if after else offset)
     return found
@@ -61,21 +55,6 @@ def _lane(lanes: list[list[JobRecord]], job: JobRecord) -> int:
             return number
     lanes.append([])
     return len(lanes) - 1
-
-
-def _followed(job: JobRecord, before: Sequence[JobRecord]) -> tuple[str, ...]:
-    """The jobs of the session that had just ended: several where they ran side by side."""
-    start = job.started_at
-    if start is None:
-        return ()
-    near = [
-        one
-        for one in before
-        if one.ended_at is not None
-        and -STAMP_SECONDS <= start - one.ended_at <= FOLLOW_SECONDS
-        and (one.started_at or 0.0) < start
-    ]
-    return tuple(one.job for one in near)
 
 
 def renamed(place: Arrival, names: Mapping[str, str]) -> tuple[str, ...]:
