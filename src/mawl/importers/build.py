@@ -16,6 +16,7 @@ from mawl.importers.collected import Collected
 from mawl.importers.facts import facts_of
 from mawl.importers.interface import FIRST_BYTES, Context, Importer
 from mawl.importers.registry import IMPORTERS
+from mawl.importers.schedulers.join import SchedulerJoin, remarks_of
 from mawl.importers.sources import FileStream, find_files
 from mawl.model.run import Skipped, SourceFacts
 from mawl.spec.program_options import Role
@@ -43,7 +44,7 @@ class ImportRequest(msgspec.Struct, frozen=True, kw_only=True):
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """What was made of the files; ``blocks`` are the performance notes of all logs.
 
-    ``warnings`` say what makes the run of little use, and what to do about it.
+    ``schedulers`` is null without a history of a scheduler.  ``warnings`` say what makes the run of little use, and what to do about it.
     """
 
     run: str
@@ -58,6 +59,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     skipped: list[Skipped]
     remarks: list[str]
     warnings: list[str]
+    schedulers: SchedulerJoin | None
 
 
 def import_files(request: ImportRequest) -> Imported:
@@ -74,8 +76,11 @@ def import_files(request: ImportRequest) -> Imported:
             raise _nothing(request, sources, refused)
         collected.check_shifts(tuple(IMPORTERS))
         collected.check_clocks()
-        records = collected.job_records()
+        joined = collected.joined()
+        records = collected.job_records(joined)
         facts = facts_of(request.run_id, request.command, request.roles, collected, records, sources, refused)
+        if joined is not None:
+            facts = msgspec.structs.replace(facts, remarks=[*facts.remarks, *remarks_of(joined)])
         writer.finish(facts, records, collected.probe, request.runs)
     except BaseException:
         writer.abandon()
@@ -92,7 +97,8 @@ def import_files(request: ImportRequest) -> Imported:
         skipped_lines=sum(source.skipped_lines for source in sources),
         skipped=[*refused, *(skipped for source in sources for skipped in source.skipped)],
         remarks=facts.remarks,
-        warnings=collected.warnings(),
+        warnings=[*collected.warnings(), *(joined.warnings if joined else [])],
+        schedulers=joined.counts if joined else None,
     )
 
 
@@ -168,7 +174,7 @@ def _nothing(
         what,
         where=", ".join(request.paths)[:200],
         why=first,
-        cure="name logs or recordings, or their kind with --as",
+        cure="name logs or recordings, or their kind with --as (files of schedulers need logs)",
     )
 
 

@@ -10,9 +10,18 @@ import msgspec
 from mawl.errors import UsageError
 from mawl.formats.lines import one_line
 from mawl.importers.clock import Clocks, Span, overlap_ratio, zone_difference
-from mawl.importers.interface import Context, HostFigures, HostSettings, ImportedJob, Item, StepColumns
+from mawl.importers.interface import (
+    Context,
+    HostFigures,
+    HostSettings,
+    ImportedJob,
+    Item,
+    ScheduledJob,
+    StepColumns,
+)
 from mawl.importers.jobs import Placed, job_records
 from mawl.importers.recording import CLOSE_SECONDS, NOT_KNOWN
+from mawl.importers.schedulers.join import Joined, LogJob, join
 from mawl.model.periods import periods_of
 from mawl.model.probe import Probe
 from mawl.model.records import JobRecord, StepRecord
@@ -25,6 +34,7 @@ UNKNOWN_NODE = "unknown"
 LOG_KIND = "saslog"
 """Whose clock moves where jobs and host differ."""
 LONGEST_NAME = 120
+MOST_SCHEDULED = 1_000_000
 MOST_NAMED = 20
 
 
@@ -39,6 +49,9 @@ class Collected:
         self.settings: dict[str, Setting] = {}
         self.devices: set[tuple[str, str]] = set()
         self.probe: Probe | None = None
+        self.scheduled: list[ScheduledJob] = []
+        self._scheduled_zoned: list[bool] = []
+        self._unzoned: set[str] = set()
         self.steps = 0
         self.samples = 0
         self.host: dict[str, Span] = {}
@@ -67,12 +80,34 @@ class Collected:
                 self._figures(item, context)
             elif isinstance(item, ImportedJob):
                 self.jobs.append((item, context.file))
+            elif isinstance(item, ScheduledJob):
+                if len(self.scheduled) >= MOST_SCHEDULED:
+                    context.skip(None, f"more than {MOST_SCHEDULED:,} jobs of schedulers: the rest is not read")
+                    break
+                self.scheduled.append(item)
+                self._scheduled_zoned.append(self._is_zoned(context))
             elif isinstance(item, NodeFacts):
                 self.nodes[item.name] = _joined(self.nodes.get(item.name), item)
             elif isinstance(item, HostSettings):
                 self.settings.update((f"{item.node}.{name}", value) for name, value in item.values.items())
             else:
                 self.probe = _with_targets(self.probe, item)
+        if not self._is_zoned(context):
+            self._unzoned.add(context.file)
+
+    def _is_zoned(self, context: Context) -> bool:
+        """Whether the zone of a file's clock is known: by the file, or because the user named it."""
+        return context.zone_known is not False or self._clocks.zone_of(context.kind) is not None
+
+    def joined(self) -> Joined | None:
+        """The jobs of schedulers that the logs are of; None without any history of a scheduler."""
+        if not self.scheduled:
+            return None
+        logs = [
+            LogJob(job.job, file, job.program, job.started_at, job.ended_at, file not in self._unzoned)
+            for job, file in self.jobs
+        ]
+        return join(logs, self.scheduled, self._scheduled_zoned)
 
     def _figures(self, item: HostFigures, context: Context) -> None:
         at = item.at + self._clocks.shift_of_node(item.node)
@@ -118,12 +153,18 @@ class Collected:
             else item.figures
         )
 
-    def job_records(self) -> list[JobRecord]:
+    def job_records(self, joined: Joined | None) -> list[JobRecord]:
         """The records of the jobs, each on the node its log names, else on the only one that was recorded."""
         only = next(iter(self.host)) if len(self.host) == 1 else UNKNOWN_NODE
         short = {name.split(".")[0].lower(): name for name in self.host}
+        scheduled = joined.jobs if joined else {}
         placed = [
-            Placed(job, file, short.get(job.node.split(".")[0].lower(), job.node) if job.node else only)
+            Placed(
+                job,
+                file,
+                short.get(job.node.split(".")[0].lower(), job.node) if job.node else only,
+                scheduled.get(job.job),
+            )
             for job, file in self.jobs
         ]
         return job_records(placed)

@@ -72,13 +72,32 @@ class ImportedJob(msgspec.Struct, frozen=True, kw_only=True):
     missing: dict[str, str] = {}
 
 
+class ScheduledJob(msgspec.Struct, frozen=True, gc=False):
+    """A job in the history of a scheduler; ``names`` are those that a log of it may have.
+
+    ``number`` is the scheduler's, ``task`` that in an array of jobs.  ``queue_seconds`` is None, with
+    ``why_unknown``, where other waits cannot be told from the queue.
+    """
+
+    names: tuple[str, ...]
+    number: str
+    task: str | None
+    submitted_at: float
+    started_at: float
+    ended_at: float
+    queue_seconds: float | None
+    why_unknown: str | None = None
+
+
 class StepColumns(NamedTuple):
     """Consecutive steps of one job as rows of the table ``steps``; columns that are missing are null."""
 
     table: pa.Table
 
 
-Item = ImportedJob | StepColumns | StepRecord | HostFigures | HostSettings | NodeFacts | Probe
+Item = (
+    ImportedJob | ScheduledJob | StepColumns | StepRecord | HostFigures | HostSettings | NodeFacts | Probe
+)
 
 
 class Context:

@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mawl.importers.interface import ImportedJob
+from mawl.importers.interface import ImportedJob, ScheduledJob
 from mawl.model.records import JobRecord
 from mawl.model.role_io import Waits
 from mawl.model.usage import Usage
@@ -16,11 +16,12 @@ SECONDS_OF_A_STAMP = 1.0
 
 
 class Placed(NamedTuple):
-    """A job, the file it is of and the node it ran on."""
+    """A job, the file it is of and the node it ran on, and the job of a scheduler that started it."""
 
     job: ImportedJob
     file: str
     node: str
+    scheduled: ScheduledJob | None = None
 
 
 def job_records(placed: Sequence[Placed]) -> list[JobRecord]:
@@ -103,4 +104,6 @@ def _record(one: Placed, session: str, stage: int) -> JobRecord:
         total=job.usage,
         steps=job.steps,
         waits=Waits(on_cpu_seconds=job.usage.cpu_seconds),
+        submitted_at=one.scheduled.submitted_at if one.scheduled else None,
+        queue_seconds=one.scheduled.queue_seconds if one.scheduled else None,
     )

@@ -95,6 +95,8 @@ SCHEMAS: dict[str, pa.Schema] = {
         pa.field("direct_read_bytes", pa.int64()),
         pa.field("direct_written_bytes", pa.int64()),
         *(pa.field(name, HISTOGRAM) for name in VOLUME_COLUMNS),
+        pa.field("submitted_at", INSTANT),
+        pa.field("queue_seconds", pa.float64()),
     ),
     "steps": _schema(
         _required("job", pa.string()),

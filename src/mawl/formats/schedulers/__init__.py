@@ -1,0 +1,1 @@
+"""Histories of batch schedulers: when each job was submitted, started and ended."""

@@ -1,0 +1,104 @@
+"""A job in the history of a scheduler: its times, and what is wrong with a record that gives none."""
+
+from __future__ import annotations
+
+import msgspec
+
+from mawl.formats.dates import moment
+
+EARLIEST_AT, LATEST_AT = 631_152_000.0, 4_102_444_800.0
+"""1990 and 2100; a record with a time outside is a damaged one."""
+
+LONGEST_SECONDS = 366 * 86400.0
+EPOCH_DIGITS = 12
+
+NEVER_STARTED = "never started"
+STILL_RUNS = "had not ended when the file was written"
+
+
+class Times(msgspec.Struct, frozen=True):
+    """When a job was submitted, could run, started and ended, all by one clock.
+
+    ``zoned``: they are seconds since the epoch; else a wall clock, as if it were UTC.  ``eligible`` is the
+    time from which, as far as the record tells, only the scheduler kept the job waiting.
+    """
+
+    submitted: float
+    eligible: float
+    started: float
+    ended: float
+    zoned: bool
+
+
+class HistoryJob(msgspec.Struct, frozen=True):
+    """A job that ran: ``line`` from 1 (None: the format has no lines), its names for people, its command.
+
+    ``task`` is its number in an array of jobs, None outside one.  ``why_unknown`` says why the job may have
+    waited for something else than the scheduler after ``times.eligible``.
+    """
+
+    line: int | None
+    number: str
+    name: str
+    command: str
+    task: str | None
+    times: Times
+    why_unknown: str | None = None
+
+
+class HistoryDoubt(msgspec.Struct, frozen=True):
+    """A line or record that gives no job, and why."""
+
+    line: int | None
+    reason: str
+    text: str
+
+
+class HistoryEnd(msgspec.Struct, frozen=True):
+    """A job without a start or an end, as most histories have some; ``reason`` is one of those above."""
+
+    reason: str
+
+
+Entry = HistoryJob | HistoryDoubt | HistoryEnd
+
+Clock = tuple[float, bool]
+"""A time, and whether its zone is known (seconds since the epoch)."""
+
+
+def clock_of(value: object) -> Clock | None:
+    """A time of a text (ISO 8601, or seconds since the epoch) or of a number; None for anything else."""
+    if isinstance(value, str):
+        if value.isascii() and value.isdecimal():
+            return clock_of(int(value[:EPOCH_DIGITS]))
+        found = moment(value)
+        if found is None or not found[2]:  # of 03/04/2026 the day is not sure
+            return None
+        return found[0] - (found[1] or 0.0), found[1] is not None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return (float(value), True) if EARLIEST_AT <= value < LATEST_AT else None
+
+
+def times_of(
+    submitted: Clock | None, eligible: Clock | None, started: Clock | None, ended: Clock | None
+) -> Times | str:
+    """The times of a job; a sentence where they cannot be those of one.
+
+    Without ``eligible`` a job could run from its submission on.
+    """
+    if submitted is None or started is None or ended is None:
+        return "a time is missing or no date"
+    known = [one for one in (submitted, eligible, started, ended) if one is not None]
+    if len({zoned for _, zoned in known}) > 1:
+        return "some of its times have a zone and some have none"
+    if started[0] < submitted[0]:
+        return "it starts before it was submitted"
+    if ended[0] < started[0]:
+        return "it ends before its start"
+    if ended[0] - submitted[0] > LONGEST_SECONDS:
+        return "more than a year from submission to end is doubtful"
+    first = submitted[0] if eligible is None else max(eligible[0], submitted[0])
+    if first > started[0]:
+        return "it starts before it could run"
+    return Times(submitted[0], first, started[0], ended[0], submitted[1])

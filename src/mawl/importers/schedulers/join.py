@@ -1,0 +1,219 @@
+"""Which job of a scheduler a log is of: by name and time, and never where several fit."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from mawl.importers.interface import ScheduledJob
+from mawl.importers.schedulers.names import names_of_log
+from mawl.units import counted_noun
+
+STAMP_SECONDS = 1.0
+MOST_LOOKED_AT = 10_000
+"""Jobs of one name that may have run at the time of a log; with more, nothing is joined to it."""
+
+QUARTER = 900.0
+MOST_QUARTERS = 14 * 4
+MOST_MOVES = 100
+CLOSE_SECONDS = 120.0
+"""A log that starts so near to a job of its name, but for whole quarters of an hour, is of another zone."""
+
+
+class LogJob(NamedTuple):
+    """A job of a log: its name in the import, its file and program, and its times where they are known.
+
+    ``zoned`` says whether the zone of its clock is known: by the log, or because the user named it.
+    """
+
+    job: str
+    file: str
+    program: str
+    started_at: float | None
+    ended_at: float | None
+    zoned: bool
+
+
+class SchedulerJoin(msgspec.Struct, frozen=True, kw_only=True):
+    """What histories of schedulers tell of the jobs of an import.
+
+    ``joined`` logs have one job of a scheduler, ``of_these_unknown_queue`` have no queue time; ``several``
+    fit more than one, or share one with another log; ``none`` fit none; ``other_clocks`` could fit none
+    because only one of both clocks has a known zone.  ``scheduled`` are all jobs in the histories.
+    """
+
+    scheduled: int
+    joined: int
+    of_these_unknown_queue: int
+    several: int
+    none: int
+    other_clocks: int
+
+
+class Joined(NamedTuple):
+    """The job of a scheduler for each log that has one, by its name in the import, and the counts."""
+
+    jobs: dict[str, ScheduledJob]
+    counts: SchedulerJoin
+    warnings: list[str]
+
+
+def join(logs: Sequence[LogJob], scheduled: Sequence[ScheduledJob], zoned: Sequence[bool]) -> Joined:
+    """Join logs to jobs of schedulers; ``zoned`` says of each of these whether the zone of its clock is known.
+
+    Equal records of a job count once.  A log fits a job that has a name of it and ran for at least half of the log's time.  Both are joined if
+    neither fits another; first by names that end in the number of the job or of the task, then by others.
+    Several sessions in one log that fit the same job are one: the first of them.
+    """
+    named = _Named(list(dict.fromkeys(zip(scheduled, zoned, strict=True))))
+    found: dict[str, ScheduledJob] = {}
+    taken: set[int] = set()
+    left = list(logs)
+    for exact in (True, False):
+        fitting = {
+            log: [place for place in named.fitting(log, exact=exact) if place not in taken] for log in left
+        }
+        claims: dict[int, list[LogJob]] = {}
+        for log, places in fitting.items():
+            for place in places:
+                claims.setdefault(place, []).append(log)
+        for place, claimed in claims.items():
+            first = min(claimed, key=lambda log: log.started_at or 0.0)
+            if len({log.file for log in claimed}) == 1 and fitting[first] == [place]:
+                found[first.job] = named.jobs[place]
+                taken.add(place)
+        left = [log for log in left if log.job not in found]
+    several = sum(not taken.issuperset(fitting[log]) for log in left)
+    apart = {log for log in left if not fitting[log] and named.of_other_clock(log)}
+    counts = SchedulerJoin(
+        scheduled=len(named.jobs),
+        joined=len(found),
+        of_these_unknown_queue=sum(job.queue_seconds is None for job in found.values()),
+        several=several,
+        none=len(left) - several - len(apart),
+        other_clocks=len(apart),
+    )
+    moves = named.moves([log for log in left if log not in apart])
+    return Joined(found, counts, list(_warnings(counts, moves)))
+
+
+class _Named:
+    """The jobs of schedulers by their names, in the order of their starts."""
+
+    def __init__(self, found: Sequence[tuple[ScheduledJob, bool]]) -> None:
+        self.jobs = [job for job, _ in found]
+        self._zoned = [zoned for _, zoned in found]
+        self._by_name: dict[str, list[int]] = {}
+        self._longest: dict[str, float] = {}
+        for place in sorted(range(len(found)), key=self._start):
+            job = self.jobs[place]
+            for name in job.names:
+                self._by_name.setdefault(name, []).append(place)
+                self._longest[name] = max(self._longest.get(name, 0.0), job.ended_at - job.started_at)
+
+    def fitting(self, log: LogJob, *, exact: bool) -> list[int]:
+        """The jobs that a log fits; by names that end in a number of the job if ``exact``, else by others."""
+        if log.started_at is None or log.ended_at is None:
+            return []
+        length = max(log.ended_at - log.started_at, 0.0)
+        found: dict[int, None] = {}
+        for name, end in _names(log, exact=exact):
+            earliest = log.started_at - self._longest.get(name, 0.0) - STAMP_SECONDS
+            places = self._started(name, earliest, log.ended_at + STAMP_SECONDS)
+            if len(places) > MOST_LOOKED_AT:
+                return places[:2]
+            for place in places:
+                job = self.jobs[place]
+                together = min(log.ended_at, job.ended_at) - max(log.started_at, job.started_at)
+                # Stamps are to the second.
+                if together < length / 2 - STAMP_SECONDS or self._zoned[place] != log.zoned:
+                    continue
+                if not end or end in _numbers(job):
+                    found[place] = None
+        return list(found)
+
+    def _started(self, name: str, earliest: float, latest: float) -> list[int]:
+        """The jobs of a name that started within a time."""
+        places = self._by_name.get(name, [])
+        low = bisect_left(places, earliest, key=self._start)
+        return places[low : bisect_right(places, latest, key=self._start)]
+
+    def _start(self, place: int) -> float:
+        return self.jobs[place].started_at
+
+    def of_other_clock(self, log: LogJob) -> bool:
+        """Whether jobs of the log's names have a clock that cannot be compared with its own."""
+        return any(
+            self._zoned[place] != log.zoned
+            for exact in (True, False)
+            for name, _ in _names(log, exact=exact)
+            for place in self._by_name.get(name, [])[:1]
+        )
+
+    def moves(self, logs: Sequence[LogJob]) -> Counter[float]:
+        """By how many seconds logs would have to move to start with a job of their name: whole quarters."""
+        found: Counter[float] = Counter()
+        for log in logs:
+            if log.started_at is None:
+                continue
+            own: set[float] = set()
+            far = MOST_QUARTERS * QUARTER + CLOSE_SECONDS
+            for name, _ in _names(log, exact=False):
+                for place in self._started(name, log.started_at - far, log.started_at + far)[:MOST_MOVES]:
+                    apart = self._start(place) - log.started_at
+                    quarters = round(apart / QUARTER)
+                    if quarters and abs(apart - quarters * QUARTER) <= CLOSE_SECONDS:
+                        own.add(quarters * QUARTER)
+            found.update(own)
+        return found
+
+
+def _names(log: LogJob, *, exact: bool) -> Iterator[tuple[str, str]]:
+    """Names to look for, and what the number of the job must then be (empty: any)."""
+    stem, program = names_of_log(log.file, log.program)
+    if not exact:
+        yield from ((name, "") for name in dict.fromkeys((stem, program)) if name)
+        return
+    parts = stem.split("_")
+    for count in range(1, min(len(parts), 3)):
+        yield "_".join(parts[:-count]), "_".join(parts[-count:])
+
+
+def _numbers(job: ScheduledJob) -> tuple[str, ...]:
+    """How the name of a log may end that is of this job."""
+    return (job.number,) if job.task is None else (job.task, job.number, f"{job.number}_{job.task}")
+
+
+def _warnings(counts: SchedulerJoin, moves: Mapping[float, int]) -> Iterator[str]:
+    """What to do where logs fit no job because of clocks."""
+    if counts.other_clocks:
+        yield (
+            f"{counted_noun(counts.other_clocks, 'log')} cannot be joined to the scheduler's jobs: only one "
+            "of their clocks has a known zone; name the others with --timezone KIND=Area/City"
+        )
+    if moves and counts.none * 2 > counts.joined:
+        move, many = max(moves.items(), key=lambda item: (item[1], -abs(item[0])))
+        if many * 2 > counts.none:
+            yield (
+                f"{counted_noun(many, 'log')} would start with a job of the scheduler of the same name if "
+                f"moved by {move / 3600:+g} hours: the zones are probably wrong (--timezone KIND=Area/City)"
+            )
+
+
+def remarks_of(joined: Joined) -> Iterator[str]:
+    """What a reader of the run must know of its queue times."""
+    counts = joined.counts
+    logs = counts.joined + counts.several + counts.none + counts.other_clocks
+    yield (
+        f"a scheduler tells the submission of {counts.joined} of {counted_noun(logs, 'job')}; {counts.several} "
+        f"fit several of its jobs, {counts.none} fit none, {counts.other_clocks} have a clock that cannot be "
+        f"compared with its own ({counted_noun(counts.scheduled, 'job')} in its history)"
+    )
+    why = Counter(job.why_unknown for job in joined.jobs.values() if job.why_unknown)
+    for reason, count in why.items():
+        yield f"the queue time of {counted_noun(count, 'job')} is not known: {reason}"
+    yield from joined.warnings

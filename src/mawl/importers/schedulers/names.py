@@ -1,0 +1,46 @@
+"""What a job may be called in the history of its scheduler and by its log, in one spelling."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import PurePath
+
+from mawl.importers.sas_jobs import program_of, stem
+
+MOST_OF_A_COMMAND = 20
+LONGEST_COMMAND = 10_000
+
+_SCRIPT = re.compile(r"\.(?:sas|sh|bash|ksh|csh|bat|cmd|ps1)$", re.IGNORECASE)
+_ELEMENTS = re.compile(r"\[[0-9,:%\- ]{0,200}\]$")
+_BETWEEN = re.compile(r"[\s\"'=;|&<>]+")
+_OTHERS = re.compile(r"[\W_]+")
+
+
+def spelled(name: str) -> str:
+    """A name without the signs in which names of jobs and of files differ."""
+    return _OTHERS.sub("_", name.casefold()).strip("_")
+
+
+@lru_cache(4096)
+def names_of(name: str, command: str) -> tuple[str, ...]:
+    """The spelled names of a job of a scheduler.
+
+    Its name (the last part, where a flow or a path is before it), and the programs and logs of SAS in its
+    command; each also without a date at its end.
+    """
+    words = _BETWEEN.split(command[:LONGEST_COMMAND])
+    files = [word for word in words if word.lower().endswith((".sas", ".log"))][:MOST_OF_A_COMMAND]
+    found = [_last_part(one) for one in (_ELEMENTS.sub("", name.strip()), *files)]
+    forms = dict.fromkeys(spelled(form) for one in found for form in (one, program_of(one)))
+    return tuple(form for form in forms if form)
+
+
+def names_of_log(file: str, program: str) -> tuple[str, str]:
+    """The spelled names of a log: that of its file, and that of its program."""
+    return spelled(PurePath(stem(file)).name), spelled(program)
+
+
+def _last_part(name: str) -> str:
+    """``load`` of ``17:sas:nightly:load``, of ``/shop/load.sas`` and of ``load.log``."""
+    return _SCRIPT.sub("", stem(re.split(r"[/\\:]", name)[-1]))
