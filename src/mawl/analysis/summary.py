@@ -28,6 +28,7 @@ from mawl.analysis.missing import reasons
 from mawl.analysis.moments import busy_cores, window_figures
 from mawl.analysis.own_bytes import COMPRESSED, compressed_roles
 from mawl.analysis.periods import observed_of, observed_remark, period_figures
+from mawl.analysis.queue import queue_block
 from mawl.analysis.signature import SignatureParts, signature_block
 from mawl.analysis.volumes import roles_block, volumes_block
 from mawl.analysis.waits import wait_block
@@ -88,6 +89,7 @@ def summary_of(view: RunView) -> Summary:
         cpu_real_ratio=cpu_real_block(time, good, found),
         io=io,
         wait=wait_block(good, found),
+        queue=queue_block(jobs, view.line, found),
         programs=programs,
         cpu_account=cpu_account_block(facts, jobs, found),
         outside_cpu=facts.outside_cpu,

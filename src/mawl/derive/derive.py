@@ -19,6 +19,7 @@ from mawl.derive.evidence import (
     NotTold,
     host_of,
     programs_of,
+    queue_of,
     rules_used,
 )
 from mawl.derive.inferred import CACHED_RATIO, SPILLS, Inference, device_share
@@ -102,6 +103,7 @@ def derive(run: Run, request: DeriveRequest) -> Derived:
             night=None if window is None else result_of(jobs, ends, window),
             device_share=share,
             host=_host(run, evidence, request) if len(worked) == len(records) else None,
+            queue=queue_of(worked, sum(bool(job.after) and job.start_seconds > 0 for job in jobs)),
             left_out=LeftOut(
                 jobs_outside_the_night=len(records) - len(in_window) - (untimed if request.night else 0),
                 jobs_without_times=untimed if request.night else 0,
@@ -172,6 +174,7 @@ def _jobs(
                 program=programs[job.program],
                 started_seconds=None if job.started_at is None else job.started_at - starts_at,
                 ended_seconds=None if job.ended_at is None else job.ended_at - starts_at,
+                queue_seconds=job.queue_seconds,
                 steps=tuple(one for _, one in found),
             )
         )

@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from mawl.analysis.queue import chain_of, times_of
 from mawl.analysis.view import RunView
 from mawl.derive.estimate import ORIGINS, Origin, Ranged
 from mawl.derive.jobs import StepEvidence
 from mawl.derive.rules import RULES
 from mawl.derive.window import NightResult
+from mawl.model.records import JobRecord
+from mawl.model.summary.queue import QueueChain, QueueTimes
 
 FORMAT = 1
 """Of ``evidence.json``.  History: 1, the first."""
@@ -38,12 +41,14 @@ class LoadOfProgram(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JobEvidence(msgspec.Struct, frozen=True, kw_only=True):
-    """One job: its program, its place on the clock of the logs, and its steps."""
+    """One job: its program, its place on the clock of the logs, its time in the queue of a scheduler (told,
+    or not known), and its steps."""
 
     job: str
     program: str
     started_seconds: float | None
     ended_seconds: float | None
+    queue_seconds: float | None
     steps: tuple[StepEvidence, ...]
 
 
@@ -93,12 +98,25 @@ class HostBytes(msgspec.Struct, frozen=True, kw_only=True):
     steps_written_bytes: float
 
 
+class QueueOfNight(msgspec.Struct, frozen=True, kw_only=True):
+    """What the history of a scheduler tells of the derived jobs.
+
+    ``submitted``: jobs whose submission is known.  ``not_before``: those that followed another job and start
+    not before the time at which they could run.  ``chain``: the chain that ended last (None: not known).
+    """
+
+    submitted: int
+    not_before: int
+    times: QueueTimes | None
+    chain: QueueChain | None
+
+
 class DerivedEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """The whole of ``evidence.json``; it holds numbers, rules and plain names, and no text of a log.
 
     ``device_share`` is the share of reads of known size that block operations count (None: no step shows it);
     from 0.9 on they are taken for all that is read.  ``host`` needs a recording of the host and
-    all jobs of the logs.
+    all jobs of the logs, ``queue`` a history of their scheduler.
     """
 
     format: int = FORMAT
@@ -111,6 +129,7 @@ class DerivedEvidence(msgspec.Struct, frozen=True, kw_only=True):
     night: NightResult | None
     device_share: float | None
     host: HostBytes | None
+    queue: QueueOfNight | None
     left_out: LeftOut
     not_told: NotTold
     programs: tuple[LoadOfProgram, ...]
@@ -167,6 +186,20 @@ def host_of(view: RunView, jobs: Sequence[JobEvidence]) -> HostBytes | None:
     )
 
 
+def queue_of(jobs: Sequence[JobRecord], not_before: int) -> QueueOfNight | None:
+    """What a scheduler tells of these jobs; None where it tells of none."""
+    submitted = sum(job.submitted_at is not None for job in jobs)
+    if not submitted:
+        return None
+    chain = chain_of(jobs)
+    return QueueOfNight(
+        submitted=submitted,
+        not_before=not_before,
+        times=times_of(jobs),
+        chain=None if isinstance(chain, str) else chain,
+    )
+
+
 def rules_used(jobs: Sequence[JobEvidence]) -> dict[str, str]:
     """The rules that some number of the evidence names, with their sentences."""
     used = {
@@ -182,6 +215,8 @@ def rules_used(jobs: Sequence[JobEvidence]) -> dict[str, str]:
             *(one.rule for one in step.written_bytes.values()),
         )
     }
+    if any(job.queue_seconds is not None for job in jobs):
+        used.add("queue")
     return {rule: RULES[rule] for rule in RULES if rule in used}
 
 

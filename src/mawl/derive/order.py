@@ -25,7 +25,9 @@ def places(jobs: Sequence[JobRecord], starts_at: float, arrivals: Arrivals) -> d
     """The place of each job, by its name.
 
     A lane is a session, or a part of one where its jobs overlap, so that jobs of a lane ran one after
-    another.  With ``closed`` arrivals each job of a lane waits for the one before it, none for the clock.
+    another.  A job that was in the queue of a scheduler while one that it followed still ran starts not
+    before the time at which it could run.  With ``closed`` arrivals each job of a lane waits for the one
+    before it, none for the clock.
     """
     found: dict[str, Arrival] = {}
     sessions: dict[tuple[str, str], list[JobRecord]] = {}
@@ -41,10 +43,25 @@ def places(jobs: Sequence[JobRecord], starts_at: float, arrivals: Arrivals) -> d
             if arrivals == "closed" or job.started_at is None:
                 found[job.job] = Arrival(name, () if before is None else (before.job,), 0.0)
                 continue
-            after = followed(job, mine[max(number - MOST_AFTER, 0) : number])
-            offset = max(job.started_at - starts_at, 0.0)
-            found[job.job] = Arrival(name, after, 0.0 if after else offset)
+            near = mine[max(number - MOST_AFTER, 0) : number]
+            after = followed(job, near)
+            queued = queued_since(job, [one for one in near if one.job in after])
+            begins = job.started_at if not after else queued
+            found[job.job] = Arrival(name, after, 0.0 if begins is None else max(begins - starts_at, 0.0))
     return found
+
+
+def queued_since(job: JobRecord, before: Sequence[JobRecord]) -> float | None:
+    """When a job that followed others could run, if it then waited in a queue while one of them still ran.
+
+    None if its queue time is unknown, or if it could run only once they had ended: then their end, and not
+    the clock, let it start.
+    """
+    if job.started_at is None or job.queue_seconds is None:
+        return None
+    since = job.started_at - job.queue_seconds
+    last = max((one.ended_at for one in before if one.ended_at is not None), default=None)
+    return since if last is not None and since < last - STAMP_SECONDS else None
 
 
 def _lane(lanes: list[list[JobRecord]], job: JobRecord) -> int:

@@ -35,6 +35,7 @@ RULES: dict[str, str] = {
     "last; the range is from 0 to twice its size, or to what the real time allows at 200 MB/s",
     "query": "a query joins tables, unless its notes name one only; SAS writes no note on what SQL reads",
     "procedure": "the procedure, and the tables that the step names",
+    "queue": "the history of a scheduler tells it: from the time at which the job could run to its start",
     "cpu-per-byte": "CPU seconds for each GB that the step moves",
 }
 """Rule to its sentence, for pages and JSON."""

@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterator, Mapping
 from textwrap import wrap
 
 from mawl.derive.estimate import ORIGINS, Origin
-from mawl.derive.evidence import DerivedEvidence, LeftOut, LoadOfProgram, NotTold, Shares, whole
+from mawl.derive.evidence import (
+    DerivedEvidence,
+    LeftOut,
+    LoadOfProgram,
+    NotTold,
+    QueueOfNight,
+    Shares,
+    whole,
+)
 from mawl.derive.inferred import CACHED_RATIO
 from mawl.derive.nights import ChosenNight, Thinning
 from mawl.model.derived import MOST_STEPS
@@ -96,6 +104,8 @@ def sentences_of(evidence: DerivedEvidence) -> Iterator[tuple[str, str]]:
             f"{format_bytes(host.device_written_bytes)} while the jobs ran, for all programs; the steps "
             f"read {format_bytes(host.steps_read_bytes)} and wrote {format_bytes(host.steps_written_bytes)}",
         )
+    if evidence.queue is not None:
+        yield "queue", "; ".join(_queue(evidence.queue, evidence))
     if evidence.night is not None and evidence.window_seconds is not None:
         spare = evidence.night.spare_seconds
         held = "before the end of the night: held" if spare >= 0 else "after the end of the night: missed"
@@ -104,6 +114,28 @@ def sentences_of(evidence: DerivedEvidence) -> Iterator[tuple[str, str]]:
             f"in the logs the last job ended {format_seconds(abs(spare))} {held}; "
             f"it is the last of a chain of {counted_noun(len(evidence.night.chain), 'job')}",
         )
+
+
+def _queue(queue: QueueOfNight, evidence: DerivedEvidence) -> Iterator[str]:
+    jobs = counted_noun(len(evidence.jobs), "job")
+    yield f"a scheduler tells the submission of {queue.submitted} of {jobs}"
+    if (times := queue.times) is not None:
+        yield (
+            f"in the queue: median {format_seconds(times.median_seconds)}, 95th percentile "
+            f"{format_seconds(times.p95_seconds)}, most {format_seconds(times.most_seconds)}"
+        )
+    if (chain := queue.chain) is not None:
+        yield (
+            f"{format_seconds(chain.queue_seconds)} of the {format_seconds(chain.length_seconds)} of the "
+            "chain that ended last was queue"
+        )
+    if queue.not_before:
+        yield (
+            f"{counted_noun(queue.not_before, 'job')} that followed another cannot start before the time at "
+            "which the logs' scheduler could have started it"
+        )
+    if evidence.arrivals == "clock":
+        yield "other jobs start when they started in the logs: the derived night has no queue"
 
 
 FIGURES: tuple[tuple[str, Callable[[float], str], str], ...] = (

@@ -82,7 +82,9 @@ class Collected:
                 self.jobs.append((item, context.file))
             elif isinstance(item, ScheduledJob):
                 if len(self.scheduled) >= MOST_SCHEDULED:
-                    context.skip(None, f"more than {MOST_SCHEDULED:,} jobs of schedulers: the rest is not read")
+                    context.skip(
+                        None, f"more than {MOST_SCHEDULED:,} jobs of schedulers: the rest is not read"
+                    )
                     break
                 self.scheduled.append(item)
                 self._scheduled_zoned.append(self._is_zoned(context))

@@ -95,9 +95,7 @@ class StepColumns(NamedTuple):
     table: pa.Table
 
 
-Item = (
-    ImportedJob | ScheduledJob | StepColumns | StepRecord | HostFigures | HostSettings | NodeFacts | Probe
-)
+Item = ImportedJob | ScheduledJob | StepColumns | StepRecord | HostFigures | HostSettings | NodeFacts | Probe
 
 
 class Context:

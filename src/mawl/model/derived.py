@@ -125,8 +125,9 @@ class DerivedJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """One job of a shop.
 
     It starts when all jobs of ``after`` have ended and the clock of the run is at ``start_seconds``; a job
-    that followed others has 0 there.  Jobs of one ``session`` ran one after another: with
-    ``--arrivals closed`` each starts when the one before it in the file ended, whatever the clock.
+    that followed others has 0 there, unless it was in a queue before they ended.  Jobs of one ``session`` ran
+    one after another: with ``--arrivals closed`` each starts when the one before it in the file ended,
+    whatever the clock.
     """
 
     name: Annotated[Name, text("The job's name; no two jobs of a file share one.", PAGE)]

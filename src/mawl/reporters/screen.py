@@ -33,6 +33,7 @@ from mawl.reporters.judgement import headlines
 from mawl.reporters.run_tables.caps import cap_sentence
 from mawl.reporters.run_tables.nodes import node_sentences
 from mawl.reporters.run_tables.periods import PERIODS
+from mawl.reporters.run_tables.queue import queue_words
 from mawl.reporters.run_tables.role_devices import ROLE_DEVICES
 from mawl.reporters.run_tables.roles import ROLES
 from mawl.reporters.screen_tables import programs, sparklines, throughput
@@ -134,7 +135,7 @@ def _head(view: RunView, summary: Summary, style: Style) -> list[str]:
         for field, form in (("real_time_seconds", format_seconds), ("memory_bytes", format_memory))
     )
     cpu = ", ".join(f"{label} {sum_text(summary, field, format_seconds)}" for label, field in cpu_parts(time))
-    caps = cap_sentence(summary)
+    caps, queue = cap_sentence(summary), queue_words(summary)
     phases = figures(
         *((getattr(time, f"{name}_seconds"), format_seconds) for name in ("elapsed", "active", "tail"))
     )
@@ -153,6 +154,7 @@ def _head(view: RunView, summary: Summary, style: Style) -> list[str]:
             f"real time {real} in sum, {cpu}, CPU/real {ratio_text(summary)}, memory {memory}",
         ),
     ]
+    lines += [("queue", queue)] if queue else []
     if summary.kind == "imported" and not jobs.total:  # recordings alone
         lines[-3:] = recorded_host(summary)
     elif summary.kind == "imported":

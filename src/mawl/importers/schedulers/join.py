@@ -63,11 +63,12 @@ class Joined(NamedTuple):
 
 
 def join(logs: Sequence[LogJob], scheduled: Sequence[ScheduledJob], zoned: Sequence[bool]) -> Joined:
-    """Join logs to jobs of schedulers; ``zoned`` says of each of these whether the zone of its clock is known.
+    """Join logs to jobs of schedulers; ``zoned``: whether the zone of each of these jobs' clocks is known.
 
-    Equal records of a job count once.  A log fits a job that has a name of it and ran for at least half of the log's time.  Both are joined if
-    neither fits another; first by names that end in the number of the job or of the task, then by others.
-    Several sessions in one log that fit the same job are one: the first of them.
+    Equal records of a job count once.  A log fits a job that has a name of it and ran for at least half of
+    the log's time.  Both are joined if neither fits another; first by names that end in the number of the
+    job or of the task, then by others.  Several sessions in one log that fit the same job are one: the first
+    of them.
     """
     named = _Named(list(dict.fromkeys(zip(scheduled, zoned, strict=True))))
     found: dict[str, ScheduledJob] = {}
@@ -209,9 +210,9 @@ def remarks_of(joined: Joined) -> Iterator[str]:
     counts = joined.counts
     logs = counts.joined + counts.several + counts.none + counts.other_clocks
     yield (
-        f"a scheduler tells the submission of {counts.joined} of {counted_noun(logs, 'job')}; {counts.several} "
-        f"fit several of its jobs, {counts.none} fit none, {counts.other_clocks} have a clock that cannot be "
-        f"compared with its own ({counted_noun(counts.scheduled, 'job')} in its history)"
+        f"a scheduler tells the submission of {counts.joined} of {counted_noun(logs, 'job')}; "
+        f"{counts.several} fit several of its jobs, {counts.none} fit none, {counts.other_clocks} have a "
+        f"clock that cannot be compared with its own ({counted_noun(counts.scheduled, 'job')} in its history)"
     )
     why = Counter(job.why_unknown for job in joined.jobs.values() if job.why_unknown)
     for reason, count in why.items():

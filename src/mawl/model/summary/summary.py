@@ -19,6 +19,7 @@ from mawl.model.summary.io import Io
 from mawl.model.summary.jobs import JobFailure, Jobs, Recorded
 from mawl.model.summary.judgement import Capacity, Limit, Smt, ThresholdUsed, Validity
 from mawl.model.summary.programs import ProgramFigures
+from mawl.model.summary.queue import QUEUE_PAGE, Queue
 from mawl.model.summary.signature import SignatureFigure
 from mawl.model.summary.storage import Storage
 from mawl.model.summary.time import CpuAccount, CpuReal, Time
@@ -74,6 +75,15 @@ class Summary(msgspec.Struct, kw_only=True):
             "Where the time of the jobs that count went; adds up to their real time.",
             WAITS,
             absent="the jobs' waits were not measured (a run of format 1.0, or a kernel without schedstat)",
+        ),
+    ]
+    queue: Annotated[
+        Queue | None,
+        block(
+            "How long jobs waited in the queue of the scheduler that started them.",
+            QUEUE_PAGE,
+            absent="no history of a scheduler was imported with the jobs",
+            null_answers=True,
         ),
     ]
     programs: Annotated[

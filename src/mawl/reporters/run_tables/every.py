@@ -13,6 +13,7 @@ from mawl.reporters.run_tables.nodes import NODES
 from mawl.reporters.run_tables.periods import PERIODS
 from mawl.reporters.run_tables.program_waits import PROGRAM_WAITS
 from mawl.reporters.run_tables.programs import PROGRAMS
+from mawl.reporters.run_tables.queue import QUEUE, QUEUED_JOBS
 from mawl.reporters.run_tables.role_devices import ROLE_DEVICES
 from mawl.reporters.run_tables.role_latency import ROLE_LATENCY
 from mawl.reporters.run_tables.roles import ROLES
@@ -39,6 +40,8 @@ RUN_TABLES: tuple[RunTable, ...] = (
     ARRAY_VOLUMES,
     PROGRAMS,
     PROGRAM_WAITS,
+    QUEUE,
+    QUEUED_JOBS,
     DEVICES,
     THREADS,
     ENERGY,

@@ -1,0 +1,120 @@
+"""How long jobs waited in the queue of their scheduler, and how much of the last chain that was."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from mawl.analysis.blocks import Missing
+from mawl.analysis.chains import MOST_AFTER, followed
+from mawl.analysis.periods import why_not_one
+from mawl.analysis.timeline import Timeline
+from mawl.model.records import JobRecord
+from mawl.model.summary.queue import Queue, QueueChain, QueuedJob, QueueTimes
+from mawl.units import format_instant
+
+MOST_LONGEST = 10
+
+
+def queue_block(jobs: Sequence[JobRecord], line: Timeline | None, missing: Missing) -> Queue | None:
+    """The block; None where no history of a scheduler joined the run."""
+    submitted = [job for job in jobs if job.submitted_at is not None]
+    if not submitted:
+        return None
+    known = [job for job in submitted if job.queue_seconds is not None]
+    if not known:
+        missing["queue.times"] = "the scheduler's history does not tell the queue from other waits"
+    programs: dict[str, list[JobRecord]] = {}
+    for job in known:
+        programs.setdefault(job.program, []).append(job)
+    return Queue(
+        submitted=len(submitted),
+        times=times_of(known),
+        chain=_chain(jobs, line, missing),
+        programs={name: found for name in sorted(programs) if (found := times_of(programs[name]))},
+        longest=[
+            _queued(job) for job in sorted(known, key=lambda job: -_queue(job))[:MOST_LONGEST] if _queue(job)
+        ],
+    )
+
+
+def _queue(job: JobRecord) -> float:
+    return job.queue_seconds or 0.0
+
+
+def times_of(jobs: Sequence[JobRecord]) -> QueueTimes | None:
+    """Queue times of the jobs that have one; None if none has."""
+    waited = [job.queue_seconds for job in jobs if job.queue_seconds is not None]
+    if not waited:
+        return None
+    return QueueTimes(
+        jobs=len(waited),
+        median_seconds=statistics.median(waited),
+        p95_seconds=float(np.quantile(waited, 0.95)),
+        most_seconds=max(waited),
+        sum_seconds=sum(waited),
+    )
+
+
+def _queued(job: JobRecord) -> QueuedJob:
+    return QueuedJob(
+        job=job.job,
+        program=job.program,
+        submitted_at=None if job.submitted_at is None else format_instant(job.submitted_at),
+        queue_seconds=_queue(job),
+        real_time_seconds=job.usage.real_time_seconds,
+    )
+
+
+def _chain(jobs: Sequence[JobRecord], line: Timeline | None, missing: Missing) -> QueueChain | None:
+    """What of the last chain was queue; None with the reason."""
+    apart = None if line is None else why_not_one(line)
+    found = chain_of(jobs) if apart is None else apart
+    if isinstance(found, str):
+        missing["queue.chain"] = found
+        return None
+    if found.queue_ratio is None:
+        missing["queue.chain.queue_ratio"] = "nothing to divide by: the whole is zero"
+    return found
+
+
+def chain_of(jobs: Sequence[JobRecord]) -> QueueChain | str:
+    """What of the chain that ended last was queue; a sentence where that is not known."""
+    chain = last_chain(jobs)
+    if not chain:
+        return "no job has both a start and an end"
+    lacking = sum(job.queue_seconds is None for job in chain)
+    if lacking:
+        return f"{lacking} of the {len(chain)} jobs of the chain that ended last have no queue time"
+    first, last = chain[0], chain[-1]
+    queue = _queue(first) + sum(
+        min(_queue(job), max((job.started_at or 0.0) - (before.ended_at or 0.0), 0.0))
+        for before, job in pairwise(chain)
+    )
+    length = (last.ended_at or 0.0) - (first.started_at or 0.0) + _queue(first)
+    return QueueChain(
+        jobs=len(chain),
+        length_seconds=length,
+        queue_seconds=queue,
+        queue_ratio=queue / length if length else None,
+    )
+
+
+def last_chain(jobs: Sequence[JobRecord]) -> list[JobRecord]:
+    """The jobs that led to the last end, first to last: each but the first followed one of its session."""
+    timed = [job for job in jobs if job.started_at is not None and job.ended_at is not None]
+    if not timed:
+        return []
+    chain = [max(timed, key=lambda job: job.ended_at or 0.0)]
+    mine = [job for job in timed if (job.node, job.session) == (chain[0].node, chain[0].session)]
+    mine.sort(key=lambda job: (job.started_at or 0.0, job.stage))
+    by_name = {job.job: place for place, job in enumerate(mine)}
+    while True:
+        place = by_name[chain[-1].job]
+        before = followed(chain[-1], mine[max(place - MOST_AFTER, 0) : place])
+        if not before:
+            return chain[::-1]
+        chain.append(max((mine[by_name[name]] for name in before), key=lambda job: job.ended_at or 0.0))

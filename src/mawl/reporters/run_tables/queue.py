@@ -1,0 +1,94 @@
+"""How long jobs waited in the queue of their scheduler: by program, and those that waited longest."""
+
+from __future__ import annotations
+
+from mawl.analysis.view import RunView
+from mawl.model.summary.summary import Summary
+from mawl.reporters.figure import format_count
+from mawl.reporters.table import EVERY, SHOWN, Note, Row, RunColumn, RunTable
+from mawl.units import counted_noun, format_percent, format_seconds
+
+DEFINED = "queue: from the time at which a job could run to its start by the scheduler"
+
+
+def queue_words(summary: Summary) -> str | None:
+    """``median 3 s, 95th percentile 12 min, most 40 min (118 of 120 jobs); ...``; None without a history."""
+    queue = summary.queue
+    if queue is None:
+        return None
+    if queue.times is None:
+        return f"not known ({summary.missing.get('queue.times')})"
+    times = queue.times
+    median, p95, most = (
+        format_seconds(value) for value in (times.median_seconds, times.p95_seconds, times.most_seconds)
+    )
+    words = (
+        f"median {median}, 95th percentile {p95}, most {most} ({times.jobs} of "
+        f"{counted_noun(summary.jobs.total, 'job')})"
+    )
+    chain = queue.chain
+    if chain is None:
+        return f"{words}; of the chain that ended last not known: {summary.missing.get('queue.chain')}"
+    share = "" if chain.queue_ratio is None else f" ({format_percent(chain.queue_ratio)})"
+    return (
+        f"{words}; {format_seconds(chain.queue_seconds)} of the {format_seconds(chain.length_seconds)}"
+        f"{share} of the chain that ended last ({counted_noun(chain.jobs, 'job')})"
+    )
+
+
+def _lead(_: RunView, summary: Summary) -> list[Note]:
+    words = queue_words(summary)
+    return [] if words is None else [Note(words, SHOWN, "queue")]
+
+
+def _programs(_: RunView, summary: Summary) -> list[Row]:
+    programs = {} if summary.queue is None else summary.queue.programs
+    return [Row(name, ("queue", "programs", name)) for name in programs]
+
+
+def _jobs(_: RunView, summary: Summary) -> list[Row]:
+    longest = [] if summary.queue is None else summary.queue.longest
+    return [Row(one.job, ("queue", "longest", place)) for place, one in enumerate(longest)]
+
+
+def _moment(text: str) -> str:
+    return text[:19].replace("T", " ")
+
+
+QUEUE = RunTable(
+    name="queue",
+    caption=f"Time in the queue of the scheduler, by program; {DEFINED}",
+    section="programs",
+    first="program",
+    code=True,
+    block=("queue", "programs", "*"),
+    rows=_programs,
+    columns=(
+        RunColumn(label="jobs", path=("jobs",), form=format_count),
+        RunColumn(label="queue median", path=("median_seconds",), form=format_seconds),
+        RunColumn(label="95th percentile", path=("p95_seconds",), form=format_seconds),
+        RunColumn(label="most", path=("most_seconds",), form=format_seconds),
+        RunColumn(label="sum", path=("sum_seconds",), form=format_seconds),
+    ),
+    formats=EVERY,
+    lead=_lead,
+    notes=lambda _, __: [Note(DEFINED, SHOWN)],
+    spare=("sum", "jobs"),
+)
+
+QUEUED_JOBS = RunTable(
+    name="queued_jobs",
+    caption="Jobs that waited longest in the queue of the scheduler",
+    section="programs",
+    first="job that waited",
+    code=True,
+    block=("queue", "longest", "*"),
+    rows=_jobs,
+    columns=(
+        RunColumn(label="program", path=("program",), form=str, holds="code"),
+        RunColumn(label="submitted (UTC)", path=("submitted_at",), form=_moment, holds="words"),
+        RunColumn(label="queue", path=("queue_seconds",), form=format_seconds),
+        RunColumn(label="real time", path=("real_time_seconds",), form=format_seconds),
+    ),
+    spare=("program",),
+)
