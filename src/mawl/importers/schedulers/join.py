@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from mawl.importers.interface import ScheduledJob
-from mawl.importers.schedulers.names import names_of_log
+from mawl.importers.schedulers.names import Sought, names_of_log
 from mawl.units import counted_noun
 
 STAMP_SECONDS = 1.0
@@ -66,39 +66,45 @@ def join(logs: Sequence[LogJob], scheduled: Sequence[ScheduledJob], zoned: Seque
     """Join logs to jobs of schedulers; ``zoned``: whether the zone of each of these jobs' clocks is known.
 
     Equal records of a job count once.  A log fits a job that has a name of it and ran for at least half of
-    the log's time.  Both are joined if neither fits another; first by names that end in the number of the
-    job or of the task, then by others.  Several sessions in one log that fit the same job are one: the first
-    of them.
+    the log's time.  Of its names (:func:`~mawl.importers.schedulers.names.names_of_log`) the surest by which
+    it fits any job counts.  Both are joined if neither fits another.  Several sessions in one log that fit
+    the same job are one: the first of them.
     """
     named = _Named(list(dict.fromkeys(zip(scheduled, zoned, strict=True))))
+    sought = {log: names_of_log(log.file, log.program) for log in logs}
     found: dict[str, ScheduledJob] = {}
-    taken: set[int] = set()
+    claimed: set[int] = set()
+    several: set[LogJob] = set()
     left = list(logs)
-    for exact in (True, False):
+    for level in range(max(map(len, sought.values()), default=0)):
         fitting = {
-            log: [place for place in named.fitting(log, exact=exact) if place not in taken] for log in left
+            log: places
+            for log in left
+            if level < len(sought[log]) and (places := named.fitting(log, sought[log][level]) - claimed)
         }
         claims: dict[int, list[LogJob]] = {}
         for log, places in fitting.items():
             for place in places:
                 claims.setdefault(place, []).append(log)
-        for place, claimed in claims.items():
-            first = min(claimed, key=lambda log: log.started_at or 0.0)
-            if len({log.file for log in claimed}) == 1 and fitting[first] == [place]:
+        for place, mine in claims.items():
+            first = min(mine, key=lambda log: log.started_at or 0.0)
+            if len({log.file for log in mine}) == 1 and len(fitting[first]) == 1:
                 found[first.job] = named.jobs[place]
-                taken.add(place)
-        left = [log for log in left if log.job not in found]
-    several = sum(not taken.issuperset(fitting[log]) for log in left)
-    apart = {log for log in left if not fitting[log] and named.of_other_clock(log)}
+            else:
+                several.update(mine)
+        claimed.update(claims)
+        left = [log for log in left if log not in fitting]
+    without = [log for log in logs if log.job not in found and log not in several]
+    apart = {log for log in without if named.of_other_clock(log, sought[log])}
     counts = SchedulerJoin(
         scheduled=len(named.jobs),
         joined=len(found),
         of_these_unknown_queue=sum(job.queue_seconds is None for job in found.values()),
-        several=several,
-        none=len(left) - several - len(apart),
+        several=len(several),
+        none=len(without) - len(apart),
         other_clocks=len(apart),
     )
-    moves = named.moves([log for log in left if log not in apart])
+    moves = named.moves({log: sought[log] for log in without if log not in apart})
     return Joined(found, counts, list(_warnings(counts, moves)))
 
 
@@ -116,26 +122,26 @@ class _Named:
                 self._by_name.setdefault(name, []).append(place)
                 self._longest[name] = max(self._longest.get(name, 0.0), job.ended_at - job.started_at)
 
-    def fitting(self, log: LogJob, *, exact: bool) -> list[int]:
-        """The jobs that a log fits; by names that end in a number of the job if ``exact``, else by others."""
+    def fitting(self, log: LogJob, names: Sequence[Sought]) -> set[int]:
+        """The jobs of these names that a log fits."""
         if log.started_at is None or log.ended_at is None:
-            return []
+            return set()
         length = max(log.ended_at - log.started_at, 0.0)
-        found: dict[int, None] = {}
-        for name, end in _names(log, exact=exact):
+        found: set[int] = set()
+        for name, number in names:
             earliest = log.started_at - self._longest.get(name, 0.0) - STAMP_SECONDS
             places = self._started(name, earliest, log.ended_at + STAMP_SECONDS)
             if len(places) > MOST_LOOKED_AT:
-                return places[:2]
+                return set(places[:2])
             for place in places:
                 job = self.jobs[place]
                 together = min(log.ended_at, job.ended_at) - max(log.started_at, job.started_at)
                 # Stamps are to the second.
                 if together < length / 2 - STAMP_SECONDS or self._zoned[place] != log.zoned:
                     continue
-                if not end or end in _numbers(job):
-                    found[place] = None
-        return list(found)
+                if not number or number in _numbers(job):
+                    found.add(place)
+        return found
 
     def _started(self, name: str, earliest: float, latest: float) -> list[int]:
         """The jobs of a name that started within a time."""
@@ -146,24 +152,24 @@ class _Named:
     def _start(self, place: int) -> float:
         return self.jobs[place].started_at
 
-    def of_other_clock(self, log: LogJob) -> bool:
+    def of_other_clock(self, log: LogJob, sought: Sequence[Sequence[Sought]]) -> bool:
         """Whether jobs of the log's names have a clock that cannot be compared with its own."""
         return any(
             self._zoned[place] != log.zoned
-            for exact in (True, False)
-            for name, _ in _names(log, exact=exact)
+            for names in sought
+            for name, _ in names
             for place in self._by_name.get(name, [])[:1]
         )
 
-    def moves(self, logs: Sequence[LogJob]) -> Counter[float]:
+    def moves(self, logs: Mapping[LogJob, Sequence[Sequence[Sought]]]) -> Counter[float]:
         """By how many seconds logs would have to move to start with a job of their name: whole quarters."""
         found: Counter[float] = Counter()
-        for log in logs:
+        far = MOST_QUARTERS * QUARTER + CLOSE_SECONDS
+        for log, sought in logs.items():
             if log.started_at is None:
                 continue
             own: set[float] = set()
-            far = MOST_QUARTERS * QUARTER + CLOSE_SECONDS
-            for name, _ in _names(log, exact=False):
+            for name in {name for names in sought for name, number in names if not number}:
                 for place in self._started(name, log.started_at - far, log.started_at + far)[:MOST_MOVES]:
                     apart = self._start(place) - log.started_at
                     quarters = round(apart / QUARTER)
@@ -171,17 +177,6 @@ class _Named:
                         own.add(quarters * QUARTER)
             found.update(own)
         return found
-
-
-def _names(log: LogJob, *, exact: bool) -> Iterator[tuple[str, str]]:
-    """Names to look for, and what the number of the job must then be (empty: any)."""
-    stem, program = names_of_log(log.file, log.program)
-    if not exact:
-        yield from ((name, "") for name in dict.fromkeys((stem, program)) if name)
-        return
-    parts = stem.split("_")
-    for count in range(1, min(len(parts), 3)):
-        yield "_".join(parts[:-count]), "_".join(parts[-count:])
 
 
 def _numbers(job: ScheduledJob) -> tuple[str, ...]:

@@ -5,16 +5,26 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from pathlib import PurePath
+from typing import NamedTuple
 
-from mawl.importers.sas_jobs import program_of, stem
+from mawl.importers.sas_jobs import DIGITS_OF_A_DATE, program_of, stem
 
 MOST_OF_A_COMMAND = 20
 LONGEST_COMMAND = 10_000
+MOST_ENDS = 9
+"""Numbers at the end of a name of a log that may be its date."""
 
 _SCRIPT = re.compile(r"\.(?:sas|sh|bash|ksh|csh|bat|cmd|ps1)$", re.IGNORECASE)
 _ELEMENTS = re.compile(r"\[[0-9,:%\- ]{0,200}\]$")
 _BETWEEN = re.compile(r"[\s\"'=;|&<>]+")
 _OTHERS = re.compile(r"[\W_]+")
+
+
+class Sought(NamedTuple):
+    """A name to look for, and what the number of the job must then be (empty: any)."""
+
+    name: str
+    number: str
 
 
 def spelled(name: str) -> str:
@@ -36,9 +46,22 @@ def names_of(name: str, command: str) -> tuple[str, ...]:
     return tuple(form for form in forms if form)
 
 
-def names_of_log(file: str, program: str) -> tuple[str, str]:
-    """The spelled names of a log: that of its file, and that of its program."""
-    return spelled(PurePath(stem(file)).name), spelled(program)
+def names_of_log(file: str, program: str) -> list[list[Sought]]:
+    """What jobs a log may be of, the surest first: each a list of names that are equally sure.
+
+    First by the name of its file, whole or as a name and a number of the job; then by that name without a
+    date at its end, the shortest end first; then by its program.
+    """
+    stem_ = spelled(PurePath(stem(file)).name)
+    parts = stem_.split("_")
+    cuts = [("_".join(parts[:-count]), parts[-count:]) for count in range(1, min(len(parts), MOST_ENDS + 1))]
+    sought = [[Sought(stem_, ""), *(Sought(name, "_".join(end)) for name, end in cuts[:2])]]
+    for name, end in cuts:
+        if not all(map(str.isdecimal, end)):
+            break
+        if sum(map(len, end)) >= DIGITS_OF_A_DATE:
+            sought.append([Sought(name, "")])
+    return [*sought, [Sought(spelled(program), "")]]
 
 
 def _last_part(name: str) -> str:
