@@ -46,7 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_what(parser: argparse.ArgumentParser) -> None:
     """Which logs, of which time, and how their jobs arrive."""
     parser.add_argument(
-        "logs", nargs="+", metavar="LOGS", help="logs, recordings, directories of them; or one run folder"
+        "logs",
+        nargs="+",
+        metavar="LOGS",
+        help="logs, histories of schedulers, recordings, directories of them; or one run folder",
     )
     parser.add_argument("--output", required=True, metavar="DIR", help="the folder to make")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""Import SAS logs, recordings of hosts, files of fio: given together they become one run for every report.
+"""Import SAS logs, histories of schedulers, recordings of hosts, files of fio: together they are one run.
 
 Kinds are found by what files hold. docs/guides/import.md has examples, and what can and cannot be known.
 """
@@ -27,7 +27,10 @@ from mawl.store.files import lies_in
 from mawl.units import counted_noun
 
 NAME = "import"
-HELP = "make a run of SAS logs, recordings of hosts (nmon, sar, sadf, iostat, mpstat, vmstat), files of fio"
+HELP = (
+    "make a run of SAS logs, histories of schedulers, recordings of hosts (nmon, sar, sadf, iostat, mpstat, "
+    "vmstat), files of fio"
+)
 MOST_TOLD = 5
 
 

@@ -147,7 +147,8 @@ def test_several_that_fit_are_counted_and_not_chosen_from(tmp_path: Path) -> Non
 
 def test_two_logs_that_fit_one_job_are_not_joined(tmp_path: Path) -> None:
     one = Ran(1, "load", AT, AT + 9, AT + 600)
-    made, run = shop(tmp_path, {"load_20260302": (AT + 10, 300), "load": (AT + 20, 300)}, lsf_of(one))
+    logs = {"load_20260302": (AT + 10, 300.0), "load_20260303": (AT + 20, 300.0)}
+    made, run = shop(tmp_path, logs, lsf_of(one))
     assert set(queues(run).values()) == {None}
     assert made.schedulers is not None
     assert (made.schedulers.several, made.schedulers.none) == (2, 0)
