@@ -77,7 +77,7 @@ def test_the_evidence_has_queue_times_that_a_scheduler_tells_and_no_name(tmp_pat
     assert queue.chain.queue_seconds == pytest.approx(20, abs=0.5)
     assert queue.chain.length_seconds == pytest.approx(740, abs=1.5)
     text = " ".join(text_of(found, "shop").split())
-    assert "a scheduler tells the submission of 3 of 3 jobs; in the queue: median 39 s" in text
+    assert "a scheduler tells the submission of 3 of 3 jobs; in the queue: median 39.0 s" in text
     assert "1 job that followed another cannot start before the time" in text
     assert found.rules["queue"].startswith("the history of a scheduler tells it")
     written = msgspec.json.encode(found).decode() + html_of(found)

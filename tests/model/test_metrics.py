@@ -90,9 +90,21 @@ def test_no_entry_is_about_nothing() -> None:
     nights = summary_of(facts(kind="imported"), [earlier, *others], samples=samples(60, IDLE))
     powered = summary_of(facts(), jobs(), samples=samples(60, IDLE | {"energy.package-0.joules": 50.0}))
     capped = plain(capped_run(CAP))
+    waited, untold = (
+        summary_of(
+            facts(),
+            [
+                msgspec.structs.replace(job, submitted_at=job.started_at, queue_seconds=queue)
+                for job in jobs()
+                if job.started_at is not None
+            ],
+        )
+        for queue in (60.0, None)
+    )
+    every = (whole, few, nothing, unseen, apart, several, nights, busy, powered, capped, waited, untold)
     known = {
         f"{path[0]}.*" if path[0] in ("missing", "remarks") else ".".join(generalised(path))
-        for summary in (whole, few, nothing, unseen, apart, several, nights, busy, powered, capped)
+        for summary in every
         for path in leaves(summary)
     }
     rows = {f"signature.{row.name}" for row in SIGNATURE}

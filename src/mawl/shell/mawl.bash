@@ -65,7 +65,7 @@ _mawl_values() {
         words='auto always never'
         ;;
     report:--table)
-        words='summary jobs steps events samples array_volumes arrays devices energy nodes programs roles storage_servers threads volumes windows all'
+        words='summary jobs steps events samples array_volumes arrays devices energy nodes programs queue roles storage_servers threads volumes windows all'
         ;;
     compare:--format | history:--format)
         words='text json markdown html'
@@ -122,7 +122,7 @@ _mawl_values() {
         words='plain btrfs zram' several='1'
         ;;
     import:--as)
-        words='saslog nmon sadf mpstat iostat sar vmstat fio'
+        words='saslog nmon sadf mpstat iostat sar vmstat fio lsf slurm orchestrator sasgsub'
         ;;
     derive:--names)
         words='hash keep'
