@@ -8,12 +8,13 @@ import msgspec
 import pytest
 
 from mawl.analysis.nights.window import Night
+from mawl.commands.main import main
 from mawl.derive.derive import Derived, DeriveRequest, derive
 from mawl.derive.page import html_of
 from mawl.derive.shown import text_of
 from tests.derive.shop import START, WORDS, logs
 from tests.derive.test_derive import KEEP, run_of
-from tests.fakes.schedulers import Ran, sacct
+from tests.fakes.schedulers import Ran, lsb_record, sacct
 
 NIGHT = msgspec.structs.replace(KEEP, night=Night(START, START + 10 * 3600))
 FIRST = Ran(1, WORDS["program"], START + 580, START + 599, START + 960)
@@ -77,7 +78,7 @@ def test_the_evidence_has_queue_times_that_a_scheduler_tells_and_no_name(tmp_pat
     assert queue.chain.queue_seconds == pytest.approx(20, abs=0.5)
     assert queue.chain.length_seconds == pytest.approx(740, abs=1.5)
     text = " ".join(text_of(found, "shop").split())
-    assert "a scheduler tells the submission of 3 of 3 jobs; in the queue: median 39.0 s" in text
+    assert "a scheduler's history has the submission of 3 of 3 jobs; in the queue: median 39.0 s" in text
     assert "1 job that followed another cannot start before the time" in text
     assert found.rules["queue"].startswith("the history of a scheduler tells it")
     written = msgspec.json.encode(found).decode() + html_of(found)
@@ -89,3 +90,18 @@ def test_without_a_history_the_evidence_has_no_queue(tmp_path: Path) -> None:
     assert found.queue is None
     assert "queue" not in found.rules
     assert {job.queue_seconds for job in found.jobs} == {None}
+
+
+def test_the_command_says_what_the_history_tells_and_asks_for_a_zone_that_it_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in logs(WORDS).items():
+        Path(name).write_text(text)
+    for name, text in (("lsb.acct", lsb_record(FIRST)), ("sacct.txt", sacct([FIRST]))):
+        Path(name).write_text(text)
+        assert main(["derive", *sorted(logs(WORDS)), name, "--output", f"shop-{name}"]) == 0
+    absolute, local = capsys.readouterr().out.split("shop-lsb.acct")
+    assert "warning   2 logs cannot be joined to the scheduler's jobs" in absolute
+    assert "have a clock that cannot be compared with its own" in absolute
+    assert "remark    a scheduler's history of 1 job has the submission of 1 of 3 jobs; 2 fit none" in local

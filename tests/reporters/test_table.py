@@ -90,7 +90,10 @@ def test_the_figures_of_a_column_are_what_its_head_defines(view: StoredView) -> 
             host_facts(), four_jobs(60), samples=samples(60, IDLE | {"energy.package-0.joules": 100.0})
         )
     )
-    for summary in (judged(view), typed(fabric), typed(probed_summary()), attached, counted, capped_run(4e7)):
+    waited = [msgspec.structs.replace(job, submitted_at=1e9, queue_seconds=60.0) for job in view.jobs]
+    queued = as_summary(summary_of(facts(), waited))
+    others = (typed(fabric), typed(probed_summary()), attached, counted, queued, capped_run(4e7))
+    for summary in (judged(view), *others):
         for table in RUN_TABLES:
             for row in table.rows(view, summary):
                 for column in table.columns:

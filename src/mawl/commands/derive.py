@@ -26,6 +26,7 @@ from mawl.errors import UsageError
 from mawl.importers.build import ImportRequest, import_files
 from mawl.importers.clock import Clocks, parse_shifts, parse_zones
 from mawl.importers.registry import IMPORTERS
+from mawl.importers.schedulers.join import sentence_of
 from mawl.model.derived import FASTEST_CORE, SLOWEST_CORE
 from mawl.store import Run, open_run
 from mawl.store.layout import FACTS
@@ -168,7 +169,7 @@ def _opened(paths: list[str], clocks: Clocks, runs: Path) -> Iterator[Run]:
         return
     with tempfile.TemporaryDirectory(prefix="mawl-derive-") as temporary:
         folder = Path(temporary) / "run"
-        import_files(
+        made = import_files(
             ImportRequest(
                 paths=paths,
                 folder=folder,
@@ -177,6 +178,10 @@ def _opened(paths: list[str], clocks: Clocks, runs: Path) -> Iterator[Run]:
                 command=["mawl", *sys.argv[1:]],
             )
         )
+        for warning in made.warnings:
+            print(f"warning   {warning}")
+        if made.schedulers is not None:
+            print(f"remark    {sentence_of(made.schedulers)}")
         yield open_run(folder)
 
 

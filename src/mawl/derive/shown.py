@@ -118,7 +118,7 @@ def sentences_of(evidence: DerivedEvidence) -> Iterator[tuple[str, str]]:
 
 def _queue(queue: QueueOfNight, evidence: DerivedEvidence) -> Iterator[str]:
     jobs = counted_noun(len(evidence.jobs), "job")
-    yield f"a scheduler tells the submission of {queue.submitted} of {jobs}"
+    yield f"a scheduler's history has the submission of {queue.submitted} of {jobs}"
     if (times := queue.times) is not None:
         yield (
             f"in the queue: median {format_seconds(times.median_seconds)}, 95th percentile "

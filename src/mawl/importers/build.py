@@ -86,6 +86,7 @@ def import_files(request: ImportRequest) -> Imported:
     except BaseException:
         writer.abandon()
         raise
+    warnings = [*collected.warnings(), *(joined.warnings if joined else [])]
     return Imported(
         run=facts.run_id,
         folder=str(request.folder),
@@ -97,8 +98,8 @@ def import_files(request: ImportRequest) -> Imported:
         files=len(sources),
         skipped_lines=sum(source.skipped_lines for source in sources),
         skipped=[*refused, *(skipped for source in sources for skipped in source.skipped)],
-        remarks=facts.remarks,
-        warnings=[*collected.warnings(), *(joined.warnings if joined else [])],
+        remarks=[remark for remark in facts.remarks if remark not in warnings],
+        warnings=warnings,
         schedulers=joined.counts if joined else None,
     )
 

@@ -141,7 +141,10 @@ def test_several_that_fit_are_counted_and_not_chosen_from(tmp_path: Path) -> Non
     assert queues(run) == {"load": None, "other": None}
     assert made.schedulers is not None
     assert (made.schedulers.joined, made.schedulers.several, made.schedulers.none) == (0, 1, 1)
-    assert any("0 of 2 jobs; 1 fit several of its jobs, 1 fit none" in remark for remark in made.remarks)
+    assert made.remarks[-1] == (
+        "a scheduler's history of 2 jobs has the submission of 0 of 2 jobs; 1 fit several of its jobs; 1 fit "
+        "none of them"
+    )
     assert StoredView(run).summary.queue is None
 
 

@@ -202,14 +202,25 @@ def _warnings(counts: SchedulerJoin, moves: Mapping[float, int]) -> Iterator[str
 
 def remarks_of(joined: Joined) -> Iterator[str]:
     """What a reader of the run must know of its queue times."""
-    counts = joined.counts
-    logs = counts.joined + counts.several + counts.none + counts.other_clocks
-    yield (
-        f"a scheduler tells the submission of {counts.joined} of {counted_noun(logs, 'job')}; "
-        f"{counts.several} fit several of its jobs, {counts.none} fit none, {counts.other_clocks} have a "
-        f"clock that cannot be compared with its own ({counted_noun(counts.scheduled, 'job')} in its history)"
-    )
+    yield sentence_of(joined.counts)
     why = Counter(job.why_unknown for job in joined.jobs.values() if job.why_unknown)
     for reason, count in why.items():
         yield f"the queue time of {counted_noun(count, 'job')} is not known: {reason}"
     yield from joined.warnings
+
+
+def sentence_of(counts: SchedulerJoin) -> str:
+    """How many jobs of the logs a history tells of, and why not of the others."""
+    logs = counts.joined + counts.several + counts.none + counts.other_clocks
+    others = (
+        (counts.several, "fit several of its jobs"),
+        (counts.none, "fit none of them"),
+        (counts.other_clocks, "have a clock that cannot be compared with its own"),
+    )
+    return "; ".join(
+        [
+            f"a scheduler's history of {counted_noun(counts.scheduled, 'job')} has the submission of "
+            f"{counts.joined} of {counted_noun(logs, 'job')}",
+            *(f"{count} {what}" for count, what in others if count),
+        ]
+    )
