@@ -87,19 +87,19 @@ class Collected:
                     )
                     break
                 self.scheduled.append(item)
-                self._scheduled_zoned.append(self._is_zoned(context))
+                self._scheduled_zoned.append(item.zoned or self._is_named(context.kind))
             elif isinstance(item, NodeFacts):
                 self.nodes[item.name] = _joined(self.nodes.get(item.name), item)
             elif isinstance(item, HostSettings):
                 self.settings.update((f"{item.node}.{name}", value) for name, value in item.values.items())
             else:
                 self.probe = _with_targets(self.probe, item)
-        if not self._is_zoned(context):
+        if context.zone_known is False and not self._is_named(context.kind):
             self._unzoned.add(context.file)
 
-    def _is_zoned(self, context: Context) -> bool:
-        """Whether the zone of a file's clock is known: by the file, or because the user named it."""
-        return context.zone_known is not False or self._clocks.zone_of(context.kind) is not None
+    def _is_named(self, kind: str) -> bool:
+        """Whether the user said what the clock of a kind of files is, by its zone or by a shift to UTC."""
+        return self._clocks.zone_of(kind) is not None or kind in self._clocks.shifts
 
     def joined(self) -> Joined | None:
         """The jobs of schedulers that the logs are of; None without any history of a scheduler."""

@@ -75,8 +75,9 @@ class ImportedJob(msgspec.Struct, frozen=True, kw_only=True):
 class ScheduledJob(msgspec.Struct, frozen=True, gc=False):
     """A job in the history of a scheduler; ``names`` are those that a log of it may have.
 
-    ``number`` is the scheduler's, ``task`` that in an array of jobs.  ``queue_seconds`` is None, with
-    ``why_unknown``, where other waits cannot be told from the queue.
+    ``number`` is the scheduler's, ``task`` that in an array of jobs.  ``zoned``: the file gives the zone of
+    its clock.  ``queue_seconds`` is None, with ``why_unknown``, where other waits cannot be told from the
+    queue.
     """
 
     names: tuple[str, ...]
@@ -85,6 +86,7 @@ class ScheduledJob(msgspec.Struct, frozen=True, gc=False):
     submitted_at: float
     started_at: float
     ended_at: float
+    zoned: bool
     queue_seconds: float | None
     why_unknown: str | None = None
 

@@ -237,13 +237,13 @@ def test_logs_of_another_zone_are_asked_about(tmp_path: Path) -> None:
 
 def test_logs_without_times_have_no_queue_time(tmp_path: Path) -> None:
     untimed = LogJob("load", "load.log", "load", None, None, True)
-    whole = ScheduledJob(("load",), "1", None, AT, AT, AT + 9, 0.0)
+    whole = ScheduledJob(("load",), "1", None, AT, AT, AT + 9, True, 0.0)
     assert join([untimed], [whole], [True]).counts.none == 1
 
 
 def test_very_many_jobs_of_one_name_at_one_time_fit_none_of_them() -> None:
     jobs = [
-        ScheduledJob(("load",), str(number), None, AT, AT, AT + 9 + number, 0.0)
+        ScheduledJob(("load",), str(number), None, AT, AT, AT + 9 + number, True, 0.0)
         for number in range(MOST_LOOKED_AT + 1)
     ]
     found = join([LogJob("load", "load.log", "load", AT, AT + 9, True)], jobs, [True] * len(jobs))

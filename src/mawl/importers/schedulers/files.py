@@ -136,6 +136,7 @@ def _item(job: HistoryJob, context: Context) -> ScheduledJob:
         submitted_at=clock(job.times.submitted),
         started_at=started_at,
         ended_at=clock(job.times.ended),
+        zoned=job.times.zoned,
         queue_seconds=None if job.why_unknown else max(started_at - clock(job.times.eligible), 0.0),
         why_unknown=job.why_unknown,
     )
