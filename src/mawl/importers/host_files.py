@@ -14,7 +14,7 @@ from mawl.formats.decoding import byte_chunks
 from mawl.formats.sysstat import Banner, Report, SysstatDoubt, Untimed
 from mawl.importers.interface import Context, HostFigures, Item
 from mawl.importers.nmon_sections import name_of
-from mawl.importers.recording import Recording, whole_lines
+from mawl.importers.recording import ChunkStream, Recording, whole_lines
 from mawl.importers.sysstat_series import Figures, mapped, wanted
 from mawl.model.run import NodeFacts
 
@@ -51,7 +51,7 @@ class HostReports:
         if self._json and re.match(_JSON, first):
             yield from _items(sysstat_json.reports(_again(first, chunks), context.untimed), context)
         else:
-            lines = whole_lines(_Chunks(first, chunks), context.skip)  # type: ignore[arg-type]
+            lines = whole_lines(ChunkStream(first, chunks), context.skip)  # type: ignore[arg-type]
             yield from _items(self._read_text(lines, context.untimed), context)
 
 
@@ -62,20 +62,6 @@ def _compiled(patterns: Patterns) -> tuple[re.Pattern[bytes], ...]:
 def _again(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
     yield first
     yield from chunks
-
-
-class _Chunks:
-    """Chunks as a stream to read; ``size`` is a wish."""
-
-    def __init__(self, first: bytes, chunks: Iterator[bytes]) -> None:
-        self._first: bytes | None = first
-        self._chunks = chunks
-
-    def read(self, _size: int = -1) -> bytes:
-        first, self._first = self._first, None
-        if first:
-            return first
-        return next((chunk for chunk in self._chunks if chunk), b"")
 
 
 class _Interval:

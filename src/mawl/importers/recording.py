@@ -131,6 +131,21 @@ class _Ending:
         return found
 
 
+class ChunkStream:
+    """Chunks as a stream to read; ``size`` is a wish."""
+
+    def __init__(self, first: bytes, chunks: Iterator[bytes]) -> None:
+        self._first: bytes | None = first
+        self._chunks = chunks
+
+    def read(self, _size: int = -1) -> bytes:
+        """The next chunk that is not empty; nothing at the end."""
+        first, self._first = self._first, None
+        if first:
+            return first
+        return next((chunk for chunk in self._chunks if chunk), b"")
+
+
 def whole_lines(stream: BinaryIO, skip: Skip) -> Iterator[tuple[int, str]]:
     """Numbered lines; a last one without an end is told ``skip``: its last figure may lack digits."""
     ending = _Ending(stream)
