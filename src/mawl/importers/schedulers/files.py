@@ -17,7 +17,7 @@ from mawl.formats.schedulers.history import Entry, HistoryDoubt, HistoryEnd, His
 from mawl.formats.schedulers.orchestrator import OrchestratorJson
 from mawl.formats.schedulers.slurm import SacctJson
 from mawl.importers.interface import Context, Item, ScheduledJob
-from mawl.importers.recording import whole_lines
+from mawl.importers.recording import ChunkStream, whole_lines
 from mawl.importers.schedulers.names import names_of
 from mawl.units import counted_noun
 
@@ -33,7 +33,7 @@ class _Document(Protocol):
     def entries(self) -> Iterator[Entry]: ...
 
 
-class History:
+class SchedulerFiles:
     """Files of one scheduler, as text, as JSON, or as both; told by patterns in the first bytes."""
 
     def __init__(
@@ -65,11 +65,11 @@ class History:
             entries = _of_json(chain([first], chunks), self._document, context)
         else:
             assert self._read_text is not None
-            entries = self._read_text(_lines(chain([first], chunks), context))
+            entries = self._read_text(_lines(ChunkStream(first, chunks), context))
         yield from _items(entries, context)
 
 
-def _lines(chunks: Iterator[bytes], context: Context) -> Iterator[tuple[int, str]]:
+def _lines(stream: ChunkStream, context: Context) -> Iterator[tuple[int, str]]:
     """Numbered lines without those that were cut, which lack fields."""
     cut: set[int] = set()
 
@@ -77,19 +77,9 @@ def _lines(chunks: Iterator[bytes], context: Context) -> Iterator[tuple[int, str
         cut.add(line)
         context.skip(line, reason, text)
 
-    for number, line in whole_lines(_Chunks(chunks), skip):  # type: ignore[arg-type]
+    for number, line in whole_lines(stream, skip):  # type: ignore[arg-type]
         if number not in cut:
             yield number, line
-
-
-class _Chunks:
-    """Chunks as a stream to read; ``size`` is a wish."""
-
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
-
-    def read(self, _size: int = -1) -> bytes:
-        return next((chunk for chunk in self._chunks if chunk), b"")
 
 
 def _of_json(chunks: Iterator[bytes], document: type[_Document], context: Context) -> Iterator[Entry]:
@@ -142,13 +132,13 @@ def _item(job: HistoryJob, context: Context) -> ScheduledJob:
     )
 
 
-LSF = History(
+LSF = SchedulerFiles(
     "lsf",
     "lsb.acct of LSF",
     text=rb'(?m)^"JOB_FINISH" "[0-9.]{1,20}" [0-9]{9,10} ',
     read_text=lsf.read_jobs,
 )
-SLURM = History(
+SLURM = SchedulerFiles(
     "slurm",
     "sacct of Slurm with -P or -p, and its JSON",
     text=rb"\A(?:\xef\xbb\xbf)?\s{0,99}(?:[^|\n]{0,99}\|){0,300}JobID(?:\||\r?\n)",
@@ -156,13 +146,13 @@ SLURM = History(
     json=(_ARRAY, rb'"submission"\s{0,9}:', rb'"eligible"\s{0,9}:'),
     document=SacctJson,
 )
-ORCHESTRATOR = History(
+ORCHESTRATOR = SchedulerFiles(
     "orchestrator",
     "jobs of SAS Workload Orchestrator as JSON",
     json=(_ARRAY, rb'(?i)"processingInfo"\s{0,9}:', rb'(?i)"submitTime"\s{0,9}:'),
     document=OrchestratorJson,
 )
-SASGSUB = History(
+SASGSUB = SchedulerFiles(
     "sasgsub",
     "text of SASGSUB -GRIDGETSTATUS",
     text=rb"(?m)^\s{0,20}Job \S{1,99} \([^\n]{0,999}\) is \w{1,99}:\s{1,9}Submitted: ",
