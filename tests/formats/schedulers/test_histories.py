@@ -39,6 +39,17 @@ OF_LSF_5 = (
 """A record that LSF 5.1 wrote, of the documentation of an accounting tool (APEL), names shortened."""
 
 
+OF_LSF_10 = (
+    '"JOB_FINISH" "10.1" 1527327585 7610 1000 33554438 1 1527326745 0 0 1527326765 "user1" "normal" "" "" "" '
+    '"login1" "" "" "" "" "10/1527326745.7610" 1 "pac" 1 "host1.localdomain" 32 60.0 "" "sleep 1000" '
+    "-1.000000 -1.000000 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 "
+    '"" "default" 65280 1 "" "" 0 2048 0 "" "" "" "" 0 "" 0 "" -1 "/user1" "" "" "" -1 "" "" 5136 "" '
+    '1527326746 "" "" 2 1032 "0" 1033 "0" 0 0 0 2048 "select[type == any] order[r15s:pg] " "" -1 "" -1 0 "" '
+    '0 0 "" 839 "" 0 "" 0.000000 0.00 0.00 0.00 0.00 1 "host1.localdomain" {} 0 {} 0'
+)
+"""A record that LSF 10.1 wrote, with places for the time in which it could not run and of its requeue."""
+
+
 def lines(content: str) -> Iterable[tuple[int, str]]:
     return enumerate(content.splitlines(), 1)
 
@@ -68,6 +79,18 @@ def test_a_record_of_an_old_lsf_has_its_times() -> None:
     assert isinstance(job, HistoryJob)
     assert job.times == Times(1089290023, 1089290023, 1089406862, 1089407406, True)
     assert (job.number, job.name, job.command) == ("699195", "", "/prog/step3c/startEachset.pl 362 7 8")
+
+
+@pytest.mark.parametrize(
+    ("ineligible", "requeued", "waited"),
+    [(-1, 0, 20), (5, 0, 15), (0, 0, 20), (-1, 1527326755, 10), (5, 1527326755, 10), (-1, 1527327000, 20)],
+)
+def test_a_record_of_lsf_10_tells_other_waits_and_the_time_of_its_requeue(
+    ineligible: int, requeued: int, waited: float
+) -> None:
+    [job] = lsf.read_jobs([(1, OF_LSF_10.format(ineligible, requeued))])
+    assert isinstance(job, HistoryJob)
+    assert job.times.started - job.times.eligible == waited
 
 
 @pytest.mark.parametrize(

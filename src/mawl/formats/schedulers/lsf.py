@@ -66,6 +66,8 @@ def _job(number: int, line: str) -> Entry:
     index, ineligible, requeued = _late_fields(record)
     if not started:
         return HistoryEnd(NEVER_STARTED)
+    if requeued is not None and requeued > started:
+        requeued = 0  # after this run
     waited = None
     if ineligible is not None and ineligible >= 0 and not requeued:
         # Pending for a start time, another job or a hold, as TRACK_ELIGIBLE_PENDINFO counts it.
