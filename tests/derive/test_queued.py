@@ -21,9 +21,11 @@ FIRST = Ran(1, WORDS["program"], START + 580, START + 599, START + 960)
 BESIDE = Ran(2, WORDS["ledger"], START + 800, START + 839, START + 1201)
 
 
-def derived(folder: Path, submitted: float, request: DeriveRequest = NIGHT, **fields: float) -> Derived:
+def derived(
+    folder: Path, submitted: float, request: DeriveRequest = NIGHT, eligible: float | None = None
+) -> Derived:
     """The shop's night: the second job of its first session starts 1 s after the end of the first job."""
-    second = Ran(3, WORDS["program"], START + submitted, START + 961, START + 1322, **fields)
+    second = Ran(3, WORDS["program"], START + submitted, START + 961, START + 1322, eligible)
     texts = {**logs(WORDS), "history.txt": sacct([FIRST, BESIDE, second])}
     return derive(run_of(folder, texts), request)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import random
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,7 +27,7 @@ UTC_LOGS = Clocks(parse_zones(["saslog=UTC"], tuple(IMPORTERS)), {})
 
 
 def shop(
-    folder: Path, logs: dict[str, tuple[float, float]], *histories: str, clocks: Clocks = UTC_LOGS
+    folder: Path, logs: Mapping[str, tuple[float, float]], *histories: str, clocks: Clocks = UTC_LOGS
 ) -> tuple[Imported, Run]:
     """Logs by their names (start and seconds), imported with histories."""
     place = folder / "shop"
