@@ -64,6 +64,8 @@ def write_hostile_run(folder: Path, attacks: Sequence[str] = ATTACKS) -> Path:
             outcome="failed" if number % 2 else "finished",
             reason=attack,
             io_remark=attack,
+            submitted_at=START,
+            queue_seconds=10.0 + number,
         )
         for number, (name, attack) in enumerate(zip(jobs, attacks, strict=True))
     ]

@@ -25,6 +25,7 @@ from mawl.definitions.metric import (
 from mawl.model.fields import metrics_of
 from mawl.model.role_metrics import ROLE_COLUMNS, ROLE_SERIES
 from mawl.model.signature import SIGNATURE
+from mawl.model.summary.queue import QUEUE_PAGE
 from mawl.model.summary.summary import Summary
 
 SERIES = "in samples cumulative, the sum over all jobs so far, start-up and verify included."
@@ -126,6 +127,17 @@ VOLUME_COLUMNS: tuple[Metric, ...] = (
     object_metric("volume_written_bytes", "Bytes of a job written by volume.", VOLUME_PAGE),
 )
 
+QUEUE_COLUMNS: tuple[Metric, ...] = (
+    Metric(
+        "submitted_at", "time", "text", "When an imported job was submitted, says its scheduler.", QUEUE_PAGE
+    ),
+    seconds_metric(
+        "queue_seconds",
+        "Queue time of an imported job: from the time at which it could run to its start, by its scheduler.",
+        QUEUE_PAGE,
+    ),
+)
+
 METRICS: tuple[Metric, ...] = (
     *USAGE_METRICS,
     *metrics_of(Summary),
@@ -134,5 +146,6 @@ METRICS: tuple[Metric, ...] = (
     *SAMPLE_METRICS,
     *ROLE_SERIES,
     *VOLUME_COLUMNS,
+    *QUEUE_COLUMNS,
     *VOLUME_SERIES,
 )
