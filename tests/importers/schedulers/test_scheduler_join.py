@@ -137,8 +137,8 @@ def test_every_history_gives_submission_and_queue_time(tmp_path: Path) -> None:
 
 
 def test_several_that_fit_are_counted_and_not_chosen_from(tmp_path: Path) -> None:
-    twins = (Ran(1, "load", AT, AT + 9, AT + 600), Ran(2, "load", AT, AT + 300, AT + 620))
-    made, run = shop(tmp_path, {"load": (AT + 310, 280), "other": (AT, 60)}, lsf_of(*twins))
+    twins = (Ran(1, "load", AT, AT + 9, AT + 600), Ran(2, "load", AT, AT + 30, AT + 620))
+    made, run = shop(tmp_path, {"load": (AT + 40, 550), "other": (AT, 60)}, lsf_of(*twins))
     assert queues(run) == {"load": None, "other": None}
     assert made.schedulers is not None
     assert (made.schedulers.joined, made.schedulers.several, made.schedulers.none) == (0, 1, 1)
@@ -147,6 +147,19 @@ def test_several_that_fit_are_counted_and_not_chosen_from(tmp_path: Path) -> Non
         "none of them"
     )
     assert StoredView(run).summary.queue is None
+
+
+@pytest.mark.parametrize(("later", "joined"), [(20, 0), (90, 0), (300, 2)])
+def test_namesakes_that_run_at_once_are_told_apart_if_they_started_minutes_apart(
+    tmp_path: Path, later: int, joined: int
+) -> None:
+    jobs = (Ran(1, "load", AT, AT + 9, AT + 900), Ran(2, "load", AT, AT + 9 + later, AT + 900))
+    logs = {"load_20260302": (AT + 11, 885.0), "load_20260303": (AT + 11 + later, 885.0 - later)}
+    made, run = shop(tmp_path, logs, lsf_of(*jobs))
+    assert made.schedulers is not None
+    assert made.schedulers.joined == joined
+    expected = {"load_20260302": 9.0, "load_20260303": 9.0 + later}
+    assert queues(run) == (expected if joined else dict.fromkeys(expected))
 
 
 def test_two_logs_that_fit_one_job_are_not_joined(tmp_path: Path) -> None:

@@ -14,6 +14,11 @@ from mawl.importers.schedulers.names import Sought, names_of_log
 from mawl.units import counted_noun
 
 STAMP_SECONDS = 1.0
+TOGETHER_SECONDS = 60.0
+"""A job that started and ended so near to a log started and ended with it."""
+APART_SECONDS = 120.0
+"""A job that started or ended farther from a log than this did not, however slowly sessions start."""
+
 MOST_LOOKED_AT = 10_000
 """Jobs of one name that may have run at the time of a log; with more, nothing is joined to it."""
 
@@ -66,9 +71,10 @@ def join(logs: Sequence[LogJob], scheduled: Sequence[ScheduledJob], zoned: Seque
     """Join logs to jobs of schedulers; ``zoned``: whether the zone of each of these jobs' clocks is known.
 
     Equal records of a job count once.  A log fits a job that has a name of it and ran for at least half of
-    the log's time.  Of its names (:func:`~mawl.importers.schedulers.names.names_of_log`) the surest by which
-    it fits any job counts.  Both are joined if neither fits another.  Several sessions in one log that fit
-    the same job are one: the first of them.
+    the log's time; if one of several started and ended with the log, it fits that one alone.  Of its names
+    (:func:`~mawl.importers.schedulers.names.names_of_log`) the surest by which it fits any job counts.  Both
+    are joined if neither fits another.  Several sessions in one log that fit the same job are one: the first
+    of them.
     """
     named = _Named(list(dict.fromkeys(zip(scheduled, zoned, strict=True))))
     sought = {log: names_of_log(log.file, log.program) for log in logs}
@@ -123,11 +129,14 @@ class _Named:
                 self._longest[name] = max(self._longest.get(name, 0.0), job.ended_at - job.started_at)
 
     def fitting(self, log: LogJob, names: Sequence[Sought]) -> set[int]:
-        """The jobs of these names that a log fits."""
+        """The jobs of these names that a log fits.
+
+        One that started and ended with the log is the only one, if all others are clearly apart from it.
+        """
         if log.started_at is None or log.ended_at is None:
             return set()
         length = max(log.ended_at - log.started_at, 0.0)
-        found: set[int] = set()
+        found: dict[int, float] = {}
         for name, number in names:
             earliest = log.started_at - self._longest.get(name, 0.0) - STAMP_SECONDS
             places = self._started(name, earliest, log.ended_at + STAMP_SECONDS)
@@ -140,8 +149,9 @@ class _Named:
                 if together < length / 2 - STAMP_SECONDS or self._zoned[place] != log.zoned:
                     continue
                 if not number or number in _numbers(job):
-                    found.add(place)
-        return found
+                    found[place] = max(abs(log.started_at - job.started_at), abs(log.ended_at - job.ended_at))
+        near = [place for place, apart in found.items() if apart <= APART_SECONDS]
+        return {near[0]} if len(near) == 1 and found[near[0]] <= TOGETHER_SECONDS else set(found)
 
     def _started(self, name: str, earliest: float, latest: float) -> list[int]:
         """The jobs of a name that started within a time."""
