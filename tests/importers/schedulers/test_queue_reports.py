@@ -20,8 +20,8 @@ from tests.fakes.views import as_summary, judged, typed
 from tests.importers.schedulers.test_scheduler_join import AT, lsf_of, shop
 from tests.importers.test_import import log
 
-WAITED = "median 90.0 s, 95th percentile 117.0 s, most 2 min 00 s (2 of 3 jobs); 62.0 s of the 11 min 00 s"
-CHAIN = "of the chain that ended last (2 jobs)"
+WAITED = "median 90.0 s, 95th percentile 117.0 s, most 2 min 00 s (2 of 3 jobs)"
+CHAIN = "in the chain that ended last (2 jobs) 62.0 s of 11 min 00 s (9.4 %)"
 
 
 @pytest.fixture
@@ -52,7 +52,9 @@ def test_the_screen_has_a_line_of_the_queue(night: Run) -> None:
     view = StoredView(night)
     lines = screen.render(view, as_summary(judged(view))).splitlines()
     [place] = [place for place, line in enumerate(lines) if line.startswith("queue ")]
-    assert WAITED in " ".join(" ".join(lines[place : place + 3]).split())
+    said = " ".join(" ".join(lines[place : place + 3]).split())
+    assert WAITED in said
+    assert CHAIN in said
 
 
 def test_the_html_report_has_tables_and_definitions_of_the_queue(night: Run) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mawl.analysis.view import RunView
 from mawl.model.summary.summary import Summary
 from mawl.reporters.figure import format_count
-from mawl.reporters.table import EVERY, SHOWN, Note, Row, RunColumn, RunTable
+from mawl.reporters.table import EVERY, HTML, MARKDOWN, TEXT, Note, Row, RunColumn, RunTable
 from mawl.units import counted_noun, format_percent, format_seconds
 
 DEFINED = "queue: from the time at which a job could run to its start by the scheduler"
@@ -28,17 +28,22 @@ def queue_words(summary: Summary) -> str | None:
     )
     chain = queue.chain
     if chain is None:
-        return f"{words}; of the chain that ended last not known: {summary.missing.get('queue.chain')}"
+        return f"{words}; in the chain that ended last not known: {summary.missing.get('queue.chain')}"
     share = "" if chain.queue_ratio is None else f" ({format_percent(chain.queue_ratio)})"
     return (
-        f"{words}; {format_seconds(chain.queue_seconds)} of the {format_seconds(chain.length_seconds)}"
-        f"{share} of the chain that ended last ({counted_noun(chain.jobs, 'job')})"
+        f"{words}; in the chain that ended last ({counted_noun(chain.jobs, 'job')}) "
+        f"{format_seconds(chain.queue_seconds)} of {format_seconds(chain.length_seconds)}{share}"
     )
 
 
 def _lead(_: RunView, summary: Summary) -> list[Note]:
     words = queue_words(summary)
-    return [] if words is None else [Note(words, SHOWN, "queue")]
+    if words is None:
+        return []
+    return [
+        Note(words, TEXT, "queue"),
+        Note(f"time in the queue of the scheduler: {words}", MARKDOWN | HTML),
+    ]
 
 
 def _programs(_: RunView, summary: Summary) -> list[Row]:
@@ -72,7 +77,7 @@ QUEUE = RunTable(
     ),
     formats=EVERY,
     lead=_lead,
-    notes=lambda _, __: [Note(DEFINED, SHOWN)],
+    notes=lambda _, __: [Note(DEFINED, TEXT | MARKDOWN)],
     spare=("sum", "jobs"),
 )
 
@@ -90,5 +95,7 @@ QUEUED_JOBS = RunTable(
         RunColumn(label="queue", path=("queue_seconds",), form=format_seconds),
         RunColumn(label="real time", path=("real_time_seconds",), form=format_seconds),
     ),
+    fold="Jobs that waited longest in the queue of the scheduler",
+    folded=MARKDOWN,
     spare=("program",),
 )
