@@ -19,11 +19,12 @@ from mawl.archive.site.building import build_site
 from mawl.archive.site.entries import SiteEntry, checked, figures_of, sum_of
 from mawl.archive.site.kept import kept_file
 from mawl.commands.main import main
-from mawl.errors import UnreadableRunError
+from mawl.errors import UnreadableRunError, UnsuitableMachineError
 from mawl.model.summary.energy import Energy
 from mawl.version import source_sha256
 from tests.fakes.altered_packs import members_of, packed, with_new_manifest
 from tests.fakes.compared_runs import compared
+from tests.fakes.full_disk import small_files
 from tests.fakes.published_run import write_published, write_published_campaign
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -267,6 +268,18 @@ def test_a_site_is_made_again_and_other_directories_are_left_alone(
     assert main(["publish", str(packs[0]), "--output", str(tmp_path / "mine")]) == 2
     assert "is no site of mawl" in capsys.readouterr().err
     assert main(["publish", str(packs[0]), str(packs[0]), "--output", str(site)]) == 2
+
+
+def test_a_site_that_cannot_be_written_keeps_the_earlier_one(packs: list[Path], tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    build_site(packs, site, "urn:x:")
+    before = {path: path.read_bytes() for path in site.rglob("*") if path.is_file()}
+    with (
+        small_files(packs[0].stat().st_size - 1),
+        pytest.raises(UnsuitableMachineError, match="site: the site cannot be written: file too large; "),
+    ):
+        build_site(packs[:1], site, "urn:x:")
+    assert {path: path.read_bytes() for path in site.rglob("*") if path.is_file()} == before
 
 
 def test_controls_in_the_words_of_a_maker_break_neither_page_nor_feed(tmp_path: Path) -> None:

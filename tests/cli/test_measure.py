@@ -78,6 +78,13 @@ def test_standard_input_and_an_output_file(measure: Command) -> None:
     assert json.loads((measure.directory / "report").read_text())["command"] == ["tr", "a-z", "A-Z"]
 
 
+def test_a_command_that_cannot_start_costs_no_earlier_report(measure: Command) -> None:
+    (measure.directory / "report").write_text("an older report\n")
+    done = measure("measure", "--output", "report", "--", "no-such-command")
+    assert done.returncode == 127
+    assert (measure.directory / "report").read_text() == "an older report\n"
+
+
 def test_bytes_pass_through_as_they_are_and_are_all_there_is(measure: Command) -> None:
     sent = bytes(range(256)) * 2000
     done = subprocess.run(
@@ -155,8 +162,8 @@ def test_a_command_may_handle_the_signal(measure: Command) -> None:
     [
         (("--", "no-such-command"), 127, "no-such-command: the command cannot be started"),
         (("--", "./d"), 126, "chmod +x"),
-        (("--output", "d", "--", "true"), 1, "d: is a directory"),
-        (("--output", "/dev/full", "--", "true"), 1, "/dev/full: the report cannot be written"),
+        (("--output", "d", "--", "true"), 2, "d: cannot be written: is a directory"),
+        (("--output", "/dev/full", "--", "true"), 1, "/dev/full: cannot be written: no space left on device"),
         (("--data", "d", "--work", "d", "--", "true"), 2, "--data and --work name the same"),
         ((), 2, "COMMAND"),
     ],

@@ -11,11 +11,12 @@ import pytest
 
 from mawl.commands import report
 from mawl.commands.report import FORMATS
-from mawl.errors import UnreadableRunError, UsageError
+from mawl.errors import UnreadableRunError, UnsuitableMachineError, UsageError
 from mawl.reporters import csv
 from mawl.reporters.screen import MOST_LINES
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB
+from tests.fakes.full_disk import small_files
 from tests.fakes.stored_run import facts, write_run
 
 
@@ -112,6 +113,23 @@ def test_csv_one_table_or_all_of_them(runs: Path, tmp_path: Path, capsys: pytest
     assert call(str(runs / "one"), "--format", "csv", "--table", "all", "--output", str(place)) == 0
     assert {path.name for path in place.iterdir()} == {f"{name}.csv" for name in csv.TABLES}
     assert (place / "jobs.csv").read_text() == jobs
+
+
+@pytest.mark.parametrize("form", [("html",), ("text",), ("csv", "--table", "all")])
+def test_a_disk_that_is_full_costs_no_earlier_report_and_is_named(
+    form: tuple[str, ...], runs: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "report"
+    wanted = [runs / "one", "--format", *form, "--output", place]
+    if "all" in form:
+        place.mkdir()
+        file = place / f"{next(iter(csv.TABLES))}.csv"
+    else:
+        file = place
+    file.write_text("an older report\n")
+    with small_files(64), pytest.raises(UnsuitableMachineError, match=f"{file}: cannot be written, and"):
+        call(*map(str, wanted))
+    assert file.read_text() == "an older report\n"
 
 
 @pytest.mark.parametrize("name", FORMATS)

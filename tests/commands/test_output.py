@@ -31,6 +31,11 @@ def test_work_that_fails_costs_nothing(tmp_path: Path, held: str | None) -> None
     assert (path.read_text() if path.exists() else None) == held
 
 
+def test_what_a_terminal_must_not_get_is_an_escape_in_the_file_too(tmp_path: Path) -> None:
+    write_text(str(tmp_path / "out"), lambda: "\x1b[31mred\x1b[0m \x1b]0;title\x07 \udcff\n")
+    assert (tmp_path / "out").read_bytes() == b"\x1b[31mred\x1b[0m \\x1b]0;title\\x07 \\udcff\n"
+
+
 def test_a_bad_path_fails_before_any_work(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no/out: cannot be written: no such file .*; name a file in"):
+    with pytest.raises(UsageError, match=r"no/out: cannot be written: no such file .*--output FILE$"):
         write_text(str(tmp_path / "no" / "out"), lambda: pytest.fail("worked in vain"))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mawl.commands.probe_output import ProbeOutput
-from mawl.errors import UsageError
+from mawl.errors import UnsuitableMachineError, UsageError
 from mawl.store.probe import read_probe
 from tests import needs
 from tests.fakes.probes import disk, probe, target
@@ -78,7 +78,7 @@ def test_a_device_node_stays_one_and_a_block_device_is_refused(tmp_path: Path) -
     full, block = tmp_path / "full", tmp_path / "block"
     os.mknod(full, 0o20600, os.makedev(1, 7))
     os.mknod(block, 0o60600, os.makedev(7, 250))
-    with pytest.raises(OSError, match="No space left on device"):
+    with pytest.raises(UnsuitableMachineError, match="full: cannot be written: no space left on device"):
         kept(full)
     assert full.is_char_device()
     with pytest.raises(UsageError, match="it is a block device"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import resource
 from pathlib import Path
 
 import msgspec
@@ -18,6 +17,7 @@ from mawl.store.columns import INSTANT, PREFIXES
 from mawl.store.folder import RunWriter
 from mawl.store.journal import Appender
 from mawl.store.layout import FORMAT_VERSION
+from tests.fakes.full_disk import small_files
 from tests.fakes.stored_run import PLAN, events, facts, job, jobs, steps, write_run
 
 
@@ -154,13 +154,8 @@ def test_samples_of_a_long_run_lie_in_few_row_groups(tmp_path: Path, monkeypatch
 def test_a_folder_that_cannot_be_begun_says_so_and_does_not_stay_without_facts(
     tmp_path: Path, most_bytes: int, facts_stay: bool
 ) -> None:
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, before[1]))
-    try:
-        with pytest.raises(UnsuitableMachineError) as raised:
-            RunWriter(tmp_path / "run", facts(outcome="running", ended_at=None), plan="#" * 60_000)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    with small_files(most_bytes), pytest.raises(UnsuitableMachineError) as raised:
+        RunWriter(tmp_path / "run", facts(outcome="running", ended_at=None), plan="#" * 60_000)
     sentence = str(raised.value)
     assert sentence.startswith(
         f"{tmp_path / 'run'}: the run folder cannot be written: file too large; raise "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,6 +28,7 @@ from mawl.model.run import RunFacts
 from mawl.spec.toml import load
 from mawl.store.campaign import finished_runs, read_campaign
 from mawl.store.facts import read_facts
+from mawl.store.files import beside
 from mawl.store.reading import open_run, runner_lives
 from mawl.version import __version__, source_sha256
 
@@ -116,7 +116,7 @@ def _campaign(folder: Path, names: PrivateNames) -> bytes:
 def _write(
     request: PackRequest, output: Path, runs: list[str], members: dict[str, bytes | Path]
 ) -> PackManifest:
-    beside = output.with_name(f".{output.name[:100]}.{os.getpid()}-{secrets.token_hex(4)}")
+    draft = beside(output)
     try:
         sums = {}
         for name, content in members.items():
@@ -134,11 +134,11 @@ def _write(
         )
         listed = encoded(manifest)
         signature = () if request.key is None else (sign(listed, request.key),)
-        with beside.open("xb") as file:
+        with draft.open("xb") as file:
             write_pack(file, {MANIFEST: listed, **members, **dict(signature)})
             file.flush()
             os.fsync(file.fileno())
-        beside.rename(output)
+        draft.rename(output)
     except OSError as error:
         raise UnsuitableMachineError(
             "the pack cannot be written",
@@ -147,5 +147,5 @@ def _write(
             cure="name another place with --output",
         ) from None
     finally:
-        beside.unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
     return manifest

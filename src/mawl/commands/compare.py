@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the comparison; the output file is opened first, so that a bad path fails before any work."""
+    """Write the comparison; the output file is tried first, so that a bad path fails before any work."""
     failing = Failing(NAME, arguments)
     checks: list[ConditionCheck] = []
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mawl.errors import UsageError
 from mawl.model.summary.summary import Judged
-from mawl.store.files import replace_file
+from mawl.store.output import OutputFile
 
 if TYPE_CHECKING:
     from mawl.advice.capacity.bounds import CapacityBounds
@@ -55,16 +54,16 @@ class Failing:
     def __init__(self, verb: str, arguments: argparse.Namespace) -> None:
         self.conditions: list[Condition] = list(dict.fromkeys(arguments.fail_on or []))
         self._verb = verb
-        self._file = None if arguments.junit is None else Path(arguments.junit)
+        self._file: OutputFile | None = None
         self._began = time.monotonic()
         for name in ("dry_run", "plan"):
             if self.conditions and getattr(arguments, name, False):
                 option = f"--{name.replace('_', '-')}"
                 raise UsageError(f"--fail-on does not go with {option}", cure="leave one out")
-        if self._file is not None:
+        if arguments.junit is not None:
             if not self.conditions:
                 raise UsageError("--junit goes with --fail-on", cure="name a condition, or leave --junit out")
-            _check_writable(self._file)
+            self._file = OutputFile(arguments.junit, "--junit")
 
     @property
     def asked(self) -> bool:
@@ -77,7 +76,8 @@ class Failing:
             from mawl.reporters import junit
 
             seconds = time.monotonic() - self._began
-            replace_file(self._file, junit.render(f"mawl {self._verb}", checks, seconds).encode())
+            with self._file as file:
+                file.write(junit.render(f"mawl {self._verb}", checks, seconds).encode())
         states = {check.state for check in checks}
         return otherwise or next((status for state, status in STATUS.items() if state in states), 0)
 
@@ -133,18 +133,3 @@ def check_campaign(
         titles = " against ".join(arm.title for arm in reversed(found.arms))
         checks.append(check_of_comparison(titles, found.comparison, found.comparison_reason))
     return failing.status(checks, otherwise)
-
-
-def _check_writable(file: Path) -> None:
-    try:
-        if file.is_dir():
-            raise IsADirectoryError(21, "is a directory")
-        with tempfile.TemporaryFile(dir=file.parent):
-            pass
-    except OSError as error:
-        raise UsageError(
-            "cannot be written",
-            where=str(file),
-            why=(error.strerror or str(error)).lower(),
-            cure="name a file in a directory that is there and that you may write to: --junit FILE",
-        ) from None

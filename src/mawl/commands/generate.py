@@ -24,6 +24,7 @@ from mawl.plan.needs import needs
 from mawl.plan.write import write_plan
 from mawl.runner.inputs import Inputs
 from mawl.spec.record import RunSpec
+from mawl.store.output import write_output
 from mawl.units import format_bytes, format_seconds
 
 NAME = "generate"
@@ -67,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     spec = asked(arguments, leave=("output",))
     inputs = generated(spec)
     if arguments.output is not None:
-        write_plan(Path(arguments.output), plan_of(spec), spec)
+        write_plan(Path(arguments.output), plan_of(spec), spec, write_output)
     rows = [
         MadeTable(
             table=made.request.table,

@@ -23,6 +23,7 @@ from mawl.analysis.series import CounterChange
 from mawl.analysis.throughput import lacking, role_places
 from mawl.analysis.view import RunView
 from mawl.commands.arguments import add_role_arguments, settings
+from mawl.commands.output import encoded
 from mawl.definitions.figure import Number, count, listing, seconds, size, unitless
 from mawl.definitions.metric import BYTES
 from mawl.errors import MawlError
@@ -48,6 +49,7 @@ from mawl.runner.caches import deny_cache
 from mawl.runner.command import NODE, MeasuredCommand, measure_command
 from mawl.runner.storage_around import StorageCounters
 from mawl.spec.program_options import Role
+from mawl.store.output import OutputFile
 from mawl.units import format_bytes, format_seconds
 from mawl.version import __version__
 
@@ -122,8 +124,8 @@ def run(arguments: argparse.Namespace) -> int:
         "util": arguments.util,
     }
     directories = settings().roles(given)
-    output = None if arguments.output is None else open(arguments.output, "w", encoding="utf-8")  # noqa: SIM115
-    try:
+    with contextlib.ExitStack() as stack:
+        output = None if arguments.output is None else stack.enter_context(OutputFile(arguments.output))
         sys.stdout.flush()
         errors = sys.stderr.fileno()
         to = errors if arguments.json and output is None else sys.stdout.fileno()
@@ -139,16 +141,15 @@ def run(arguments: argparse.Namespace) -> int:
         text = _json(measured, view.summary, arguments.command) if arguments.json else _text(measured, view)
         if not arguments.json:
             text = "\n\n".join([text, *_denied(denied), *_absent(given)])
-        _write(text, output or (sys.stdout if arguments.json else sys.stderr))
-    finally:
         if output is not None:
-            with contextlib.suppress(OSError):  # what could not be written was said
-                output.close()
+            output.write(encoded(f"{text}\n"))
+        else:
+            _print(text, sys.stdout if arguments.json else sys.stderr)
     record = measured.record
     return EXIT_BY_SIGNAL + record.signal if record.signal is not None else record.exit_code or 0
 
 
-def _write(text: str, file: TextIO) -> None:
+def _print(text: str, file: TextIO) -> None:
     try:
         print(text, file=file, flush=True)
     except BrokenPipeError:
@@ -156,9 +157,9 @@ def _write(text: str, file: TextIO) -> None:
     except OSError as error:
         raise MawlError(
             "the report cannot be written",
-            where="standard output" if file is sys.stdout else file.name,
+            where="standard output" if file is sys.stdout else "standard error",
             why=error.strerror,
-            cure="name another --output",
+            cure="name a file with --output",
         ) from error
 
 

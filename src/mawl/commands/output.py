@@ -4,43 +4,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
-from typing import TextIO
 
-from mawl.commands.terminal import Printing
-from mawl.errors import UsageError
+from mawl.commands.terminal import shown
+from mawl.store.output import OutputFile
 
 
-def write_text(output: str | None, made: Callable[[], str]) -> None:
-    """Write what ``made`` returns to ``output``, or to the terminal where it is None.
+def write_text(output: str | None, made: Callable[[], str], option: str = "--output") -> None:
+    """Write what ``made`` returns to ``output``, which ``option`` named, or to the terminal where it is None.
 
-    The file is opened first, so that a bad path fails before any work (:class:`~mawl.errors.UsageError`);
-    where the work fails, what the file held is kept, and a file that was not there is not left behind.
+    The file is tried first, so that a bad path fails before any work (:class:`~mawl.errors.UsageError`).
+    Where the work or the writing fails (:class:`~mawl.errors.UnsuitableMachineError`), what the file held is
+    kept, and a file that was not there is not left behind.
     """
     if output is None:
         sys.stdout.write(made())
         return
-    path = Path(output)
-    new = not path.exists()
-    with _opened(path) as file:
-        try:
-            text = made()
-        except BaseException:
-            if new:
-                path.unlink()
-            raise
-        if path.is_file():
-            file.truncate(0)
-        Printing(file).write(text)  # as the terminal gets it: a file may be shown on one
+    with OutputFile(output, option) as file:
+        file.write(encoded(made()))
 
 
-def _opened(path: Path) -> TextIO:
-    try:
-        return path.open("a", encoding="utf-8")
-    except OSError as error:
-        raise UsageError(
-            "cannot be written",
-            where=str(path),
-            why=(error.strerror or str(error)).lower(),
-            cure="name a file in a directory that is there and that you may write to: --output FILE",
-        ) from None
+def encoded(text: str) -> bytes:
+    """Text for a file, as the terminal gets it: a file may be shown on one."""
+    return shown(text).encode()

@@ -72,8 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
     campaign = campaign_folder(arguments.run, runs)
     folder = locate(arguments.run, runs) if campaign is None else campaign.resolve()
     output = Path(arguments.output or f"{folder.name}{SUFFIX}")
-    if output.is_dir():
-        raise UsageError("is a directory", where=str(output), cure="name a file with --output")
+    if output.exists() and not output.is_file():
+        raise UsageError("is not a regular file", where=str(output), cure="name a file with --output")
     statement = (
         SubmitterStatement() if arguments.statement is None else read_statement(Path(arguments.statement))
     )

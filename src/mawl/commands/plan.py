@@ -28,6 +28,7 @@ from mawl.reporters.head import scale_text
 from mawl.runner.machine_before import larger_limit
 from mawl.spec.program_options import ROLES
 from mawl.spec.sources import OPTIONS
+from mawl.store.output import write_output
 from mawl.units import format_bytes, format_memory, format_seconds
 
 NAME = "plan"
@@ -62,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     spec = asked(arguments, leave=("output",))
     plan = plan_of(spec)
     if arguments.output is not None:
-        write_plan(Path(arguments.output), plan, spec)
+        write_plan(Path(arguments.output), plan, spec, write_output)
     needed, limit = Peaks(plan, Path(spec.runs), spec.start).needs(plan), spec.memory_limit_bytes
     duration = duration_of(plan, Path(spec.runs))
     if arguments.json:

@@ -22,7 +22,7 @@ from mawl.commands.arguments import add_role_arguments, bounds_of, settings
 from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
 from mawl.commands.help_pages import Groups
 from mawl.commands.probe_output import ProbeOutput, measured
-from mawl.commands.probe_system import check_system_file, write_described
+from mawl.commands.probe_system import write_described
 from mawl.commands.terminal import width_for
 from mawl.definitions.figure import instant, unitless
 from mawl.definitions.figure import text as words
@@ -50,6 +50,7 @@ from mawl.spec.program_options import ROLES, Role
 from mawl.spec.settings import Settings
 from mawl.store import locate
 from mawl.store.layout import PROBE
+from mawl.store.output import OutputFile
 from mawl.store.probe import plain_probe, read_probe, write_probe
 from mawl.units import counted_noun, format_memory, format_seconds, parse_size
 from mawl.volumes import PROBE_PREFIX
@@ -170,13 +171,13 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = settings()
     bounds = bounds_of(chosen)
     folder = locate(arguments.run, chosen.runs(arguments.runs)) if arguments.run else None
-    if arguments.system:
-        check_system_file(Path(arguments.system))
+    described = OutputFile(arguments.system, "--system") if arguments.system else None
     found = read_probe(Path(arguments.stored)) if arguments.stored else _probed(arguments, chosen)
     if folder is not None and measured(found):
         write_probe(folder / PROBE, found)
-    if arguments.system and measured(found):
-        _say(write_described(Path(arguments.system), found))
+    if described is not None and measured(found):
+        with described as file:
+            _say(write_described(file, found))
     guidelines = probe_guidelines(found, bounds)
     print(_json(found, bounds) if arguments.json else render(found, guidelines, width_for(None)))
     status = 1 if any(target.problem for target in found.targets) else 0

@@ -2,46 +2,22 @@
 
 from __future__ import annotations
 
-import errno
-import stat
-import tempfile
-from pathlib import Path
-
-from mawl.errors import UsageError
 from mawl.model.probe import Probe, ProbeTest
-from mawl.store.probe import probe_content, write_probe
+from mawl.store.output import OutputFile
+from mawl.store.probe import probe_content
 
 
 class ProbeOutput:
-    """The file of ``--output``: a regular one is replaced whole after each test, through links.
+    """The file of ``--output``, which is replaced whole after each test; see :class:`OutputFile`.
 
-    What is no regular file (a pipe, a terminal) is written to, once, by :meth:`finish`, and
-    never replaced.  Raises :class:`~mawl.errors.UsageError` for a place that cannot be written, before
-    any work and without changing it.
+    What is no regular file (a pipe, a terminal) is written to once, by :meth:`finish`.  Raises
+    :class:`~mawl.errors.UsageError` for a place that cannot be written, before any work.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._path = Path(name)
+        self._file = OutputFile(name)
         self._last: Probe | None = None
-        try:
-            self._streams = self._path.exists() and not stat.S_ISREG(self._path.stat().st_mode)
-            if self._streams:
-                if self._path.is_block_device():
-                    raise OSError(errno.EINVAL, "it is a block device")
-                self._stream = self._path.open("wb")
-                return
-            self._path = self._path.resolve()
-            with tempfile.TemporaryFile(dir=self._path.parent):
-                pass
-        except (OSError, RuntimeError) as error:
-            told = error.strerror if isinstance(error, OSError) else None
-            raise UsageError(
-                "cannot be written",
-                where=name,
-                why=(told or str(error)).lower(),
-                cure="name a file in a directory that you may write to: --output FILE",
-            ) from None
 
     @property
     def tests(self) -> int:
@@ -53,16 +29,17 @@ class ProbeOutput:
         if not measured(found):
             return
         self._last = found
-        if not self._streams:
-            write_probe(self._path, found)
+        if not self._file.is_stream:
+            self._file.write(probe_content(found))
 
     def finish(self) -> None:
-        """Write to what is no regular file; raises OSError."""
-        if not self._streams:
-            return
-        with self._stream:
-            if self._last is not None:
-                self._stream.write(probe_content(self._last))
+        """Write to what is no regular file.
+
+        Raises :class:`~mawl.errors.UnsuitableMachineError` where that fails.
+        """
+        with self._file as file:
+            if file.is_stream and self._last is not None:
+                file.write(probe_content(self._last))
 
 
 def measured(probe: Probe) -> list[ProbeTest]:

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from mawl.errors import UsageError
 from mawl.measure.machine import read_machine
 from mawl.model.probe import Probe
 from mawl.simulation.probed import probed_system
 from mawl.simulation.system_file import system_toml
+from mawl.store.output import OutputFile
 
 HEAD = "A system for mawl simulate, written by mawl probe; every figure may be changed by hand."
 
 
-def check_system_file(path: Path) -> None:
-    """Raises :class:`~mawl.errors.UsageError` for a place that cannot be written, before any work."""
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise UsageError(
-            "cannot be written",
-            where=str(path),
-            why="it is a directory" if path.is_dir() else "its directory is not there",
-            cure="name a file in a directory that you may write to: --system FILE",
-        )
-
-
-def write_described(path: Path, found: Probe) -> str:
+def write_described(file: OutputFile, found: Probe) -> str:
     """Write the description; what there is to say about it, for the user.
 
     Memory and threads per core are this machine's: a probe of another node is refused
@@ -35,24 +23,17 @@ def write_described(path: Path, found: Probe) -> str:
     here = machine.name or "localhost"
     if nodes != {here}:
         raise UsageError(
-            f"--system {path}: the probe is of {', '.join(sorted(nodes)) or 'no node'}, and this is {here}",
+            f"--system {file.name}: the probe is of {', '.join(sorted(nodes)) or 'no node'}, "
+            f"and this is {here}",
             why="the memory of another machine is not in a probe",
             cure="write the description where the probe was made",
         )
     memory = min(filter(None, (machine.memory_bytes, machine.memory_limit_bytes)), default=None)
     if memory is None:
-        raise UsageError(f"--system {path}: this machine does not report its memory")
+        raise UsageError(f"--system {file.name}: this machine does not report its memory")
     threads = 1
     if machine.core_basis == "physical core" and machine.logical_cpus and machine.physical_cores:
         threads = max(machine.logical_cpus // machine.physical_cores, 1)
     system, remarks = probed_system(found, name=here, memory_bytes=memory, threads_per_core=threads)
-    try:
-        path.write_text(system_toml(system, head="\n".join([HEAD, *remarks])))
-    except OSError as error:
-        raise UsageError(
-            "cannot be written",
-            where=str(path),
-            why=(error.strerror or str(error)).lower(),
-            cure="name a file that you may write: --system FILE",
-        ) from None
-    return f"system description in {path}" + "".join(f"; {remark}" for remark in remarks)
+    file.write(system_toml(system, head="\n".join([HEAD, *remarks])).encode())
+    return f"system description in {file.name}" + "".join(f"; {remark}" for remark in remarks)

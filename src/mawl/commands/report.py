@@ -26,7 +26,7 @@ from mawl.commands.failing import (
     check_run,
 )
 from mawl.commands.html import named, render_html, write_html
-from mawl.commands.output import write_text
+from mawl.commands.output import encoded, write_text
 from mawl.commands.terminal import COLOUR_CHOICES, style_of, width_for
 from mawl.errors import UsageError
 from mawl.model.summary.summary import Judged
@@ -49,6 +49,7 @@ from mawl.reporters.style import PLAIN, Style
 from mawl.store import Run, open_run
 from mawl.store.campaign import campaign_folder
 from mawl.store.files import lies_in
+from mawl.store.output import write_output
 
 NAME = "report"
 HELP = "report a stored run or campaign as text or HTML, or export it: JSON, CSV, Markdown and others"
@@ -114,7 +115,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the report; the output file is opened first, so that a bad path fails before any work."""
+    """Write the report; the output file is tried first, so that a bad path fails before any work."""
     if arguments.all and arguments.format != "text":
         raise UsageError("--all goes with --format text", cure="leave it out: other formats hold everything")
     if arguments.job and arguments.format != "saslog":
@@ -188,7 +189,7 @@ def _all_tables(stored: Run, bounds: CapacityBounds, output: str | None) -> int:
     view = StoredView(stored)
     summary = judged(view, bounds)
     for name in csv.TABLES:
-        (directory / f"{name}.csv").write_text(csv.render(view, summary, name) + "\n", encoding="utf-8")
+        write_output(directory / f"{name}.csv", encoded(csv.render(view, summary, name) + "\n"))
     return 0
 
 

@@ -21,6 +21,13 @@ _OURS = re.compile(rf"(\x1b\[(?:{'|'.join(['0', *CODES.values()])})m|\r\x1b\[K)"
 """The sequences that mawl itself writes: colours, and the return to the begin of a line, which it clears."""
 
 
+def shown(text: str) -> str:
+    """The text with each control character as its escape; sequences of mawl's own are let through."""
+    parts = _OURS.split(text)
+    parts[::2] = [printable(part, "\n\t") for part in parts[::2]]
+    return "".join(parts)
+
+
 class Printing:
     """A stream for people; a control character that reaches it in a name is written as its escape."""
 
@@ -28,10 +35,8 @@ class Printing:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write the text; sequences of mawl's own are let through."""
-        parts = _OURS.split(text)
-        parts[::2] = [printable(part, "\n\t") for part in parts[::2]]
-        self._stream.write("".join(parts))
+        """Write the text as :func:`shown`."""
+        self._stream.write(shown(text))
         return len(text)
 
     def __getattr__(self, name: str) -> Any:

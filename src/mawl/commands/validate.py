@@ -58,7 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
         validation = validate(subject)
     if arguments.junit is not None:
         seconds = time.monotonic() - began
-        write_text(arguments.junit, lambda: junit.render("mawl validate", checks_of(validation), seconds))
+        checks = checks_of(validation)
+        write_text(arguments.junit, lambda: junit.render("mawl validate", checks, seconds), "--junit")
     sys.stdout.write(
         json.render(validation) + "\n" if arguments.json else render(validation, width_of(sys.stdout))
     )

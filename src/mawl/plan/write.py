@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +23,21 @@ HEADER = (
 )
 
 
-def write_plan(path: Path, plan: Plan, spec: RunSpec | None = None) -> None:
+def write_plan(
+    path: Path,
+    plan: Plan,
+    spec: RunSpec | None = None,
+    write: Callable[[Path, bytes], None] = replace_file,
+) -> None:
     """The file of :func:`plan_toml`, and beside it that of its derived jobs, where it has some.
 
-    Raises OSError where one cannot be written.
+    Raises what ``write`` raises: OSError where one cannot be written.
     """
     derived = derived_of(plan)
     name = FILE if path.name == PLAN else f"{path.stem}.{FILE}"
     if derived is not None:
-        replace_file(path.with_name(name), encoded(derived))
-    replace_file(path, plan_toml(plan, spec, derived=name).encode())
+        write(path.with_name(name), encoded(derived))
+    write(path, plan_toml(plan, spec, derived=name).encode())
 
 
 def plan_toml(plan: Plan, spec: RunSpec | None = None, *, derived: str = FILE) -> str:

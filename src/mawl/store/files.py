@@ -12,21 +12,27 @@ from mawl.foreign import descriptor_of, read_regular
 from mawl.store.layout import LARGEST_FACTS_BYTES, LATEST
 
 
+def beside(path: Path) -> Path:
+    """A new name in the directory of a file, with the file's own in it, of at most 130 bytes."""
+    begin = os.fsencode(path.name)[:100].decode(errors="ignore")
+    return path.with_name(f".{begin}.{os.getpid()}-{secrets.token_hex(4)}")
+
+
 def replace_file(path: Path, content: bytes) -> None:
     """Write a file so that a reader, or a power cut, finds the old content or the new, whole.
 
-    What is written meanwhile has a name that nothing had before (O_EXCL), with the file's own in it.
+    What is written meanwhile has a name that nothing had before (O_EXCL).
     """
-    beside = path.with_name(f".{path.name[:100]}.{os.getpid()}-{secrets.token_hex(4)}")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    draft = beside(path)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        beside.rename(path)
+        draft.rename(path)
     except BaseException as error:
-        beside.unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
         if isinstance(error, OSError):  # that of a write names no file
             error.filename = str(path)
         raise

@@ -17,12 +17,15 @@ import msgspec
 from mawl.archive.site.entries import SiteEntry, checked, named_once, slug_of, sum_of
 from mawl.archive.site.kept import keep, kept_file, read_kept
 from mawl.archive.site.pages import beside, feed, index, result, system
-from mawl.errors import UnsuitableMachineError, UsageError
+from mawl.errors import UnsuitableMachineError, UsageError, cure_of
 
 MARK = "mawl-site"
 """A file that says that mawl made the directory, and may write into it again."""
 MADE_ANEW = ("results", "systems", "packs")
-"""Directories of a site that each build removes first."""
+"""Directories of a site that each build replaces."""
+PAGES = ("index.html", "compare.html", "feed.xml")
+NEW = ".new"
+"""Where a site is made before it takes the place of the earlier one."""
 FEWEST_FOR_PROCESSES = 16
 """Fewer packs are checked sooner than other processes have started."""
 
@@ -32,11 +35,12 @@ def build_site(
 ) -> list[SiteEntry]:
     """Check packs and write their site; pages of packs that are not named any more go.
 
-    Checks are kept in the cache directory of the user, which ``environment`` names.
+    The earlier site stays until the new one is whole.  Checks are kept in the cache directory of the user,
+    which ``environment`` names.
 
     Raises :class:`~mawl.errors.UsageError` where the directory holds something else, two packs have one name
     or one lies where the site is made anew, and what :func:`~mawl.archive.site.entries.checked` raises,
-    before anything is written.
+    before anything is written; :class:`~mawl.errors.UnsuitableMachineError` where it cannot be written.
     """
     if output.exists() and (not output.is_dir() or (any(output.iterdir()) and not (output / MARK).is_file())):
         raise UsageError("is no site of mawl", where=str(output), cure="name a new directory with --output")
@@ -44,29 +48,49 @@ def build_site(
     _refuse_own(packs, output)
     kept = kept_file(output, environment)
     entries = _entries(packs, read_kept(kept))
-    output.mkdir(parents=True, exist_ok=True)
-    (output / MARK).write_text("made by mawl publish\n")
+    keep(kept, entries)
+    new = output / NEW
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        (output / MARK).write_text("made by mawl publish\n")
+        shutil.rmtree(new, ignore_errors=True)
+        new.mkdir()
+        _fill(new, packs, entries, address)
+        for name in MADE_ANEW:
+            shutil.rmtree(output / name, ignore_errors=True)
+        for name in (*MADE_ANEW, *PAGES):
+            (new / name).rename(output / name)
+    except OSError as error:
+        raise UnsuitableMachineError(
+            "the site cannot be written",
+            where=str(output),
+            why=(error.strerror or str(error)).lower(),
+            cure=cure_of(error, output, "name another directory with --output"),
+        ) from None
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    return entries
+
+
+def _fill(site: Path, packs: Sequence[Path], entries: Sequence[SiteEntry], address: str) -> None:
+    """Write all pages, and the packs, into an empty directory."""
     for name in MADE_ANEW:
-        shutil.rmtree(output / name, ignore_errors=True)
-        (output / name).mkdir()
+        (site / name).mkdir()
     for path, entry in zip(packs, entries, strict=True):
-        _write(output / "results" / entry.slug / "index.html", result(entry))
-        shutil.copyfile(path, output / "packs" / f"{entry.slug}.zip")
+        _write(site / "results" / entry.slug / "index.html", result(entry))
+        shutil.copyfile(path, site / "packs" / f"{entry.slug}.zip")
     systems: dict[str, list[SiteEntry]] = {}
     for entry in entries:
         systems.setdefault(entry.system, []).append(entry)
     for name, members in systems.items():
-        _write(output / "systems" / name / "index.html", system(members))
-    _write(output / "index.html", index(entries))
-    _write(output / "compare.html", beside(entries))
-    _write(output / "feed.xml", feed(entries, address))
-    keep(kept, entries)
-    return entries
+        _write(site / "systems" / name / "index.html", system(members))
+    for name, text in zip(PAGES, (index(entries), beside(entries), feed(entries, address)), strict=True):
+        _write(site / name, text)
 
 
 def _refuse_own(packs: Sequence[Path], output: Path) -> None:
     """UsageError where a build would remove a pack before it is copied."""
-    removed = [os.path.realpath(output / name) for name in MADE_ANEW]
+    removed = [os.path.realpath(output / name) for name in (*MADE_ANEW, NEW)]
     for path in packs:
         if any(Path(os.path.realpath(path)).is_relative_to(place) for place in removed):
             raise UsageError(

@@ -15,7 +15,7 @@ from mawl.analysis.comparison.sides import Side
 from mawl.errors import UsageError
 from mawl.spec.files import FORMAT_VERSION, Origin
 from mawl.spec.program_options import Role
-from mawl.store.files import replace_file
+from mawl.store.output import write_output
 from mawl.tuning.records import SettingFound
 from mawl.tuning.search.conduct import SearchCampaign
 from mawl.tuning.search.objective import change_ratio
@@ -150,7 +150,7 @@ def write_profile(found: SearchFound, record: SearchRecord, created_at: float) -
         "origin": msgspec.to_builtins(origin),
     }
     plain = {name: value for name, value in profile.items() if value not in (None, {})}
-    replace_file(Path(record.profile), tomli_w.dumps(plain).encode())
+    write_output(record.profile, tomli_w.dumps(plain).encode(), "--write-profile")
 
 
 def _absolute(places: list[str]) -> list[str]:
