@@ -13,10 +13,12 @@ import msgspec
 import pytest
 
 from mawl.commands import compare
+from mawl.commands.arguments import settings
 from mawl.errors import UsageError
 from mawl.model.campaign import Arm, Campaign, CampaignKind, CampaignMachine, Slot
 from mawl.store.campaign import write_campaign
 from mawl.store.folder import RunWriter
+from mawl.store.reading import locate
 from tests.fakes.compared_runs import COMPLETED, jobs
 from tests.fakes.stored_run import START, facts
 
@@ -170,6 +172,20 @@ def test_a_campaign_of_one_arm_is_a_side_without_its_interrupted_attempts(
     assert found["candidate"]["run_ids"] == [f"a{number}" for number in range(5)]
 
 
+@pytest.mark.parametrize("inside", [True, False])
+def test_the_command_that_reports_a_run_finds_it_from_here(
+    inside: bool, runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if inside:
+        monkeypatch.setenv("MAWL_RUNS", str(runs / "after"))
+    monkeypatch.chdir(runs.parent)
+    found = json.loads(said(capsys, str(runs / "before"), str(runs / "after"), "--format", "json"))
+    assert found["candidate"]["run_ids"] == [f"a{number}" for number in range(5)]
+    _, _, name = found["finding"]["next_step"].partition("became slower: mawl report ")
+    assert locate(name, settings().runs(None)).parent == runs / "after"
+    assert inside == ("/" not in name)
+
+
 def test_a_campaign_of_several_arms_is_no_side(own_runs: Path) -> None:
     slot = Slot(position=1, arm="a", state="finished", folder="b0")
     as_campaign(own_runs / "before", "ab", ["a", "b"], [slot])
@@ -179,5 +195,5 @@ def test_a_campaign_of_several_arms_is_no_side(own_runs: Path) -> None:
 
 def test_a_campaign_without_a_finished_run_is_no_side(own_runs: Path) -> None:
     as_campaign(own_runs / "before", "repeat", ["a"], [Slot(position=1, arm="a")])
-    with pytest.raises(UsageError, match="before: has no finished run yet; mawl report before"):
+    with pytest.raises(UsageError, match=r"has no finished run yet; mawl report \S*/before says"):
         call(str(own_runs / "before"), str(own_runs / "after"))

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+import shlex
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.campaigns.series import begin, conduct, held
+from mawl.commands import report
+from mawl.commands.arguments import settings
 from mawl.commands.campaign_report import campaign_found, rendered
 from mawl.model.inventory import Inventory
+from mawl.store import open_run
+from mawl.store.campaign import locate_campaign, read_campaign, write_campaign
 from mawl.store.facts import read_facts, write_facts
 from tests.fakes.campaign_runs import FakeRuns, campaign
 
@@ -47,6 +54,39 @@ def test_settings_that_the_arms_runs_recorded_are_cited(tmp_path: Path) -> None:
     assert "settings that changed reference candidate default recommended swappiness 60 % 10 %" in text
     assert "| swappiness | 60 % | 10 % | 60 % | at most 30 % |" in rendered(found, "markdown")
     assert 'id="settings"' in rendered(found, "html")
+
+
+@pytest.mark.parametrize(
+    ("place", "named"), [("runs/c", "c/"), ("else where/c", "else where/c/"), (".", "c/")]
+)
+def test_commands_name_runs_so_that_they_are_found_from_here(
+    place: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / ("runs/c" if place == "." else place)
+    folder.parent.mkdir()
+    carried_out(folder, {})
+    if place == ".":
+        monkeypatch.setenv("MAWL_RUNS", str(tmp_path / "runs"))
+        monkeypatch.chdir(folder)
+    for outcome in ("completed", "interrupted"):
+        write_campaign(folder, msgspec.structs.replace(read_campaign(folder), outcome=outcome))
+        assert report.run(parsed(place, "--format", "json", "--output", str(tmp_path / "out"))) == 0
+        said = json.loads((tmp_path / "out").read_text())
+        for arm in said["arms"]:
+            for name, run_id in zip(arm["names"], arm["run_ids"], strict=True):
+                assert open_run(name, settings().runs(None)).facts.run_id == run_id
+        for side in ("reference", "candidate"):
+            assert said["comparison"][side]["names"][0].startswith(named)
+    assert said["finding"]["next_step"] == f"go on with it: mawl run --continue {shlex.quote(said['called'])}"
+    assert locate_campaign(said["called"], settings().runs(None)) == folder.resolve()
+
+
+def parsed(*words: str) -> argparse.Namespace:
+    """The arguments of the verb."""
+    parser = argparse.ArgumentParser()
+    report.add_arguments(parser)
+    return parser.parse_args(words)
 
 
 def test_arms_without_recorded_settings_have_no_table(tmp_path: Path) -> None:

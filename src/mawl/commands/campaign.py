@@ -12,6 +12,7 @@ from mawl.campaigns.command import MawlRun
 from mawl.campaigns.series import Execute, Following, Series, begin, conduct, held, resume
 from mawl.campaigns.sessions import following
 from mawl.commands.arguments import bounds_of, layer_of, settings
+from mawl.commands.called import called_campaign
 from mawl.commands.campaign_making import keep_base, new_record, sessions_arm
 from mawl.commands.campaign_place import check_place, note_version, saying_how_to_go_on
 from mawl.commands.campaign_report import campaign_found, leave_page, read_run, rendered
@@ -131,7 +132,7 @@ def _reported(
 ) -> int:
     """Print the report of a campaign whose runs are made; exit status."""
     bounds = bounds_of(chosen)
-    found = campaign_found(folder, bounds)
+    found = campaign_found(folder, bounds, called=called_campaign(folder))
     page = leave_page(folder, found) if html else None
     print(rendered(found, "json" if as_json else "text", width_of(sys.stdout)))
     _say(f"\ncampaign folder: {shlex.quote(named(folder))}")

@@ -28,11 +28,15 @@ FORMATS = ("text", "json", "markdown", "html")
 
 
 def campaign_found(
-    folder: Path, bounds: CapacityBounds, opening: Callable[[Path], Run] = open_run
+    folder: Path,
+    bounds: CapacityBounds,
+    opening: Callable[[Path], Run] = open_run,
+    called: str | None = None,
 ) -> CampaignFound:
     """What the runs that are finished say together; one that cannot be read is a remark.
 
-    ``opening`` opens each run; MawlError of it is such a remark.
+    ``opening`` opens each run; MawlError of it is such a remark.  ``called`` is how a command finds the
+    campaign (None: by the name of its folder).
     """
     record = read_campaign(folder)
     runs: dict[int, ComparedRun] = {}
@@ -53,7 +57,12 @@ def campaign_found(
     if left is not None:
         remarks.append(to_undo(left, folder))
     settings = arm_settings(record, made, conducted=conducted)
-    what = found(msgspec.structs.replace(record, remarks=remarks), runs, settings)
+    what = found(
+        msgspec.structs.replace(record, remarks=remarks),
+        runs,
+        settings,
+        called=folder.absolute().name if called is None else called,
+    )
     if what.comparison is None:
         return what
     from mawl.tuning.sides import settings_between  # profiles are read only for comparisons

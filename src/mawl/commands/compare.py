@@ -17,6 +17,7 @@ import msgspec
 
 from mawl.analysis.published import published_block, published_input_bytes
 from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.called import called
 from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
 from mawl.commands.output import write_text
 from mawl.commands.terminal import width_for
@@ -221,7 +222,7 @@ class Reader:
 
         stored = open_run(word, self._runs)
         if stored.path not in self._read:
-            view = StoredView(stored)
+            view = StoredView(stored, called=called(stored))
             self._read[stored.path] = compared_run(view, judged(view, self._bounds))
         return self._read[stored.path]
 

@@ -16,6 +16,7 @@ import msgspec
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.called import called
 from mawl.commands.terminal import width_for
 from mawl.placement import text as placement
 from mawl.placement.advise import advise
@@ -44,7 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the advice."""
     chosen = settings()
-    view = StoredView(open_run(arguments.run, chosen.runs(arguments.runs)))
+    stored = open_run(arguments.run, chosen.runs(arguments.runs))
+    view = StoredView(stored, called=called(stored))
     files = {name: read_probe(Path(name)) for name in arguments.probes}
     kept = view.run.probe
     probes = [*files.values(), *([kept] if kept else [])]

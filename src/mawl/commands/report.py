@@ -18,6 +18,7 @@ from mawl.analysis.outline import outline
 from mawl.analysis.view import StoredView
 from mawl.commands import campaign_report
 from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.called import called, called_campaign
 from mawl.commands.failing import (
     FAILING_EXIT_CODES,
     Failing,
@@ -48,7 +49,6 @@ from mawl.reporters import (
 from mawl.reporters.style import PLAIN, Style
 from mawl.store import Run, open_run
 from mawl.store.campaign import campaign_folder
-from mawl.store.files import lies_in
 from mawl.store.output import write_output
 
 NAME = "report"
@@ -163,14 +163,16 @@ def _campaign(folder: Path, bounds: CapacityBounds, arguments: argparse.Namespac
             cure=f"choose {', '.join(campaign_report.FORMATS)}, or name one of the runs in it",
         )
     if arguments.output is None and arguments.format == "html" and sys.stdout.isatty():
-        page = campaign_report.write_page(folder, campaign_report.campaign_found(folder, bounds))
+        page = campaign_report.write_page(
+            folder, campaign_report.campaign_found(folder, bounds, called=called_campaign(folder))
+        )
         print(f"report: {shlex.quote(named(page))}")
         return 0
     write_text(
         arguments.output,
         lambda: (
             campaign_report.rendered(
-                campaign_report.campaign_found(folder, bounds),
+                campaign_report.campaign_found(folder, bounds, called=called_campaign(folder)),
                 arguments.format,
                 width_for(arguments.output),
             )
@@ -218,10 +220,3 @@ def _probed(stored: Run, bounds: CapacityBounds) -> str:
 def screen_of(view: StoredView, summary: Judged, style: Style = PLAIN) -> str:
     """The one screen of a stored run and its judged summary."""
     return screen.render(view, summary, outline(view), style, printable(shlex.quote(called(view.run))))
-
-
-def called(stored: Run) -> str:
-    """How a command finds a run from here: by its id, or by the path of a folder that lies elsewhere."""
-    run_id = stored.facts.run_id
-    found_by_id = stored.path.name == run_id and lies_in(stored.path, settings().runs(None))
-    return run_id if found_by_id else named(stored.path)

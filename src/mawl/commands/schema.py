@@ -31,7 +31,7 @@ FORMATS = {
     "array": PrintedFormat("mawl attach --json", "1.0", "mawl.commands.attach:Attached"),
     "campaign": PrintedFormat(
         "mawl report CAMPAIGN --format json and mawl run --repeat N --json",
-        "1.3",
+        "1.4",
         "mawl.reporters.campaign.json:PrintedCampaign",
     ),
     "comparison": PrintedFormat(

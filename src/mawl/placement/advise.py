@@ -80,7 +80,7 @@ def advise(
         targets=[_target(place, forecast) for place in range(len(targets))],
         moves=_moves(forecast, asked, real),
         best=_placed(best, forecast, asked, real),
-        proof=proof(facts, targets, best, forecast.now, files or {}),
+        proof=proof(facts, targets, best, forecast.now, files or {}, view.called),
         unknown=list(_unknown(forecast, asked, summary, verdict)),
     )
 

@@ -23,8 +23,12 @@ def proof(
     best: Placement | None,
     now: Placement | None,
     files: Mapping[str, Probe],
+    called: str,
 ) -> Proof | None:
-    """``run`` and ``compare`` as command lines; None where there is no placement to prove."""
+    """``run`` and ``compare`` as command lines; None where there is no placement to prove.
+
+    ``called`` is how a command finds the measured run.
+    """
     if best is None or now is None or all(tuple(best[role]) == tuple(now[role]) for role in ROLES):
         return None
     words = ["mawl", "run", *_given(facts)]
@@ -40,7 +44,7 @@ def proof(
         if found:
             words += ["--probe", found[-1]]
             break
-    return Proof(run=shlex.join(words), compare=shlex.join(["mawl", "compare", facts.run_id, "latest"]))
+    return Proof(run=shlex.join(words), compare=shlex.join(["mawl", "compare", called, "latest"]))
 
 
 def _directories(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import msgspec
@@ -191,13 +192,13 @@ def runs_of_one_arm(folder: Path) -> list[Path]:
             f"holds runs of {len(record.arms)} arms, which are not one side",
             where=str(folder),
             why=f"it was made by {'mawl tune search' if record.kind == 'search' else f'--{record.kind}'}",
-            cure=f"mawl report {folder.name} compares its arms, or name run folders of one arm",
+            cure=f"mawl report {shlex.quote(str(folder))} compares its arms, or name run folders of one arm",
         )
     runs = [folder / name for name in finished_runs(record)]
     if not runs:
         raise UsageError(
             "has no finished run yet",
             where=str(folder),
-            cure=f"mawl report {folder.name} says how far it came",
+            cure=f"mawl report {shlex.quote(str(folder))} says how far it came",
         )
     return runs

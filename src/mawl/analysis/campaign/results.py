@@ -83,9 +83,12 @@ class ScalingRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CampaignFound(msgspec.Struct, frozen=True, kw_only=True):
-    """A campaign as its folder says, and what was found; parts that its kind has not are None or empty."""
+    """A campaign as its folder says, and what was found; parts that its kind has not are None or empty.
+
+    ``called`` is how a command finds it: by its name, or by the path of its folder."""
 
     name: str
+    called: str
     kind: CampaignKind
     outcome: CampaignOutcome
     reason: str | None
@@ -111,11 +114,19 @@ class CampaignFound(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def found(
-    record: Campaign, runs: Mapping[int, ComparedRun], settings: Sequence[ArmSettingFound] = ()
+    record: Campaign,
+    runs: Mapping[int, ComparedRun],
+    settings: Sequence[ArmSettingFound] = (),
+    *,
+    called: str | None = None,
 ) -> CampaignFound:
-    """What a campaign's finished runs, by position, say together; ``settings`` are those of its arms."""
+    """What a campaign's finished runs, by position, say together; ``settings`` are those of its arms.
+
+    ``called`` is how a command finds the campaign (None: by its name).
+    """
     by_arm = {arm.name: _of(record, arm.name, runs) for arm in record.arms}
-    names = _names(record, runs)
+    called = record.name if called is None else called
+    names = _names(record, runs, called)
     arms = [_arm(record, name, own, names) for name, own in by_arm.items()]
     compares = record.kind in ("ab", "smt")
     comparison, reason = _comparison(record, by_arm, names) if compares else (None, None)
@@ -123,6 +134,7 @@ def found(
     said = session_runs(record, runs) if record.kind == "find-sessions" else []
     return CampaignFound(
         name=record.name,
+        called=called,
         kind=record.kind,
         outcome=record.outcome,
         reason=record.reason,
@@ -202,10 +214,10 @@ def _of(record: Campaign, arm: str, runs: Mapping[int, ComparedRun]) -> list[Com
     return [runs[slot.position] for slot in record.slots if slot.arm == arm and slot.position in runs]
 
 
-def _names(record: Campaign, runs: Mapping[int, ComparedRun]) -> dict[str, str]:
-    """What ``mawl report`` calls each run, by its id: the campaign's name and the run's folder in it."""
+def _names(record: Campaign, runs: Mapping[int, ComparedRun], called: str) -> dict[str, str]:
+    """What ``mawl report`` calls each run, by its id: the campaign and the run's folder in it."""
     return {
-        runs[slot.position].facts.run_id: f"{record.name}/{slot.folder}"
+        runs[slot.position].facts.run_id: f"{called}/{slot.folder}"
         for slot in record.slots
         if slot.position in runs
     }

@@ -199,7 +199,7 @@ def _facts(side: Side) -> SideFacts:
             courses=[],
         )
     first = side.runs[0].facts
-    names = [run.facts.run_id for run in side.runs]
+    names = [run.name for run in side.runs]
     machines = sorted({node.cpu_model or node.name for node in first.nodes})
     known = shown_scale(first.workload.scale_name, first.workload.scale)
     scale = "" if known is None else f" at scale {known}"
@@ -207,7 +207,7 @@ def _facts(side: Side) -> SideFacts:
         label=side.label,
         kind=first.kind,
         title=f"{first.workload.name}{scale} on {', '.join(machines)}",
-        run_ids=names,
+        run_ids=[run.facts.run_id for run in side.runs],
         answers=_counted([run.summary.capacity.answer for run in side.runs]),
         limits=verdicts(side),
         validity=_counted([run.summary.validity.status for run in side.runs]),

@@ -26,12 +26,21 @@ class JobTime(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ComparedRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What is taken of a run: facts, judged summary, jobs by their id in the plan, rates over time."""
+    """What is taken of a run: facts, judged summary, jobs by their id in the plan, rates over time.
+
+    ``called`` is how a command finds it (None: by its id).
+    """
 
     facts: RunFacts
     summary: Judged
     jobs: dict[str, JobTime]
     over_time: RunOverTime | None = None
+    called: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What ``mawl report`` calls it."""
+        return self.facts.run_id if self.called is None else self.called
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,6 +82,7 @@ def compared_run(view: RunView, summary: Judged, *, over_time: bool = True) -> C
         summary=summary,
         jobs=jobs,
         over_time=run_over_time(view) if over_time else None,
+        called=view.called,
     )
 
 

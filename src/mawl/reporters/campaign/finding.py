@@ -34,7 +34,7 @@ def finding(found: CampaignFound) -> Headline:
     step = said.next_step
     if found.outcome == "interrupted":
         verb = "tune search" if found.kind == "search" else "run"
-        step = f"go on with it: mawl {verb} --continue {shlex.quote(found.name)}"
+        step = f"go on with it: mawl {verb} --continue {shlex.quote(found.called)}"
     sentence = f"{made}: {said.sentence[:1].lower()}{said.sentence[1:]}"
     return Headline(sign=said.sign, sentence=sentence, next_step=step, to_publish=said.to_publish)
 
