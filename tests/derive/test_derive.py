@@ -280,6 +280,9 @@ def on_platforms(folder: Path, *platforms: str | None) -> Run:
         ((AIX,), 3, 0),
         ((None,), 0, 3),
         ((LINUX, AIX), 6, 0),
+        ((LINUX, None), 0, 6),
+        ((AIX, None), 6, 0),
+        ((LINUX, AIX, None), 9, 0),
         ((*(LINUX.replace("957", str(number)) for number in range(101, 106)), "SunOS 5.11"), 18, 0),
     ],
 )
@@ -297,6 +300,17 @@ def test_block_operations_count_only_where_their_size_is_known(
     text = " ".join(text_of(found.evidence, "shop").split())
     assert ("does not say how large a block operation is" in text) is bool(unknown)
     assert ("name no platform" in text) is bool(assumed)
+
+
+@pytest.mark.parametrize(("host", "assumed"), [(WORDS["host"], 0), ("otherhost", 3)])
+def test_a_log_without_a_platform_has_that_of_its_host_and_of_no_other(
+    tmp_path: Path, host: str, assumed: int
+) -> None:
+    one = next(iter(logs(WORDS).values()))
+    other = one.replace(f"NOTE: This session is executing on the {LINUX} platform.\n", "")
+    other = other.replace(f"host={WORDS['host']}", f"host={host}")
+    told = derive(run_of(tmp_path, {"one.log": one, "two.log": other}), KEEP).evidence.not_told
+    assert (told.steps_of_unknown_block_size, told.steps_of_assumed_block_size) == (0, assumed)
 
 
 def test_steps_that_may_spill_and_name_no_utility_file_are_counted_with_their_bytes(shop: Run) -> None:

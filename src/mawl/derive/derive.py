@@ -33,7 +33,7 @@ from mawl.errors import UsageError
 from mawl.model.derived import MOST_SECONDS, MOST_STEPS, DerivedJob, DerivedStep, DerivedWorkload
 from mawl.model.periods import periods_of
 from mawl.model.records import JobRecord
-from mawl.model.run import PLATFORM_SEPARATOR
+from mawl.model.run import PLATFORM_NOT_NAMED, PLATFORM_SEPARATOR
 from mawl.spec.program_options import Role
 from mawl.store import Run
 from mawl.units import format_instant
@@ -247,12 +247,15 @@ def _steps_of(run: Run, jobs: Sequence[JobRecord]) -> tuple[dict[str, list[StepT
 def block_unit(kernel: str | None) -> BlockUnit:
     """The unit of block operations on a node whose logs name this platform, or several platforms.
 
-    mawl's own logs have only the release of the Linux kernel.
+    It is assumed where some of its logs name none.  mawl's own logs have only the release of Linux.
     """
     if kernel is None:
         return "assumed"
     every = kernel.split(PLATFORM_SEPARATOR)
-    return "linux" if all(one.startswith("Linux") or one[:1].isdigit() for one in every) else "unknown"
+    named = [one for one in every if one != PLATFORM_NOT_NAMED]
+    if not all(one.startswith("Linux") or one[:1].isdigit() for one in named):
+        return "unknown"
+    return "linux" if named == every else "assumed"
 
 
 def unsized_nodes(run: Run) -> frozenset[str]:

@@ -75,7 +75,8 @@ class NotTold(msgspec.Struct, frozen=True, kw_only=True):
 
     ``steps_of_unknown_block_size``: their platform (AIX, Windows, z/OS, or several in one) counts block
     operations and does not say how large they are, so these are not used.  ``steps_of_assumed_block_size``:
-    their logs name no platform, and a block operation is taken as 512 bytes, as on Linux.
+    their logs name no platform, or share a node with logs that name neither host nor platform, and a block
+    operation is taken as 512 bytes, as on Linux.
     ``steps_without_utility_files``: sorts, joins and summaries; notes of SAS never name utility files.
     ``bytes_of_these``: what these steps read and write; mawl infers which part of it is of role util.
     """

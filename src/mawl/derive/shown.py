@@ -173,8 +173,8 @@ def _not_told(open_: NotTold) -> Iterator[str]:
         )
     if count := open_.steps_of_assumed_block_size:
         yield (
-            f"the logs of {counted_noun(count, 'step')} name no platform: mawl takes a block operation as "
-            "512 bytes, as on Linux"
+            f"mawl takes a block operation of {counted_noun(count, 'step')} as 512 bytes, as on Linux: their "
+            "logs, or others of the same node, name no platform"
         )
     if count := open_.steps_without_utility_files:
         yield (

@@ -12,7 +12,15 @@ from mawl.importers.collected import Collected
 from mawl.importers.device_roles import volumes_by_pattern
 from mawl.importers.sas_jobs import NO_STARTUP, STEP_UNREAD, WITH_STARTUP
 from mawl.model.records import JobRecord
-from mawl.model.run import PLATFORM_SEPARATOR, NodeFacts, RunFacts, Skipped, SourceFacts, WorkloadFacts
+from mawl.model.run import (
+    PLATFORM_NOT_NAMED,
+    PLATFORM_SEPARATOR,
+    NodeFacts,
+    RunFacts,
+    Skipped,
+    SourceFacts,
+    WorkloadFacts,
+)
 from mawl.spec.program_options import ROLES, Role
 from mawl.units import counted_noun, format_rate, format_request
 from mawl.version import __version__, source_sha256
@@ -178,13 +186,14 @@ def _nodes(collected: Collected, jobs: Sequence[JobRecord]) -> list[NodeFacts]:
     for job in jobs:
         if job.job in shown:
             platforms.setdefault(job.node, set()).add(shown[job.job])
-    every = set(shown.values())
+    nowhere = {job.job for job, _ in collected.jobs if not (job.node or job.platform)}
+    mixed = {job.node for job in jobs if job.job in nowhere}
     nodes = dict(collected.nodes)
     for name in {*(job.node for job in jobs), *collected.host} - set(nodes):
-        kernels = platforms.get(name) or (every if len(every) == 1 else set())
+        kernels = platforms.get(name, set())
         # If there are too many, leave out Linux: without the others the node would pass for a Linux one.
-        kept = sorted(kernels, key=lambda one: (one.startswith("Linux"), one))[:MOST_PLATFORMS]
-        kernel = PLATFORM_SEPARATOR.join(sorted(kept)) or None
+        kept = sorted(sorted(kernels, key=lambda one: (one.startswith("Linux"), one))[:MOST_PLATFORMS])
+        kernel = PLATFORM_SEPARATOR.join(kept + [PLATFORM_NOT_NAMED] * (name in mixed)) if kept else None
         nodes[name] = NodeFacts(name=name, kernel=kernel)
     return [nodes[name] for name in sorted(nodes)]
 

@@ -60,6 +60,8 @@ class WorkloadFacts(msgspec.Struct, frozen=True, kw_only=True):
 PLATFORM_SEPARATOR = "; "
 """Between the platforms in ``kernel`` of a node if its logs name several: all logs without a host are one
 node."""
+PLATFORM_NOT_NAMED = "platform of some logs not known"
+"""The last of them if some logs name neither host nor platform: they may be of any machine."""
 
 
 class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
