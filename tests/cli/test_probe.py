@@ -196,5 +196,5 @@ def test_a_probe_writes_a_system_that_reads_back(roles: Command) -> None:
 def test_a_system_that_cannot_be_written_is_refused_before_any_test(roles: Command) -> None:
     done = roles("probe", *PAPERS, *SMALL, "--system", "nowhere/here.toml", **stubbed(roles))
     assert done.returncode == 2
-    assert "nowhere/here.toml: cannot be written: its directory is not there" in done.stderr
+    assert "nowhere/here.toml: cannot be written: no such file or directory" in done.stderr
     assert not (roles.directory / "probe.json").exists()

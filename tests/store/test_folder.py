@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from mawl.errors import UnsuitableMachineError, UsageError
+from mawl.errors import InterruptedRunError, UnsuitableMachineError, UsageError
 from mawl.store import open_run
 from mawl.store.columns import INSTANT, PREFIXES
 from mawl.store.folder import RunWriter
@@ -163,4 +163,40 @@ def test_a_folder_that_cannot_be_begun_says_so_and_does_not_stay_without_facts(
     assert sentence.endswith("(ulimit -f), or name another place with --runs; no job was started")
     assert (tmp_path / "run" / "run.json").exists() == (tmp_path / "run").exists() == facts_stay
     if facts_stay:
-        assert open_run(tmp_path / "run").facts.outcome == "interrupted"
+        kept = open_run(tmp_path / "run").facts
+        assert (kept.outcome, kept.outcome_reason) == (
+            "failed",
+            "the run folder cannot be written: file too large",
+        )
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "reason"),
+    [
+        (UsageError("no place", why="full", cure="free some"), "failed", "no place: full"),
+        (OSError(errno.EMFILE, "Too many open files"), "failed", "OSError: [Errno 24] Too many open files"),
+        (ValueError("\x1b[31m" + "x" * 5000), "failed", "ValueError: \\x1b[31m" + "x" * 900),
+        (InterruptedRunError("interrupted"), "interrupted", "interrupted"),
+        (KeyboardInterrupt(), "interrupted", "the runner ended without finishing"),
+    ],
+)
+def test_an_error_that_ends_a_run_is_its_outcome(
+    tmp_path: Path, error: BaseException, outcome: str, reason: str
+) -> None:
+    started = facts(outcome="running", ended_at=None, outcome_reason=None)
+    with pytest.raises(type(error)), RunWriter(tmp_path / "run", started) as writer:
+        writer.job(jobs()[0])
+        raise error
+    run = open_run(tmp_path / "run")
+    assert run.facts.outcome == outcome and run.facts.ended_at is not None
+    assert (run.facts.outcome_reason or "").startswith(reason)
+    assert len(run.facts.outcome_reason or "") < 1100
+    assert len(run.job_records()) == 6, "what was recorded is kept"
+
+
+def test_an_error_after_the_end_of_a_run_does_not_change_its_outcome(tmp_path: Path) -> None:
+    writer = write_run(tmp_path / "run")
+    with pytest.raises(ValueError), writer:
+        writer.finish(facts(outcome="completed"))
+        raise ValueError
+    assert open_run(tmp_path / "run").facts.outcome == "completed"

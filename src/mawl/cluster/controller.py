@@ -112,7 +112,7 @@ class Controller:
                 runs=self.request.runs,
             )
             (self.request.folder / NODES).mkdir(mode=0o700)
-            with contextlib.closing(self.writer):
+            with self.writer:
                 return await self._run(self.writer, facts)
         finally:
             loop.remove_reader(self.interrupts.fileno())

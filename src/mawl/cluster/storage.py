@@ -5,7 +5,6 @@ It hears the same words as any node (:mod:`mawl.cluster.messages`), claims nothi
 
 from __future__ import annotations
 
-import contextlib
 import select
 import time
 from collections.abc import Callable
@@ -83,7 +82,7 @@ class StorageNode:
     def _watch(self, writer: RunWriter, facts: RunFacts) -> None:
         """A look each second from the opening of the gates until the controller halts it, which ends the run
         well; any other end (a lost controller, a signal) cuts the watch short."""
-        with contextlib.closing(writer), Interrupts() as interrupts:
+        with writer, Interrupts() as interrupts:
             collector = HostCollector(self.devices)
             sampling = HostSampling(self.task.node, collector, writer, self.devices)
             opening = AgreedOpening(self.line, GateReady, self.now)

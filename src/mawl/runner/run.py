@@ -61,6 +61,7 @@ def carry_out(
     run; ``runs`` is the directory whose ``latest`` link shall point at the folder; ``opening`` says
     when the start gate may open.  Errors: those of making the folder, the claims and the restriction, before
     any job starts; afterwards only a run folder that can no longer be written (the jobs are stopped first).
+    The folder has the error as the run's outcome, as far as it can still be written.
     """
     cache = prepare_cache(request, volumes)
     began = time.monotonic()
@@ -70,7 +71,7 @@ def carry_out(
     facts = facts_before(request, volumes, machine, node, cache, command, generate_seconds)
     writer = _writer(request, facts, runs)
     with contextlib.ExitStack() as cleanup:
-        cleanup.callback(writer.close)
+        cleanup.enter_context(writer)
         cleanup.callback(volumes.release)
         volumes.claim(request.run_id)
         restriction = Restriction(request.run_id, request.spec.memory_limit_bytes)

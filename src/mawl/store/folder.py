@@ -5,15 +5,28 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
+import msgspec
 import pyarrow as pa
 
-from mawl.errors import UnsuitableMachineError, UsageError, check_name, cure_of
+from mawl.errors import (
+    InterruptedRunError,
+    MawlError,
+    UnsuitableMachineError,
+    UsageError,
+    check_name,
+    cure_of,
+    shortened,
+)
 from mawl.model.derived import FILE as DERIVED
-from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
+from mawl.model.records import EventRecord, JobRecord, RunOutcome, SampleRecord, StepRecord
 from mawl.model.run import RunFacts
+from mawl.printable import printable
 from mawl.store.compaction import compact
 from mawl.store.facts import write_facts
 from mawl.store.files import replace_file, replace_link, try_lock
@@ -26,7 +39,8 @@ class RunWriter:
 
     It holds a lock (flock) on the journal for as long as it lives, by which readers tell a run
     that is under way from one whose runner was killed.  Methods raise OSError when the folder
-    cannot be written any more; what was appended before stays readable.
+    cannot be written any more; what was appended before stays readable.  An error that leaves its ``with``
+    block before :meth:`finish` becomes the outcome of the run, as far as that can still be written.
     """
 
     def __init__(
@@ -41,15 +55,20 @@ class RunWriter:
         """
         self.path = path.absolute()
         make_folder(self.path)
+        self._facts: RunFacts | None = facts
+        """What ``run.json`` holds; None once the run is over."""
         self._opened = contextlib.ExitStack()
         try:
             self._begin(facts, plan, derived, runs)
         except OSError as error:
             self.close()
-            if not (self.path / FACTS).exists():
-                with contextlib.suppress(OSError):
+            failed = unwritable(error, self.path, "no job was started")
+            with contextlib.suppress(OSError):
+                if (self.path / FACTS).exists():
+                    self._break_off(failed)
+                else:
                     self.path.rmdir()
-            raise unwritable(error, self.path, "no job was started") from None
+            raise failed from None
 
     def _begin(self, facts: RunFacts, plan: str, derived: bytes, runs: Path | None) -> None:
         making = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -100,16 +119,47 @@ class RunWriter:
     def update(self, facts: RunFacts) -> None:
         """Replace ``run.json``."""
         write_facts(self.path, facts)
+        self._facts = facts
 
     def finish(self, facts: RunFacts) -> None:
         """The run is over: final facts, tables from the journal, and the journal goes."""
         write_facts(self.path, facts)
+        self._facts = None
         compact(self.path, facts, [])
         self.close()
 
     def close(self) -> None:
         """Let go of files and lock without finishing; the folder then reads as interrupted."""
         self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, Exception):
+            with contextlib.suppress(OSError):
+                self._break_off(error)
+        self.close()
+
+    def _break_off(self, error: Exception) -> None:
+        """Say in the facts why the run did not go on; its journal becomes tables when it is first read."""
+        if self._facts is None:
+            return
+        if isinstance(error, MawlError):
+            reason = ": ".join(part for part in (error.what, error.why) if part)
+        else:
+            reason = f"{type(error).__name__}: {error}"
+        outcome: RunOutcome = "interrupted" if isinstance(error, InterruptedRunError) else "failed"
+        self.update(
+            msgspec.structs.replace(
+                self._facts,
+                outcome=outcome,
+                outcome_reason=printable(shortened(reason)),
+                ended_at=time.time(),
+            )
+        )
 
 
 def unwritable(error: OSError, folder: Path, jobs: str) -> UnsuitableMachineError:
