@@ -14,6 +14,7 @@ import signal
 import time
 from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,12 @@ VARIABLE = "MAWL_TEST_RUN"
 PATIENCE_SECONDS = 5.0
 """So long may the kernel take to end what the tests have ended."""
 PREFIX = "mawl-"
+
+HANDLED = (
+    *(signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM, signal.SIGPROF),
+    *(signal.SIGPIPE, signal.SIGUSR1, signal.SIGUSR2),
+)
+_HANDLERS = pytest.StashKey[dict[signal.Signals, Any]]()
 
 SHARED_MEMORY = Path("/dev/shm")
 GROUPS = Path("/sys/fs/cgroup")
@@ -144,16 +151,30 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None]:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Note who handles signals before the test and its fixtures."""
+    item.stash[_HANDLERS] = {number: signal.getsignal(number) for number in HANDLED}
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown() -> Generator[None]:
-    """Fail a test that leaves interrupts blocked or ignored: commands of later tests would inherit it."""
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    """Fail a test that leaves a handler of a signal, or interrupts blocked, and undo it.
+
+    Later tests would end or go on by that handler, and their commands inherit what is ignored or blocked.
+    """
     yield
-    left = signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    if signal.SIGINT in left or ignored:
+    left = []
+    if signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT,))
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        pytest.fail("the test left SIGINT blocked or ignored", pytrace=False)
+        left.append("SIGINT blocked")
+    for number, before in item.stash.get(_HANDLERS, {}).items():
+        now = signal.getsignal(number)
+        if now != before and before is not None:
+            signal.signal(number, before)
+            left.append(f"{number.name} handled by {now!r}")
+    if left:
+        pytest.fail(f"the test left {', '.join(left)}", pytrace=False)
 
 
 def report(own: list[str], told: list[str], say: Callable[[str], object]) -> None:

@@ -205,6 +205,33 @@ def test_a_run_that_left_a_process_fails(tmp_path: Path) -> None:
     os.kill(int(pid), 9)
 
 
+HANDLES = """
+import signal
+
+def test_leaves_a_handler():
+    signal.signal(signal.SIGINT, print)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+def test_finds_the_handlers_as_they_were():
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+def test_blocks():
+    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+
+def test_restores():
+    before = signal.signal(signal.SIGINT, print)
+    signal.signal(signal.SIGINT, before)
+"""
+
+
+def test_a_test_that_leaves_a_handler_of_a_signal_fails_and_the_next_does_not_have_it(tmp_path: Path) -> None:
+    ended = run(tmp_path, HANDLES, "-p", "tests.leftovers", "--basetemp", str(tmp_path / "base"))
+    assert "4 passed, 2 errors" in ended.stdout, ended.stdout
+    assert "the test left SIGINT handled by <built-in function print>, SIGTERM handled by" in ended.stdout
+    assert "the test left SIGINT blocked" in ended.stdout
+
+
 def test_what_is_told_names_each_thing() -> None:
     said: list[str] = []
     report(["a"], ["b"], said.append)
