@@ -18,7 +18,9 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.errors import shortened
 from mawl.foreign import open_regular
+from mawl.printable import printable
 from mawl.store.user_cache import make_cache
 
 NO_COMPILER = "no C compiler"
@@ -60,15 +62,16 @@ def find_compiler(environment: Mapping[str, str]) -> str | None:
 def shared_library(recipe: Recipe, environment: Mapping[str, str]) -> tuple[Path | None, str]:
     """The library in the user's cache, compiled if it is not there or not whole; or None and the reason.
 
-    Raises what :func:`~mawl.store.user_cache.make_cache` and :func:`compile_library` do.
+    Never raises.  Processes that compile at the same time each put a whole file in place.
     """
-    path = make_cache(environment) / recipe.file_name
-    if path.exists():
-        if path.stat().st_uid != os.geteuid():
-            return None, f"{path} belongs to another user"
-        if is_whole(path):
-            return path, ""
-    complaint = compile_library(recipe, path, environment)
+    try:
+        path = make_cache(environment) / recipe.file_name
+        for place in (path.parent, path):  # another user could put in code of their own
+            if place.exists() and place.stat().st_uid != os.geteuid():
+                return None, f"{place} belongs to another user"
+        complaint = None if is_whole(path) else compile_library(recipe, path, environment)
+    except (OSError, RuntimeError, subprocess.SubprocessError) as error:
+        return None, f"{recipe.title} cannot be made: {error}"
     return (path, "") if complaint is None else (None, complaint)
 
 
@@ -83,15 +86,17 @@ def compile_library(recipe: Recipe, path: Path, environment: Mapping[str, str]) 
         return NO_COMPILER
     with tempfile.TemporaryDirectory(prefix=".new-", dir=path.parent) as folder:
         for name, text in recipe.files.items():
-            Path(folder, name).write_text(text)
+            Path(folder, name).write_text(text, encoding="utf-8")
         # One unit of all sources: the compiler can then inline calls from one source to another.
         unit, made = Path(folder, "unit.c"), Path(folder, path.name)
         sources = sorted(name for name in recipe.files if name.endswith(".c"))
         unit.write_text("".join(f'#include "{source}"\n' for source in sources))
         done = subprocess.run(
             [compiler, *recipe.flags, str(unit), "-o", str(made), *recipe.libraries],
+            env={**os.environ, "LC_ALL": "C"},
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             stdin=subprocess.DEVNULL,
             timeout=_PATIENCE_SECONDS,
         )
@@ -99,7 +104,7 @@ def compile_library(recipe: Recipe, path: Path, environment: Mapping[str, str]) 
             lines = done.stderr.splitlines()
             errors = [line for line in lines if "error" in line]
             complaint = (errors or lines or [f"exit status {done.returncode}"])[0]
-            return f"{compiler} cannot compile {recipe.title}: {complaint}"
+            return f"{compiler} cannot compile {recipe.title}: {printable(shortened(complaint))}"
         with made.open("r+b") as file:
             file.write(hashlib.sha256(file.read()).digest())
         made.rename(path)

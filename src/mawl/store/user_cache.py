@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,4 +18,7 @@ def make_cache(environment: Mapping[str, str]) -> Path:
     """Make it, writable by its user alone; raises OSError, and what :func:`cache_place` raises."""
     place = cache_place(environment)
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    status = place.stat()
+    if status.st_uid == os.geteuid() and status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        place.chmod(0o700)
     return place

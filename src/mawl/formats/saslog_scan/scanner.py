@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import subprocess
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -152,10 +151,10 @@ def recipe() -> Recipe:
 
 def load(environment: Mapping[str, str]) -> ctypes.CDLL | None:
     """The library, compiled if need be and tried; None if that fails, and Python reads alone."""
+    path, _ = shared_library(recipe(), environment)
     try:
-        path, _ = shared_library(recipe(), environment)
         return None if path is None else opened(path)
-    except (OSError, RuntimeError, subprocess.SubprocessError):
+    except OSError:
         return None
 
 

@@ -7,6 +7,7 @@ next to its sources.  Every user may trust that file: a user who can write there
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -80,13 +81,18 @@ def install(environment: Mapping[str, str] = os.environ, place: Path | None = No
             why=complaint,
             cure="install a C compiler and its headers, for example with apt-get install gcc libc6-dev",
         )
+    path.parent.chmod(0o755)
+    path.chmod(0o755)  # whatever the umask: it is for every user
     return path
 
 
 def is_ready(environment: Mapping[str, str]) -> bool:
     """Whether the library is there already, so that no compiler is needed; nothing is made or tried."""
     name = _recipe().file_name
-    return any(is_whole(place / name) for place in (_INSTALLED, cache_place(environment)))
+    places = [_INSTALLED]
+    with contextlib.suppress(RuntimeError):  # the home is unknown
+        places.append(cache_place(environment))
+    return any(is_whole(place / name) for place in places)
 
 
 def _library(environment: Mapping[str, str]) -> Library:
