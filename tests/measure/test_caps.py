@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mawl.measure.caps import LONGEST_BYTES, with_caps
+from mawl.measure.caps import LONGEST_BYTES, with_caps, with_caps_after
 from mawl.model.caps import IoCap
 from mawl.model.run import VolumeFacts
 from tests.fakes.tree import plant
@@ -139,6 +139,82 @@ def test_a_container_in_version_1_and_2_is_held_by_the_root_that_it_sees(machine
         },
     )
     assert short(look(machine, "sda").caps) == [("sda", "write", 44, None)]
+
+
+def test_a_pod_without_a_cap_says_that_groups_above_it_are_not_shown(machine: Path) -> None:
+    """As Kubernetes and Docker show it: a namespace of its own, whose root has the files of a group."""
+    plant(
+        machine,
+        {
+            "proc/self/cgroup": "0::/\n",
+            "proc/self/mountinfo": "31 30 0:27 / /sys/fs/cgroup ro,nosuid - cgroup2 cgroup rw,nsdelegate\n",
+            f"{V2}/cgroup.controllers": "cpuset cpu io memory pids\n",
+            f"{V2}/cgroup.type": "domain\n",
+            f"{V2}/io.max": "",
+        },
+    )
+    found = look(machine, "sda")
+    assert found.caps == []
+    assert (found.caps_reason or "").endswith(
+        "none of its devices; groups above that of the container are not shown"
+    )
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_container_that_shows_the_groups_of_its_host_does_not_know_its_own(
+    machine: Path, version: int
+) -> None:
+    """A pod with the host's /sys: /proc/self/cgroup begins at the pod, the mount at the machine's root."""
+    point = "/sys/fs/cgroup" if version == 2 else "/sys/fs/cgroup/blkio"
+    kind = "cgroup2 cgroup rw" if version == 2 else "cgroup cgroup rw,blkio"
+    plant(
+        machine,
+        {
+            "proc/self/cgroup": "0::/\n" if version == 2 else "7:blkio:/\n",
+            "proc/self/mountinfo": "30 1 0:26 / /sys rw - sysfs sysfs rw\n"
+            f"31 30 0:27 /../../.. {point} rw,nosuid - {kind}\n",
+            f"{V2}/cgroup.controllers": "cpuset cpu io memory pids\n",
+            f"{V2}/kubepods.slice/io.max": "8:0 rbps=1000\n",
+            **NO_V1,
+        },
+    )
+    found = look(machine, "sda")
+    assert found.caps is None
+    assert "not known: " in (found.caps_reason or "") and "outside of this process's" in (
+        found.caps_reason or ""
+    )
+
+
+def test_slices_of_systemd_hold_with_the_scope_and_so_does_a_cap_on_the_machine(machine: Path) -> None:
+    scope = f"{V2}/user.slice/user-0.slice/session-1.scope"
+    plant(
+        machine,
+        {
+            "proc/self/cgroup": "0::/user.slice/user-0.slice/session-1.scope\n",
+            "proc/self/mountinfo": "31 30 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n",
+            f"{V2}/cgroup.controllers": "cpuset cpu io memory hugetlb pids rdma misc\n",
+            f"{V2}/user.slice/cgroup.controllers": "cpu io memory pids\n",
+            f"{V2}/user.slice/io.max": "8:0 rbps=max wbps=20000000 riops=max wiops=max\n",
+            f"{V2}/user.slice/user-0.slice/cgroup.controllers": "memory pids\n",
+            f"{scope}/cgroup.controllers": "",
+        },
+    )
+    assert short(look(machine, "sda2", "sda").caps) == [("sda", "write", 20_000_000, None)]
+
+
+@pytest.mark.parametrize(
+    ("then", "known"),
+    [("8:0 rbps=1000\n", True), ("8:0 rbps=2000\n", False), ("", False), ("garbage\n", True)],
+)
+def test_caps_that_change_during_the_run_are_not_known(machine: Path, then: str, known: bool) -> None:
+    group = {"proc/self/cgroup": "0::/a\n", f"{V2}/cgroup.controllers": "io\n"}
+    plant(machine, {**group, f"{V2}/a/io.max": "8:0 rbps=1000\n"})
+    before = look(machine, "sda")
+    plant(machine, {f"{V2}/a/io.max": then})
+    (after,) = with_caps_after([before], machine / "proc", machine / "sys")
+    assert (after == before) is known
+    if not known:
+        assert (after.caps, after.caps_reason) == (None, "not known: they changed during the run")
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,18 @@ def with_caps(
     return [_with_caps(volume, held, none, mounts, sys) for volume in volumes]
 
 
+def with_caps_after(
+    volumes: Sequence[VolumeFacts], proc: Path = Path("/proc"), sys: Path = Path("/sys")
+) -> list[VolumeFacts]:
+    """The volumes of a run that has ended: caps that are others now are not known, since nobody saw when."""
+    return [
+        msgspec.structs.replace(one, caps=None, caps_reason="not known: they changed during the run")
+        if one.caps is not None and now.caps is not None and now.caps != one.caps
+        else one
+        for one, now in zip(volumes, with_caps(volumes, proc, sys), strict=True)
+    ]
+
+
 def _with_caps(
     volume: VolumeFacts, held: Sequence[GroupLimit], none: str, mounts: Sequence[Mount], sys: Path
 ) -> VolumeFacts:
@@ -115,12 +127,26 @@ def limits_held(proc: Path, sys: Path) -> tuple[list[GroupLimit], str]:
     Raises :class:`UnknownCapsError` where a file is missing, unreadable or not understood.
     """
     paths = group_paths(proc / "self" / "cgroup")
+    mount = sys / "fs" / "cgroup" / "blkio" if "blkio" in paths else unified_mount(sys)
+    if _shows_more(mount, proc, sys):
+        raise UnknownCapsError(
+            f"{mount} shows groups outside of this process's namespace, and not which of them it is in"
+        )
     try:
-        if "blkio" in paths:
-            return _version_1(sys / "fs" / "cgroup" / "blkio", paths["blkio"])
-        return _version_2(unified_mount(sys), paths.get(""))
+        return _version_1(mount, paths["blkio"]) if "blkio" in paths else _version_2(mount, paths.get(""))
     except OSError as error:
         raise _unreadable(error.filename, error) from None
+
+
+def _shows_more(mount: Path, proc: Path, sys: Path) -> bool:
+    """Whether a mount begins above the groups of this process's namespace, as the host's in a container does.
+
+    Paths of ``/proc/self/cgroup`` begin at the namespace, so that they lead to another group there
+    (cgroup_namespaces(7): mountinfo then shows ``/..`` as the root).
+    """
+    point = f"/{mount.relative_to(sys.parent)}"
+    made = [one for one in read_mounts(proc) if one.mount_point == point]
+    return bool(made) and made[-1].root.startswith("/..")
 
 
 def _version_1(mount: Path, path: str) -> tuple[list[GroupLimit], str]:
@@ -147,7 +173,8 @@ def _version_2(mount: Path, path: str | None) -> tuple[list[GroupLimit], str]:
         raise UnknownCapsError("no control groups with an I/O controller are mounted")
     held = [one for group in groups for one in _io_max(group, at_mount=group == mount)]
     shown = "" if groups[0] == mount else f" and the groups above it up to {mount}"
-    return held, f"no cap: io.max of {groups[0]}{shown} names none of its devices"
+    above = "; groups above that of the container are not shown" if is_nested(mount) else ""
+    return held, f"no cap: io.max of {groups[0]}{shown} names none of its devices{above}"
 
 
 def _io_max(group: Path, *, at_mount: bool) -> Iterator[GroupLimit]:

@@ -16,6 +16,7 @@ from mawl.launch.client import Launcher
 from mawl.launch.interface import JobLauncher
 from mawl.launch.launchers import Launchers
 from mawl.launch.sweep import kill_run
+from mawl.measure.caps import with_caps_after
 from mawl.measure.host.collector import HostCollector
 from mawl.measure.machine import read_machine
 from mawl.measure.process import ProcessSampler
@@ -250,7 +251,7 @@ def _facts_after(facts: RunFacts, loop: RunLoop, began: float, ended: float) -> 
         outcome=outcome,
         outcome_reason=reason,
         ended_at=time.time(),
-        volumes=with_space(facts.volumes, after=True),
+        volumes=with_caps_after(with_space(facts.volumes, after=True)),
         phases=msgspec.structs.replace(
             facts.phases,
             startup_seconds=startup,
