@@ -12,11 +12,14 @@ from collections.abc import Collection
 from pathlib import Path
 
 from mawl.errors import UnsuitableMachineError
+from mawl.measure.control_groups import group_paths
 from mawl.model.run import OutsideCpu
 from mawl.units import format_memory
 
 CGROUPS = Path("/sys/fs/cgroup")
 GROUP_PREFIX = "mawl-"
+_UNLIMITED = 2**63
+"""Bytes: more than any limit of memory."""
 
 
 class Restriction:
@@ -25,26 +28,45 @@ class Restriction:
     ``groups`` are the directories the launcher joins; empty where none may be made.
     """
 
-    def __init__(self, run_id: str, memory_limit_bytes: int | None, *, root: Path = CGROUPS) -> None:
+    def __init__(
+        self,
+        run_id: str,
+        memory_limit_bytes: int | None,
+        *,
+        root: Path = CGROUPS,
+        proc: Path = Path("/proc"),
+    ) -> None:
         self.groups: list[Path] = []
         self.reason: str | None = None
         """Why there is no outside account, where there is none."""
         self._account: Path | None = None
         name = f"{GROUP_PREFIX}{run_id}"
-        memory = _make(root, "memory", name) if memory_limit_bytes is not None else None
+        memory = account = None
+        if memory_limit_bytes is not None:
+            memory = _make(root, proc, "memory", name, memory_limit_bytes)
         if memory is not None:
             self.groups.append(memory)
-        account = _make(root, "cpuacct", name)
+            # In version 2 a process is in one group for all controllers: the last one that it joined.
+            account = memory if _is_unified(memory) else None
+        if account is None:
+            account = _make(root, proc, "cpuacct", name, _UNLIMITED)
         if account is not None and account not in self.groups:
             self.groups.append(account)
         if account is None:
             self.reason = "no control group could be made (needs root or a delegated cgroup)"
         self._account = account
         if memory_limit_bytes is not None:
-            self._limit(memory, memory_limit_bytes)
+            own = _unified_own(root, proc)
+            held = own if own is not None and _holds_more(own, memory_limit_bytes) else None
+            self._limit(memory, memory_limit_bytes, held)
 
-    def _limit(self, group: Path | None, limit: int) -> None:
+    def _limit(self, group: Path | None, limit: int, held: Path | None) -> None:
+        """``held`` is mawl's own group if it has limits that a group beside it would not have."""
         why = "this user may not make memory control groups"
+        cure = "run as root, or under systemd-run --user --scope -p Delegate=yes"
+        if group is None and held is not None:
+            why = f"a group beside {held} would leave its limits"
+            cure = f"limit that group: systemd-run --scope -p MemoryMax={limit} mawl run ..."
         if group is not None:
             for name in ("memory.max", "memory.limit_in_bytes"):
                 if (group / name).exists():
@@ -57,7 +79,7 @@ class Restriction:
         raise UnsuitableMachineError(
             f"cannot hold the run to --memory-limit {format_memory(limit)}",
             why=why,
-            cure="run as root, or under systemd-run --user --scope -p Delegate=yes",
+            cure=cure,
         )
 
     def account(self) -> OutsideCpu | None:
@@ -120,7 +142,7 @@ def leftover_groups(run_ids: Collection[str]) -> list[Path]:
     """Groups of these runs, which are over: no process is left in them."""
     found = []
     for controller in ("memory", "cpuacct"):
-        for base in _bases(CGROUPS, controller):
+        for base in _bases(CGROUPS, Path("/proc"), controller):
             for group in (base / f"{GROUP_PREFIX}{run_id}" for run_id in sorted(run_ids)):
                 with contextlib.suppress(OSError):
                     if not (group / "cgroup.procs").read_text().strip() and group not in found:
@@ -128,9 +150,15 @@ def leftover_groups(run_ids: Collection[str]) -> list[Path]:
     return found
 
 
-def _make(root: Path, controller: str, name: str) -> Path | None:
-    """A new group under this process's own (or its parent), or None where that is refused."""
-    for base in _bases(root, controller):
+def _make(root: Path, proc: Path, controller: str, name: str, limit: int) -> Path | None:
+    """A new group under this process's own (or its parent), or None where that is refused.
+
+    Not under its parent where its own group has limits, but of memory above ``limit``: jobs would leave them.
+    """
+    own = _unified_own(root, proc)
+    for base in _bases(root, proc, controller):
+        if own is not None and base == own.parent and _holds_more(own, limit):
+            continue
         group = base / name
         try:
             group.mkdir()
@@ -146,20 +174,48 @@ def _make(root: Path, controller: str, name: str) -> Path | None:
     return None
 
 
-def _bases(root: Path, controller: str) -> list[Path]:
+def _bases(root: Path, proc: Path, controller: str) -> list[Path]:
     """Directories in which a group for this controller may be made: version 1, then version 2."""
-    own: dict[str, str] = {}
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/self/cgroup").read_text().splitlines():
-            _, controllers, path = line.split(":", 2)
-            for one in controllers.split(",") if controllers else [""]:
-                own[one] = path.lstrip("/")
+    path = group_paths(proc / "self" / "cgroup").get(controller)
     bases = []
-    if (root / controller).is_dir() and controller in own:
-        bases.append(root / controller / own[controller])
-    if "" in own:
-        for mount in (root, root / "unified"):
-            if (mount / "cgroup.controllers").exists():
-                group = mount / own[""]
-                bases += [group, group.parent] if own[""] else [group]
+    if path is not None and ".." not in path.split("/"):
+        bases.append(root / controller / path.lstrip("/"))
+    own = _unified_own(root, proc)
+    if own is not None:
+        bases += [own] if own in _mounts(root) else [own, own.parent]
     return [base for base in bases if base.is_dir()]
+
+
+def _mounts(root: Path) -> list[Path]:
+    """Where version 2 may be mounted: alone, or beside version 1."""
+    return [root, root / "unified"]
+
+
+def _unified_own(root: Path, proc: Path) -> Path | None:
+    """This process's own group of version 2; None where none is shown."""
+    path = group_paths(proc / "self" / "cgroup").get("")
+    if path is None or ".." in path.split("/"):
+        return None
+    groups = (mount / path.lstrip("/") for mount in _mounts(root) if (mount / "cgroup.controllers").exists())
+    return next((group for group in groups if group.is_dir()), None)
+
+
+def _is_unified(group: Path) -> bool:
+    return (group / "cgroup.controllers").exists()
+
+
+def _holds_more(group: Path, limit: int) -> bool:
+    """Whether a group of version 2 has limits that a process leaves which goes to a group beside it.
+
+    A limit of memory counts only below ``limit``, which the other group will have.
+    """
+    texts = {}
+    for name in ("cpu.max", "io.max", "cpuset.cpus", "memory.max", "memory.high"):
+        with contextlib.suppress(OSError):
+            texts[name] = (group / name).read_text().strip()
+    memory = (texts.get("memory.max", ""), texts.get("memory.high", ""))
+    return (
+        not texts.get("cpu.max", "max").startswith("max")
+        or bool(texts.get("io.max") or texts.get("cpuset.cpus"))
+        or any(text.isdigit() and int(text) < limit for text in memory)
+    )
