@@ -54,7 +54,7 @@ class MawlError(Exception):
     def __str__(self) -> str:
         text = shortened(self.what)
         if self.where:
-            text = f"{shortened(self.where)}: {text}"
+            text = f"{printable(shortened(self.where))}: {text}"
         if self.why:
             text = f"{text}: {shortened(self.why)}"
         if self.cure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import os
 import random
@@ -116,6 +117,36 @@ def test_noise_and_nuls_between_notes_lose_no_note(tmp_path: Path) -> None:
     made, run = imported(tmp_path, tmp_path / "noisy.log")
     assert made.blocks == 1
     assert run.step_records()[0].usage.page_reclaims == 5_000_000_000
+
+
+LITTLE = GOOD.encode("utf-16-le")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        codecs.BOM_UTF16_BE + GOOD.encode("utf-16-be"),
+        LITTLE[:-1],
+        LITTLE + b"\n",
+        GOOD.replace("\n", "\n\0\n", 5).encode("utf-16-be"),
+        ("\u6570\u636e\u96c6\u4e00" * 30 + "\n" + GOOD).encode("utf-16-le"),
+        codecs.BOM_UTF16_LE + LITTLE[:400] + b"\x00\xd8" + LITTLE[400:],
+        codecs.BOM_UTF16_LE + LITTLE + bytes(100_001),
+        codecs.BOM_UTF8 + GOOD.replace("\n", "\n\0\n").encode(),
+        bytes(4096) + GOOD.encode(),
+        GOOD.encode() + bytes(100_000),
+    ],
+    ids=[
+        *("big-endian with a mark", "half a letter at the end", "a byte more", "NUL letters", "Chinese"),
+        *("half a pair", "zeros after UTF-16", "NUL lines", "zeros before UTF-8", "zeros after UTF-8"),
+    ],
+)
+def test_odd_bytes_of_an_encoding_lose_no_note(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "odd.log").write_bytes(content)
+    made, run = imported(tmp_path, tmp_path / "odd.log")
+    assert (made.jobs, made.blocks) == (1, 3)
+    (job,) = run.job_records()
+    assert (job.outcome, job.usage.real_time_seconds, job.started_at) == ("finished", 10.0, EIGHT.timestamp())
 
 
 @pytest.mark.parametrize(

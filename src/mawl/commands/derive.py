@@ -28,6 +28,7 @@ from mawl.importers.clock import Clocks, parse_shifts, parse_zones
 from mawl.importers.registry import IMPORTERS
 from mawl.importers.schedulers.join import sentence_of
 from mawl.model.derived import FASTEST_CORE, SLOWEST_CORE
+from mawl.printable import encodable
 from mawl.store import Run, open_run
 from mawl.store.layout import FACTS
 
@@ -175,7 +176,7 @@ def _opened(paths: list[str], clocks: Clocks, runs: Path) -> Iterator[Run]:
                 folder=folder,
                 run_id=f"derive-{secrets.token_hex(2)}",
                 clocks=clocks,
-                command=["mawl", *sys.argv[1:]],
+                command=["mawl", *map(encodable, sys.argv[1:])],
             )
         )
         for warning in made.warnings:

@@ -22,6 +22,7 @@ from mawl.importers.arrays.maps import load_map
 from mawl.importers.build import Imported, ImportRequest, import_files
 from mawl.importers.clock import Clocks, parse_shifts, parse_untimed, parse_zones
 from mawl.importers.registry import IMPORTERS
+from mawl.printable import encodable
 from mawl.reporters.json import render
 from mawl.store.files import lies_in
 from mawl.units import counted_noun
@@ -83,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
         clocks=Clocks(parse_zones(arguments.timezone, tuple(IMPORTERS)), parse_shifts(arguments.shift)),
         untimed=parse_untimed(arguments.start, arguments.interval),
         roles=patterns_by_role("--role", arguments.role),
-        command=["mawl", *sys.argv[1:]],
+        command=["mawl", *map(encodable, sys.argv[1:])],
     )
     imported = import_files(request)
     if of_arrays:

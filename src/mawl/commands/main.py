@@ -8,6 +8,7 @@ import errno
 import importlib
 import keyword
 import os
+import re
 import resource
 import signal
 import sys
@@ -60,6 +61,8 @@ VERBS = (
 
 PROC = Path("/proc")
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NO_TEXT = re.compile("[\ud800-\udfff]")
+"""Bytes of a name that are not UTF-8, as Python holds them."""
 EXIT_CODES = "exit status: 0 all well, 1 a run or a check failed, 2 wrong use, 130 interrupted"
 
 
@@ -147,10 +150,11 @@ def _run(argv: Sequence[str] | None) -> int:
         # The reader of our output is gone (`mawl report | head`): not an error, and nothing to say.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except OSError as error:
+    except (OSError, UnicodeEncodeError) as error:
         if arguments.debug:
             raise
-        return _say(arguments, str(as_error(error)), 1)
+        told = as_error(error) if isinstance(error, OSError) else _not_text(error)
+        return _say(arguments, str(told), told.exit_code)
     except (MemoryError, ImportError, SystemError) as error:
         if arguments.debug or not (isinstance(error, MemoryError) or _address_space_is_limited()):
             raise
@@ -193,6 +197,21 @@ def as_error(error: OSError) -> UnsuitableMachineError:
         (error.strerror or str(error)).lower(),
         where=str(error.filename) if error.filename else unnamed,
         cure=_cure_of(error),
+    )
+
+
+def _not_text(error: UnicodeEncodeError) -> MawlError:
+    """A name that is kept as text and is none, or a letter that the terminal's encoding does not have."""
+    if NO_TEXT.search(error.object):
+        return UsageError(
+            "is not UTF-8, and mawl keeps names as text",
+            where=error.object,
+            cure="give this file or directory another name",
+        )
+    return UnsuitableMachineError(
+        "cannot write output",
+        why=f"its encoding, {error.encoding}, does not have {error.object[error.start]!a}",
+        cure="set PYTHONUTF8=1 or a locale with UTF-8, or write to a file with --output",
     )
 
 

@@ -19,17 +19,17 @@ Skip = Callable[[int, str, str], None]
 def encoding_of(first: bytes) -> str:
     """``utf-16``, ``utf-8`` or ``cp1252``, by the mark at the start or what the first bytes can be.
 
-    UTF-16 without a mark is told by the zero bytes of its ASCII; text that is no UTF-8 is cp1252,
-    in which every byte is some letter.
+    UTF-16 without a mark is told by the zero bytes of its ASCII, nearly all on one side: letters such as
+    U+4E00 have theirs on the other.  Text that is no UTF-8 is cp1252, in which every byte is some letter.
     """
     if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     head = first[:4096]
     if len(head) >= 16 and b"\0" in head:
-        odd, even = head[1::2].count(0), head[::2].count(0)
-        if odd > len(head) * 0.4 and not even:
+        odd, even = head[1::2].count(0) / len(head), head[::2].count(0) / len(head)
+        if odd > 0.4 and even < 0.1:
             return "utf-16-le"
-        if even > len(head) * 0.4 and not odd:
+        if even > 0.4 and odd < 0.1:
             return "utf-16-be"
     try:
         codecs.getincrementaldecoder("utf-8")().decode(first)

@@ -9,9 +9,9 @@ import msgspec
 
 from mawl.errors import InvalidFileError, MawlError
 from mawl.formats.fio import FioJob, parse_fio
-from mawl.formats.lines import encodable
 from mawl.measure.space import space_of
 from mawl.model.probe import ProbeTarget, ProbeTest
+from mawl.printable import encodable
 from mawl.probe.choice import MIB, READ_SHARE, PlannedTest, ProbeChoice
 from mawl.probe.command import FILL, fill_command, layout_command, probe_command, waits_for_steady
 from mawl.probe.place import ProbePlace, check_room, claimed, facts_of, refusal, takes_direct

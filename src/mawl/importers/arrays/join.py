@@ -15,9 +15,10 @@ from mawl.foreign import read_regular
 from mawl.formats.array_map import ArrayMap
 from mawl.formats.array_statistics import LONGEST_INTERVAL_SECONDS, ArrayRow, rows
 from mawl.formats.decoding import text_of
-from mawl.formats.lines import encodable, one_line
+from mawl.formats.lines import one_line
 from mawl.importers.clock import Clocks, parse_zones
 from mawl.model.arrays import ArrayFile, ArrayInterval, ArrayRole, ArrayStatistics, ArrayVolume
+from mawl.printable import encodable
 from mawl.units import counted_noun
 
 MOST_BYTES = 64 * 2**20

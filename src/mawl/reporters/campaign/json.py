@@ -7,7 +7,7 @@ import msgspec
 from mawl.analysis.campaign.results import CampaignFound
 from mawl.reporters.campaign.finding import finding
 from mawl.reporters.comparison.finding import Headline
-from mawl.reporters.comparison.json import indented
+from mawl.reporters.json import indented
 
 
 class PrintedCampaign(CampaignFound, frozen=True, kw_only=True):

@@ -6,8 +6,8 @@ import msgspec
 
 from mawl.analysis.comparison.compare import ComparedPair, Comparison, Matrix
 from mawl.analysis.comparison.matrix import MatrixRow
-from mawl.printable import printable_json
 from mawl.reporters.comparison.finding import Headline, finding
+from mawl.reporters.json import indented
 
 
 class PrintedComparison(Comparison, frozen=True, kw_only=True):
@@ -33,11 +33,6 @@ class PrintedMatrix(msgspec.Struct, frozen=True, kw_only=True):
 def render(found: Comparison | Matrix) -> str:
     """The comparison of two sides, or the matrix with a comparison for each pair, indented."""
     return indented(_compared(found) if isinstance(found, Comparison) else _matrix(found))
-
-
-def indented(record: msgspec.Struct) -> str:
-    """A record as indented JSON without control characters."""
-    return printable_json(msgspec.json.format(msgspec.json.encode(record), indent=2))
 
 
 def _compared(comparison: Comparison) -> PrintedComparison:

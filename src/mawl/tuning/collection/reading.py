@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mawl.errors import UsageError
-from mawl.formats.lines import encodable, one_line
+from mawl.formats.lines import one_line
 from mawl.formats.settings.collected import Section, UnreadOutput
 from mawl.formats.settings.commands import TUNABLES, reader_of
 from mawl.formats.settings.told import Told
 from mawl.model.inventory_metrics import MACHINE
+from mawl.printable import encodable
 from mawl.tuning.check import CurrentSettings
 from mawl.tuning.collection.files import NodeFiles, places
 from mawl.tuning.collection.joining import join
