@@ -265,7 +265,8 @@ def test_the_end_of_the_controller_stops_the_agents(sleepers: Lab) -> None:
     with pytest.raises(MawlError, match="met something"):
         sleepers.conduct()
     until_gone([f"{RUN}-node1", f"{RUN}-node2"])
-    assert sleepers.run().facts.outcome == "interrupted"
+    kept = sleepers.run().facts
+    assert (kept.outcome, kept.outcome_reason) == ("failed", "the controller met something")
     assert sleepers.run().jobs.num_rows == 8
 
 

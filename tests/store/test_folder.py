@@ -174,7 +174,8 @@ def test_a_folder_that_cannot_be_begun_says_so_and_does_not_stay_without_facts(
     ("error", "outcome", "reason"),
     [
         (UsageError("no place", why="full", cure="free some"), "failed", "no place: full"),
-        (OSError(errno.EMFILE, "Too many open files"), "failed", "OSError: [Errno 24] Too many open files"),
+        (OSError(errno.EMFILE, "Too many open files"), "failed", "too many open files"),
+        (FileNotFoundError(errno.ENOENT, "No such file", "/proc/stat"), "failed", "/proc/stat: no such file"),
         (ValueError("\x1b[31m" + "x" * 5000), "failed", "ValueError: \\x1b[31m" + "x" * 900),
         (InterruptedRunError("interrupted"), "interrupted", "interrupted"),
         (KeyboardInterrupt(), "interrupted", "the runner ended without finishing"),

@@ -73,7 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
     folder = locate(arguments.run, runs) if campaign is None else campaign.resolve()
     output = Path(arguments.output or f"{folder.name}{SUFFIX}")
     if output.exists() and not output.is_file():
-        raise UsageError("is not a regular file", where=str(output), cure="name a file with --output")
+        why = "a directory" if output.is_dir() else "not a regular file"
+        raise UsageError(f"is {why}", where=str(output), cure="name a file with --output")
     statement = (
         SubmitterStatement() if arguments.statement is None else read_statement(Path(arguments.statement))
     )

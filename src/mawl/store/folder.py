@@ -149,6 +149,9 @@ class RunWriter:
             return
         if isinstance(error, MawlError):
             reason = ": ".join(part for part in (error.what, error.why) if part)
+        elif isinstance(error, OSError):
+            file = str(error.filename) if error.filename else None
+            reason = ": ".join(part for part in (file, (error.strerror or str(error)).lower()) if part)
         else:
             reason = f"{type(error).__name__}: {error}"
         outcome: RunOutcome = "interrupted" if isinstance(error, InterruptedRunError) else "failed"
