@@ -25,7 +25,6 @@ from mawl.programs.toolkit.listing import print_table
 from mawl.programs.toolkit.moments import ClassProfile
 from mawl.programs.toolkit.partitions import Distributor, read_rows
 from mawl.programs.toolkit.rows import Records, Words, memory
-from mawl.programs.toolkit.side_by_side import side_by_side
 from mawl.programs.toolkit.text_records import RecordParser, Text, read_texts
 from mawl.tables import arrow
 
@@ -124,12 +123,7 @@ class CensusJob:
             self.context.writer(self.tables["persons"], schemas["persons"]) as person_writer,
         ):
             texts = read_texts(self.input.files, RECORD_BYTES, bufsize_bytes=bufsize)
-            for of_households, of_persons in side_by_side(
-                self.context,
-                self._parsed,
-                texts,
-                self.input.manifest.rows * RECORD_BYTES // arrow.BATCH_BYTES,
-            ):
+            for of_households, of_persons in map(self._parsed, texts):
                 household_writer.write(of_households)
                 person_writer.write(of_persons)
             step.rows_read = step.rows_written = household_writer.rows + person_writer.rows
@@ -281,10 +275,14 @@ class CensusJob:
     def _select(
         self, sql: str, table: Path, schema: pa.Schema, total: TableSum | None
     ) -> list[tuple[Any, ...]]:
-        """Run a query over one pass of a table, known to it as ``source``, and print what it finds."""
+        """Run a query over one pass of a table, known to it as ``source``, and print what it finds.
+
+        In one thread: such a query takes less time than another processor's cache takes to get the rows.
+        """
         batches = self._keeping_first(table, self.context.read(table, total.add if total else None))
-        source = pa.RecordBatchReader.from_batches(schema, ahead(self.context, batches))
-        with session(self.context.options, self.context.util("duckdb")) as connection:
+        source = pa.RecordBatchReader.from_batches(schema, batches)
+        options = msgspec.structs.replace(self.context.options, cpucount=1)
+        with session(options, self.context.util("duckdb")) as connection:
             connection.register("source", source)
             done = connection.execute(sql)
             names = [column[0] for column in done.description][:_MOST_PRINTED]

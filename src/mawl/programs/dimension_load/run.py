@@ -28,7 +28,6 @@ from mawl.programs.toolkit.duckdb_session import session
 from mawl.programs.toolkit.moments import ClassProfile, moments_by, total, total_rows
 from mawl.programs.toolkit.partitions import partition_count
 from mawl.programs.toolkit.rows import Records, Words
-from mawl.programs.toolkit.side_by_side import side_by_side
 from mawl.programs.toolkit.sorting import (
     SAMPLES_PER_PARTITION,
     KeyRanges,
@@ -106,9 +105,7 @@ class _DimensionLoad:
             self.context.writer(loaded, self.loaded.schema) as writer,
         ):
             texts = read_texts(self.input.files, RECORD_BYTES, bufsize_bytes=bufsize)
-            for batch in side_by_side(
-                self.context, self._records, texts, self.rows * RECORD_BYTES // arrow.BATCH_BYTES
-            ):
+            for batch in map(self._records, texts):
                 keys.add(*(arrow.numbers(batch.column(key))[::every].astype(float) for key in KEYS))
                 writer.write(batch)
             step.rows_read = step.rows_written = writer.rows
