@@ -59,7 +59,7 @@ def night_of(records: Sequence[JobRecord], derived: Mapping[str, DerivedJob]) ->
     time, nor is one without a record: the run was killed before the job ended.
     """
     due = {name: job for name, job in derived.items() if job.due_seconds is not None}
-    ended = _ended(records, derived)
+    ended = ended_jobs(records, derived)
     spare = {name: (job.due_seconds or 0.0) - ended[name].ended for name, job in due.items() if name in ended}
     if not spare:
         return None
@@ -76,40 +76,47 @@ def night_of(records: Sequence[JobRecord], derived: Mapping[str, DerivedJob]) ->
         jobs=len(due),
         late=sum(one < 0 for one in spare.values()),
         not_finished=len(due) - len(spare),
-        chain=_chain(decisive, ended, derived),
+        chain=chain_to(decisive, ended, derived),
     )
 
 
-def _ended(records: Sequence[JobRecord], derived: Mapping[str, DerivedJob]) -> dict[str, JobOfNight]:
+def ended_jobs(records: Sequence[JobRecord], derived: Mapping[str, DerivedJob]) -> dict[str, JobOfNight]:
     """The jobs that finished, by the names of their records in the file, on the clock of the night."""
     begun = [record for record in records if record.started_at is not None and record.program in derived]
     if not begun:
         return {}
     first = min(begun, key=lambda record: record.started_at or 0.0)
     zero = (first.started_at or 0.0) - derived[first.program].start_seconds
-    ends = {
-        record.program: record.ended_at - zero
-        for record in begun
-        if record.outcome == "finished" and record.ended_at is not None
-    }
+    return jobs_of_night(
+        {
+            record.program: (record.job, (record.started_at or 0.0) - zero, record.ended_at - zero)
+            for record in begun
+            if record.outcome == "finished" and record.ended_at is not None
+        },
+        derived,
+    )
+
+
+def jobs_of_night(
+    spans: Mapping[str, tuple[str, float, float]], derived: Mapping[str, DerivedJob]
+) -> dict[str, JobOfNight]:
+    """The jobs of ``spans``: what each is called, and its start and end on the clock of the night."""
     found = {}
-    for record in begun:
-        if record.program not in ends:
-            continue
-        job = derived[record.program]
+    for name, (called, started, ended) in spans.items():
+        job = derived[name]
         known = [step.real_seconds for step in job.steps if step.real_seconds is not None]
-        before = [ends[name] for name in job.after if name in ends]
-        found[record.program] = JobOfNight(
-            job=record.job,
-            started=(record.started_at or 0.0) - zero,
-            ended=ends[record.program],
+        before = [spans[one][2] for one in job.after if one in spans]
+        found[name] = JobOfNight(
+            job=called,
+            started=started,
+            ended=ended,
             waited_for_clock=job.start_seconds >= max(before, default=0.0),
             logs_seconds=sum(known) if len(known) == len(job.steps) else None,
         )
     return found
 
 
-def _chain(
+def chain_to(
     last: str, ended: Mapping[str, JobOfNight], derived: Mapping[str, DerivedJob]
 ) -> tuple[JobOfNight, ...]:
     """Back from a job to the one that it waited for, as far as none started by the clock."""

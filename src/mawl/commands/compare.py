@@ -3,6 +3,7 @@
 A side is a run (folder, id or latest), a directory that holds the runs of one side, a campaign of one
 arm, several of these with commas between them, or a published result by its id. Two sides give their
 differences, three and more a table of all and each against the first. A statement needs five runs a side.
+A run of jobs that mawl derive made of logs is compared with these logs (mawl import) step by step.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from mawl.commands.terminal import width_for
 from mawl.config.published import paper_of, papers, published, thread_shares
 from mawl.errors import UsageError
 from mawl.model.thresholds import value_of
-from mawl.store import open_run
+from mawl.store import Run, open_run
 from mawl.store.campaign import places_of
 from mawl.store.layout import FACTS
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from mawl.analysis.comparison.compare import Comparison, Matrix
     from mawl.analysis.comparison.settings import CitedSettings
     from mawl.analysis.comparison.sides import ComparedRun, Side
+    from mawl.derive.replay.records import Replay
 
 NAME = "compare"
 HELP = "compare runs, or published results: what changed, and is it more than noise"
@@ -78,6 +80,12 @@ def run(arguments: argparse.Namespace) -> int:
     checks: list[ConditionCheck] = []
 
     def compared() -> str:
+        if (pair := _logs_and_run(arguments)) is not None:
+            from mawl.derive.replay.compare import replay
+
+            if failing.asked:
+                checks.extend(_checks_of_run(pair[1], failing))
+            return _rendered_replay(replay(*pair), arguments) + "\n"
         found, sides = _compared(arguments)
         if failing.asked:
             checks.extend(_checks(found, sides[1:], failing))
@@ -85,6 +93,53 @@ def run(arguments: argparse.Namespace) -> int:
 
     write_text(arguments.output, compared)
     return failing.status(checks)
+
+
+def _logs_and_run(arguments: argparse.Namespace) -> tuple[Run, Run] | None:
+    """A run folder and a run of derived jobs, where the sides are such; a published result is no run.
+
+    Raises :class:`~mawl.errors.UsageError` where they are in the wrong order, or where there are several
+    runs of derived jobs.
+    """
+    sides = [words for _, words in _sides(arguments)]
+    if len(sides) != 2 or len(sides[0]) != 1 or {words[0] for words in sides} & set(published()):
+        return None
+    runs = settings().runs(arguments.runs)
+    before, after = ([place for word in words for place in places_of(word, runs)] for words in sides)
+    first, last = open_run(before[0], runs), open_run(after[0], runs)
+    if len(before) != 1 or (first.facts.derived is None) == (last.facts.derived is None):
+        return None
+    if last.facts.derived is None:
+        if last.facts.kind != "imported":
+            return None
+        raise UsageError(
+            "the logs come first",
+            where=str(last.path),
+            why="a run of derived jobs is compared with the logs that it was derived from",
+            cure="mawl compare LOGS-RUN RUN",
+        )
+    if len(after) > 1:
+        raise UsageError(
+            f"{len(after)} runs of derived jobs are on one side",
+            where=str(first.path),
+            why="one run is compared with logs at a time; runs are compared with runs",
+            cure="name one of them",
+        )
+    if arguments.settings:
+        raise UsageError("--settings does not go with logs", cure="leave it out, or compare runs with runs")
+    return first, last
+
+
+def _checks_of_run(run: Run, failing: Failing) -> Iterator[ConditionCheck]:
+    """The conditions of the run; logs of SAS never make a run slower or faster."""
+    from mawl.advice.conditions import check_of_comparison, checks_of_run
+    from mawl.advice.judge import judged
+    from mawl.analysis.view import StoredView
+    from mawl.derive.replay.sentences import NOT_A_FINDING
+
+    yield from checks_of_run(judged(StoredView(run), bounds_of(settings())), failing.conditions)
+    if "slower" in failing.conditions:
+        yield check_of_comparison(run.facts.run_id, None, NOT_A_FINDING)
 
 
 def _checks(
@@ -225,6 +280,22 @@ class Reader:
             view = StoredView(stored, called=called(stored))
             self._read[stored.path] = compared_run(view, judged(view, self._bounds))
         return self._read[stored.path]
+
+
+def _rendered_replay(found: Replay, arguments: argparse.Namespace) -> str:
+    from mawl.derive.replay import forms
+
+    match arguments.format:
+        case "json":
+            return forms.json(found)
+        case "html":
+            # Bokeh takes a second to import, which only a page should pay.
+            from mawl.derive.replay import page
+
+            return page.render(found)
+        case "markdown":
+            return forms.markdown(found)
+    return forms.text(found, every=arguments.all, width=width_for(arguments.output))
 
 
 def _rendered(found: Comparison | Matrix, arguments: argparse.Namespace) -> str:

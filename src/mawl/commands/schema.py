@@ -50,6 +50,11 @@ FORMATS = {
     "lab": PrintedFormat(
         "mawl lab report --json and mawl lab run --json", "1.0", "mawl.lab.experiment.records:LabFound"
     ),
+    "logs-comparison": PrintedFormat(
+        "mawl compare --format json of logs and a run of jobs derived from them",
+        "1.0",
+        "mawl.derive.replay.records:Replay",
+    ),
     "measure": PrintedFormat("mawl measure --json", "1.0", "mawl.commands.measure:MeasuredFound"),
     "placement": PrintedFormat("mawl placement --json", "1.0", "mawl.placement.metrics:PlacementAdvice"),
     "plan": PrintedFormat(

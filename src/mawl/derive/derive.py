@@ -39,6 +39,8 @@ from mawl.store import Run
 from mawl.units import format_instant
 
 MOST_NAMED = 5
+WORKING = ("data", "procedure")
+"""The kinds of steps that are derived."""
 
 
 class DeriveRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,7 +74,7 @@ def derive(run: Run, request: DeriveRequest) -> Derived:
     Raises :class:`~mawl.errors.UsageError` where no job is left, and where the jobs lie hours apart and no
     night says which are meant.
     """
-    records = _started(run)
+    records = started_jobs(run)
     in_window = records if request.night is None else in_night(records, request.night)
     chosen = [job for job in in_window if _chosen(job.program, request)]
     if request.night is None:
@@ -211,6 +213,8 @@ def _job(
         session=names.of("s", place.lane),
         after=renamed(place, called),
         start_seconds=min(place.start_seconds * request.scale, MOST_SECONDS),
+        scale=request.scale,
+        growth=request.growth,
         core_speed=request.core_speed,
     )
 
@@ -234,7 +238,7 @@ def _steps_of(run: Run, jobs: Sequence[JobRecord]) -> tuple[dict[str, list[StepT
     found: dict[str, list[StepTold]] = {}
     others = 0
     for step in run.step_records(list(nodes)):
-        if step.kind in ("data", "procedure"):
+        if step.kind in WORKING:
             unit = units.get(nodes[step.job], "assumed")
             found.setdefault(step.job, []).append(told_of(step, unit))
         else:
@@ -265,10 +269,11 @@ def unsized_nodes(run: Run) -> frozenset[str]:
 
 def chosen_jobs(run: Run, request: DeriveRequest) -> list[JobRecord]:
     """The jobs that ``only`` and ``without`` leave, of any night."""
-    return [job for job in _started(run) if _chosen(job.program, request)]
+    return [job for job in started_jobs(run) if _chosen(job.program, request)]
 
 
-def _started(run: Run) -> list[JobRecord]:
+def started_jobs(run: Run) -> list[JobRecord]:
+    """The jobs of a run that began."""
     return [job for job in run.job_records() if job.outcome != "not_started"]
 
 

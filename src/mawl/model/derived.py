@@ -152,6 +152,14 @@ class DerivedJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         Annotated[float, Meta(gt=0, le=1e6)],
         share("Jobs of the logs that this one stands for; 1: itself alone.", PAGE),
     ] = 1.0
+    scale: Annotated[
+        Annotated[float, Meta(gt=0, le=1e6)],
+        share("What every figure of the logs and every time of the clock was multiplied by.", PAGE),
+    ] = 1.0
+    growth: Annotated[
+        Annotated[float, Meta(gt=0, le=1e6)],
+        share("What rows, bytes and CPU seconds of the logs were multiplied by besides.", PAGE),
+    ] = 1.0
     core_speed: Annotated[
         Annotated[float, Meta(ge=SLOWEST_CORE, le=FASTEST_CORE)] | None,
         share(

@@ -20,12 +20,12 @@ MOST_OF_CHAIN = 12
 def render(run: Run) -> str:
     """What a run says of its night."""
     lines = [("run", f"{run.facts.run_id} ({run.facts.kind})")]
-    derived = _derived(run)
+    derived = derived_jobs_of(run)
     records = run.job_records()
     if not derived:
         lines.append(("night", "not known: the run has no derived jobs; mawl derive makes them of logs"))
         return "\n".join(line for name, text in lines for line in labelled(name, text))
-    reason = _not_judged(run)
+    reason = why_not_judged(run)
     night = None if reason else night_of(records, derived)
     if night is None:
         why = reason or "no job was due by a time of the night (mawl derive --night), or none has finished"
@@ -42,19 +42,20 @@ def render(run: Run) -> str:
 
 def measured_night(run: Run) -> NightOfRun | None:
     """How the night of a run went; None if it is not known."""
-    derived = _derived(run)
-    return night_of(run.job_records(), derived) if derived and _not_judged(run) is None else None
+    derived = derived_jobs_of(run)
+    return night_of(run.job_records(), derived) if derived and why_not_judged(run) is None else None
 
 
-def _derived(run: Run) -> dict[str, DerivedJob]:
+def derived_jobs_of(run: Run) -> dict[str, DerivedJob]:
+    """The derived jobs of a run by their names; none where it has no file of them."""
     path = run.path / FILE
     if not path.exists():
         return {}
     return {job.name: job for job in load_derived(path, inside=run.path).jobs}
 
 
-def _not_judged(run: Run) -> str | None:
-    """Why the clock of the run is not that of the night."""
+def why_not_judged(run: Run) -> str | None:
+    """Why the clock of the run is not that of the night; None where it is."""
     if run.facts.spec is not None and run.facts.spec.arrivals == "closed":
         return "jobs started in turn (--arrivals closed), and not by the clock"
     scale = run.facts.workload.scale
@@ -64,7 +65,7 @@ def _not_judged(run: Run) -> str | None:
 
 
 def _night(night: NightOfRun) -> Iterator[tuple[str, str]]:
-    due = _clock(night.due_seconds)
+    due = night_clock(night.due_seconds)
     if night.not_finished:
         jobs = counted_noun(night.not_finished, "job")
         yield "night", f"missed: {jobs} of {night.jobs} did not finish"
@@ -87,7 +88,7 @@ def _chain(chain: Sequence[JobOfNight]) -> list[str]:
         logs = "-" if one.logs_seconds is None else format_seconds(one.logs_seconds)
         because = "the clock" if one.waited_for_clock else "the job before"
         ran = format_seconds(one.ended - one.started)
-        rows.append((one_line(one.job), _clock(one.started), because, ran, logs))
+        rows.append((one_line(one.job), night_clock(one.started), because, ran, logs))
     lines = aligned(rows)
     if len(shown) < len(chain):
         lines.insert(1, f"{counted_noun(len(chain) - len(shown), 'job')} before")
@@ -107,7 +108,7 @@ def _steps(steps: Sequence[StepOverLogs]) -> list[str]:
     return lines
 
 
-def _clock(seconds: float) -> str:
+def night_clock(seconds: float) -> str:
     """A time of the night's clock: hours, minutes and seconds since it began."""
     whole = round(seconds)
     return f"{whole // 3600}:{whole % 3600 // 60:02d}:{whole % 60:02d}"

@@ -1,0 +1,156 @@
+"""Which job of the logs a derived job was made of.
+
+A derived folder has no names of the logs: they are hashed with a key that is thrown away.  Its numbers are
+enough: a derived job has the steps of one job of the logs, in the same order, with the same procedures and
+the same real times, and it ended at the same second of the night.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from mawl.derive.derive import WORKING, started_jobs
+from mawl.derive.kernel import OTHER, VOCABULARY
+from mawl.model.derived import MOST_STEPS, DerivedJob
+from mawl.model.records import JobRecord, StepRecord
+from mawl.store import Run
+
+REAL_DIGITS = 3
+"""Real times are alike to so many digits behind the point: logs have two."""
+CLOCK_SECONDS = 0.01
+"""Jobs that ended at one moment are about so far apart; clocks of logs have whole seconds."""
+MOST_VOTES = 20
+"""Jobs of equal steps that are asked when their night began."""
+
+Key = tuple[tuple[str, str, float | None], ...]
+"""Of each step: its number, its procedure as a derived folder names it, its real time."""
+
+
+class LoggedJob(msgspec.Struct, frozen=True, kw_only=True):
+    """A job of the logs with its DATA and PROC steps, in order."""
+
+    job: JobRecord
+    steps: tuple[StepRecord, ...]
+
+
+def logged_jobs(run: Run) -> list[LoggedJob]:
+    """The jobs of a run that can be derived: those with a DATA or PROC step."""
+    steps = run.steps_by_job()
+    found = []
+    for job in started_jobs(run):
+        mine = [step for step in steps.get(job.job, ()) if step.kind in WORKING]
+        if mine:
+            mine.sort(key=lambda step: step.number)
+            found.append(LoggedJob(job=job, steps=tuple(mine[:MOST_STEPS])))
+    return found
+
+
+class MatchedJob(msgspec.Struct, frozen=True, kw_only=True):
+    """A derived job and the job of the logs that it was made of; their steps go together one by one."""
+
+    derived: DerivedJob
+    logged: LoggedJob
+
+
+class Matched(msgspec.Struct, frozen=True, kw_only=True):
+    """Derived jobs with theirs of the logs.
+
+    ``zero`` is the moment at which the clock of the night begins (None: no job has a time in the logs).
+    ``by_order`` counts the jobs that only the order tells from others of the same steps and times.
+    """
+
+    jobs: list[MatchedJob]
+    zero: float | None
+    by_order: int
+
+
+def matched(derived: Sequence[DerivedJob], logged: Sequence[LoggedJob]) -> Matched:
+    """Match jobs; those of neither side that fit no job of the other are left out."""
+    groups: dict[Key, list[LoggedJob]] = {}
+    for one in sorted(logged, key=lambda one: (one.job.started_at is None, one.job.started_at or 0.0)):
+        groups.setdefault(_key_of_logged(one), []).append(one)
+    mine: dict[Key, list[DerivedJob]] = {}
+    for job in sorted(derived, key=lambda job: job.end_seconds or 0.0):
+        mine.setdefault(_key_of_derived(job), []).append(job)
+    pairs = {key: (jobs, groups[key]) for key, jobs in mine.items() if key in groups}
+    begins = _zero(pairs.values())
+    found: list[MatchedJob] = []
+    by_order = 0
+    for jobs, candidates in pairs.values():
+        by_clock, by_place = _paired(jobs, candidates, begins)
+        found += [*by_clock, *by_place]
+        by_order += len(by_place) if len(candidates) > 1 else 0
+    if begins is None:
+        starts = [one.logged.job.started_at for one in found if one.logged.job.started_at is not None]
+        begins = min(starts, default=None)
+    return Matched(jobs=found, zero=begins, by_order=by_order)
+
+
+def _key_of_derived(job: DerivedJob) -> Key:
+    return tuple(
+        (step.name.partition(".")[0], _procedure(step.procedure), _rounded(step.real_seconds, job.scale))
+        for step in job.steps
+    )
+
+
+def _key_of_logged(one: LoggedJob) -> Key:
+    return tuple(
+        (
+            f"s{step.number}",
+            _procedure("DATA" if step.kind == "data" else step.name.upper()),
+            _rounded(step.usage.real_time_seconds, 1.0),
+        )
+        for step in one.steps
+    )
+
+
+def _rounded(seconds: float | None, scale: float) -> float | None:
+    return None if seconds is None else round(seconds / scale, REAL_DIGITS)
+
+
+def _procedure(word: str) -> str:
+    """A word that a derived folder may keep, with hashed and with kept names."""
+    return word if word in VOCABULARY else OTHER
+
+
+def _zero(groups: Iterable[tuple[Sequence[DerivedJob], Sequence[LoggedJob]]]) -> float | None:
+    """The moment that most jobs say the night began at: their end in the logs less their second of it."""
+    votes: Counter[float] = Counter()
+    for jobs, candidates in groups:
+        for job in jobs[:MOST_VOTES]:
+            if job.end_seconds is None:
+                continue
+            for one in candidates:
+                if one.job.ended_at is not None:
+                    votes[round(one.job.ended_at - job.end_seconds / job.scale, 2)] += 1
+    return max(votes, key=lambda moment: (votes[moment], -moment), default=None)
+
+
+def _paired(
+    jobs: Sequence[DerivedJob], candidates: Sequence[LoggedJob], begins: float | None
+) -> tuple[list[MatchedJob], list[MatchedJob]]:
+    """Jobs of equal steps: those that the clock tells, and those without times in their order."""
+    ends: dict[int, list[LoggedJob]] = {}
+    for one in candidates:
+        if one.job.ended_at is not None:
+            ends.setdefault(_tick(one.job.ended_at), []).append(one)
+    by_clock: list[MatchedJob] = []
+    untimed: list[DerivedJob] = []
+    for job in jobs:
+        if job.end_seconds is None or begins is None:
+            untimed.append(job)
+            continue
+        tick = _tick(begins + job.end_seconds / job.scale)
+        there = next((found for near in (tick, tick - 1, tick + 1) if (found := ends.get(near))), None)
+        if there:
+            by_clock.append(MatchedJob(derived=job, logged=there.pop(0)))
+    taken = {one.logged.job.job for one in by_clock}
+    left = [one for one in candidates if one.job.job not in taken]
+    return by_clock, [MatchedJob(derived=job, logged=one) for job, one in zip(untimed, left, strict=False)]
+
+
+def _tick(moment: float) -> int:
+    return round(moment / CLOCK_SECONDS)
