@@ -23,6 +23,7 @@ from mawl.store.qualification import plain_qualification, write_qualification
 from mawl.whatif.metrics import PUBLISHED_FORECAST_METRICS
 from tests.cli.conftest import Command
 from tests.cli.test_attach import ROLES, table
+from tests.cli.test_replay import logs_and_run
 from tests.fakes.answered import NO, YES, answered
 from tests.fakes.found_campaigns import EVERY
 from tests.fakes.probes import stub_fio
@@ -75,6 +76,8 @@ def test_figures_of_stored_runs(printed: Printed, tmp_path: Path) -> None:
         write_run(tmp_path / name)
     check_valid("summary", *printed("report", "a", "--format", "json"))
     check_valid("comparison", *printed("compare", "a", "b", "--anyway", "--format", "json"))
+    logs_run, run = logs_and_run(tmp_path / "shop")
+    check_valid("logs-comparison", *printed("compare", logs_run, run, "--format", "json"))
     check_valid("comparison-matrix", *printed("compare", "a", "b", "c", "--anyway", "--format", "json"))
     check_valid("validation", *printed("validate", "a", "--json", status=1))
 

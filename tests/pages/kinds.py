@@ -17,6 +17,8 @@ from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
 from mawl.analysis.comparison.compare import compare, compare_many
 from mawl.analysis.view import StoredView
+from mawl.derive.replay import page as replay_page
+from mawl.derive.replay.compare import replay
 from mawl.reporters.campaign import html as campaign
 from mawl.reporters.comparison import html as comparison
 from mawl.reporters.html import report
@@ -25,6 +27,7 @@ from mawl.server.application import create_app
 from mawl.server.standard import standard
 from mawl.store import open_run
 from mawl.whatif.size import page as sizing
+from tests.cli.test_replay import logs_and_run
 from tests.fakes import sized
 from tests.fakes.answered import every_record
 from tests.fakes.compared_runs import pair, side
@@ -76,6 +79,11 @@ def _nights(folder: Path) -> str:
     return report.render(StoredView(run), judged(StoredView(run)))
 
 
+def _replay(folder: Path) -> str:
+    logs, run = logs_and_run(folder)
+    return replay_page.render(replay(open_run(logs), open_run(run)))
+
+
 def _library(folder: Path) -> str:
     for name in ("one", "two", "three"):
         finished(folder, name)
@@ -110,6 +118,7 @@ KINDS: Mapping[str, Kind] = {
     "comparison of many": lambda _: comparison.render_matrix(
         compare_many([side(name, [1.0], first=at) for at, name in enumerate("abc")])
     ),
+    "logs and a run": _replay,
     **{f"campaign {name}": partial(_campaign, name) for name in CAMPAIGNS},
     "library": _library,
     "sizing": lambda _: sizing.render(sized.answer()),

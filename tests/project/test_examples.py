@@ -224,6 +224,7 @@ def test_logs_of_a_night_become_a_run_that_says_whether_it_was_held(tmp_path: Pa
     done = called(tmp_path, "logs-to-workload.sh", "logs", night, "UTC")
     assert done.returncode == 0, done.stderr
     assert "night     held with" in done.stdout
+    assert "no finding the difference also contains" in done.stdout
     assert (tmp_path / "shop" / "evidence.html").is_file()
 
 

@@ -133,7 +133,7 @@ def _step(
     if kernel == "look_up":
         most = max(ROLES, key=lambda role: read_bytes[role])
         random = {most: min(max(read_bytes[most] // LOOK_UP_BYTES, 1), MOST_REQUESTS)}
-    cpu = assumed.cpu_seconds(told).times(size.rows * size.load)
+    cpu = cpu_of(told, size)
     memory = assumed.memory_bytes(told, loads).times(
         (size.rows if kernel in GROWS_WITH_ROWS else 1.0) * size.load
     )
@@ -143,11 +143,11 @@ def _step(
         name=f"s{told.number}.{procedure}",
         procedure=procedure,
         kernel=kernel,
-        rows=_rows(told, size),
+        rows=rows_of(told, size),
         cpu_seconds=min(cpu.value, MOST_SECONDS),
         threads=min(int(threads.value), MOST_THREADS),
         memory_bytes=min(int(memory.value), MOST_BYTES),
-        real_seconds=_bounded(told.real_seconds, size.load),
+        real_seconds=real_of(told, size),
         tables=tables.of_step(told, job, read_bytes["data"]),
         **{
             role: RoleLoad(
@@ -173,7 +173,7 @@ def _step(
     return step, evidence
 
 
-def _rows(told: StepTold, size: Growth) -> int | None:
+def rows_of(told: StepTold, size: Growth) -> int | None:
     """Rows read, or written where none were read; None where the log tells neither."""
     rows = told.rows_read or told.rows_written
     if rows is None:
@@ -181,8 +181,14 @@ def _rows(told: StepTold, size: Growth) -> int | None:
     return None if rows is None else min(int(rows * size.rows * size.load), MOST_ROWS)
 
 
-def _bounded(real_seconds: float | None, scale: float) -> float | None:
-    return None if real_seconds is None else min(real_seconds * scale, MOST_SECONDS)
+def real_of(told: StepTold, size: Growth) -> float | None:
+    """Elapsed seconds; None where the log does not tell them."""
+    return None if told.real_seconds is None else min(told.real_seconds * size.load, MOST_SECONDS)
+
+
+def cpu_of(told: StepTold, size: Growth) -> Ranged:
+    """CPU seconds with their range."""
+    return assumed.cpu_seconds(told).times(size.rows * size.load)
 
 
 def _whole(loads: Loads, direction: Direction) -> dict[Role, int]:

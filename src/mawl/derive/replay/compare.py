@@ -119,7 +119,7 @@ def _check_matched(found: Matched, derived: Mapping[str, DerivedJob], logs: Run,
     if timed and len(found.jobs) >= LEAST_MATCHED_RATIO * len(derived):
         return
     why = (
-        f"{len(found.jobs)} of its {counted_noun(len(derived), 'job')} have the steps and real times of a "
+        f"{len(found.jobs)} of its {counted_noun(len(derived), 'job')} have the steps, times and rows of a "
         "job of the logs"
     )
     if found.jobs and not timed:

@@ -1,8 +1,8 @@
 """Which job of the logs a derived job was made of.
 
 A derived folder has no names of the logs: they are hashed with a key that is thrown away.  Its numbers are
-enough: a derived job has the steps of one job of the logs, in the same order, with the same procedures and
-the same real times, and it ended at the same second of the night.
+enough: a derived job has the steps of one job of the logs, in the same order, with the same procedures,
+times and rows, and it ended at the same second of the night.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from mawl.derive.derive import WORKING, started_jobs
+from mawl.derive.jobs import Growth, cpu_of, real_of, rows_of
 from mawl.derive.kernel import OTHER, VOCABULARY
-from mawl.model.derived import MOST_STEPS, DerivedJob
+from mawl.derive.told import told_of
+from mawl.model.derived import MOST_SECONDS, MOST_STEPS, DerivedJob
 from mawl.model.records import JobRecord, StepRecord
 from mawl.store import Run
 
-REAL_DIGITS = 3
-"""Real times are alike to so many digits behind the point: logs have two."""
 CLOCK_SECONDS = 0.01
 """Jobs that ended at one moment are about so far apart; clocks of logs have whole seconds."""
 MOST_VOTES = 20
 """Jobs of equal steps that are asked when their night began."""
 
-Key = tuple[tuple[str, str, float | None], ...]
-"""Of each step: its number, its procedure as a derived folder names it, its real time."""
+Key = tuple[tuple[str, str, float | None, float, int | None], ...]
+"""Of each step: its number, its procedure as a derived folder names it, real and CPU time, rows."""
 
 
 class LoggedJob(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,20 +69,23 @@ class Matched(msgspec.Struct, frozen=True, kw_only=True):
 
 def matched(derived: Sequence[DerivedJob], logged: Sequence[LoggedJob]) -> Matched:
     """Match jobs; those of neither side that fit no job of the other are left out."""
+    first = derived[0]
+    size = Growth(rows=first.growth, load=first.scale)
     groups: dict[Key, list[LoggedJob]] = {}
     for one in sorted(logged, key=lambda one: (one.job.started_at is None, one.job.started_at or 0.0)):
-        groups.setdefault(_key_of_logged(one), []).append(one)
+        groups.setdefault(_key_of_logged(one, size), []).append(one)
     mine: dict[Key, list[DerivedJob]] = {}
     for job in sorted(derived, key=lambda job: job.end_seconds or 0.0):
         mine.setdefault(_key_of_derived(job), []).append(job)
     pairs = {key: (jobs, groups[key]) for key, jobs in mine.items() if key in groups}
-    begins = _zero(pairs.values())
+    begins, sure = _zero(pairs.values())
     found: list[MatchedJob] = []
     by_order = 0
     for jobs, candidates in pairs.values():
         by_clock, by_place = _paired(jobs, candidates, begins)
         found += [*by_clock, *by_place]
-        by_order += len(by_place) if len(candidates) > 1 else 0
+        if len(candidates) > 1:
+            by_order += len(by_place) if sure else len(by_clock) + len(by_place)
     if begins is None:
         starts = [one.logged.job.started_at for one in found if one.logged.job.started_at is not None]
         begins = min(starts, default=None)
@@ -91,24 +94,30 @@ def matched(derived: Sequence[DerivedJob], logged: Sequence[LoggedJob]) -> Match
 
 def _key_of_derived(job: DerivedJob) -> Key:
     return tuple(
-        (step.name.partition(".")[0], _procedure(step.procedure), _rounded(step.real_seconds, job.scale))
+        (
+            step.name.partition(".")[0],
+            _procedure(step.procedure),
+            step.real_seconds,
+            step.cpu_seconds,
+            step.rows,
+        )
         for step in job.steps
     )
 
 
-def _key_of_logged(one: LoggedJob) -> Key:
+def _key_of_logged(one: LoggedJob, size: Growth) -> Key:
+    """The key of the job that is derived of this one, by the functions that derive it."""
+    told = [told_of(step, "unknown") for step in one.steps]
     return tuple(
         (
             f"s{step.number}",
-            _procedure("DATA" if step.kind == "data" else step.name.upper()),
-            _rounded(step.usage.real_time_seconds, 1.0),
+            _procedure(step.procedure),
+            real_of(step, size),
+            min(cpu_of(step, size).value, MOST_SECONDS),
+            rows_of(step, size),
         )
-        for step in one.steps
+        for step in told
     )
-
-
-def _rounded(seconds: float | None, scale: float) -> float | None:
-    return None if seconds is None else round(seconds / scale, REAL_DIGITS)
 
 
 def _procedure(word: str) -> str:
@@ -116,8 +125,13 @@ def _procedure(word: str) -> str:
     return word if word in VOCABULARY else OTHER
 
 
-def _zero(groups: Iterable[tuple[Sequence[DerivedJob], Sequence[LoggedJob]]]) -> float | None:
-    """The moment that most jobs say the night began at: their end in the logs less their second of it."""
+def _zero(
+    groups: Iterable[tuple[Sequence[DerivedJob], Sequence[LoggedJob]]],
+) -> tuple[float | None, bool]:
+    """The moment that most jobs say the night began at: their end in the logs less their second of it.
+
+    False where as many say another one: the jobs of the logs then follow each other at equal distances.
+    """
     votes: Counter[float] = Counter()
     for jobs, candidates in groups:
         for job in jobs[:MOST_VOTES]:
@@ -126,7 +140,11 @@ def _zero(groups: Iterable[tuple[Sequence[DerivedJob], Sequence[LoggedJob]]]) ->
             for one in candidates:
                 if one.job.ended_at is not None:
                     votes[round(one.job.ended_at - job.end_seconds / job.scale, 2)] += 1
-    return max(votes, key=lambda moment: (votes[moment], -moment), default=None)
+    if not votes:
+        return None, False
+    most = max(votes.values())
+    best = [moment for moment, count in votes.items() if count == most]
+    return min(best), len(best) == 1
 
 
 def _paired(

@@ -63,7 +63,7 @@ def _of_jobs(replay: Replay) -> Iterator[str]:
     if counted.matched < counted.run_jobs:
         yield (
             f"{counted.run_jobs - counted.matched} of {counted_noun(counted.run_jobs, 'job')} of the run are "
-            "left out: no job of the logs has their steps and real times"
+            "left out: no job of the logs has their steps, times and rows"
         )
     if counted.matched < counted.logs_jobs:
         yield (

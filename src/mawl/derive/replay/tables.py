@@ -43,7 +43,8 @@ SHORT_NOTE = (
 )
 LONG_NOTE = (
     "logs -> run (run over logs); memory: of several steps the largest; bytes of the logs are those that "
-    "mawl derive inferred or assumed (evidence.html); a sum is over the steps that have the figure on both sides"
+    "mawl derive inferred or assumed (evidence.html); a sum is over the steps that have the figure on both "
+    "sides"
 )
 
 
