@@ -74,17 +74,28 @@ def test_a_measured_run_is_simulated_kept_and_reported(mawl: Command, nano_run: 
     assert mawl("compare", "measured", "kept", "--anyway").returncode == 0
 
 
-def test_a_run_without_io_by_role_says_what_it_lacks(mawl: Command, nano_run: Path) -> None:
-    """Logs tell of CPU and real time alone: the forecast has no bytes, not none."""
+def test_a_run_of_logs_has_a_range_and_says_what_it_assumes(mawl: Command, nano_run: Path) -> None:
+    """Logs tell CPU, real time and tables: bytes and waits by role are inferred, cores and devices are not."""
     shutil.copytree(nano_run, mawl.directory / "measured")
     assert mawl("import", "measured/logs", "--output", "imported").returncode == 0
+    failed = mawl("simulate", "imported")
+    assert failed.returncode == 2
+    assert "--measured-on FILE" in failed.stderr and "a recording of their host" in failed.stderr
     (mawl.directory / "own.toml").write_text(OWN)
-    found = mawl("simulate", "imported", "--measured-on", "own.toml", "--json")
+    found = mawl("simulate", "imported", "--measured-on", "own.toml", "--set", "disk.read=1GB", "--json")
     assert found.returncode == 0, found.stderr
     block = json.loads(found.stdout)
-    assert any("by role" in lack for lack in block["validity"]["lacks"])
-    assert block["prediction"]["device_peak_bytes_per_second"] is None
-    assert block["validity"]["range"]["low_seconds"] is None
+    unknown = [".".join(path) for path in leaves(block, ("simulate",)) if not defined(path)]
+    assert unknown == []
+    validity = block["validity"]
+    assert validity["range"]["low_seconds"] is None
+    assert any("no such forecast was compared with a run" in reason for reason in validity["reasons"])
+    assert 0 < validity["logs_range"]["low_seconds"] <= validity["logs_range"]["high_seconds"]
+    assert any("at most so much is I/O" in text for text in validity["assumptions"])
+    assert block["prediction"]["device_peak_bytes_per_second"] > 0
+    text = mawl("simulate", "imported", "--measured-on", "own.toml", "--set", "disk.read=1GB")
+    assert "logs do not say how much of the waiting was I/O" in " ".join(text.stdout.split())
+    assert "assumed: " in text.stdout and "not checked: " in text.stdout
 
 
 def test_wrong_use_is_told_by_name(mawl: Command, nano_run: Path) -> None:

@@ -71,7 +71,7 @@ FORMATS = {
     "qualify": PrintedFormat("mawl qualify --json", "", "mawl.model.qualification:Qualification"),
     "rank": PrintedFormat("mawl rank --format json", "1.0", "mawl.advice.rank:Ranking"),
     "search": PrintedFormat("mawl tune search --json", "1.0", "mawl.tuning.search.records:SearchFound"),
-    "simulation": PrintedFormat("mawl simulate --json", "1.0", "mawl.whatif.metrics:SimulationAnswer"),
+    "simulation": PrintedFormat("mawl simulate --json", "1.1", "mawl.whatif.metrics:SimulationAnswer"),
     "simulation-published": PrintedFormat(
         "mawl simulate --published --json", "1.0", "mawl.whatif.metrics:PublishedForecasts"
     ),

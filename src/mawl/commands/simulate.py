@@ -24,6 +24,7 @@ from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.terminal import width_for
+from mawl.derive.logged import LoggedRun, logged_bytes
 from mawl.errors import UsageError
 from mawl.model.summary.summary import Judged
 from mawl.plan.scale import parse_scale
@@ -36,6 +37,7 @@ from mawl.store import open_run
 from mawl.whatif import published_text, text
 from mawl.whatif.answer import answer
 from mawl.whatif.folder import Label, write_folder
+from mawl.whatif.logs import LogsBasis, assumptions_of_logs, range_of_logs
 from mawl.whatif.published_rows import published_forecasts
 
 Told = TypeVar("Told")
@@ -113,7 +115,8 @@ def run(arguments: argparse.Namespace) -> int:
             cure="run the workload again while nothing else uses these devices, or take what others did as a "
             "part of the load with --anyway",
         )
-    base = base_of(view, summary, own)
+    logged = logged_bytes(view.run) if view.facts.kind == "imported" else None
+    base = base_of(view, summary, own, None if logged is None else logged.steps)
     question = _scaled(question, base, arguments.scale)
     simulated = predict(base, question)
     told = answer(
@@ -124,9 +127,27 @@ def run(arguments: argparse.Namespace) -> int:
         grow=grow,
         against=None if against is None else judged(against, bounds),
         doubt=others,
+        logs=None
+        if logged is None
+        else _basis(logged, base, base_of(view, summary, own), question, simulated),
     )
     _print(told, text.render, arguments.json)
     return 0
+
+
+def _basis(
+    logged: LoggedRun,
+    base: Base,
+    still: Base,
+    question: Question,
+    simulated: tuple[Scenario, SimulationOutcome],
+) -> LogsBasis:
+    """What the forecast rests on; in ``still`` the waits of the logs stay as they were on any system."""
+    ends = predict(still, question)[1].elapsed_seconds, simulated[1].elapsed_seconds
+    return LogsBasis(
+        range_of_logs(base, *ends),
+        list(assumptions_of_logs(base, logged.without_blocks, logged.device_share)),
+    )
 
 
 def _print(told: Told, render: Callable[[Told, int], str], as_json: bool) -> None:

@@ -79,7 +79,7 @@ def derive(run: Run, request: DeriveRequest) -> Derived:
     chosen = [job for job in in_window if _chosen(job.program, request)]
     if request.night is None:
         _check_one_night(chosen)
-    steps, others = _steps_of(run, chosen)
+    steps, others = told_steps(run, chosen)
     worked = [job for job in chosen if steps.get(job.job)]
     beyond = sum(max(len(steps[job.job]) - MOST_STEPS, 0) for job in worked)
     if not worked:
@@ -231,7 +231,7 @@ def _on_the_clock(made: DerivedJob, job: JobRecord, starts_at: float, request: D
     )
 
 
-def _steps_of(run: Run, jobs: Sequence[JobRecord]) -> tuple[dict[str, list[StepTold]], int]:
+def told_steps(run: Run, jobs: Sequence[JobRecord]) -> tuple[dict[str, list[StepTold]], int]:
     """The DATA and PROC steps of each of these jobs, in order, and how many other steps they have."""
     units = {node.name: block_unit(node.kernel) for node in run.facts.nodes}
     nodes = {job.job: job.node for job in jobs}

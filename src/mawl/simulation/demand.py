@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Literal
@@ -52,6 +52,24 @@ class Flow:
     def crossing_bytes(self) -> float:
         """Bytes that cross the link of the node, where the role's device is behind one."""
         return self.device_bytes if self.link_bytes is None else self.link_bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoggedBytes:
+    """The bytes of a step that nobody counted by role, as they were inferred from its log.
+
+    ``device_read_bytes`` and ``device_written_bytes`` are what its block operations tell of all roles
+    together; None where they tell nothing: all bytes are then taken to reach the devices.
+    """
+
+    read: Mapping[Role, float]
+    written: Mapping[Role, float]
+    device_read_bytes: float | None = None
+    device_written_bytes: float | None = None
+
+
+Logged = Mapping[tuple[str, int], LoggedBytes]
+"""By job and number of the step."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,9 +122,23 @@ class Demand:
     jobs: Mapping[str, JobDemand]
     lacks: tuple[str, ...] = ()
 
+    @property
+    def blocked_seconds(self) -> float:
+        """What the jobs were blocked in their roles, start-up and verifying left out."""
+        return sum(
+            sum(step.blocked_seconds.values())
+            for job in self.jobs.values()
+            for step in job.steps
+            if step.kind not in ("startup", "verify")
+        )
 
-def demand_of(run: Run, summary: Summary) -> Demand:
+
+def demand_of(run: Run, summary: Summary, logged: Logged | None = None) -> Demand:
     """The demand of a stored run, measured or imported; ``summary`` is that of the same run.
+
+    A step without I/O by role that is in ``logged`` has these bytes.  If some reach a device, the step is
+    taken to wait for nothing but them: real time less CPU time, the most that it can have waited for I/O,
+    shared out over the roles by their bytes at the devices.
 
     Device bytes of a step are its own, shared out over roles by their application bytes, and then
     brought to the sum that was measured at each role's devices, where every role has its own: reads
@@ -124,7 +156,7 @@ def demand_of(run: Run, summary: Summary) -> Demand:
         if job.outcome != "finished" or job.usage.real_time_seconds is None:
             continue
         seconds += job.usage.real_time_seconds
-        found = _job(job, sorted(steps[job.job], key=lambda step: step.number), lacks)
+        found = _job(job, sorted(steps[job.job], key=lambda step: step.number), lacks, logged or {})
         jobs[job.job] = found
     if not jobs:
         raise UsageError(
@@ -139,17 +171,16 @@ def demand_of(run: Run, summary: Summary) -> Demand:
     )
 
 
-def _job(job: JobRecord, steps: Sequence[StepRecord], lacks: defaultdict[str, float]) -> JobDemand:
+def _job(
+    job: JobRecord, steps: Sequence[StepRecord], lacks: defaultdict[str, float], logged: Logged
+) -> JobDemand:
     usable = [step for step in steps if step.usage.real_time_seconds is not None]
     if not usable or len(usable) < len(steps):
         lacks[NO_STEPS] += job.usage.real_time_seconds or 0.0
         whole = _step(job.program, "data", job.usage, job.io, job.waits, lacks)
         made = [replace(whole, span=_span(job))]
     else:
-        made = [
-            replace(_step(one.name, one.kind, one.usage, one.io, one.waits, lacks), span=_span(one))
-            for one in usable
-        ]
+        made = [replace(_of_step(one, lacks, logged), span=_span(one)) for one in usable]
         made += _between(job, steps)
     kept = tuple(one for one in made if not (one.kind == "startup" and job.gate is not None))
     return JobDemand(
@@ -194,6 +225,43 @@ def _span(record: JobRecord | StepRecord) -> tuple[float, float] | None:
     if record.started_at is None or record.ended_at is None:
         return None
     return record.started_at, record.ended_at
+
+
+def _of_step(step: StepRecord, lacks: defaultdict[str, float], logged: Logged) -> StepDemand:
+    """The demand of a step; with the bytes of its log where nothing else tells them."""
+    if step.io is not None or not logged:
+        return _step(step.name, step.kind, step.usage, step.io, step.waits, lacks)
+    plain = _step(step.name, step.kind, step.usage, None, step.waits, defaultdict(float))
+    if step.usage.cpu_seconds is None:
+        lacks[NO_CPU] += step.usage.real_time_seconds or 0.0
+    told = logged.get((step.job, step.number))
+    if told is None:
+        return plain
+    flows = tuple(_logged_flows(told))
+    every = sum(flow.device_bytes for flow in flows)
+    if not every:
+        return replace(plain, flows=flows, io_known=True)
+    blocked = dict.fromkeys(ROLES, 0.0)
+    for flow in flows:
+        blocked[flow.role] += plain.other_seconds * flow.device_bytes / every
+    return replace(plain, flows=flows, blocked_seconds=blocked, other_seconds=0.0, io_known=True)
+
+
+def _logged_flows(told: LoggedBytes) -> Iterator[Flow]:
+    ways: tuple[tuple[Direction, Mapping[Role, float], float | None], ...] = (
+        ("read", told.read, told.device_read_bytes),
+        ("write", told.written, told.device_written_bytes),
+    )
+    for direction, parts, total in ways:
+        every = sum(parts.values())
+        for role, amount in parts.items():
+            if amount > 0.0:
+                yield Flow(
+                    role=role,
+                    direction=direction,
+                    application_bytes=amount,
+                    device_bytes=amount if total is None else total * amount / every,
+                )
 
 
 def _step(

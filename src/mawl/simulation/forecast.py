@@ -13,7 +13,7 @@ from mawl.model.summary.summary import Summary
 from mawl.plan.workload import Plan
 from mawl.simulation.activity import Calibration
 from mawl.simulation.changes import SystemChange, changed
-from mawl.simulation.demand import Demand, JobDemand, demand_of
+from mawl.simulation.demand import Demand, JobDemand, Logged, demand_of
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.memory import other_cache
 from mawl.simulation.own_system import is_assumed, memory_path, own_system
@@ -74,13 +74,18 @@ class Question:
     kept_reach: bool = False
 
 
-def base_of(view: StoredView, summary: Summary, own: System | None = None) -> Base:
+def base_of(
+    view: StoredView, summary: Summary, own: System | None = None, logged: Logged | None = None
+) -> Base:
     """The run as a base of forecasts; ``own`` describes the system it was made on better than the run does.
+
+    ``logged`` are the bytes of steps that only logs tell: all that these steps waited is then taken for
+    I/O, and the model is calibrated to it.
 
     Raises :class:`~mawl.errors.UsageError` where the run has no finished job or its system is not known.
     """
     stored, samples, windows = view.run, view.samples, view.windows
-    demand = demand_of(stored, summary)
+    demand = demand_of(stored, summary, logged)
     demand = as_served(demand, stored.facts, samples, windows.edges if windows else None)
     system = own or own_system(stored.facts, samples, windows)
     plans = plans_of(stored, demand)
@@ -93,7 +98,8 @@ def base_of(view: StoredView, summary: Summary, own: System | None = None) -> Ba
             cure="describe the nodes that ran it",
         )
     scenario = Scenario(system=system, plans=plans, jobs=demand.jobs)
-    calibration, outcome = calibrate(scenario, _blocked(summary))
+    blocked = _blocked(summary) if logged is None else demand.blocked_seconds
+    calibration, outcome = calibrate(scenario, blocked)
     return Base(
         facts=stored.facts,
         summary=summary,

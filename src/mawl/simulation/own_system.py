@@ -27,6 +27,11 @@ def memory_path(number: int) -> str:
 MEMORY_PATH = memory_path(0)
 """That of the first kind of node."""
 
+DESCRIBE = (
+    "describe the system it was made on with --measured-on FILE, which mawl probe --system writes there"
+)
+RECORDED = "import the logs together with a recording of their host (nmon, sar)"
+
 UNTOLD_BYTES = 2.0**34
 UNTOLD = "assumed: the run does not say"
 """The memory of nodes of which it is not known, and its source: nothing may be concluded from it."""
@@ -51,7 +56,7 @@ def own_system(facts: RunFacts, samples: RunSamples | None, windows: Windows | N
         raise UsageError(
             "the run does not say how many cores its nodes have",
             where=facts.run_id,
-            cure="describe the system it was made on with --measured-on FILE",
+            cure=f"{DESCRIBE}, or {RECORDED}" if facts.kind == "imported" else DESCRIBE,
         )
     one_machine = len(machines) == 1 < len(facts.nodes)
     if not one_machine and len(machines) < len(facts.nodes):

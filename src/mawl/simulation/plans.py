@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
 
+from mawl.analysis.chains import followed
 from mawl.errors import MawlError, UsageError
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
@@ -123,7 +125,7 @@ def _known(plan: Plan, demand: Demand) -> Plan:
 
 
 def _recorded(facts: RunFacts, jobs: Sequence[JobRecord]) -> Plan:
-    """Sessions of the jobs as they began: each after the one before it, the first when it did."""
+    """Sessions of the jobs as they began: each when the one before it ended, or when the clock let it."""
     begun = [(job.started_at, job) for job in jobs if job.started_at is not None]
     first = min((at for at, _ in begun), default=0.0)
     scale = facts.workload.scale or 1.0
@@ -137,7 +139,7 @@ def _recorded(facts: RunFacts, jobs: Sequence[JobRecord]) -> Plan:
         SessionPlan(
             name=name,
             start_delay_seconds=members[0][0] - first,
-            stages=tuple((_job(job, stage, scale),) for stage, (_, job) in enumerate(members, start=1)),
+            stages=_stages(members, scale),
         )
         for (name, _), members in sorted(of_session.items())
     ]
@@ -150,6 +152,31 @@ def _recorded(facts: RunFacts, jobs: Sequence[JobRecord]) -> Plan:
         options=facts.workload.options or Options(),
         sessions=tuple(sessions),
     )
+
+
+def _stages(members: Sequence[tuple[float, JobRecord]], scale: float) -> tuple[tuple[JobPlan, ...], ...]:
+    """A stage for each job of a session; one for all where the clock started some of them.
+
+    A job followed the one before it by the rule of :mod:`mawl.analysis.chains`, as where ``mawl derive``
+    makes jobs, if that one ended well; the clock started any other, at its second.
+    """
+    follows = [True]
+    for (_, before), (_, job) in pairwise(members):
+        timed = job.started_at is not None and before.started_at is not None
+        follows.append(not timed or (before.outcome == "finished" and bool(followed(job, [before]))))
+    if all(follows):
+        return tuple((_job(job, stage, scale),) for stage, (_, job) in enumerate(members, start=1))
+    begun, last = members[0][0], ""
+    stage = []
+    for (at, job), after in zip(members, follows, strict=True):
+        made = _job(job, 1, scale)
+        if after and last:
+            made = msgspec.structs.replace(made, after=(last,))
+        elif last:
+            made = msgspec.structs.replace(made, start_delay_seconds=at - begun)
+        stage.append(made)
+        last = job.job
+    return (tuple(stage),)
 
 
 def _job(job: JobRecord, stage: int, scale: float) -> JobPlan:

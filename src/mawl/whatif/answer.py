@@ -11,6 +11,7 @@ from mawl.model.summary.summary import Summary
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.forecast import Base, Question, doubled_systems, predict
 from mawl.simulation.scenario import Scenario, run
+from mawl.whatif.logs import LogsBasis
 from mawl.whatif.metrics import (
     DoubledResource,
     GrownSessions,
@@ -30,12 +31,13 @@ def answer(
     grow: Sequence[int] = (),
     against: Summary | None = None,
     doubt: str | None = None,
+    logs: LogsBasis | None = None,
 ) -> SimulationAnswer:
     """Everything that was asked, and what it rests on.
 
     ``simulated`` is what :func:`~mawl.simulation.forecast.predict` made of the question and ``summary`` the
     judged summary of its run folder; ``against`` is that of a run that was really made; ``doubt`` is what
-    speaks against the run that was simulated.
+    speaks against the run that was simulated, ``logs`` what a run of logs leaves open.
     """
     scenario, outcome = simulated
     elapsed = outcome.elapsed_seconds
@@ -59,7 +61,7 @@ def answer(
             device_sustained_bytes_per_second=summary.io.device.sustained.total_bytes_per_second,
             verdict=summary.limit.verdict if summary.limit else None,
         ),
-        validity=validity_of(base, question, scenario, elapsed, doubt),
+        validity=validity_of(base, question, scenario, elapsed, doubt, logs),
         phases=phases_of(phases),
         sensitivity=doubled(base, scenario, elapsed),
         grow=rows,

@@ -28,6 +28,7 @@ PAGE = "docs/design/simulation.md"
 CALIBRATED = f"{PAGE}, Calibration"
 ANSWER = f"{PAGE}, What is answered"
 RANGE = f"{PAGE}, Range"
+LOGS = f"{PAGE}, Logs alone"
 PUBLISHED = "docs/design/published.md"
 FORECAST = "docs/design/published-forecasts.md, Question"
 FIT = "docs/design/published-forecasts.md, The fit"
@@ -82,6 +83,18 @@ class ForecastValidity(msgspec.Struct, frozen=True, kw_only=True):
         ],
     ]
     range: ElapsedRange
+    logs_range: Annotated[
+        ElapsedRange,
+        block(
+            "Of a run of logs: elapsed time where no waiting in them was I/O, and where all was that may "
+            "have been. It has no error of the model.",
+            LOGS,
+            within="the run was measured, or its devices are not known",
+        ),
+    ]
+    assumptions: Annotated[
+        list[str], listing("What is assumed of a run of logs, or of jobs derived from logs.", LOGS)
+    ]
     reasons: Annotated[list[str], listing("Why there is no range, in sentences.", RANGE)]
     lacks: Annotated[list[str], listing("What the run did not record of its demand.", CALIBRATED)]
 

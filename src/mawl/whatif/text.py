@@ -68,11 +68,20 @@ def _validity(validity: ForecastValidity, width: int) -> list[str]:
     lines = []
     if low is not None and high is not None:
         lines.append(f"elapsed between {format_seconds(low)} and {format_seconds(high)}")
-    lines += [f"no range: {one_line(reason)}" for reason in validity.reasons]
+    least, most = validity.logs_range.low_seconds, validity.logs_range.high_seconds
+    open_by_logs = least is not None and most is not None
+    if least is not None and most is not None:
+        lines.append(
+            f"elapsed between {format_seconds(least)} and {format_seconds(most)}: logs do not say how much "
+            "of the waiting was I/O"
+        )
+    no_range = "not checked" if open_by_logs else "no range"
+    lines += [f"{no_range}: {one_line(reason)}" for reason in validity.reasons]
     missed = validity.calibration_error_ratio
     if missed is not None:
         lines.append(f"the run itself, simulated: {format_change(missed)} of its elapsed time")
     lines += [f"the run lacks {one_line(lack)}" for lack in validity.lacks]
+    lines += [f"assumed: {one_line(text)}" for text in validity.assumptions]
     return [line for text in lines for line in wrapped(text, width, "  ")]
 
 

@@ -14,21 +14,29 @@ from mawl.simulation.error_range import (
 )
 from mawl.simulation.forecast import Base, Question
 from mawl.simulation.scenario import Scenario
+from mawl.whatif.logs import OF_DERIVED_JOBS, OF_LOGS, LogsBasis
 from mawl.whatif.metrics import ElapsedRange, ForecastValidity, PhaseLimit
 
 
 def validity_of(
-    base: Base, question: Question, scenario: Scenario, elapsed_seconds: float, doubt: str | None = None
+    base: Base,
+    question: Question,
+    scenario: Scenario,
+    elapsed_seconds: float,
+    doubt: str | None = None,
+    logs: LogsBasis | None = None,
 ) -> ForecastValidity:
     """How far the question lies from the measured run, and the range of the elapsed time where one is known.
 
     The range is that of :data:`LOW_RATIO` to :data:`HIGH_RATIO`.  It is null, with the reasons, where
     anything but the bandwidth of devices, or of links to a watched server, differs: no such forecast was
     compared with a run.  An exception is a device whose throughput falls with streams, replaced by one whose
-    does not: such a forecast was compared.  ``doubt`` is what speaks against the run itself.
+    does not: such a forecast was compared.  ``doubt`` is what speaks against the run itself,
+    ``logs`` what the forecast of a run of logs rests on.
     """
     factors = factors_of(base, question, scenario)
     reasons = [] if doubt is None else [doubt]
+    reasons += [] if logs is None else [OF_LOGS]
     reasons += unchecked_of(base, factors, scenario)
     reasons += doubts_of(base, factors, MOST_CALIBRATION_ERROR_RATIO)
     known = not reasons
@@ -41,6 +49,8 @@ def validity_of(
             low_seconds=elapsed_seconds * LOW_RATIO if known else None,
             high_seconds=elapsed_seconds * HIGH_RATIO if known else None,
         ),
+        logs_range=ElapsedRange(low_seconds=None, high_seconds=None) if logs is None else logs.range,
+        assumptions=[*(logs.assumptions if logs else ()), *([OF_DERIVED_JOBS] if base.facts.derived else ())],
         reasons=reasons,
         lacks=list(base.demand.lacks),
     )
