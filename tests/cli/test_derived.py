@@ -92,6 +92,7 @@ def test_what_a_run_left_runs_again_and_is_simulated(mawl: Command) -> None:
     simulated = mawl("simulate", "made", "--set", "cores=4", "--anyway")
     assert simulated.returncode == 0, simulated.stderr
     assert "2 jobs in 1 sessions" in simulated.stdout
+    assert "assumed: the jobs were derived from logs" in simulated.stdout
 
 
 def test_jobs_start_by_the_clock_of_their_logs(mawl: Command) -> None:

@@ -75,7 +75,7 @@ def test_a_measured_run_is_simulated_kept_and_reported(mawl: Command, nano_run: 
 
 
 def test_a_run_of_logs_has_a_range_and_says_what_it_assumes(mawl: Command, nano_run: Path) -> None:
-    """Logs tell CPU, real time and tables: bytes and waits by role are inferred, cores and devices are not."""
+    """Logs tell CPU time, real time and tables: bytes and waits are inferred, cores and devices are not."""
     shutil.copytree(nano_run, mawl.directory / "measured")
     assert mawl("import", "measured/logs", "--output", "imported").returncode == 0
     failed = mawl("simulate", "imported")
