@@ -51,7 +51,7 @@ FORMATS = {
         "mawl lab report --json and mawl lab run --json", "1.0", "mawl.lab.experiment.records:LabFound"
     ),
     "logs-comparison": PrintedFormat(
-        "mawl compare --format json of logs and a run of jobs derived from them",
+        "mawl compare --format json of a run with its logs",
         "1.0",
         "mawl.derive.replay.records:Replay",
     ),

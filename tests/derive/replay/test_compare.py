@@ -167,7 +167,7 @@ def test_a_tenth_of_the_load_is_compared_with_a_tenth_of_the_logs(shop: Run, tmp
     assert found.jobs_at_once is not None
     assert found.jobs_at_once.logs_job_seconds == pytest.approx(108, abs=0.3)
     assert any("times 0.1" in text for text in found.remarks)
-    assert "of the logs times 0.1" in found.sentence
+    assert "of the logs (times 0.1)" in found.sentence
 
 
 def test_growth_is_in_bytes_and_cpu_time_of_the_logs_and_not_in_their_real_time(

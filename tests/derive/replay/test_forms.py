@@ -40,7 +40,8 @@ def test_the_screen_says_the_answer_first_and_that_it_is_no_finding(found: Repla
     assert lines[0].startswith("measured   9 steps of 3 jobs took 27 min 00 s in ")
     assert HELD in words(text) and words(NOT_A_FINDING) in words(text)
     assert max(map(len, lines)) <= width and len(lines) <= 60
-    assert re.search(r"^step +logs +run +change +times", text, re.M)
+    columns = r"^step +logs +run +times +CPU +memory +bytes$"
+    assert re.search(columns if width == 80 else columns.replace("times", "change +times"), text, re.M)
     assert "and 1 more step (--all)" in text, "of nine steps the screen has eight"
 
 

@@ -30,7 +30,7 @@ def sentence(replay: Replay) -> str:
         said = f"{replay.run} ran {where} of the logs, and one side tells no real time of them"
     else:
         change = "" if real.ratio is None else f", {format_change(real.ratio - 1.0)}"
-        scaled = "" if replay.scale == 1.0 else f" times {format_plain(replay.scale)}"
+        scaled = "" if replay.scale == 1.0 else f" (times {format_plain(replay.scale)})"
         said = (
             f"{where} took {format_seconds(real.run)} in {replay.run}{change} against the "
             f"{format_seconds(real.logs)} of the logs{scaled}"
@@ -124,7 +124,7 @@ def lines(replay: Replay) -> list[Line]:
         found.append(
             (
                 "at a time",
-                f"at most {at_once.run_peak} jobs in the run, {at_once.logs_peak} in the logs; the areas "
+                f"at most {counted_noun(at_once.run_peak, 'job')} in the run, {at_once.logs_peak} in the logs; the areas "
                 f"under the two curves ({format_plain(at_once.run_job_seconds)} and "
                 f"{format_plain(at_once.logs_job_seconds)} job seconds) differ by "
                 f"{format_percent(at_once.area_difference_ratio)} of that of the logs ({near} "
@@ -138,8 +138,8 @@ def lines(replay: Replay) -> list[Line]:
 def _night(night: NightOfSide) -> str:
     """Start, last end and chain of a side."""
     held = night_said(night)
-    chain = " > ".join(one.program for one in night.chain[-MOST_OF_CHAIN:])
-    more = "... > " if len(night.chain) > MOST_OF_CHAIN else ""
+    chain = ", then ".join(one.program for one in night.chain[-MOST_OF_CHAIN:])
+    more = "..., then " if len(night.chain) > MOST_OF_CHAIN else ""
     return (
         f"{night_clock(night.started_seconds)} to {night_clock(night.ended_seconds)} on the night's clock"
         f"{'' if held is None else f', {held}'}; the chain that ended last: {more}{chain}"
