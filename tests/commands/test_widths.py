@@ -11,6 +11,7 @@ import pytest
 from mawl.commands.main import main
 from mawl.store.probe import write_probe
 from mawl.store.qualification import write_qualification
+from tests.cli.test_replay import logs_and_run
 from tests.fakes.answered import every_record
 from tests.fakes.hostile_run import write_hostile_run
 from tests.fakes.probed import MB, probe, target
@@ -31,6 +32,8 @@ VERBS = {
     "compare": ("compare", "runs/a", "runs/b"),
     "compare --all": ("compare", "runs/a", "runs/b", "--all"),
     "compare sides": ("compare", "runs/a", "runs/b", "campaign"),
+    "compare with logs": ("compare", "shop/run", "shop/again"),
+    "compare with logs --all": ("compare", "shop/run", "shop/again", "--all"),
     "rank": ("rank", "yes", "no", "cluster-yes", "--price", "yes=1.20/h"),
     "history": ("history", "runs"),
     "validate": ("validate", "runs/a"),
@@ -59,6 +62,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
     write_published_campaign(folder / "campaign")
     write_hostile_run(folder / "hostile")
+    logs_and_run(folder / "shop")
     targets = [target("slow", 100 * MB, 90 * MB, roles=("data",)), target("flash" * 6, 900 * MB, 800 * MB)]
     write_probe(folder / "probe.json", probe(*targets))
     for name in ("data", "work", "util"):

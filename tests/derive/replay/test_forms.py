@@ -18,7 +18,7 @@ from tests.derive.shop import WORDS, log, logs
 from tests.derive.test_derive import run_of
 from tests.fakes.replayed import replayed_run
 
-EVIL = "<script>alert(1)</script>|*_"
+EVIL = "<script>alert(1)</script>|*_\x1b[31m"
 HELD = "the night was held with 32 min 00 s to spare"
 
 
@@ -98,3 +98,6 @@ def test_names_of_logs_are_text_on_the_page_and_in_markdown(tmp_path: Path) -> N
     found = replay(run, replayed_run(tmp_path / "again", derive(run, DeriveRequest()).workload))
     assert "<script>alert" not in page.render(found)
     assert "<script>alert" not in forms.markdown(found)
+    for text in (forms.text(found), forms.text(found, every=True), forms.markdown(found), forms.json(found)):
+        assert "\x1b" not in text
+    assert "\x1b" not in page.render(found)

@@ -121,11 +121,12 @@ def lines(replay: Replay) -> list[Line]:
     if at_once is not None and at_once.area_difference_ratio is not None:
         near = "within" if at_once.area_difference_ratio <= CLOSE_AREA_RATIO else "more than"
         between = at_once.area_between_ratio or 0.0
+        most = counted_noun(at_once.run_peak, "job")
         found.append(
             (
                 "at a time",
-                f"at most {counted_noun(at_once.run_peak, 'job')} in the run, {at_once.logs_peak} in the logs; the areas "
-                f"under the two curves ({format_plain(at_once.run_job_seconds)} and "
+                f"at most {most} in the run, {at_once.logs_peak} in the logs; "
+                f"the areas under the two curves ({format_plain(at_once.run_job_seconds)} and "
                 f"{format_plain(at_once.logs_job_seconds)} job seconds) differ by "
                 f"{format_percent(at_once.area_difference_ratio)} of that of the logs ({near} "
                 f"{format_percent(CLOSE_AREA_RATIO)}), and the area between the curves is "
