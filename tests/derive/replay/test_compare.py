@@ -13,7 +13,7 @@ from mawl.derive.derive import Derived, DeriveRequest, derive
 from mawl.derive.replay.compare import NO_CLOCK, replay
 from mawl.derive.replay.records import Replay
 from mawl.derive.replay.sentences import NOT_A_FINDING
-from mawl.errors import UsageError
+from mawl.errors import UnreadableRunError, UsageError
 from mawl.model.cluster import NodeRun
 from mawl.model.records import JobRecord
 from mawl.spec.record import RunSpec
@@ -312,6 +312,15 @@ def test_logs_without_a_job_are_no_logs_of_this_run(derived: Derived, tmp_path: 
     RunWriter(tmp_path / "empty", some, plan=PLAN).finish(some)
     with pytest.raises(UsageError, match="0 of its 3 jobs have the steps"):
         replay(open_run(tmp_path / "empty"), replayed_run(tmp_path / "run", derived.workload))
+
+
+def test_a_run_that_lost_its_derived_jobs_is_one_sentence(
+    shop: Run, derived: Derived, tmp_path: Path
+) -> None:
+    ran = replayed_run(tmp_path / "run", derived.workload)
+    (ran.path / "derived.json").unlink()
+    with pytest.raises(UnreadableRunError, match=r"has no derived\.json"):
+        replay(shop, open_run(ran.path))
 
 
 def test_a_run_that_repeats_the_night_on_several_nodes_is_refused(

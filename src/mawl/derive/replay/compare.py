@@ -12,8 +12,8 @@ from mawl.derive.replay.night import at_once, logged_night, night_of_side
 from mawl.derive.replay.records import Counted, Replay
 from mawl.derive.replay.sentences import NOT_A_FINDING, remarks, sentence
 from mawl.derive.replay.steps import LEAST, closeness_of, programs_of, steps_of, summed
-from mawl.errors import UsageError
-from mawl.model.derived import DerivedJob
+from mawl.errors import UnreadableRunError, UsageError
+from mawl.model.derived import FILE, DerivedJob
 from mawl.model.records import JobRecord
 from mawl.reporters.night import derived_jobs_of, why_not_judged
 from mawl.store import Run
@@ -31,10 +31,11 @@ def replay(logs: Run, run: Run) -> Replay:
     """The comparison.
 
     Raises :class:`~mawl.errors.UsageError` where the run was not derived from these logs, where it repeats
-    the night on several nodes, and where no step is on both sides.
+    the night on several nodes, and where no step is on both sides, and
+    :class:`~mawl.errors.UnreadableRunError` where the run lost the file of its derived jobs.
     """
     derived = derived_jobs_of(run)
-    _check_nodes(run)
+    _check_run(run, derived)
     candidates = logged_jobs(logs)
     found = matched(list(derived.values()), candidates)
     _check_matched(found, derived, logs, run)
@@ -104,7 +105,13 @@ def replay(logs: Run, run: Run) -> Replay:
     )
 
 
-def _check_nodes(run: Run) -> None:
+def _check_run(run: Run, derived: Mapping[str, DerivedJob]) -> None:
+    if not derived:
+        raise UnreadableRunError(
+            f"has no {FILE}, which says what its jobs were derived to do",
+            where=str(run.path),
+            cure="copy the run folder again from where it was made",
+        )
     if len(run.facts.node_runs) > 1:
         raise UsageError(
             f"repeats the night on {len(run.facts.node_runs)} nodes",
