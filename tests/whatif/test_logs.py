@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from mawl.whatif.validity import validity_of
 from tests.derive.shop import WORDS, log, logs
 from tests.derive.test_derive import run_of
 from tests.fakes.views import as_summary, judged
+from tests.importers.test_import import imported
+from tests.importers.test_joining import files
 from tests.simulation.scenes import device, system
 
 MIB = 2**20
@@ -158,6 +161,21 @@ def test_without_the_devices_there_is_no_range_and_a_sentence_names_the_file(
     said = " ".join(assumptions_of_logs(unseen, 0, None))
     assert "import the logs together with a recording of their host (nmon, sar)" in said
     assert "--measured-on FILE, which mawl probe --system writes there" in said
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_recording_beside_the_logs_tells_cores_and_where_roles_are_named_the_devices(
+    tmp_path: Path, named: bool
+) -> None:
+    disks = re.compile("hdisk[1-3]")
+    roles = {"data": [disks], "work": [disks], "util": [disks]} if named else {}
+    _, run = imported(tmp_path, *files(tmp_path), roles=roles)
+    logged = logged_bytes(run)
+    found = base_of(StoredView(run), as_summary(judged(StoredView(run))), None, logged.steps)
+    kind, sources = found.seen.nodes[0], found.seen.sources
+    assert kind.cores >= 1 and not found.described
+    told = {sources[f"devices.{name}.shared_bytes_per_second"] for name in kind.roles["work"]}
+    assert told == {"measured" if named else "assumed"}
 
 
 def test_logs_without_cores_name_the_files_that_have_them(shop: Run, logged: LoggedRun) -> None:

@@ -144,7 +144,7 @@ def _zero(
         return None, False
     most = max(votes.values())
     best = [moment for moment, count in votes.items() if count == most]
-    return min(best), len(best) == 1
+    return min(best), max(best) - min(best) <= 2 * CLOCK_SECONDS
 
 
 def _paired(
