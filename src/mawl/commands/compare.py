@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
             if failing.asked:
                 checks.extend(_checks_of_run(pair[1], failing))
-            return _rendered_replay(replay(*pair), arguments) + "\n"
+            return _rendered_replay(replay(*pair, called(pair[1])), arguments) + "\n"
         found, sides = _compared(arguments)
         if failing.asked:
             checks.extend(_checks(found, sides[1:], failing))

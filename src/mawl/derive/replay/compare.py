@@ -27,8 +27,8 @@ NO_CLOCK = (
 )
 
 
-def replay(logs: Run, run: Run) -> Replay:
-    """The comparison.
+def replay(logs: Run, run: Run, called: str | None = None) -> Replay:
+    """The comparison; ``called`` is how a command finds the run (None: by its id).
 
     Raises :class:`~mawl.errors.UsageError` where the run was not derived from these logs, where it repeats
     the night on several nodes, and where no step is on both sides, and
@@ -63,6 +63,7 @@ def replay(logs: Run, run: Run) -> Replay:
     made = Replay(
         logs_run=logs.facts.run_id,
         run=run.facts.run_id,
+        called=run.facts.run_id if called is None else called,
         sentence="",
         not_a_finding=NOT_A_FINDING,
         remarks=[],

@@ -30,7 +30,7 @@ def render(replay: Replay) -> str:
         Headline(
             sign="measured",
             sentence=printable(capital(said)),
-            next_step=f"{NEXT}: mawl compare {shlex.quote(replay.run)} OTHER-RUN",
+            next_step=f"{NEXT}: mawl compare {shlex.quote(replay.called)} OTHER-RUN",
         ),
         [f"logs {printable(replay.logs_run)}", f"run {printable(replay.run)}"],
         _cards(replay),

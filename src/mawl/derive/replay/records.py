@@ -170,6 +170,7 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
 
     logs_run: Annotated[str, text("The run folder of the logs.", FACTS)]
     run: Annotated[str, text("The run of the derived jobs.", FACTS)]
+    called: Annotated[str, text("How a command finds that run.", FACTS)]
     sentence: Annotated[str, text("What the comparison says, in one sentence.", PAGE)]
     not_a_finding: Annotated[str, text("Why it gives no finding of better or worse.", PAGE)]
     remarks: Annotated[list[str], listing("What else a reader must know.", PAGE)]
