@@ -8,9 +8,9 @@ from mawl.derive.replay.tables import SHORT_NOTE, short_tables, tables
 from mawl.reporters.columns import LINE_WIDTH, fitting, stacked
 from mawl.reporters.comparison import text as laid
 from mawl.reporters.comparison.finding import capital
-from mawl.reporters.comparison.json import indented
 from mawl.reporters.comparison.markdown import section
 from mawl.reporters.comparison.tables import ComparisonTable
+from mawl.reporters.json import indented
 from mawl.reporters.markup import escaped
 
 SCREEN_ROWS = 8
