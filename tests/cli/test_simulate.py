@@ -92,7 +92,7 @@ def test_a_run_of_logs_has_a_range_and_says_what_it_assumes(mawl: Command, nano_
     assert any("no such forecast was compared with a run" in reason for reason in validity["reasons"])
     assert 0 < validity["logs_range"]["low_seconds"] <= validity["logs_range"]["high_seconds"]
     assert any("at most so much is I/O" in text for text in validity["assumptions"])
-    assert block["prediction"]["device_peak_bytes_per_second"] > 0
+    assert block["prediction"]["elapsed_seconds"] > 0
     text = mawl("simulate", "imported", "--measured-on", "own.toml", "--set", "disk.read=1GB")
     assert "logs do not say how much of the waiting was I/O" in " ".join(text.stdout.split())
     assert "assumed: " in text.stdout and "not checked: " in text.stdout
