@@ -51,7 +51,10 @@ class Collected:
         self.probe: Probe | None = None
         self.scheduled: list[ScheduledJob] = []
         self._scheduled_zoned: list[bool] = []
-        self._unzoned: set[str] = set()
+        self._unzoned: set[int] = set()
+        self._files = 0
+        self._file_of: dict[str, int] = {}
+        """The number of the file of each job: files of several folders may share a name."""
         self.steps = 0
         self.samples = 0
         self.host: dict[str, Span] = {}
@@ -69,6 +72,7 @@ class Collected:
 
     def take(self, items: Iterator[Item], context: Context) -> None:
         """All items of a file."""
+        self._files += 1
         for item in items:
             if isinstance(item, StepRecord):
                 self.steps += 1
@@ -80,6 +84,7 @@ class Collected:
                 self._figures(item, context)
             elif isinstance(item, ImportedJob):
                 self.jobs.append((item, context.file))
+                self._file_of[item.job] = self._files
             elif isinstance(item, ScheduledJob):
                 if len(self.scheduled) >= MOST_SCHEDULED:
                     context.skip(
@@ -95,7 +100,7 @@ class Collected:
             else:
                 self.probe = _with_targets(self.probe, item)
         if context.zone_known is False and not self._is_named(context.kind):
-            self._unzoned.add(context.file)
+            self._unzoned.add(self._files)
 
     def _is_named(self, kind: str) -> bool:
         """Whether the user said what the clock of a kind of files is, by its zone or by a shift to UTC."""
@@ -106,8 +111,17 @@ class Collected:
         if not self.scheduled:
             return None
         logs = [
-            LogJob(job.job, file, job.program, job.started_at, job.ended_at, file not in self._unzoned)
+            LogJob(
+                job=job.job,
+                file=file,
+                file_number=number,
+                program=job.program,
+                started_at=job.started_at,
+                ended_at=job.ended_at,
+                zoned=number not in self._unzoned,
+            )
             for job, file in self.jobs
+            for number in [self._file_of[job.job]]
         ]
         return join(logs, self.scheduled, self._scheduled_zoned)
 
@@ -163,11 +177,11 @@ class Collected:
         placed = [
             Placed(
                 job,
-                file,
+                self._file_of[job.job],
                 short.get(job.node.split(".")[0].lower(), job.node) if job.node else only,
                 scheduled.get(job.job),
             )
-            for job, file in self.jobs
+            for job, _ in self.jobs
         ]
         return job_records(placed)
 

@@ -16,10 +16,10 @@ SECONDS_OF_A_STAMP = 1.0
 
 
 class Placed(NamedTuple):
-    """A job, the file it is of and the node it ran on, and the job of a scheduler that started it."""
+    """A job, the number of its file, the node it ran on, and the job of a scheduler that started it."""
 
     job: ImportedJob
-    file: str
+    file: int
     node: str
     scheduled: ScheduledJob | None = None
 
@@ -61,7 +61,7 @@ def _sessions(placed: Sequence[Placed]) -> list[tuple[str, int]]:
             name = heapq.heappop(free)[2] if reusable else next(numbers)
             found[index] = name
             heapq.heappush(free, (end, index, name))
-    by_file: dict[str, str] = {}
+    by_file: dict[int, str] = {}
     for index, one in enumerate(placed):
         if one.job.session:
             found[index] = one.job.session

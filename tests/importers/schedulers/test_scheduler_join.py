@@ -171,6 +171,20 @@ def test_two_logs_that_fit_one_job_are_not_joined(tmp_path: Path) -> None:
     assert (made.schedulers.several, made.schedulers.none) == (2, 0)
 
 
+def test_logs_of_one_name_in_two_folders_are_two_logs(tmp_path: Path) -> None:
+    """Each folder is named, so both files are called load.log; one record may be of either."""
+    folders = [tmp_path / node for node in ("node1", "node2")]
+    for folder, start in zip(folders, (60, 75), strict=True):
+        folder.mkdir()
+        (folder / "load.log").write_text(log(datetime.fromtimestamp(AT + start, UTC), 300))
+    history = tmp_path / "lsb.acct"
+    history.write_text(lsf_of(Ran(1, "load", AT, AT + 50, AT + 400)))
+    made, run = imported(tmp_path, *folders, history, clocks=UTC_LOGS)
+    assert set(queues(run).values()) == {None}
+    assert made.schedulers is not None
+    assert (made.schedulers.joined, made.schedulers.several, made.schedulers.none) == (0, 2, 0)
+
+
 def test_elements_of_an_array_are_told_apart_by_the_number_in_the_name_of_the_log(tmp_path: Path) -> None:
     jobs = [Ran(77, "load[1-3]", AT, AT + 60 * task, AT + 900, task=task) for task in (1, 2, 3)]
     logs = {"load_1": (AT + 400, 300), "load.2": (AT + 400, 300), "load_77_3": (AT + 400, 300)}
@@ -250,7 +264,7 @@ def test_logs_of_another_zone_are_asked_about(tmp_path: Path) -> None:
 
 
 def test_logs_without_times_have_no_queue_time(tmp_path: Path) -> None:
-    untimed = LogJob("load", "load.log", "load", None, None, True)
+    untimed = LogJob("load", "load.log", 1, "load", None, None, True)
     whole = ScheduledJob(("load",), "1", None, AT, AT, AT + 9, True, 0.0)
     assert join([untimed], [whole], [True]).counts.none == 1
 
@@ -260,7 +274,7 @@ def test_very_many_jobs_of_one_name_at_one_time_fit_none_of_them() -> None:
         ScheduledJob(("load",), str(number), None, AT, AT, AT + 9 + number, True, 0.0)
         for number in range(MOST_LOOKED_AT + 1)
     ]
-    found = join([LogJob("load", "load.log", "load", AT, AT + 9, True)], jobs, [True] * len(jobs))
+    found = join([LogJob("load", "load.log", 1, "load", AT, AT + 9, True)], jobs, [True] * len(jobs))
     assert (found.jobs, found.counts.several) == ({}, 1)
 
 

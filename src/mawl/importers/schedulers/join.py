@@ -32,11 +32,13 @@ CLOSE_SECONDS = 120.0
 class LogJob(NamedTuple):
     """A job of a log: its name in the import, its file and program, and its times where they are known.
 
-    ``zoned`` says whether the zone of its clock is known: by the log, or because the user named it.
+    Files of several folders may share a name, but no number.  ``zoned`` says whether the zone of its clock is
+    known: by the log, or because the user named it.
     """
 
     job: str
     file: str
+    file_number: int
     program: str
     started_at: float | None
     ended_at: float | None
@@ -94,7 +96,7 @@ def join(logs: Sequence[LogJob], scheduled: Sequence[ScheduledJob], zoned: Seque
                 claims.setdefault(place, []).append(log)
         for place, mine in claims.items():
             first = min(mine, key=lambda log: log.started_at or 0.0)
-            if len({log.file for log in mine}) == 1 and len(fitting[first]) == 1:
+            if len({log.file_number for log in mine}) == 1 and len(fitting[first]) == 1:
                 found[first.job] = named.jobs[place]
             else:
                 several.update(mine)
