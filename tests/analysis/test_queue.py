@@ -87,6 +87,34 @@ def test_queue_of_a_chain_counts_only_while_none_of_its_jobs_ran() -> None:
     assert chain(job("first", 100, 200, 0), job("second", 199.5, 300, 60)).queue_seconds == 0
 
 
+def test_a_job_that_waited_followed_the_last_that_ended_meanwhile_however_long_its_start_took() -> None:
+    """A slot is free at 200, and the scheduler starts the next job in its cycle, at 230."""
+    jobs = [job("before", 0, 50), job("first", 100, 200, 40), job("second", 230, 300, 150)]
+    assert [one.job for one in last_chain(jobs)] == ["first", "second"]
+    found = chain(*jobs)
+    assert (found.jobs, found.length_seconds, found.queue_seconds) == (2, 240, 70)
+    # It depended on the first one, could run at its end, and had a queue of its own.
+    assert chain(job("first", 100, 200), job("second", 260, 300, 58)).queue_seconds == 58
+    # It could run only 6 s after that end: it was not that job for which it waited.
+    assert chain(job("first", 100, 200), job("second", 260, 300, 54)).jobs == 1
+
+
+@pytest.mark.parametrize("cycle", [1, 10, 60])
+def test_the_cycle_of_a_scheduler_moves_the_queue_of_the_chain_by_no_more_than_the_cycles(cycle: int) -> None:
+    """All jobs wait from the first second for one slot, which a scheduler gives away in its cycle."""
+    draw = random.Random(cycle)
+    jobs: list[JobRecord] = []
+    start = cycle
+    for number in range(20):
+        end = start + draw.randint(5, 500)
+        jobs.append(job(f"j{number}", start, end, start))
+        start = (end // cycle + 1) * cycle
+    found = chain(*jobs)
+    runs = {at for one in jobs for at in range(int(one.started_at or 0), int(one.ended_at or 0))}
+    assert (found.jobs, found.length_seconds) == (20, end)
+    assert found.queue_seconds == end - len(runs) <= 20 * cycle
+
+
 def test_a_chain_with_a_job_of_unknown_queue_time_is_not_known() -> None:
     jobs = [job("first", 100, 200, None), job("second", 203, 300, 90)]
     missing: dict[str, str] = {}

@@ -14,8 +14,11 @@ STAMP_SECONDS = 1.0
 MOST_AFTER = 50
 
 
-def followed(job: JobRecord, before: Sequence[JobRecord]) -> tuple[str, ...]:
-    """The jobs of the session that had just ended: several where they ran side by side."""
+def followed(job: JobRecord, before: Sequence[JobRecord], waited_seconds: float = 0.0) -> tuple[str, ...]:
+    """The jobs of the session that had just ended: several where they ran side by side.
+
+    Also those that ended while the job waited, so long before its start, in a queue.
+    """
     start = job.started_at
     if start is None:
         return ()
@@ -23,7 +26,7 @@ def followed(job: JobRecord, before: Sequence[JobRecord]) -> tuple[str, ...]:
         one
         for one in before
         if one.ended_at is not None
-        and -STAMP_SECONDS <= start - one.ended_at <= FOLLOW_SECONDS
+        and -STAMP_SECONDS <= start - one.ended_at <= FOLLOW_SECONDS + waited_seconds
         and (one.started_at or 0.0) < start
     ]
     return tuple(one.job for one in near)

@@ -104,7 +104,11 @@ def chain_of(jobs: Sequence[JobRecord]) -> QueueChain | str:
 
 
 def last_chain(jobs: Sequence[JobRecord]) -> list[JobRecord]:
-    """The jobs that led to the last end, first to last: each but the first followed one of its session."""
+    """The jobs that led to the last end, first to last: each but the first followed one of its session.
+
+    A job that was in a queue followed the last one that ended meanwhile, or just before: schedulers start
+    jobs in cycles, often more than a few seconds after a slot became free.
+    """
     timed = [job for job in jobs if job.started_at is not None and job.ended_at is not None]
     if not timed:
         return []
@@ -114,7 +118,8 @@ def last_chain(jobs: Sequence[JobRecord]) -> list[JobRecord]:
     by_name = {job.job: place for place, job in enumerate(mine)}
     while True:
         place = by_name[chain[-1].job]
-        before = followed(chain[-1], mine[max(place - MOST_AFTER, 0) : place])
+        near = mine[max(place - MOST_AFTER, 0) : place]
+        before = followed(chain[-1], near, _queue(chain[-1]))
         if not before:
             return chain[::-1]
         chain.append(max((mine[by_name[name]] for name in before), key=lambda job: job.ended_at or 0.0))

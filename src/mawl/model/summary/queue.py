@@ -29,8 +29,8 @@ class QueueChain(msgspec.Struct, kw_only=True):
     jobs: Annotated[
         int,
         count(
-            "Jobs of the chain that ended last: back from the last end, each job started at most 5 s after "
-            "the end of the one before it in its session.",
+            "Jobs of the chain that ended last: back from the last end, each job could run (its queue time "
+            "before its start) at most 5 s after the end of the one before it in its session.",
             QUEUE_PAGE,
         ),
     ]
