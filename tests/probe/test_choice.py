@@ -93,6 +93,13 @@ def test_files_are_as_large_as_the_target_writes_in_time(megabytes_per_second: f
     wide.check()
 
 
+def test_fitted_files_hold_a_request_of_any_size_for_each_stream_of_any_test() -> None:
+    shapes = [shape(512, MIB // 128), shape(1, 4 * MIB)]
+    fitted = ProbeChoice(shapes=shapes, file_bytes=4096 * MIB, layout_seconds=15.0).fitted(1.0)
+    assert fitted.file_bytes == 512 * 4 * MIB
+    fitted.check()
+
+
 def test_a_file_too_small_for_its_streams_is_refused() -> None:
     with pytest.raises(UsageError, match=r"leaves each of 64 streams less than a request of 16 MiB"):
         ProbeChoice(shapes=[shape(64, 16 * MIB)], file_bytes=512 * MIB).check()

@@ -95,7 +95,7 @@ class ProbeChoice(msgspec.Struct, frozen=True, kw_only=True):
         if self.layout_seconds is None:
             return self
         longer = sum(self.file_sizes()) / max(bytes_per_second * self.layout_seconds, 1.0)
-        requests = max(shape.request_bytes * shape.streams for shape in self.shapes)
+        requests = max(one.request_bytes for one in self.shapes) * max(one.streams for one in self.shapes)
         size = max(int(self.file_bytes / max(longer, 1.0)) // MIB * MIB, LEAST_FITTED_BYTES, requests)
         return msgspec.structs.replace(self, file_bytes=min(size, self.file_bytes))
 
