@@ -122,6 +122,27 @@ def test_where_no_file_may_lie_beside_it_the_file_itself_is_written(
     assert not (tmp_path / "none").exists()
 
 
+def test_a_file_that_breaks_off_while_it_is_written_in_its_place_is_said_to_be_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where a full file system that copies on write has no room for blocks that the file has already."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+
+    def break_off(descriptor: int, content: bytes) -> None:
+        os.write(descriptor, content[:2])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(output, "_write_beside", refuse)
+    monkeypatch.setattr(output, "_write_all", break_off)
+    path = tmp_path / "report"
+    path.write_bytes(OLD)
+    with pytest.raises(UnsuitableMachineError, match="what it held is damaged: no space left on device"):
+        write_output(path, b"ne")
+    assert path.read_bytes() == b"ne" + OLD[2:]
+
+
 @needs.marks(needs.NOT_ROOT)
 @pytest.mark.lab
 @pytest.mark.parallel

@@ -18,6 +18,10 @@ _NOT_BESIDE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY)
 _STANDARD_STREAMS = (1, 2)
 
 
+class _MixedError(OSError):
+    """A file was written in its place, and not to its end: it holds a part of both contents."""
+
+
 class OutputFile:
     """A file to write, which is tried first, so that a bad place fails before any work.
 
@@ -76,9 +80,13 @@ class OutputFile:
             raise
         except OSError as error:
             another = f"name another file with {self._option}"
-            kept = not self.is_stream and self._path.exists()
+            what = "cannot be written"
+            if isinstance(error, _MixedError):
+                what += ", and what it held is damaged"
+            elif not self.is_stream and self._path.exists():
+                what += ", and what it held is kept"
             raise UnsuitableMachineError(
-                "cannot be written, and what it held is kept" if kept else "cannot be written",
+                what,
                 where=self.name,
                 why=(error.strerror or str(error)).lower(),
                 cure=another if self.is_stream else cure_of(error, self._path.parent, another),
@@ -164,9 +172,12 @@ def _write_over(path: Path, content: bytes) -> None:
             except OSError:
                 os.ftruncate(descriptor, size)
                 raise
-        _write_all(descriptor, content)
-        os.ftruncate(descriptor, len(content))
-        os.fsync(descriptor)
+        try:
+            _write_all(descriptor, content)
+            os.ftruncate(descriptor, len(content))
+            os.fsync(descriptor)
+        except OSError as error:
+            raise _MixedError(error.errno, error.strerror) from None
     finally:
         os.close(descriptor)
 
