@@ -100,7 +100,8 @@ def test_the_command_imports_a_history_and_says_how_many_logs_it_joined(
     assert main(["import", *paths, "--json", "--timezone", "saslog=UTC", "--output", "a"]) == 0
     made = json.loads(capsys.readouterr().out)
     assert made["schedulers"] == {
-        "scheduled": 1, "joined": 1, "of_these_unknown_queue": 0, "several": 0, "none": 0, "other_clocks": 0,
+        "scheduled": 1, "joined": 1, "of_these_unknown_queue": 0, "several": 0, "later_sessions": 0,
+        "none": 0, "other_clocks": 0,
     }  # fmt: skip
     assert main(["import", *paths, "--output", "b"]) == 0
     assert "warning   1 log cannot be joined to the scheduler's jobs" in capsys.readouterr().out

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from mawl.analysis.view import StoredView
@@ -185,6 +186,16 @@ def test_logs_of_one_name_in_two_folders_are_two_logs(tmp_path: Path) -> None:
     assert (made.schedulers.joined, made.schedulers.several, made.schedulers.none) == (0, 2, 0)
 
 
+@pytest.mark.parametrize(("start", "end"), [(240, 2400), (-1800, 360)])
+def test_a_namesake_that_ran_for_half_of_a_log_is_not_its_job(start: float, end: float) -> None:
+    """The history lacks the record of the log, such as that of a file that was not given."""
+    mine = LogJob("load", "load.log", 1, "load", AT, AT + 600, True)
+    other = ScheduledJob(("load",), "2", None, AT - 9000, AT + start, AT + end, True, 60.0)
+    assert join([mine], [other], [True]).counts.none == 1
+    near = msgspec.structs.replace(other, started_at=AT + 100, ended_at=AT + 500)  # clocks differ
+    assert join([mine], [near], [True]).counts.joined == 1
+
+
 def test_elements_of_an_array_are_told_apart_by_the_number_in_the_name_of_the_log(tmp_path: Path) -> None:
     jobs = [Ran(77, "load[1-3]", AT, AT + 60 * task, AT + 900, task=task) for task in (1, 2, 3)]
     logs = {"load_1": (AT + 400, 300), "load.2": (AT + 400, 300), "load_77_3": (AT + 400, 300)}
@@ -201,13 +212,15 @@ def test_the_number_of_the_job_in_the_name_of_the_log_tells_namesakes_apart(tmp_
 def test_sessions_in_one_log_are_of_the_job_of_the_first(tmp_path: Path) -> None:
     place = tmp_path / "shop"
     place.mkdir()
-    texts = [log(datetime.fromtimestamp(AT + start, UTC), 100) for start in (60, 200)]
+    texts = [log(datetime.fromtimestamp(AT + start, UTC), 100) for start in (60, 950)]
     (place / "load.log").write_text("".join(texts))
-    (place / "lsb.acct").write_text(lsf_of(Ran(1, "load", AT, AT + 50, AT + 400)))
+    (place / "lsb.acct").write_text(lsf_of(Ran(1, "load", AT, AT + 50, AT + 1400)))
     made, run = imported(tmp_path, place, clocks=UTC_LOGS)
     assert sorted(queues(run).values(), key=str) == [50.0, None]
     assert made.schedulers is not None
-    assert (made.schedulers.joined, made.schedulers.several, made.schedulers.none) == (1, 0, 1)
+    assert (made.schedulers.joined, made.schedulers.later_sessions, made.schedulers.none) == (1, 1, 0)
+    # The second began a quarter of an hour after the job, which is no difference of zones.
+    assert made.warnings == []
 
 
 def test_a_record_that_is_there_twice_counts_once(tmp_path: Path) -> None:

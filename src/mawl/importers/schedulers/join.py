@@ -17,7 +17,8 @@ STAMP_SECONDS = 1.0
 TOGETHER_SECONDS = 60.0
 """A job that started and ended so near to a log started and ended with it."""
 APART_SECONDS = 120.0
-"""A job that started or ended farther from a log than this did not, however slowly sessions start."""
+"""A job that started or ended farther from a log than this did not, however slowly sessions start; a log that
+reaches farther beyond an end of a job is not of it, however their clocks differ."""
 
 MOST_LOOKED_AT = 10_000
 """Jobs of one name that may have run at the time of a log; with more, nothing is joined to it."""
@@ -49,14 +50,16 @@ class SchedulerJoin(msgspec.Struct, frozen=True, kw_only=True):
     """What histories of schedulers tell of the jobs of an import.
 
     ``joined`` logs have one job of a scheduler, ``of_these_unknown_queue`` have no queue time; ``several``
-    fit more than one, or share one with another log; ``none`` fit none; ``other_clocks`` could fit none
-    because only one of both clocks has a known zone.  ``scheduled`` are all jobs in the histories.
+    fit more than one, or share one with another log; ``later_sessions`` are behind the first of their log in
+    the same job; ``none`` fit none; ``other_clocks`` could fit none because only one of both clocks has a
+    known zone.  ``scheduled`` are all jobs in the histories.
     """
 
     scheduled: int
     joined: int
     of_these_unknown_queue: int
     several: int
+    later_sessions: int
     none: int
     other_clocks: int
 
@@ -72,8 +75,9 @@ class Joined(NamedTuple):
 def join(logs: Sequence[LogJob], scheduled: Sequence[ScheduledJob], zoned: Sequence[bool]) -> Joined:
     """Join logs to jobs of schedulers; ``zoned``: whether the zone of each of these jobs' clocks is known.
 
-    Equal records of a job count once.  A log fits a job that has a name of it and ran for at least half of
-    the log's time; if one of several started and ended with the log, it fits that one alone.  Of its names
+    Equal records of a job count once.  A log fits a job that has a name of it, ran for at least half of the
+    log's time, and did not start clearly after it or end clearly before it; if one of several started and
+    ended with the log, it fits that one alone.  Of its names
     (:func:`~mawl.importers.schedulers.names.names_of_log`) the surest by which it fits any job counts.  Both
     are joined if neither fits another.  Several sessions in one log that fit the same job are one: the first
     of them.
@@ -83,6 +87,7 @@ def join(logs: Sequence[LogJob], scheduled: Sequence[ScheduledJob], zoned: Seque
     found: dict[str, ScheduledJob] = {}
     claimed: set[int] = set()
     several: set[LogJob] = set()
+    later: set[LogJob] = set()
     left = list(logs)
     for level in range(max(map(len, sought.values()), default=0)):
         fitting = {
@@ -98,17 +103,20 @@ def join(logs: Sequence[LogJob], scheduled: Sequence[ScheduledJob], zoned: Seque
             first = min(mine, key=lambda log: log.started_at or 0.0)
             if len({log.file_number for log in mine}) == 1 and len(fitting[first]) == 1:
                 found[first.job] = named.jobs[place]
+                later.update(log for log in mine if log is not first and len(fitting[log]) == 1)
             else:
                 several.update(mine)
         claimed.update(claims)
         left = [log for log in left if log not in fitting]
-    without = [log for log in logs if log.job not in found and log not in several]
+    told = several | later
+    without = [log for log in logs if log.job not in found and log not in told]
     apart = {log for log in without if named.of_other_clock(log, sought[log])}
     counts = SchedulerJoin(
         scheduled=len(named.jobs),
         joined=len(found),
         of_these_unknown_queue=sum(job.queue_seconds is None for job in found.values()),
         several=len(several),
+        later_sessions=len(later),
         none=len(without) - len(apart),
         other_clocks=len(apart),
     )
@@ -149,6 +157,9 @@ class _Named:
                 together = min(log.ended_at, job.ended_at) - max(log.started_at, job.started_at)
                 # Stamps are to the second.
                 if together < length / 2 - STAMP_SECONDS or self._zoned[place] != log.zoned:
+                    continue
+                outside = max(job.started_at - log.started_at, log.ended_at - job.ended_at)
+                if outside > APART_SECONDS:
                     continue
                 if not number or number in _numbers(job):
                     found[place] = max(abs(log.started_at - job.started_at), abs(log.ended_at - job.ended_at))
@@ -223,9 +234,10 @@ def remarks_of(joined: Joined) -> Iterator[str]:
 
 def sentence_of(counts: SchedulerJoin) -> str:
     """How many jobs of the logs a history tells of, and why not of the others."""
-    logs = counts.joined + counts.several + counts.none + counts.other_clocks
+    logs = counts.joined + counts.several + counts.later_sessions + counts.none + counts.other_clocks
     others = (
         (counts.several, "fit several of its jobs"),
+        (counts.later_sessions, "are later sessions of a log in one of its jobs"),
         (counts.none, "fit none of them"),
         (counts.other_clocks, "have a clock that cannot be compared with its own"),
     )
