@@ -17,7 +17,8 @@ MOST_AFTER = 50
 def followed(job: JobRecord, before: Sequence[JobRecord], waited_seconds: float = 0.0) -> tuple[str, ...]:
     """The jobs of the session that had just ended: several where they ran side by side.
 
-    Also those that ended while the job waited, so long before its start, in a queue.
+    With ``waited_seconds``, the time that the job was in a queue before its start, also those that ended
+    meanwhile.
     """
     start = job.started_at
     if start is None:

@@ -26,12 +26,12 @@ CHAIN = "in the chain that ended last (2 jobs) 62.0 s of 11 min 00 s (9.4 %)"
 
 @pytest.fixture
 def night(tmp_path: Path) -> Run:
-    """Two jobs one after another that waited 60 s and 120 s, the second for the first; one unknown."""
+    """Two jobs one after another that waited 60 s and 120 s, the second for the first; one unknown before."""
     jobs = [
         Ran(1, "extract", AT, AT + 60, AT + 360),
         Ran(2, "load", AT + 241, AT + 361, AT + 661),
     ]
-    logs = {"extract": (AT + 60, 299.0), "load": (AT + 361, 299.0), "other": (AT, 10.0)}
+    logs = {"extract": (AT + 60, 299.0), "load": (AT + 361, 299.0), "other": (AT - 600, 10.0)}
     _, run = shop(tmp_path, logs, lsf_of(*jobs))
     return run
 
