@@ -87,7 +87,7 @@ def test_the_page_has_title_cards_both_curves_and_the_tables(found: Replay) -> N
         "Was the night held? Yes Held with 32 min 00 s to spare. In the logs it was held"
     )
     assert cards[1].startswith(f"What changed the night most? {WORDS['program']} +6 min 00 s real time")
-    assert cards[2].startswith("How near is the load of a step? 1.50 run over logs or its inverse")
+    assert cards[2].startswith("How near are single steps to the logs? 1.50 times more or less")
     assert "<span>20260101-080000-tiny</span> <span>OTHER-RUN</span>" in text
     assert 'id="chart-jobs_at_once"' in text
     assert text.count("(1.50)") >= 9

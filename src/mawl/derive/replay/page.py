@@ -103,12 +103,12 @@ def _near(replay: Replay) -> Card:
     known = [one for one in replay.closeness if one.figure != "real_seconds" and one.median is not None]
     listed = [f"{capital(TITLES[one.figure])}: {_spread(one)}." for one in known]
     return Card(
-        "How near is the load of a step?",
+        "How near are single steps to the logs?",
         "" if known else "Not known",
         "",
         listed or ["No step is large enough to tell."],
         format_ratio(max(one.median or 1.0 for one in known)) if known else "",
-        "run over logs or its inverse, in the median, of the worst of these" if known else "",
+        "times more or less than in the logs, in the median; this is the worst of:" if known else "",
         more=("figures", "All figures"),
     )
 
