@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mawl.analysis.view import StoredView
+from mawl.derive.derive import block_unit
 from mawl.errors import UsageError
 from mawl.importers.clock import Clocks, parse_shifts, parse_zones, zone_difference
 from tests.fakes.recorded_host import BEGAN, aix_recording
@@ -27,6 +28,24 @@ def files(folder: Path, *, hours: float = 0.0) -> tuple[Path, Path]:
     recording = folder / "aix1.nmon"
     recording.write_text("".join(aix_recording(3, MINUTES)))
     return logs, recording
+
+
+@pytest.mark.parametrize(
+    ("platform", "kernel", "unit"),
+    [("AIX 7.1", "Linux 4.18.0; AIX 7.1", "unknown"), ("Linux 5.14.0", "Linux 4.18.0", "linux")],
+)
+def test_a_recorded_host_is_also_of_the_system_that_its_logs_name(
+    tmp_path: Path, platform: str, kernel: str, unit: str
+) -> None:
+    """Block operations of AIX would count as 512 bytes, as those of the recorded Linux host."""
+    logs, recording = files(tmp_path)
+    for path in logs.iterdir():
+        path.write_text(f"NOTE: This session is executing on the {platform} platform.\n{path.read_text()}")
+    text = recording.read_text().replace("AAA,build,AIX\n", "")
+    recording.write_text(text.replace("AAA,AIX,7.2.5.101", "AAA,OS,Linux,4.18.0"))
+    _, run = imported(tmp_path, logs, recording)
+    (node,) = run.facts.nodes
+    assert (node.kernel, block_unit(node.kernel)) == (kernel, unit)
 
 
 def test_jobs_and_host_are_one_run_on_one_clock(tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+
+import msgspec
 
 from mawl.formats.lines import one_line
 from mawl.importers.collected import Collected
@@ -180,7 +182,10 @@ def _no_end(collected: Collected, started_at: float | None) -> str:
 
 
 def _nodes(collected: Collected, jobs: Sequence[JobRecord]) -> list[NodeFacts]:
-    """Nodes with recordings, and those that only jobs name, by name."""
+    """Nodes with recordings, and those that only jobs name, by name.
+
+    A recorded node is also of the other systems that its jobs' logs name: these logs are of another host.
+    """
     shown = {job.job: platform for job, _ in collected.jobs if (platform := job.platform)}
     platforms: dict[str, set[str]] = {}
     for job in jobs:
@@ -188,7 +193,10 @@ def _nodes(collected: Collected, jobs: Sequence[JobRecord]) -> list[NodeFacts]:
             platforms.setdefault(job.node, set()).add(shown[job.job])
     nowhere = {job.job for job, _ in collected.jobs if not (job.node or job.platform)}
     mixed = {job.node for job in jobs if job.job in nowhere}
-    nodes = dict(collected.nodes)
+    nodes = {
+        name: _of_all_systems(node, platforms.get(name, frozenset()))
+        for name, node in collected.nodes.items()
+    }
     for name in {*(job.node for job in jobs), *collected.host} - set(nodes):
         kernels = platforms.get(name, set())
         # If there are too many, leave out Linux: without the others the node would pass for a Linux one.
@@ -196,6 +204,15 @@ def _nodes(collected: Collected, jobs: Sequence[JobRecord]) -> list[NodeFacts]:
         kernel = PLATFORM_SEPARATOR.join(kept + [PLATFORM_NOT_NAMED] * (name in mixed)) if kept else None
         nodes[name] = NodeFacts(name=name, kernel=kernel)
     return [nodes[name] for name in sorted(nodes)]
+
+
+def _of_all_systems(node: NodeFacts, platforms: Set[str]) -> NodeFacts:
+    """A recorded node, with the platforms of its logs that are of another system than the recording."""
+    if node.kernel is None:
+        return node
+    own = node.kernel.partition(" ")[0]
+    others = sorted(one for one in platforms if one.partition(" ")[0] != own)[:MOST_PLATFORMS]
+    return msgspec.structs.replace(node, kernel=PLATFORM_SEPARATOR.join([node.kernel, *others]))
 
 
 def _software(collected: Collected) -> dict[str, str | None]:
