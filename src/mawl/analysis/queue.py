@@ -1,4 +1,4 @@
-"""How long jobs waited in the queue of their scheduler, and how much of the last chain that was."""
+"""How long jobs waited in the queue of their scheduler, and how much of the last chain was queue."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def queue_block(jobs: Sequence[JobRecord], line: Timeline | None, missing: Missi
         return None
     known = [job for job in submitted if job.queue_seconds is not None]
     if not known:
-        missing["queue.times"] = "the scheduler's history does not tell the queue from other waits"
+        missing["queue.times"] = "the scheduler's history does not separate the queue from other waits"
     programs: dict[str, list[JobRecord]] = {}
     for job in known:
         programs.setdefault(job.program, []).append(job)
@@ -70,7 +70,7 @@ def _queued(job: JobRecord) -> QueuedJob:
 
 
 def _chain(jobs: Sequence[JobRecord], line: Timeline | None, missing: Missing) -> QueueChain | None:
-    """What of the last chain was queue; None with the reason."""
+    """How much of the chain that ended last was queue; None with the reason."""
     apart = None if line is None else why_not_one(line)
     found = chain_of(jobs) if apart is None else apart
     if isinstance(found, str):
@@ -82,7 +82,7 @@ def _chain(jobs: Sequence[JobRecord], line: Timeline | None, missing: Missing) -
 
 
 def chain_of(jobs: Sequence[JobRecord]) -> QueueChain | str:
-    """What of the chain that ended last was queue; a sentence where that is not known."""
+    """How much of the chain that ended last was queue; a sentence if that is not known."""
     chain = last_chain(jobs)
     if not chain:
         return "no job has both a start and an end"

@@ -87,7 +87,8 @@ def add_clock_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="ZONE",
-        help="zone of the files' wall clocks: Area/City or +HH:MM, for one kind KIND=ZONE (default: UTC)",
+        help="zone of the files' wall clocks: Area/City or +HH:MM, for one kind KIND=ZONE; may be repeated "
+        "(default: UTC)",
     )
     parser.add_argument(
         "--shift",

@@ -1,7 +1,8 @@
 """Make a workload from SAS logs: the jobs of a night, as records that mawl runs without SAS.
 
-LOGS are SAS logs, with or without recordings of their hosts, or one run folder. docs/guides/derive.md has
-examples. evidence.html shows for each number whether it is in the logs, inferred from them, or assumed.
+LOGS are SAS logs, with or without the history of their scheduler and recordings of their hosts, or one run
+folder. docs/guides/derive.md has examples. evidence.html shows for each number whether it is in the logs,
+inferred from them, or assumed.
 """
 
 from __future__ import annotations

@@ -25,9 +25,9 @@ def places(jobs: Sequence[JobRecord], starts_at: float, arrivals: Arrivals) -> d
     """The place of each job, by its name.
 
     A lane is a session, or a part of one where its jobs overlap, so that jobs of a lane ran one after
-    another.  A job that was in the queue of a scheduler while one that it followed still ran starts not
-    before the time at which it could run.  With ``closed`` arrivals each job of a lane waits for the one
-    before it, none for the clock.
+    another.  A job that was in the queue of a scheduler while one that it followed still ran does not
+    start before the time at which it could run.  With ``closed`` arrivals each job of a lane waits for the
+    one before it, none for the clock.
     """
     found: dict[str, Arrival] = {}
     sessions: dict[tuple[str, str], list[JobRecord]] = {}

@@ -118,21 +118,21 @@ def sentences_of(evidence: DerivedEvidence) -> Iterator[tuple[str, str]]:
 
 def _queue(queue: QueueOfNight, evidence: DerivedEvidence) -> Iterator[str]:
     jobs = counted_noun(len(evidence.jobs), "job")
-    yield f"a scheduler's history has the submission of {queue.submitted} of {jobs}"
+    yield f"the history of the scheduler has the submission of {queue.submitted} of {jobs}"
     if (times := queue.times) is not None:
         yield (
             f"in the queue: median {format_seconds(times.median_seconds)}, 95th percentile "
-            f"{format_seconds(times.p95_seconds)}, most {format_seconds(times.most_seconds)}"
+            f"{format_seconds(times.p95_seconds)}, longest {format_seconds(times.most_seconds)}"
         )
     if (chain := queue.chain) is not None:
         yield (
-            f"{format_seconds(chain.queue_seconds)} of the {format_seconds(chain.length_seconds)} of the "
-            "chain that ended last was queue"
+            f"queue of the chain that ended last ({counted_noun(chain.jobs, 'job')}): "
+            f"{format_seconds(chain.queue_seconds)} of {format_seconds(chain.length_seconds)}"
         )
     if queue.not_before:
         yield (
             f"{counted_noun(queue.not_before, 'job')} that followed another cannot start before the time at "
-            "which the logs' scheduler could have started it"
+            "which the history allows its start"
         )
     if evidence.arrivals == "clock":
         yield "other jobs start when they started in the logs: the derived night has no queue"

@@ -176,7 +176,7 @@ def _nothing(
         what,
         where=", ".join(request.paths)[:200],
         why=first,
-        cure="name logs or recordings, or their kind with --as (files of schedulers need logs)",
+        cure="name logs or recordings, or their kind with --as (the history of a scheduler needs logs)",
     )
 
 

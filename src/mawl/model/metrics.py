@@ -129,7 +129,11 @@ VOLUME_COLUMNS: tuple[Metric, ...] = (
 
 QUEUE_COLUMNS: tuple[Metric, ...] = (
     Metric(
-        "submitted_at", "time", "text", "When an imported job was submitted, says its scheduler.", QUEUE_PAGE
+        "submitted_at",
+        "time",
+        "text",
+        "When an imported job was submitted, by the clock of its scheduler.",
+        QUEUE_PAGE,
     ),
     seconds_metric(
         "queue_seconds",

@@ -218,7 +218,7 @@ def test_names_of_the_orchestrator_have_no_case() -> None:
         ((AT, None, AT + 9, AT + 8), "it ends before its start"),
         ((AT, AT + 9, AT + 8, AT + 10), "it starts before it could run"),
         ((AT, None, AT + 9, AT + 400 * 86400), "more than a year from submission to end is doubtful"),
-        ((None, None, AT + 9, AT + 10), "a time is missing or no date"),
+        ((None, None, AT + 9, AT + 10), "a time is missing or is not a date"),
     ],
 )
 def test_times_that_no_job_can_have_are_doubted(values: tuple[float | None, ...], why: str) -> None:

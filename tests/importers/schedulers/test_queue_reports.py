@@ -20,8 +20,8 @@ from tests.fakes.views import as_summary, judged, typed
 from tests.importers.schedulers.test_scheduler_join import AT, lsf_of, shop
 from tests.importers.test_import import log
 
-WAITED = "median 90.0 s, 95th percentile 117.0 s, most 2 min 00 s (2 of 3 jobs)"
-CHAIN = "in the chain that ended last (2 jobs) 62.0 s of 11 min 00 s (9.4 %)"
+WAITED = "median 90.0 s, 95th percentile 117.0 s, longest 2 min 00 s (2 of 3 jobs)"
+CHAIN = "queue of the chain that ended last (2 jobs): 62.0 s of 11 min 00 s (9.4 %)"
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_the_html_report_has_tables_and_definitions_of_the_queue(night: Run) -> 
     page = render_html(view, typed(judged(view)))
     assert "Time in the queue of the scheduler, by program" in page
     assert "Jobs that waited longest in the queue of the scheduler" in page
-    assert "95th percentile of their queue times, straight between neighbours." in page
+    assert "95th percentile of their queue times (linear interpolation)." in page
 
 
 def test_csv_has_every_job_and_program(night: Run) -> None:
@@ -106,4 +106,4 @@ def test_the_command_imports_a_history_and_says_how_many_logs_it_joined(
     assert main(["import", *paths, "--output", "b"]) == 0
     assert "warning   1 log cannot be joined to the scheduler's jobs" in capsys.readouterr().out
     assert main(["import", "lsb.acct", "--output", "c"]) == 2
-    assert "files of schedulers need logs" in capsys.readouterr().err
+    assert "the history of a scheduler needs logs" in capsys.readouterr().err

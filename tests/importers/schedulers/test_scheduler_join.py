@@ -144,8 +144,8 @@ def test_several_that_fit_are_counted_and_not_chosen_from(tmp_path: Path) -> Non
     assert made.schedulers is not None
     assert (made.schedulers.joined, made.schedulers.several, made.schedulers.none) == (0, 1, 1)
     assert made.remarks[-1] == (
-        "a scheduler's history of 2 jobs has the submission of 0 of 2 jobs; 1 fit several of its jobs; 1 fit "
-        "none of them"
+        "the history of the scheduler (2 jobs) has the submission of 0 of 2 jobs in the logs; 1 fit several "
+        "of its jobs; 1 fit none of them"
     )
     assert StoredView(run).summary.queue is None
 
@@ -240,7 +240,7 @@ def test_a_queue_time_that_cannot_be_told_from_other_waits_is_missing_with_its_r
     assert summary.queue is not None
     assert (summary.queue.submitted, summary.queue.times, summary.queue.chain) == (1, None, None)
     assert "other waits" in summary.missing["queue.times"]
-    assert any("it depended on other jobs" in remark for remark in made.remarks)
+    assert any("bsub -w made it depend on other jobs" in remark for remark in made.remarks)
 
 
 def test_clocks_of_which_one_zone_is_unknown_are_not_compared(tmp_path: Path) -> None:

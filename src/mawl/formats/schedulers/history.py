@@ -34,7 +34,7 @@ class HistoryJob(msgspec.Struct, frozen=True):
     """A job that ran: ``line`` from 1 (None: the format has no lines), its names for people, its command.
 
     ``task`` is its number in an array of jobs, None outside one.  ``why_unknown`` says why the job may have
-    waited for something else than the scheduler after ``times.eligible``.
+    waited for something other than the scheduler after ``times.eligible``.
     """
 
     line: int | None
@@ -88,7 +88,7 @@ def times_of(
     Without ``eligible`` a job could run from its submission on.
     """
     if submitted is None or started is None or ended is None:
-        return "a time is missing or no date"
+        return "a time is missing or is not a date"
     known = [one for one in (submitted, eligible, started, ended) if one is not None]
     if len({zoned for _, zoned in known}) > 1:
         return "some of its times have a zone and some have none"

@@ -22,7 +22,7 @@ from mawl.formats.schedulers.history import (
 
 RECORD = '"JOB_FINISH" '
 OTHER_RECORDS = ('"EVENT_ADRSV_FINISH" ', '"JOB_RESIZE" ', "#")
-DEPENDED = "it depended on other jobs, and the record does not tell how long it waited for them"
+DEPENDED = "bsub -w made it depend on other jobs, and the record does not have how long it waited for them"
 
 _FIELD = re.compile(r'"((?:[^"]|"")*)"|([^\s"]+)')
 _WHOLE = re.compile(r"-?[0-9]{1,18}")

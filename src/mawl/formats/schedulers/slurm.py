@@ -70,7 +70,7 @@ def _of_row(line: int, row: dict[str, str], text: str) -> Entry | None:
         clock_of(row["End"]),
     )
     if known and clock_of(eligible) is None:
-        times = "a time is missing or no date"
+        times = "a time is missing or is not a date"
     if isinstance(times, str):
         return HistoryDoubt(line, times, text)
     task = _TASK.fullmatch(job)

@@ -87,7 +87,9 @@ def _of_json(chunks: Iterator[bytes], document: type[_Document], context: Contex
     for chunk in chunks:
         content += chunk
         if len(content) > LARGEST_JSON_BYTES:
-            context.skip(None, f"longer than {LARGEST_JSON_BYTES} bytes: export the time of the logs only")
+            context.skip(
+                None, f"longer than {LARGEST_JSON_BYTES // 2**20} MiB: export the time of the logs only"
+            )
             return iter(())
     if sum(content.count(sign) for sign in b",[{") > MOST_JSON_PARTS:
         context.skip(None, f"it has more than {MOST_JSON_PARTS:,} parts: export the time of the logs only")

@@ -47,11 +47,11 @@ class LogJob(NamedTuple):
 
 
 class SchedulerJoin(msgspec.Struct, frozen=True, kw_only=True):
-    """What histories of schedulers tell of the jobs of an import.
+    """How many jobs of an import the histories of schedulers were joined to.
 
     ``joined`` logs have one job of a scheduler, ``of_these_unknown_queue`` have no queue time; ``several``
     fit more than one, or share one with another log; ``later_sessions`` are behind the first of their log in
-    the same job; ``none`` fit none; ``other_clocks`` could fit none because only one of both clocks has a
+    the same job; ``none`` fit none; ``other_clocks`` could fit none because only one of the two clocks has a
     known zone.  ``scheduled`` are all jobs in the histories.
     """
 
@@ -212,7 +212,7 @@ def _warnings(counts: SchedulerJoin, moves: Mapping[float, int]) -> Iterator[str
     if counts.other_clocks:
         yield (
             f"{counted_noun(counts.other_clocks, 'log')} cannot be joined to the scheduler's jobs: only one "
-            "of their clocks has a known zone; name the others with --timezone KIND=Area/City"
+            "of the two clocks has a known zone; name the other with --timezone KIND=Area/City (logs: saslog)"
         )
     if moves and counts.none * 2 > counts.joined:
         move, many = max(moves.items(), key=lambda item: (item[1], -abs(item[0])))
@@ -233,18 +233,18 @@ def remarks_of(joined: Joined) -> Iterator[str]:
 
 
 def sentence_of(counts: SchedulerJoin) -> str:
-    """How many jobs of the logs a history tells of, and why not of the others."""
+    """How many jobs of the logs a history has, and why not the others."""
     logs = counts.joined + counts.several + counts.later_sessions + counts.none + counts.other_clocks
     others = (
         (counts.several, "fit several of its jobs"),
         (counts.later_sessions, "are later sessions of a log in one of its jobs"),
         (counts.none, "fit none of them"),
-        (counts.other_clocks, "have a clock that cannot be compared with its own"),
+        (counts.other_clocks, "have a clock that cannot be compared with the scheduler's"),
     )
     return "; ".join(
         [
-            f"a scheduler's history of {counted_noun(counts.scheduled, 'job')} has the submission of "
-            f"{counts.joined} of {counted_noun(logs, 'job')}",
+            f"the history of the scheduler ({counted_noun(counts.scheduled, 'job')}) has the submission of "
+            f"{counts.joined} of {counted_noun(logs, 'job')} in the logs",
             *(f"{count} {what}" for count, what in others if count),
         ]
     )

@@ -17,7 +17,7 @@ class QueueTimes(msgspec.Struct, kw_only=True):
     jobs: Annotated[int, count("Jobs {of} with a queue time, however they ended.", QUEUE_PAGE)]
     median_seconds: Annotated[Number, seconds("Median queue time of these jobs.", QUEUE_PAGE)]
     p95_seconds: Annotated[
-        Number, seconds("95th percentile of their queue times, straight between neighbours.", QUEUE_PAGE)
+        Number, seconds("95th percentile of their queue times (linear interpolation).", QUEUE_PAGE)
     ]
     most_seconds: Annotated[Number, seconds("Longest queue time of these jobs.", QUEUE_PAGE)]
     sum_seconds: Annotated[Number, seconds("Sum of their queue times.", QUEUE_PAGE)]
@@ -35,13 +35,19 @@ class QueueChain(msgspec.Struct, kw_only=True):
         ),
     ]
     length_seconds: Annotated[
-        Number, seconds("From the time at which its first job could run to its last end.", QUEUE_PAGE)
+        Number,
+        seconds("From the time at which the first job of the chain could run to its last end.", QUEUE_PAGE),
     ]
     queue_seconds: Annotated[
         Number,
-        seconds("Time of it in which its next job was in the queue and none of its jobs ran.", QUEUE_PAGE),
+        seconds(
+            "Time in which the next job of the chain was in the queue and no job of the chain ran.",
+            QUEUE_PAGE,
+        ),
     ]
-    queue_ratio: Annotated[Number | None, share("Its queue_seconds over its length_seconds.", QUEUE_PAGE)]
+    queue_ratio: Annotated[
+        Number | None, share("queue_seconds of the chain, divided by its length_seconds.", QUEUE_PAGE)
+    ]
 
 
 class QueuedJob(msgspec.Struct, kw_only=True):
@@ -50,7 +56,8 @@ class QueuedJob(msgspec.Struct, kw_only=True):
     job: Annotated[str, text("A job with one of the ten longest queue times above 0.", QUEUE_PAGE)]
     program: Annotated[str, text("Its program.", QUEUE_PAGE)]
     submitted_at: Annotated[
-        str | None, instant("When the scheduler says that it was submitted (UTC, ISO 8601).", QUEUE_PAGE)
+        str | None,
+        instant("When it was submitted, by the clock of its scheduler (UTC, ISO 8601).", QUEUE_PAGE),
     ]
     queue_seconds: Annotated[
         Number,

@@ -12,26 +12,30 @@ DEFINED = "queue: from the time at which a job could run to its start by the sch
 
 
 def queue_words(summary: Summary) -> str | None:
-    """``median 3 s, 95th percentile 12 min, most 40 min (118 of 120 jobs); ...``; None without a history."""
+    """``median 3 s, 95th percentile 12 min, longest 40 min (118 of 120 jobs); ...``.
+
+    None without the history of a scheduler.
+    """
     queue = summary.queue
     if queue is None:
         return None
     if queue.times is None:
         return f"not known ({summary.missing.get('queue.times')})"
     times = queue.times
-    median, p95, most = (
+    median, p95, longest = (
         format_seconds(value) for value in (times.median_seconds, times.p95_seconds, times.most_seconds)
     )
     words = (
-        f"median {median}, 95th percentile {p95}, most {most} ({times.jobs} of "
+        f"median {median}, 95th percentile {p95}, longest {longest} ({times.jobs} of "
         f"{counted_noun(summary.jobs.total, 'job')})"
     )
     chain = queue.chain
     if chain is None:
-        return f"{words}; in the chain that ended last not known: {summary.missing.get('queue.chain')}"
+        why = summary.missing.get("queue.chain")
+        return f"{words}; queue of the chain that ended last: not known ({why})"
     share = "" if chain.queue_ratio is None else f" ({format_percent(chain.queue_ratio)})"
     return (
-        f"{words}; in the chain that ended last ({counted_noun(chain.jobs, 'job')}) "
+        f"{words}; queue of the chain that ended last ({counted_noun(chain.jobs, 'job')}): "
         f"{format_seconds(chain.queue_seconds)} of {format_seconds(chain.length_seconds)}{share}"
     )
 
@@ -72,7 +76,7 @@ QUEUE = RunTable(
         RunColumn(label="jobs", path=("jobs",), form=format_count),
         RunColumn(label="queue median", path=("median_seconds",), form=format_seconds),
         RunColumn(label="95th percentile", path=("p95_seconds",), form=format_seconds),
-        RunColumn(label="most", path=("most_seconds",), form=format_seconds),
+        RunColumn(label="longest", path=("most_seconds",), form=format_seconds),
         RunColumn(label="sum", path=("sum_seconds",), form=format_seconds),
     ),
     formats=EVERY,
