@@ -254,7 +254,7 @@ def test_clocks_of_which_one_zone_is_unknown_are_not_compared(tmp_path: Path) ->
     assert made.schedulers is not None
     assert made.schedulers.other_clocks == 1
     [warning] = made.warnings
-    assert "name the others with --timezone KIND=Area/City" in warning
+    assert "name the other with --timezone KIND=Area/City" in warning
     assert warning in run.facts.remarks
 
 
