@@ -31,6 +31,7 @@ def page(mawl: Verb) -> str:
     lines = [
         r".\" Printed from the command line by tools/shell; do not edit.",
         f'.TH MAWL 1 "{_released()}" "mawl {__version__}" "User Commands"',
+        ".ad l",  # a long list of values leaves lines without a blank to widen
         ".SH NAME",
         r"mawl \- run a mixed analytics load and say what limits it",
         ".SH SYNOPSIS",
