@@ -19,8 +19,9 @@ Skip = Callable[[int, str, str], None]
 def encoding_of(first: bytes) -> str:
     """``utf-16``, ``utf-8`` or ``cp1252``, by the mark at the start or what the first bytes can be.
 
-    UTF-16 without a mark is told by the zero bytes of its ASCII, nearly all on one side: letters such as
-    U+4E00 have theirs on the other.  Text that is no UTF-8 is cp1252, in which every byte is some letter.
+    UTF-16 without a byte order mark is recognised by the zero bytes of its ASCII letters: nearly all are at
+    odd places, or nearly all at even ones (letters such as U+4E00 have theirs at the others).  Text that is
+    not UTF-8 is cp1252, in which every byte is some letter.
     """
     if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"

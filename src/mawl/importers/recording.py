@@ -132,7 +132,7 @@ class _Ending:
 
 
 class ChunkStream:
-    """Chunks as a stream to read; ``size`` is a wish."""
+    """Chunks as a stream to read; a read may give more or fewer bytes than its size."""
 
     def __init__(self, first: bytes, chunks: Iterator[bytes]) -> None:
         self._first: bytes | None = first

@@ -74,7 +74,7 @@ def with_caps(
 def with_caps_after(
     volumes: Sequence[VolumeFacts], proc: Path = Path("/proc"), sys: Path = Path("/sys")
 ) -> list[VolumeFacts]:
-    """The volumes of a run that has ended: caps that are others now are not known, since nobody saw when."""
+    """The volumes of a run that has ended: caps that changed in it are not known, because nobody saw when."""
     return [
         msgspec.structs.replace(one, caps=None, caps_reason="not known: they changed during the run")
         if one.caps is not None and now.caps is not None and now.caps != one.caps
@@ -130,7 +130,7 @@ def limits_held(proc: Path, sys: Path) -> tuple[list[GroupLimit], str]:
     mount = sys / "fs" / "cgroup" / "blkio" if "blkio" in paths else unified_mount(sys)
     if _shows_more(mount, proc, sys):
         raise UnknownCapsError(
-            f"{mount} shows groups outside of this process's namespace, and not which of them it is in"
+            f"{mount} shows groups outside of this process's namespace, and not which of them is its own"
         )
     try:
         return _version_1(mount, paths["blkio"]) if "blkio" in paths else _version_2(mount, paths.get(""))

@@ -153,7 +153,8 @@ def leftover_groups(run_ids: Collection[str]) -> list[Path]:
 def _make(root: Path, proc: Path, controller: str, name: str, limit: int) -> Path | None:
     """A new group under this process's own (or its parent), or None where that is refused.
 
-    Not under its parent where its own group has limits, but of memory above ``limit``: jobs would leave them.
+    Not under its parent if its own group has limits that jobs would leave there; a memory limit counts only
+    if it is below ``limit``.
     """
     own = _unified_own(root, proc)
     for base in _bases(root, proc, controller):
@@ -205,7 +206,7 @@ def _is_unified(group: Path) -> bool:
 
 
 def _holds_more(group: Path, limit: int) -> bool:
-    """Whether a group of version 2 has limits that a process leaves which goes to a group beside it.
+    """Whether a group of version 2 has limits that a process leaves if it moves to a group beside it.
 
     A limit of memory counts only below ``limit``, which the other group will have.
     """

@@ -14,7 +14,8 @@ from mawl.errors import UnsuitableMachineError, UsageError, cure_of
 from mawl.store.files import beside
 
 _NOT_BESIDE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY)
-"""How a directory refuses a new file, or a mount point a new name, where the file may be written itself."""
+"""Errors by which a directory refuses a new file, or a mount point a new name, though the file itself may be
+writable."""
 _STANDARD_STREAMS = (1, 2)
 
 

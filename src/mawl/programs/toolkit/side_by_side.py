@@ -41,10 +41,11 @@ _PLACE = struct.Struct("=qq")
 _LEAVING = -1
 _ALIGNED_BYTES = 64
 _WORTH_SECONDS = 0.3
-"""CPU time of such work, done or to come, from which others are started: a fork and what it copies cost 30
-to 100 ms."""
+"""From this CPU time of such work on, done or to come, other processes are started: a fork and the pages it
+copies cost 30 to 100 ms."""
 _FORESEEN_BLOCKS = 2
-"""From so many blocks on, the quickest of them says what those to come take: the first also warms up."""
+"""After so many blocks the fastest of them predicts the CPU time of the others: the first also loads
+libraries."""
 _NO_BLOCK: Any = object()
 _SPARE_BYTES = 2**20
 """Room of a slot beyond twice the first block: the last block may be twice as large as the others."""
