@@ -53,6 +53,18 @@ def timed(nodes: int, alike: bool, folder: Path) -> dict[str, float]:
     began = time.perf_counter()
     outcome = simulated(scenario, Calibration(system, 0.5))
     done = time.perf_counter()
+    write_folder(folder, scenario, outcome, label())
+    return {
+        "simulating_seconds": done - began,
+        "writing_seconds": time.perf_counter() - done,
+        "events": outcome.events,
+        "elapsed_seconds": outcome.elapsed_seconds,
+        "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    }
+
+
+def label() -> Label:
+    """What a folder of the simulated run says of itself."""
     source = RunFacts(
         run_id="bench",
         kind="measured",
@@ -62,14 +74,7 @@ def timed(nodes: int, alike: bool, folder: Path) -> dict[str, float]:
         started_at=1.7e9,
         nodes=[NodeFacts(name="node1", cores=16, core_basis="physical core")],
     )
-    write_folder(folder, scenario, outcome, Label(run_id="bench", source=source))
-    return {
-        "simulating_seconds": done - began,
-        "writing_seconds": time.perf_counter() - done,
-        "events": outcome.events,
-        "elapsed_seconds": outcome.elapsed_seconds,
-        "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-    }
+    return Label(run_id="bench", source=source)
 
 
 def scene(nodes: int, prefix: str = "", seed: int = 1) -> tuple[System, Plan, dict[str, JobDemand]]:

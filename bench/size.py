@@ -1,4 +1,4 @@
-"""``mawl size``: CPU seconds for price lists of more and more candidates, and beside one simulated run."""
+"""``mawl size``: CPU seconds for longer and longer price lists, and compared with one simulated run."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from functools import partial
 from pathlib import Path
 
 from bench.harness import Result, alternate, at_most, spread
-from bench.simulation import JOBS, SESSIONS, scene
+from bench.simulation import JOBS, label, scene
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
-from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
 from mawl.simulation.activity import Calibration
 from mawl.simulation.forecast import base_of
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.scenario import run as simulated
 from mawl.store import open_run
-from mawl.whatif.folder import Label, write_folder
+from mawl.whatif.folder import write_folder
 from mawl.whatif.size.answer import size
 from mawl.whatif.size.asked import SizedRun, SizeQuestion
 from mawl.whatif.size.catalogue import load_catalogue
@@ -29,30 +28,19 @@ NAME = "size"
 GROWTH = (1, 4, 16)
 """Numbers of candidates; they differ in cores and price."""
 
-MOST_SECONDS = 60.0
+MOST_SECONDS = 20.0
 """For the longest of these lists."""
 
 QUESTION = SizeQuestion(sessions=None, most_slowdown=2.0, within_seconds=None, probability=0.5)
 
 
 def run() -> list[Result]:
-    """One run of 101 jobs in 30 sessions; a candidate is simulated at each number of sessions looked at."""
+    """Lists for one run of 101 jobs; mawl simulates each candidate at several numbers of sessions."""
     with tempfile.TemporaryDirectory(prefix="mawl-bench-") as directory:
         folder = Path(directory)
         system, plan, jobs = scene(1)
         scenario, calibration = Scenario(system=system, plans=(plan,), jobs=jobs), Calibration(system, 0.5)
-        source = RunFacts(
-            run_id="bench",
-            kind="measured",
-            mawl_version="0",
-            workload=WorkloadFacts(name="bench", title="", sessions=SESSIONS, jobs=JOBS),
-            outcome="completed",
-            started_at=1.7e9,
-            nodes=[NodeFacts(name="node1", cores=16, core_basis="physical core")],
-        )
-        write_folder(
-            folder / "run", scenario, simulated(scenario, calibration), Label(run_id="bench", source=source)
-        )
+        write_folder(folder / "run", scenario, simulated(scenario, calibration), label())
         view = StoredView(open_run(folder / "run"))
         base = base_of(view, judged(view), system)
         start = SizedRun(base=base, slowdown=2.5, alone={"wide_sort": 30.0}, doubt=None)

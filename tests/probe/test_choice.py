@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import msgspec
+import math
+
 import pytest
 
 from mawl.errors import UsageError
@@ -82,20 +83,20 @@ def test_shares_are_whole_requests_of_any_size() -> None:
     ("megabytes_per_second", "mebibytes"), [(400.0, 1024), (60.0, 490), (5.3, 64), (0.0, 64)]
 )
 def test_files_are_as_large_as_the_target_writes_in_time(megabytes_per_second: float, mebibytes: int) -> None:
-    choice = ProbeChoice(shapes=[shape(1), shape(4)], file_bytes=1024 * MIB, layout_seconds=15.0)
-    fitted = choice.fitted(megabytes_per_second * 1e6)
+    choice = ProbeChoice(shapes=[shape(1), shape(4)], file_bytes=1024 * MIB)
+    fitted = choice.fitted(15.0 * megabytes_per_second * 1e6)
     assert fitted.file_bytes == mebibytes * MIB
     if 64 < mebibytes < 1024:
         assert sum(fitted.file_sizes()) <= 15 * megabytes_per_second * 1e6
-    assert msgspec.structs.replace(choice, layout_seconds=None).fitted(1.0).file_bytes == 1024 * MIB
-    wide = ProbeChoice(shapes=[shape(512)], file_bytes=1024 * MIB, layout_seconds=15.0).fitted(1.0)
+    assert choice.fitted(math.inf).file_bytes == 1024 * MIB
+    wide = ProbeChoice(shapes=[shape(512)], file_bytes=1024 * MIB).fitted(1.0)
     assert wide.file_bytes == 512 * MIB
     wide.check()
 
 
 def test_fitted_files_hold_a_request_of_any_size_for_each_stream_of_any_test() -> None:
     shapes = [shape(512, MIB // 128), shape(1, 4 * MIB)]
-    fitted = ProbeChoice(shapes=shapes, file_bytes=4096 * MIB, layout_seconds=15.0).fitted(1.0)
+    fitted = ProbeChoice(shapes=shapes, file_bytes=4096 * MIB).fitted(1.0)
     assert fitted.file_bytes == 512 * 4 * MIB
     fitted.check()
 

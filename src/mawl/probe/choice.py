@@ -90,13 +90,11 @@ class ProbeChoice(msgspec.Struct, frozen=True, kw_only=True):
             for index in range(counts[-1])
         ]
 
-    def fitted(self, bytes_per_second: float) -> ProbeChoice:
-        """The same with files that a target of this rate writes within ``layout_seconds``."""
-        if self.layout_seconds is None:
-            return self
-        longer = sum(self.file_sizes()) / max(bytes_per_second * self.layout_seconds, 1.0)
+    def fitted(self, most_bytes: float) -> ProbeChoice:
+        """The same with files of at most so many bytes together, as far as the smallest files allow."""
+        larger = max(sum(self.file_sizes()) / max(most_bytes, 1.0), 1.0)
         requests = max(one.request_bytes for one in self.shapes) * max(one.streams for one in self.shapes)
-        size = max(int(self.file_bytes / max(longer, 1.0)) // MIB * MIB, LEAST_FITTED_BYTES, requests)
+        size = max(int(self.file_bytes / larger) // MIB * MIB, LEAST_FITTED_BYTES, requests)
         return msgspec.structs.replace(self, file_bytes=min(size, self.file_bytes))
 
     def check(self) -> None:

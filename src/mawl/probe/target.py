@@ -109,14 +109,15 @@ class TargetProbe:
             file.unlink()
 
     def _fit_files(self, directory: Path, environment: Mapping[str, str]) -> None:
-        """Choose smaller files where the target would take too long to write them."""
-        if self._choice.layout_seconds is None:
+        """Choose smaller files if the target would take longer than ``layout_seconds`` to write them."""
+        seconds = self._choice.layout_seconds
+        if seconds is None:
             return
         check_room(directory, TRIED_BYTES)
         command = fill_command(TRIED, TRIED_BYTES, direct=self._direct)
         rate = self._written(command, directory, TRIED_BYTES, environment)
         (directory / TRIED).unlink()
-        self._choice = self._choice.fitted(rate)
+        self._choice = self._choice.fitted(rate * seconds)
 
     def _fill(
         self, directory: Path, ratio: float, files_bytes: int, environment: Mapping[str, str], says: Says
@@ -142,18 +143,19 @@ class TargetProbe:
     def _written(
         self, command: list[str], directory: Path, size: int, environment: Mapping[str, str]
     ) -> float:
-        """Write files; the bytes per second.
+        """Write files; the bytes per second, 0 if fio's results do not have them.
 
         Raises :class:`~mawl.errors.UnsuitableMachineError` where that fails.
         """
         timeout = GRACE_SECONDS + size / LEAST_BYTES_PER_SECOND
         ended = run_fio(command, directory, timeout, environment)
-        jobs = _jobs(ended)
-        error = next((job.error for job in jobs if job.error), None) if isinstance(jobs, list) else None
+        found = _jobs(ended)
+        jobs = found if isinstance(found, list) else []
+        error = next((job.error for job in jobs if job.error), None)
         if ended.status != 0 or error:
             why = f"its files could not be written: {failure(ended, timeout, error)}"
             raise refusal(self._place.directory, why, "see to the file system, or name another directory")
-        return sum(job.write.bytes_per_second for job in jobs if job.write) if isinstance(jobs, list) else 0.0
+        return sum(job.write.bytes_per_second for job in jobs if job.write)
 
     def _test(
         self,

@@ -71,9 +71,9 @@ def test_several_processes_take_part_and_say_what_they_held() -> None:
     assert min(job.memory) >= 2**20
 
 
-@pytest.mark.parametrize(("count", "processes"), [(0, 1), (12, 1), (24, 2)])
+@pytest.mark.parametrize(("count", "processes"), [(None, 1), (12, 1), (24, 2)])
 def test_others_begin_early_where_enough_is_to_come(
-    count: int, processes: int, monkeypatch: pytest.MonkeyPatch
+    count: int | None, processes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each of so many blocks takes 15 ms of CPU time, the first 100."""
     monkeypatch.setattr(module, "_WORTH_SECONDS", 0.3)

@@ -116,18 +116,17 @@ class CensusJob:
 
     def _parse(self) -> None:
         bufsize = self.context.options.bufsize_bytes
-        schemas = {name: records.schema for name, records in self.records.items()}
         with (
             self.context.steps.step("parse", "data") as step,
-            self.context.writer(self.tables["households"], schemas["households"]) as household_writer,
-            self.context.writer(self.tables["persons"], schemas["persons"]) as person_writer,
+            self.context.writer(self.tables["households"], self.records["households"].schema) as households,
+            self.context.writer(self.tables["persons"], self.records["persons"].schema) as persons,
         ):
             texts = read_texts(self.input.files, RECORD_BYTES, bufsize_bytes=bufsize)
             for of_households, of_persons in map(self._parsed, texts):
-                household_writer.write(of_households)
-                person_writer.write(of_persons)
-            step.rows_read = step.rows_written = household_writer.rows + person_writer.rows
-        self.answer |= {"households": household_writer.rows, "persons": person_writer.rows}
+                households.write(of_households)
+                persons.write(of_persons)
+            step.rows_read = step.rows_written = households.rows + persons.rows
+        self.answer |= {"households": households.rows, "persons": persons.rows}
 
     def _parsed(self, text: Text) -> tuple[pa.RecordBatch, pa.RecordBatch]:
         """Households and persons of some records."""

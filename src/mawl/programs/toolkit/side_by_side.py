@@ -52,13 +52,13 @@ _SPARE_BYTES = 2**20
 
 
 def side_by_side(
-    context: JobContext, work: Callable[[Block], Result], blocks: Iterable[Block], count: int = 0
+    context: JobContext, work: Callable[[Block], Result], blocks: Iterable[Block], count: int | None = None
 ) -> Iterator[Result]:
     """``work`` of each block, in order; it may change nothing but its block.
 
     The results do not depend on the number of processes.  The others begin when the job has used enough
-    CPU time for such work, or when enough is to come: ``count`` says how many blocks there are, 0 that it is
-    not known.  They end with the last result, in the same step: their CPU time and memory are the step's.
+    CPU time for such work, or when enough is to come: ``count`` is the number of blocks, None if it is not
+    known.  They end with the last result, in the same step: their CPU time and memory are the step's.
     """
     with SideBySide(context, work) as processes:
         yield from processes.results(blocks, count)
@@ -87,8 +87,8 @@ class SideBySide(Generic[Block, Result]):
         finally:
             self._crew.close()
 
-    def results(self, blocks: Iterable[Block], count: int = 0) -> Iterator[Result]:
-        """What the work gives of each of ``count`` blocks (0: not known how many), in order."""
+    def results(self, blocks: Iterable[Block], count: int | None = None) -> Iterator[Result]:
+        """What the work gives of each of ``count`` blocks, in order."""
         following = iter(blocks)
         if self._context.threads == 1:
             yield from map(self._work, following)
@@ -107,11 +107,13 @@ class SideBySide(Generic[Block, Result]):
             yield from self._crew.results(itertools.chain([first], following))
             return
 
-    def _is_worth(self, spent: Sequence[float], count: int) -> bool:
+    def _is_worth(self, spent: Sequence[float], count: int | None) -> bool:
         """Whether enough has been done or is to come; ``spent`` are the CPU seconds of the blocks so far."""
         if self._context.divisible_seconds >= _WORTH_SECONDS:
             return True
-        return len(spent) >= _FORESEEN_BLOCKS and min(spent) * (count - len(spent)) >= _WORTH_SECONDS
+        if count is None or len(spent) < _FORESEEN_BLOCKS:
+            return False
+        return min(spent) * (count - len(spent)) >= _WORTH_SECONDS
 
 
 def shared_array(shape: tuple[int, ...]) -> NDArray[np.float64]:
