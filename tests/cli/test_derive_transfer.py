@@ -62,7 +62,7 @@ def measured(bed: Bed, workload: tuple[str, ...], processors: int) -> dict[str, 
 
 
 @pytest.mark.lab
-@pytest.mark.long(minutes=25)
+@pytest.mark.long(minutes=3)
 def test_derived_jobs_change_on_other_beds_as_the_originals_do(bed: Bed) -> None:
     draw, points, verdicts = generator(), [], []
     quiet_machine()

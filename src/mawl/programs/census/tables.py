@@ -219,7 +219,8 @@ class CensusJob:
                 self.answer["largest_mean_rent"] = max(float(rent) for _, rent, _ in rents)
             profile = self.shape.profile
             more = "" if profile is None else f", {profile.sql}"
-            wages = self._query("persons", _MEANS["persons"].format(more), self.sums["persons"])
+            sql = _MEANS["persons"].format(more)
+            wages = self._query("persons", sql, self.sums["persons"], is_long=profile is not None)
             if profile is not None:
                 profile.show("occupation", {occupation: of for occupation, _, _, *of in wages})
         self.answer["largest_mean_wages"] = max(float(mean) for _, mean, *_ in wages)
@@ -261,8 +262,10 @@ class CensusJob:
                 "the joined table", rows=int(self.answer["persons"]), value=added_sums(joined)
             )
 
-    def _query(self, table: str, sql: str, total: TableSum | None = None) -> list[tuple[Any, ...]]:
-        return self._select(sql, self.tables[table], self.records[table].schema, total)
+    def _query(
+        self, table: str, sql: str, total: TableSum | None = None, *, is_long: bool = False
+    ) -> list[tuple[Any, ...]]:
+        return self._select(sql, self.tables[table], self.records[table].schema, total, is_long=is_long)
 
     def _keeping_first(self, table: Path, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """A pass that keeps a copy of some first rows of the table."""
@@ -272,15 +275,20 @@ class CensusJob:
             yield batch
 
     def _select(
-        self, sql: str, table: Path, schema: pa.Schema, total: TableSum | None
+        self, sql: str, table: Path, schema: pa.Schema, total: TableSum | None, *, is_long: bool = False
     ) -> list[tuple[Any, ...]]:
         """Run a query over one pass of a table, known to it as ``source``, and print what it finds.
 
-        In one thread: such a query takes less time than another processor's cache takes to get the rows.
+        A short query runs in one thread: it takes less time than the rows need to get into the cache of
+        another processor.
         """
         batches = self._keeping_first(table, self.context.read(table, total.add if total else None))
+        options = self.context.options
+        if is_long:
+            batches = ahead(self.context, batches)
+        else:
+            options = msgspec.structs.replace(options, cpucount=1)
         source = pa.RecordBatchReader.from_batches(schema, batches)
-        options = msgspec.structs.replace(self.context.options, cpucount=1)
         with session(options, self.context.util("duckdb")) as connection:
             connection.register("source", source)
             done = connection.execute(sql)
