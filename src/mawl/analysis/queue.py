@@ -122,4 +122,4 @@ def last_chain(jobs: Sequence[JobRecord]) -> list[JobRecord]:
         before = followed(chain[-1], near, _queue(chain[-1]))
         if not before:
             return chain[::-1]
-        chain.append(max((mine[by_name[name]] for name in before), key=lambda job: job.ended_at or 0.0))
+        chain.append(max(before, key=lambda job: job.ended_at or 0.0))

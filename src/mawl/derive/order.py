@@ -45,9 +45,9 @@ def places(jobs: Sequence[JobRecord], starts_at: float, arrivals: Arrivals) -> d
                 continue
             near = mine[max(number - MOST_AFTER, 0) : number]
             after = followed(job, near)
-            queued = queued_since(job, [one for one in near if one.job in after])
-            begins = job.started_at if not after else queued
-            found[job.job] = Arrival(name, after, 0.0 if begins is None else max(begins - starts_at, 0.0))
+            begins = queued_since(job, after) if after else job.started_at
+            offset = 0.0 if begins is None else max(begins - starts_at, 0.0)
+            found[job.job] = Arrival(name, tuple(one.job for one in after), offset)
     return found
 
 
