@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
+from mawl.analysis.concurrency import peak
 from mawl.model.records import JobRecord
 
 BLOCK_BYTES = 512
@@ -37,23 +38,17 @@ def load_of(jobs: Sequence[JobRecord], unsized: Collection[str] = ()) -> NightLo
         if count is not None
     ]
     sized = not any(node in unsized for node, _ in counted)
-    known = [(job.started_at, job.ended_at) for job in jobs]
-    changes = [
-        change
-        for start, end in known
-        if start is not None and end is not None
-        for change in ((start, 1), (end, -1))
+    spans = [
+        (job.started_at, job.ended_at)
+        for job in jobs
+        if job.started_at is not None and job.ended_at is not None
     ]
-    running = peak = 0
-    for _, change in sorted(changes):
-        running += change
-        peak = max(peak, running)
     return NightLoad(
         jobs=len(jobs),
         cpu_seconds=_sum(job.usage.cpu_seconds for job in jobs),
         real_seconds=_sum(job.usage.real_time_seconds for job in jobs),
         block_bytes=float(sum(count for _, count in counted) * BLOCK_BYTES) if counted and sized else None,
-        peak_jobs=peak,
+        peak_jobs=peak(spans),
     )
 
 
