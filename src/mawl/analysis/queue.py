@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from mawl.analysis.blocks import Missing
+from mawl.analysis.blocks import Missing, ratio
 from mawl.analysis.chains import MOST_AFTER, followed
 from mawl.analysis.periods import why_not_one
 from mawl.analysis.timeline import Timeline
@@ -20,7 +20,7 @@ MOST_LONGEST = 10
 
 
 def queue_block(jobs: Sequence[JobRecord], line: Timeline | None, missing: Missing) -> Queue | None:
-    """The block; None where no history of a scheduler joined the run."""
+    """The block; None if no job of the run was found in the history of a scheduler."""
     submitted = [job for job in jobs if job.submitted_at is not None]
     if not submitted:
         return None
@@ -70,25 +70,25 @@ def _queued(job: JobRecord) -> QueuedJob:
 
 
 def _chain(jobs: Sequence[JobRecord], line: Timeline | None, missing: Missing) -> QueueChain | None:
-    """How much of the chain that ended last was queue; None with the reason."""
     apart = None if line is None else why_not_one(line)
-    found = chain_of(jobs) if apart is None else apart
-    if isinstance(found, str):
-        missing["queue.chain"] = found
+    if apart is not None:
+        missing["queue.chain"] = apart
         return None
-    if found.queue_ratio is None:
-        missing["queue.chain.queue_ratio"] = "nothing to divide by: the whole is zero"
-    return found
+    return chain_of(jobs, missing)
 
 
-def chain_of(jobs: Sequence[JobRecord]) -> QueueChain | str:
-    """How much of the chain that ended last was queue; a sentence if that is not known."""
+def chain_of(jobs: Sequence[JobRecord], missing: Missing) -> QueueChain | None:
+    """How much of the chain that ended last was queue; None, with the reason, if that is not known."""
     chain = last_chain(jobs)
     if not chain:
-        return "no job has both a start and an end"
+        missing["queue.chain"] = "no job has both a start and an end"
+        return None
     lacking = sum(job.queue_seconds is None for job in chain)
     if lacking:
-        return f"{lacking} of the {len(chain)} jobs of the chain that ended last have no queue time"
+        missing["queue.chain"] = (
+            f"{lacking} of the {len(chain)} jobs of the chain that ended last have no queue time"
+        )
+        return None
     first, last = chain[0], chain[-1]
     queue = _queue(first) + sum(
         min(_queue(job), max((job.started_at or 0.0) - (before.ended_at or 0.0), 0.0))
@@ -99,15 +99,16 @@ def chain_of(jobs: Sequence[JobRecord]) -> QueueChain | str:
         jobs=len(chain),
         length_seconds=length,
         queue_seconds=queue,
-        queue_ratio=queue / length if length else None,
+        queue_ratio=ratio(queue, length, "queue.chain.queue_ratio", missing),
     )
 
 
 def last_chain(jobs: Sequence[JobRecord]) -> list[JobRecord]:
     """The jobs that led to the last end, first to last: each but the first followed one of its session.
 
-    A job that was in a queue followed the last one that ended meanwhile, or just before: schedulers start
-    jobs in cycles, often more than a few seconds after a slot became free.
+    A job that was in a queue followed the last one that ended while it was there, or at most
+    :data:`~mawl.analysis.chains.FOLLOW_SECONDS` earlier: schedulers start jobs in cycles, often more than a
+    few seconds after a slot became free.
     """
     timed = [job for job in jobs if job.started_at is not None and job.ended_at is not None]
     if not timed:

@@ -41,8 +41,8 @@ class LoadOfProgram(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JobEvidence(msgspec.Struct, frozen=True, kw_only=True):
-    """One job: its program, its place on the clock of the logs, its time in the queue of a scheduler (told,
-    or not known), and its steps."""
+    """One job: its program, its place on the clock of the logs, its queue time (None: not known), and its
+    steps."""
 
     job: str
     program: str
@@ -193,12 +193,11 @@ def queue_of(jobs: Sequence[JobRecord], not_before: int) -> QueueOfNight | None:
     submitted = sum(job.submitted_at is not None for job in jobs)
     if not submitted:
         return None
-    chain = chain_of(jobs)
     return QueueOfNight(
         submitted=submitted,
         not_before=not_before,
         times=times_of(jobs),
-        chain=None if isinstance(chain, str) else chain,
+        chain=chain_of(jobs, {}),
     )
 
 
