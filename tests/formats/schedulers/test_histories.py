@@ -171,6 +171,18 @@ def test_sacct_tells_when_a_job_became_eligible() -> None:
     assert job.times == LOCAL
 
 
+def test_a_job_is_doubted_if_the_time_at_which_it_could_run_is_none() -> None:
+    """Without it, all the time since the submission would count as queue."""
+    damaged = LOAD._replace(eligible=5.0)
+    for entry in (
+        of_lsf(damaged),
+        next(slurm.read_jobs(lines(sacct([damaged])))),
+        next(msgspec.json.decode(sacct_json([damaged]), type=SacctJson).entries()),
+    ):
+        assert isinstance(entry, HistoryDoubt)
+        assert entry.reason == "a time is missing or is not a date"
+
+
 def test_the_heading_names_the_columns_of_sacct_in_any_order() -> None:
     [job] = of_slurm(
         "2026-03-02T20:15:00|x|load|4711|2026-03-02T20:05:00|2026-03-02T20:00:00|",
@@ -222,11 +234,11 @@ def test_names_of_the_orchestrator_have_no_case() -> None:
     ],
 )
 def test_times_that_no_job_can_have_are_doubted(values: tuple[float | None, ...], why: str) -> None:
-    assert times_of(*(None if at is None else (at, True) for at in values)) == why
+    assert times_of(*values) == why
 
 
 def test_times_of_two_clocks_are_doubted() -> None:
-    assert times_of((AT, True), None, (AT, False), (AT, True)) == (
+    assert times_of(AT, None, "2026-03-02T20:00:00", AT) == (
         "some of its times have a zone and some have none"
     )
 

@@ -80,25 +80,25 @@ def clock_of(value: object) -> Clock | None:
     return (float(value), True) if EARLIEST_AT <= value < LATEST_AT else None
 
 
-def times_of(
-    submitted: Clock | None, eligible: Clock | None, started: Clock | None, ended: Clock | None
-) -> Times | str:
-    """The times of a job; a sentence where they cannot be those of one.
+def times_of(submitted: object, eligible: object, started: object, ended: object) -> Times | str:
+    """The times of a job, of values as in :func:`clock_of`; a sentence if no job can have them.
 
-    Without ``eligible`` a job could run from its submission on.
+    ``eligible`` is None if the job could run from its submission on.
     """
-    if submitted is None or started is None or ended is None:
+    values = (submitted, submitted if eligible is None else eligible, started, ended)
+    clocks = [clock for value in values if (clock := clock_of(value)) is not None]
+    if len(clocks) < len(values):
         return "a time is missing or is not a date"
-    known = [one for one in (submitted, eligible, started, ended) if one is not None]
-    if len({zoned for _, zoned in known}) > 1:
+    if len({zoned for _, zoned in clocks}) > 1:
         return "some of its times have a zone and some have none"
-    if started[0] < submitted[0]:
+    submission, first, start, end = (at for at, _ in clocks)
+    if start < submission:
         return "it starts before it was submitted"
-    if ended[0] < started[0]:
+    if end < start:
         return "it ends before its start"
-    if ended[0] - submitted[0] > LONGEST_SECONDS:
+    if end - submission > LONGEST_SECONDS:
         return "more than a year from submission to end is doubtful"
-    first = submitted[0] if eligible is None else max(eligible[0], submitted[0])
-    if first > started[0]:
+    first = max(first, submission)
+    if first > start:
         return "it starts before it could run"
-    return Times(submitted[0], first, started[0], ended[0], submitted[1])
+    return Times(submission, first, start, end, clocks[0][1])

@@ -16,7 +16,6 @@ from mawl.formats.schedulers.history import (
     HistoryDoubt,
     HistoryEnd,
     HistoryJob,
-    clock_of,
     times_of,
 )
 
@@ -73,9 +72,7 @@ def _job(number: int, line: str) -> Entry:
         # Pending for a start time, another job or a hold, as TRACK_ELIGIBLE_PENDINFO counts it.
         waited = min(submitted + ineligible, started)
     first = max(begin, requeued or 0, waited or 0)
-    times = times_of(
-        clock_of(submitted), clock_of(first) if first else None, clock_of(started), clock_of(ended)
-    )
+    times = times_of(submitted, first or None, started, ended)
     if isinstance(times, str):
         return HistoryDoubt(number, times, line)
     unknown = DEPENDED if depended and waited is None and not requeued else None
@@ -92,7 +89,7 @@ class _Record:
         self.at = 0
 
     def time(self, place: int) -> int:
-        """Seconds since the epoch; ValueError where the field is none."""
+        """Seconds since the epoch; ValueError if the field is no whole number."""
         return _number(self.fields[place])
 
     def whole(self) -> int:
@@ -120,7 +117,7 @@ def _number(field: str) -> int:
 def _late_fields(record: _Record) -> tuple[int, int | None, int | None]:
     """Index in an array (0: none), seconds in which the job could not run, and when it was requeued.
 
-    None where the record ends before, or its fields are not those of version 10.1.
+    The last two are None if the record ends before them, or its fields are not those of version 10.1.
     """
     index = 0
     try:

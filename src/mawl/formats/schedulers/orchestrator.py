@@ -1,8 +1,8 @@
 """Jobs of SAS Workload Orchestrator: the answer of its interface, ``/sasgrid/api/jobs``, as JSON.
 
 Public programs of SAS read these names of it: ``jobs`` with ``id``; below each ``processingInfo`` with
-``state``, ``submitTime``, ``startTime``, ``endTime``; and ``request`` with ``name`` and ``cmd``.  SAS names
-have no case, so none counts here.
+``state``, ``submitTime``, ``startTime``, ``endTime``; and ``request`` with ``name`` and ``cmd``.  Names in
+SAS have no case, so mawl reads them in upper or lower case.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from mawl.formats.schedulers.history import (
     HistoryDoubt,
     HistoryEnd,
     HistoryJob,
-    clock_of,
     times_of,
 )
 
@@ -44,9 +43,7 @@ def _of_job(job: dict[str, Any]) -> Entry:
     for key, reason in (("starttime", NEVER_STARTED), ("endtime", STILL_RUNS)):
         if info.get(key) in (None, ""):
             return HistoryEnd(reason)
-    times = times_of(
-        clock_of(info.get("submittime")), None, clock_of(info.get("starttime")), clock_of(info.get("endtime"))
-    )
+    times = times_of(info.get("submittime"), None, info.get("starttime"), info.get("endtime"))
     if isinstance(times, str):
         return HistoryDoubt(None, times, name)
     return HistoryJob(None, number, name, command, None, times)

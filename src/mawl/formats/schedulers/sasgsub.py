@@ -1,11 +1,11 @@
-"""What ``SASGSUB -GRIDGETSTATUS ALL`` prints of the jobs of a SAS grid, whatever scheduler is below it.
+"""What ``SASGSUB -GRIDGETSTATUS ALL`` prints of the jobs of a SAS grid with any scheduler.
 
-A line is, as *Grid Computing in SAS 9.4* shows it::
+A line in *Grid Computing in SAS 9.4*::
 
     Job 61361 (testPgm) is Finished:  Submitted: 06Jan2011:10:28:57, Started: 06Jan2011:10:28:57 on Host
     d12345, Ended: 06Jan2011:10:28:57
 
-Times are of the machine of the command, without a zone.
+Times are local to the machine of the command, without a zone.
 """
 
 from __future__ import annotations
@@ -16,17 +16,15 @@ from collections.abc import Iterable, Iterator
 from mawl.formats.schedulers.history import (
     NEVER_STARTED,
     STILL_RUNS,
-    Clock,
     Entry,
     HistoryDoubt,
     HistoryEnd,
     HistoryJob,
-    clock_of,
     times_of,
 )
 
 _JOB = re.compile(r"\s{0,99}Job (\S{1,99}) \((.{0,999})\) is \w{1,99}:")
-_TIME = re.compile(r"(Submitted|Started|Ended): ([0-9]{2}[A-Za-z]{3}[0-9]{4}):([0-9:]{8})")
+_TIME = re.compile(r"(Submitted|Started|Ended): ([0-9]{2})([A-Za-z]{3})([0-9]{4}):([0-9:]{8})")
 
 
 def read_jobs(lines: Iterable[tuple[int, str]]) -> Iterator[Entry]:
@@ -37,18 +35,14 @@ def read_jobs(lines: Iterable[tuple[int, str]]) -> Iterator[Entry]:
 
 
 def _of_line(number: int, job: re.Match[str], line: str) -> Entry:
-    said = {found[1]: f"{found[2]} {found[3]}" for found in _TIME.finditer(line, job.end())}
+    said = {
+        name: f"{day}-{month}-{year} {time}"
+        for name, day, month, year, time in (found.groups() for found in _TIME.finditer(line, job.end()))
+    }
     for name, reason in (("Started", NEVER_STARTED), ("Ended", STILL_RUNS)):
         if name not in said:
             return HistoryEnd(reason)
-    times = times_of(_clock(said.get("Submitted")), None, _clock(said["Started"]), _clock(said["Ended"]))
+    times = times_of(said.get("Submitted"), None, said["Started"], said["Ended"])
     if isinstance(times, str):
         return HistoryDoubt(number, times, line)
     return HistoryJob(number, job[1], job[2], "", None, times)
-
-
-def _clock(text: str | None) -> Clock | None:
-    """``06Jan2011 10:28:57``."""
-    if text is None:
-        return None
-    return clock_of(f"{text[:2]}-{text[2:5]}-{text[5:]}")

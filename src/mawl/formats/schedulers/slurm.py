@@ -1,8 +1,8 @@
 """Jobs that Slurm's ``sacct`` prints: with ``--parsable2`` or ``--parsable``, and with ``--json``.
 
 Times of the text are local to the machine of ``sacct``, without a zone, unless ``SLURM_TIME_FORMAT`` says
-otherwise; those of the JSON are seconds since the epoch.  ``Submit`` is that of the last time that a job was
-queued: Slurm sets it again when it requeues one (sacct(1)).
+otherwise; those of the JSON are seconds since the epoch.  ``Submit`` is the time at which the job was last
+queued: Slurm sets it again when it requeues the job (sacct(1)).
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from mawl.formats.schedulers.history import (
     HistoryDoubt,
     HistoryEnd,
     HistoryJob,
-    clock_of,
     times_of,
 )
 
@@ -31,7 +30,7 @@ _TASK = re.compile(r"([0-9]{1,18})_([0-9]{1,18})")
 
 
 def read_jobs(lines: Iterable[tuple[int, str]]) -> Iterator[Entry]:
-    """The jobs of whole lines (number from 1, text), of which the first with words is the heading.
+    """The jobs of whole lines (number from 1, text); the first line that is not blank is the heading.
 
     Steps of jobs (``123.batch``) are passed over.
     """
@@ -46,8 +45,7 @@ def read_jobs(lines: Iterable[tuple[int, str]]) -> Iterator[Entry]:
                 yield HistoryDoubt(number, f"sacct without {', '.join(lacking)}: give `{GIVE}`", line)
                 return
         elif len(cells) != len(columns):
-            reason = f"{len(cells)} fields, where the heading has {len(columns)}"
-            yield HistoryDoubt(number, reason, line)
+            yield HistoryDoubt(number, f"{len(cells)} fields, but the heading has {len(columns)}", line)
         elif cells != columns:  # files that were put together repeat the heading
             entry = _of_row(number, dict(zip(columns, cells, strict=True)), line)
             if entry is not None:
@@ -62,15 +60,9 @@ def _of_row(line: int, row: dict[str, str], text: str) -> Entry | None:
         if row[name].lower() in _NOT_YET:
             return HistoryEnd(reason)
     eligible = row.get("Eligible", "")
-    known = eligible.lower() not in _NOT_YET
     times = times_of(
-        clock_of(row["Submit"]),
-        clock_of(eligible) if known else None,
-        clock_of(row["Start"]),
-        clock_of(row["End"]),
+        row["Submit"], None if eligible.lower() in _NOT_YET else eligible, row["Start"], row["End"]
     )
-    if known and clock_of(eligible) is None:
-        times = "a time is missing or is not a date"
     if isinstance(times, str):
         return HistoryDoubt(line, times, text)
     task = _TASK.fullmatch(job)
@@ -113,9 +105,7 @@ def _of_json(job: _Job) -> Entry:
     for value, reason in ((started, NEVER_STARTED), (ended, STILL_RUNS)):
         if value == 0:
             return HistoryEnd(reason)
-    found = times_of(
-        clock_of(submitted), clock_of(eligible) if eligible else None, clock_of(started), clock_of(ended)
-    )
+    found = times_of(submitted, eligible or None, started, ended)
     if isinstance(found, str):
         return HistoryDoubt(None, found, name)
     array = job.array if isinstance(job.array, dict) else {}
