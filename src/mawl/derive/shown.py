@@ -21,6 +21,7 @@ from mawl.model.derived import MOST_STEPS
 from mawl.model.step_notes import MOST_TABLES
 from mawl.reporters.columns import LINE_WIDTH, aligned
 from mawl.reporters.figure import figure
+from mawl.reporters.run_tables.queue import chain_words, times_words
 from mawl.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
 
 MOST_PROGRAMS = 10
@@ -119,20 +120,14 @@ def sentences_of(evidence: DerivedEvidence) -> Iterator[tuple[str, str]]:
 def _queue(queue: QueueOfNight, evidence: DerivedEvidence) -> Iterator[str]:
     jobs = counted_noun(len(evidence.jobs), "job")
     yield f"the history of the scheduler has the submission of {queue.submitted} of {jobs}"
-    if (times := queue.times) is not None:
-        yield (
-            f"in the queue: median {format_seconds(times.median_seconds)}, 95th percentile "
-            f"{format_seconds(times.p95_seconds)}, longest {format_seconds(times.most_seconds)}"
-        )
-    if (chain := queue.chain) is not None:
-        yield (
-            f"queue of the chain that ended last ({counted_noun(chain.jobs, 'job')}): "
-            f"{format_seconds(chain.queue_seconds)} of {format_seconds(chain.length_seconds)}"
-        )
+    if queue.times is not None:
+        yield f"in the queue: {times_words(queue.times)}"
+    if queue.chain is not None:
+        yield chain_words(queue.chain)
     if queue.not_before:
         yield (
-            f"{counted_noun(queue.not_before, 'job')} that followed another cannot start before the time at "
-            "which the history allows its start"
+            f"{counted_noun(queue.not_before, 'job')} that followed another cannot start before the time "
+            "that the history has as its earliest start"
         )
     if evidence.arrivals == "clock":
         yield "other jobs start when they started in the logs: the derived night has no queue"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mawl.analysis.view import RunView
+from mawl.model.summary.queue import QueueChain, QueueTimes
 from mawl.model.summary.summary import Summary
 from mawl.reporters.figure import format_count
 from mawl.reporters.table import EVERY, HTML, MARKDOWN, TEXT, Note, Row, RunColumn, RunTable
@@ -21,21 +22,27 @@ def queue_words(summary: Summary) -> str | None:
         return None
     if queue.times is None:
         return f"not known ({summary.missing.get('queue.times')})"
-    times = queue.times
+    jobs = f"{queue.times.jobs} of {counted_noun(summary.jobs.total, 'job')}"
+    if queue.chain is None:
+        chain = f"queue of the chain that ended last: not known ({summary.missing.get('queue.chain')})"
+    else:
+        chain = chain_words(queue.chain)
+    return f"{times_words(queue.times)} ({jobs}); {chain}"
+
+
+def times_words(times: QueueTimes) -> str:
+    """``median 3 s, 95th percentile 12 min, longest 40 min``."""
     median, p95, longest = (
         format_seconds(value) for value in (times.median_seconds, times.p95_seconds, times.most_seconds)
     )
-    words = (
-        f"median {median}, 95th percentile {p95}, longest {longest} ({times.jobs} of "
-        f"{counted_noun(summary.jobs.total, 'job')})"
-    )
-    chain = queue.chain
-    if chain is None:
-        why = summary.missing.get("queue.chain")
-        return f"{words}; queue of the chain that ended last: not known ({why})"
+    return f"median {median}, 95th percentile {p95}, longest {longest}"
+
+
+def chain_words(chain: QueueChain) -> str:
+    """``queue of the chain that ended last (2 jobs): 62.0 s of 11 min 00 s (9.4 %)``."""
     share = "" if chain.queue_ratio is None else f" ({format_percent(chain.queue_ratio)})"
     return (
-        f"{words}; queue of the chain that ended last ({counted_noun(chain.jobs, 'job')}): "
+        f"queue of the chain that ended last ({counted_noun(chain.jobs, 'job')}): "
         f"{format_seconds(chain.queue_seconds)} of {format_seconds(chain.length_seconds)}{share}"
     )
 
