@@ -136,6 +136,6 @@ def _partly(caps: Sequence[CoveringCap]) -> str | None:
 
 
 def _none(volumes: Sequence[VolumeFacts]) -> str:
-    """Why there is no cap; if there are only caps in another direction or unit, that none of this kind is."""
+    """Why there is no cap; "no cap of this kind is set" if there are caps in another direction or unit."""
     reasons = [volume.caps_reason for volume in volumes if volume.caps_reason and not volume.caps]
     return reasons[0] if reasons else "no cap of this kind is set"

@@ -53,7 +53,7 @@ def peak(spans: Sequence[Span]) -> int:
 
 
 def _steps(spans: Sequence[Span]) -> tuple[Floats, Floats]:
-    """Where the curve changes, ascending, and how many jobs run from there on."""
+    """The times at which the curve changes, ascending, and how many jobs run from each of them on."""
     starts = np.array([start for start, _ in spans], np.float64)
     ends = np.array([end for _, end in spans], np.float64)
     seconds, places = np.unique(np.concatenate([starts, ends]), return_inverse=True)

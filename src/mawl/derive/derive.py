@@ -251,7 +251,7 @@ def told_steps(run: Run, jobs: Sequence[JobRecord]) -> tuple[dict[str, list[Step
 def block_unit(kernel: str | None) -> BlockUnit:
     """The unit of block operations on a node whose logs name this platform, or several platforms.
 
-    It is assumed where some of its logs name none.  mawl's own logs have only the release of Linux.
+    It is assumed if some logs of the node name no platform.  mawl's own logs have only the release of Linux.
     """
     if kernel is None:
         return "assumed"

@@ -102,9 +102,8 @@ class HostBytes(msgspec.Struct, frozen=True, kw_only=True):
 class QueueOfNight(msgspec.Struct, frozen=True, kw_only=True):
     """What the history of a scheduler has on the derived jobs.
 
-    ``submitted``: jobs whose submission is known.  ``not_before``: those that followed another job and do
-    not start before the time at which they could run.  ``chain``: the chain that ended last (None: not
-    known).
+    ``submitted``: jobs with a known submission.  ``not_before``: jobs that followed another one and have an
+    earliest start, the time at which they could run.  ``chain``: the chain that ended last (None: not known).
     """
 
     submitted: int
@@ -189,7 +188,7 @@ def host_of(view: RunView, jobs: Sequence[JobEvidence]) -> HostBytes | None:
 
 
 def queue_of(jobs: Sequence[JobRecord], not_before: int) -> QueueOfNight | None:
-    """What the history of a scheduler has on these jobs; None if it has none of them."""
+    """What the history of a scheduler has on these jobs; None if it does not have any of them."""
     submitted = sum(job.submitted_at is not None for job in jobs)
     if not submitted:
         return None

@@ -44,7 +44,7 @@ class ImportRequest(msgspec.Struct, frozen=True, kw_only=True):
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """What was made of the files; ``blocks`` are the performance notes of all logs.
 
-    ``schedulers`` is null without a history of a scheduler.  ``warnings`` say what makes the run of little
+    ``schedulers`` is null without the history of a scheduler.  ``warnings`` say what makes the run of little
     use, and what to do about it.
     """
 

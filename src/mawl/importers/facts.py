@@ -184,7 +184,8 @@ def _no_end(collected: Collected, started_at: float | None) -> str:
 def _nodes(collected: Collected, jobs: Sequence[JobRecord]) -> list[NodeFacts]:
     """Nodes with recordings, and those that only jobs name, by name.
 
-    A recorded node is also of the other systems that its jobs' logs name: these logs are of another host.
+    The kernel of a recorded node also has the other systems that the logs of its jobs name: these logs are of
+    another host.
     """
     shown = {job.job: platform for job, _ in collected.jobs if (platform := job.platform)}
     platforms: dict[str, set[str]] = {}

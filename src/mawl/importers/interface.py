@@ -75,9 +75,9 @@ class ImportedJob(msgspec.Struct, frozen=True, kw_only=True):
 class ScheduledJob(msgspec.Struct, frozen=True, gc=False):
     """A job in the history of a scheduler; ``names`` are those that a log of it may have.
 
-    ``number`` is the scheduler's, ``task`` that in an array of jobs.  ``zoned``: the file gives the zone of
-    its clock.  ``queue_seconds`` is None, with ``why_unknown``, where other waits cannot be told from the
-    queue.
+    ``number`` is the scheduler's number of the job, ``task`` its number in an array of jobs.  ``zoned``: the
+    file gives the zone of its clock.  ``queue_seconds`` is None, with ``why_unknown``, if the history does
+    not separate the queue from other waits.
     """
 
     names: tuple[str, ...]

@@ -124,8 +124,8 @@ class DerivedStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 class DerivedJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One job of a shop.
 
-    It starts when all jobs of ``after`` have ended and the clock of the run is at ``start_seconds``; a job
-    that followed others has 0 there, unless it was in a queue before they ended.  Jobs of one ``session`` ran
+    It starts when all jobs of ``after`` have ended and the clock of the run is at ``start_seconds``, which is
+    0 for a job that followed others, unless it was in a queue before they ended.  Jobs of one ``session`` ran
     one after another: with ``--arrivals closed`` each starts when the one before it in the file ended,
     whatever the clock.
     """
@@ -154,11 +154,14 @@ class DerivedJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     ] = 1.0
     scale: Annotated[
         Annotated[float, Meta(gt=0, le=1e6)],
-        share("What every figure of the logs and every time of the clock was multiplied by.", PAGE),
+        share("Factor of every figure of the logs and every time of the clock.", PAGE),
     ] = 1.0
     growth: Annotated[
         Annotated[float, Meta(gt=0, le=1e6)],
-        share("What rows, bytes and CPU seconds of the logs were multiplied by besides.", PAGE),
+        share(
+            "Factor, in addition to scale, of rows, bytes, CPU seconds, and memory that grows with rows.",
+            PAGE,
+        ),
     ] = 1.0
     core_speed: Annotated[
         Annotated[float, Meta(ge=SLOWEST_CORE, le=FASTEST_CORE)] | None,

@@ -57,7 +57,7 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True, tag="job"):
     they are the coverage.  ``io_remark`` says what the counters could not see.  ``direct_*_bytes`` are
     the sums of the steps, ``verify`` left out.  ``volume_bytes`` are its bytes of ``io``
     by volume, numbered as ``RunFacts.volumes``; None where they were not told apart.
-    ``submitted_at`` and ``queue_seconds`` are of the scheduler that started an imported job, by its own clock
+    ``submitted_at`` and ``queue_seconds`` of an imported job come from the history of its scheduler
     (docs/design/queue-time.md).
     Points in time are seconds since the epoch here and ISO 8601 (UTC) in files.
     """

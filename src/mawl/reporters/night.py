@@ -47,7 +47,7 @@ def measured_night(run: Run) -> NightOfRun | None:
 
 
 def derived_jobs_of(run: Run) -> dict[str, DerivedJob]:
-    """The derived jobs of a run by their names; none where it has no file of them."""
+    """The derived jobs of a run by their names; empty if the run has no file of them."""
     path = run.path / FILE
     if not path.exists():
         return {}
@@ -55,7 +55,7 @@ def derived_jobs_of(run: Run) -> dict[str, DerivedJob]:
 
 
 def why_not_judged(run: Run) -> str | None:
-    """Why the clock of the run is not that of the night; None where it is."""
+    """Why the clock of the run is not that of the night; None if it is."""
     if run.facts.spec is not None and run.facts.spec.arrivals == "closed":
         return "jobs started in turn (--arrivals closed), and not by the clock"
     scale = run.facts.workload.scale

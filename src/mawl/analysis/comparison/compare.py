@@ -97,7 +97,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def statuses(self) -> list[str]:
-        """What the runs of each side were judged by their checks, each status of a side once."""
+        """The validity of the runs by their checks: each status of a side once."""
         return [word for side in self.sides for word, _ in side.validity]
 
 

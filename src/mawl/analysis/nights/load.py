@@ -30,7 +30,7 @@ class NightLoad(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def load_of(jobs: Sequence[JobRecord], unsized: Collection[str] = ()) -> NightLoad:
-    """What these jobs used together; ``unsized`` are nodes whose size of a block operation is not known."""
+    """What these jobs used together; on ``unsized`` nodes the size of a block operation is not known."""
     counted = [
         (job.node, count)
         for job in jobs

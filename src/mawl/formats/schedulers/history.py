@@ -1,4 +1,4 @@
-"""A job in the history of a scheduler: its times, and what is wrong with a record that gives none."""
+"""A job in the history of a scheduler: its times, or why a record gives no job."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ STILL_RUNS = "had not ended when the file was written"
 class Times(msgspec.Struct, frozen=True):
     """When a job was submitted, could run, started and ended, all by one clock.
 
-    ``zoned``: they are seconds since the epoch; else a wall clock, as if it were UTC.  ``eligible`` is the
-    time from which, as far as the record tells, only the scheduler kept the job waiting.
+    ``zoned``: the times are seconds since the epoch.  If not, they are those of a wall clock, read as if it
+    were UTC.  ``eligible`` is the time from which, by the record, only the scheduler kept the job waiting.
     """
 
     submitted: float
@@ -31,10 +31,11 @@ class Times(msgspec.Struct, frozen=True):
 
 
 class HistoryJob(msgspec.Struct, frozen=True):
-    """A job that ran: ``line`` from 1 (None: the format has no lines), its names for people, its command.
+    """A job that ran.
 
-    ``task`` is its number in an array of jobs, None outside one.  ``why_unknown`` says why the job may have
-    waited for something other than the scheduler after ``times.eligible``.
+    ``line`` counts from 1 (None: the format has no lines).  ``task`` is the number in an array of jobs (None:
+    not in an array).  ``why_unknown`` says why the job may have waited for something other than the scheduler
+    after ``times.eligible``.
     """
 
     line: int | None
@@ -55,7 +56,7 @@ class HistoryDoubt(msgspec.Struct, frozen=True):
 
 
 class HistoryEnd(msgspec.Struct, frozen=True):
-    """A job without a start or an end, as most histories have some; ``reason`` is one of those above."""
+    """A job without a start or an end; ``reason`` is :data:`NEVER_STARTED` or :data:`STILL_RUNS`."""
 
     reason: str
 
@@ -72,7 +73,7 @@ def clock_of(value: object) -> Clock | None:
         if value.isascii() and value.isdecimal():
             return clock_of(int(value[:EPOCH_DIGITS]))
         found = moment(value)
-        if found is None or not found[2]:  # of 03/04/2026 the day is not sure
+        if found is None or not found[2]:  # 03/04/2026 may be in March or in April
             return None
         return found[0] - (found[1] or 0.0), found[1] is not None
     if isinstance(value, bool) or not isinstance(value, int | float):

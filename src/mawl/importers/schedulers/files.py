@@ -34,7 +34,7 @@ class _Document(Protocol):
 
 
 class SchedulerFiles:
-    """Files of one scheduler, as text, as JSON, or as both; told by patterns in the first bytes."""
+    """Files of one scheduler, as text, JSON or both; patterns in the first bytes recognise them."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class SchedulerFiles:
         return float(bool(self._json) and all(pattern.search(first) for pattern in self._json))
 
     def read(self, stream: BinaryIO, context: Context) -> Iterator[Item]:
-        """Its jobs that ran; how many others there are is told once."""
+        """The jobs that ran; how many others there are is reported once, as skipped."""
         chunks = byte_chunks(stream)
         first = next(chunks, b"")
         if self._document is not None and (self._read_text is None or first.lstrip().startswith(b"{")):
@@ -70,7 +70,7 @@ class SchedulerFiles:
 
 
 def _lines(stream: ChunkStream, context: Context) -> Iterator[tuple[int, str]]:
-    """Numbered lines without those that were cut, which lack fields."""
+    """Numbered lines without those that were cut, because these lack fields."""
     cut: set[int] = set()
 
     def skip(line: int, reason: str, text: str) -> None:

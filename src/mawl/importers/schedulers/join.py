@@ -1,4 +1,4 @@
-"""Which job of a scheduler a log is of: by name and time, and never where several fit."""
+"""Finds the scheduler's job of each log by name and time; joins no job to a log that fits several."""
 
 from __future__ import annotations
 
@@ -10,28 +10,29 @@ from typing import NamedTuple
 import msgspec
 
 from mawl.importers.interface import ScheduledJob
+from mawl.importers.jobs import SECONDS_OF_A_STAMP
 from mawl.importers.schedulers.names import Sought, names_of_log
 from mawl.units import counted_noun
 
-STAMP_SECONDS = 1.0
 TOGETHER_SECONDS = 60.0
-"""A job that started and ended so near to a log started and ended with it."""
+"""A job ran with a log if its start and its end are at most this far from those of the log."""
 APART_SECONDS = 120.0
-"""A job that started or ended farther from a log than this did not, however slowly sessions start; a log that
-reaches farther beyond an end of a job is not of it, however their clocks differ."""
+"""A job did not run with a log if its start or its end is farther than this from that of the log: sessions
+take less to start.  A log that starts so long before a job, or ends so long after it, is not the job's:
+clocks differ by less."""
 
 MOST_LOOKED_AT = 10_000
-"""Jobs of one name that may have run at the time of a log; with more, nothing is joined to it."""
+"""The most jobs of one name that mawl compares with a log; with more of them, it joins none."""
 
 QUARTER = 900.0
 MOST_QUARTERS = 14 * 4
 MOST_MOVES = 100
 CLOSE_SECONDS = 120.0
-"""A log that starts so near to a job of its name, but for whole quarters of an hour, is of another zone."""
+"""A log is of another zone if it, moved by whole quarters of an hour, starts so near to a job of its name."""
 
 
 class LogJob(NamedTuple):
-    """A job of a log: its name in the import, its file and program, and its times where they are known.
+    """A job of a log: its name in the import, its file and program, and its times (None: not known).
 
     Files of several folders may share a name, but no number.  ``zoned`` says whether the zone of its clock is
     known: by the log, or because the user named it.
@@ -47,12 +48,13 @@ class LogJob(NamedTuple):
 
 
 class SchedulerJoin(msgspec.Struct, frozen=True, kw_only=True):
-    """How many jobs of an import the histories of schedulers were joined to.
+    """How many logs of an import have a job in the histories of schedulers, and why the others have none.
 
-    ``joined`` logs have one job of a scheduler, ``of_these_unknown_queue`` have no queue time; ``several``
-    fit more than one, or share one with another log; ``later_sessions`` are behind the first of their log in
-    the same job; ``none`` fit none; ``other_clocks`` could fit none because only one of the two clocks has a
-    known zone.  ``scheduled`` are all jobs in the histories.
+    ``scheduled``: all jobs in the histories.  ``joined``: logs with one job of a scheduler;
+    ``of_these_unknown_queue``: those of them without a queue time.  ``several``: logs that fit more than one
+    job, or share one with another log.  ``later_sessions``: sessions of a log after its first one in the same
+    job.  ``none``: logs that fit no job.  ``other_clocks``: logs that were not compared, because only one of
+    the two clocks has a known zone.
     """
 
     scheduled: int
@@ -75,12 +77,12 @@ class Joined(NamedTuple):
 def join(logs: Sequence[LogJob], scheduled: Sequence[ScheduledJob], zoned: Sequence[bool]) -> Joined:
     """Join logs to jobs of schedulers; ``zoned``: whether the zone of each of these jobs' clocks is known.
 
-    Equal records of a job count once.  A log fits a job that has a name of it, ran for at least half of the
-    log's time, and did not start clearly after it or end clearly before it; if one of several started and
-    ended with the log, it fits that one alone.  Of its names
-    (:func:`~mawl.importers.schedulers.names.names_of_log`) the surest by which it fits any job counts.  Both
-    are joined if neither fits another.  Several sessions in one log that fit the same job are one: the first
-    of them.
+    Equal records of a job count once.  A log fits a job if both have a name in common, and if the job ran for
+    at least half of the log's time and did not start clearly after it or end clearly before it.  If only one
+    of several such jobs started and ended with the log, the log fits only that one.  The surest name of the
+    log (:func:`~mawl.importers.schedulers.names.names_of_log`) by which it fits any job counts.  A log and a
+    job are joined if neither fits another.  If several sessions of one log fit the same job, the first of
+    them is joined.
     """
     named = _Named(list(dict.fromkeys(zip(scheduled, zoned, strict=True))))
     sought = {log: names_of_log(log.file, log.program) for log in logs}
@@ -148,15 +150,15 @@ class _Named:
         length = max(log.ended_at - log.started_at, 0.0)
         found: dict[int, float] = {}
         for name, number in names:
-            earliest = log.started_at - self._longest.get(name, 0.0) - STAMP_SECONDS
-            places = self._started(name, earliest, log.ended_at + STAMP_SECONDS)
+            earliest = log.started_at - self._longest.get(name, 0.0) - SECONDS_OF_A_STAMP
+            places = self._started(name, earliest, log.ended_at + SECONDS_OF_A_STAMP)
             if len(places) > MOST_LOOKED_AT:
                 return set(places[:2])
             for place in places:
                 job = self.jobs[place]
                 together = min(log.ended_at, job.ended_at) - max(log.started_at, job.started_at)
                 # Stamps are to the second.
-                if together < length / 2 - STAMP_SECONDS or self._zoned[place] != log.zoned:
+                if together < length / 2 - SECONDS_OF_A_STAMP or self._zoned[place] != log.zoned:
                     continue
                 outside = max(job.started_at - log.started_at, log.ended_at - job.ended_at)
                 if outside > APART_SECONDS:
@@ -203,12 +205,12 @@ class _Named:
 
 
 def _numbers(job: ScheduledJob) -> tuple[str, ...]:
-    """How the name of a log may end that is of this job."""
+    """The numbers with which the name of this job's log may end."""
     return (job.number,) if job.task is None else (job.task, job.number, f"{job.number}_{job.task}")
 
 
 def _warnings(counts: SchedulerJoin, moves: Mapping[float, int]) -> Iterator[str]:
-    """What to do where logs fit no job because of clocks."""
+    """What to do if logs fit no job because of clocks."""
     if counts.other_clocks:
         yield (
             f"{counted_noun(counts.other_clocks, 'log')} cannot be joined to the scheduler's jobs: only one "
@@ -224,7 +226,7 @@ def _warnings(counts: SchedulerJoin, moves: Mapping[float, int]) -> Iterator[str
 
 
 def remarks_of(joined: Joined) -> Iterator[str]:
-    """What a reader of the run must know of its queue times."""
+    """What a reader of the run must know about its queue times."""
     yield sentence_of(joined.counts)
     why = Counter(job.why_unknown for job in joined.jobs.values() if job.why_unknown)
     for reason, count in why.items():
@@ -233,7 +235,7 @@ def remarks_of(joined: Joined) -> Iterator[str]:
 
 
 def sentence_of(counts: SchedulerJoin) -> str:
-    """How many jobs of the logs a history has, and why not the others."""
+    """How many jobs of the logs a history has, and why it does not have the others."""
     logs = counts.joined + counts.several + counts.later_sessions + counts.none + counts.other_clocks
     others = (
         (counts.several, "fit several of its jobs"),

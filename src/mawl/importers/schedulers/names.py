@@ -1,4 +1,4 @@
-"""What a job may be called in the history of its scheduler and by its log, in one spelling."""
+"""The names of a job in the history of its scheduler and in its log, in one spelling."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mawl.importers.sas_jobs import DIGITS_OF_A_DATE, program_of, stem
 MOST_OF_A_COMMAND = 20
 LONGEST_COMMAND = 10_000
 MOST_ENDS = 9
-"""Numbers at the end of a name of a log that may be its date."""
+"""The most numbers at the end of the name of a log that are tried as a date."""
 
 _SCRIPT = re.compile(r"\.(?:sas|sh|bash|ksh|csh|bat|cmd|ps1)$", re.IGNORECASE)
 _ELEMENTS = re.compile(r"\[[0-9,:%\- ]{0,200}\]$")
@@ -21,7 +21,7 @@ _OTHERS = re.compile(r"[\W_]+")
 
 
 class Sought(NamedTuple):
-    """A name to look for, and what the number of the job must then be (empty: any)."""
+    """A name to look for, and the number that the job must have (empty: any)."""
 
     name: str
     number: str
@@ -36,8 +36,8 @@ def spelled(name: str) -> str:
 def names_of(name: str, command: str) -> tuple[str, ...]:
     """The spelled names of a job of a scheduler.
 
-    Its name (the last part, where a flow or a path is before it), and the programs and logs of SAS in its
-    command; each also without a date at its end.
+    These are its name (only the last part of it, if a flow or a path precedes) and the programs and logs of
+    SAS in its command; each also without a date at its end.
     """
     words = _BETWEEN.split(command[:LONGEST_COMMAND])
     files = [word for word in words if word.lower().endswith((".sas", ".log"))][:MOST_OF_A_COMMAND]
@@ -47,10 +47,10 @@ def names_of(name: str, command: str) -> tuple[str, ...]:
 
 
 def names_of_log(file: str, program: str) -> list[list[Sought]]:
-    """What jobs a log may be of, the surest first: each a list of names that are equally sure.
+    """The names of the jobs that a log may be of: lists of equally sure names, the surest list first.
 
-    First by the name of its file, whole or as a name and a number of the job; then by that name without a
-    date at its end, the shortest end first; then by its program.
+    The first list has the name of the file, whole or as a name and a number of the job.  The next ones have
+    that name without a date at its end, the shortest end first.  The last one has the program.
     """
     stem_ = spelled(PurePath(stem(file)).name)
     parts = stem_.split("_")

@@ -73,7 +73,7 @@ class QueuedJob(msgspec.Struct, kw_only=True):
 
 
 class Queue(msgspec.Struct, kw_only=True):
-    """Queue times of the jobs whose scheduler's history joined the run."""
+    """Queue times of the jobs that were found in the history of their scheduler."""
 
     submitted: Annotated[int, count("Jobs whose submission is known.", QUEUE_PAGE)]
     times: Annotated[

@@ -137,7 +137,7 @@ def from_zero() -> DataRange1d:
 
 
 def blank(name: str, *, tools: str = "save", height: int = HEIGHT, **more: Any) -> figure:
-    """A figure with a transparent background, as wide as the page; ``tools`` are the buttons beside it."""
+    """A figure with a transparent background, as wide as the page; ``tools`` are its buttons."""
     plot = figure(
         name=name, height=height, sizing_mode="stretch_width", tools=tools, toolbar_location="right", **more
     )
