@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from mawl.derive.derive import DeriveRequest, derive
 from mawl.derive.replay import forms, page
 from mawl.derive.replay.compare import replay
 from mawl.derive.replay.records import Replay
 from mawl.derive.replay.sentences import NOT_A_FINDING
+from mawl.reporters.comparison.jobs_at_once import jobs_at_once_chart
 from tests.derive.replay.test_compare import HASHED
 from tests.derive.shop import WORDS, log, logs
 from tests.derive.test_derive import run_of
@@ -91,6 +94,24 @@ def test_the_page_has_title_cards_both_curves_and_the_tables(found: Replay) -> N
     assert "<span>20260101-080000-tiny</span> <span>OTHER-RUN</span>" in text
     assert 'id="chart-jobs_at_once"' in text
     assert text.count("(1.50)") >= 9
+
+
+def test_the_axis_of_jobs_at_a_time_has_whole_jobs(found: Replay) -> None:
+    at_once = found.jobs_at_once
+    assert at_once is not None
+    plot: Any = jobs_at_once_chart(at_once.logs, at_once.run, ("logs", "run")).figure
+    assert plot.yaxis[0].ticker.min_interval == 1
+
+
+def test_a_figure_that_is_0_in_the_run_is_said_and_no_other_is_called_the_worst(found: Replay) -> None:
+    near = [
+        replace(one, median=None, high=None) if one.figure == "memory_bytes" else one
+        for one in found.closeness
+    ]
+    text = words(re.sub(r"<[^>]*>", " ", page.render(replace(found, closeness=near))))
+    assert "How near are single steps to the logs? Not known" in text
+    assert "Memory: the run has 0 in at least half of 9 steps." in text
+    assert "this is the worst of" not in text
 
 
 def test_names_of_logs_are_text_on_the_page_and_in_markdown(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ NEXT = "run the workload on each system, and compare the runs to judge storage"
 
 
 def render(replay: Replay) -> str:
-    """The page; it has the names of the logs, and not those that are hashed."""
+    """The page; it has the names of the logs instead of the hashed ones."""
     (_, said), *others = lines(replay)
     facts = fill("facts.html", facts=[(name, printable(text)) for name, text in others])
     return found_page(
@@ -84,7 +84,7 @@ def _longer(replay: Replay) -> Card:
     most = replay.programs[0]
     real = most.figures.real_seconds
     if real.run is None or real.logs is None:
-        return Card(question, "Not known", "warn", ["One side tells no real time."])
+        return Card(question, "Not known", "warn", ["One side has no real time."])
     steps = counted_noun(most.steps, "step")
     change = "" if real.ratio is None else f" ({format_change(real.ratio - 1.0)})"
     return Card(
@@ -100,22 +100,27 @@ def _longer(replay: Replay) -> Card:
 
 def _near(replay: Replay) -> Card:
     """Whether the run did what the logs did: bytes, CPU time, memory of single steps."""
-    known = [one for one in replay.closeness if one.figure != "real_seconds" and one.median is not None]
-    listed = [f"{capital(TITLES[one.figure])}: {_spread(one)}." for one in known]
+    counted = [one for one in replay.closeness if one.figure != "real_seconds" and one.steps]
+    listed = [f"{capital(TITLES[one.figure])}: {_spread(one)}." for one in counted]
+    medians = [one.median for one in counted if one.median is not None]
+    known = bool(medians) and len(medians) == len(counted)
     return Card(
         "How near are single steps to the logs?",
         "" if known else "Not known",
         "",
         listed or ["No step is large enough to tell."],
-        format_ratio(max(one.median or 1.0 for one in known)) if known else "",
+        format_ratio(max(medians)) if known else "",
         "times more or less than in the logs, in the median; this is the worst of:" if known else "",
         more=("figures", "All figures"),
     )
 
 
 def _spread(one: Closeness) -> str:
+    steps = counted_noun(one.steps, "step")
+    if one.median is None:
+        return f"the run has 0 in at least half of {steps}"
     high = "" if one.high is None else f", 95th percentile {format_ratio(one.high)}"
-    return f"{format_ratio(one.median or 0.0)} in the median{high} ({counted_noun(one.steps, 'step')})"
+    return f"{format_ratio(one.median)} in the median{high} ({steps})"
 
 
 def _filled(*tables: ComparisonTable) -> list[ComparisonTable]:

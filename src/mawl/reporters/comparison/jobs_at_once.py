@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from bokeh.models import ColumnDataSource
+from bokeh.models import BasicTicker, ColumnDataSource
 
 from mawl.analysis.concurrency import JobsOverTime
 from mawl.reporters.comparison.over_time import SIDES
@@ -20,6 +20,7 @@ def jobs_at_once_chart(reference: JobsOverTime, candidate: JobsOverTime, names: 
     end = max(one.seconds[-1] for one in curves.values())
     plot = time_figure("jobs_at_once", time_range(end), "jobs", "count")
     plot.xaxis.axis_label = "clock of the night (h:mm:ss)"
+    plot.yaxis.ticker = BasicTicker(min_interval=1)
     for side, curve in curves.items():
         plot.line(
             "seconds",
