@@ -64,20 +64,24 @@ def why_not_judged(run: Run) -> str | None:
     return None
 
 
+def held_said(spare_seconds: float) -> str:
+    """``held with 12 min 00 s to spare``, or ``missed by 12 min 00 s`` if ``spare_seconds`` is negative."""
+    spare = format_seconds(abs(spare_seconds))
+    return f"missed by {spare}" if spare_seconds < 0 else f"held with {spare} to spare"
+
+
 def _night(night: NightOfRun) -> Iterator[tuple[str, str]]:
     due = night_clock(night.due_seconds)
     if night.not_finished:
         jobs = counted_noun(night.not_finished, "job")
         yield "night", f"missed: {jobs} of {night.jobs} did not finish"
-    elif night.spare_seconds < 0:
-        yield "night", f"missed by {format_seconds(-night.spare_seconds)}: due at {due} of the night's clock"
     else:
-        yield "night", f"held with {format_seconds(night.spare_seconds)} to spare: due at {due}"
+        clock = " of the night's clock" if night.spare_seconds < 0 else ""
+        yield "night", f"{held_said(night.spare_seconds)}: due at {due}{clock}"
     if night.late:
         yield "late", f"{night.late} of {counted_noun(night.jobs, 'job')} ended after they were due"
     if (spare := night.logs_spare_seconds) is not None:
-        held = "held with {} to spare" if spare >= 0 else "missed by {}"
-        yield "logs", f"in the logs the night was {held.format(format_seconds(abs(spare)))}"
+        yield "logs", f"in the logs the night was {held_said(spare)}"
 
 
 def _chain(chain: Sequence[JobOfNight]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mawl.derive.replay.records import NightOfSide, Replay
-from mawl.reporters.night import night_clock
+from mawl.reporters.night import held_said, night_clock
 from mawl.units import counted_noun, format_change, format_percent, format_plain, format_seconds
 
 Line = tuple[str, str]
@@ -16,9 +16,9 @@ NOT_A_FINDING = (
     "does not say whether storage is better or worse; compare runs with runs for that"
 )
 CLOSE_AREA_RATIO = 0.1
-"""Two curves of jobs whose areas differ by no more are called near (the project's goal for a closed loop)."""
+"""The goal for jobs that were derived from the logs of a mawl run: areas differ by at most this."""
 MOST_OF_CHAIN = 4
-"""Jobs of a chain that a line names, the last ones."""
+"""A line names at most so many jobs of a chain, the last ones."""
 
 
 def sentence(replay: Replay) -> str:
@@ -27,7 +27,7 @@ def sentence(replay: Replay) -> str:
     failed = f"{counted.not_finished} of {counted_noun(counted.matched, 'job')} did not finish; "
     where = f"{counted_noun(counted.steps, 'step')} of {counted_noun(counted.jobs, 'job')}"
     if real.run is None or real.logs is None:
-        said = f"{replay.run} ran {where} of the logs, and one side tells no real time of them"
+        said = f"{replay.run} ran {where} of the logs, and one side has no real time of them"
     else:
         change = "" if real.ratio is None else f", {format_change(real.ratio - 1.0)}"
         scaled = "" if replay.scale == 1.0 else f" (times {format_plain(replay.scale)})"
@@ -44,13 +44,12 @@ def sentence(replay: Replay) -> str:
 
 
 def night_said(night: NightOfSide | None) -> str | None:
-    """``held with 12 min to spare``; None where no window was named or the night is not judged."""
+    """``held with 12 min to spare``; None if no window was named or the night is not judged."""
     if night is None or night.spare_seconds is None:
         return None
     if night.not_finished:
         return f"missed, as {counted_noun(night.not_finished, 'job')} did not finish"
-    spare = format_seconds(abs(night.spare_seconds))
-    return f"held with {spare} to spare" if night.spare_seconds >= 0 else f"missed by {spare}"
+    return held_said(night.spare_seconds)
 
 
 def remarks(replay: Replay, not_judged: str | None, core_speed: bool) -> list[str]:
@@ -92,9 +91,9 @@ def _of_figures(replay: Replay, core_speed: bool) -> Iterator[str]:
         )
     if replay.growth != 1.0:
         yield (
-            f"CPU time, bytes, and memory that grows with rows, are those of the logs times "
+            f"CPU time, bytes, and memory that grows with rows are those of the logs times "
             f"{format_plain(replay.growth)} (mawl derive --growth); real time is not, so the run has more to "
-            "do in it"
+            "do in that time"
         )
     if core_speed:
         yield "CPU time of the run is that of its own cores, as mawl derive --core-speed asked"
