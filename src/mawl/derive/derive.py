@@ -22,7 +22,7 @@ from mawl.derive.evidence import (
     queue_of,
     rules_used,
 )
-from mawl.derive.inferred import CACHED_RATIO, SPILLS, Inference, device_share
+from mawl.derive.inferred import SPILLS, Inference, counts_reads, device_share
 from mawl.derive.jobs import Growth, TableSizes, steps_of
 from mawl.derive.names import Names
 from mawl.derive.order import Arrival, Arrivals, places, renamed
@@ -160,7 +160,7 @@ def _jobs(
     request: DeriveRequest,
 ) -> tuple[list[DerivedJob], list[JobEvidence], TableSizes]:
     place = places(worked, starts_at, request.arrivals)
-    inference = Inference(libraries, reads_told=share is not None and share >= CACHED_RATIO)
+    inference = Inference(libraries, reads_told=counts_reads(share))
     tables = TableSizes(names, libraries)
     size = Growth(rows=request.growth, load=request.scale)
     programs = {job.program: names.of("p", job.program) for job in worked}

@@ -49,7 +49,7 @@ class Inference:
     """Infers the bytes of steps, which it must be given in the order of their jobs."""
 
     def __init__(self, libraries: Libraries, *, reads_told: bool) -> None:
-        """``reads_told``: block operations count all that is read (:func:`device_share`)."""
+        """``reads_told``: block operations count all that is read (:func:`counts_reads`)."""
         self._sizes, self._reads_told = SeenSizes(libraries), reads_told
         self._libraries = libraries
         self._last: dict[str, tuple[Role, float]] = {}
@@ -154,6 +154,11 @@ class Inference:
             part = self._sizes.of(note, job) if size is None else None
             bytes_ = size if part is None else part.value
             self._last[job] = self._libraries.role_of(note), bytes_ or 0.0
+
+
+def counts_reads(share: float | None) -> bool:
+    """Whether block operations count all that is read; ``share`` is what :func:`device_share` found."""
+    return share is not None and share >= CACHED_RATIO
 
 
 def device_share(steps: Iterable[tuple[StepTold, str]], libraries: Libraries) -> float | None:

@@ -7,7 +7,7 @@ import math
 import msgspec
 
 from mawl.derive.derive import started_jobs, told_steps
-from mawl.derive.inferred import CACHED_RATIO, UNCOUNTED_BYTES, Inference, Loads, device_share
+from mawl.derive.inferred import UNCOUNTED_BYTES, Inference, Loads, counts_reads, device_share
 from mawl.derive.tables import Libraries
 from mawl.derive.told import StepTold
 from mawl.simulation.demand import Logged, LoggedBytes
@@ -15,9 +15,10 @@ from mawl.store import Run
 
 
 class LoggedRun(msgspec.Struct, frozen=True, kw_only=True):
-    """The steps of a run of logs; ``without_blocks`` counts those that tell no bytes at the devices.
+    """The steps of a run of logs.
 
-    ``device_share`` is the share of reads of known size that block operations count (None: not known).
+    ``without_blocks`` counts the steps without bytes at the devices.  ``device_share`` is the share of reads
+    of known size that block operations count (None: not known).
     """
 
     steps: Logged
@@ -32,7 +33,7 @@ def logged_bytes(run: Run) -> LoggedRun:
     libraries = Libraries({})
     every = [(told, job.job) for job in jobs for told in steps.get(job.job, [])]
     share = device_share(every, libraries)
-    inference = Inference(libraries, reads_told=share is not None and share >= CACHED_RATIO)
+    inference = Inference(libraries, reads_told=counts_reads(share))
     found = {(job, told.number): _bytes(told, inference.loads(told, job)) for told, job in every}
     return LoggedRun(
         steps=found,

@@ -15,7 +15,7 @@ from mawl.derive.evidence import (
     Shares,
     whole,
 )
-from mawl.derive.inferred import CACHED_RATIO
+from mawl.derive.inferred import counts_reads
 from mawl.derive.nights import ChosenNight, Thinning
 from mawl.model.derived import MOST_STEPS
 from mawl.model.step_notes import MOST_TABLES
@@ -181,7 +181,7 @@ def _not_told(open_: NotTold) -> Iterator[str]:
 def _reads(share: float | None) -> str:
     if share is None:
         return "no step shows whether memory served reads: their ranges allow for it"
-    if share >= CACHED_RATIO:
+    if counts_reads(share):
         return f"devices served {format_percent(share)} of reads of known size: block operations count them"
     return f"devices served {format_percent(share)} of reads of known size: memory served the rest"
 
