@@ -174,7 +174,7 @@ def _step(
 
 
 def rows_of(told: StepTold, size: Growth) -> int | None:
-    """Rows read, or written where none were read; None where the log tells neither."""
+    """Rows read, or rows written if no rows were read; None if the log has neither."""
     rows = told.rows_read or told.rows_written
     if rows is None:
         rows = told.rows_read
@@ -182,7 +182,7 @@ def rows_of(told: StepTold, size: Growth) -> int | None:
 
 
 def real_of(told: StepTold, size: Growth) -> float | None:
-    """Elapsed seconds; None where the log does not tell them."""
+    """Elapsed seconds; None if the log does not have them."""
     return None if told.real_seconds is None else min(told.real_seconds * size.load, MOST_SECONDS)
 
 

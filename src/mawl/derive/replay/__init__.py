@@ -1,1 +1,1 @@
-"""A run of derived jobs beside the logs that they were derived from (``mawl compare LOGS-RUN RUN``)."""
+"""A run of derived jobs compared with the logs behind them (``mawl compare LOGS-RUN RUN``)."""

@@ -1,4 +1,4 @@
-"""A run of derived jobs beside the logs: steps, programs, the night, and how many jobs ran at a time."""
+"""A run of derived jobs compared with the logs: steps, programs, the night, and jobs at a time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mawl.store import Run
 from mawl.units import counted_noun
 
 LEAST_MATCHED_RATIO = 0.5
-"""Of the derived jobs: with fewer in the logs, these are other logs."""
+"""If less than this share of the derived jobs is in the logs, the run was derived from other logs."""
 
 NO_CLOCK = (
     "the derived jobs have no time of the night (mawl derive --arrivals closed, or logs without times of day)"
@@ -30,9 +30,9 @@ NO_CLOCK = (
 def replay(logs: Run, run: Run, called: str | None = None) -> Replay:
     """The comparison; ``called`` is how a command finds the run (None: by its id).
 
-    Raises :class:`~mawl.errors.UsageError` where the run was not derived from these logs, where it repeats
-    the night on several nodes, and where no step is on both sides, and
-    :class:`~mawl.errors.UnreadableRunError` where the run lost the file of its derived jobs.
+    Raises :class:`~mawl.errors.UsageError` if the run was not derived from these logs, if it repeats the
+    night on several nodes, or if no step is on both sides, and
+    :class:`~mawl.errors.UnreadableRunError` if the run lost the file of its derived jobs.
     """
     derived = derived_jobs_of(run)
     _check_run(run, derived)
@@ -59,11 +59,11 @@ def replay(logs: Run, run: Run, called: str | None = None) -> Replay:
     logged = logged_night(found, derived)
     ended = {} if why_no_night else ended_jobs(jobs, derived)
     programs = {one.derived.name: one.logged.job.program for one in found.jobs}
-    programs |= {records[name].job: program for name, program in list(programs.items()) if name in records}
+    programs |= {record.job: programs[record.program] for record in jobs if record.program in programs}
     made = Replay(
         logs_run=logs.facts.run_id,
         run=run.facts.run_id,
-        called=run.facts.run_id if called is None else called,
+        called=called or run.facts.run_id,
         sentence="",
         not_a_finding=NOT_A_FINDING,
         remarks=[],

@@ -1,4 +1,4 @@
-"""Which job of the logs a derived job was made of.
+"""Which job of the logs a derived job was made from.
 
 A derived folder has no names of the logs: they are hashed with a key that is thrown away.  Its numbers are
 enough: a derived job has the steps of one job of the logs, in the same order, with the same procedures,
@@ -21,12 +21,12 @@ from mawl.model.records import JobRecord, StepRecord
 from mawl.store import Run
 
 CLOCK_SECONDS = 0.01
-"""Jobs that ended at one moment are about so far apart; clocks of logs have whole seconds."""
+"""Moments that are at most about so far apart count as the same; clocks of logs have whole seconds."""
 MOST_VOTES = 20
-"""Jobs of equal steps that are asked when their night began."""
+"""At most so many jobs with equal steps vote on the moment at which the night began."""
 
 Key = tuple[tuple[str, str, float | None, float, int | None], ...]
-"""Of each step: its number, its procedure as a derived folder names it, real and CPU time, rows."""
+"""For each step: number, procedure as in a derived folder, real time, CPU time, rows."""
 
 
 class LoggedJob(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,17 +49,17 @@ def logged_jobs(run: Run) -> list[LoggedJob]:
 
 
 class MatchedJob(msgspec.Struct, frozen=True, kw_only=True):
-    """A derived job and the job of the logs that it was made of; their steps go together one by one."""
+    """A derived job and the job of the logs that it was made from; their steps correspond one by one."""
 
     derived: DerivedJob
     logged: LoggedJob
 
 
 class Matched(msgspec.Struct, frozen=True, kw_only=True):
-    """Derived jobs with theirs of the logs.
+    """Derived jobs with the jobs of the logs that they were made from.
 
     ``zero`` is the moment at which the clock of the night begins (None: no job has a time in the logs).
-    ``by_order`` counts the jobs that only the order tells from others of the same steps and times.
+    ``by_order`` counts the jobs that only their order separates from others with the same steps and times.
     """
 
     jobs: list[MatchedJob]
@@ -68,7 +68,7 @@ class Matched(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def matched(derived: Sequence[DerivedJob], logged: Sequence[LoggedJob]) -> Matched:
-    """Match jobs; those of neither side that fit no job of the other are left out."""
+    """Match jobs; a job that fits no job of the other side is left out."""
     first = derived[0]
     size = Growth(rows=first.growth, load=first.scale)
     groups: dict[Key, list[LoggedJob]] = {}
@@ -106,7 +106,7 @@ def _key_of_derived(job: DerivedJob) -> Key:
 
 
 def _key_of_logged(one: LoggedJob, size: Growth) -> Key:
-    """The key of the job that is derived of this one, by the functions that derive it."""
+    """The key of the job that is derived from this one, by the functions that derive it."""
     told = [told_of(step, "unknown") for step in one.steps]
     return tuple(
         (
@@ -128,9 +128,10 @@ def _procedure(word: str) -> str:
 def _zero(
     groups: Iterable[tuple[Sequence[DerivedJob], Sequence[LoggedJob]]],
 ) -> tuple[float | None, bool]:
-    """The moment that most jobs say the night began at: their end in the logs less their second of it.
+    """The moment at which the night began: the end of a job in the logs less its end on the night's clock.
 
-    False where as many say another one: the jobs of the logs then follow each other at equal distances.
+    It is the moment that fits most jobs.  False if other moments fit as many: then the jobs of the logs
+    follow each other at equal distances.
     """
     votes: Counter[float] = Counter()
     for jobs, candidates in groups:
@@ -150,7 +151,7 @@ def _zero(
 def _paired(
     jobs: Sequence[DerivedJob], candidates: Sequence[LoggedJob], begins: float | None
 ) -> tuple[list[MatchedJob], list[MatchedJob]]:
-    """Jobs of equal steps: those that the clock tells, and those without times in their order."""
+    """Pairs of jobs with equal steps: those that the clock matches, and those without times, in order."""
     ends: dict[int, list[LoggedJob]] = {}
     for one in candidates:
         if one.job.ended_at is not None:

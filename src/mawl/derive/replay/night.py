@@ -32,7 +32,7 @@ def night_of_side(
     spare: float | None,
     not_finished: int,
 ) -> NightOfSide | None:
-    """The night of a side, None without jobs; ``programs`` are those of the logs by what jobs are called."""
+    """The night of a side, None without jobs; ``programs`` has the program in the logs of each job."""
     if not jobs:
         return None
     last = max(jobs, key=lambda name: jobs[name].ended)
@@ -53,7 +53,7 @@ def night_of_side(
 def at_once(
     names: Sequence[str], logged: Mapping[str, JobOfNight], ended: Mapping[str, JobOfNight]
 ) -> JobsAtOnce | None:
-    """Of the jobs that are compared and have times on both sides."""
+    """How many of the named jobs with times on both sides ran at a time; None if there are no such jobs."""
     known = [name for name in names if name in logged and name in ended]
     if not known:
         return None

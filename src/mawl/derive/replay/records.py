@@ -11,6 +11,7 @@ from mawl.definitions.figure import block, count, listing, seconds, share, text,
 from mawl.definitions.metric import FACTS
 
 PAGE = "docs/design/derived-jobs.md, How is a run compared with its logs"
+NO_RATIO = "no step counts, or the run has 0 in too many of them"
 
 
 class Both(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,11 +19,18 @@ class Both(msgspec.Struct, frozen=True, kw_only=True):
 
     logs: Annotated[
         float | None,
-        unitless("In the logs, times the scale of the run.", PAGE, absent="the logs do not tell it"),
+        unitless("The figure of the logs, at the scale of the run.", PAGE, absent="the logs do not have it"),
     ] = None
-    run: Annotated[float | None, unitless("In the run.", PAGE, absent="the run did not measure it")] = None
+    run: Annotated[
+        float | None, unitless("The figure of the run.", PAGE, absent="the run did not measure it")
+    ] = None
     ratio: Annotated[
-        float | None, share("Run over logs.", PAGE, absent="one is not known, or the logs have 0")
+        float | None,
+        share(
+            "The figure of the run divided by that of the logs.",
+            PAGE,
+            absent="one is not known, or the logs have 0",
+        ),
     ] = None
 
 
@@ -36,27 +44,22 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of a step, of a program or of all."""
 
     real_seconds: Annotated[Both, block("Real time.", PAGE)]
-    cpu_seconds: Annotated[Both, block("User and system CPU time; in the logs times the growth, too.", PAGE)]
+    cpu_seconds: Annotated[
+        Both, block("User and system CPU time; that of the logs is also multiplied by the growth.", PAGE)
+    ]
     memory_bytes: Annotated[
-        Both, block("Peak memory beyond the process when ready; of several the most.", PAGE)
+        Both, block("Peak memory beyond that of the ready process; of several steps the largest.", PAGE)
     ]
     moved_bytes: Annotated[Both, block("Bytes read and written in all roles.", PAGE)]
     data_bytes: Annotated[
-        Both, block("Of these, in data; of the logs as mawl derive inferred or assumed them.", PAGE)
+        Both,
+        block("Bytes read and written in data; mawl derive inferred or assumed those of the logs.", PAGE),
     ]
-    work_bytes: Annotated[Both, block("The same in work.", PAGE)]
-    util_bytes: Annotated[Both, block("The same in util.", PAGE)]
+    work_bytes: Annotated[Both, block("Bytes read and written in work, likewise.", PAGE)]
+    util_bytes: Annotated[Both, block("Bytes read and written in util, likewise.", PAGE)]
 
 
-FIGURES = (
-    "real_seconds",
-    "cpu_seconds",
-    "memory_bytes",
-    "moved_bytes",
-    "data_bytes",
-    "work_bytes",
-    "util_bytes",
-)
+FIGURES: tuple[str, ...] = Figures.__struct_fields__
 
 
 class ReplayedStep(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,16 +69,16 @@ class ReplayedStep(msgspec.Struct, frozen=True, kw_only=True):
     job: Annotated[str, text("The job in the logs.", PAGE)]
     run_job: Annotated[str, text("The job in the run.", PAGE)]
     step: Annotated[str, text("The step in the run: its number in the logs and its procedure.", PAGE)]
-    figures: Annotated[Figures, block("Its figures.", PAGE)]
+    figures: Annotated[Figures, block("The figures of the step.", PAGE)]
 
 
 class ReplayedProgram(msgspec.Struct, frozen=True, kw_only=True):
     """The steps of a program, summed: a figure over the steps that have it on both sides."""
 
     program: Annotated[str, text("The program, as the logs call it.", PAGE)]
-    jobs: Annotated[int, count("Its jobs that are compared.", PAGE)]
-    steps: Annotated[int, count("Their steps.", PAGE)]
-    figures: Annotated[Figures, block("Their sums; of memory the largest.", PAGE)]
+    jobs: Annotated[int, count("Compared jobs of the program.", PAGE)]
+    steps: Annotated[int, count("Compared steps of these jobs.", PAGE)]
+    figures: Annotated[Figures, block("The sums of the steps' figures; of memory the largest.", PAGE)]
 
 
 class Closeness(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,12 +86,14 @@ class Closeness(msgspec.Struct, frozen=True, kw_only=True):
 
     figure: Annotated[str, text("The figure.", PAGE)]
     least: Annotated[float, unitless("Steps with less in the logs do not count.", PAGE)]
-    steps: Annotated[int, count("The steps that count.", PAGE)]
+    steps: Annotated[int, count("Number of steps that count.", PAGE)]
     median: Annotated[
-        float | None, share("The larger of ratio and inverse, in the median.", PAGE, absent="no step counts")
+        float | None,
+        share("Median over these steps of the larger of the ratio and its inverse.", PAGE, absent=NO_RATIO),
     ]
     high: Annotated[
-        float | None, share("The same at the 95th percentile (nearest rank).", PAGE, absent="no step counts")
+        float | None,
+        share("95th percentile of the same ratios (nearest rank).", PAGE, absent=NO_RATIO),
     ]
 
 
@@ -96,14 +101,14 @@ class JobOfChain(msgspec.Struct, frozen=True, kw_only=True):
     """A job of a chain, on the clock of the night."""
 
     program: Annotated[str, text("The program, as the logs call it.", PAGE)]
-    started_seconds: Annotated[float, seconds("When it started.", PAGE)]
-    ended_seconds: Annotated[float, seconds("When it ended.", PAGE)]
+    started_seconds: Annotated[float, seconds("Start of the job.", PAGE)]
+    ended_seconds: Annotated[float, seconds("End of the job.", PAGE)]
 
 
 class NightOfSide(msgspec.Struct, frozen=True, kw_only=True):
-    """The night of one side, in seconds of its clock, which begins where mawl derive put it.
+    """The night of one side, in seconds since the moment at which ``mawl derive`` lets the night begin.
 
-    Those of the logs are times the scale that ``mawl derive`` used.
+    The times of the logs are multiplied by the scale that ``mawl derive`` used.
     """
 
     started_seconds: Annotated[float, seconds("First start of a job.", PAGE)]
@@ -111,21 +116,22 @@ class NightOfSide(msgspec.Struct, frozen=True, kw_only=True):
     spare_seconds: Annotated[
         float | None,
         seconds(
-            "From the last end to the end of the window; below 0: missed by so much.",
+            "From the last end to the end of the window; negative if the last job ended too late.",
             PAGE,
             absent="no window was named, or the clock of the run is not that of the night",
         ),
     ]
     not_finished: Annotated[int, count("Jobs that were due and did not finish.", PAGE)]
     chain: Annotated[
-        list[JobOfChain], listing("The jobs that the last end waited for, and that job at the end.", PAGE)
+        list[JobOfChain],
+        listing("The jobs that the job with the last end waited for, in order, and that job.", PAGE),
     ]
 
 
 class JobsAtOnce(msgspec.Struct, frozen=True, kw_only=True):
-    """How many jobs ran at a time, of the jobs that are compared and have times on both sides."""
+    """How many of the compared jobs with times on both sides ran at a time."""
 
-    jobs: Annotated[int, count("These jobs.", PAGE)]
+    jobs: Annotated[int, count("Compared jobs that have times on both sides.", PAGE)]
     logs: Annotated[JobsOverTime, block("The curve of the logs, on the clock of the night.", PAGE)]
     run: Annotated[JobsOverTime, block("The curve of the run.", PAGE)]
     logs_peak: Annotated[int, count("The most at a time in the logs.", PAGE)]
@@ -151,49 +157,57 @@ class JobsAtOnce(msgspec.Struct, frozen=True, kw_only=True):
 class Counted(msgspec.Struct, frozen=True, kw_only=True):
     """Which jobs are compared, and why others are not."""
 
-    run_jobs: Annotated[int, count("Jobs that the run should do.", PAGE)]
-    logs_jobs: Annotated[int, count("Jobs of the logs that have steps.", PAGE)]
-    matched: Annotated[int, count("Jobs of the run that have theirs in the logs.", PAGE)]
+    run_jobs: Annotated[int, count("Derived jobs of the run.", PAGE)]
+    logs_jobs: Annotated[int, count("Jobs of the logs that have a DATA or PROC step.", PAGE)]
+    matched: Annotated[int, count("Jobs of the run with a matching job in the logs.", PAGE)]
     by_order: Annotated[
-        int, count("Of these, jobs that only the order tells from others with equal steps and times.", PAGE)
+        int,
+        count("Matched jobs that only their order separates from others with equal steps and times.", PAGE),
     ]
     not_finished: Annotated[
-        int, count("Matched jobs that did not finish in the run, or with a wrong answer: left out.", PAGE)
+        int,
+        count("Matched jobs that did not finish with a right answer in the run; they are left out.", PAGE),
     ]
     jobs: Annotated[int, count("Jobs that are compared.", PAGE)]
-    steps: Annotated[int, count("Their steps that are on both sides.", PAGE)]
-    steps_missing: Annotated[int, count("Their steps that the run has no record of.", PAGE)]
+    steps: Annotated[int, count("Compared steps: those of these jobs on both sides.", PAGE)]
+    steps_missing: Annotated[int, count("Steps of these jobs without a record in the run.", PAGE)]
 
 
 class Replay(msgspec.Struct, frozen=True, kw_only=True):
-    """A run of derived jobs beside the logs."""
+    """A run of derived jobs compared with the logs."""
 
     logs_run: Annotated[str, text("The run folder of the logs.", FACTS)]
     run: Annotated[str, text("The run of the derived jobs.", FACTS)]
     called: Annotated[str, text("How a command finds that run.", FACTS)]
     sentence: Annotated[str, text("What the comparison says, in one sentence.", PAGE)]
     not_a_finding: Annotated[str, text("Why it gives no finding of better or worse.", PAGE)]
-    remarks: Annotated[list[str], listing("What else a reader must know.", PAGE)]
+    remarks: Annotated[list[str], listing("What limits the comparison, in sentences.", PAGE)]
     scale: Annotated[
-        float, share("What the figures of the logs are multiplied by: scale of derive and of run.", PAGE)
+        float,
+        share("Factor of the logs' figures: the scale of mawl derive times that of the run.", PAGE),
     ]
-    growth: Annotated[float, share("What mawl derive multiplied rows, bytes and CPU time by.", PAGE)]
+    growth: Annotated[float, share("Factor by which mawl derive multiplied rows, bytes and CPU time.", PAGE)]
     counted: Annotated[Counted, block("Which jobs are compared.", PAGE)]
     total: Annotated[Figures, block("All steps, summed.", PAGE)]
-    closeness: Annotated[list[Closeness], listing("How near the steps come.", PAGE)]
+    closeness: Annotated[list[Closeness], listing("How near single steps come to those of the logs.", PAGE)]
     due_seconds: Annotated[
-        float | None, seconds("The end of the window on its clock.", PAGE, absent="no window was named")
+        float | None,
+        seconds("The end of the window on the clock of the night.", PAGE, absent="no window was named"),
     ]
     logs_night: Annotated[
-        NightOfSide | None, block("The night in the logs.", PAGE, absent="the logs tell no times of jobs")
+        NightOfSide | None, block("The night in the logs.", PAGE, absent="the logs have no times of jobs")
     ]
     run_night: Annotated[
         NightOfSide | None, block("The night of the run.", PAGE, absent="no job of the run finished")
     ]
     jobs_at_once: Annotated[
-        JobsAtOnce | None, block("Jobs at a time.", PAGE, absent="no job has times on both sides")
+        JobsAtOnce | None,
+        block("How many jobs ran at a time.", PAGE, absent="no job has times on both sides"),
     ]
     programs: Annotated[
-        list[ReplayedProgram], listing("Programs, those first whose real time changed most.", PAGE)
+        list[ReplayedProgram],
+        listing("Programs, sorted by the change of real time, the largest first.", PAGE),
     ]
-    steps: Annotated[list[ReplayedStep], listing("Steps, those first whose real time changed most.", PAGE)]
+    steps: Annotated[
+        list[ReplayedStep], listing("Steps, sorted by the change of real time, the largest first.", PAGE)
+    ]

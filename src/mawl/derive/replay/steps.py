@@ -17,8 +17,9 @@ from mawl.derive.replay.records import (
     ReplayedStep,
     both,
 )
-from mawl.model.derived import DerivedJob, DerivedStep
+from mawl.model.derived import DerivedJob, DerivedStep, RoleLoad
 from mawl.model.records import JobRecord, StepRecord
+from mawl.model.role_io import RoleIo
 from mawl.spec.program_options import ROLES
 from mawl.store import Run
 
@@ -28,14 +29,14 @@ LEAST: Mapping[str, float] = {
     "memory_bytes": 8 * 2**20,
     "moved_bytes": 2**20,
 }
-"""Steps with less in the logs have no ratio that means anything: times in a log are to the hundredth of a
-second, and a derived job holds 7 to 10 MB in any case."""
+"""The ratios of steps with less in the logs mean nothing: times in a log have hundredths of a second, and any
+derived job holds 7 to 10 MB."""
 
 
 def steps_of(
     jobs: Sequence[MatchedJob], records: Mapping[str, JobRecord], run: Run, factor: float
 ) -> tuple[list[ReplayedStep], int]:
-    """The steps on both sides, those first whose real time changed most, and how many the run lacks."""
+    """The steps on both sides, sorted by the change of real time, and how many the run lacks."""
     ran = {(step.job, step.name): step for step in run.step_records([_id(one, records) for one in jobs])}
     found, missing = [], 0
     for one in jobs:
@@ -61,26 +62,29 @@ def _id(one: MatchedJob, records: Mapping[str, JobRecord]) -> str:
 
 
 def _figures(job: DerivedJob, step: DerivedStep, told: StepRecord, own: StepRecord, factor: float) -> Figures:
-    """What the log tells, at the scale of the run; bytes are those that were inferred, of the record."""
+    """The figures of the log, at the scale of the run, and those of the run.
+
+    Bytes of the log are those that the derived job has: inferred or assumed.
+    """
     scale = job.scale * factor
     rows = job.growth if step.kernel in GROWS_WITH_ROWS else 1.0
-    moved = {
-        role: None
-        if own.io is None
-        else float(own.io[role].read_bytes + own.io[role].written_bytes if role in own.io else 0)
-        for role in ROLES
-    }
-    loads = {role: (step.load(role).read_bytes + step.load(role).written_bytes) * factor for role in ROLES}
-    every = None if own.io is None else math.fsum(part or 0.0 for part in moved.values())
+    loads = {role: _moved(step.load(role)) * factor for role in ROLES}
+    moved: Mapping[str, float] = {}
+    if own.io is not None:
+        moved = {role: _moved(own.io.get(role, RoleIo())) for role in ROLES}
     return Figures(
         real_seconds=both(_times(told.usage.real_time_seconds, scale), own.usage.real_time_seconds),
         cpu_seconds=both(_times(told.usage.cpu_seconds, scale * job.growth), own.usage.cpu_seconds),
         memory_bytes=both(_times(told.usage.memory_bytes, scale * rows), own.usage.memory_bytes),
-        moved_bytes=both(math.fsum(loads.values()), every),
-        data_bytes=both(loads["data"], moved["data"]),
-        work_bytes=both(loads["work"], moved["work"]),
-        util_bytes=both(loads["util"], moved["util"]),
+        moved_bytes=both(math.fsum(loads.values()), math.fsum(moved.values()) if moved else None),
+        data_bytes=both(loads["data"], moved.get("data")),
+        work_bytes=both(loads["work"], moved.get("work")),
+        util_bytes=both(loads["util"], moved.get("util")),
     )
+
+
+def _moved(load: RoleLoad | RoleIo) -> float:
+    return float(load.read_bytes + load.written_bytes)
 
 
 def _times(figure: float | None, factor: float) -> float | None:
@@ -110,7 +114,7 @@ def summed(parts: Sequence[Figures]) -> Figures:
 
 
 def programs_of(steps: Iterable[ReplayedStep]) -> list[ReplayedProgram]:
-    """The programs of the logs, those first whose real time changed most."""
+    """The programs of the logs, sorted by the change of real time, the largest first."""
     mine: dict[str, list[ReplayedStep]] = {}
     for step in steps:
         mine.setdefault(step.program, []).append(step)
@@ -135,13 +139,12 @@ def closeness_of(name: str, steps: Sequence[ReplayedStep]) -> Closeness:
         for one in pairs
         if one.ratio is not None and (one.logs or 0.0) >= least
     )
-    finite = [error if math.isfinite(error) else None for error in errors]
     return Closeness(
         figure=name,
         least=least,
         steps=len(errors),
         median=_finite(median(errors)) if errors else None,
-        high=finite[math.ceil(0.95 * len(finite)) - 1] if finite else None,
+        high=_finite(errors[math.ceil(0.95 * len(errors)) - 1]) if errors else None,
     )
 
 

@@ -36,7 +36,14 @@ FORMS: dict[str, Form] = {
     else format_bytes
     for name in FIGURES
 }
-SHORT_HEAD = ("logs", "run", "change", "times", "CPU", "memory", "bytes")
+SHORT_RATIOS = {
+    "real_seconds": "times",
+    "cpu_seconds": "CPU",
+    "memory_bytes": "memory",
+    "moved_bytes": "bytes",
+}
+"""The ratios that a screen shows, by the heads of their columns."""
+
 SHORT_NOTE = (
     "logs, run: real time; times: real time of the run over that of the logs; CPU, memory, bytes: the same "
     "of these figures"
@@ -89,7 +96,7 @@ def figures(replay: Replay) -> ComparisonTable:
 
 
 def steps(replay: Replay, most: int) -> ComparisonTable:
-    """Step by step, those first whose real time changed most."""
+    """Step by step, sorted by the change of real time, the largest first."""
     shown = replay.steps[:most]
     more = len(replay.steps) - len(shown)
     return ComparisonTable(
@@ -167,21 +174,21 @@ def _short(noun: str, shown: Sequence[tuple[str, Figures]], every: int) -> Compa
     for name, found in shown:
         real = found.real_seconds
         change = None if real.logs is None or real.run is None else real.run - real.logs
-        parts: list[Both] = [getattr(found, one) for one in TITLES]
+        parts: list[Both] = [getattr(found, one) for one in SHORT_RATIOS]
         rows.append(
             (
                 name,
                 figure(real.logs, format_seconds),
                 figure(real.run, format_seconds),
                 ABSENT if change is None else signed_seconds(change),
-                *(figure(one.ratio, format_ratio) for one in parts[: len(SHORT_HEAD) - 3]),
+                *(figure(one.ratio, format_ratio) for one in parts),
             )
         )
     more = every - len(shown)
     return ComparisonTable(
         name=f"{noun}s",
         title=f"{noun}s that changed most",
-        head=(noun, *SHORT_HEAD),
+        head=(noun, "logs", "run", "change", *SHORT_RATIOS.values()),
         rows=rows,
         note=f"and {counted_noun(more, f'more {noun}')} (--all)" if more else "",
     )
