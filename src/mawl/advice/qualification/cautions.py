@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 
 from mawl.advice.qualification.estimate import MedianEstimate
 from mawl.model.probe import Probe
@@ -75,9 +76,10 @@ def _falling(summaries: Sequence[Judged]) -> list[str]:
 
 
 def _more_requests(during: Sequence[AnswerStorage], probe: Probe | None) -> dict[str, float]:
-    """By role: requests under way at the devices, over those of the probe's test with most streams."""
+    """By role: mean requests in flight at the devices, divided by the most streams of a probe's test."""
     streams: dict[str, int] = {}
-    for target in [] if probe is None else probe.targets:
+    targets = probe.targets if probe is not None else []
+    for target in targets:
         most = max((test.streams for test in target.tests if test.pattern == "sequential"), default=0)
         streams.update((role, most) for role in target.roles if most)
     return {
@@ -91,24 +93,31 @@ def _more_requests(during: Sequence[AnswerStorage], probe: Probe | None) -> dict
 def _faster(summaries: Sequence[Judged], more_requests: Mapping[str, float]) -> list[str]:
     """The mix moved more than the probe could, so something faster than the device took part.
 
-    Storage that takes its time for each request but serves many at once moves more with more requests under
-    way (Little's law), so the rate may exceed the probe's by as much as the requests do.
+    Storage that takes long for each request but serves many at once moves more with more requests in flight
+    (Little's law), so the rate may exceed the probe's by the ratio of the requests.
     """
-    most: tuple[float, str] | None = None
+    faster = [
+        (used, f"{role} {direction}s")
+        for role, direction, used in _used(summaries)
+        if used > MOST_PROBE_RATIO * max(more_requests.get(role, 1.0), 1.0)
+    ]
+    if not faster:
+        return []
+    used, moved = max(faster, key=itemgetter(0))
+    return [
+        f"A cache of the array may have served {moved}: they reached {format_percent(used)} of what the "
+        f"probe found. {LONG_RUN}"
+    ]
+
+
+def _used(summaries: Sequence[Judged]) -> Iterator[tuple[str, str, float]]:
+    """Role, direction, and sustained rate over that of the probe, where it is known."""
     for summary in summaries:
         by_role = summary.storage.by_role if summary.storage is not None else {}
         for role, one in by_role.items():
             for direction, demand in (("read", one.read), ("write", one.write)):
-                used = demand.sustained_used_ratio if demand else None
-                allowed = MOST_PROBE_RATIO * max(more_requests.get(role, 1.0), 1.0)
-                if used is not None and used > allowed and (most is None or used > most[0]):
-                    most = (used, f"{role} {direction}s")
-    if most is None:
-        return []
-    return [
-        f"A cache of the array may have served {most[1]}: they reached {format_percent(most[0])} of what the "
-        f"probe found. {LONG_RUN}"
-    ]
+                if demand is not None and demand.sustained_used_ratio is not None:
+                    yield role, direction, demand.sustained_used_ratio
 
 
 def _bursting(summaries: Sequence[Judged], facts: RunFacts) -> list[str]:

@@ -151,14 +151,15 @@ def again(record: Qualification, times: float) -> str:
 
 
 def needed_load(lack: tuple[str, Lack] | None) -> float:
-    """Seconds of load that the next answer needs: a minute where this one had less, else those to publish."""
+    """Seconds of load that the next answer needs: a minute if this one had less, else those to publish."""
     return LEAST_ACTIVE_SECONDS if lack is not None and lack[1] == "duration" else PUBLISHABLE_SECONDS
 
 
 def more_time(active_seconds: float, minutes: float, needed_seconds: float) -> float:
-    """Times the minutes that were given, so that the load lasts for so many seconds.
+    """The factor for ``minutes`` with which the load lasts for ``needed_seconds``.
 
-    The load's share of the minutes is that of this answer, but with more minutes proofs take a part, too.
+    The load has the same share of the minutes as in this answer, or less: with more minutes mawl also runs
+    proofs.
     """
     least, given_seconds = value_of("qualification.more_time_ratio"), 60 * minutes
     ratio = min(active_seconds / given_seconds, value_of("qualification.load_ratio"))
@@ -241,7 +242,7 @@ def _lack(runs: Sequence[MeasuredRun]) -> tuple[str, Lack] | None:
 
 
 def _probe(run: MeasuredRun) -> Probe | None:
-    """What the storage can do; None where it was not probed or the probe cannot be read."""
+    """What the storage can do; None if it was not probed or the probe cannot be read."""
     return None if isinstance(run.view.probe, str) else run.view.probe
 
 

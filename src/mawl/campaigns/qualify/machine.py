@@ -58,7 +58,7 @@ MOST_FILE_BYTES = 1024 * MIB
 FILE_RATIO = 0.1
 """The probe's files take at most this part of the free space."""
 LAYOUT_RATIO = 0.25
-"""Writing them takes at most this part of the probe's time, as far as the smallest files allow."""
+"""mawl spends at most this part of the probe's time on writing its files, unless the smallest need more."""
 
 
 class QualifyMachine:
