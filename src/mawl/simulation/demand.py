@@ -56,10 +56,10 @@ class Flow:
 
 @dataclass(frozen=True, kw_only=True)
 class LoggedBytes:
-    """The bytes of a step that nobody counted by role, as they were inferred from its log.
+    """The bytes of a step without counted I/O by role, as they were inferred from its log.
 
-    ``device_read_bytes`` and ``device_written_bytes`` are what its block operations tell of all roles
-    together; None where they tell nothing: all bytes are then taken to reach the devices.
+    ``device_read_bytes`` and ``device_written_bytes`` are those of its block operations, of all roles
+    together.  None if these are not known: then all bytes are taken to reach the devices.
     """
 
     read: Mapping[Role, float]
@@ -69,7 +69,7 @@ class LoggedBytes:
 
 
 Logged = Mapping[tuple[str, int], LoggedBytes]
-"""By job and number of the step."""
+"""Keys: the job and the number of the step."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +124,7 @@ class Demand:
 
     @property
     def blocked_seconds(self) -> float:
-        """What the jobs were blocked in their roles, start-up and verifying left out."""
+        """Seconds that the jobs were blocked in their roles, without start-up and verification."""
         return sum(
             sum(step.blocked_seconds.values())
             for job in self.jobs.values()
@@ -136,9 +136,9 @@ class Demand:
 def demand_of(run: Run, summary: Summary, logged: Logged | None = None) -> Demand:
     """The demand of a stored run, measured or imported; ``summary`` is that of the same run.
 
-    A step without I/O by role that is in ``logged`` has these bytes.  If some reach a device, the step is
-    taken to wait for nothing but them: real time less CPU time, the most that it can have waited for I/O,
-    shared out over the roles by their bytes at the devices.
+    A step without I/O by role has the bytes of ``logged``, if it is in there.  If some reach a device, all
+    waiting of the step is taken for I/O: real time less CPU time, the most that it can be.  The roles share
+    this time by their bytes at the devices.
 
     Device bytes of a step are its own, shared out over roles by their application bytes, and then
     brought to the sum that was measured at each role's devices, where every role has its own: reads
@@ -228,7 +228,7 @@ def _span(record: JobRecord | StepRecord) -> tuple[float, float] | None:
 
 
 def _of_step(step: StepRecord, lacks: defaultdict[str, float], logged: Logged) -> StepDemand:
-    """The demand of a step; with the bytes of its log where nothing else tells them."""
+    """The demand of a step, with the bytes of its log if its I/O was not counted by role."""
     if step.io is not None or not logged:
         return _step(step.name, step.kind, step.usage, step.io, step.waits, lacks)
     plain = _step(step.name, step.kind, step.usage, None, step.waits, defaultdict(float))

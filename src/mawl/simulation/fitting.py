@@ -86,7 +86,7 @@ class Fitting(FittedFigure):
         return median(slowdowns) if slowdowns else 1.0
 
     def slowdown(self, system: System, sessions: int) -> float:
-        """The median slowdown of so many sessions on a system, as brought to what was measured."""
+        """The median slowdown of so many sessions on a system, scaled to the measured one."""
         return self.figure(system, sessions)
 
 

@@ -79,8 +79,8 @@ def base_of(
 ) -> Base:
     """The run as a base of forecasts; ``own`` describes the system it was made on better than the run does.
 
-    ``logged`` are the bytes of steps that only logs tell: all that these steps waited is then taken for
-    I/O, and the model is calibrated to it.
+    ``logged`` are the bytes of steps that are known only from logs: all waiting of these steps is then taken
+    for I/O, and the model is calibrated to it.
 
     Raises :class:`~mawl.errors.UsageError` where the run has no finished job or its system is not known.
     """

@@ -125,7 +125,7 @@ def _known(plan: Plan, demand: Demand) -> Plan:
 
 
 def _recorded(facts: RunFacts, jobs: Sequence[JobRecord]) -> Plan:
-    """Sessions of the jobs as they began: each when the one before it ended, or when the clock let it."""
+    """Sessions of the jobs as they began: each when the one before it ended, or at its time."""
     begun = [(job.started_at, job) for job in jobs if job.started_at is not None]
     first = min((at for at, _ in begun), default=0.0)
     scale = facts.workload.scale or 1.0
@@ -155,10 +155,10 @@ def _recorded(facts: RunFacts, jobs: Sequence[JobRecord]) -> Plan:
 
 
 def _stages(members: Sequence[tuple[float, JobRecord]], scale: float) -> tuple[tuple[JobPlan, ...], ...]:
-    """A stage for each job of a session; one for all where the clock started some of them.
+    """A stage for each job of a session; one stage for all of them if the clock started some.
 
-    A job followed the one before it by the rule of :mod:`mawl.analysis.chains`, as where ``mawl derive``
-    makes jobs, if that one ended well; the clock started any other, at its second.
+    A job follows the one before it if that one finished and the rule of :mod:`mawl.analysis.chains` holds,
+    which ``mawl derive`` also uses.  The clock starts any other job, at its second.
     """
     follows = [True]
     for (_, before), (_, job) in pairwise(members):

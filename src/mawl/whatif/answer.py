@@ -37,7 +37,7 @@ def answer(
 
     ``simulated`` is what :func:`~mawl.simulation.forecast.predict` made of the question and ``summary`` the
     judged summary of its run folder; ``against`` is that of a run that was really made; ``doubt`` is what
-    speaks against the run that was simulated, ``logs`` what a run of logs leaves open.
+    speaks against the run that was simulated, and ``logs`` what the forecast of a run of logs rests on.
     """
     scenario, outcome = simulated
     elapsed = outcome.elapsed_seconds

@@ -1,4 +1,4 @@
-"""What a forecast of a run of logs rests on: what logs leave open, and what is assumed instead."""
+"""What a forecast of a run of logs rests on: what logs do not contain, and what is assumed instead."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ OF_DERIVED_JOBS = (
 
 
 class LogsBasis(NamedTuple):
-    """The range that logs leave, and what was assumed."""
+    """The range of elapsed times that fit the logs, and what was assumed."""
 
     range: ElapsedRange
     assumptions: list[str]
 
 
 def unknown_devices(base: Base) -> list[str]:
-    """Roles with bytes whose devices neither a recording nor a description tells."""
+    """Roles with bytes on devices that neither a recording nor a description describes."""
     used = {flow.role for job in base.demand.jobs.values() for step in job.steps for flow in step.flows}
     return [
         role
@@ -41,9 +41,9 @@ def unknown_devices(base: Base) -> list[str]:
 
 
 def range_of_logs(base: Base, still_seconds: float, waiting_seconds: float) -> ElapsedRange:
-    """Between the forecast with no I/O in the waits of the logs and that with nothing else in them.
+    """Between the forecast in which no waiting of the logs is I/O, and that in which all of it is.
 
-    Unknown where the devices are not: how much faster others are is then not known.
+    Unknown if the devices are not known: then nothing says how much faster others are.
     """
     if unknown_devices(base):
         return ElapsedRange(low_seconds=None, high_seconds=None)
@@ -52,22 +52,22 @@ def range_of_logs(base: Base, still_seconds: float, waiting_seconds: float) -> E
 
 
 def assumptions_of_logs(base: Base, without_blocks: int, device_share: float | None) -> Iterator[str]:
-    """What is taken for granted of a run of logs, a sentence each, and which file would tell more."""
+    """What is assumed of a run of logs, in sentences, and which file would replace an assumption."""
     steps = [step for job in base.demand.jobs.values() for step in job.steps]
     most, waited = base.demand.blocked_seconds, sum(step.other_seconds for step in steps)
     yield (
         f"of {format_seconds(most + waited)} that steps waited (real time less CPU time), "
-        f"{format_seconds(most)} were in steps that move bytes: at most so much is I/O, at least none"
+        f"{format_seconds(most)} were in steps that move bytes: at most so much is I/O, at least 0 s"
     )
     yield (
-        "all figures but the range take all of it for I/O, waits for a processor as well, so gains of "
-        "devices are the most that they can be"
+        "all figures except the range take all of it for I/O, also waits for a processor, so the gains of "
+        "faster devices are the largest that are possible"
     )
     yield "bytes by role are those that mawl derive infers (its evidence.html has each with its range)"
     if without_blocks:
         yield (
-            f"of {counted_noun(len(steps), 'step')} {without_blocks} tell no block operations: all their "
-            "bytes are taken to reach the devices"
+            f"{without_blocks} of {counted_noun(len(steps), 'step')} have no block operations in the logs: "
+            "all their bytes are taken to reach the devices"
         )
     if device_share is not None:
         yield f"devices served {format_percent(min(device_share, 1.0))} of the reads, and will on any system"

@@ -86,8 +86,8 @@ class ForecastValidity(msgspec.Struct, frozen=True, kw_only=True):
     logs_range: Annotated[
         ElapsedRange,
         block(
-            "Of a run of logs: elapsed time where no waiting in them was I/O, and where all was that may "
-            "have been. It has no error of the model.",
+            "Of a run of logs: elapsed time if no waiting in the logs was I/O, and if all was I/O in steps "
+            "that move bytes. The range does not include the error of the model.",
             LOGS,
             within="the run was measured, or its devices are not known",
         ),

@@ -10,6 +10,7 @@ from mawl.reporters.figure import ABSENT, figure
 from mawl.units import format_change, format_percent, format_rate, format_seconds
 from mawl.whatif.metrics import (
     DoubledResource,
+    ElapsedRange,
     ForecastValidity,
     GrownSessions,
     PhaseLimit,
@@ -64,18 +65,12 @@ def _prediction(made: Prediction, width: int) -> list[str]:
 
 
 def _validity(validity: ForecastValidity, width: int) -> list[str]:
-    low, high = validity.range.low_seconds, validity.range.high_seconds
-    lines = []
-    if low is not None and high is not None:
-        lines.append(f"elapsed between {format_seconds(low)} and {format_seconds(high)}")
-    least, most = validity.logs_range.low_seconds, validity.logs_range.high_seconds
-    open_by_logs = least is not None and most is not None
-    if least is not None and most is not None:
-        lines.append(
-            f"elapsed between {format_seconds(least)} and {format_seconds(most)}: logs do not say how much "
-            "of the waiting was I/O"
-        )
-    no_range = "not checked" if open_by_logs else "no range"
+    checked = _between(validity.range)
+    lines = [] if checked is None else [checked]
+    by_logs = _between(validity.logs_range)
+    if by_logs is not None:
+        lines.append(f"{by_logs}: logs do not say how much of the waiting was I/O")
+    no_range = "no range" if by_logs is None else "not checked"
     lines += [f"{no_range}: {one_line(reason)}" for reason in validity.reasons]
     missed = validity.calibration_error_ratio
     if missed is not None:
@@ -83,6 +78,13 @@ def _validity(validity: ForecastValidity, width: int) -> list[str]:
     lines += [f"the run lacks {one_line(lack)}" for lack in validity.lacks]
     lines += [f"assumed: {one_line(text)}" for text in validity.assumptions]
     return [line for text in lines for line in wrapped(text, width, "  ")]
+
+
+def _between(elapsed: ElapsedRange) -> str | None:
+    low, high = elapsed.low_seconds, elapsed.high_seconds
+    if low is None or high is None:
+        return None
+    return f"elapsed between {format_seconds(low)} and {format_seconds(high)}"
 
 
 def _phases(phases: Sequence[PhaseLimit], width: int) -> list[str]:
