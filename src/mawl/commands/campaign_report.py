@@ -61,7 +61,7 @@ def campaign_found(
         msgspec.structs.replace(record, remarks=remarks),
         runs,
         settings,
-        called=folder.absolute().name if called is None else called,
+        called=called or folder.absolute().name,
     )
     if what.comparison is None:
         return what

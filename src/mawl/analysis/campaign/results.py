@@ -125,7 +125,7 @@ def found(
     ``called`` is how a command finds the campaign (None: by its name).
     """
     by_arm = {arm.name: _of(record, arm.name, runs) for arm in record.arms}
-    called = record.name if called is None else called
+    called = called or record.name
     names = _names(record, runs, called)
     arms = [_arm(record, name, own, names) for name, own in by_arm.items()]
     compares = record.kind in ("ab", "smt")

@@ -62,7 +62,7 @@ class SideFacts(msgspec.Struct, frozen=True, kw_only=True):
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """Candidate against reference; parts that the basis does not allow are None or empty.
 
-    ``settings`` is None if the sides recorded no settings of the same machines.
+    ``settings`` is None if no node has settings on both sides.
     """
 
     basis: Basis
