@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def small_files(most_bytes: int) -> Iterator[None]:
-    """Within it no file of this process grows beyond a size: what is written there fails with EFBIG."""
+    """Inside the block no file of this process can grow beyond ``most_bytes``: more fails with EFBIG."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, before[1]))
     try:

@@ -33,7 +33,7 @@ def replayed_run(
     counted: bool = True,
     **changes: object,
 ) -> Run:
-    """A stored run of the jobs by the clock; the ``failed`` ended badly, of ``without`` there is no record.
+    """A stored run of the jobs by the clock; those of ``failed`` failed, those of ``without`` have no record.
 
     ``counted``: with I/O by role.
     """

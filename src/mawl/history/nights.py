@@ -32,7 +32,7 @@ class RunsOfNight(msgspec.Struct, frozen=True, kw_only=True):
 def nights_of(
     runs: Iterable[ComparedRun], *, each: bool = False, whole: Collection[str] = ()
 ) -> list[RunsOfNight]:
-    """Nights in order of time.  With ``each`` every run is a night, else each whose id is in ``whole``.
+    """Nights in order of time.  With ``each`` every run is a night, else every run with an id in ``whole``.
 
     Raises :class:`~mawl.errors.UsageError` where a run is given twice, or runs are not of one workload.
     """

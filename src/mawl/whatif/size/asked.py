@@ -47,7 +47,7 @@ class SizeQuestion:
 class SizedRun:
     """The run as a base of forecasts, with what it measured.
 
-    ``doubt`` is a sentence if other programs used its devices, too.
+    ``doubt`` is a sentence if other programs also used its devices.
 
     ``window_seconds`` are the seconds from its first start to the time by which its derived jobs are due.
     """
@@ -139,7 +139,7 @@ def window_of(start: SizedRun, question: SizeQuestion) -> float | None:
 
 
 def fitted_of(start: SizedRun, question: SizeQuestion) -> tuple[FittedFigure, TimeFigure]:
-    """The bounded figure as forecasts find it, and the time with the errors of which it is judged.
+    """The bounded figure as forecasts find it, and the time whose measured errors give its probability.
 
     Raises :class:`~mawl.errors.UsageError` if the run does not have the figure.
     """

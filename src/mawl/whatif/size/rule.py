@@ -18,7 +18,7 @@ ROOFLINE_ERROR = 0.28
 """Mean |ln(predicted/published)| of all counted pairs, of the model (unseen) and of the rule."""
 
 MOST_BY_RULE = 10**9
-"""Sessions: no answer of the rule is above."""
+"""The most sessions that the rule answers."""
 
 WAYS = {"read": "read", "write": "written"}
 
