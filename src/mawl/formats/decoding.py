@@ -6,7 +6,7 @@ A line longer than LONGEST_LINE_BYTES is cut there, and the rest of it is not re
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
 LONGEST_LINE_BYTES = 64 * 1024
@@ -59,6 +59,16 @@ def byte_chunks(stream: BinaryIO) -> Iterator[bytes]:
         chunk = stream.read(CHUNK_BYTES)
     if pending_return:
         yield b"\n"
+
+
+def whole_of(chunks: Iterable[bytes], most_bytes: int) -> bytearray | None:
+    """The chunks as one document; None, without reading on, if they are more than ``most_bytes``."""
+    content = bytearray()
+    for chunk in chunks:
+        content += chunk
+        if len(content) > most_bytes:
+            return None
+    return content
 
 
 def text_of(line: bytes) -> str:

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from mawl.errors import InvalidFileError
-from mawl.formats.decoding import byte_chunks, text_of
+from mawl.formats.decoding import byte_chunks, text_of, whole_of
 from mawl.formats.fio import FioJob, FioReport, document_starts, parse_fio, probe_test
 from mawl.importers.interface import Context, Item
 from mawl.importers.nmon_sections import name_of
@@ -35,12 +35,10 @@ class FioResults:
 
     def read(self, stream: BinaryIO, context: Context) -> Iterator[Item]:
         """One probe: a target for each directory, a test for each job."""
-        content = bytearray()
-        for chunk in byte_chunks(stream):
-            content += chunk
-            if len(content) > LARGEST_FILE_BYTES:
-                context.skip(None, f"longer than {LARGEST_FILE_BYTES} bytes: no output of fio")
-                return
+        content = whole_of(byte_chunks(stream), LARGEST_FILE_BYTES)
+        if content is None:
+            context.skip(None, f"longer than {LARGEST_FILE_BYTES} bytes: no output of fio")
+            return
         reports = list(_reports(text_of(bytes(content)), context))
         tests = _tests(reports, context)
         if tests:

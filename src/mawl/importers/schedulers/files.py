@@ -10,7 +10,7 @@ from typing import BinaryIO, Protocol
 
 import msgspec
 
-from mawl.formats.decoding import byte_chunks
+from mawl.formats.decoding import byte_chunks, whole_of
 from mawl.formats.lines import one_line
 from mawl.formats.schedulers import lsf, sasgsub, slurm
 from mawl.formats.schedulers.history import Entry, HistoryDoubt, HistoryEnd, HistoryJob
@@ -83,14 +83,10 @@ def _lines(stream: ChunkStream, context: Context) -> Iterator[tuple[int, str]]:
 
 
 def _of_json(chunks: Iterator[bytes], document: type[_Document], context: Context) -> Iterator[Entry]:
-    content = bytearray()
-    for chunk in chunks:
-        content += chunk
-        if len(content) > LARGEST_JSON_BYTES:
-            context.skip(
-                None, f"longer than {LARGEST_JSON_BYTES // 2**20} MiB: export the time of the logs only"
-            )
-            return iter(())
+    content = whole_of(chunks, LARGEST_JSON_BYTES)
+    if content is None:
+        context.skip(None, f"longer than {LARGEST_JSON_BYTES // 2**20} MiB: export the time of the logs only")
+        return iter(())
     if sum(content.count(sign) for sign in b",[{") > MOST_JSON_PARTS:
         context.skip(None, f"it has more than {MOST_JSON_PARTS:,} parts: export the time of the logs only")
         return iter(())
