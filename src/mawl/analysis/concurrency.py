@@ -47,7 +47,7 @@ def area_between(one: Sequence[Span], other: Sequence[Span]) -> float:
 
 
 def peak(spans: Sequence[Span]) -> int:
-    """The most jobs at a time; jobs that end where others start do not meet these."""
+    """The most jobs at a time; a job that ends when another starts did not run at the same time."""
     _, jobs = _steps(spans)
     return int(jobs.max(initial=0.0))
 
