@@ -134,7 +134,7 @@ class Tail:
         )
 
     def fresh(self, samples: pa.Table) -> Fresh:
-        """The lines that came since the last call of this, which are kept no longer, with these samples."""
+        """The lines that came since the last call, with these samples; the lines are not kept here."""
         return Fresh(
             events=self._events.fresh(),
             jobs=self._jobs.fresh(),
@@ -167,7 +167,7 @@ class _Lines(Generic[Record]):
         self._skipping = False
 
     def fresh(self) -> list[Record]:
-        """The records that no call of this gave before; they are kept no longer."""
+        """The records that came since the last call; they are not kept here."""
         found, self.records = self.records, []
         return found
 
