@@ -124,6 +124,21 @@ def test_in_version_2_groups_are_made_nowhere_but_below_the_own_one(unified: Pat
     assert restriction.groups == ([unified / "mawl-r"] if path == "/" else [])
 
 
+def test_a_container_that_shows_the_groups_of_its_host_makes_none_there(unified: Path) -> None:
+    """A pod with the host's /sys: jobs in a group at the machine's root would leave the limits of the pod."""
+    (unified.parent / "proc/self/cgroup").write_text("0::/\n")
+    (unified / "cgroup.subtree_control").write_text("memory\n")
+    point = f"/{unified.relative_to(unified.parents[2])}"
+    (unified.parent / "proc/self/mountinfo").write_text(
+        f"31 30 0:27 /../../.. {point} rw,nosuid - cgroup2 cgroup rw\n"
+    )
+    restriction = restricted(unified, None)
+    assert restriction.groups == [] and "no control group" in (restriction.reason or "")
+    with pytest.raises(UnsuitableMachineError, match="may not make memory control groups"):
+        restricted(unified, 2**30)
+    assert not list(unified.rglob("mawl-r"))
+
+
 @pytest.mark.lab
 def test_a_group_counts_cpu_holds_memory_and_goes() -> None:
     try:

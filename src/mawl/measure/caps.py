@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from mawl.measure.block_devices import only_path
-from mawl.measure.control_groups import group_paths, is_nested, unified_mount, upwards
+from mawl.measure.control_groups import group_paths, is_nested, shows_more, unified_mount, upwards
 from mawl.measure.mounts import Mount, read_mounts
 from mawl.model.caps import Direction, IoCap
 from mawl.model.run import VolumeFacts
@@ -60,8 +60,8 @@ def with_caps(
 ) -> list[VolumeFacts]:
     """The volumes with the caps on their devices, the strictest of each device, direction and unit.
 
-    Nothing is raised.  ``caps`` is empty where no cap holds and None where that is not known, both with
-    ``caps_reason``.
+    Nothing is raised.  ``caps`` is empty if there is no cap and None if that is not known; ``caps_reason``
+    says why.
     """
     mounts = read_mounts(proc)
     try:
@@ -74,7 +74,7 @@ def with_caps(
 def with_caps_after(
     volumes: Sequence[VolumeFacts], proc: Path = Path("/proc"), sys: Path = Path("/sys")
 ) -> list[VolumeFacts]:
-    """The volumes of a run that has ended: caps that changed in it are not known, because nobody saw when."""
+    """The volumes of a run that has ended; caps that changed during it count as not known."""
     return [
         msgspec.structs.replace(one, caps=None, caps_reason="not known: they changed during the run")
         if one.caps is not None and now.caps is not None and now.caps != one.caps
@@ -128,7 +128,7 @@ def limits_held(proc: Path, sys: Path) -> tuple[list[GroupLimit], str]:
     """
     paths = group_paths(proc / "self" / "cgroup")
     mount = sys / "fs" / "cgroup" / "blkio" if "blkio" in paths else unified_mount(sys)
-    if _shows_more(mount, proc, sys):
+    if shows_more(mount, proc, sys):
         raise UnknownCapsError(
             f"{mount} shows groups outside of this process's namespace, and not which of them is its own"
         )
@@ -136,17 +136,6 @@ def limits_held(proc: Path, sys: Path) -> tuple[list[GroupLimit], str]:
         return _version_1(mount, paths["blkio"]) if "blkio" in paths else _version_2(mount, paths.get(""))
     except OSError as error:
         raise _unreadable(error.filename, error) from None
-
-
-def _shows_more(mount: Path, proc: Path, sys: Path) -> bool:
-    """Whether a mount begins above the groups of this process's namespace, as the host's in a container does.
-
-    Paths of ``/proc/self/cgroup`` begin at the namespace, so that they lead to another group there
-    (cgroup_namespaces(7): mountinfo then shows ``/..`` as the root).
-    """
-    point = f"/{mount.relative_to(sys.parent)}"
-    made = [one for one in read_mounts(proc) if one.mount_point == point]
-    return bool(made) and made[-1].root.startswith("/..")
 
 
 def _version_1(mount: Path, path: str) -> tuple[list[GroupLimit], str]:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.measure.mounts import read_mounts
+
 _NO_LIMIT_BYTES = 2**60
 """Version 1 writes "no limit" as the largest whole page below 2**63; nothing real is this large."""
 
@@ -78,6 +80,17 @@ def is_nested(mount: Path) -> bool:
     limit = _text(mount / "memory.limit_in_bytes") or ""
     quota = _text(mount / "cpu.cfs_quota_us") or "-1"
     return (limit.isdigit() and int(limit) < _NO_LIMIT_BYTES) or quota != "-1"
+
+
+def shows_more(mount: Path, proc: Path, sys: Path) -> bool:
+    """Whether a mount begins above the groups of this process's namespace, as the host's in a container does.
+
+    Paths of ``/proc/self/cgroup`` begin at the namespace, so that they lead to another group there
+    (cgroup_namespaces(7): mountinfo then shows ``/..`` as the root).
+    """
+    point = f"/{mount.relative_to(sys.parent)}"
+    made = [one for one in read_mounts(proc) if one.mount_point == point]
+    return bool(made) and made[-1].root.startswith("/..")
 
 
 def container_name(proc: Path, root: Path) -> str | None:

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from mawl.errors import UnsuitableMachineError
-from mawl.measure.control_groups import group_paths
+from mawl.measure.control_groups import group_paths, shows_more
 from mawl.model.run import OutsideCpu
 from mawl.units import format_memory
 
@@ -25,7 +25,7 @@ _UNLIMITED = 2**63
 class Restriction:
     """The control groups of one run: an account of CPU time always, a memory limit where asked.
 
-    ``groups`` are the directories the launcher joins; empty where none may be made.
+    ``groups`` are the directories that the launcher joins; empty if none may be made.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Restriction:
     ) -> None:
         self.groups: list[Path] = []
         self.reason: str | None = None
-        """Why there is no outside account, where there is none."""
+        """Why there is no outside account; None if there is one."""
         self._account: Path | None = None
         name = f"{GROUP_PREFIX}{run_id}"
         memory = account = None
@@ -56,12 +56,10 @@ class Restriction:
             self.reason = "no control group could be made (needs root or a delegated cgroup)"
         self._account = account
         if memory_limit_bytes is not None:
-            own = _unified_own(root, proc)
-            held = own if own is not None and _holds_more(own, memory_limit_bytes) else None
-            self._limit(memory, memory_limit_bytes, held)
+            self._limit(memory, memory_limit_bytes, _limiting_own(root, proc, memory_limit_bytes))
 
     def _limit(self, group: Path | None, limit: int, held: Path | None) -> None:
-        """``held`` is mawl's own group if it has limits that a group beside it would not have."""
+        """Write the limit; ``held`` is what :func:`_limiting_own` found."""
         why = "this user may not make memory control groups"
         cure = "run as root, or under systemd-run --user --scope -p Delegate=yes"
         if group is None and held is not None:
@@ -151,14 +149,13 @@ def leftover_groups(run_ids: Collection[str]) -> list[Path]:
 
 
 def _make(root: Path, proc: Path, controller: str, name: str, limit: int) -> Path | None:
-    """A new group under this process's own (or its parent), or None where that is refused.
+    """A new group under this process's own (or its parent), or None if that is refused.
 
-    Not under its parent if its own group has limits that jobs would leave there; a memory limit counts only
-    if it is below ``limit``.
+    It is not made under the parent if jobs would leave limits there (:func:`_limiting_own`).
     """
-    own = _unified_own(root, proc)
+    held = _limiting_own(root, proc, limit)
     for base in _bases(root, proc, controller):
-        if own is not None and base == own.parent and _holds_more(own, limit):
+        if held is not None and base == held.parent:
             continue
         group = base / name
         try:
@@ -177,39 +174,49 @@ def _make(root: Path, proc: Path, controller: str, name: str, limit: int) -> Pat
 
 def _bases(root: Path, proc: Path, controller: str) -> list[Path]:
     """Directories in which a group for this controller may be made: version 1, then version 2."""
-    path = group_paths(proc / "self" / "cgroup").get(controller)
-    bases = []
-    if path is not None and ".." not in path.split("/"):
-        bases.append(root / controller / path.lstrip("/"))
-    own = _unified_own(root, proc)
-    if own is not None:
-        bases += [own] if own in _mounts(root) else [own, own.parent]
-    return [base for base in bases if base.is_dir()]
+    own = _own(root / controller, group_paths(proc / "self" / "cgroup").get(controller), root, proc)
+    unified = _unified_own(root, proc)
+    bases = [base for base in (own, unified) if base is not None]
+    if unified is not None and unified not in _mounts(root):
+        bases.append(unified.parent)
+    return bases
 
 
 def _mounts(root: Path) -> list[Path]:
-    """Where version 2 may be mounted: alone, or beside version 1."""
+    """Where version 2 may be mounted: alone, or together with version 1."""
     return [root, root / "unified"]
 
 
 def _unified_own(root: Path, proc: Path) -> Path | None:
-    """This process's own group of version 2; None where none is shown."""
+    """This process's own group of version 2; None if the mounts do not show it."""
     path = group_paths(proc / "self" / "cgroup").get("")
-    if path is None or ".." in path.split("/"):
+    groups = (_own(mount, path, root, proc) for mount in _mounts(root) if _is_unified(mount))
+    return next((group for group in groups if group is not None), None)
+
+
+def _own(mount: Path, path: str | None, root: Path, proc: Path) -> Path | None:
+    """This process's own group below a mount; None if the mount does not show it."""
+    if path is None or ".." in path.split("/") or shows_more(mount, proc, root.parent.parent):
         return None
-    groups = (mount / path.lstrip("/") for mount in _mounts(root) if (mount / "cgroup.controllers").exists())
-    return next((group for group in groups if group.is_dir()), None)
+    group = mount / path.lstrip("/")
+    return group if group.is_dir() else None
+
+
+def _limiting_own(root: Path, proc: Path, limit: int) -> Path | None:
+    """This process's own group of version 2, if it has limits that jobs in a sibling of it would leave.
+
+    A limit of memory counts only below ``limit``, which the sibling will have.
+    """
+    own = _unified_own(root, proc)
+    return own if own is not None and _has_limits(own, limit) else None
 
 
 def _is_unified(group: Path) -> bool:
     return (group / "cgroup.controllers").exists()
 
 
-def _holds_more(group: Path, limit: int) -> bool:
-    """Whether a group of version 2 has limits that a process leaves if it moves to a group beside it.
-
-    A limit of memory counts only below ``limit``, which the other group will have.
-    """
+def _has_limits(group: Path, limit: int) -> bool:
+    """Whether a group of version 2 has limits of CPUs or I/O, or one of memory below ``limit``."""
     texts = {}
     for name in ("cpu.max", "io.max", "cpuset.cpus", "memory.max", "memory.high"):
         with contextlib.suppress(OSError):
