@@ -111,8 +111,8 @@ class Controller:
                 plan=nodes_toml({node.name: f"{NODES}/{node.name}/{PLAN}" for node in self.nodes}),
                 runs=self.request.runs,
             )
-            (self.request.folder / NODES).mkdir(mode=0o700)
             with self.writer:
+                (self.request.folder / NODES).mkdir(mode=0o700)
                 return await self._run(self.writer, facts)
         finally:
             loop.remove_reader(self.interrupts.fileno())
