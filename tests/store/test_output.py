@@ -52,6 +52,31 @@ def test_a_file_keeps_its_mode_and_a_new_one_follows_the_umask(tmp_path: Path) -
     assert old.read_bytes() == new.read_bytes() == b"report\n"
 
 
+@pytest.mark.lab
+@pytest.mark.parallel
+@needs.marks(needs.ROOT)
+@pytest.mark.parametrize("may_give_away", [True, False])
+def test_a_file_of_another_user_keeps_its_group(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, may_give_away: bool
+) -> None:
+    path = tmp_path / "shared"
+    path.write_bytes(OLD)
+    path.chmod(0o664)
+    os.chown(path, 12, 34)
+    change = os.fchown
+
+    def as_a_member_of_the_group(descriptor: int, user: int, group: int) -> None:
+        if user != -1 and not may_give_away:
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+        change(descriptor, user, group)
+
+    monkeypatch.setattr(os, "fchown", as_a_member_of_the_group)
+    write_output(path, b"report\n")
+    after = path.stat()
+    assert (after.st_uid, after.st_gid) == (12 if may_give_away else os.getuid(), 34)
+    assert stat.S_IMODE(after.st_mode) == 0o664 and path.read_bytes() == b"report\n"
+
+
 def test_a_link_stays_one_and_its_file_is_written(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     for name in ("there/real", "there/none-yet"):

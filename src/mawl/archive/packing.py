@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,7 +27,7 @@ from mawl.model.run import RunFacts
 from mawl.spec.toml import load
 from mawl.store.campaign import finished_runs, read_campaign
 from mawl.store.facts import read_facts
-from mawl.store.files import beside
+from mawl.store.files import replacing
 from mawl.store.reading import open_run, runner_lives
 from mawl.version import __version__, source_sha256
 
@@ -116,7 +115,6 @@ def _campaign(folder: Path, names: PrivateNames) -> bytes:
 def _write(
     request: PackRequest, output: Path, runs: list[str], members: dict[str, bytes | Path]
 ) -> PackManifest:
-    draft = beside(output)
     try:
         sums = {}
         for name, content in members.items():
@@ -134,11 +132,8 @@ def _write(
         )
         listed = encoded(manifest)
         signature = () if request.key is None else (sign(listed, request.key),)
-        with draft.open("xb") as file:
+        with replacing(output, 0o666) as file:
             write_pack(file, {MANIFEST: listed, **members, **dict(signature)})
-            file.flush()
-            os.fsync(file.fileno())
-        draft.rename(output)
     except OSError as error:
         raise UnsuitableMachineError(
             "the pack cannot be written",
@@ -146,6 +141,4 @@ def _write(
             why=(error.strerror or str(error)).lower(),
             cure="name another place with --output",
         ) from None
-    finally:
-        draft.unlink(missing_ok=True)
     return manifest

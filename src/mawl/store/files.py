@@ -2,39 +2,52 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from mawl.errors import UnreadableRunError, UnsuitableMachineError
 from mawl.foreign import descriptor_of, read_regular
 from mawl.store.layout import LARGEST_FACTS_BYTES, LATEST
 
 
-def beside(path: Path) -> Path:
-    """A new name in the directory of a file, with the file's own in it, of at most 130 bytes."""
+def _draft_of(path: Path) -> Path:
+    """A new name in the same directory, of at most 130 bytes; it contains the begin of the file's name."""
     begin = os.fsencode(path.name)[:100].decode(errors="ignore")
     return path.with_name(f".{begin}.{os.getpid()}-{secrets.token_hex(4)}")
 
 
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file so that a reader, or a power cut, finds the old content or the new, whole.
+@contextlib.contextmanager
+def replacing(path: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
+    """A new file to write, which gets the name of ``path`` at the end of the block, whole and synced.
 
-    What is written meanwhile has a name that nothing had before (O_EXCL).
+    A reader, or a power cut, finds the old content or the new.  Before its end the new file has a name that
+    nothing had before (O_EXCL); it is removed if the block fails.  ``mode`` is less the umask.
     """
-    draft = beside(path)
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    draft = _draft_of(path)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         draft.rename(path)
-    except BaseException as error:
+    except BaseException:
         draft.unlink(missing_ok=True)
-        if isinstance(error, OSError):  # that of a write names no file
-            error.filename = str(path)
+        raise
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file, whole or not at all (:func:`replacing`); an OSError names ``path``."""
+    try:
+        with replacing(path) as file:
+            file.write(content)
+    except OSError as error:  # that of a write names no file
+        error.filename = str(path)
         raise
 
 
@@ -77,10 +90,9 @@ def replace_link(link: Path, target: Path) -> None:
             where=str(link),
             cure="rename it, or name another directory with --runs",
         )
-    beside = link.with_name(f".{link.name}.{os.getpid()}")
-    beside.unlink(missing_ok=True)
-    beside.symlink_to(os.path.relpath(target.absolute(), link.absolute().parent))
-    beside.rename(link)
+    draft = _draft_of(link)
+    draft.symlink_to(os.path.relpath(target.absolute(), link.absolute().parent))
+    draft.rename(link)
 
 
 def try_lock(descriptor: int, *, shared: bool = False) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Self
 
 from mawl.errors import UnsuitableMachineError, UsageError, cure_of
-from mawl.store.files import beside
+from mawl.store.files import replacing
 
 _NOT_BESIDE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY)
 """Errors by which a directory refuses a new file, or a mount point a new name, though the file itself may be
@@ -20,21 +20,22 @@ _STANDARD_STREAMS = (1, 2)
 
 
 class _MixedError(OSError):
-    """A file was written in its place, and not to its end: it holds a part of both contents."""
+    """Writing into the file itself broke off, so it holds parts of the old content and of the new."""
 
 
 class OutputFile:
     """A file to write, which is tried first, so that a bad place fails before any work.
 
-    :meth:`write` writes another file beside it and renames that, through links, with the mode and owner of
-    the file that was there.  Where the directory takes no other file, or the file is a mount point, it writes
-    the file itself.  What is no regular file (a pipe, a terminal) and the standard streams are not replaced.
+    :meth:`write` writes a new file in the same directory and renames it.  Symbolic links stay, and the new
+    file gets the mode of the old one, and its owner and group as far as the user may set them.  If the
+    directory takes no new file, or the file is a mount point, mawl writes into the file itself.  It does not
+    replace pipes, terminals, other files that are not regular, and the standard streams.
     """
 
     def __init__(self, name: str | Path, option: str = "--output") -> None:
         """Try the place without changing it; ``option`` named it.
 
-        Raises :class:`~mawl.errors.UsageError` for one that cannot be written.
+        Raises :class:`~mawl.errors.UsageError` if it cannot be written.
         """
         self.name = str(name)
         self._option = option
@@ -69,8 +70,8 @@ class OutputFile:
     def write(self, content: bytes) -> None:
         """Write the whole content.
 
-        Raises :class:`~mawl.errors.UnsuitableMachineError` where that fails, and BrokenPipeError where the
-        reader of a pipe is gone.
+        Raises :class:`~mawl.errors.UnsuitableMachineError` if that fails, and BrokenPipeError if the reader
+        of a pipe is gone.
         """
         try:
             if self._stream is not None:
@@ -101,7 +102,7 @@ def write_output(name: str | Path, content: bytes, option: str = "--output") -> 
 
 
 def _stream_of(path: Path) -> int | None:
-    """A descriptor of what must not be replaced; None for a regular file and one that is not there."""
+    """A descriptor to write into what must not be replaced; None for a regular or a missing file."""
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -144,22 +145,13 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def _write_beside(path: Path, content: bytes, before: os.stat_result | None) -> None:
-    draft = beside(path)
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)  # less the umask
-    try:
-        try:
-            if before is not None:
-                with contextlib.suppress(OSError):  # only root gives a file away
-                    os.fchown(descriptor, before.st_uid, before.st_gid)
-                os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
-            _write_all(descriptor, content)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        draft.rename(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    with replacing(path, 0o666) as file:
+        if before is not None:
+            for owner in ((-1, before.st_gid), (before.st_uid, -1)):
+                with contextlib.suppress(OSError):  # only root gives a file to another user
+                    os.fchown(file.fileno(), *owner)
+            os.fchmod(file.fileno(), stat.S_IMODE(before.st_mode))
+        file.write(content)
 
 
 def _write_over(path: Path, content: bytes) -> None:

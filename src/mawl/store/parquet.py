@@ -20,6 +20,7 @@ from mawl.foreign import open_regular
 from mawl.model.periods import periods_of
 from mawl.store.budget import Budget, budget_of
 from mawl.store.columns import SCHEMAS, conform
+from mawl.store.files import replacing
 from mawl.store.upgrades import Upgrade
 from mawl.units import format_memory
 
@@ -30,18 +31,12 @@ def write_parquet(path: Path, tables: Iterator[pa.Table], name: str) -> None:
     """Write a table whole and synced, or not at all; OSError when it does not fit."""
     from pyarrow import parquet
 
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with beside.open("wb") as file:
-            with parquet.ParquetWriter(file, SCHEMAS[name], compression="zstd") as writer:
-                for table in tables:
-                    writer.write_table(table)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.chmod(0o600)
-        beside.rename(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with (
+        replacing(path) as file,
+        parquet.ParquetWriter(file, SCHEMAS[name], compression="zstd") as writer,
+    ):
+        for table in tables:
+            writer.write_table(table)
 
 
 def _check_texts(table: pa.Table, budget: Budget) -> None:
