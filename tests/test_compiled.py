@@ -21,7 +21,7 @@ printf 'compiled' >"$2"
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """A cache of its own, and a compiler that needs no time."""
+    """An empty cache, and a compiler that needs no time."""
     return compiler(tmp_path, COMPILES)
 
 
@@ -105,7 +105,7 @@ def test_a_directory_in_its_place_is_a_reason(environment: dict[str, str]) -> No
 def test_without_a_home_there_is_a_reason(
     environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A container may run as a user whom nobody has named."""
+    """A container may run as a user without an entry in /etc/passwd."""
 
     def unknown(_: object) -> None:
         raise KeyError

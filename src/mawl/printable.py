@@ -24,7 +24,7 @@ def printable_json(content: bytes) -> str:
 
 
 def encodable(text: str) -> str:
-    """The text with what UTF-8 cannot hold, such as bytes of a file name, as ``\\xff``."""
+    """The text with escapes (``\\xff``) for what UTF-8 cannot encode, such as bytes of a file name."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 

@@ -142,7 +142,7 @@ def test_a_container_in_version_1_and_2_is_held_by_the_root_that_it_sees(machine
 
 
 def test_a_pod_without_a_cap_says_that_groups_above_it_are_not_shown(machine: Path) -> None:
-    """As Kubernetes and Docker show it: a namespace of its own, whose root has the files of a group."""
+    """As Kubernetes and Docker show it: the root of the container's namespace has the files of a group."""
     plant(
         machine,
         {

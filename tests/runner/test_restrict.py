@@ -35,7 +35,7 @@ SCOPE = "user.slice/user-0.slice/session-1.scope"
 
 @pytest.fixture
 def unified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Version 2 under systemd: a session in its scope, whose slice gives its groups memory and pids.
+    """Version 2 under systemd: a session in its scope; the slice above gives its groups memory and pids.
 
     A group that is made there has the files that the kernel gives it: those of the controllers that the group
     above passes on.

@@ -150,7 +150,7 @@ def test_where_no_file_may_lie_beside_it_the_file_itself_is_written(
 def test_a_file_that_breaks_off_while_it_is_written_in_its_place_is_said_to_be_damaged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As where a full file system that copies on write has no room for blocks that the file has already."""
+    """A full file system that copies on write has no room even for blocks that the file has already."""
 
     def refuse(*_: object) -> None:
         raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))

@@ -96,10 +96,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _logs_and_run(arguments: argparse.Namespace) -> tuple[Run, Run] | None:
-    """A run folder and a run of derived jobs, where the sides are such; a published result is no run.
+    """The imported logs and the run of derived jobs, if the two sides are these; else None.
 
-    Raises :class:`~mawl.errors.UsageError` where they are in the wrong order, or where there are several
-    runs of derived jobs.
+    Raises :class:`~mawl.errors.UsageError` if they are in the wrong order, if there are several runs of
+    derived jobs, or if ``--settings`` is given.
     """
     sides = [words for _, words in _sides(arguments)]
     if len(sides) != 2 or len(sides[0]) != 1 or {words[0] for words in sides} & set(published()):

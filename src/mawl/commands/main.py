@@ -201,7 +201,7 @@ def as_error(error: OSError) -> UnsuitableMachineError:
 
 
 def _not_text(error: UnicodeEncodeError) -> MawlError:
-    """A name that is kept as text and is none, or a letter that the terminal's encoding does not have."""
+    """The error of a name that is not UTF-8, or of a letter that the terminal's encoding does not have."""
     if NO_TEXT.search(error.object):
         return UsageError(
             "is not UTF-8, and mawl keeps names as text",

@@ -10,11 +10,11 @@ from mawl.store.output import OutputFile
 
 
 def write_text(output: str | None, made: Callable[[], str], option: str = "--output") -> None:
-    """Write what ``made`` returns to ``output``, which ``option`` named, or to the terminal where it is None.
+    """Write what ``made`` returns to the file ``output``, or to the terminal if ``output`` is None.
 
-    The file is tried first, so that a bad path fails before any work (:class:`~mawl.errors.UsageError`).
-    Where the work or the writing fails (:class:`~mawl.errors.UnsuitableMachineError`), what the file held is
-    kept, and a file that was not there is not left behind.
+    ``option`` is the option that named the file.  The file is tried first, so that a bad path fails before
+    any work (:class:`~mawl.errors.UsageError`).  If the work or the writing fails
+    (:class:`~mawl.errors.UnsuitableMachineError`), an old file keeps its content, and no new file is left.
     """
     if output is None:
         sys.stdout.write(made())
@@ -24,5 +24,5 @@ def write_text(output: str | None, made: Callable[[], str], option: str = "--out
 
 
 def encoded(text: str) -> bytes:
-    """Text for a file, as the terminal gets it: a file may be shown on one."""
+    """Text for a file, with the escapes that a terminal gets, because a file may be shown on one."""
     return shown(text).encode()

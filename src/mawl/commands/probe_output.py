@@ -10,7 +10,7 @@ from mawl.store.probe import probe_content
 class ProbeOutput:
     """The file of ``--output``, which is replaced whole after each test; see :class:`OutputFile`.
 
-    What is no regular file (a pipe, a terminal) is written to once, by :meth:`finish`.  Raises
+    A pipe, a terminal or a standard stream gets the content once, from :meth:`finish`.  Raises
     :class:`~mawl.errors.UsageError` for a place that cannot be written, before any work.
     """
 
@@ -33,9 +33,9 @@ class ProbeOutput:
             self._file.write(probe_content(found))
 
     def finish(self) -> None:
-        """Write to what is no regular file.
+        """Write to a pipe, a terminal or a standard stream.
 
-        Raises :class:`~mawl.errors.UnsuitableMachineError` where that fails.
+        Raises :class:`~mawl.errors.UnsuitableMachineError` if that fails.
         """
         with self._file as file:
             if file.is_stream and self._last is not None:

@@ -22,7 +22,7 @@ _OURS = re.compile(rf"(\x1b\[(?:{'|'.join(['0', *CODES.values()])})m|\r\x1b\[K)"
 
 
 def shown(text: str) -> str:
-    """The text with each control character as its escape; sequences of mawl's own are let through."""
+    """The text with each control character as its escape; the sequences that mawl writes stay."""
     parts = _OURS.split(text)
     parts[::2] = [printable(part, "\n\t") for part in parts[::2]]
     return "".join(parts)

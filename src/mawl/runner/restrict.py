@@ -63,7 +63,7 @@ class Restriction:
         why = "this user may not make memory control groups"
         cure = "run as root, or under systemd-run --user --scope -p Delegate=yes"
         if group is None and held is not None:
-            why = f"jobs in a group beside {held} would leave its limits"
+            why = f"jobs in a group next to {held} would leave its limits"
             cure = f"limit that group: systemd-run --scope -p MemoryMax={limit} mawl run ..."
         if group is not None:
             for name in ("memory.max", "memory.limit_in_bytes"):

@@ -62,7 +62,7 @@ def carry_out(
     run; ``runs`` is the directory whose ``latest`` link shall point at the folder; ``opening`` says
     when the start gate may open.  Errors: those of making the folder, the claims and the restriction, before
     any job starts; afterwards only a run folder that can no longer be written (the jobs are stopped first).
-    The folder has the error as the run's outcome, as far as it can still be written.
+    The outcome in the folder names the error, if the folder can still be written.
     """
     cache = prepare_cache(request, volumes)
     began = time.monotonic()

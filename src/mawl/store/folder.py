@@ -40,7 +40,7 @@ class RunWriter:
     It holds a lock (flock) on the journal for as long as it lives, by which readers tell a run
     that is under way from one whose runner was killed.  Methods raise OSError when the folder
     cannot be written any more; what was appended before stays readable.  An error that leaves its ``with``
-    block before :meth:`finish` becomes the outcome of the run, as far as that can still be written.
+    block before :meth:`finish` becomes the outcome of the run, if the folder can still be written.
     """
 
     def __init__(

@@ -40,7 +40,7 @@ def build_site(
 
     Raises :class:`~mawl.errors.UsageError` where the directory holds something else, two packs have one name
     or one lies where the site is made anew, and what :func:`~mawl.archive.site.entries.checked` raises,
-    before anything is written; :class:`~mawl.errors.UnsuitableMachineError` where it cannot be written.
+    before anything is written; :class:`~mawl.errors.UnsuitableMachineError` if it cannot be written.
     """
     if output.exists() and (not output.is_dir() or (any(output.iterdir()) and not (output / MARK).is_file())):
         raise UsageError("is no site of mawl", where=str(output), cure="name a new directory with --output")
