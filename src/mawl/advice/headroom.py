@@ -48,10 +48,11 @@ def _source(found: tuple[float | None, str]) -> str | None:
 
 def _processors(reading: RunView) -> float | None:
     """Idle time of all processors over all their time in the active phase; stolen time is not idle."""
-    if reading.samples is None or reading.windows is None:
+    if reading.over_time is None:
         return None
-    edges = (reading.windows.active_edges[0], reading.windows.active_edges[-1])
-    spent = {kind: rates(reading.samples, [f"host.cpu_{kind}_seconds"], edges)[0] for kind in CPU_KINDS}
+    samples, windows = reading.over_time
+    edges = (windows.active_edges[0], windows.active_edges[-1])
+    spent = {kind: rates(samples, [f"host.cpu_{kind}_seconds"], edges)[0] for kind in CPU_KINDS}
     busy, whole = busy_seconds(spent), whole_seconds(spent)
     if busy is None or spent["idle"] is None or whole <= 0:
         return None
@@ -86,12 +87,13 @@ def _probed(reading: RunView) -> tuple[float, str] | None:
 
 def _busy(reading: RunView) -> tuple[float | None, str]:
     why = lacking(reading.facts)
-    if reading.samples is None or reading.windows is None or why is not None:
+    if reading.over_time is None or why is not None:
         return None, why or NOT_MEASURED
-    edges = (reading.windows.active_edges[0], reading.windows.active_edges[-1])
+    samples, windows = reading.over_time
+    edges = (windows.active_edges[0], windows.active_edges[-1])
     shares = []
     for node, device in sorted(role_places(reading.facts)):
-        found = rates(reading.samples, [f"device.{device}.busy_seconds"], edges, [node])[0]
+        found = rates(samples, [f"device.{device}.busy_seconds"], edges, [node])[0]
         if found is not None:
             shares.append((found, device))
     if not shares:
@@ -106,19 +108,20 @@ def _busy(reading: RunView) -> tuple[float | None, str]:
 def _memory(reading: RunView) -> tuple[float | None, str]:
     """The least that was available, over the limit in force: of the run, the container or the machine."""
     sizes = [node.memory_bytes for node in reading.facts.machines()]
-    if reading.samples is None or reading.windows is None or not sizes or None in sizes:
+    if reading.over_time is None or not sizes or None in sizes:
         return None, NOT_MEASURED
+    samples, windows = reading.over_time
     whole = sum(size for size in sizes if size)
     limit = limit_in_force(reading)
-    edges = reading.windows.active_edges
+    edges = windows.active_edges
     if limit is not None and limit < whole:
-        held = [value for value in gauges(reading.samples, "jobs_resident_bytes", edges) if value is not None]
+        held = [value for value in gauges(samples, "jobs_resident_bytes", edges) if value is not None]
         if not held:
             return None, "no sample says what the jobs held in memory"
         return 1.0 - max(held) / limit, (
             f"memory limit {format_memory(limit)} less the most that the jobs held without page cache"
         )
-    available = gauges(reading.samples, "host.memory_available_bytes", edges)
+    available = gauges(samples, "host.memory_available_bytes", edges)
     known = [value for value in available if value is not None]
     return (min(known) / whole if known else None), f"{format_memory(whole)} of the machine"
 
@@ -137,12 +140,13 @@ def limit_in_force(reading: RunView) -> int | None:
 
 def _network(reading: RunView) -> tuple[float | None, str]:
     """1 less the highest window of any interface or fibre channel port, one way, over its speed."""
-    if reading.samples is None or reading.windows is None:
+    if reading.over_time is None:
         return None, NOT_MEASURED
-    edges = reading.windows.active_edges
+    samples, windows = reading.over_time
+    edges = windows.active_edges
     used = [
         (max(shares), f"{WORDS[kind]} {name}")
-        for (kind, name), shares in used_by_port(reading.facts, reading.samples, edges).items()
+        for (kind, name), shares in used_by_port(reading.facts, samples, edges).items()
     ]
     if not used:
         return None, "no interface or port reports its speed"

@@ -81,6 +81,11 @@ class RunView:
         """The windows of figures over time; None where the run has no length."""
         return windows_of(self.line) if self.line else None
 
+    @property
+    def over_time(self) -> tuple[RunSamples, Windows] | None:
+        """The samples of the run and its windows; None if it has no samples or no length."""
+        return None if self.samples is None or self.windows is None else (self.samples, self.windows)
+
     @cached_property
     def device(self) -> Counters:
         """The counters of the block devices under the roles."""
@@ -89,9 +94,7 @@ class RunView:
     @cached_property
     def moments(self) -> list[Moment]:
         """What the run did window by window; empty without samples or windows."""
-        if self.samples is None or self.windows is None:
-            return []
-        return moments(self.samples, self.windows, self.device, self.facts)
+        return [] if self.over_time is None else moments(*self.over_time, self.device, self.facts)
 
     @cached_property
     def summary(self) -> Summary:

@@ -29,14 +29,13 @@ def caps_reached(reading: RunView, role: Role, blocked: list[float | None]) -> l
     most = {way: rate for way in DIRECTIONS if (rate := cap_of(caps, role, way).bytes_per_second) is not None}
     if not most or foreign(reading.summary) is not None:
         return []
-    if reading.samples is None or reading.windows is None:
+    if reading.over_time is None:
         return []
+    samples, windows = reading.over_time
     volumes = reading.volumes(role)
     devices = sorted({device for volume in volumes for device in volume.devices})
     names = [[f"device.{name}.{way}_bytes" for name in devices] for way in ("read", "written")]
-    flow = Counters(f"block devices {', '.join(devices)}", *names).flow(
-        reading.samples, reading.windows.active_edges
-    )
+    flow = Counters(f"block devices {', '.join(devices)}", *names).flow(samples, windows.active_edges)
     found = []
     for direction, allowed in most.items():
         waited = [

@@ -13,10 +13,11 @@ from mawl.units import format_latency, format_percent, format_rate
 
 def device_totals(reading: RunView, device: str) -> Flow:
     """Bytes per second of a device in each window of the active phase, by direction and in total."""
-    if reading.samples is None or reading.windows is None:
+    if reading.over_time is None:
         return {direction: [] for direction in DIRECTIONS}
+    samples, windows = reading.over_time
     counters = Counters(device, [f"device.{device}.read_bytes"], [f"device.{device}.written_bytes"])
-    return counters.flow(reading.samples, reading.windows.active_edges)
+    return counters.flow(samples, windows.active_edges)
 
 
 def device_peaks(reading: RunView, device: str) -> dict[str, float | None]:
@@ -49,7 +50,8 @@ def device_lines(reading: RunView, device: str) -> list[RuleEvidence]:
 
 def _mean(reading: RunView, device: str, *figures: str) -> float | None:
     """What the device's counters gained per second in the active phase."""
-    if reading.samples is None or reading.windows is None:
+    if reading.over_time is None:
         return None
-    edges = (reading.windows.active_edges[0], reading.windows.active_edges[-1])
-    return rates(reading.samples, [f"device.{device}.{figure}" for figure in figures], edges)[0]
+    samples, windows = reading.over_time
+    edges = (windows.active_edges[0], windows.active_edges[-1])
+    return rates(samples, [f"device.{device}.{figure}" for figure in figures], edges)[0]

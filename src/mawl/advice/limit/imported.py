@@ -90,9 +90,9 @@ def why_untold(reading: RunView) -> str | None:
 
 def windows_of_import(reading: RunView) -> list[RecordedWindow]:
     """The windows of the active phase."""
-    samples, windows = reading.samples, reading.windows
-    if samples is None or windows is None:
+    if reading.over_time is None:
         return []
+    samples, windows = reading.over_time
     edges = windows.active_edges
     spent = {kind: rates(samples, [f"host.cpu_{kind}_seconds"], edges) for kind in CPU_KINDS}
     busy = [rates(samples, [f"device.{name}.busy_seconds"], edges) for name in _devices(reading)]

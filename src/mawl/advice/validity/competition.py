@@ -65,12 +65,13 @@ def _processors(reading: RunView) -> list[Finding]:
 
 def foreign_cpu_ratio(reading: RunView) -> float | None:
     """Share of all processor time that neither the jobs nor mawl used; None where it is not known."""
-    if reading.samples is None or reading.windows is None:
+    if reading.over_time is None:
         return None
-    edges = (reading.windows.edges[0], reading.windows.edges[-1])
+    samples, windows = reading.over_time
+    edges = (windows.edges[0], windows.edges[-1])
 
     def rate(*names: str) -> float | None:
-        return rates(reading.samples, names, edges)[0] if reading.samples else None
+        return rates(samples, names, edges)[0]
 
     busy = rate("host.cpu_user_seconds", "host.cpu_system_seconds", "host.cpu_interrupt_seconds")
     rest = rate("host.cpu_idle_seconds", "host.cpu_iowait_seconds", "host.cpu_steal_seconds")

@@ -19,11 +19,12 @@ def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
 
     Many virtual machines report no frequency. No fix can change that, so it is only a remark.
     """
-    if reading.samples is None or reading.windows is None:
+    if reading.over_time is None:
         return _unmeasured(reading.why_not_drawn or FEW)
-    found = thirds(gauges(reading.samples, "host.frequency_hertz", reading.windows.active_edges))
+    samples, windows = reading.over_time
+    found = thirds(gauges(samples, "host.frequency_hertz", windows.active_edges))
     if found is None:
-        few = len(reading.windows.active_edges) <= FEWEST_WINDOWS
+        few = len(windows.active_edges) <= FEWEST_WINDOWS
         return _unmeasured(FEW if few else "this machine does not report the frequency of its processors")
     if found[1] >= LEAST_KEPT_RATIO * found[0]:
         return []

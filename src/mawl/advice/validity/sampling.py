@@ -34,21 +34,22 @@ def check(reading: RunView) -> list[Finding]:
     If the reader keeps only every n-th sample, a gap counts from n times 3 s on.
     """
     elapsed = reading.summary.time.elapsed_seconds
-    if reading.samples is None or reading.windows is None or not elapsed:
+    if reading.over_time is None or not elapsed:
         sentence = (
             f"{reading.samples_damage or 'the run holds no samples'}: nothing is known of its course in time"
         )
         return [_finding(sentence, "run it again; if that repeats, see the remarks of the report")]
-    start, end = reading.windows.edges[0], reading.windows.edges[-1]
+    samples, windows = reading.over_time
+    start, end = windows.edges[0], windows.edges[-1]
     missed, longest = 0.0, 0.0
     allowed = LONGEST_STEP_SECONDS * reading.stride
-    for node in reading.samples.nodes:
-        series = reading.samples.series(node, "jobs_running")
+    for node in samples.nodes:
+        series = samples.series(node, "jobs_running")
         times = [] if series is None else [time for time in series.times.tolist() if start <= time <= end]
         for before, after in pairwise([start, *times, end]):
             longest = max(longest, after - before)
             missed += after - before if after - before > allowed else 0.0
-    share = missed / (elapsed * len(reading.samples.nodes))
+    share = missed / (elapsed * len(samples.nodes))
     if share <= MOST_MISSED_RATIO:
         return []
     sentence = (

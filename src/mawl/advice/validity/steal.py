@@ -15,11 +15,12 @@ MOST_STEAL_RATIO = value_of("validity.steal.most_ratio")
 
 def check(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """If the hypervisor gives processor time to other machines, only steal counts that time."""
-    if reading.samples is None or reading.windows is None:
+    if reading.over_time is None:
         return _unmeasured(reading)
-    edges = (reading.windows.edges[0], reading.windows.edges[-1])
+    samples, windows = reading.over_time
+    edges = (windows.edges[0], windows.edges[-1])
     steal, idle, busy = (
-        rates(reading.samples, names, edges)[0]
+        rates(samples, names, edges)[0]
         for names in (
             ["host.cpu_steal_seconds"],
             ["host.cpu_idle_seconds", "host.cpu_iowait_seconds"],
