@@ -113,14 +113,14 @@ def timeline(jobs: Sequence[JobRecord], sessions: int, unended: Unended | None =
         return None
     started_at = min(span.start for span in spans)
     ended_at = max(span.end for span in spans)
-    tail_at = _tail_at(spans, sessions, ended_at)
+    tail = tail_at(spans, sessions, ended_at)
     why = unended.unknown
-    if why is None and unended.waiting and tail_at < ended_at:
+    if why is None and unended.waiting and tail < ended_at:
         why = f"the run did not go through: {unended.waiting} of its planned jobs had yet to start"
     line = Timeline(
         started_at=started_at,
         ended_at=ended_at,
-        active_seconds=(tail_at if why is None else ended_at) - started_at,
+        active_seconds=(tail if why is None else ended_at) - started_at,
         peak_concurrent=None,
         mean_concurrent=None,
         seconds_near_peak=None,
@@ -156,7 +156,7 @@ def _stretches(spans: Sequence[JobSpan]) -> list[Stretch]:
     return stretches
 
 
-def _tail_at(spans: Sequence[JobSpan], sessions: int, ended_at: float) -> float:
+def tail_at(spans: Sequence[JobSpan], sessions: int, ended_at: float) -> float:
     """When the tail begins (docs/design/figures.md); the end of the run where it has none.
 
     Running jobs fall for good below max(3, 10 % of the sessions), or only jobs marked

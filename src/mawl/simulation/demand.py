@@ -30,6 +30,9 @@ LEAST_LACK_RATIO = 0.01
 
 LEAST_SURPLUS_BYTES = 1.0
 
+BETWEEN_STEPS = "between steps"
+"""Name of the step that holds a job's time outside of its steps."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Flow:
@@ -210,7 +213,7 @@ def _between(job: JobRecord, steps: Sequence[StepRecord]) -> list[StepDemand]:
         blocked[role] = min(rest(attrgetter(f"waits.blocked_{role}_seconds")), idle - sum(blocked.values()))
     return [
         StepDemand(
-            name="between steps",
+            name=BETWEEN_STEPS,
             kind="data",
             cpu_seconds=cpu,
             cpu_known=job.usage.cpu_seconds is not None,

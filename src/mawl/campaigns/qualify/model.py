@@ -1,12 +1,13 @@
 """Forecasts of runs from the calibration: each program's demand alone at smoke, scaled, in the simulated mix.
 
-CPU seconds, bytes and waits of a program are those that its run alone showed, in proportion to what its
-declaration says of the scale; devices are those of the probe (docs/design/qualify.md).
+Bytes and waits of a program are those that its run alone showed, in proportion to what its declaration says
+of the scale; of its CPU seconds those that the declaration explains grow so.  Devices are those of the probe
+(docs/design/qualify.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -15,6 +16,7 @@ from mawl.advice.judge import judged
 from mawl.advice.qualification.fitting import below_the_smallest_mix
 from mawl.advice.validity.competition import foreign_cpu_ratio
 from mawl.analysis.blocks import counted
+from mawl.analysis.timeline import JobSpan, tail_at
 from mawl.analysis.view import StoredView
 from mawl.campaigns.qualify.choice import SMOKE, needs_at, plan_at
 from mawl.campaigns.qualify.work import Mix
@@ -32,7 +34,7 @@ from mawl.simulation.fitting import Fitting
 from mawl.simulation.forecast import base_of
 from mawl.simulation.own_system import cores_of
 from mawl.simulation.probed import system_for
-from mawl.simulation.scaling import scaled
+from mawl.simulation.scaling import FIXED_KINDS, growing_cpu_seconds, scaled
 from mawl.simulation.scenario import Scenario, run
 from mawl.simulation.system import System
 from mawl.spec.record import MOST_SESSIONS
@@ -64,6 +66,8 @@ class CalibratedModel:
         mixed = calibration.facts.workload.sessions > 1
         self._others = 0.0 if mixed else _others(summary, self._base.own.nodes[0].cores)
         self._demand = {job.program: job for job in self._base.demand.jobs.values()}
+        self._cpu_ratios = growing_cpu_ratios(self._demand)
+        self._blocked_ratio = self._base.calibration.alone_ratio if mixed else 1.0
         facts = calibration.facts
         self._alone = self._demanded() if mixed else _measured(calibration)
         self.overhead_seconds = _overhead_seconds(facts, summary)
@@ -85,7 +89,7 @@ class CalibratedModel:
         ]
         return Mix(
             elapsed_seconds=outcome.elapsed_seconds,
-            active_seconds=_active_seconds(outcome),
+            active_seconds=active_seconds(outcome, sessions),
             slowdown=max(median(slowdowns), 1.0),
         )
 
@@ -99,10 +103,14 @@ class CalibratedModel:
         return run(scenario, self._base.calibration)
 
     def _job(self, program: str, scale: float) -> JobDemand:
-        return scaled(self._demand[program], _factor(program, scale))
+        factor = _factor(program, scale)
+        return scaled(self._demand[program], factor, 1.0 + self._cpu_ratios[program] * (factor - 1.0))
 
     def _alone_at(self, program: str, scale: float) -> float:
-        return self._alone[program] * _factor(program, scale)
+        """Its time alone at smoke, as many times as its demand takes that of smoke."""
+        smoke = self._took(self._demand[program])
+        grown = self._took(self._job(program, scale)) / smoke if smoke else _factor(program, scale)
+        return self._alone[program] * grown
 
     def _known(self, plan: Plan) -> Plan:
         """Refuse to forecast without a program: the mix would not be the mix."""
@@ -117,16 +125,17 @@ class CalibratedModel:
 
     def _demanded(self) -> dict[str, float]:
         """What each program's demand takes alone."""
-        ratio = self._base.calibration.alone_ratio
-        return {
-            program: sum(
-                step.cpu_seconds / step.threads
-                + step.other_seconds
-                + ratio * sum(step.blocked_seconds.values())
-                for step in job.steps
-            )
-            for program, job in self._demand.items()
-        }
+        return {program: self._took(job) for program, job in self._demand.items()}
+
+    def _took(self, job: JobDemand) -> float:
+        """Seconds of a job without others, less start-up and verifying, which no real time has."""
+        return sum(
+            step.cpu_seconds / step.threads
+            + step.other_seconds
+            + self._blocked_ratio * sum(step.blocked_seconds.values())
+            for step in job.steps
+            if step.kind not in FIXED_KINDS
+        )
 
     def _left_for(self, sessions: int) -> System:
         """The system with the part of its cores that other load leaves to so many jobs at once."""
@@ -212,10 +221,25 @@ def _core_speed(calibration: Run) -> float:
     return declared / measured if measured else 1.0
 
 
-def _active_seconds(outcome: SimulationOutcome) -> float:
-    """Until the last job that does not trail out ends."""
-    ends = [job.ended for job in outcome.jobs if not job.plan.trail_out]
-    return max(ends, default=outcome.elapsed_seconds)
+def active_seconds(outcome: SimulationOutcome, sessions: int) -> float:
+    """The active phase of a simulated run of so many sessions, by the rule for a measured one."""
+    spans = [JobSpan(job.started, job.ended, job.plan.trail_out) for job in outcome.jobs]
+    return tail_at(spans, sessions, outcome.elapsed_seconds)
+
+
+def growing_cpu_ratios(demand: Mapping[str, JobDemand]) -> dict[str, float]:
+    """The part of each program's CPU seconds in growing steps, at smoke, that grows with the scale.
+
+    A core takes so many times the declared CPU seconds as those of all programs together show.  What a
+    program took beyond that is there at any scale: first calls, plans of queries, small tables.
+    """
+    measured = {program: growing_cpu_seconds(job) for program, job in demand.items()}
+    declared = {program: CATALOGUE[program].cpu_seconds(SMOKE) for program in demand}
+    core = sum(measured.values()) / sum(declared.values())
+    return {
+        program: min(core * declared[program] / seconds, 1.0) if seconds else 1.0
+        for program, seconds in measured.items()
+    }
 
 
 def _overhead_seconds(facts: RunFacts, summary: Judged) -> float:
