@@ -88,12 +88,14 @@ class FakeWork:
         self.refuse_above, self.die_after, self.die_late = refuse_above, die_after, die_late
         self.disturbed, self.all_ratio = disturbed or {}, all_ratio
         self.made: list[str] = []
+        self.streams = 0
         self._calls = 0
 
     def look(self) -> MachineSeen:
         return self.seen
 
-    def probe(self, folder: Path, seconds: float) -> str:
+    def probe(self, folder: Path, seconds: float, streams: int) -> str:
+        self.streams = streams
         self._dying("probe", lambda: (folder / "probe.json").write_text("{}"), seconds)
         return "probed"
 

@@ -5,11 +5,19 @@ from __future__ import annotations
 import pytest
 
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.needs import JOB_PAGES_BYTES, MEASURED_MARGIN, SPACE_MARGIN, ZYGOTE_BYTES, needs
+from mawl.plan.mix import mixed
+from mawl.plan.needs import (
+    JOB_PAGES_BYTES,
+    MEASURED_MARGIN,
+    SPACE_MARGIN,
+    ZYGOTE_BYTES,
+    needs,
+    requests_under_way,
+)
 from mawl.plan.solo import JobKind, kinds
 from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.plan.workload import Plan, make_plan
-from mawl.spec.program_options import MIB
+from mawl.spec.program_options import MIB, Options
 from mawl.store.peaks import Peak
 
 
@@ -78,3 +86,26 @@ def test_more_than_declared_counts_as_measured() -> None:
     plan = planned([["wide_sort"]])
     found = needs(plan, CATALOGUE, measured=peak("wide_sort", plan, 2**33))
     assert found.memory_bytes > 2**33
+
+
+@pytest.mark.parametrize(
+    ("sessions", "requests"),
+    [
+        ([[["wide_sort"]]], 1),
+        ([[["wide_sort"], ["forecasting", "wide_sort"]]], 2),
+        ([[["wide_sort"], ["random_access"]]], Options().queue_depth),
+        ([[["wide_sort", "random_access"]], [["forecasting"]]], Options().queue_depth + 2),
+    ],
+)
+def test_requests_under_way_are_those_of_each_sessions_widest_stage(
+    sessions: list[list[list[str]]], requests: int
+) -> None:
+    assert requests_under_way(planned(*sessions), CATALOGUE) == requests
+
+
+def test_the_mix_can_have_more_requests_under_way_than_sessions() -> None:
+    """Two of five sessions look up at random."""
+    plan = make_plan(mixed(5), where="test", catalogue=CATALOGUE, scale=0.01)
+    at_random = {job.session for job in plan.jobs() if job.program == "random_access"}
+    assert len(at_random) == 2
+    assert requests_under_way(plan, CATALOGUE) >= 3 + 2 * Options().queue_depth

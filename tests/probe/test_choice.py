@@ -31,6 +31,16 @@ def test_the_default_has_the_papers_table_by_one_stream_and_by_as_many_as_cores(
     assert len(default_shapes(16, "yes")) == 7
 
 
+def test_a_load_with_more_requests_than_cores_is_probed_with_as_many() -> None:
+    """The guideline's tests by as many streams as cores stay."""
+    shapes = default_shapes(2, "yes", 19)
+    sequential = [shape for shape in shapes if shape.pattern == "sequential"]
+    assert sorted({shape.streams for shape in sequential}) == [1, 2, 19]
+    assert {shape.streams for shape in shapes if shape.pattern == "random"} == {19}
+    assert len(set(shapes)) == len(shapes) == 9
+    assert default_shapes(64, "yes", 19) == default_shapes(64, "yes")
+
+
 def test_one_core_makes_no_test_twice() -> None:
     shapes = default_shapes(1, "yes")
     assert len(set(shapes)) == len(shapes) == 5

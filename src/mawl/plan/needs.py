@@ -146,6 +146,21 @@ def needs(
     )
 
 
+def requests_under_way(plan: Plan, catalogue: Mapping[str, Program]) -> int:
+    """The most requests to storage that the plan's jobs can have under way at a time.
+
+    A thread of a job waits for each of its requests; a program that reads at random places keeps
+    ``queue_depth`` of them under way.  Jobs side by side are bounded as in :func:`needs`.
+    """
+    catalogue = with_commands(plan, catalogue)
+
+    def of_job(job: JobPlan) -> int:
+        at_random = catalogue[job.program].random_requests(job.scale) > 0
+        return job.options.queue_depth if at_random else max(job.options.cpucount, 1)
+
+    return _side_by_side(plan, of_job)
+
+
 class _Memory:
     """What jobs hold: a measured peak of the same kind of job where there is one, else the declared one."""
 

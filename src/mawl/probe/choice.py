@@ -109,13 +109,18 @@ class ProbeChoice(msgspec.Struct, frozen=True, kw_only=True):
                 )
 
 
-def default_shapes(cores: int, direct: Direct) -> list[PlannedTest]:
-    """The papers' table (256 KiB sequential, by one stream and by as many as cores), and a few beside it."""
-    every = sorted({1, cores})
+def default_shapes(cores: int, direct: Direct, load_streams: int | None = None) -> list[PlannedTest]:
+    """The papers' table (256 KiB sequential, by one stream and by as many as cores), and a few beside it.
+
+    ``load_streams`` are the requests that a known load can have under way.  Where they are more than the
+    cores, the papers' table also has tests by so many streams, and what is beside it is by so many.
+    """
+    most = max(cores, load_streams or cores)
+    every = sorted({1, cores, most})
     return [
         *_grid(["sequential-read", "sequential-write"], [PAPERS_REQUEST_BYTES], every, direct),
-        *_grid(["random-read"], RANDOM_REQUEST_BYTES, [cores], direct),
-        *_grid(["random-mixed"], RANDOM_REQUEST_BYTES[1:], [cores], direct),
+        *_grid(["random-read"], RANDOM_REQUEST_BYTES, [most], direct),
+        *_grid(["random-mixed"], RANDOM_REQUEST_BYTES[1:], [most], direct),
     ]
 
 

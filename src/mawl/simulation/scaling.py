@@ -32,9 +32,7 @@ def scaled(job: JobDemand, factor: float, cpu_factor: float | None = None) -> Jo
 def growing_cpu_seconds(job: JobDemand) -> float:
     """CPU seconds of the steps that grow with the rows."""
     return sum(
-        step.cpu_seconds
-        for step in job.steps
-        if step.kind not in FIXED_KINDS and step.name != BETWEEN_STEPS
+        step.cpu_seconds for step in job.steps if step.kind not in FIXED_KINDS and step.name != BETWEEN_STEPS
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.campaigns.qualify.choice import SMOKE
+from mawl.campaigns.qualify.choice import SMOKE, load_streams
 from mawl.campaigns.qualify.engine import MOST_MEASURED, Engine
 from mawl.errors import UnsuitableMachineError, UsageError
 from mawl.model.qualification import PHASES, Qualification
@@ -61,6 +61,17 @@ def test_every_phase_is_done_and_said_with_its_time(tmp_path: Path) -> None:
     for name in PHASES:
         assert any((line.startswith(f"{name}: ") and " s; " in line) or " min " in line for line in said)
     assert read_qualification(tmp_path).choice == record.choice
+
+
+@pytest.mark.parametrize("sessions", [None, 12])
+def test_the_probe_asks_with_the_requests_of_the_sessions_that_will_run(
+    tmp_path: Path, sessions: int | None
+) -> None:
+    work = FakeWork(Clock())
+    engine, _ = engine_over(tmp_path, begun(tmp_path, sessions=sessions), work)
+    choice = engine.until_choice()
+    assert choice.sessions == (8 if sessions is None else sessions)
+    assert work.streams == load_streams(choice.sessions) > choice.sessions
 
 
 def test_the_time_that_was_asked_for_is_kept_and_mostly_filled(tmp_path: Path) -> None:

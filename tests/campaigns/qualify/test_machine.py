@@ -6,12 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from mawl.campaigns.qualify.machine import alone_workload, check_places, notices, targets, usable_cores
+from mawl.campaigns.qualify.machine import (
+    alone_workload,
+    check_places,
+    notices,
+    target_words,
+    targets,
+    usable_cores,
+)
 from mawl.campaigns.qualify.places import own_directories
 from mawl.campaigns.qualify.work import WritableSpace
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.suitability import SuitabilityCheck
 from mawl.plan.mix import COPIES
+from tests.fakes.probes import probe, probe_test, target
 
 DISK = WritableSpace(roles=["work"], directories=["/mnt/b"], free_bytes=10**12, kind="ext4")
 
@@ -56,6 +64,18 @@ def test_an_affinity_leaves_its_part_of_the_cores(
 def test_a_file_system_is_probed_once_for_all_of_its_roles(tmp_path: Path) -> None:
     found = targets({"data": [tmp_path / "d"], "work": [tmp_path / "w"], "util": [Path("/proc")]})
     assert [(place.name, place.roles) for place in found] == [("data", ["data", "work"]), ("util", ["util"])]
+
+
+def test_the_words_for_a_probe_name_the_most_that_it_found_and_with_how_many_streams() -> None:
+    tests = [
+        probe_test("read", 11.6, streams=1),
+        probe_test("read", 186.0, streams=19),
+        probe_test("write", 11.6, streams=1),
+    ]
+    found = probe(target("work", tests, roles=["work"]))
+    assert target_words(found) == "work: read 186 MB/s by 19 streams, write 11.6 MB/s by 1 stream"
+    lacking = probe(target("work", tests[:2], roles=["work"]))
+    assert target_words(lacking) == "work: no figures"
 
 
 def test_a_directory_for_several_roles_gets_one_for_each_below_it() -> None:

@@ -17,7 +17,7 @@ from mawl.model.qualification import Asked, CacheMode, Decision, Expected, Phase
 from mawl.model.thresholds import value_of
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS, SESSIONS_PER_CORE, mixed
-from mawl.plan.needs import Needs, needs
+from mawl.plan.needs import Needs, needs, requests_under_way
 from mawl.plan.scale import SCALES, scale_name
 from mawl.plan.workload import Plan, make_plan
 from mawl.spec.program_options import Role
@@ -93,6 +93,11 @@ def preferred_for(repeat: int | None) -> tuple[Repeats, ...]:
     return tuple(dict.fromkeys(every))
 
 
+def sessions_of(asked: Asked, cores: int) -> int:
+    """The number of sessions of a qualification: as asked, else the published one."""
+    return sessions_for(cores) if asked.sessions is None else asked.sessions
+
+
 def sessions_for(cores: int) -> int:
     """The published number of sessions for so many cores, at least the fewest that the mix has."""
     return min(max(FEWEST_SESSIONS, round(SESSIONS_PER_CORE * cores)), MOST_SESSIONS)
@@ -112,13 +117,18 @@ def needs_at(sessions: int, scale: float) -> Needs:
     return needs(plan_at(sessions, scale), CATALOGUE)
 
 
+def load_streams(sessions: int) -> int:
+    """The most requests that the mix in so many sessions can have under way at a time."""
+    return requests_under_way(plan_at(sessions, SMOKE), CATALOGUE)
+
+
 class Chooser:
     """The choice for one machine; every forecast is made once."""
 
     def __init__(self, asked: Asked, seen: MachineSeen, model: Model, left_seconds: float) -> None:
         self.asked, self.seen, self.model = asked, seen, model
         self.left_seconds = left_seconds
-        self.sessions = sessions_for(seen.cores) if asked.sessions is None else asked.sessions
+        self.sessions = sessions_of(asked, seen.cores)
         self.preferred = preferred_for(asked.repeat)
         self.cache: CacheMode = "none" if seen.uncached else "cold"
         steps = math.floor(math.log(LARGEST_SCALE / SMOKE) / math.log(STEP))

@@ -16,7 +16,7 @@ import msgspec
 
 from mawl.advice.qualification.answer import FEWEST_ALONE
 from mawl.analysis.campaign.knee import SessionRun
-from mawl.campaigns.qualify.choice import SMOKE, Chooser, check_fits, sessions_for
+from mawl.campaigns.qualify.choice import SMOKE, Chooser, check_fits, load_streams, sessions_of
 from mawl.campaigns.qualify.runs import Runs
 from mawl.campaigns.qualify.search import next_number
 from mawl.campaigns.qualify.work import MachineSeen, Model, RunWish, Work
@@ -102,7 +102,8 @@ class Engine:
         if not self._look().has_fio:
             raise LeftOutError("fio is not installed, so reports lack what the storage itself can do")
         seconds = min(PROBE_RATIO * self._asked_seconds, MOST_PROBE_SECONDS)
-        return self.work.probe(self.folder, seconds)
+        sessions = sessions_of(self.record.asked, self._look().cores)
+        return self.work.probe(self.folder, seconds, load_streams(sessions))
 
     def _calibration(self) -> str:
         wish = RunWish(sessions=None, scale=SMOKE, cache="none" if self._look().uncached else "cold")
@@ -335,7 +336,7 @@ class Engine:
 def first_look(work: Work, asked: Asked, scale: float = SMOKE) -> MachineSeen:
     """The machine; raises MawlError where mawl cannot work on it, or the scale does not fit."""
     seen = work.look()
-    check_fits(seen, sessions_for(seen.cores) if asked.sessions is None else asked.sessions, scale)
+    check_fits(seen, sessions_of(asked, seen.cores), scale)
     return seen
 
 

@@ -21,12 +21,12 @@ from mawl.campaigns.qualify.work import MachineSeen, Model, RunSeen, RunWish, Wr
 from mawl.errors import UnreadableRunError, UnsuitableMachineError
 from mawl.launch.setup import RUN_ID_VARIABLE
 from mawl.measure.ephemeral import EPHEMERAL, ephemeral_storage
-from mawl.measure.machine import read_machine
+from mawl.measure.machine import Machine, read_machine
 from mawl.measure.noise import NoiseWatch
 from mawl.measure.space import file_systems, nearest
 from mawl.measure.suitability import SuitabilityCheck, container_check, limit_checks, noise_checks
 from mawl.measure.uncached import why_cached
-from mawl.model.probe import Probe
+from mawl.model.probe import PAPERS_REQUEST_BYTES, Probe
 from mawl.model.qualification import Asked, Fits
 from mawl.model.records import RunOutcome
 from mawl.model.run import Alone, AloneRun
@@ -55,6 +55,8 @@ ALONE = "alone.toml"
 IN_MEMORY = frozenset({"tmpfs", "ramfs"})
 LEAST_TEST_SECONDS = 1.5
 MOST_FILE_BYTES = 1024 * MIB
+MOST_STREAMS = LEAST_FITTED_BYTES // PAPERS_REQUEST_BYTES
+"""So many streams have a request each in the smallest files."""
 FILE_RATIO = 0.1
 """The probe's files take at most this part of the free space."""
 LAYOUT_RATIO = 0.25
@@ -105,29 +107,29 @@ class QualifyMachine:
             notices=notices(systems, cores, checks),
         )
 
-    def probe(self, folder: Path, seconds: float) -> str:
+    def probe(self, folder: Path, seconds: float, streams: int) -> str:
         """Probe each target whose file is not in the folder yet; the whole lies in ``probe.json``."""
         machine = read_machine()
         found: list[Probe] = []
         for place in targets(self._roles):
             file = folder / f"probe-{place.name}.json"
             if not file.exists():
-                write_probe(file, self._probed(place, seconds, machine.cores or 1, machine.core_basis))
+                write_probe(file, self._probed(place, seconds, streams, machine))
             found.append(read_probe(file))
         whole = msgspec.structs.replace(found[0], targets=[target for one in found for target in one.targets])
         write_probe(folder / "probe.json", whole)
-        return "; ".join(_target_words(one) for one in found)
+        return "; ".join(target_words(one) for one in found)
 
-    def _probed(self, place: ProbePlace, seconds: float, cores: float, basis: str) -> Probe:
-        shapes = default_shapes(int(cores), "yes")
+    def _probed(self, place: ProbePlace, seconds: float, streams: int, machine: Machine) -> Probe:
+        cores = machine.cores or 1
+        shapes = default_shapes(int(cores), "yes", min(streams, MOST_STREAMS))
         free = os.statvfs(place.directory)
-        room = int(FILE_RATIO * free.f_bavail * free.f_frsize)
         choice = ProbeChoice(
             shapes=shapes,
             seconds=max(seconds / len(shapes), LEAST_TEST_SECONDS),
-            file_bytes=max(min(MOST_FILE_BYTES, room), LEAST_FITTED_BYTES) // MIB * MIB,
+            file_bytes=MOST_FILE_BYTES,
             layout_seconds=LAYOUT_RATIO * seconds,
-        )
+        ).fitted(FILE_RATIO * free.f_bavail * free.f_frsize)
         choice.check()
         run_id = f"{PROBE_PREFIX}{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
         request = ProbeRequest(
@@ -138,7 +140,7 @@ class QualifyMachine:
             tool=fio_version(),
             created_at=time.time(),
             cores=cores,
-            core_basis=basis,
+            core_basis=machine.core_basis,
             environment={RUN_ID_VARIABLE: run_id},
         )
         return probe(request, self._show, lambda _: None)
@@ -270,20 +272,22 @@ def _has_fio() -> bool:
     return True
 
 
-def _target_words(found: Probe) -> str:
+def target_words(found: Probe) -> str:
+    """The most that the probe of one target read and wrote, and by how many streams."""
     target = found.targets[0]
-    rates = {
-        way: max(
-            (figures.bytes_per_second for test in target.tests if (figures := getattr(test, way))),
-            default=0.0,
-        )
-        for way in ("read", "write")
-    }
-    if target.problem or not all(rates.values()):
+    words = []
+    for way in ("read", "write"):
+        found = [
+            (figures.bytes_per_second, test.streams)
+            for test in target.tests
+            if (figures := getattr(test, way)) is not None and figures.bytes_per_second
+        ]
+        if found:
+            rate, streams = max(found)
+            words.append(f"{way} {format_rate(rate)} by {counted_noun(streams, 'stream')}")
+    if target.problem or len(words) < 2:
         return f"{', '.join(target.roles)}: {target.problem or 'no figures'}"
-    return (
-        f"{', '.join(target.roles)}: read {format_rate(rates['read'])}, write {format_rate(rates['write'])}"
-    )
+    return f"{', '.join(target.roles)}: {', '.join(words)}"
 
 
 def _seen(folder: Path, alone: Sequence[Path], repeats: int) -> RunSeen:

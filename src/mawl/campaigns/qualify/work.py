@@ -107,9 +107,10 @@ class Work(Protocol):
     def look(self) -> MachineSeen:
         """What the machine is; raises MawlError where mawl cannot work on it."""
 
-    def probe(self, folder: Path, seconds: float) -> str:
+    def probe(self, folder: Path, seconds: float, streams: int) -> str:
         """Probe each target for so many seconds in all, as far as its file is not in the folder yet.
 
+        ``streams`` are the requests that the load can have under way.
         A sentence on what was found; the whole lies in ``probe.json``.
         """
 

@@ -1,0 +1,167 @@
+"""Forecasts from a calibration of known demand, against formulas of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from mawl.campaigns.qualify.choice import SMOKE, plan_at
+from mawl.campaigns.qualify.machine import alone_workload
+from mawl.campaigns.qualify.model import CalibratedModel, growing_cpu_ratios
+from mawl.model.probe import Probe
+from mawl.model.run import NodeFacts
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.mix import COPIES, FEWEST_SESSIONS
+from mawl.plan.workload import Plan, make_plan
+from mawl.simulation.activity import Calibration
+from mawl.simulation.demand import BETWEEN_STEPS, Direction, JobDemand, StepDemand
+from mawl.simulation.scaling import growing_cpu_seconds, scaled
+from mawl.simulation.scenario import run
+from mawl.simulation.system import System
+from mawl.spec.program_options import ROLES
+from mawl.store import open_run
+from mawl.whatif.folder import Label, write_folder
+from tests.fakes.probes import MB, probe, probe_test, target
+from tests.fakes.stored_run import facts
+from tests.simulation.scenes import device, flow, scenario, step, system
+
+CAP, AMPLE = 5.3, 400.0
+"""Megabytes a second, each way."""
+
+
+def bed(cap: float) -> System:
+    """Each role on a device of its own, that of util capped."""
+    rates = {"data": AMPLE, "work": AMPLE, "util": cap}
+    devices = [device(f"disk-{role}", rate) for role, rate in rates.items()]
+    return system(*devices, cores=8.0, roles={role: (f"disk-{role}",) for role in ROLES})
+
+
+def probed(cap: float) -> Probe:
+    """What fio finds on it."""
+    return probe(
+        *(
+            target(
+                role,
+                [probe_test(way, cap if role == "util" else AMPLE, streams=1) for way in ("read", "write")],
+                roles=[role],
+                devices=[f"disk-{role}"],
+            )
+            for role in ROLES
+        ),
+        cores=8.0,
+    )
+
+
+def calibrated(folder: Path, demand: Mapping[str, JobDemand], cap: float) -> CalibratedModel:
+    """A model from a run of each program alone, as the simulation makes it."""
+    plan = make_plan(alone_workload(), where="test", catalogue=CATALOGUE, scale=SMOKE)
+    of, jobs = bed(cap), {job.job: demand[job.program] for job in plan.jobs()}
+    alone = scenario(of, plan, jobs)
+    node = NodeFacts(name="node1", cores=8, core_basis="vCPU", memory_bytes=2**34)
+    label = Label(run_id="alone", source=facts(nodes=[node], planned_jobs=[]))
+    write_folder(folder, alone, run(alone, Calibration(of, 0.0)), label)
+    return CalibratedModel(open_run(folder), probed(cap))
+
+
+def job(program: str, *steps: StepDemand) -> JobDemand:
+    return JobDemand(
+        job=program, program=program, program_class=CATALOGUE[program].program_class, steps=steps
+    )
+
+
+def shared_equally(
+    plan: Plan, work: Mapping[str, tuple[Direction, float]], bytes_per_second: float
+) -> tuple[float, float]:
+    """Elapsed seconds, and those until fewer than three jobs run for good.
+
+    Each direction's rate goes in equal parts to the jobs that use it; a session makes its stages in turn.
+    """
+    left: dict[str, float] = {}
+    stages = [list(session.stages) for session in plan.sessions]
+    running: list[dict[str, Direction]] = [{} for _ in stages]
+    now = turn = 0.0
+    while any(stages) or any(running):
+        for own, to_come in zip(running, stages, strict=True):
+            if not own and to_come:
+                for planned in to_come.pop(0):
+                    own[planned.job], left[planned.job] = work[planned.program]
+        ways = [way for own in running for way in own.values()]
+        rates = {way: bytes_per_second / ways.count(way) for way in ways}
+        seconds = min(left[name] / rates[way] for own in running for name, way in own.items())
+        now += seconds
+        turn = now if len(ways) >= 3 else turn
+        for own in running:
+            for name, way in list(own.items()):
+                left[name] -= seconds * rates[way]
+                if left[name] <= 1e-3:
+                    del own[name]
+    return now, turn
+
+
+@pytest.mark.parametrize("longest", [1.0, 40.0])
+def test_a_capped_device_is_forecast_as_equal_shares_of_each_direction_take(
+    tmp_path: Path, longest: float
+) -> None:
+    """One program with many more bytes than the others outlasts them: that is the tail, not active."""
+    work: dict[str, tuple[Direction, float]] = {
+        program: ("read" if number % 2 else "write", (4.0 + number / 4) * MB)
+        for number, program in enumerate(COPIES)
+    }
+    work["wide_sort"] = "write", 5.0 * longest * MB
+    demand = {
+        program: job(program, step(1e-4, flow(amount / MB, "util", way)))
+        for program, (way, amount) in work.items()
+    }
+    mix = calibrated(tmp_path / "run", demand, CAP).mix(FEWEST_SESSIONS, SMOKE)
+    elapsed, active = shared_equally(plan_at(FEWEST_SESSIONS, SMOKE), work, CAP * MB)
+    assert mix.elapsed_seconds == pytest.approx(elapsed, rel=0.02)
+    assert mix.active_seconds == pytest.approx(active, rel=0.02)
+    assert (active < 0.6 * elapsed) == (longest > 1.0)
+
+
+def fixed_cpu(program: str, beyond: float) -> JobDemand:
+    """Twice the declared CPU seconds and ``beyond`` in a step; verifying, and time outside of steps."""
+    declared = CATALOGUE[program].cpu_seconds(SMOKE)
+    return job(
+        program,
+        step(2.0 * declared + beyond, kind="procedure"),
+        step(0.01, kind="verify"),
+        step(0.05, name=BETWEEN_STEPS),
+    )
+
+
+def test_cpu_beyond_the_declared_and_outside_of_steps_does_not_grow_with_the_scale(tmp_path: Path) -> None:
+    slow = "dimension_load"
+    demand = {program: fixed_cpu(program, 0.3 if program == slow else 0.0) for program in COPIES}
+    model = calibrated(tmp_path / "run", demand, AMPLE)
+    declared = sum(CATALOGUE[program].cpu_seconds(SMOKE) for program in COPIES)
+    core = 2.0 + 0.3 / declared
+    scale = 8 * SMOKE
+    expected = 0.0
+    for program in COPIES:
+        own = CATALOGUE[program]
+        factor = own.expected_seconds(scale) / own.expected_seconds(SMOKE)
+        at_smoke = growing_cpu_seconds(demand[program])
+        growing = min(core * own.cpu_seconds(SMOKE), at_smoke)
+        expected += 0.05 + at_smoke + growing * (factor - 1.0)
+    assert model.alone_seconds(scale) == pytest.approx(expected, rel=0.01)
+    assert model.alone_seconds(SMOKE) == pytest.approx(2.0 * declared + 0.3 + 20 * 0.05, rel=0.01)
+
+
+def test_no_cpu_seconds_grow_by_more_than_the_scale_does() -> None:
+    demand = {program: fixed_cpu(program, 0.0) for program in COPIES}
+    demand["wide_sort"] = job("wide_sort", step(0.0))
+    ratios = growing_cpu_ratios(demand)
+    assert max(ratios.values()) == 1.0 == ratios["wide_sort"]
+    assert 0.0 < min(ratios.values()) < median(ratios.values()) + 1e-9
+
+
+def test_bytes_and_waits_grow_where_cpu_does_not() -> None:
+    own = job("wide_sort", step(1.0, flow(10), blocked=0.5), step(0.05, blocked=0.1, name=BETWEEN_STEPS))
+    first, between = scaled(own, 4.0, 1.5).steps
+    assert (first.cpu_seconds, first.flows[0].device_bytes) == (1.5, 40 * MB)
+    assert first.blocked_seconds["work"] == 2.0
+    assert (between.cpu_seconds, between.blocked_seconds["work"]) == (0.05, pytest.approx(0.4))
