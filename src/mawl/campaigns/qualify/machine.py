@@ -277,13 +277,13 @@ def target_words(found: Probe) -> str:
     target = found.targets[0]
     words = []
     for way in ("read", "write"):
-        found = [
+        rates = [
             (figures.bytes_per_second, test.streams)
             for test in target.tests
             if (figures := getattr(test, way)) is not None and figures.bytes_per_second
         ]
-        if found:
-            rate, streams = max(found)
+        if rates:
+            rate, streams = max(rates)
             words.append(f"{way} {format_rate(rate)} by {counted_noun(streams, 'stream')}")
     if target.problem or len(words) < 2:
         return f"{', '.join(target.roles)}: {target.problem or 'no figures'}"
