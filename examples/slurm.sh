@@ -9,11 +9,14 @@ export DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED=False DASK_DISTRIBUTED__ADMIN_
 export DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL=5s DASK_DISTRIBUTED__WORKER__MEMORY__MONITOR_INTERVAL=5s
 export DASK_DISTRIBUTED__SCHEDULER__ACTIVE_MEMORY_MANAGER__START=False DASK_DISTRIBUTED__SCHEDULER__WORK_STEALING=False
 export DASK_LOGGING__DISTRIBUTED=warning FILE=scheduler-$SLURM_JOB_ID.json
-trap 'kill $(jobs -p)' EXIT
 dask scheduler --host "$(hostname -I | cut -d' ' -f1)" --port 0 --no-dashboard --dashboard-address 127.0.0.1:0 \
     --scheduler-file "$FILE" &
+SCHEDULER=$!
 srun sh -c 'exec dask worker --scheduler-file $FILE --name $SLURMD_NODENAME --host $(hostname -I | cut -d" " -f1) \
     --no-nanny --nthreads 1 --memory-limit 0 --no-dashboard --dashboard-address 127.0.0.1:0' &
+WORKERS=$!
+# The workers end first: a worker that is told to end while its scheduler ends may hang.
+trap 'kill $WORKERS; wait $WORKERS; kill $SCHEDULER' EXIT
 ADDRESS=$(python -c 'import sys, distributed
 client = distributed.Client(scheduler_file=sys.argv[1])
 client.wait_for_workers(int(sys.argv[2]), timeout=120)

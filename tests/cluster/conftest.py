@@ -90,16 +90,22 @@ class Cluster:
         raise AssertionError(f"{name}: {output.read_text(errors='replace')}")
 
     def close(self) -> None:
-        """End everything."""
-        for process in reversed(self.processes.values()):
-            process.send_signal(signal.SIGCONT)
-            process.terminate()
-        for process in self.processes.values():
-            try:
-                process.wait(15)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        """End the workers, then the scheduler: a worker told to end while its scheduler ends may hang."""
+        scheduler, *workers = self.processes.values()
+        for processes in (workers, [scheduler]):
+            _ended(processes)
+
+
+def _ended(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+    for process in processes:
+        process.send_signal(signal.SIGCONT)
+        process.terminate()
+    for process in processes:
+        try:
+            process.wait(15)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def clustered(directory: Path, *workers: str) -> Iterator[Cluster]:

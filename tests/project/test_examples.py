@@ -234,8 +234,13 @@ def test_the_batch_script_runs_on_the_nodes_that_srun_starts(tmp_path: Path) -> 
     (tmp_path / "one.toml").write_text(SMALL)
     program(tmp_path, "srun", '#!/bin/sh\nSLURMD_NODENAME=first exec "$@"\n')
     program(tmp_path, "hostname", "#!/bin/sh\necho 127.0.0.1\n")
+    dask = Path(sys.executable).with_name("dask")
+    told = "echo $1 told >> ends; kill $!; wait $!; echo $1 ended >> ends; exit"
+    program(tmp_path, "dask", f"#!/bin/bash\n{dask} \"$@\" &\ntrap '{told}' TERM\nwait $!\n")
     done = called(tmp_path, "slurm.sh", WORKLOAD="one.toml", SLURM_JOB_ID="7", SLURM_JOB_NUM_NODES="1")
     assert done.returncode == 0, done.stderr
+    ends = [f"{name} {what}" for name in ("worker", "scheduler") for what in ("told", "ended")]
+    assert (tmp_path / "ends").read_text().splitlines() == ends
     assert [node.name for node in open_run("latest", tmp_path / "runs").facts.nodes] == ["first"]
 
 
