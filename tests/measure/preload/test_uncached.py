@@ -150,6 +150,24 @@ def test_small_files_and_a_file_written_twice(held: Counted) -> None:
     assert residency((held.folder / "work").iterdir()).resident_bytes == 0
 
 
+def test_a_file_that_is_opened_for_each_append_is_read_for_none_and_written_once(held: Counted) -> None:
+    held.python(
+        "import os\n"
+        "for i in range(500):\n"
+        "    f = os.open('work/w', os.O_WRONLY | os.O_APPEND | os.O_CREAT)\n"
+        "    os.write(f, bytes([i % 251]) * 5800)\n"
+        "    os.close(f)\n"
+        "told = dict(line.split(': ') for line in open('/proc/self/io').read().splitlines())\n"
+        "open('told', 'w').write(told['read_bytes'] + ' ' + told['write_bytes'])\n",
+        uncached=True,
+    )
+    path = held.folder / "work/w"
+    read, written = map(int, (held.folder / "told").read_text().split())
+    assert read <= 500 * 4096 // 10  # the interpreter's own files, where they are not in the cache
+    assert written <= 1.01 * 500 * 5800 and resident(path) <= 4096
+    assert path.read_bytes() == b"".join(bytes([i % 251]) * 5800 for i in range(500))
+
+
 def test_the_mode_s_own_time_is_told_and_lies_within_that_of_the_calls(held: Counted) -> None:
     code = (
         "import os\nf = os.open('work/w', os.O_RDWR | os.O_CREAT)\n"

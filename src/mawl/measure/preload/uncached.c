@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define HELD 4096       /* descriptors that are kept account of; of higher ones each request is seen to at once */
@@ -86,6 +87,15 @@ static int finish(int fd, const struct batch *batch) {
         drop(fd, range);
     }
     return error;
+}
+/* A file that is opened again for each few bytes that it gets at its end: the page that is not full yet stays, since
+ * the next bytes would have to read it again, and it would be written once for each of them. */
+static void keep_last_page(int fd, struct batch *batch) {
+    struct stat found;
+    if (!batch->count) return;
+    struct range *last = &batch->ranges[batch->count - 1];
+    if ((last->origin & PAGE) && !fstat(fd, &found) && last->to == (u64)found.st_size)
+        last->to = last->from > down(last->to) ? last->from : down(last->to);
 }
 /* What a file cannot do (a pipe, a file system without it) is no failure of the program's. */
 static int failure(int error) { return error == EIO || error == ENOSPC || error == EDQUOT ? error : 0; }
@@ -206,6 +216,7 @@ int tap_uncache_closing(int fd) {
     unlocked(held);
     if (!managed) return 0;
     u64 began = tap_now();
+    keep_last_page(fd, &filling);
     int error = start(fd, &filling), one = finish(fd, &started), other = finish(fd, &filling);
     if (read.to) posix_fadvise(fd, (off_t)down(read.from), (off_t)(up(read.to) + BEYOND - down(read.from)), POSIX_FADV_DONTNEED);
     int place = tap_place_if_known(fd);
