@@ -11,13 +11,15 @@ from mawl.analysis.queue import chain_of, times_of
 from mawl.analysis.view import RunView
 from mawl.derive.estimate import ORIGINS, Origin, Ranged
 from mawl.derive.jobs import StepEvidence
+from mawl.derive.roles import Ends
 from mawl.derive.rules import RULES
 from mawl.derive.window import NightResult
 from mawl.model.records import JobRecord
 from mawl.model.summary.queue import QueueChain, QueueTimes
 
-FORMAT = 1
-"""Of ``evidence.json``.  History: 1, the first."""
+FORMAT = 2
+"""Of ``evidence.json``.  History: 1, the first; 2, the ranges of a step's bytes over all roles, and parts of
+0 bytes with a range, for roles that the logs leave open."""
 
 Shares = dict[Origin, float]
 """What is told, inferred and assumed of a sum, in the unit of the figure."""
@@ -159,7 +161,9 @@ def _load(program: str, jobs: Sequence[JobEvidence]) -> LoadOfProgram:
         cpu_seconds=_shares(cpu),
         cpu_seconds_range=_range(cpu),
         moved_bytes=_shares(moved),
-        moved_bytes_range=_range(moved),
+        moved_bytes_range=_sum_of(
+            [end for step in steps for end in (step.read_bytes_range, step.written_bytes_range)]
+        ),
         memory_bytes=_shares(memory),
         memory_bytes_range=_range(memory),
     )
@@ -169,8 +173,12 @@ def _shares(parts: Sequence[Ranged]) -> Shares:
     return {origin: math.fsum(part.value for part in parts if part.origin == origin) for origin in ORIGINS}
 
 
-def _range(parts: Sequence[Ranged]) -> tuple[float, float]:
-    return math.fsum(part.low for part in parts), math.fsum(part.high for part in parts)
+def _range(parts: Sequence[Ranged]) -> Ends:
+    return _sum_of([(part.low, part.high) for part in parts])
+
+
+def _sum_of(ranges: Sequence[Ends]) -> Ends:
+    return math.fsum(low for low, _ in ranges), math.fsum(high for _, high in ranges)
 
 
 def host_of(view: RunView, jobs: Sequence[JobEvidence]) -> HostBytes | None:

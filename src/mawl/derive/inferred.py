@@ -10,14 +10,12 @@ import msgspec
 
 from mawl.derive.estimate import Ranged, about, exactly
 from mawl.derive.kernel import READERS
+from mawl.derive.roles import BLOCKS_ABOVE, BLOCKS_BELOW, Ends, Parts, ends_of, spread
 from mawl.derive.tables import Libraries, SeenSizes
 from mawl.derive.told import StepTold
 from mawl.spec.program_options import ROLES, Role
 
 Direction = Literal["read", "written"]
-
-BLOCKS_BELOW, BLOCKS_ABOVE = 0.85, 1.15
-"""How far block operations may be off a step's bytes: whole pages, and pages written twice."""
 
 CACHED_RATIO = 0.9
 """Below this share of reads that devices served, block operations do not tell how much was read."""
@@ -33,16 +31,20 @@ SORTS = ("SORT",)
 SPILLS = ("SORT", "SQL", "FEDSQL", "MEANS", "SUMMARY")
 """Procedures that use utility files for what their memory does not hold."""
 
-Parts = dict[Role, Ranged]
-
 _USUAL: dict[Direction, Role] = {"read": "data", "written": "work"}
 
 
 class Loads(msgspec.Struct, frozen=True):
-    """What a step reads and writes in each role; roles in which nothing moves are not in it."""
+    """What a step reads and writes in each role; roles in which nothing can move are not in it.
+
+    ``read_range`` and ``written_range`` are those of all roles together: narrower than the sums of the ranges
+    by role where the logs tell how much a step moved, and not in which role.
+    """
 
     read: Parts
     written: Parts
+    read_range: Ends
+    written_range: Ends
 
 
 class Inference:
@@ -67,12 +69,29 @@ class Inference:
         if kept is not None:
             named["written"] = kept
         spill = _spill(told, named)
-        found = {
-            direction: self._direction(told, job, direction, parts, spill)
-            for direction, parts in named.items()
+        expected: dict[Direction, Parts] = {
+            way: parts if spill is None else {**parts, "util": spill} for way, parts in named.items()
         }
+        blocks = {way: self._blocks(told, way, parts) for way, parts in expected.items()}
+        found = {way: self._direction(told, job, way, parts, blocks[way]) for way, parts in expected.items()}
         self._learn(told, job, found["written"], kept)
-        return Loads(found["read"], found["written"])
+        room = _room(told, named, found["read"])
+        (read, read_range), (written, written_range) = (
+            spread(found[way], parts, blocks[way], tells=self._tells(way), room=room)
+            for way, parts in expected.items()
+        )
+        return Loads(read, written, read_range, written_range)
+
+    def _blocks(self, told: StepTold, direction: Direction, parts: Parts) -> int | None:
+        """Bytes of block operations; None where nobody counts them."""
+        blocks = told.read_bytes if direction == "read" else told.written_bytes
+        if blocks == 0 and ends_of(parts)[0] >= UNCOUNTED_BYTES and self._tells(direction):
+            return None
+        return blocks
+
+    def _tells(self, direction: Direction) -> bool:
+        """Whether block operations count all that moves; memory hides reads only."""
+        return direction == "written" or self._reads_told
 
     def _named(self, told: StepTold, job: str, direction: Direction) -> Parts:
         parts: Parts = {}
@@ -86,14 +105,10 @@ class Inference:
         return parts
 
     def _direction(
-        self, told: StepTold, job: str, direction: Direction, named: Parts, spill: Ranged | None
+        self, told: StepTold, job: str, direction: Direction, parts: Parts, blocks: int | None
     ) -> Parts:
-        parts = named if spill is None else {**named, "util": spill}
-        blocks = told.read_bytes if direction == "read" else told.written_bytes
-        tells = direction == "written" or self._reads_told
+        tells = self._tells(direction)
         expected = math.fsum(part.value for part in parts.values())
-        if blocks == 0 and math.fsum(part.low for part in parts.values()) >= UNCOUNTED_BYTES and tells:
-            blocks = None
         if direction == "read" and not parts and not (blocks and tells):
             parts = self._read_last(told, job, blocks or 0)
             if parts:
@@ -104,12 +119,11 @@ class Inference:
             usual = self._last[job][0] if direction == "read" and job in self._last else _USUAL[direction]
             return _unnamed(told, next(iter(parts), usual), blocks, tells=tells)
         if not tells and blocks < expected:
-            if blocks < math.fsum(part.low for part in parts.values()):
+            if blocks < ends_of(parts)[0]:
                 return {role: _cached(part, blocks / expected) for role, part in parts.items()}
             return {role: _at_least(one, parts[role]) for role, one in _shared_out(blocks, parts).items()}
-        highest = math.fsum(part.high for part in parts.values())
-        if blocks > BLOCKS_ABOVE * highest and told.procedure in SPILLS:
-            rest = about(blocks - expected, 0.5, BLOCKS_ABOVE, "inferred", "rest-util")
+        if blocks > BLOCKS_ABOVE * ends_of(parts)[1] and told.procedure in SPILLS:
+            rest = about(blocks - expected, 0.0, 1.0, "inferred", "rest-util")
             return {**parts, "util": _added(parts["util"], rest) if "util" in parts else rest}
         return _shared_out(blocks, parts)
 
@@ -184,10 +198,9 @@ def device_share(steps: Iterable[tuple[StepTold, str]], libraries: Libraries) ->
 
 def _counted(told: StepTold) -> Loads:
     io = told.io or {}
-    return Loads(
-        {role: exactly(io[role].read_bytes, "counted") for role in ROLES if role in io},
-        {role: exactly(io[role].written_bytes, "counted") for role in ROLES if role in io},
-    )
+    read = {role: exactly(io[role].read_bytes, "counted") for role in ROLES if role in io}
+    written = {role: exactly(io[role].written_bytes, "counted") for role in ROLES if role in io}
+    return Loads(read, written, ends_of(read), ends_of(written))
 
 
 def _spill(told: StepTold, named: Mapping[Direction, Parts]) -> Ranged | None:
@@ -207,6 +220,17 @@ def _spill(told: StepTold, named: Mapping[Direction, Parts]) -> Ranged | None:
     return Ranged(
         whole.value, 0.0 if whole.low <= memory else whole.low, whole.high, "inferred", "sort-spill"
     )
+
+
+def _room(told: StepTold, named: Mapping[Direction, Parts], read: Parts) -> float:
+    """Bytes that the step may write to utility files and read back, on which SAS writes no note."""
+    if told.procedure not in SPILLS or told.sort in ("sorted", "source"):
+        return 0.0
+    if any("util" in parts for parts in named.values()):
+        return 0.0
+    most = math.fsum(part.high for role, part in read.items() if role != "util")
+    fits = told.procedure in SORTS and told.memory_bytes is not None and most <= told.memory_bytes
+    return 0.0 if fits else most
 
 
 def _shared_out(blocks: float, parts: Parts) -> Parts:

@@ -12,6 +12,7 @@ from mawl.derive.estimate import Ranged
 from mawl.derive.inferred import Direction, Inference, Loads
 from mawl.derive.kernel import kernel_of
 from mawl.derive.names import Names
+from mawl.derive.roles import Ends
 from mawl.derive.tables import Libraries
 from mawl.derive.told import StepTold
 from mawl.model.derived import (
@@ -44,6 +45,8 @@ class Growth(msgspec.Struct, frozen=True):
 class StepEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """One step with range and origin of each number; bytes are by role.
 
+    ``read_bytes_range`` and ``written_bytes_range`` are those of all roles together, which a log can tell
+    without telling the roles.
     ``moved_reads_bytes`` were reads of WORK or of utility files that no step before had written: they are
     read from a permanent table.
     """
@@ -57,6 +60,8 @@ class StepEvidence(msgspec.Struct, frozen=True, kw_only=True):
     threads: Ranged
     read_bytes: dict[Role, Ranged]
     written_bytes: dict[Role, Ranged]
+    read_bytes_range: Ends
+    written_bytes_range: Ends
     moved_reads_bytes: int = 0
 
 
@@ -107,6 +112,8 @@ def _sized(loads: Loads, size: Growth) -> Loads:
     return Loads(
         {role: one.times(factor) for role, one in loads.read.items()},
         {role: one.times(factor) for role, one in loads.written.items()},
+        (loads.read_range[0] * factor, loads.read_range[1] * factor),
+        (loads.written_range[0] * factor, loads.written_range[1] * factor),
     )
 
 
@@ -168,6 +175,8 @@ def _step(
         threads=threads,
         read_bytes=loads.read,
         written_bytes=loads.written,
+        read_bytes_range=loads.read_range,
+        written_bytes_range=loads.written_range,
         moved_reads_bytes=moved,
     )
     return step, evidence

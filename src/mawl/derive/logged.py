@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import msgspec
 
 from mawl.derive.derive import started_jobs, told_steps
@@ -46,11 +44,10 @@ def logged_bytes(run: Run) -> LoggedRun:
 
 def _bytes(told: StepTold, loads: Loads) -> LoggedBytes:
     """Block operations are bytes at the devices, unless the file system does not count them."""
-    written = math.fsum(part.low for part in loads.written.values())
-    counted = not (told.written_bytes == 0 and written >= UNCOUNTED_BYTES)
+    counted = not (told.written_bytes == 0 and loads.written_range[0] >= UNCOUNTED_BYTES)
     return LoggedBytes(
-        read={role: part.value for role, part in loads.read.items()},
-        written={role: part.value for role, part in loads.written.items()},
+        read={role: part.value for role, part in loads.read.items() if part.value},
+        written={role: part.value for role, part in loads.written.items() if part.value},
         device_read_bytes=float(told.read_bytes) if counted and told.read_bytes is not None else None,
         device_written_bytes=(
             float(told.written_bytes) if counted and told.written_bytes is not None else None

@@ -23,7 +23,11 @@ RULES: dict[str, str] = {
     "rows-only": "rows times 160 bytes (20 variables of 8 bytes): the log tells no variables",
     "records-only": "records times 100 bytes: the log tells no record length",
     "sort-spill": "the step sorts more than its memory holds: what it reads goes through utility files once",
-    "rest-util": "block operations beyond the tables of a sort or join are taken as of utility files",
+    "rest-util": "block operations beyond the tables of a sort or join are taken as of utility files; "
+    "they can be of any role",
+    "may-spill": "the procedure may use utility files, on which SAS writes no note: up to what its tables "
+    "leave of the block operations, or to the largest size of the tables that it reads",
+    "any-role": "no table that a note names accounts for these bytes: they can be of any role",
     "no-blocks": "the log has neither tables nor block operations of a known size; the "
     "range is what the real time allows at 200 MB/s",
     "cpu-of-real": "the log tells no CPU time: half of the real time; the range is from 0 to all of it",
