@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -12,7 +13,10 @@ import msgspec
 from mawl.derive.derive import Derived, DeriveRequest, derive
 from mawl.derive.estimate import Ranged
 from mawl.derive.jobs import StepEvidence
+from mawl.formats.saslog_write import job_log
 from mawl.importers.build import ImportRequest, import_files
+from mawl.model.usage import Usage
+from mawl.plan.derived import derived_programs
 from mawl.reporters import saslog
 from mawl.spec.program_options import ROLES
 from mawl.store import Run, open_run
@@ -22,52 +26,123 @@ LEAST_SECONDS = 0.1
 """Smaller steps have no ratio that means anything: times in a log are to the hundredth of a second."""
 
 
+class Ranges(msgspec.Struct, frozen=True, kw_only=True):
+    """The ranges of one figure, a step each: whether the counted figure lies inside, and how wide they are.
+
+    The width is the high end over the low end (infinite from 0).  Of bytes by role it is the high end less
+    the low end over all bytes that the step moved, of the role where that is most: 0 if all roles are told.
+    """
+
+    inside: list[bool] = []
+    widths: list[float] = []
+
+    def add(self, ends: tuple[float, float], counted: float) -> None:
+        """One step."""
+        low, high = ends
+        self.inside.append(low <= counted <= high)
+        self.widths.append(high / low if low > 0 else math.inf)
+
+    @property
+    def ratio(self) -> float:
+        """The share of steps whose counted figure lies inside."""
+        return sum(self.inside) / len(self.inside)
+
+    @property
+    def said(self) -> str:
+        """``190 of 195 inside, width 1.35``."""
+        return f"{sum(self.inside)} of {len(self.inside)} inside, median width {median(self.widths):.3g}"
+
+
 class Held(msgspec.Struct, frozen=True, kw_only=True):
-    """Derived figures against counted ones: Q-errors of steps, differences of shares, hits of ranges."""
+    """Derived figures against counted ones: Q-errors of steps, differences of shares, and ranges."""
 
     bytes_errors: list[float]
     cpu_errors: list[float]
     memory_errors: list[float]
     share_errors: list[float]
-    inside: list[bool]
+    bytes_ranges: Ranges
+    role_ranges: Ranges
+    cpu_ranges: Ranges
+    memory_ranges: Ranges
+
+    @property
+    def ranges(self) -> dict[str, Ranges]:
+        """By figure."""
+        return {
+            "bytes": self.bytes_ranges,
+            "bytes by role": self.role_ranges,
+            "CPU": self.cpu_ranges,
+            "memory": self.memory_ranges,
+        }
+
+    @property
+    def said(self) -> str:
+        """Errors and ranges in a line each, for the output of a test."""
+        lines = [
+            f"{name}: {count} steps, median {middle:.3f}, 95th percentile {most:.3f}"
+            for name, errors in (
+                ("bytes", self.bytes_errors),
+                ("CPU", self.cpu_errors),
+                ("memory", self.memory_errors),
+                ("shares", self.share_errors),
+            )
+            if errors
+            for count, middle, most in [summary(errors)]
+        ]
+        return "\n".join([*lines, *(f"range of {name}: {one.said}" for name, one in self.ranges.items())])
 
 
-def derived_from_logs(run: Run, folder: Path, *, stimer: bool = False) -> Derived:
-    """What the logs alone give, imported; with ``stimer`` they tell real and CPU time only."""
+Change = Callable[[str], str]
+"""What makes another log of a log."""
+
+Noted = Callable[[Usage], Usage]
+"""What of the figures of a step a log has."""
+
+
+def derived_from_logs(
+    run: Run, folder: Path, *changes: Change, text: str | None = None, beside: Sequence[Path] = ()
+) -> Derived:
+    """What the logs alone give, imported, after ``changes``; ``beside`` are recordings of the host."""
     logs = folder / "logs"
     logs.mkdir(parents=True)
-    text = saslog.render(run)
-    (logs / "all.log").write_text(_stimer(text) if stimer else text)
-    import_files(ImportRequest(paths=[str(logs)], folder=folder / "imported", run_id="imported"))
+    text = saslog.render(run) if text is None else text
+    for change in changes:
+        text = change(text)
+    (logs / "all.log").write_text(text)
+    paths = [str(logs), *map(str, beside)]
+    import_files(ImportRequest(paths=paths, folder=folder / "imported", run_id="imported"))
     return derive(open_run(folder / "imported"), DeriveRequest(keep_names=True))
 
 
-def _stimer(text: str) -> str:
-    """The log as OPTIONS STIMER has it: real time, and the sum of user and system CPU time."""
-    lines: list[str] = []
-    user = ""
-    for line in text.splitlines():
-        name = line.strip().partition("  ")[0]
-        if name == "user cpu time":
-            user = line.split("time", 1)[1].strip()
-        elif name == "system cpu time":
-            both = _seconds(user) + _seconds(line.split("time", 1)[1].strip())
-            lines.append(f"      cpu time            {both:.2f} seconds" if both < 60 else
-                         f"      cpu time            {int(both // 60)}:{both % 60:05.2f}")  # fmt: skip
-        elif name in ("memory", "OS Memory", "Timestamp") or name.startswith(
-            ("Step Count", "Page ", "Voluntary", "Involuntary", "Block ")
-        ):
-            continue
-        else:
-            lines.append(line)
-    return "\n".join(lines) + "\n"
+def without_util_notes(text: str) -> str:
+    """The log without its notes on utility files, which SAS does not write."""
+    return re.sub(r"(?m)^NOTE: .*\bUTIL\..*\n", "", text)
 
 
-def _seconds(text: str) -> float:
-    seconds = 0.0
-    for part in text.removesuffix(" seconds").split(":"):
-        seconds = seconds * 60 + float(part)
-    return seconds
+def without_cpu_time(text: str) -> str:
+    """The log of a session that did not note CPU time."""
+    return re.sub(r"(?m)^ +(?:user |system )?cpu time .*\n", "", text)
+
+
+def stimer(usage: Usage) -> Usage:
+    """What OPTIONS STIMER notes of a step: real time, and the sum of user and system CPU time."""
+    return Usage(real_time_seconds=usage.real_time_seconds, unsplit_cpu_seconds=usage.cpu_seconds)
+
+
+def log_of(run: Run, noted: Noted) -> str:
+    """The logs of all jobs, with what ``noted`` leaves of the figures of a step."""
+    steps = run.steps_by_job()
+    derived = derived_programs(run.path)
+    platforms = {node.name: node.kernel for node in run.facts.nodes}
+    return "\n".join(
+        job_log(
+            job,
+            [msgspec.structs.replace(step, usage=noted(step.usage)) for step in steps[job.job]],
+            platform=platforms.get(job.node),
+            program=derived.get(job.program),
+        )
+        for job in run.job_records()
+    )
 
 
 def derived_again(derived: Derived, run: Run) -> Derived:
@@ -83,21 +158,59 @@ def derived_again(derived: Derived, run: Run) -> Derived:
 
 def held(logs: Derived, run: Run) -> Held:
     """Steps of the logs against the same steps as the run counted them."""
-    truth = derive(run, DeriveRequest(keep_names=True))
-    found = Held(bytes_errors=[], cpu_errors=[], memory_errors=[], share_errors=[], inside=[])
+    return held_against(logs, counted_by(run))
+
+
+def counted_by(run: Run) -> Derived:
+    """What the run folder counted, in the form of what logs give."""
+    return derive(run, DeriveRequest(keep_names=True))
+
+
+def held_against(logs: Derived, truth: Derived) -> Held:
+    """Steps of the logs against the same steps as they were counted."""
+    found = Held(
+        bytes_errors=[],
+        cpu_errors=[],
+        memory_errors=[],
+        share_errors=[],
+        bytes_ranges=Ranges(),
+        role_ranges=Ranges(),
+        cpu_ranges=Ranges(),
+        memory_ranges=Ranges(),
+    )
     for mine, true in _pairs(logs, truth):
         moved, counted = _moved(mine), _moved(true)
         if counted >= LEAST_BYTES:
             found.bytes_errors.append(_error(moved, counted))
             found.share_errors.extend(_share_errors(mine, true))
-            low, high = _range(mine)
-            found.inside.append(low <= counted <= high)
+            found.bytes_ranges.add(_range(mine), counted)
+            _add_roles(found.role_ranges, mine, true, counted)
         if true.cpu_seconds.value >= LEAST_SECONDS:
             found.cpu_errors.append(_error(mine.cpu_seconds.value, true.cpu_seconds.value))
+            found.cpu_ranges.add(_ends(mine.cpu_seconds), true.cpu_seconds.value)
         if true.memory_bytes.value >= LEAST_BYTES:
             found.memory_errors.append(_error(mine.memory_bytes.value, true.memory_bytes.value))
-            found.inside.append(_holds(mine.memory_bytes, true.memory_bytes.value))
+            found.memory_ranges.add(_ends(mine.memory_bytes), true.memory_bytes.value)
     return found
+
+
+def _add_roles(ranges: Ranges, mine: StepEvidence, true: StepEvidence, counted: float) -> None:
+    """A step is inside if the bytes of each role are, those read and those written."""
+    inside, widths = True, []
+    for role in ROLES:
+        width = 0.0
+        for part, other in (
+            (mine.read_bytes.get(role, _NOTHING), true.read_bytes.get(role, _NOTHING)),
+            (mine.written_bytes.get(role, _NOTHING), true.written_bytes.get(role, _NOTHING)),
+        ):
+            inside &= part.low <= other.value <= part.high
+            width += part.high - part.low
+        widths.append(width / counted)
+    ranges.inside.append(inside)
+    ranges.widths.append(max(widths))
+
+
+_NOTHING = Ranged(0.0, 0.0, 0.0, "told", "log")
 
 
 def _pairs(logs: Derived, truth: Derived) -> Iterator[tuple[StepEvidence, StepEvidence]]:
@@ -112,8 +225,8 @@ def _moved(step: StepEvidence) -> float:
 
 
 def _range(step: StepEvidence) -> tuple[float, float]:
-    parts = (*step.read_bytes.values(), *step.written_bytes.values())
-    return math.fsum(part.low for part in parts), math.fsum(part.high for part in parts)
+    read, written = step.read_bytes_range, step.written_bytes_range
+    return read[0] + written[0], read[1] + written[1]
 
 
 def _share_errors(mine: StepEvidence, true: StepEvidence) -> Iterator[float]:
@@ -130,8 +243,8 @@ def _error(one: float, other: float) -> float:
     return max(one / other, other / one) if one > 0 and other > 0 else math.inf
 
 
-def _holds(part: Ranged, value: float) -> bool:
-    return part.low <= value <= part.high
+def _ends(part: Ranged) -> tuple[float, float]:
+    return part.low, part.high
 
 
 def summary(errors: list[float]) -> tuple[int, float, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import msgspec
@@ -23,15 +23,16 @@ CACHED_RATIO = 0.9
 UNCOUNTED_BYTES = 2**20
 """Tables of at least so many bytes and no block operation: the file system does not count them (GPFS)."""
 
-USUAL_BYTES_PER_SECOND = 2e8
-"""What a step of which nothing is told may have moved at most."""
+MOST_BYTES_PER_SECOND = 1e9
+"""What a step of which nothing is told may have moved at most, out of memory or from fast storage."""
 
 SORTSIZE_BYTES = 2**30
 SORTS = ("SORT",)
 SPILLS = ("SORT", "SQL", "FEDSQL", "MEANS", "SUMMARY")
 """Procedures that use utility files for what their memory does not hold."""
 
-_USUAL: dict[Direction, Role] = {"read": "data", "written": "work"}
+LEAST_SPILL = 2**20
+"""So much that a sort or a join writes to no table of a note is of utility files; less is a listing."""
 
 
 class Loads(msgspec.Struct, frozen=True):
@@ -68,18 +69,22 @@ class Inference:
         kept = self._sorted(told, job)
         if kept is not None:
             named["written"] = kept
-        spill = _spill(told, named)
-        expected: dict[Direction, Parts] = {
-            way: parts if spill is None else {**parts, "util": spill} for way, parts in named.items()
-        }
-        blocks = {way: self._blocks(told, way, parts) for way, parts in expected.items()}
-        found = {way: self._direction(told, job, way, parts, blocks[way]) for way, parts in expected.items()}
-        self._learn(told, job, found["written"], kept)
-        room = _room(told, named, found["read"])
-        (read, read_range), (written, written_range) = (
-            spread(found[way], parts, blocks[way], tells=self._tells(way), room=room)
-            for way, parts in expected.items()
-        )
+        names_util = any("util" in parts for parts in named.values())
+        spill = None if names_util else _spill(told, named["read"])
+        to_write = _with_util(named["written"], spill)
+        blocks_out = self._blocks(told, "written", to_write)
+        written = self._direction(told, job, "written", to_write, blocks_out)
+        self._learn(told, job, written, kept)
+        if spill is None and not names_util:
+            spill = written.get("util")
+        to_read = _with_util(named["read"], spill) if named["read"] else {}
+        blocks_in = self._blocks(told, "read", to_read)
+        read = self._direction(told, job, "read", to_read, blocks_in)
+        if spill is not None and not to_read:
+            read = _read_back(read, spill, told=bool(blocks_in) and self._reads_told)
+        room = 0.0 if names_util else _room(told, read, spill)
+        read, read_range = spread(read, to_read, blocks_in, tells=self._reads_told, room=room)
+        written, written_range = spread(written, to_write, blocks_out, tells=True, room=room)
         return Loads(read, written, read_range, written_range)
 
     def _blocks(self, told: StepTold, direction: Direction, parts: Parts) -> int | None:
@@ -116,8 +121,7 @@ class Inference:
         if blocks is None:
             return parts if told.tables or told.remote_tables else _at_most(told, direction)
         if not expected:
-            usual = self._last[job][0] if direction == "read" and job in self._last else _USUAL[direction]
-            return _unnamed(told, next(iter(parts), usual), blocks, tells=tells)
+            return _unnamed(told, next(iter(parts), self._usual(told, job, direction)), blocks, tells=tells)
         if not tells and blocks < expected:
             if blocks < ends_of(parts)[0]:
                 return {role: _cached(part, blocks / expected) for role, part in parts.items()}
@@ -126,6 +130,12 @@ class Inference:
             rest = about(blocks - expected, 0.0, 1.0, "inferred", "rest-util")
             return {**parts, "util": _added(parts["util"], rest) if "util" in parts else rest}
         return _shared_out(blocks, parts)
+
+    def _usual(self, told: StepTold, job: str, direction: Direction) -> Role:
+        """The role of block operations if no note names a table of that direction."""
+        if direction == "read":
+            return self._last[job][0] if job in self._last else "data"
+        return "util" if told.procedure in SPILLS and (told.written_bytes or 0) >= LEAST_SPILL else "work"
 
     def _read_last(self, told: StepTold, job: str, least: int) -> Parts:
         """The table that the job wrote last, for a procedure that reads one and names none."""
@@ -203,13 +213,29 @@ def _counted(told: StepTold) -> Loads:
     return Loads(read, written, ends_of(read), ends_of(written))
 
 
-def _spill(told: StepTold, named: Mapping[Direction, Parts]) -> Ranged | None:
+def _with_util(named: Parts, spill: Ranged | None) -> Parts:
+    return named if spill is None else {**named, "util": spill}
+
+
+def _read_back(read: Parts, spill: Ranged, *, told: bool) -> Parts:
+    """Reads of tables that no note names, with those of the utility files that the step wrote.
+
+    If block operations have all reads (``told``), both are parts of them.
+    """
+    if not told:
+        return {**read, "util": msgspec.structs.replace(spill, low=0.0)}
+    ((role, part),) = read.items()
+    back = min(spill.value / part.value, 1.0)
+    if role == "util":
+        return read
+    return {role: part.times(1.0 - back), "util": part.times(back)}
+
+
+def _spill(told: StepTold, read: Parts) -> Ranged | None:
     """What a sort moves through utility files, each way, where its notes name none."""
-    if told.procedure not in SORTS or told.sort in ("sorted", "source"):
+    if told.procedure not in SORTS or told.sort in ("sorted", "source") or not read:
         return None
-    if any("util" in parts for parts in named.values()) or not named["read"]:
-        return None
-    sorted_ = list(named["read"].values())
+    sorted_ = list(read.values())
     whole = sorted_[0] if len(sorted_) == 1 else _sum(sorted_)
     memory = told.memory_bytes if told.memory_bytes is not None else SORTSIZE_BYTES
     half = (told.read_bytes or 0) / 2
@@ -222,15 +248,16 @@ def _spill(told: StepTold, named: Mapping[Direction, Parts]) -> Ranged | None:
     )
 
 
-def _room(told: StepTold, named: Mapping[Direction, Parts], read: Parts) -> float:
-    """Bytes that the step may write to utility files and read back, on which SAS writes no note."""
+def _room(told: StepTold, read: Parts, spill: Ranged | None) -> float:
+    """Bytes that the step may write to utility files and read back, on which SAS writes no note.
+
+    A sort whose input fits into its memory uses none, unless it wrote more than its tables (``spill``).
+    """
     if told.procedure not in SPILLS or told.sort in ("sorted", "source"):
         return 0.0
-    if any("util" in parts for parts in named.values()):
-        return 0.0
     most = math.fsum(part.high for role, part in read.items() if role != "util")
-    fits = told.procedure in SORTS and told.memory_bytes is not None and most <= told.memory_bytes
-    return 0.0 if fits else most
+    sorts = told.procedure in SORTS and told.memory_bytes is not None
+    return 0.0 if sorts and spill is None and most <= (told.memory_bytes or 0) else most
 
 
 def _shared_out(blocks: float, parts: Parts) -> Parts:
@@ -282,7 +309,7 @@ def _at_most(told: StepTold, direction: Direction) -> Parts:
 
 
 def _most_bytes(told: StepTold) -> float:
-    return (told.real_seconds or told.cpu_seconds or 0.0) * USUAL_BYTES_PER_SECOND
+    return (told.real_seconds or told.cpu_seconds or 0.0) * MOST_BYTES_PER_SECOND
 
 
 def _added(one: Ranged, other: Ranged) -> Ranged:

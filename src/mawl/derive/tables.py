@@ -82,6 +82,8 @@ class SeenSizes:
         """Bytes of one pass over the rows that a note tells; None where it tells no rows."""
         if note.external:
             return _external(note)
+        if note.file_bytes is not None:
+            return exactly(note.file_bytes, "file")
         if note.rows is None:
             return None
         key = self.libraries.key_of(note, job)

@@ -1,4 +1,5 @@
-"""The notes on rows above a step of our own logs: tables that a program declares, as SAS would name them."""
+"""The notes above a step of our own logs: tables that a program declares, as SAS would name them, and what a
+command reads and writes."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import NamedTuple
 
 from mawl.model.records import StepRecord
 from mawl.plan.programs import Pass, Program
-from mawl.spec.program_options import Role
+from mawl.spec.program_options import ROLES, Role
 
 NUMBER_BYTES = 8
 LONGEST_MEMBER = 32
@@ -21,6 +22,21 @@ class _Declared(NamedTuple):
     variables: int
     record_bytes: int | None
     """Of a text file, whose records are of one length."""
+
+
+def file_notes(step: StepRecord, program: str) -> Iterator[str]:
+    """The bytes of the files of a step that no program declares, by role: a command names no tables.
+
+    SAS has no such note.  Its words are those of the notes on records of files.
+    """
+    for role in ROLES:
+        if step.io is None or role not in step.io:
+            continue
+        name, moved = f"{role.upper()}.{member(program)}", step.io[role]
+        if moved.read_bytes:
+            yield f"NOTE: {moved.read_bytes} bytes were read from the files {name}."
+        if moved.written_bytes:
+            yield f"NOTE: {moved.written_bytes} bytes were written to the files {name}."
 
 
 def row_notes(step: StepRecord, program: Program | None, name: str) -> Iterator[str]:

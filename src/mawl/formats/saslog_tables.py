@@ -24,7 +24,19 @@ _CREATED = re.compile(rf"NOTE: Table (?:({NAME})|\S+) created, with {_NUMBER} ro
 _INSERTED = re.compile(rf"NOTE: {_NUMBER} rows? {_WAS} inserted into (?:({NAME})\.?(?=\s|$))?.*")
 _FILE_READ = re.compile(rf"NOTE: {_NUMBER} records? {_WAS} read from the .*")
 _FILE_WRITTEN = re.compile(rf"NOTE: {_NUMBER} records? {_WAS} written to the .*")
-_ROW_WORDS = ("observations", "records", "record", "rows", "row", "Table", "data set", "dataset")
+_FILES_READ = re.compile(rf"NOTE: {_NUMBER} bytes were read from the files ({NAME})\.")
+_FILES_WRITTEN = re.compile(rf"NOTE: {_NUMBER} bytes were written to the files ({NAME})\.")
+_ROW_WORDS = (
+    "observations",
+    "records",
+    "record",
+    "rows",
+    "row",
+    "Table",
+    "data set",
+    "dataset",
+    " the files ",
+)
 
 _COMPRESSED = re.compile(rf"NOTE: Compressing data set ({NAME}) (?:de|in)creased size by .*")
 _PAGES = re.compile(
@@ -63,6 +75,10 @@ def table_note(text: str) -> TableNote | None:
         return TableNote(direction="read", external=True, rows=int(match[1]))
     if match := _FILE_WRITTEN.fullmatch(text):
         return TableNote(direction="written", external=True, rows=int(match[1]))
+    if match := _FILES_READ.fullmatch(text):
+        return TableNote(direction="read", name=match[2], file_bytes=int(match[1]))
+    if match := _FILES_WRITTEN.fullmatch(text):
+        return TableNote(direction="written", name=match[2], file_bytes=int(match[1]))
     if match := _INSERTED.fullmatch(text):
         return TableNote(direction="written", rows=int(match[1]), name=match[2])
     return None
@@ -96,7 +112,8 @@ class Above:
     def add(self, note: TableNote) -> None:
         """A table or file."""
         read = note.direction == "read"
-        self.count("rows_read" if read else "rows_written", note.rows)
+        if note.rows is not None or note.file_bytes is None:
+            self.count("rows_read" if read else "rows_written", note.rows)
         if note.variables is not None:
             self.count("variables_written", note.variables)
         if read and note.external and self._file_bytes is not None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from mawl.formats.lines import one_line
-from mawl.formats.saslog_row_notes import row_notes
+from mawl.formats.saslog_row_notes import file_notes, row_notes
 from mawl.model.records import JobRecord, StepRecord
 from mawl.model.usage import Usage
 from mawl.plan.catalogue import CATALOGUE
@@ -55,6 +55,8 @@ def job_log(
     shown = [step for step in steps if step.kind in ("data", "procedure")]
     declared = CATALOGUE.get(job.program, program)
     for step in shown:
+        if declared is None and step.rows_read is None and step.rows_written is None:
+            lines += file_notes(step, job.program)
         lines += _step(step, declared)
     if job.reason:
         lines += [f"ERROR: {one_line(job.reason)}", ""]
