@@ -29,6 +29,9 @@ from tests.derive.oracle import (
 )
 from tests.derive.sas_like import as_sas_counts, sas_log
 
+SCALE = "0.0005"
+"""Where the memory of a sort is less than what it sorts, as in SAS's sorts that use utility files."""
+
 LEAST_INSIDE = 0.9
 """Of the steps."""
 
@@ -37,7 +40,16 @@ LEAST_INSIDE = 0.9
 def uncached(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
     """A run that memory served nothing to, so that block operations tell its bytes."""
     folder = tmp_path_factory.mktemp("uncached")
-    made = Command(folder, data)("run", "starter", "--scale", "0.0002", "--cache", "none", "--output", "run")
+    made = Command(folder, data)("run", "starter", "--scale", SCALE, "--cache", "none", "--output", "run")
+    assert made.returncode == 0, made.stderr
+    return folder / "run"
+
+
+@pytest.fixture(scope="module")
+def cached(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
+    """A run whose reads memory served."""
+    folder = tmp_path_factory.mktemp("cached")
+    made = Command(folder, data)("run", "starter", "--scale", SCALE, "--output", "run")
     assert made.returncode == 0, made.stderr
     return folder / "run"
 
@@ -118,10 +130,8 @@ def test_without_cpu_time_its_range_holds(uncached: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("sas", [False, True])
-def test_of_a_run_that_the_page_cache_served_ranges_hold(mawl: Command, tmp_path: Path, sas: bool) -> None:
-    made = mawl("run", "starter", "--scale", "0.0002", "--output", "cached")
-    assert made.returncode == 0, made.stderr
-    run = open_run(mawl.directory / "cached")
+def test_of_a_run_that_the_page_cache_served_ranges_hold(cached: Path, tmp_path: Path, sas: bool) -> None:
+    run = open_run(cached)
     derived = derived_from_logs(run, tmp_path / "from", text=sas_log(run) if sas else None)
     truth = counted_by(run)
     assert_ranges_hold(held_against(derived, as_sas_counts(truth) if sas else truth))

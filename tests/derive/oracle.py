@@ -76,9 +76,9 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
         }
 
     @property
-    def said(self) -> str:
-        """Errors and ranges in a line each, for the output of a test."""
-        lines = [
+    def errors_said(self) -> str:
+        """A line of each kind of error, for the output of a test."""
+        return "\n".join(
             f"{name}: {count} steps, median {middle:.3f}, 95th percentile {most:.3f}"
             for name, errors in (
                 ("bytes", self.bytes_errors),
@@ -88,8 +88,13 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
             )
             if errors
             for count, middle, most in [summary(errors)]
-        ]
-        return "\n".join([*lines, *(f"range of {name}: {one.said}" for name, one in self.ranges.items())])
+        )
+
+    @property
+    def said(self) -> str:
+        """Errors and ranges, a line each."""
+        ranges = [f"range of {name}: {one.said}" for name, one in self.ranges.items()]
+        return "\n".join([self.errors_said, *ranges])
 
 
 Change = Callable[[str], str]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+import msgspec
 import pytest
 
-from mawl.formats.saslog_row_notes import member, row_notes
+from mawl.formats.saslog_row_notes import file_notes, member, row_notes
 from mawl.model.records import StepRecord
+from mawl.model.role_io import RoleIo
 from mawl.model.usage import Usage
 from mawl.plan.catalogue import CATALOGUE
 
@@ -48,6 +50,17 @@ def test_a_step_that_nobody_declares_keeps_its_own_name() -> None:
         "NOTE: There were 1 observations read from the data set MAWL.ANY.",
         "NOTE: 2 records were written to the file ANY.",
     ]
+
+
+def test_the_files_of_a_command_have_its_name_and_their_bytes_by_role() -> None:
+    io = {"data": RoleIo(read_bytes=5), "work": RoleIo(), "util": RoleIo(read_bytes=7, written_bytes=9)}
+    one = msgspec.structs.replace(step("command", None, None), io=io)
+    assert list(file_notes(one, "my-tool.sh")) == [
+        "NOTE: 5 bytes were read from the files DATA.MY_TOOL_SH.",
+        "NOTE: 7 bytes were read from the files UTIL.MY_TOOL_SH.",
+        "NOTE: 9 bytes were written to the files UTIL.MY_TOOL_SH.",
+    ]
+    assert list(file_notes(step("command", None, None), "tool")) == []
 
 
 def test_names_of_tables_are_names_in_sas() -> None:

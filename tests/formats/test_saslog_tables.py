@@ -74,6 +74,22 @@ def test_external_files_have_record_lengths_and_size_and_no_name() -> None:
     )
 
 
+def test_the_files_of_a_command_have_bytes_by_role_and_no_rows() -> None:
+    [note] = read_notes(
+        (
+            "NOTE: 5000 bytes were read from the files DATA.TOOL.\n"
+            "NOTE: 70 bytes were written to the files UTIL.TOOL.\n" + BLOCK
+        ).splitlines(keepends=True)
+    )
+    assert note.notes == StepNotes(
+        tables=(
+            TableNote(direction="read", name="DATA.TOOL", file_bytes=5000),
+            TableNote(direction="written", name="UTIL.TOOL", file_bytes=70),
+        )
+    )
+    assert (note.rows_read, note.rows_written) == (None, None)
+
+
 def test_indexes_made_and_used_are_counted() -> None:
     found = notes_of(
         "INFO: Index ID selected for WHERE clause optimization.\n"

@@ -71,10 +71,11 @@ class Inference:
             named["written"] = kept
         names_util = any("util" in parts for parts in named.values())
         spill = None if names_util else _spill(told, named["read"])
+        if spill is not None:
+            named["read"] = _as_large(named["read"], spill.value)
         to_write = _with_util(named["written"], spill)
         blocks_out = self._blocks(told, "written", to_write)
         written = self._direction(told, job, "written", to_write, blocks_out)
-        self._learn(told, job, written, kept)
         if spill is None and not names_util:
             spill = written.get("util")
         to_read = _with_util(named["read"], spill) if named["read"] else {}
@@ -83,6 +84,7 @@ class Inference:
         if spill is not None and not to_read:
             read = _read_back(read, spill, told=bool(blocks_in) and self._reads_told)
         room = 0.0 if names_util else _room(told, read, spill)
+        self._learn(told, job, written, kept, may_spill=room > 0)
         read, read_range = spread(read, to_read, blocks_in, tells=self._reads_told, room=room)
         written, written_range = spread(written, to_write, blocks_out, tells=True, room=room)
         return Loads(read, written, read_range, written_range)
@@ -165,8 +167,13 @@ class Inference:
         known = [size.value for size in sizes if size is not None and size.rule in ("written-width", "file")]
         return math.fsum(known) if sizes and len(known) == len(sizes) else None
 
-    def _learn(self, told: StepTold, job: str, written: Parts, kept: Parts | None) -> None:
-        """What the step shows of the tables it wrote: the width where it wrote one and its blocks count."""
+    def _learn(
+        self, told: StepTold, job: str, written: Parts, kept: Parts | None, *, may_spill: bool
+    ) -> None:
+        """What the step shows of the tables it wrote: the width where it wrote one and its blocks count.
+
+        If it ``may_spill``, its blocks can be of utility files, too: the width is at most that.
+        """
         tables = [note for note in told.tables if note.direction == "written"]
         alone = len(tables) == 1 and len(written) == 1 and not tables[0].external
         known = alone and told.written_bytes and next(iter(written.values())).rule == "blocks"
@@ -174,7 +181,7 @@ class Inference:
         if kept is not None and size is None:
             size = sum(part.value for part in kept.values())
         for note in tables:
-            self._sizes.wrote(note, job, size)
+            self._sizes.wrote(note, job, size, at_most=may_spill and kept is None)
             part = self._sizes.of(note, job) if size is None else None
             bytes_ = size if part is None else part.value
             self._last[job] = self._libraries.role_of(note), bytes_ or 0.0
@@ -215,6 +222,15 @@ def _counted(told: StepTold) -> Loads:
 
 def _with_util(named: Parts, spill: Ranged | None) -> Parts:
     return named if spill is None else {**named, "util": spill}
+
+
+def _as_large(parts: Parts, size: float) -> Parts:
+    """Tables of that size in all: what a sort reads is as large as what it spills."""
+    whole = math.fsum(part.value for part in parts.values())
+    return {
+        role: msgspec.structs.replace(part, value=min(max(part.value * size / whole, part.low), part.high))
+        for role, part in parts.items()
+    }
 
 
 def _read_back(read: Parts, spill: Ranged, *, told: bool) -> Parts:

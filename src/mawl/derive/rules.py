@@ -15,6 +15,8 @@ RULES: dict[str, str] = {
     "blocks-at-least": "block operations times 512 bytes, by the sizes of the tables; memory may have "
     "served more, up to the largest size that the rows allow",
     "written-width": "rows times bytes a row, by the block operations of the step that wrote the table",
+    "written-at-most": "rows times bytes a row, by the block operations of the step that wrote the table; "
+    "some of them can be of utility files",
     "sorted-width": "rows times bytes a row of the table that was sorted",
     "variables": "rows times variables times 8 bytes, the length of a number in SAS; character variables are "
     "longer or shorter",

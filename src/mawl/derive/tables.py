@@ -64,9 +64,13 @@ class SeenSizes:
         self.libraries = libraries
         self._variables: dict[Key, int] = {}
         self._widths: dict[Key, list[float]] = {}
+        self._at_most: set[Key] = set()
 
-    def wrote(self, note: TableNote, job: str, table_bytes: float | None) -> None:
-        """A table was written; ``table_bytes`` where the step wrote nothing else and its bytes are known."""
+    def wrote(self, note: TableNote, job: str, table_bytes: float | None, *, at_most: bool = False) -> None:
+        """A table was written; ``table_bytes`` where the step wrote nothing else and its bytes are known.
+
+        ``at_most``: they can be of utility files, too.
+        """
         key = self.libraries.key_of(note, job)
         if key is None or note.external:
             return
@@ -75,8 +79,11 @@ class SeenSizes:
         widths = self._widths.setdefault(key, [])
         if key[0]:  # a table of WORK is replaced
             widths.clear()
+            self._at_most.discard(key)
         if table_bytes is not None and note.rows:
             widths.append(table_bytes / note.rows)
+            if at_most:
+                self._at_most.add(key)
 
     def of(self, note: TableNote, job: str) -> Ranged | None:
         """Bytes of one pass over the rows that a note tells; None where it tells no rows."""
@@ -91,7 +98,11 @@ class SeenSizes:
         if key is not None:
             if (widths := self._widths.get(key)) and note.direction == "read":
                 bytes_ = note.rows * median(widths)
-                return about(bytes_, WIDTH_SHORTEST, WIDTH_LONGEST, "inferred", "written-width")
+                rule, least = "written-width", bytes_ * WIDTH_SHORTEST
+                if key in self._at_most:
+                    plain = note.rows * self._variables.get(key, 0) * NUMBER_BYTES
+                    rule, least = "written-at-most", min(least, plain * SHORTEST)
+                return Ranged(bytes_, least, bytes_ * WIDTH_LONGEST, "inferred", rule)
             variables = self._variables.get(key) if variables is None else variables
         if variables is None:
             usual = note.rows * USUAL_VARIABLES * NUMBER_BYTES
