@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -61,6 +63,41 @@ def test_requests_are_of_the_size_asked(tmp_path: Path, monkeypatch: pytest.Monk
     assert max(sizes) == 2048
     assert sizes.count(2048) >= len(sizes) - 2
     assert sum(sizes) == writer.bytes
+
+
+def test_requests_of_a_later_chunk_end_where_requests_of_the_first_would(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends: list[int] = []
+    original = os.writev
+
+    def noting(descriptor: int, pieces: Sequence[memoryview]) -> int:
+        written = original(descriptor, pieces)
+        ends.append(os.lseek(descriptor, 0, os.SEEK_CUR))
+        return written
+
+    monkeypatch.setattr(os, "writev", noting)
+    write(tmp_path / "table", 640, chunk=160, bufsize_bytes=2048)
+    # Each of four chunks, and the footer, may end elsewhere.
+    assert sum(end % 2048 != 0 for end in ends) <= 5
+    assert len(ends) >= 15
+
+
+def test_no_process_that_makes_tables_imports_pandas(tmp_path: Path) -> None:
+    make = (
+        "import pathlib, sys\n"
+        "import numpy as np, pyarrow as pa\n"
+        "from mawl.tables.gathered import GatheredWriter\n"
+        "schema = pa.schema([pa.field('number', pa.float64()), pa.field('text', pa.binary(8))])\n"
+        "writer = GatheredWriter(\n"
+        "    pathlib.Path(sys.argv[1]), schema, rows=8, rows_per_batch=8, bufsize_bytes=4096\n"
+        ")\n"
+        "writer.write([np.zeros(8), np.zeros(8, 'S8')])\n"
+        "writer.close()\n"
+        "print('pandas' in sys.modules)\n"
+    )
+    command = [sys.executable, "-c", make, str(tmp_path / "table")]
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout == "False\n"
 
 
 def test_a_short_write_is_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
