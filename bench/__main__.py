@@ -26,6 +26,7 @@ ROWS = (
     "host_sampler",
     "preload",
     "direct",
+    "uncached",
     "compare",
     "report",
     "drawing",
