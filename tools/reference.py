@@ -6,6 +6,7 @@ code no longer agrees with.
 
 from __future__ import annotations
 
+import statistics
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -155,20 +156,23 @@ def programs_page() -> list[str]:
         "program",
         "class",
         *(f"{role} {way}" for role in ROLES for way in ("read", "written")),
+        "memory",
         "what it does",
     )
     rows = []
     for program in CATALOGUE.values():
         moved = program.bytes_by_role(1.0)
         sizes = [format_bytes(moved[role][way]) for role in ROLES for way in ("read", "written")]
+        sizes.append(format_bytes(program.memory_bytes(Options())))
         rows.append((f"[{program.name}](#{program.name})", program.program_class, *sizes, program.title))
     lines = [
         "# Programs",
         "",
         "Application bytes that one job moves at scale `full`; they are linear in the scale.",
+        "Memory is the declared peak at `full`, with default options and beyond the process itself.",
         "",
     ]
-    lines += table(head, rows)
+    lines += [*table(head, rows), *_memory()]
     stored = measured.load()
     if stored is not None:
         lines += measured.page(stored)
@@ -176,6 +180,35 @@ def programs_page() -> list[str]:
     for program in CATALOGUE.values():
         lines += _program(program)
     return lines
+
+
+def _memory() -> list[str]:
+    """How flat declared memory is, over programs and over the jobs of mixed workloads."""
+    jobs = {"each program once": [program.name for program in CATALOGUE.values()]}
+    for name in ("mixed20", "mixed30", "mixed30-19"):
+        spec, where = load_workload(name)
+        plan = make_plan(spec, where=where, catalogue=CATALOGUE, scale=1.0)
+        jobs[f"`{name}`"] = [job.program for job in plan.jobs()]
+    rows = []
+    for name, programs in jobs.items():
+        declared = [CATALOGUE[program].memory_bytes(Options()) for program in programs]
+        others = [
+            CATALOGUE[program].memory_bytes(Options())
+            for program in programs
+            if CATALOGUE[program].program_class != "memory"
+        ]
+        figures = (min(declared), statistics.median(declared), statistics.fmean(declared), max(declared))
+        rows.append(
+            (name, len(declared), *(format_bytes(round(one)) for one in (*figures, statistics.fmean(others))))
+        )
+    head = ("jobs", "number", "least", "median", "mean", "most", "mean without class memory")
+    return [
+        "## Declared memory at full",
+        "",
+        "Why the mean is what it is: [memory](../design/memory.md).",
+        "",
+        *table(head, rows),
+    ]
 
 
 def _in_sas(step: Step) -> str:
