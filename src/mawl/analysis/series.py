@@ -65,34 +65,17 @@ class RunSamples:
         """``table`` has the columns of the run folder's ``samples``, rows in any order.
 
         ``apart`` are nodes that no sum is over, such as a storage server: their series are found by name,
-        and :attr:`nodes` leaves them out.  Columns stay columns: a run of hours on several nodes is
-        millions of rows.
+        and :attr:`nodes` leaves them out.
         """
         self._apart = frozenset(apart)
-        self._series: dict[str, dict[str, NodeSeries]] = {}
-        if not table.num_rows:
-            return
-        nodes, keys = _encoded(table["node"])
-        names, own = _encoded(table["series"])
-        keys *= len(names)
-        keys += own
-        del own
-        if len(nodes) * len(names) <= SMALL_KEYS:
-            keys = keys.astype(np.uint16)  # which numpy sorts by radix
-        order = np.argsort(keys, kind="stable")  # keeps the order of time in which rows were written
-        keys = keys[order]
-        times = _numbers(table["sampled_at"].cast(pa.int64()))[order]
-        times /= 1e6
-        values = _numbers(table["value"])[order]
-        del order
-        starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
-        found: dict[str, dict[str, NodeSeries]] = {}
-        for start, end in pairwise([*starts.tolist(), len(keys)]):
-            node, name = divmod(int(keys[start]), len(names))
-            series = _in_order(times[start:end], values[start:end])
-            if len(series.times):
-                found.setdefault(nodes[node], {})[names[name]] = series
-        self._series = {node: dict(sorted(own.items())) for node, own in found.items()}
+        self._series = _series_of([table])
+
+    @classmethod
+    def of_parts(cls, parts: Iterable[pa.Table], apart: Iterable[str] = ()) -> RunSamples:
+        """The same of a table that comes in parts: only one is in memory at a time."""
+        found = cls.__new__(cls)
+        found._apart, found._series = frozenset(apart), _series_of(parts)
+        return found
 
     @property
     def nodes(self) -> list[str]:
@@ -234,6 +217,66 @@ def _area(series: NodeSeries, at: Floats) -> Floats:
     beyond = series.known_at(at) - known[place]
     inside = whole[place] + beyond * (values[place] + np.interp(at, times, values)) / 2
     return np.asarray(inside + series.known_at(at) * series.values[0])
+
+
+class _Growing(NamedTuple):
+    """One series while a table is read: its times piece by piece, its values (float64) in one buffer."""
+
+    times: list[Floats]
+    values: bytearray
+
+
+def _series_of(parts: Iterable[pa.Table]) -> dict[str, dict[str, NodeSeries]]:
+    """The series of each node, by name, from the rows of all parts in order.
+
+    A run of hours on several nodes is tens of millions of rows: columns stay columns, and series that were
+    sampled together share their times.
+    """
+    growing: dict[str, dict[str, _Growing]] = {}
+    for part in parts:
+        if part.num_rows:
+            _add_part(growing, part)
+    found: dict[str, dict[str, NodeSeries]] = {}
+    for node, by_name in growing.items():
+        whole: dict[tuple[int, ...], Floats] = {}
+        for name in sorted(by_name):
+            times, values = by_name[name]
+            # The pieces stay in ``growing`` until all series are made, so that no two have one identity.
+            pieces = tuple(map(id, times))
+            if pieces not in whole:
+                whole[pieces] = times[0] if len(times) == 1 else np.concatenate(times)
+            series = _in_order(whole[pieces], np.frombuffer(values))
+            if len(series.times):
+                found.setdefault(node, {})[name] = series
+    return found
+
+
+def _add_part(growing: dict[str, dict[str, _Growing]], part: pa.Table) -> None:
+    """Append the rows of a part to their series."""
+    nodes, keys = _encoded(part["node"])
+    names, own = _encoded(part["series"])
+    keys *= len(names)
+    keys += own
+    del own
+    if len(nodes) * len(names) <= SMALL_KEYS:
+        keys = keys.astype(np.uint16)  # which numpy sorts by radix
+    order = np.argsort(keys, kind="stable")  # keeps the order of time in which rows were written
+    keys = keys[order]
+    times = _numbers(part["sampled_at"].cast(pa.int64()))[order]
+    times /= 1e6
+    values = _numbers(part["value"])[order]
+    del order
+    starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
+    seen: dict[tuple[int, int], Floats] = {}
+    for start, end in pairwise([*starts.tolist(), len(keys)]):
+        node, name = divmod(int(keys[start]), len(names))
+        alike = (node, end - start)
+        if alike not in seen or not np.array_equal(seen[alike], times[start:end]):
+            seen[alike] = times[start:end].copy()
+            seen[alike].flags.writeable = False
+        one = growing.setdefault(nodes[node], {}).setdefault(names[name], _Growing([], bytearray()))
+        one.times.append(seen[alike])
+        one.values.extend(values[start:end].data)
 
 
 def _in_order(times: Floats, values: Floats) -> NodeSeries:

@@ -144,11 +144,14 @@ class StoredView(RunView):
     """The view of a run folder: ``run`` has its tables."""
 
     def __init__(self, run: Run, *, called: str | None = None) -> None:
+        samples = _samples(
+            run
+        )  # before its rows are asked for: counting them alone would read them once more
         rows, damage = _rows(run)
         super().__init__(
             run.facts,
             run.job_records(),
-            _samples(run),
+            samples,
             rows=rows,
             damage=damage,
             probe=_probe(run),
@@ -193,7 +196,7 @@ def _samples(run: Run) -> RunSamples | None:
     """
     apart = [one.node for one in run.facts.storage_runs]
     try:
-        stored = RunSamples(run.samples, apart)
+        stored = RunSamples.of_parts(run.sample_parts(), apart)
         return evened(stored) if stored.nodes else None
     except UnreadableRunError:
         return None

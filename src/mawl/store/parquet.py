@@ -7,7 +7,7 @@ its readers, should pay.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -39,16 +39,15 @@ def write_parquet(path: Path, tables: Iterator[pa.Table], name: str) -> None:
             writer.write_table(table)
 
 
-def _check_texts(table: pa.Table, budget: Budget) -> None:
-    """Refuse texts whose copies for each row would be too large; raises ValueError."""
+def _text_bytes(table: pa.Table) -> int:
+    """What copies of texts for each row would take."""
     total = 0
     for column in table.columns:
         if pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type):
             for chunk in column.chunks:
                 lengths = compute.binary_length(chunk.dictionary).cast(pa.int64())
                 total += compute.sum(lengths.take(chunk.indices)).as_py() or 0
-    if total > budget.memory_bytes:
-        raise ValueError(f"its texts need {format_memory(total)} of memory; {budget}")
+    return total
 
 
 def _levels(column: Any) -> tuple[int, int]:
@@ -92,6 +91,18 @@ def _check_size(name: str, metadata: Any, budget: Budget) -> None:
 
 def read_parquet(folder: Path, name: str, steps: Sequence[Upgrade]) -> pa.Table:
     """The table ``name`` of a folder, upgraded and checked; UnreadableRunError with file and column."""
+    (table,) = _read(folder, name, steps, lambda file: iter([_whole(file, name)]))
+    return table
+
+
+def parquet_parts(folder: Path, name: str, steps: Sequence[Upgrade]) -> Iterator[pa.Table]:
+    """The same group of rows by group of rows; an error comes with the group that it is in."""
+    return _read(folder, name, steps, _groups)
+
+
+def _read(
+    folder: Path, name: str, steps: Sequence[Upgrade], parts: Callable[[Any], Iterator[pa.Table]]
+) -> Iterator[pa.Table]:
     from pyarrow import parquet
 
     path = folder / f"{name}.parquet"
@@ -105,10 +116,14 @@ def read_parquet(folder: Path, name: str, steps: Sequence[Upgrade]) -> pa.Table:
             wanted = {field.name for field in SCHEMAS[name] if pa.types.is_string(field.type)}
             texts = [one.name for one in kinds if pa.types.is_string(one.type) and one.name in wanted]
             file = parquet.ParquetFile(opened, metadata=metadata, read_dictionary=texts)
-            table = _without_gaps(file) if name == "steps" and metadata.num_row_groups else file.read()
-        _check_texts(table, budget)
-        for step in steps:
-            table = step.table(name, table)
+            text_bytes = 0
+            for part in parts(file):
+                text_bytes += _text_bytes(part)
+                if text_bytes > budget.memory_bytes:
+                    raise ValueError(f"its texts need {format_memory(text_bytes)} of memory; {budget}")
+                for step in steps:
+                    part = step.table(name, part)
+                yield conform(name, part, path)
     except FileNotFoundError:
         raise UnreadableRunError(
             "is missing", where=str(path), cure="copy the whole run folder, with all its tables"
@@ -119,7 +134,17 @@ def read_parquet(folder: Path, name: str, steps: Sequence[Upgrade]) -> pa.Table:
         raise UnreadableRunError(
             "is not a table of a run", where=str(path), why=why, cure="copy it again from where it was made"
         ) from None
-    return conform(name, table, path)
+
+
+def _groups(file: Any) -> Iterator[pa.Table]:
+    if not file.num_row_groups:
+        yield file.read()  # its columns are still to be checked
+    for number in range(file.num_row_groups):
+        yield file.read_row_group(number)
+
+
+def _whole(file: Any, name: str) -> pa.Table:
+    return _without_gaps(file) if name == "steps" and file.num_row_groups else file.read()
 
 
 def _without_gaps(file: Any) -> pa.Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from mawl.store.compaction import closed, compact, complete, line_tables, read_j
 from mawl.store.facts import read_facts
 from mawl.store.files import is_held, try_lock
 from mawl.store.layout import FACTS, JOURNAL, LATEST
-from mawl.store.parquet import read_parquet
+from mawl.store.parquet import parquet_parts, read_parquet
 from mawl.store.probe import probe_of
 from mawl.store.rows import Record, in_parts, to_records
 from mawl.store.upgrades import Upgrade
@@ -52,12 +52,14 @@ class Run:
         *,
         stride: int = 1,
         sampled_rows: int | None = None,
+        sample_parts: Callable[[], Iterator[pa.Table]] | None = None,
     ) -> None:
         self.path = path
         self.facts = facts
         self.stride = stride
         self._load = load
         self._sampled_rows = sampled_rows
+        self._sample_parts = sample_parts
 
     @cached_property
     def jobs(self) -> pa.Table:
@@ -78,6 +80,17 @@ class Run:
     def samples(self) -> pa.Table:
         """One row per node, second and series."""
         return self._load("samples")
+
+    def sample_parts(self) -> Iterator[pa.Table]:
+        """The rows of ``samples`` in order, some at a time; where a file holds them, none is kept."""
+        if self._sample_parts is None or "samples" in self.__dict__:
+            yield self.samples
+            return
+        rows = 0
+        for part in self._sample_parts():
+            rows += part.num_rows
+            yield part
+        self._sampled_rows = rows
 
     def rows(self, table: str) -> int:
         """How many rows of a table the folder holds."""
@@ -206,7 +219,12 @@ def newest_first(runs: Path) -> list[Path]:
 
 
 def _from_tables(folder: Path, facts: RunFacts, steps: Sequence[Upgrade]) -> Run:
-    return Run(folder, facts, lambda name: read_parquet(folder, name, steps))
+    return Run(
+        folder,
+        facts,
+        lambda name: read_parquet(folder, name, steps),
+        sample_parts=lambda: parquet_parts(folder, "samples", steps),
+    )
 
 
 def _from_journal(folder: Path, facts: RunFacts, steps: Sequence[Upgrade], *, compacting: bool) -> Run:
