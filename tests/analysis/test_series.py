@@ -56,6 +56,49 @@ def test_rows_in_any_order_become_series_in_order_of_time() -> None:
     assert samples.names("c") == []
 
 
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.sampled_from("ab"),
+            st.integers(0, 5),
+            st.sampled_from("xyz"),
+            st.one_of(st.integers(0, 9), st.just(float("nan"))),
+        ),
+        max_size=40,
+    ),
+    cuts=st.lists(st.integers(0, 40), max_size=4),
+)
+def test_parts_of_a_table_give_the_series_of_the_whole(
+    rows: list[tuple[str, float, str, float]], cuts: list[int]
+) -> None:
+    whole = table(*rows)
+    edges = sorted({0, len(rows), *(cut for cut in cuts if cut < len(rows))})
+    parts = [whole.slice(start, end - start) for start, end in pairwise(edges)]
+    one, other = RunSamples(whole, apart="b"), RunSamples.of_parts(iter(parts), apart="b")
+    assert other.nodes == one.nodes
+    for node in "ab":
+        assert other.names(node) == one.names(node)
+        for name in one.names(node):
+            mine, theirs = one.series(node, name), other.series(node, name)
+            assert listed(mine) == listed(theirs)
+            assert mine is not None and theirs is not None
+            assert (mine.known is None) == (theirs.known is None)
+            assert mine.known is None or mine.known.tolist() == theirs.known.tolist()  # type: ignore[union-attr]
+
+
+def test_series_that_were_sampled_together_share_their_times() -> None:
+    parts = [
+        table(*(("n", float(at), name, at) for at in range(start, start + 5) for name in ("x", "y", "z")))
+        for start in (0, 5)
+    ]
+    late = table(("n", 11, "z", 1))
+    samples = RunSamples.of_parts([*parts, late])
+    x, y, z = (samples.series("n", name) for name in "xyz")
+    assert x is not None and y is not None and z is not None
+    assert x.times is y.times
+    assert listed(z)[0] == [*x.times.tolist(), T0 + 11]
+
+
 def test_what_is_no_number_is_no_sample_and_leaves_the_time_about_it_unknown() -> None:
     rows = (("n", 1, "x", 3), ("n", 2, "x", float("nan")), ("n", 3, "x", 7), ("n", 5, "x", 9))
     samples = RunSamples(table(*rows))

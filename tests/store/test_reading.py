@@ -123,6 +123,15 @@ def test_garbage_instead_of_a_table_is_a_sentence(finished: Path) -> None:
         open_run(finished).job_records()
 
 
+def test_samples_in_parts_are_counted_and_not_kept(finished: Path) -> None:
+    run, other = open_run(finished), open_run(finished)
+    parts = list(run.sample_parts())
+    assert pa.concat_tables(parts) == other.samples
+    assert list(other.sample_parts()) == [other.samples]
+    assert run.rows("samples") == other.rows("samples") > 0
+    assert "samples" not in vars(run)
+
+
 def test_a_missing_table_is_a_sentence_when_it_is_asked_for(finished: Path) -> None:
     (finished / "samples.parquet").unlink()
     run = open_run(finished)

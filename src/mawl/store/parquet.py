@@ -25,6 +25,8 @@ from mawl.store.upgrades import Upgrade
 from mawl.units import format_memory
 
 _VALUE_BYTES = 8
+_PART_ROWS = 2**17
+"""Of a part of a table: without dictionaries its texts take more memory than a whole group of rows."""
 
 
 def write_parquet(path: Path, tables: Iterator[pa.Table], name: str) -> None:
@@ -96,7 +98,7 @@ def read_parquet(folder: Path, name: str, steps: Sequence[Upgrade]) -> pa.Table:
 
 
 def parquet_parts(folder: Path, name: str, steps: Sequence[Upgrade]) -> Iterator[pa.Table]:
-    """The same group of rows by group of rows; an error comes with the group that it is in."""
+    """The same, some rows at a time; an error comes with the rows that it is in."""
     return _read(folder, name, steps, _groups)
 
 
@@ -138,9 +140,13 @@ def _read(
 
 def _groups(file: Any) -> Iterator[pa.Table]:
     if not file.num_row_groups:
-        yield file.read()  # its columns are still to be checked
+        yield file.read()
     for number in range(file.num_row_groups):
-        yield file.read_row_group(number)
+        group = file.read_row_group(number)
+        for start in range(0, len(group) or 1, _PART_ROWS):  # of no rows columns are checked, too
+            yield group.slice(start, _PART_ROWS)
+        del group
+        pa.default_memory_pool().release_unused()  # Arrow keeps what it frees: 0.1 GB of 11 million samples
 
 
 def _whole(file: Any, name: str) -> pa.Table:
