@@ -74,6 +74,10 @@ STEPS = st.builds(
 )
 
 
+ROUNDING = 1e-9
+"""Of sums of bytes."""
+
+
 @settings(max_examples=300, deadline=None)
 @given(
     st.lists(STEPS, min_size=1, max_size=5, unique_by=lambda step: step.number),
@@ -103,6 +107,13 @@ def test_any_steps_become_a_job_that_the_plan_reads(
         for part in (*parts, *evidence.read_bytes.values(), *evidence.written_bytes.values()):
             assert 0 <= part.low <= part.value <= part.high
             assert math.isfinite(part.high)
+        for parts_by_role, (low, high) in (
+            (evidence.read_bytes, evidence.read_bytes_range),
+            (evidence.written_bytes, evidence.written_bytes_range),
+        ):
+            whole = math.fsum(part.value for part in parts_by_role.values())
+            assert low <= whole * (1 + ROUNDING) and whole <= high * (1 + ROUNDING)
+            assert math.fsum(part.low for part in parts_by_role.values()) <= high * (1 + ROUNDING)
 
 
 def hostile() -> dict[str, str]:

@@ -90,7 +90,7 @@ class SeenSizes:
         if note.external:
             return _external(note)
         if note.file_bytes is not None:
-            return exactly(note.file_bytes, "file")
+            return exactly(float(note.file_bytes), "file")
         if note.rows is None:
             return None
         key = self.libraries.key_of(note, job)
@@ -116,7 +116,7 @@ class SeenSizes:
 
 def _external(note: TableNote) -> Ranged | None:
     if note.file_bytes is not None:
-        return exactly(note.file_bytes, "file")
+        return exactly(float(note.file_bytes), "file")
     if note.rows is None:
         return None
     if note.longest_record_bytes is not None:
