@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mawl.config.published import published_result
+from mawl.whatif.baselines import TWICE
 from mawl.whatif.held_out import HELD_OUT
 from mawl.whatif.published_forecast import FITTED, FittedNumbers, forecast
 from mawl.whatif.published_rows import DOUBLED, FITTED_ON, PAIRS, published_figures
@@ -31,8 +32,6 @@ START = FittedNumbers(
     waiting_cpu_ratio=0.5,
 )
 """Nothing is known: CPU and bytes as declared, 1 GB/s a stream, a quarter of requests waited."""
-TWICE = ("device.sustained_bytes_per_second_per_core",)
-"""The same figure again, over the cores."""
 LOWER = {"threads": 1.0}
 UPPER = {"unhidden_ratio": 1.0, "waiting_cpu_ratio": 1.0, "threads": 8.0, "stream_bytes_per_second": 10e9}
 """One thread copies about 10 GB/s out of a page cache: no stream through a file system is faster."""

@@ -9,12 +9,15 @@ from pathlib import Path
 from mawl.whatif.published_rows import published_forecasts
 from mawl.whatif.published_system import assumed
 from mawl.whatif.published_text import (
+    CHANGE_HEAD,
+    CHANGE_LEGEND,
     HEAD,
     LEGEND,
     PAIR_HEAD,
     PAIR_LEGEND,
     SCORE_HEAD,
     SCORE_LEGEND,
+    change_cells,
     pair_cells,
     reasons,
     row_cells,
@@ -53,6 +56,11 @@ def page() -> str:
         PAIR_LEGEND,
         "",
         *table(PAIR_HEAD, map(pair_cells, forecasts.pairs)),
+        "## Changes that the papers print",
+        "",
+        CHANGE_LEGEND,
+        "",
+        *table(CHANGE_HEAD, map(change_cells, forecasts.changes)),
         "## Compared with simple rules",
         "",
         SCORE_LEGEND,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import msgspec
 import pytest
 
 from mawl.config.published import published_result
@@ -11,7 +12,7 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.whatif.baselines import RuleChanges, roofline_of, rule_changes
 from mawl.whatif.metrics import PublishedPair
 from mawl.whatif.published_forecast import plan_of
-from mawl.whatif.published_rows import pairs, scores
+from mawl.whatif.published_rows import FITTED_ON, changes, pairs, scores
 from mawl.whatif.published_system import published_systems, system_of
 
 SYSTEMS = {one.id: one for one in published_systems()}
@@ -58,11 +59,47 @@ def test_amdahl_says_nothing_where_the_paper_prints_no_times() -> None:
     assert rules("e880-ess-40gbe-4x30", "e880-ess-56gbe-4x30", "time.elapsed_seconds").amdahl is None
 
 
+def test_changes_that_papers_print_are_nineteen_and_a_rate_over_the_cores_is_none() -> None:
+    large = [pair for pair in pairs() if pair.large]
+    assert len(large) == 19
+    assert all(abs(pair.published_change_ratio) >= 0.05 and "per_core" not in pair.figure for pair in large)
+    assert ("s822-hybrid-20", "time.real_time_seconds") not in {(one.candidate, one.figure) for one in large}
+
+
+def test_a_change_is_right_in_its_direction_and_near_in_second_over_first() -> None:
+    whole = pairs()
+    known = next(pair for pair in whole if pair.large and pair.candidate == "dl980-flash-30")
+    cases = (  # published, predicted, right, near
+        (-0.63, -0.68, 1, 1),
+        (-0.63, -0.70, 1, 0),
+        (0.20, 0.04, 0, 1),
+        (0.08, -0.06, 0, 1),
+        (0.64, 0.0, 0, 0),
+    )
+    for published, predicted, right, near in cases:
+        pair = msgspec.structs.replace(
+            known,
+            published_change_ratio=published,
+            predicted_change_ratio=predicted,
+            unseen_change_ratio=None,
+        )
+        model, unseen, no_change, *_ = changes([pair])
+        assert (model.forecast, model.figures, model.right, model.near) == ("model", 1, right, near)
+        assert (unseen.right, unseen.near) == (no_change.right, no_change.near)
+    told = {one.forecast: one for one in changes(whole)}
+    assert list(told) == ["model", "unseen", "no change", "Amdahl", "roofline"]
+    assert told["no change"].right == 0 and {one.figures for one in told.values()} == {19}
+
+
 def test_scores_are_mean_logarithms_of_counted_figures() -> None:
     found = pairs()
     counted = [pair for pair in found if pair.counted]
-    every, *by_paper = scores(found)
-    assert every.paper is None and every.figures == len(counted) == sum(one.figures for one in by_paper)
+    every, outside, *by_paper = scores(found)
+    assert (
+        every.paper is None
+        and every.fitted is None
+        and every.figures == len(counted) == sum(one.figures for one in by_paper)
+    )
 
     def off(name: str) -> float:
         def error(pair: PublishedPair) -> float:
@@ -74,5 +111,8 @@ def test_scores_are_mean_logarithms_of_counted_figures() -> None:
     assert every.model_error == pytest.approx(off("predicted_change_ratio"))
     assert every.unseen_error == pytest.approx(off("unseen_change_ratio"))
     assert every.amdahl_error == pytest.approx(off("amdahl_change_ratio"))
-    for one in by_paper:
+    others = [pair for pair in counted if not {pair.reference, pair.candidate} & set(FITTED_ON)]
+    assert (outside.paper, outside.fitted, outside.figures) == (None, False, len(others))
+    assert {one.paper for one in by_paper if not one.fitted} == {pair.paper for pair in others}
+    for one in (outside, *by_paper):
         assert one.best_rule[1] == min(one.no_change_error, one.amdahl_error, one.roofline_error)

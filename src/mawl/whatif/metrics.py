@@ -32,6 +32,7 @@ LOGS = f"{PAGE}, Logs alone"
 PUBLISHED = "docs/design/published.md"
 FORECAST = "docs/design/published-forecasts.md, Question"
 FIT = "docs/design/published-forecasts.md, The fit"
+CHANGES = "docs/design/published-forecasts.md, Changes that the papers print"
 RULES = "docs/design/published-forecasts.md, Simple rules"
 
 Printed = float | bool | str | dict[str, float]
@@ -187,6 +188,14 @@ class PublishedPair(msgspec.Struct, frozen=True, kw_only=True):
         share("The same by Amdahl's rule; null where the paper does not print CPU and real time.", RULES),
     ]
     roofline_change_ratio: Annotated[float | None, share("The same by the roofline of declared work.", RULES)]
+    large: Annotated[
+        bool,
+        flag(
+            "Whether it is a change that a paper prints: 0.05 or more, and not the sustained rate again, "
+            "over the cores.",
+            CHANGES,
+        ),
+    ]
     counted: Annotated[
         bool,
         flag(
@@ -198,10 +207,25 @@ class PublishedPair(msgspec.Struct, frozen=True, kw_only=True):
     ]
 
 
+class PublishedChanges(msgspec.Struct, frozen=True, kw_only=True):
+    """How many of the changes that papers print a forecast has right."""
+
+    forecast: Annotated[
+        str, text("model, unseen (fitted without the paper), no change, Amdahl or roofline.", CHANGES)
+    ]
+    figures: Annotated[int, count("Changes that papers print.", CHANGES)]
+    right: Annotated[int, count("Those that the forecast has in the right direction.", CHANGES)]
+    near: Annotated[int, count("Those whose size, second over first, the forecast has within 0.15.", CHANGES)]
+
+
 class PublishedScore(msgspec.Struct, frozen=True, kw_only=True):
     """How far forecasts of pairs are off, model and simple rules: the mean of |ln(predicted/published)|."""
 
-    paper: Annotated[str | None, text("Key of the paper; null for all.", PUBLISHED)]
+    paper: Annotated[str | None, text("Key of the paper; null for several.", PUBLISHED)]
+    fitted: Annotated[
+        bool | None,
+        flag("Whether the numbers were fitted on a system of these pairs; null where on some only.", CHANGES),
+    ]
     figures: Annotated[int, count("Counted figures of pairs.", RULES)]
     model_error: Annotated[float, unitless("Of the model.", RULES)]
     unseen_error: Annotated[float, unitless("Of the model with numbers fitted without this paper.", RULES)]
@@ -237,6 +261,7 @@ class PublishedForecasts(msgspec.Struct, frozen=True, kw_only=True):
 
     rows: list[PublishedRow]
     pairs: list[PublishedPair]
+    changes: list[PublishedChanges]
     scores: list[PublishedScore]
     fitted: PublishedFit
 

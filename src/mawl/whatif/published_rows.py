@@ -12,10 +12,11 @@ import msgspec
 
 from mawl.config.published import papers, published, published_result
 from mawl.model.published import PaperWorkload, PublishedResult
-from mawl.whatif.baselines import rule_changes
+from mawl.whatif.baselines import TWICE, rule_changes
 from mawl.whatif.held_out import HELD_OUT
 from mawl.whatif.metrics import (
     Printed,
+    PublishedChanges,
     PublishedFit,
     PublishedForecasts,
     PublishedPair,
@@ -50,6 +51,8 @@ REASONS = {
 WORKLOAD_REASON = "the paper does not say on which storage"
 SAME_RATIO = 0.05
 """Two figures that differ by less are the same, in the direction of a pair."""
+NEAR_RATIO = 0.15
+"""A forecast this near to the figure counts as near; of a pair, second over first."""
 
 PAIRS = (
     ("s822-xiv-20", "s822-xiv-30"),
@@ -205,6 +208,7 @@ def _pair(reference: str, candidate: str, figure: str, change: float) -> Publish
         unseen_change_ratio=_predicted(forecasts_without(paper), reference, candidate, figure),
         amdahl_change_ratio=rules.amdahl,
         roofline_change_ratio=rules.roofline,
+        large=abs(change) >= SAME_RATIO and figure not in TWICE,
         counted=rules.counted,
         right=None if predicted is None else direction(predicted) == direction(change),
     )
@@ -229,34 +233,78 @@ def published_forecasts() -> PublishedForecasts:
     return PublishedForecasts(
         rows=rows(),
         pairs=found,
+        changes=changes(found),
         scores=scores(found),
         fitted=PublishedFit(on=list(FITTED_ON), values=FITTED),
     )
 
 
+Forecaster = Callable[[PublishedPair], float | None]
+
+FORECASTERS: dict[str, Forecaster] = {
+    "model": lambda pair: pair.predicted_change_ratio,
+    "unseen": lambda pair: pair.unseen_change_ratio,
+    "no change": lambda _: 0.0,
+    "Amdahl": lambda pair: pair.amdahl_change_ratio,
+    "roofline": lambda pair: pair.roofline_change_ratio,
+}
+"""What forecasts a pair, by the head of its column; a rule that says nothing (None) says no change."""
+
+
+def changes(found: Sequence[PublishedPair]) -> list[PublishedChanges]:
+    """How many of the changes that papers print the model and each rule have right."""
+    large = [pair for pair in found if pair.large]
+
+    def tally(name: str, of: Forecaster) -> PublishedChanges:
+        told = [(pair.published_change_ratio, of(pair) or 0.0) for pair in large]
+        return PublishedChanges(
+            forecast=name,
+            figures=len(told),
+            right=sum(direction(predicted) == direction(change) for change, predicted in told),
+            near=sum(
+                abs((1.0 + predicted) / (1.0 + change) - 1.0) <= NEAR_RATIO for change, predicted in told
+            ),
+        )
+
+    return [tally(name, of) for name, of in FORECASTERS.items()]
+
+
 def scores(found: Sequence[PublishedPair]) -> list[PublishedScore]:
-    """How far the model and the rules are off, over all counted figures of pairs and by paper."""
+    """How far the model and the rules are off over counted figures of pairs: of all, of pairs on no system
+    of which a number was fitted, and by paper."""
     counted = [pair for pair in found if pair.counted and pair.predicted_change_ratio is not None]
     papers_ = dict.fromkeys(pair.paper for pair in counted)
-    return [_score(None, counted)] + [
-        _score(paper, [pair for pair in counted if pair.paper == paper]) for paper in papers_
+    seen = {paper for paper in papers_ if any(_seen(pair) for pair in counted if pair.paper == paper)}
+    return [
+        _score(None, None, counted),
+        _score(None, False, [pair for pair in counted if not _seen(pair)]),
+        *(
+            _score(paper, paper in seen, [pair for pair in counted if pair.paper == paper])
+            for paper in papers_
+        ),
     ]
 
 
-def _score(paper: str | None, found: Sequence[PublishedPair]) -> PublishedScore:
-    def off(predicted: Callable[[PublishedPair], float | None]) -> float:
-        """The mean of |ln(predicted / published)|; where a rule says nothing, it says no change."""
+def _seen(pair: PublishedPair) -> bool:
+    """Whether numbers were fitted on a system of the pair."""
+    return pair.reference in FITTED_ON or pair.candidate in FITTED_ON
+
+
+def _score(paper: str | None, fitted: bool | None, found: Sequence[PublishedPair]) -> PublishedScore:
+    def off(name: str) -> float:
+        """The mean of |ln(predicted / published)|."""
         return statistics.fmean(
-            abs(math.log((1.0 + (predicted(pair) or 0.0)) / (1.0 + pair.published_change_ratio)))
+            abs(math.log((1.0 + (FORECASTERS[name](pair) or 0.0)) / (1.0 + pair.published_change_ratio)))
             for pair in found
         )
 
     return PublishedScore(
         paper=paper,
+        fitted=fitted,
         figures=len(found),
-        model_error=off(lambda pair: pair.predicted_change_ratio),
-        unseen_error=off(lambda pair: pair.unseen_change_ratio),
-        no_change_error=off(lambda _: 0.0),
-        amdahl_error=off(lambda pair: pair.amdahl_change_ratio),
-        roofline_error=off(lambda pair: pair.roofline_change_ratio),
+        model_error=off("model"),
+        unseen_error=off("unseen"),
+        no_change_error=off("no change"),
+        amdahl_error=off("Amdahl"),
+        roofline_error=off("roofline"),
     )

@@ -13,13 +13,18 @@ from mawl.units import (
     format_ratio,
     format_seconds,
 )
-from mawl.whatif.metrics import PublishedForecasts, PublishedPair, PublishedRow, PublishedScore
-
-NEAR_RATIO = 0.15
-"""A prediction this near to the figure counts as near."""
+from mawl.whatif.metrics import (
+    PublishedChanges,
+    PublishedForecasts,
+    PublishedPair,
+    PublishedRow,
+    PublishedScore,
+)
+from mawl.whatif.published_rows import NEAR_RATIO
 
 HEAD = ("system", "figure", "published", "predicted", "error")
 PAIR_HEAD = ("from", "to", "figure", "published", "predicted", "direction", "unseen", "Amdahl", "roofline")
+CHANGE_HEAD = ("forecast", "changes", "right direction", "within 15 %")
 SCORE_HEAD = ("paper", "figures", "model", "unseen", "no change", "Amdahl", "roofline", "nearest")
 
 LEGEND = (
@@ -31,8 +36,14 @@ LEGEND = (
 PAIR_LEGEND = (
     "unseen: predicted with six numbers that were fitted without this paper. Amdahl: CPU time follows the "
     "speed of a core, the rest of real time the rate of the storage; -: the paper does not print both times. "
-    "roofline: declared work over what processors and storage can do. +: not counted below, because the "
-    "figure follows from the jobs alone or repeats another figure."
+    "roofline: declared work over what processors and storage can do. +: not in the errors below, because "
+    "the figure follows from the jobs alone or repeats another figure."
+)
+CHANGE_LEGEND = (
+    "Of the changes that the papers print (5 % or more; the sustained rate over the cores repeats the rate): "
+    "how many each forecast has in the right direction, and how many in the right size, second system over "
+    "first, within 15 %. A change that is forecast smaller than 5 % has no direction. Amdahl: no change "
+    "where the rule has no forecast."
 )
 SCORE_LEGEND = (
     "How far the counted figures of pairs are off: the mean of |ln(predicted/published)|; 0.10 is about "
@@ -49,6 +60,8 @@ def render(forecasts: PublishedForecasts, width: int = LINE_WIDTH) -> str:
     lines.append("")
     lines += stacked(_grouped(PAIR_HEAD, map(pair_cells, forecasts.pairs), 2), width)
     lines += ["", *wrapped(PAIR_LEGEND, width, ""), ""]
+    lines += stacked([CHANGE_HEAD, *map(change_cells, forecasts.changes)], width)
+    lines += ["", *wrapped(CHANGE_LEGEND, width, ""), ""]
     lines += stacked([SCORE_HEAD, *map(score_cells, forecasts.scores)], width)
     lines += ["", *wrapped(SCORE_LEGEND, width, "")]
     return "\n".join([*lines, "", *standing(forecasts)]) + "\n"
@@ -94,8 +107,13 @@ def pair_cells(pair: PublishedPair) -> tuple[str, ...]:
     )
 
 
+def change_cells(changes: PublishedChanges) -> tuple[str, ...]:
+    """What forecasts, the number of changes, and how many it has right and near."""
+    return changes.forecast, *(str(one) for one in (changes.figures, changes.right, changes.near))
+
+
 def score_cells(score: PublishedScore) -> tuple[str, ...]:
-    """Paper, number of figures, five mean errors, and the nearest."""
+    """Paper or group of pairs, number of figures, five mean errors, and the nearest."""
     rule, error = score.best_rule
     errors = (
         score.model_error,
@@ -105,7 +123,7 @@ def score_cells(score: PublishedScore) -> tuple[str, ...]:
         score.roofline_error,
     )
     return (
-        score.paper or "all",
+        score.paper or ("all" if score.fitted is None else "on no fitted system"),
         str(score.figures),
         *(f"{one:.2f}" for one in errors),
         "the model" if score.unseen_error < error else rule,
