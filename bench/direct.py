@@ -2,16 +2,18 @@
 
 Scans are random_access's pass over its pages, and :func:`mawl.tables.arrow.read_batches` as wide_sort
 reads its input; look-ups are random_access's own, keys compared.  fio reads the same files in the same
-requests, and as many random pages.  Each stream has a file and a process of its own; start-up, the index
-and fio's start are outside the times.  CPU is user and system time of the streams.  As a
-script (``python -m bench.direct batches|pages|look_ups FILE``) it is one stream, which says that it is
-ready, waits for a line, and prints its figures.
+requests, and as many random pages; so does a bare loop of preadv, the second peer of look-ups.  Each
+stream has a file and a process of its own; start-up, the index and fio's start are outside the times.  CPU
+is user and system time of the streams.  As a script (``python -m bench.direct
+batches|pages|look_ups|bare FILE``) it is one stream, which says that it is ready, waits for a line, and
+prints its figures.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import mmap
 import os
 import shutil
 import statistics
@@ -34,7 +36,7 @@ from mawl.model.messages import Assignment
 from mawl.programs.context import JobContext
 from mawl.programs.random_access.declare import PAGE_BYTES, TABLES
 from mawl.programs.random_access.lanes import Lanes
-from mawl.programs.random_access.pages import PageFile
+from mawl.programs.random_access.pages import POINTS, PageFile
 from mawl.programs.random_access.run import _Table
 from mawl.spec.program_options import Options
 from mawl.tables import arrow
@@ -86,7 +88,13 @@ def run() -> list[Result]:
                     lambda some=some, options=options: _fio(some, options()),  # type: ignore[misc]
                 )
                 title = f"direct {kind.replace('_', '-')}, {streams} stream{'s' if streams > 1 else ''}"
-                rows += _rows(title, pairs)
+                rows += _rows(title, pairs, "fio")
+                if kind == "look_ups":
+                    pairs = _pairs(
+                        lambda some=some: _ours("look_ups", some),  # type: ignore[misc]
+                        lambda some=some: _ours("bare", some),  # type: ignore[misc]
+                    )
+                    rows += _rows(title, pairs, "bare requests")
             for file in files:
                 file.unlink()
         return rows
@@ -105,22 +113,22 @@ def _pairs(ours: Callable[[], Figures], peer: Callable[[], Figures]) -> list[tup
     return pairs
 
 
-def _rows(title: str, pairs: Sequence[tuple[Figures, Figures]]) -> list[Result]:
+def _rows(title: str, pairs: Sequence[tuple[Figures, Figures]], peer: str) -> list[Result]:
     rates = [mine.rate / other.rate for mine, other in pairs]
     low = lower_bound(rates)
     detail = (
         f"ours {spread([mine.rate for mine, _ in pairs], 'MB/s')}, "
-        f"fio {spread([other.rate for _, other in pairs], 'MB/s')}; ratio {spread(rates)}"
+        f"{peer} {spread([other.rate for _, other in pairs], 'MB/s')}; ratio {spread(rates)}"
     )
     cpu = [mine.cpu_seconds / mine.bytes / (other.cpu_seconds / other.bytes) for mine, other in pairs]
     per_gb = [
         spread([side.cpu_seconds / side.bytes * 1e9 for side in sides], "CPU s a GB")
         for sides in zip(*pairs, strict=True)
     ]
-    told = f"ours {per_gb[0]}, fio {per_gb[1]}; pairs {min(cpu):.3g} to {max(cpu):.3g}"
+    told = f"ours {per_gb[0]}, {peer} {per_gb[1]}; pairs {min(cpu):.3g} to {max(cpu):.3g}"
     return [
-        at_least(f"{title}: rate / fio's, 95 % lower bound", low, "x", RATE_BOUND, detail),
-        at_most(f"{title}: CPU / fio's", statistics.median(cpu), "x", CPU_BOUND, told),
+        at_least(f"{title}: rate / {peer}, 95 % lower bound", low, "x", RATE_BOUND, detail),
+        at_most(f"{title}: CPU / {peer}", statistics.median(cpu), "x", CPU_BOUND, told),
     ]
 
 
@@ -242,6 +250,20 @@ def _ours(kind: str, files: Sequence[Path]) -> Figures:
     )
 
 
+def _bare_requests(file: Path, direct: DirectIo) -> None:
+    """As many random pages as there are look-ups, and nothing done with them."""
+    descriptor, _ = direct.open(file, os.O_RDONLY)
+    space = memoryview(mmap.mmap(-1, POINTS * PAGE_BYTES))
+    targets = [[space[at : at + PAGE_BYTES]] for at in range(0, len(space), PAGE_BYTES)]
+    pages = os.fstat(descriptor).st_size // PAGE_BYTES
+    numbers = np.random.default_rng().integers(0, pages, LOOK_UPS).tolist()
+    preadv = os.preadv
+    for place, number in enumerate(numbers):
+        preadv(descriptor, targets[place % POINTS], number * PAGE_BYTES)
+    direct.read_bytes += LOOK_UPS * PAGE_BYTES
+    os.close(descriptor)
+
+
 def _stream(kind: str, file: Path) -> None:
     if kind == "batches":
         direct = DirectIo("yes")
@@ -257,6 +279,12 @@ def _stream(kind: str, file: Path) -> None:
             with PageFile(file, direct, bufsize_bytes=_BUFSIZE) as pages:
                 for _ in pages.chunks():
                     pass
+
+    elif kind == "bare":
+        direct = DirectIo("yes")
+
+        def work() -> None:
+            _bare_requests(file, direct)
 
     else:
         table = _table(file.parent)
