@@ -51,6 +51,8 @@ class TreeSample(NamedTuple):
     """Of the first thread of the first process."""
     helpers: int = 0
     """Other threads that got a CPU since the look before."""
+    stopped: int | None = None
+    """Pid of a process that a signal has stopped, as it was read last: the root at each walk."""
 
 
 class ProcessSampler:
@@ -172,6 +174,7 @@ class _Tree:
         read, written, device_read, device_written, user, system, delay = self._highest
         io_seen = self._root.io_seen or any(process.io_seen for process in self._known.values())
         resident_pages = sum(process.resident_pages for process in self._known.values())
+        stopped = (process.pid for process in (self._root, *self._known.values()) if process.stopped)
         return TreeSample(
             read if io_seen else None,
             written if io_seen else None,
@@ -186,6 +189,7 @@ class _Tree:
             0.0 if self._first is None else self._first.first_on_cpu / 1e9,
             0.0 if self._first is None else self._first.first_run_delay / 1e9,
             self._helpers,
+            next(stopped, None),
         )
 
     def close(self) -> None:

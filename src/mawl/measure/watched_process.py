@@ -38,8 +38,11 @@ class WatchedProcess:
         self._threads: dict[str, int] = {}
         """Descriptors of ``schedstat`` of threads beside the first."""
         self.figures = [0, 0, 0, 0, 0, 0, 0]
+        self._io_text = b""
         self.io_seen = False
         self.resident_pages = 0
+        self.stopped = False
+        """By a signal (SIGSTOP), so that it does nothing until it is continued."""
         self._thread_count = 1
         self.looks = 0
         self.first_on_cpu = self.first_run_delay = 0
@@ -57,6 +60,7 @@ class WatchedProcess:
         self.looks += 1
         # The command name may hold blanks and parentheses: fields count from the last ")".
         fields = stat[stat.rindex(b")") + 2 :].split(maxsplit=22)
+        self.stopped = fields[0] == b"T"
         self.figures[4] = int(fields[11]) + int(fields[13])
         self.figures[5] = int(fields[12]) + int(fields[14])
         self._thread_count = int(fields[17])
@@ -72,12 +76,13 @@ class WatchedProcess:
         if self._io is None:
             return True
         try:
-            counts = os.pread(self._io, _MOST_BYTES, 0).split()
+            text = os.pread(self._io, _MOST_BYTES, 0)
         except ProcessLookupError:
             return False
         except OSError:
             return True
-        if counts:
+        if text and text != self._io_text:  # in most seconds most processes ask for nothing
+            self._io_text, counts = text, text.split()
             self.figures[:4] = int(counts[1]), int(counts[3]), int(counts[9]), int(counts[11])
             self.io_seen = True
         return True

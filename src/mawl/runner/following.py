@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 from mawl.model.followed import BOUNDED, STATES, FollowedInterval, Look, between
 
@@ -17,6 +18,11 @@ class Following:
     def __init__(self) -> None:
         self._last: dict[str, Look] = {}
         self._sums = dict.fromkeys((*FOLLOWED, *JOINED, *BOUNDS), 0.0)
+
+    def looked_at(self, job: str) -> float | None:
+        """When a running job's last look was (:attr:`~mawl.model.followed.Look.at`)."""
+        last = self._last.get(job)
+        return None if last is None else last.at
 
     def look(self, job: str, now: Look) -> None:
         """Add what a job did since its last look; one at the same moment adds nothing."""
@@ -42,9 +48,9 @@ class Following:
         return self._sums.items()
 
     def _add(self, share: FollowedInterval) -> None:
-        for state in STATES:
-            self._sums[f"jobs.followed.{state}_seconds"] += share.first[state]
-            self._sums[f"jobs.joined.{state}_seconds"] += share.joined[state]
-        for name, (least, most) in share.bounds.items():
-            self._sums[f"jobs.joined.{name}_least_seconds"] += least
-            self._sums[f"jobs.joined.{name}_most_seconds"] += most
+        for state, followed, joined in zip(STATES, FOLLOWED, JOINED, strict=True):
+            self._sums[followed] += share.first[state]
+            self._sums[joined] += share.joined[state]
+        ends = chain.from_iterable(share.bounds[name] for name in BOUNDED)
+        for series, seconds in zip(BOUNDS, ends, strict=True):
+            self._sums[series] += seconds

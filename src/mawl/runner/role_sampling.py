@@ -95,8 +95,10 @@ class RoleSampling:
 
     def _follow(self, job: str, tree: TreeSample, gone: float) -> None:
         """Look at a job whose CPU and run queue were just read; ``gone`` is the run delay of what ended."""
+        if tree.read_at is None or tree.read_at == self._following.looked_at(job):
+            return  # out of its turn
         waited = None if self._counting is None else self._counting.waited_seconds(job)
-        if waited is None or tree.read_at is None:
+        if waited is None:
             return
         used = tree.user_cpu_seconds + tree.system_cpu_seconds
         look = Look(

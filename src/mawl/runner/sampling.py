@@ -76,7 +76,7 @@ class Sampling:
 
     def newly_stopped(self, monotonic: float) -> list[str]:
         """Sentences on jobs that a signal has stopped (:class:`~mawl.runner.stopped.StoppedJobs`)."""
-        return self._stopped.look(self._pids, monotonic)
+        return self._stopped.look(self._live, monotonic)
 
     def begin(self, monotonic: float) -> None:
         """The run starts now: what waiting jobs moved so far is no throughput of the first second."""
