@@ -33,8 +33,7 @@ class SampleBudget:
 
     def due(self, now: float, figures: Figures, *, whole: bool = False) -> Figures:
         """The figures to keep of this look; all of them at the first, each ten seconds, and if ``whole``."""
-        known = len(self._often) + len(self._seldom)
-        if len(figures) > known or not figures.keys() <= self._often | self._seldom:
+        if not self._often.issuperset(figures) and not (self._often | self._seldom).issuperset(figures):
             self._choose(figures)
         if not self._seldom:
             return figures

@@ -42,9 +42,9 @@ class BatchForm:
 
     def __init__(self, node: str, series: Sequence[str]) -> None:
         count = len(series)
-        self._moments, self._values = struct.Struct(f"<{count}q"), struct.Struct(f"<{count}d")
+        self._count, self._values = count, struct.Struct(f"<{count}d")
         draw = random.Random(0)
-        moments, values = draw.randbytes(self._moments.size), draw.randbytes(self._values.size)
+        moments, values = (draw.randbytes(self._values.size) for _ in range(2))
         columns = [
             _texts([node] * count),
             _fixed(INSTANT, moments),
@@ -57,7 +57,8 @@ class BatchForm:
 
     def filled(self, microseconds: int, values: Collection[float]) -> bytes:
         """The batch as bytes of an IPC stream; ``microseconds`` since the epoch, values in order."""
-        self._moments.pack_into(self._content, self._moments_at, *[microseconds] * len(values))
+        moments = struct.pack("<q", microseconds) * self._count
+        self._content[self._moments_at : self._moments_at + len(moments)] = moments
         self._values.pack_into(self._content, self._values_at, *values)
         return bytes(self._content)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 from mawl.measure.host.files import Figures, FileSource
@@ -16,6 +17,13 @@ _COLUMNS = (
 )
 
 
+@lru_cache(maxsize=1024)
+def _series(interface: bytes) -> list[tuple[str, int]]:
+    """Series of an interface and their columns; names are the same for as long as a run lasts."""
+    name = interface.strip().decode(errors="replace")
+    return [(f"network.{name}.{figure}", column) for figure, column in _COLUMNS]
+
+
 def parse_network(text: bytes) -> Figures:
     """Cumulative figures of every interface that ever carried a byte."""
     figures: Figures = {}
@@ -25,9 +33,8 @@ def parse_network(text: bytes) -> Figures:
         words = counts.split()
         if words[0] == b"0" and words[8] == b"0":
             continue
-        interface = name.strip().decode(errors="replace")
-        for figure, column in _COLUMNS:
-            figures[f"network.{interface}.{figure}"] = int(words[column])
+        for series, column in _series(name):
+            figures[series] = int(words[column])
     return figures
 
 

@@ -15,16 +15,21 @@ from mawl.measure.host.files import Figures, FileSource
 KINDS = {"cpu": ("some",), "io": ("some", "full"), "memory": ("some", "full")}
 """Of each resource what is meaningful for a whole machine: ``full`` of the CPU is not (psi.rst)."""
 
+_SERIES = {
+    (resource, kind.encode()): f"host.pressure_{resource}_{kind}_seconds"
+    for resource, kinds in KINDS.items()
+    for kind in kinds
+}
+
 
 def parse_pressure(text: bytes, resource: str) -> Figures:
     """Cumulative stall seconds: ``some`` task waited, ``full``: all that were not idle did."""
     figures: Figures = {}
     for line in text.splitlines():
-        kind, *fields = line.split()
-        name = kind.decode()
-        if name in KINDS[resource]:
-            total = fields[-1].removeprefix(b"total=")
-            figures[f"host.pressure_{resource}_{name}_seconds"] = int(total) / 1e6
+        kind, _, rest = line.partition(b" ")
+        series = _SERIES.get((resource, kind))
+        if series is not None:
+            figures[series] = int(rest.rpartition(b"total=")[2]) / 1e6
     return figures
 
 
