@@ -33,6 +33,8 @@ GREETING_SECONDS = 300.0
 """Most time from the start to the greeting: the import of the largest libraries from a slow file system."""
 STOPPED_SECONDS = 5.0
 """How long a launcher may be stopped until it counts as lost."""
+_LOOK_SECONDS = 0.5
+"""How often it is looked at, whatever comes from it."""
 
 
 class Launcher:
@@ -125,6 +127,7 @@ class Launcher:
         self._began = time.monotonic()
         self._greeted = False
         self._stopped_since: float | None = None
+        self._next_look = 0.0
 
     @property
     def pid(self) -> int:
@@ -223,6 +226,9 @@ class Launcher:
                 f"the launcher (process {self.pid}) was not ready after {GREETING_SECONDS:.0f} s; "
                 f"{_last_words(self._log)}"
             )
+        if now < self._next_look:
+            return None
+        self._next_look = now + _LOOK_SECONDS
         if not is_stopped(self.pid):
             self._stopped_since = None
             return None

@@ -111,6 +111,7 @@ class _Tree:
         self._ticks = 0
         self._young = True
         self._read_at: float | None = None
+        self._last: TreeSample | None = None
         self._first: WatchedProcess | None = None
         self._helpers = 0
 
@@ -120,7 +121,10 @@ class _Tree:
         walk = self._young or self._ticks % _TICKS_BETWEEN_WALKS == 0
         self._ticks += 1
         # What is gone changes the counters of what reaped it.
-        if (walk or not self._read(io_only)) and not self._walk():
+        if not walk and self._read(io_only):
+            if io_only and not any(process.io_changed for process in self._known.values()):
+                return self._last
+        elif not self._walk():
             return None
         sums = self._root.figures
         for process in self._known.values():
@@ -130,7 +134,8 @@ class _Tree:
         if io_only:  # also what a walk has read: a sum out of its turn would be neither of now nor of then
             sums[_COUNTERS_OF_IO:] = self._highest[_COUNTERS_OF_IO:]
         self._highest = list(map(max, self._highest, sums))
-        return self._sample()
+        self._last = self._sample()
+        return self._last
 
     def _note_first(self) -> None:
         """Note the first thread, which is followed also when its process is gone (it gains nothing then)."""

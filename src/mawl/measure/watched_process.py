@@ -39,7 +39,8 @@ class WatchedProcess:
         """Descriptors of ``schedstat`` of threads beside the first."""
         self.figures = [0, 0, 0, 0, 0, 0, 0]
         self._io_text = b""
-        self.io_seen = False
+        self.io_seen = self.io_changed = False
+        """Whether the kernel counts I/O, and whether there was some before the last look."""
         self.resident_pages = 0
         self.stopped = False
         """By a signal (SIGSTOP), so that it does nothing until it is continued."""
@@ -73,6 +74,7 @@ class WatchedProcess:
 
         A zombie's is refused without root: its last value stands.
         """
+        self.io_changed = False
         if self._io is None:
             return True
         try:
@@ -84,7 +86,7 @@ class WatchedProcess:
         if text and text != self._io_text:  # in most seconds most processes ask for nothing
             self._io_text, counts = text, text.split()
             self.figures[:4] = int(counts[1]), int(counts[3]), int(counts[9]), int(counts[11])
-            self.io_seen = True
+            self.io_seen = self.io_changed = True
         return True
 
     def read_run_delay(self, *, look_for_threads: bool = False) -> bool:

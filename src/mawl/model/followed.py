@@ -57,12 +57,12 @@ class FollowedInterval(msgspec.Struct, frozen=True, kw_only=True):
 def share_of(real_seconds: float, first: Spent, tree: Spent, helpers: int = 1) -> FollowedInterval:
     """Ask the others for the time that the first thread slept, in proportion, and for no more of it."""
     asleep = max(real_seconds - sum(first.values()), 0.0)
-    others = {state: max(tree[state] - first[state], 0.0) for state in STATES}
+    others = _gained(first, tree)
     busy = sum(others.values())
     part = min(asleep / busy, 1.0) if busy > 0.0 else 0.0
     bounds = {}
     for name, states in BOUNDED.items():
-        here = sum(others[state] for state in states)
+        here = sum([others[state] for state in states])
         bounds[name] = (_least(here, busy - here, asleep, helpers), min(here, asleep))
     return FollowedInterval(
         first=first, joined={state: value * part for state, value in others.items()}, bounds=bounds
@@ -84,9 +84,12 @@ def _least(here: float, elsewhere: float, asleep: float, helpers: int) -> float:
 
 def between(before: Look, after: Look) -> FollowedInterval:
     """What a job did between two looks."""
-    first = {state: max(after.first[state] - before.first[state], 0.0) for state in STATES}
-    tree = {state: max(after.tree[state] - before.tree[state], 0.0) for state in STATES}
+    first, tree = _gained(before.first, after.first), _gained(before.tree, after.tree)
     return share_of(after.at - before.at, first, tree, after.helpers)
+
+
+def _gained(less: Spent, more: Spent) -> Spent:
+    return {state: gained if (gained := now - less[state]) > 0.0 else 0.0 for state, now in more.items()}
 
 
 def waits_without_io(first: tuple[float, float] | None, cpu: float | None, run_delay: float | None) -> Waits:
