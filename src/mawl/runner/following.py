@@ -19,10 +19,9 @@ class Following:
         self._last: dict[str, Look] = {}
         self._sums = dict.fromkeys((*FOLLOWED, *JOINED, *BOUNDS), 0.0)
 
-    def looked_at(self, job: str) -> float | None:
-        """When a running job's last look was (:attr:`~mawl.model.followed.Look.at`)."""
-        last = self._last.get(job)
-        return None if last is None else last.at
+    def last(self, job: str) -> Look | None:
+        """A running job's last look."""
+        return self._last.get(job)
 
     def look(self, job: str, now: Look) -> None:
         """Add what a job did since its last look; one at the same moment adds nothing."""

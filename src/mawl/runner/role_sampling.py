@@ -78,9 +78,8 @@ class RoleSampling:
         """All series now; those by role only where I/O by role is measured."""
         delay = 0.0
         for job, tree in live.items():
-            gone = 0.0 if self._counting is None else self._counting.run_delay_seconds(job)
-            delay += tree.run_delay_seconds + gone
-            self._follow(job, tree, gone)
+            look = self._look(job, tree)
+            delay += tree.run_delay_seconds if look is None else look.tree["run_queue"]
         now = {
             "jobs.on_cpu_seconds": sum(t.user_cpu_seconds + t.system_cpu_seconds for t in live.values()),
             "jobs.run_queue_seconds": delay,
@@ -93,21 +92,27 @@ class RoleSampling:
             found += _by_role(live_words(self._ended + self._counting.live()))
         return found
 
-    def _follow(self, job: str, tree: TreeSample, gone: float) -> None:
-        """Look at a job whose CPU and run queue were just read; ``gone`` is the run delay of what ended."""
-        if tree.read_at is None or tree.read_at == self._following.looked_at(job):
-            return  # out of its turn
-        waited = None if self._counting is None else self._counting.waited_seconds(job)
+    def _look(self, job: str, tree: TreeSample) -> Look | None:
+        """A job as it was when its CPU and run queue were read last; None without counters.
+
+        What has ended of it is taken at the same moment, so that its run delay counts once.
+        """
+        last = self._following.last(job)
+        if self._counting is None or tree.read_at is None or (last is not None and last.at == tree.read_at):
+            return last
+        waited = self._counting.waited_seconds(job)
         if waited is None:
-            return
+            return last
         used = tree.user_cpu_seconds + tree.system_cpu_seconds
+        delay = tree.run_delay_seconds + self._counting.run_delay_seconds(job)
         look = Look(
             at=tree.read_at,
             first=spent(tree.first_on_cpu_seconds, tree.first_run_delay_seconds, waited[0]),
-            tree=spent(used, tree.run_delay_seconds + gone, waited[1]),
+            tree=spent(used, delay, waited[1]),
             helpers=tree.helpers,
         )
         self._following.look(job, look)
+        return look
 
 
 def _by_role(sums: Sequence[int]) -> Series:
