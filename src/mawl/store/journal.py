@@ -92,13 +92,11 @@ class SampleAppender:
     def figures(self, node: str, at: float, figures: Mapping[str, float]) -> None:
         """A node's figures at one moment, series to value; one write, as few record batches as hold them."""
         names, values = tuple(figures), tuple(figures.values())
-        batches = (
-            self._form(node, names[begin : begin + MOST_SERIES]).filled(
-                round(at * 1e6), values[begin : begin + MOST_SERIES]
-            )
-            for begin in range(0, len(names), MOST_SERIES)
-        )
-        self._file.append(b"".join(batches))
+        content = b""
+        for begin in range(0, len(names), MOST_SERIES):
+            form = self._form(node, names[begin : begin + MOST_SERIES])
+            content += form.filled(round(at * 1e6), values[begin : begin + MOST_SERIES])
+        self._file.append(content)
 
     def _form(self, node: str, series: tuple[str, ...]) -> BatchForm:
         form = self._forms.get((node, series))

@@ -65,7 +65,7 @@ class Devices:
 
     def __init__(self, proc: Path, sys: Path, keep: Collection[str] = ()) -> None:
         """``keep``: names of devices that are reported also while idle, and of partitions at all."""
-        self._file = KeptFile(proc / "diskstats")
+        self._file = KeptFile(proc / "diskstats", long_records=True)
         self._blocks, self._keep = sys / "block", {name.encode() for name in keep}
         self._series: dict[bytes, list[str]] = {}
         self.paths: set[str] = set()

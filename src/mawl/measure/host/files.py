@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Protocol
 
 CHUNK_BYTES = 65536
+LONGEST_RECORD_BYTES = 2048
+"""Of most listings.  The kernel hands out whole records, a page (4096 bytes at least) full of them at a time
+(fs/seq_file.c), so a shorter piece than the rest of that page is the last."""
 
 Figures = dict[str, float]
 """Series to value, in base units."""
@@ -30,11 +33,13 @@ class KeptFile:
     """A file that stays open; reading it again starts at its beginning.
 
     A file that cannot be opened or read any more (a device was unplugged, pressure is switched off)
-    is not tried again; ``reason`` says why.
+    is not tried again; ``reason`` says why.  ``long_records`` is for listings with records of more than
+    :data:`LONGEST_RECORD_BYTES`: a disk with all its partitions, a mount with all its operations.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, long_records: bool = False) -> None:
         self.path = path
+        self._last_bytes = 0 if long_records else LONGEST_RECORD_BYTES
         self.reason: str | None = None
         self._descriptor = -1
         try:
@@ -45,14 +50,13 @@ class KeptFile:
     def read(self) -> bytes | None:
         """All of its text; None where it cannot be read.
 
-        The kernel hands out long listings (diskstats) a page at a time, so it is read until nothing
-        comes any more.
+        The kernel hands out long listings a page at a time, so it is read until the last piece.
         """
         if self._descriptor < 0:
             return None
         try:
             text = chunk = os.pread(self._descriptor, CHUNK_BYTES, 0)
-            while chunk:
+            while len(chunk) > self._last_bytes:
                 chunk = os.pread(self._descriptor, CHUNK_BYTES, len(text))
                 text += chunk
         except OSError as error:

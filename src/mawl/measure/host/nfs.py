@@ -70,7 +70,7 @@ class Nfs:
     """The source, for machines that had an NFS mount when the run began."""
 
     def __init__(self, proc: Path) -> None:
-        self._file = KeptFile(proc / "self" / "mountstats")
+        self._file = KeptFile(proc / "self" / "mountstats", long_records=True)
 
     def read(self, into: Figures) -> None:
         """Every NFS mount."""
