@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -25,6 +26,7 @@ def add_process(
     ticks: int = 0,
     reaped: int = 0,
     threads: int = 1,
+    state: str = "S",
 ) -> None:
     """A process in a fake /proc: its I/O counters, its ticks, and those of the children it reaped."""
     folder = proc / str(pid)
@@ -32,7 +34,7 @@ def add_process(
         (folder / "task" / str(pid + thread)).mkdir(parents=True, exist_ok=True)
         (folder / "task" / str(pid + thread) / "children").write_text(below if thread == threads - 1 else "")
     fields = ["0"] * 49
-    fields[0], fields[17], fields[21] = "S", str(threads), "10"
+    fields[0], fields[17], fields[21] = state, str(threads), "10"
     fields[11], fields[12], fields[13], fields[14] = str(ticks), str(ticks), str(reaped), "0"
     (folder / "stat").write_text(f"{pid} (a ) (b) {' '.join(fields)}\n")
     if io is not None:
@@ -145,6 +147,20 @@ def test_a_walk_out_of_turn_finds_children_and_leaves_cpu_to_the_next_turn(tmp_p
         seen.append(sorted(round(s.user_cpu_seconds * TICKS_PER_SECOND) for s in samples.values()))
     # Each tree is walked at its first looks and at every fifth, in turn or not.
     assert seen == [[max(look - 1, 0)] * 5 + [look] * 5 for look in range(12)]
+    sampler.close()
+
+
+def test_between_turns_only_io_that_changed_makes_a_new_sample(tmp_path: Path) -> None:
+    jobs = {f"job{number}": 100 + 10 * number for number in range(10)}
+    for pid in jobs.values():
+        add_process(tmp_path, pid, below=str(pid + 1))
+        add_process(tmp_path, pid + 1, io=1)
+    sampler = ProcessSampler(tmp_path)
+    looks = [sampler.sample(jobs) for _ in range(8)]
+    assert any(one["job0"] is two["job0"] for one, two in itertools.pairwise(looks))
+    for pid in jobs.values():
+        add_process(tmp_path, pid + 1, io=3)
+    assert {sample.application_written_bytes for sample in sampler.sample(jobs).values()} == {6}
     sampler.close()
 
 

@@ -187,6 +187,26 @@ def test_a_listing_longer_than_one_read_is_read_to_its_end(
     assert file.read() is None
 
 
+@pytest.mark.parametrize("name", ["stat", "meminfo", "vmstat", "net/dev", "diskstats", "self/mountinfo"])
+def test_a_listing_of_this_machine_is_read_to_its_end(name: str) -> None:
+    file = KeptFile(Path("/proc", name))
+    for _ in range(3):
+        found = (file.read() or b"").splitlines()
+        assert len(found) == len(Path("/proc", name).read_bytes().splitlines()) > 0
+    file.close()
+
+
+def test_a_long_record_after_a_short_one_is_read_where_there_may_be_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "long").write_text("x" * 5_000)
+    pread, pieces = os.pread, [100, 4096, 4096, 4096]
+    monkeypatch.setattr(os, "pread", lambda descriptor, _, offset: pread(descriptor, pieces.pop(0), offset))
+    file = KeptFile(tmp_path / "long", long_records=True)
+    assert len(file.read() or b"") == 5_000
+    file.close()
+
+
 def test_a_port_that_was_replaced_is_found_again(tmp_path: Path) -> None:
     counters = "sys/class/infiniband/mlx5_0/ports/1/counters"
     plant(tmp_path, {f"{counters}/port_xmit_data": "10\n"})
