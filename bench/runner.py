@@ -18,6 +18,8 @@ NAME = "runner"
 
 RUNS = 5
 JOBS = 55
+MOST_RUNNING = 42
+"""Three in four."""
 STARTUP_CPU_SECONDS = 4.0
 LOOK_CPU_RATIO = 0.004
 RUNNING_CPU_RATIO = 0.008
@@ -33,8 +35,8 @@ def run() -> list[Result]:
         place = Path(directory)
         (place / "crowd.toml").write_text(_crowd())
         (place / "busy.toml").write_text(_busy())
-        measured = [_once(place, "crowd.toml") for _ in range(RUNS)]
-        alone = [_once(place, "busy.toml") for _ in range(RUNS)]
+        measured = [_once(place, "crowd.toml", MOST_RUNNING) for _ in range(RUNS)]
+        alone = [_once(place, "busy.toml", JOBS) for _ in range(RUNS)]
     startups, running, jobs = (list(column) for column in zip(*measured, strict=True))
     looks = [one[1] for one in alone]
     return [
@@ -82,8 +84,8 @@ def _busy() -> str:
     return f'name = "busy"\n{sessions}'
 
 
-def _once(place: Path, workload: str) -> tuple[float, float, float]:
-    """Start-up CPU seconds; running CPU seconds a second; the jobs' own CPU seconds a second."""
+def _once(place: Path, workload: str, least: int) -> tuple[float, float, float]:
+    """Start-up CPU seconds; CPU seconds a second while ``least`` jobs run; the same of the jobs."""
     done = subprocess.run(
         [sys.executable, "-m", "mawl", "run", workload],
         cwd=place,
@@ -98,15 +100,13 @@ def _once(place: Path, workload: str) -> tuple[float, float, float]:
     if startup is None or seconds is None:
         raise SystemExit("bench runner: the run has no account of mawl's own cost")
     jobs = sum(record.total.cpu_seconds or 0.0 for record in found.job_records())
-    return startup, _running(found), jobs / seconds
+    return startup, _running(found, least), jobs / seconds
 
 
-def _running(found: Run) -> float:
-    """The slope of mawl's own CPU time from the first look to the last with three jobs in four running."""
+def _running(found: Run, least: int) -> float:
+    """The slope of mawl's own CPU time from the first look to the last with so many jobs running."""
     rows = [row for row in found.samples.to_pylist() if row["series"] in ("mawl_cpu_seconds", "jobs_running")]
-    crowded = {
-        row["sampled_at"] for row in rows if row["series"] == "jobs_running" and row["value"] > 0.75 * JOBS
-    }
+    crowded = {row["sampled_at"] for row in rows if row["series"] == "jobs_running" and row["value"] >= least}
     own = [
         (row["sampled_at"], row["value"])
         for row in rows
