@@ -38,8 +38,6 @@ class Inbox:
                 break
             self.ended = not data
             self._split(data)
-            if 0 < len(data) < _READ_BYTES:
-                break  # the pipe is empty
         return self._messages[before:]
 
     def _split(self, data: bytes) -> None:
