@@ -1,10 +1,19 @@
-"""Each program alone with ``cpucount`` 1 and 2: real time, CPU time, and CPU over real time.
+"""Each program with ``cpucount`` 1 and 2, alone and on a crowded machine: real time and CPU time.
 
-Each job is a separate process; the jobs of a pair alternate and read the same inputs (at ``SCALE``).
-What the machine allows is measured with two independent jobs of one thread side by side.  Two processors
-may share a core, a cache and a storage, so two such jobs do less than twice the work of one, and each uses
-more CPU time.  A program with two threads is not expected to do better.
-The rows are of real time, so run this on two idle processors.
+Each job is a separate process; all read the same inputs (at ``SCALE``).
+A round is one job alone, then a crowd: as many jobs side by side as there are processors.  Rounds of one
+thread and of two alternate.
+
+- The gain is the real time of a job of one thread alone, divided by that of a job of two threads alone.
+  What the machine allows is measured with the crowd of one thread: two processors may share a core, a cache
+  and a storage, so two such jobs do less than twice the work of one, and each uses more CPU time.  A program
+  with two threads is not expected to do better.
+- The bound on CPU time is for the crowd: CPU seconds of all its jobs with two threads each, divided by those
+  of all its jobs with one thread each.  Both crowds keep all processors busy and share their caches, so the
+  quotient is what the second thread costs.  For a job alone the quotient also holds what the processors lose
+  by sharing, since its one thread has the cache and the memory to itself; that row has no bound.
+
+The rows of real time need idle processors.
 As a script (``python -m bench.threads``) it is one job, whose assignment comes on standard input.
 """
 
@@ -18,6 +27,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -25,6 +35,7 @@ import msgspec
 
 from bench.harness import Result, alternate, at_least, at_most, spread
 from mawl.datagen.generate import TableRequest, generate
+from mawl.imports import importing
 from mawl.launch.setup import ONE_PASSIVE_THREAD
 from mawl.model.messages import Assignment
 from mawl.plan.catalogue import CATALOGUE
@@ -35,7 +46,6 @@ from mawl.spec.program_options import Options
 NAME = "threads"
 SCALE = 0.002
 PAIRS = 5
-PAIRS_SIDE_BY_SIDE = 3
 SEED = 1
 LEAST_GAIN = 1.6
 PROGRAMS_WITH_IT = 12
@@ -54,69 +64,89 @@ class Figures(msgspec.Struct, frozen=True):
         return self.cpu_seconds / self.real_seconds
 
 
-Together = tuple[Figures, ...]
-"""Jobs of one thread that ran side by side."""
+class Round(msgspec.Struct, frozen=True):
+    """Jobs of a program with one number of threads: one alone, then a crowd of them side by side."""
+
+    alone: Figures
+    crowd: tuple[Figures, ...]
+
+    @property
+    def crowd_cpu_seconds(self) -> float:
+        """CPU time of all jobs of the crowd."""
+        return sum(job.cpu_seconds for job in self.crowd)
+
+    @property
+    def crowd_work(self) -> float:
+        """What the crowd did in its time, compared with one job alone in the same time."""
+        return len(self.crowd) * self.alone.real_seconds / max(job.real_seconds for job in self.crowd)
 
 
 def run() -> list[Result]:
-    """A row of gain and one of CPU for each program, and how many gain enough."""
+    """Four rows for each program, and how many programs gain enough."""
     rows: list[Result] = []
     gains: dict[str, float] = {}
     for name in CATALOGUE:
-        one, two, alone, pairs = _measured(name)
-        gains[name] = _median(one, "real_seconds") / _median(two, "real_seconds")
-        busy = [statistics.median(figures.busy for figures in figures_of) for figures_of in (one, two)]
-        detail = (
-            f"real {_median(one, 'real_seconds'):.2f} and {_median(two, 'real_seconds'):.2f} s, "
-            f"CPU {_median(one, 'cpu_seconds'):.2f} and {_median(two, 'cpu_seconds'):.2f} s, "
-            f"CPU/real {busy[0]:.2f} and {busy[1]:.2f}"
-        )
-        rows.append(Result(f"{name}: two threads", gains[name], "of the speed of one", "", None, detail))
-        dearer = [second.cpu_seconds / first.cpu_seconds for first, second in zip(one, two, strict=True)]
-        rows.append(
-            at_most(
-                f"{name}: CPU", statistics.median(dearer), "of one thread's", MOST_CPU_RATIO, spread(dearer)
-            )
-        )
-        rows.append(_machine(name, alone, pairs))
-    faster = sorted(name for name, gain in gains.items() if gain >= LEAST_GAIN)
+        one, two = _measured(name)
+        gains[name] = gain(one, two)
+        rows += rows_of(name, one, two)
+    faster = sorted(name for name, gained in gains.items() if gained >= LEAST_GAIN)
     detail = ", ".join(faster) or "none"
     title = f"programs that two threads make {LEAST_GAIN} times as fast"
     return [*rows, at_least(title, len(faster), "programs", PROGRAMS_WITH_IT, detail)]
 
 
-def _median(figures: list[Figures], name: str) -> float:
-    return float(statistics.median(getattr(one, name) for one in figures))
+def gain(one: Sequence[Round], two: Sequence[Round]) -> float:
+    """The real time of a job of one thread alone, divided by that of one of two threads (medians)."""
+    return _median(one, "real_seconds") / _median(two, "real_seconds")
 
 
-def _machine(name: str, alone: list[Together], pairs: list[Together]) -> Result:
-    """Work and CPU time of two independent jobs side by side, compared with one job alone."""
-    work = [2 * _longest(one) / _longest(pair) for one, pair in zip(alone, pairs, strict=True)]
-    each = [job.cpu_seconds for pair in pairs for job in pair]
-    cpu = statistics.median(each) / statistics.median(job.cpu_seconds for one in alone for job in one)
+def rows_of(name: str, one: Sequence[Round], two: Sequence[Round]) -> list[Result]:
+    """The rows of a program, from its rounds of one thread and of two, as they alternated."""
+    busy = [statistics.median(each.alone.busy for each in rounds) for rounds in (one, two)]
+    detail = (
+        f"real {_median(one, 'real_seconds'):.2f} and {_median(two, 'real_seconds'):.2f} s, "
+        f"CPU {_median(one, 'cpu_seconds'):.2f} and {_median(two, 'cpu_seconds'):.2f} s, "
+        f"CPU/real {busy[0]:.2f} and {busy[1]:.2f}"
+    )
+    pairs = list(zip(one, two, strict=True))
+    alone = [second.alone.cpu_seconds / first.alone.cpu_seconds for first, second in pairs]
+    crowd = [second.crowd_cpu_seconds / first.crowd_cpu_seconds for first, second in pairs]
+    unit = "of one thread's"
+    crowded = f"{name}: CPU on a crowded machine"
+    return [
+        Result(f"{name}: two threads", gain(one, two), "of the speed of one", "", None, detail),
+        at_most(crowded, statistics.median(crowd), unit, MOST_CPU_RATIO, spread(crowd)),
+        Result(f"{name}: CPU alone", statistics.median(alone), unit, "", None, spread(alone)),
+        _machine(name, one),
+    ]
+
+
+def _median(rounds: Sequence[Round], name: str) -> float:
+    return float(statistics.median(getattr(each.alone, name) for each in rounds))
+
+
+def _machine(name: str, one: Sequence[Round]) -> Result:
+    """Work and CPU time of independent jobs of one thread side by side, compared with one job alone."""
+    work = [each.crowd_work for each in one]
+    jobs = len(one[0].crowd)
+    cpu = statistics.median(each.crowd_cpu_seconds / jobs / each.alone.cpu_seconds for each in one)
     detail = f"CPU of each {cpu:.2f} of that alone; {spread(work)}"
-    title = f"{name}: two jobs of one thread side by side"
+    title = f"{name}: {jobs} jobs of one thread side by side"
     return Result(title, statistics.median(work), "of the work of one", "", None, detail)
 
 
-def _longest(jobs: Together) -> float:
-    return max(job.real_seconds for job in jobs)
-
-
-def _measured(name: str) -> tuple[list[Figures], list[Figures], list[Together], list[Together]]:
-    """Jobs of one thread and of two in turns; then jobs alone and pairs of jobs side by side in turns."""
+def _measured(name: str) -> tuple[list[Round], list[Round]]:
+    """Rounds of one thread and of two, which alternate."""
     with tempfile.TemporaryDirectory(prefix="mawl-bench-") as place:
         inputs = {table.name: _table(table.name, Path(place)) for table in CATALOGUE[name].inputs}
-        one, two = alternate(lambda: _job(name, 1, inputs), lambda: _job(name, 2, inputs), PAIRS)
-        alone, pairs = alternate(
-            lambda: _together(name, 1, inputs), lambda: _together(name, 2, inputs), PAIRS_SIDE_BY_SIDE
-        )
-        return one, two, alone, pairs
+        return alternate(lambda: _round(name, 1, inputs), lambda: _round(name, 2, inputs), PAIRS)
 
 
-def _together(name: str, jobs: int, inputs: dict[str, str]) -> Together:
+def _round(name: str, threads: int, inputs: dict[str, str]) -> Round:
+    jobs = len(os.sched_getaffinity(0))
+    alone = _job(name, threads, inputs)
     with ThreadPoolExecutor(jobs) as pool:
-        return tuple(pool.map(lambda _: _job(name, 1, inputs), range(jobs)))
+        return Round(alone, tuple(pool.map(lambda _: _job(name, threads, inputs), range(jobs))))
 
 
 def _table(name: str, place: Path) -> str:
@@ -163,8 +193,10 @@ def _cpu_seconds() -> float:
 
 def _main() -> int:
     assignment = msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)
-    for module in CATALOGUE[assignment.program].imports:
-        importlib.import_module(module)
+    # As the launcher does: what is imported is never looked at again by the garbage collector.
+    with importing():
+        for module in CATALOGUE[assignment.program].imports:
+            importlib.import_module(module)
     used, began = _cpu_seconds(), time.monotonic()
     status = execute(assignment, lambda _: None)
     figures = Figures(time.monotonic() - began, _cpu_seconds() - used)
