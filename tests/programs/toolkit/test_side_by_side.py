@@ -209,3 +209,61 @@ def test_a_round_that_fails_ends_the_others() -> None:
     with pytest.raises(WrongAnswerError), SideBySide(Job(3), work) as processes:  # type: ignore[arg-type]
         assert list(processes.results(range(3))) == [0, 1, 2]
         list(processes.results(range(3, 6)))
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_a_fixed_block_goes_to_the_same_process_in_every_round(threads: int) -> None:
+    def work(number: int) -> tuple[int, int]:
+        # Blocks of one number differ in how long they take from round to round.
+        signal.sigtimedwait([], 0.01 * (number % 3))
+        return number % 100, os.getpid()
+
+    found: dict[int, set[int]] = {}
+    with SideBySide(Job(threads), work, fixed=True) as processes:  # type: ignore[arg-type]
+        for begin in (0, 100, 200, 300):
+            for number, pid in processes.results(range(begin, begin + 11)):
+                found.setdefault(number, set()).add(pid)
+    assert list(found) == list(range(11))
+    assert all(len(pids) == 1 for pids in found.values())
+    assert len(set.union(*found.values())) == threads
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_results_that_are_views_of_their_blocks_stay_what_they_are(fixed: bool) -> None:
+    """A slot is filled again while a result waits for its turn."""
+
+    def work(block: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+        signal.sigtimedwait([], 0.02 if block[0, 0] == 0 else 0.0)
+        return block[:, ::3], block[1:2], [block.T]
+
+    blocks = [np.arange(60.0).reshape(6, 10) + 1000.0 * number for number in range(24)]
+    with SideBySide(Job(2), work, fixed=fixed) as processes:  # type: ignore[arg-type]
+        found = list(processes.results(iter(blocks)))
+    for block, (strided, row, (turned,)) in zip(blocks, found, strict=True):
+        assert strided.tolist() == block[:, ::3].tolist()
+        assert row.tolist() == block[1:2].tolist()
+        assert turned.tolist() == block.T.tolist()
+
+
+@pytest.mark.parametrize("has_views", [False, True])
+def test_results_are_copied_only_where_their_block_lies(
+    has_views: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of its own results a process copies those that hold a view of their block."""
+    copied: list[object] = []
+    copy, here = module._copied, os.getpid()
+
+    def counted(pieces: module.Pieces) -> object:
+        copied.append(pieces)
+        return copy(pieces)
+
+    monkeypatch.setattr(module, "_copied", counted)
+
+    def work(block: np.ndarray) -> tuple[int, np.ndarray]:
+        signal.sigtimedwait([], 0.01)
+        return os.getpid(), block[::2] if has_views else block + 1.0
+
+    found = worked(2, work, (np.full(100, float(number)) for number in range(20)))
+    mine = sum(pid == here for pid, _ in found)
+    assert 0 < mine < 20
+    assert len(copied) == (20 if has_views else 20 - mine)

@@ -16,7 +16,7 @@ Numbers = NDArray[np.float64]
 
 _TILE = 512
 """Cells projected at a time: arrays that stay in the processor's cache."""
-_GIVEN = 8 * _TILE
+_GIVEN = 4 * _TILE
 """Cells given to a process at a time: to give them takes about as long for any number."""
 
 
@@ -34,7 +34,7 @@ class Projector:
     """
 
     def __init__(self, context: JobContext, room: int) -> None:
-        self._processes = SideBySide(context, self._project_tiles)
+        self._processes = SideBySide(context, self._project_tiles, fixed=True)
         self.room = room
         self._funds = shared_array((MONTHS, room))
         self._real = shared_array((MONTHS, room))
