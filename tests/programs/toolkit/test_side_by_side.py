@@ -24,6 +24,7 @@ from mawl.programs.toolkit.side_by_side import SideBySide, shared_array, side_by
 def at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Others are started before the first block; none is left."""
     monkeypatch.setattr(module, "_WORTH_SECONDS", 0.0)
+    monkeypatch.setattr(module, "_WORTH_DONE_SECONDS", 0.0)
     before = children(os.getpid())
     yield
     assert children(os.getpid()) == before
@@ -71,12 +72,16 @@ def test_several_processes_take_part_and_say_what_they_held() -> None:
     assert min(job.memory) >= 2**20
 
 
-@pytest.mark.parametrize(("count", "processes"), [(None, 1), (12, 1), (24, 2)])
-def test_others_begin_early_where_enough_is_to_come(
-    count: int | None, processes: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("used", "count", "alone"),
+    [(0.0, None, 12), (0.0, 12, 12), (0.0, 24, 2), (0.3, None, 0), (0.3, 3, 12), (0.3, 24, 1)],
+)
+def test_others_begin_where_enough_is_to_come(
+    used: float, count: int | None, alone: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each of so many blocks takes 15 ms of CPU time, the first 100."""
+    """Each of so many blocks takes 15 ms of CPU time, the first 100; earlier work took ``used`` seconds."""
     monkeypatch.setattr(module, "_WORTH_SECONDS", 0.3)
+    monkeypatch.setattr(module, "_WORTH_DONE_SECONDS", 0.3)
     seconds = itertools.accumulate(itertools.chain([0.0, 0.1], itertools.cycle([0.0, 0.015])))
     monkeypatch.setattr(time, "process_time", lambda: next(seconds))
 
@@ -84,8 +89,11 @@ def test_others_begin_early_where_enough_is_to_come(
         signal.sigtimedwait([], 0.02)
         return os.getpid()
 
-    found = list(side_by_side(Job(2), work, range(12), count))  # type: ignore[arg-type]
-    assert set(found[:2]) == {os.getpid()} and len(set(found)) == processes
+    job = Job(2)
+    job.divisible_seconds = used
+    found = list(side_by_side(job, work, range(12), count))  # type: ignore[arg-type]
+    assert set(found[:alone]) <= {os.getpid()}
+    assert len(set(found)) == (1 if alone == 12 else 2)
 
 
 def test_blocks_and_results_do_not_go_through_files() -> None:
@@ -160,7 +168,7 @@ def test_parts_of_a_shared_array_are_seen_by_all() -> None:
 def test_no_blocks_and_little_work_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fork", lambda: pytest.fail("a process was started"))
     assert worked(2, lambda number: number, []) == []
-    monkeypatch.setattr(module, "_WORTH_SECONDS", 60.0)
+    monkeypatch.setattr(module, "_WORTH_DONE_SECONDS", 60.0)
     assert worked(2, lambda number: number, range(3)) == [0, 1, 2]
 
 
@@ -186,7 +194,7 @@ def test_several_rounds_have_the_same_processes_and_see_what_others_wrote(thread
 
 
 def test_rounds_are_worth_other_processes_by_the_time_of_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_WORTH_SECONDS", 0.02)
+    monkeypatch.setattr(module, "_WORTH_DONE_SECONDS", 0.02)
 
     def work(_: int) -> int:
         until = time.process_time() + 0.004

@@ -86,7 +86,7 @@ class _PensionCube:
         with (
             self.context.steps.step("project") as step,
             self.context.writer(self.paths["cube"], _CUBE, checksum=True) as writer,
-            Projector(self.context, self._room()) as projector,
+            Projector(self.context, self._room(), self.rows) as projector,
         ):
             for start in range(0, self.rows, projector.room):
                 cells = grid.cells(self.seed, start, min(projector.room, self.rows - start))

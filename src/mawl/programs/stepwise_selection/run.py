@@ -144,7 +144,9 @@ class _StepwiseSelection:
                         sums += newton.of(matrix, outcome[some])
                 return terms.shape[1], found
 
-            for rows, found in side_by_side(self.context, products_of, self._columns()):
+            for rows, found in side_by_side(
+                self.context, products_of, self._columns(), self.prepared.batch_count
+            ):
                 for newton, products in zip(newtons, found, strict=True):
                     newton.add(products, rows)
             step.rows_read = newtons[0].rows
@@ -171,7 +173,7 @@ class _StepwiseSelection:
                 return float(np.square(responses[0] - found).sum()), fitted
 
             blocks = even_blocks(self._columns(), self.rows, _BLOCK_ROWS)
-            for squares, fitted in side_by_side(self.context, refit, blocks):
+            for squares, fitted in side_by_side(self.context, refit, blocks, self.rows // _BLOCK_ROWS):
                 self.residual_squares += squares
                 self.residual_rows += fitted[0].rows
                 for model, one in zip(self.refitted, fitted, strict=True):

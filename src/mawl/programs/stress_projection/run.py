@@ -75,7 +75,7 @@ class _StressProjection:
             self.context.steps.step("project") as step,
             self.context.writer(self.tables["paying"], _SCHEMA, checksum=True) as paying,
             self.context.writer(self.tables["paid_up"], _SCHEMA, checksum=True) as paid_up,
-            _Projector(self.context, _block_rows(self.context, self.rows)) as projector,
+            _Projector(self.context, _block_rows(self.context, self.rows), self.rows) as projector,
         ):
             policies = self.context.read(self.input.directory, self.input_sum.add)
             for block in blocks(policies, _COLUMNS, itertools.repeat(projector.room)):
@@ -186,9 +186,11 @@ class _Projector:
     Enter and leave it within one step: tiles are worked on side by side.
     """
 
-    def __init__(self, context: JobContext, room: int) -> None:
+    def __init__(self, context: JobContext, room: int, rows: int) -> None:
         self._processes = SideBySide(context, self._work)
         self.room = room
+        self._left = rows
+        """Policies that no call has projected yet."""
         self._flows = shared_array((MONTHS, SHOCKS, room))
         self._mortality = basis.mortality_table().reshape(-1)
         self._lapse = basis.lapse_table().reshape(-1)
@@ -206,15 +208,16 @@ class _Projector:
         """Fill the resident block tile by tile."""
         places = list(_places(len(block["policy"]), _TILE))
         tiles = (_Tile(at, {name: column[at] for name, column in block.items()}) for at in places)
-        for _ in self._processes.results(tiles, len(places)):
+        for _ in self._processes.results(tiles, self._left // _TILE):
             pass
+        self._left -= len(block["policy"])
 
     def sums(self, rows: int) -> tuple[Numbers, Numbers]:
         """Sums over so many policies, (shocks, months), and their present values, (shocks, policies)."""
         by_month, values = np.zeros((SHOCKS, MONTHS)), np.empty((SHOCKS, rows))
         places = list(_places(rows, _SUMMED))
         tiles = (_Tile(at, None) for at in places)
-        for at, sums in zip(places, self._processes.results(tiles, len(places)), strict=True):
+        for at, sums in zip(places, self._processes.results(tiles), strict=True):
             assert sums is not None
             by_month += sums[0]
             values[:, at] = sums[1]

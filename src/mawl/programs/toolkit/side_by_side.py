@@ -41,9 +41,11 @@ _PLACE = struct.Struct("=qq")
 """What sockets carry: a slot and 1 for an error in it, or :data:`_LEAVING` and the bytes of memory held."""
 _LEAVING = -1
 _ALIGNED_BYTES = 64
-_WORTH_SECONDS = 0.3
-"""From this CPU time of such work on, done or to come, other processes are started: a fork and the pages it
-copies cost 30 to 100 ms."""
+_WORTH_DONE_SECONDS = 0.3
+"""From this CPU time of such work on, the next work of unknown length starts other processes."""
+_WORTH_SECONDS = 0.5
+"""Work of known length starts other processes if so much CPU time of it is to come: a fork, the pages it
+copies and its end cost 25 to 50 ms, and two threads may cost a tenth more than one."""
 _FORESEEN_BLOCKS = 2
 """After so many blocks the fastest of them predicts the CPU time of the others: the first also loads
 libraries."""
@@ -57,9 +59,10 @@ def side_by_side(
 ) -> Iterator[Result]:
     """``work`` of each block, in order; it may change nothing but its block.
 
-    The results do not depend on the number of processes.  The others begin when the job has used enough
-    CPU time for such work, or when enough is to come: ``count`` is the number of blocks, None if it is not
-    known.  They end with the last result, in the same step: their CPU time and memory are the step's.
+    The results do not depend on the number of processes.  The others begin when enough CPU time of it is to
+    come: ``count`` is the number of blocks.  If that is None, not known, they begin when the job has used
+    enough for such work.  They end with the last result, in the same step: their CPU time and memory are the
+    step's.
     """
     with SideBySide(context, work) as processes:
         yield from processes.results(blocks, count)
@@ -93,7 +96,7 @@ class SideBySide(Generic[Block, Result]):
             self._crew.close()
 
     def results(self, blocks: Iterable[Block], count: int | None = None) -> Iterator[Result]:
-        """What the work gives of each of ``count`` blocks, in order."""
+        """What the work gives of each block, in order; ``count`` are those of this and of later rounds."""
         following = iter(blocks)
         if self._context.threads == 1:
             yield from map(self._work, following)
@@ -116,9 +119,10 @@ class SideBySide(Generic[Block, Result]):
 
     def _is_worth(self, spent: Sequence[float], count: int | None) -> bool:
         """Whether enough has been done or is to come; ``spent`` are the CPU seconds of the blocks so far."""
-        if self._context.divisible_seconds >= _WORTH_SECONDS:
-            return True
-        if count is None or len(spent) < _FORESEEN_BLOCKS:
+        has_begun = self._context.divisible_seconds >= _WORTH_DONE_SECONDS
+        if count is None:
+            return has_begun
+        if len(spent) < (1 if has_begun else _FORESEEN_BLOCKS):
             return False
         return min(spent) * (count - len(spent)) >= _WORTH_SECONDS
 
