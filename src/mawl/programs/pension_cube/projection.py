@@ -40,8 +40,8 @@ class Projector:
         parts = least * -(-room // (least * _MOST_GIVEN))
         self._given = -(-room // (parts * _TILE)) * _TILE
         self.room = room
-        self._left = rows
-        """Cells that no call has projected yet."""
+        self._left, self._is_new = rows, True
+        """Cells that no call has projected yet, and whether the block was never filled."""
         self._funds = shared_array((MONTHS, room))
         self._real = shared_array((MONTHS, room))
         self.paid = shared_array((room,))
@@ -61,9 +61,12 @@ class Projector:
             (start, {name: column[start : start + self._given] for name, column in of.items()})
             for start in range(0, rows, self._given)
         )
-        for _ in self._processes.results(given, self._left // self._given):
+        # The first time all pages are new, which takes about as long as what fills them.
+        count = self._left // self._given // (2 if self._is_new else 1)
+        for _ in self._processes.results(given, count):
             pass
         self._left -= rows
+        self._is_new = False
         return self._funds[:, :rows], self._real[:, :rows]
 
     def _project_tiles(self, given: tuple[int, dict[str, Numbers]]) -> None:
