@@ -30,8 +30,8 @@ from mawl.whatif.published_system import (
     PublishedSystem,
     block_bytes,
     sessions_of,
+    stream_seconds,
     system_of,
-    unit_seconds,
     value,
 )
 
@@ -163,7 +163,7 @@ def _blocked(flows: list[Flow], one: PublishedSystem, fitted: FittedNumbers) -> 
     for flow in flows:
         store = stores[flow.role]
         requests = flow.device_bytes / block_bytes(store)
-        found[flow.role] += requests * unit_seconds(store) * fitted.unhidden_ratio
+        found[flow.role] += requests * stream_seconds(one, store) * fitted.unhidden_ratio
         found[flow.role] += flow.device_bytes / fitted.stream_bytes_per_second
     return found
 

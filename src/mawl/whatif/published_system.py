@@ -50,13 +50,17 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Store(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An array, or the cards of a server: ``units`` disks, modules or cards, and what a paper measured."""
+    """An array, or the cards of a server: ``units`` disks, modules or cards, and what a paper measured.
+
+    ``cache_gb`` is an array's own memory, which reads ahead of streams and takes writes in.
+    """
 
     name: str
     kind: DeviceKind
     roles: list[Role]
     units: Quoted
     block_kib: Quoted | None = None
+    cache_gb: Quoted | None = None
     read_mb: Quoted | None = None
     write_mb: Quoted | None = None
     local: bool = False
@@ -236,6 +240,20 @@ def unit_seconds(store: Store) -> float:
         rate = value("disk_bytes_per_second")
         return value(f"{store.kind}_positioning_seconds") + block_bytes(store) / rate
     return value(f"{store.kind}_latency_seconds") + block_bytes(store) / value("flash_read_bytes_per_second")
+
+
+def stream_seconds(one: PublishedSystem, store: Store) -> float:
+    """A request of a stream, in sequence, while nothing else is asked of the store.
+
+    The memory of an array has read ahead of the stream or takes the write in, so no disk is waited for:
+    the request takes the array's latency and crosses one port.  Without it, that of an idle unit.
+    """
+    if store.cache_gb is None:
+        return unit_seconds(store)
+    ports = one.link
+    assert ports is not None, f"{one.id}: an array with a cache lies behind ports"
+    port = _ports_rate(ports) / ports.ports.value
+    return value("flash_array_latency_seconds") + block_bytes(store) / port
 
 
 def sessions_of(one: PublishedSystem) -> int:
