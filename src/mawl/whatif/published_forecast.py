@@ -6,6 +6,7 @@ prints the numbers of :data:`FITTED`.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,8 +18,8 @@ from numpy.typing import NDArray
 from mawl.analysis.timeline import SMALLEST_TAIL_THRESHOLD, TAIL_SESSIONS_RATIO
 from mawl.analysis.windows import window_seconds
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.programs import Program, Step
-from mawl.plan.workload import Plan, load_workload, make_plan
+from mawl.plan.programs import Pass, Program, Step
+from mawl.plan.workload import JobPlan, Plan, load_workload, make_plan
 from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import Direction, Flow, JobDemand, StepDemand
 from mawl.simulation.engine import SimulatedJob, SimulationOutcome
@@ -28,7 +29,9 @@ from mawl.simulation.scenario import Scenario, run
 from mawl.spec.program_options import ROLES, Role
 from mawl.whatif.published_system import (
     PublishedSystem,
+    Store,
     block_bytes,
+    random_seconds,
     sessions_of,
     stream_seconds,
     system_of,
@@ -87,7 +90,7 @@ def forecast(one: PublishedSystem, fitted: FittedNumbers) -> PublishedForecast:
     """Simulate the system's workload on each of its nodes."""
     plan = plan_of(one)
     system = system_of(one)
-    jobs = {job.job: _demand(CATALOGUE[job.program], job.job, one, fitted) for job in plan.jobs()}
+    jobs = {job.job: _demand(job, one, fitted) for job in plan.jobs()}
     scenario = Scenario(system=system, plans=(plan,), jobs=jobs)
     outcome = run(scenario, Calibration(own=system, alone_ratio=1.0))
     return PublishedForecast(
@@ -106,26 +109,16 @@ def plan_of(one: PublishedSystem) -> Plan:
     return _plan(one.workload)
 
 
-def _demand(program: Program, job: str, one: PublishedSystem, fitted: FittedNumbers) -> JobDemand:
+def _demand(plan: JobPlan, one: PublishedSystem, fitted: FittedNumbers) -> JobDemand:
+    program = CATALOGUE[plan.program]
+    stores = {role: store for store in one.devices for role in store.roles}
     steps = [step for step in program.steps if step.kind != "verify"]
-    moved = {step.name: 0.0 for step in steps}
-    flows: dict[str, list[Flow]] = {step.name: [] for step in steps}
-    for name, role, way, _, size in program.passes(FULL_SCALE):
-        if name in moved:
-            moved[name] += size
-            direction: Direction = "read" if way == "read" else "write"
-            flows[name].append(
-                Flow(
-                    role=role,
-                    direction=direction,
-                    application_bytes=float(size),
-                    device_bytes=size * fitted.bytes_ratio,
-                )
-            )
+    flows = {step.name: _flows(program, step, stores, fitted) for step in steps}
+    moved = {name: sum(flow.application_bytes for flow in of) for name, of in flows.items()}
     shares = _cpu_shares(program, steps, moved)
     cpu = program.cpu_seconds(FULL_SCALE) * fitted.cpu_ratio
     return JobDemand(
-        job=job,
+        job=plan.job,
         program=program.name,
         program_class=program.program_class,
         steps=tuple(
@@ -134,12 +127,42 @@ def _demand(program: Program, job: str, one: PublishedSystem, fitted: FittedNumb
                 kind=step.kind,
                 cpu_seconds=cpu * shares[step.name],
                 threads=fitted.threads if step.kind == "procedure" else 1.0,
-                flows=tuple(flows[step.name]),
-                blocked_seconds=_blocked(flows[step.name], one, fitted),
+                flows=flows[step.name],
+                blocked_seconds={
+                    role: sum(
+                        _waited(flow, stores[role], one, fitted, plan.options.queue_depth)
+                        for flow in flows[step.name]
+                        if flow.role == role
+                    )
+                    for role in ROLES
+                },
             )
             for step in steps
         ),
     )
+
+
+def _flows(
+    program: Program, step: Step, stores: Mapping[Role, Store], fitted: FittedNumbers
+) -> tuple[Flow, ...]:
+    """What the passes of a step move: in blocks of the file system, or in its own requests at random."""
+    ways: tuple[tuple[Direction, tuple[Pass, ...]], ...] = (("read", step.reads), ("write", step.writes))
+    found = []
+    for direction, passes in ways:
+        for one in passes:
+            role, size = program.table_size(one.table, FULL_SCALE)
+            moved = math.ceil(size * one.share)
+            found.append(
+                Flow(
+                    role=role,
+                    direction=direction,
+                    application_bytes=float(moved),
+                    device_bytes=moved * fitted.bytes_ratio,
+                    request_bytes=float(one.random_bytes or block_bytes(stores[role])),
+                    sequential_ratio=0.0 if one.random_bytes else 1.0,
+                )
+            )
+    return tuple(found)
 
 
 def _cpu_shares(program: Program, steps: list[Step], moved: Mapping[str, float]) -> dict[str, float]:
@@ -156,16 +179,23 @@ def _cpu_shares(program: Program, steps: list[Step], moved: Mapping[str, float])
     }
 
 
-def _blocked(flows: list[Flow], one: PublishedSystem, fitted: FittedNumbers) -> dict[Role, float]:
-    """Seconds that a job waits for each role's requests even alone."""
-    stores = {role: store for store in one.devices for role in store.roles}
-    found: dict[Role, float] = dict.fromkeys(ROLES, 0.0)
-    for flow in flows:
-        store = stores[flow.role]
-        requests = flow.device_bytes / block_bytes(store)
-        found[flow.role] += requests * stream_seconds(one, store) * fitted.unhidden_ratio
-        found[flow.role] += flow.device_bytes / fitted.stream_bytes_per_second
-    return found
+def _requests(flow: Flow) -> float:
+    """Requests of a flow that reach the devices."""
+    assert flow.request_bytes is not None, "every flow of a published system has the size of its requests"
+    return flow.device_bytes / flow.request_bytes
+
+
+def _waited(flow: Flow, store: Store, one: PublishedSystem, fitted: FittedNumbers, depth: int) -> float:
+    """Seconds that a job waits for a flow even alone.
+
+    Nobody reads ahead of requests at random, so all of their time is waited for, ``depth`` of them at a
+    time; of a stream's requests a part is, and what one stream gets through a file system comes on top.
+    """
+    if flow.sequential_ratio == 0.0:
+        assert flow.request_bytes is not None, "requests at random have a declared size"
+        return _requests(flow) * random_seconds(store, flow.request_bytes) / depth
+    waited = _requests(flow) * stream_seconds(one, store) * fitted.unhidden_ratio
+    return waited + flow.device_bytes / fitted.stream_bytes_per_second
 
 
 @dataclass(frozen=True)

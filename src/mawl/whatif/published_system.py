@@ -235,11 +235,15 @@ def block_bytes(store: Store) -> float:
 
 
 def unit_seconds(store: Store) -> float:
-    """A request at one idle unit: positioning or latency, and the transfer of a block."""
+    """A block at one idle unit: positioning or latency, and the transfer."""
+    return random_seconds(store, block_bytes(store))
+
+
+def random_seconds(store: Store, size: float) -> float:
+    """A request of ``size`` bytes at a random place of one idle unit."""
     if store.kind.startswith("disk"):
-        rate = value("disk_bytes_per_second")
-        return value(f"{store.kind}_positioning_seconds") + block_bytes(store) / rate
-    return value(f"{store.kind}_latency_seconds") + block_bytes(store) / value("flash_read_bytes_per_second")
+        return value(f"{store.kind}_positioning_seconds") + size / value("disk_bytes_per_second")
+    return value(f"{store.kind}_latency_seconds") + size / value("flash_read_bytes_per_second")
 
 
 def stream_seconds(one: PublishedSystem, store: Store) -> float:
