@@ -49,10 +49,18 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     gbit: Quoted
 
 
+class Tier(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What serves some of the requests to an array in place of its disks, and the paper's words for it."""
+
+    kind: DeviceKind
+    quote: str
+
+
 class Store(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An array, or the cards of a server: ``units`` disks, modules or cards, and what a paper measured.
 
-    ``cache_gb`` is an array's own memory, which reads ahead of streams and takes writes in.
+    ``cache_gb`` is an array's own memory, which reads ahead of streams and takes writes in;
+    ``random`` serves requests at random.
     """
 
     name: str
@@ -61,6 +69,7 @@ class Store(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     units: Quoted
     block_kib: Quoted | None = None
     cache_gb: Quoted | None = None
+    random: Tier | None = None
     read_mb: Quoted | None = None
     write_mb: Quoted | None = None
     local: bool = False
@@ -236,14 +245,18 @@ def block_bytes(store: Store) -> float:
 
 def unit_seconds(store: Store) -> float:
     """A block at one idle unit: positioning or latency, and the transfer."""
-    return random_seconds(store, block_bytes(store))
+    return _request_seconds(store.kind, block_bytes(store))
 
 
 def random_seconds(store: Store, size: float) -> float:
-    """A request of ``size`` bytes at a random place of one idle unit."""
-    if store.kind.startswith("disk"):
-        return value(f"{store.kind}_positioning_seconds") + size / value("disk_bytes_per_second")
-    return value(f"{store.kind}_latency_seconds") + size / value("flash_read_bytes_per_second")
+    """A request of ``size`` bytes at a random place, while nothing else is asked of the store."""
+    return _request_seconds(store.random.kind if store.random else store.kind, size)
+
+
+def _request_seconds(kind: DeviceKind, size: float) -> float:
+    if kind.startswith("disk"):
+        return value(f"{kind}_positioning_seconds") + size / value("disk_bytes_per_second")
+    return value(f"{kind}_latency_seconds") + size / value("flash_read_bytes_per_second")
 
 
 def stream_seconds(one: PublishedSystem, store: Store) -> float:
