@@ -124,7 +124,11 @@ def test_what_is_assumed_stands_in_one_table_with_reasons_and_is_used() -> None:
         for text in (one.clock, one.thread_share, one.sessions_assumed)
         if text
     }
-    made = {f"{kind}_{what}" for kind in kinds for what in ("positioning_seconds", "latency_seconds")}
+    made = {
+        f"{kind}_{what}"
+        for kind in kinds
+        for what in ("half_turn_seconds", "seek_seconds", "latency_seconds")
+    }
     made |= {f"{kind}_ratio" for kind in links} | {
         f"flash_{way}_bytes_per_second" for way in ("read", "write")
     }

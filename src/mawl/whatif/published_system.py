@@ -6,6 +6,7 @@ from ``assumed.toml``, the same for every system (docs/design/published-forecast
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -60,7 +61,8 @@ class Store(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """An array, or the cards of a server: ``units`` disks, modules or cards, and what a paper measured.
 
     ``cache_gb`` is an array's own memory, which reads ahead of streams and takes writes in;
-    ``random`` serves requests at random.
+    ``random`` serves requests at random.  ``capacity_tb`` is that of the disks, ``used_tb`` the file
+    systems on them.
     """
 
     name: str
@@ -70,6 +72,8 @@ class Store(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     block_kib: Quoted | None = None
     cache_gb: Quoted | None = None
     random: Tier | None = None
+    capacity_tb: Quoted | None = None
+    used_tb: list[Quoted] = []
     read_mb: Quoted | None = None
     write_mb: Quoted | None = None
     local: bool = False
@@ -245,18 +249,33 @@ def block_bytes(store: Store) -> float:
 
 def unit_seconds(store: Store) -> float:
     """A block at one idle unit: positioning or latency, and the transfer."""
-    return _request_seconds(store.kind, block_bytes(store))
+    return _request_seconds(store, store.kind, block_bytes(store))
 
 
 def random_seconds(store: Store, size: float) -> float:
     """A request of ``size`` bytes at a random place, while nothing else is asked of the store."""
-    return _request_seconds(store.random.kind if store.random else store.kind, size)
+    return _request_seconds(store, store.random.kind if store.random else store.kind, size)
 
 
-def _request_seconds(kind: DeviceKind, size: float) -> float:
+def _request_seconds(store: Store, kind: DeviceKind, size: float) -> float:
     if kind.startswith("disk"):
-        return value(f"{kind}_positioning_seconds") + size / value("disk_bytes_per_second")
+        return _positioning_seconds(store) + size / value("disk_bytes_per_second")
     return value(f"{kind}_latency_seconds") + size / value("flash_read_bytes_per_second")
+
+
+def _positioning_seconds(store: Store) -> float:
+    """Half a turn, and a seek within the part of the disks that the file systems take.
+
+    Beyond settling, the time of a short seek grows with the root of its distance, as the arm accelerates
+    (Ruemmler and Wilkes, An introduction to disk drive modeling, Computer 27(3), 1994); a mean seek crosses
+    a third of what is used.
+    """
+    settle = value("disk_settle_seconds")
+    used = 1.0
+    if store.capacity_tb is not None:
+        used = sum(one.value for one in store.used_tb) / store.capacity_tb.value
+    seek = settle + (value(f"{store.kind}_seek_seconds") - settle) * math.sqrt(used)
+    return value(f"{store.kind}_half_turn_seconds") + seek
 
 
 def stream_seconds(one: PublishedSystem, store: Store) -> float:
