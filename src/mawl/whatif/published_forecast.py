@@ -241,8 +241,10 @@ def _times(
 ) -> _JobTimes:
     speed = outcome.resources.groups[job.group].kind.core_speed
     cpu = sum(step.activity.step.cpu_seconds for step in job.steps) / speed
-    moved = sum(flow.device_bytes for step in job.steps for flow in step.activity.step.flows)
-    kernel = min(moved * value("system_seconds_per_byte") / speed, cpu)
+    flows = [flow for step in job.steps for flow in step.activity.step.flows]
+    copied = sum(flow.device_bytes for flow in flows) * value("system_seconds_per_byte")
+    asked = sum(map(_requests, flows)) * value("system_seconds_per_request")
+    kernel = min((copied + asked) / speed, cpu)
     blocked = sum(sum(step.blocked().values()) for step in job.steps)
     charged = fitted.waiting_cpu_ratio * blocked if one.waits_on_cpu else 0.0
     logged = value(one.thread_share) if one.logs_core_share else 1.0
