@@ -60,7 +60,7 @@ class Tier(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 class Store(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An array, or the cards of a server: ``units`` disks, modules or cards, and what a paper measured.
 
-    ``cache_gb`` is an array's own memory, which reads ahead of streams and takes writes in;
+    ``cache`` are a paper's words for an array's own memory, which reads ahead of streams and takes writes in;
     ``random`` serves requests at random.  ``capacity_tb`` is that of the disks, ``used_tb`` the file
     systems on them.
     """
@@ -70,7 +70,7 @@ class Store(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     roles: list[Role]
     units: Quoted
     block_kib: Quoted | None = None
-    cache_gb: Quoted | None = None
+    cache: str | None = None
     random: Tier | None = None
     capacity_tb: Quoted | None = None
     used_tb: list[Quoted] = []
@@ -284,7 +284,7 @@ def stream_seconds(one: PublishedSystem, store: Store) -> float:
     The memory of an array has read ahead of the stream or takes the write in, so no disk is waited for:
     the request takes the array's latency and crosses one port.  Without it, that of an idle unit.
     """
-    if store.cache_gb is None:
+    if store.cache is None:
         return unit_seconds(store)
     ports = one.link
     assert ports is not None, f"{one.id}: an array with a cache lies behind ports"
