@@ -100,6 +100,7 @@ def activity(step: StepDemand, resources: Resources, group: int, calibration: Ca
                 crossed = flow.crossing_bytes / len(devices)
                 use(LINK, flow.direction, crossed, flow.role, 1.0)
                 use(FABRIC, flow.direction, crossed, flow.role, 1.0)
+                use(FABRIC, "shared", crossed, flow.role, 1.0)
                 crossing[flow.direction] = crossing.get(flow.direction, 0.0) + crossed
     blocked = {
         role: step.blocked_seconds[role]

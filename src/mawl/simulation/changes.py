@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mawl.errors import UsageError
-from mawl.simulation.system import Device, System
+from mawl.simulation.system import FABRICS, Device, System
 from mawl.spec.program_options import ROLES
 from mawl.units import parse_size
 
@@ -77,7 +77,9 @@ def _changed(system: System, change: SystemChange) -> System:
         return _moved(system, key, change.value)
     if key == "fabric":
         rate = _figure(key, change.value, where)
-        return replace(_assumed(system, "fabric_bytes_per_second"), fabric_bytes_per_second=rate)
+        return replace(
+            _assumed(system, *FABRICS), fabric_bytes_per_second=rate, fabric_shared_bytes_per_second=None
+        )
     if key in OF_NODES:
         figure: dict[str, Any] = {OF_NODES[key]: _figure(key, change.value, where)}
         return replace(

@@ -127,7 +127,9 @@ def factors_of(base: Base, question: Question, scenario: Scenario) -> dict[str, 
         "core_speed": kind.core_speed / before.core_speed,
         "memory": None if is_assumed(own, MEMORY_PATH) else kind.memory_bytes / before.memory_bytes,
         "link": _over(kind.link_bytes_per_second, before.link_bytes_per_second),
-        "fabric": _over(now.fabric_bytes_per_second, own.fabric_bytes_per_second),
+        "fabric": _over(now.fabric_bytes_per_second, own.fabric_bytes_per_second)
+        if now.fabric_shared_bytes_per_second == own.fabric_shared_bytes_per_second
+        else None,
         **{f"storage.{role}": _rate(now, kind, role) / _rate(own, before, role) for role in ROLES},
     }
 

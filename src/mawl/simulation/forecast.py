@@ -20,7 +20,7 @@ from mawl.simulation.own_system import is_assumed, memory_path, own_system
 from mawl.simulation.plans import at_scale, at_sessions, demands_for, plans_of
 from mawl.simulation.scenario import Scenario, calibrate, run, with_nodes
 from mawl.simulation.served import as_served
-from mawl.simulation.system import System, faster
+from mawl.simulation.system import FABRICS, System, faster
 from mawl.spec.program_options import ROLES
 
 
@@ -175,8 +175,9 @@ def doubled_systems(system: System) -> list[tuple[str, System]]:
     found = [("cores", kinds("cores")), ("core_speed", kinds("core_speed"))]
     if any(kind.link_bytes_per_second for kind in system.nodes):
         found.append(("link", kinds("link_bytes_per_second")))
-    if system.fabric_bytes_per_second:
-        found.append(("fabric", replace(system, fabric_bytes_per_second=system.fabric_bytes_per_second * 2)))
+    fabric = {name: rate * 2 for name in FABRICS if (rate := getattr(system, name))}
+    if fabric:
+        found.append(("fabric", replace(system, **fabric)))
     used = {name for kind in system.nodes for names in kind.roles.values() for name in names}
     for device in system.devices:
         if device.name in used:

@@ -62,6 +62,8 @@ class Resources:
         for direction in ("read", "write"):
             if system.fabric_bytes_per_second is not None:
                 self._add(None, FABRIC, direction, system.fabric_bytes_per_second)
+        if system.fabric_shared_bytes_per_second is not None:
+            self._add(None, FABRIC, "shared", system.fabric_shared_bytes_per_second)
         for device in system.devices:
             if not device.local:
                 self._device(None, device)

@@ -18,6 +18,9 @@ RESERVED = frozenset(
 )
 """Words that name a resource of another kind, so that no device may have them."""
 
+FABRICS = ("fabric_bytes_per_second", "fabric_shared_bytes_per_second")
+"""What all links move together: in each direction, and in both."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Device:
@@ -112,7 +115,8 @@ class NodeKind:
 class System:
     """Nodes, what joins them, and devices.
 
-    ``fabric_bytes_per_second`` is what all links move together, in each direction; None: no bound.
+    ``fabric_bytes_per_second`` is what all links move together, in each direction,
+    ``fabric_shared_bytes_per_second`` in both directions together; None: no bound.
     ``sources`` says where a figure is from, by key path (``devices.NAME.read_bytes_per_second``,
     ``nodes.0.cores``, ``fabric_bytes_per_second``).  ``one_machine``: the nodes are parts of one machine
     (containers, namespaces), and share its cores and its memory, which every kind must then give alike.
@@ -122,12 +126,14 @@ class System:
     nodes: tuple[NodeKind, ...]
     devices: tuple[Device, ...]
     fabric_bytes_per_second: float | None = None
+    fabric_shared_bytes_per_second: float | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
     one_machine: bool = False
 
     def __post_init__(self) -> None:
         where = f"system {self.name}"
-        positive(where, "fabric_bytes_per_second", self.fabric_bytes_per_second)
+        for name in FABRICS:
+            positive(where, name, getattr(self, name))
         if not self.nodes:
             raise UsageError("the system has no nodes", where=where, cure="describe at least one")
         if self.one_machine and len({(kind.cores, kind.core_speed) for kind in self.nodes}) > 1:

@@ -15,7 +15,7 @@ import msgspec
 import tomli_w
 
 from mawl.errors import InvalidFileError, UsageError
-from mawl.simulation.system import Device, NodeKind, System
+from mawl.simulation.system import FABRICS, Device, NodeKind, System
 from mawl.spec import toml
 from mawl.spec.program_options import Role
 from mawl.units import parse_size
@@ -29,7 +29,7 @@ _AMOUNTS = (
     "shared_bytes_per_second",
     "memory_bytes",
     "link_bytes_per_second",
-    "fabric_bytes_per_second",
+    *FABRICS,
 )
 
 
@@ -76,6 +76,7 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     nodes: list[NodeSpec]
     devices: dict[str, DeviceSpec]
     fabric_bytes_per_second: Amount | None = None
+    fabric_shared_bytes_per_second: Amount | None = None
     sources: dict[str, str] = {}
     one_machine: bool = False
 
@@ -97,8 +98,9 @@ def loads_system(text: str, *, where: str) -> System:
 def system_toml(system: System, *, head: str = "") -> str:
     """The description as text that reads back to the same system; ``head`` are lines of comment."""
     tree: dict[str, object] = {"name": system.name}
-    if system.fabric_bytes_per_second is not None:
-        tree["fabric_bytes_per_second"] = system.fabric_bytes_per_second
+    for name in FABRICS:
+        if getattr(system, name) is not None:
+            tree[name] = getattr(system, name)
     if system.one_machine:
         tree["one_machine"] = True
     tree["nodes"] = [
@@ -125,7 +127,7 @@ def described(spec: SystemSpec, where: str) -> System:
     try:
         found = System(
             name=spec.name,
-            fabric_bytes_per_second=amounts[""].get("fabric_bytes_per_second"),
+            **{name: amounts[""].get(name) for name in FABRICS},
             nodes=tuple(
                 NodeKind(
                     **_fields(one, amounts[f"nodes[{number}]"]),
@@ -173,7 +175,7 @@ def _amounts(spec: msgspec.Struct, key: str, where: str) -> dict[str, float | No
 
 def _check_sources(system: System, where: str) -> None:
     """Every key under ``sources`` names a figure of the system."""
-    known = {"fabric_bytes_per_second"}
+    known = set(FABRICS)
     known |= {f"nodes.{number}.{name}" for number, node in enumerate(system.nodes) for name in vars(node)}
     known |= {f"devices.{device.name}.{name}" for device in system.devices for name in vars(device)}
     for key in system.sources:

@@ -106,6 +106,7 @@ def storage_seconds(system: System, moved: Mapping[tuple[str, str], float], node
     link, fabric = first.link_bytes_per_second, system.fabric_bytes_per_second
     seconds += [size / (link or math.inf) for size in crossing.values()]
     seconds += [nodes * size / (fabric or math.inf) for size in crossing.values()]
+    seconds.append(nodes * sum(crossing.values()) / (system.fabric_shared_bytes_per_second or math.inf))
     return max(seconds)
 
 

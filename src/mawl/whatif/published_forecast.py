@@ -51,8 +51,8 @@ class FittedNumbers:
 
     ``cpu_ratio``: CPU seconds of the papers' jobs per second that mawl's programs declare, on the core of
     s822-xiv-20; cores of other systems by their clocks.  ``bytes_ratio``: bytes at the devices per declared
-    application byte.  ``stream_bytes_per_second``: what one stream gets through a file system, however fast
-    the storage.  ``unhidden_ratio``: the part of a request's time at an idle unit that a job waits beside
+    application byte.  ``stream_bytes_per_second``: what one stream gets through a parallel file system, however
+    fast the storage.  ``unhidden_ratio``: the part of a request's time at an idle unit that a job waits beside
     that, since read-ahead and write-behind hide the rest.  ``threads``: of a procedure step.
     ``waiting_cpu_ratio``: CPU seconds charged per second blocked, where the system's accounting does so
     (``waits_on_cpu``).
@@ -195,7 +195,9 @@ def _waited(flow: Flow, store: Store, one: PublishedSystem, fitted: FittedNumber
         assert flow.request_bytes is not None, "requests at random have a declared size"
         return _requests(flow) * random_seconds(store, flow.request_bytes) / depth
     waited = _requests(flow) * stream_seconds(one, store) * fitted.unhidden_ratio
-    return waited + flow.device_bytes / fitted.stream_bytes_per_second
+    if one.parallel_file_system is not None:
+        waited += flow.device_bytes / fitted.stream_bytes_per_second
+    return waited
 
 
 @dataclass(frozen=True)

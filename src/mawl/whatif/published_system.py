@@ -31,7 +31,8 @@ DeviceKind = Literal["disk_7200", "disk_15000", "flash_array", "flash_card"]
 class Quoted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A figure and the words of its paper; ``printed`` where the figure is printed in another way.
 
-    The figure is the printed one ``times`` a number of alike parts that the quotation names, too.
+    The figure is the printed one ``times`` a number of alike parts that the quotation names, too, or of
+    another speed of the same ports, times the ratio of the speeds.
     ``count`` are the nodes that have it.
     """
 
@@ -43,11 +44,15 @@ class Quoted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Ports(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Ports of a node, or of the storage, and the Gbit/s of each."""
+    """Ports of a node, or of the storage, and the Gbit/s of each.
+
+    ``total_gb`` is what a paper says that all of them can carry in a second, both directions together.
+    """
 
     kind: Literal["fc", "ethernet"]
     ports: Quoted
     gbit: Quoted
+    total_gb: Quoted | None = None
 
 
 class Tier(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -85,6 +90,8 @@ class PublishedSystem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     ``variant`` names a change that the paper tried without figures of its own.  ``waits_on_cpu``: the
     accounting of its operating system charges CPU time while jobs wait for storage; ``logs_core_share``:
     its CPU times are the part of a core that a thread had (AIX's scaled accounting, not adjusted).
+    ``parallel_file_system`` are a paper's words for it, where the daemon of one moves what jobs read and
+    write; without it the kernel's own file system does.
     """
 
     result: str
@@ -103,6 +110,7 @@ class PublishedSystem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     fabric: Ports | None = None
     waits_on_cpu: bool = False
     logs_core_share: bool = False
+    parallel_file_system: str | None = None
 
     @property
     def id(self) -> str:
@@ -198,6 +206,9 @@ def system_of(one: PublishedSystem) -> System:
         sources["fabric_bytes_per_second"] = (
             f"published: {one.fabric.ports.quote}; assumed: {one.fabric.kind}_ratio"
         )
+    total = one.fabric.total_gb if one.fabric is not None else None
+    if total is not None:
+        sources["fabric_shared_bytes_per_second"] = f"published: {total.quote}"
     for store in one.devices:
         measured = store.read_mb.quote if store.read_mb else f"{store.units.quote}; assumed: {store.kind}"
         for way in ("read", "write"):
@@ -207,6 +218,7 @@ def system_of(one: PublishedSystem) -> System:
         nodes=tuple(kinds),
         devices=tuple(device_of(store) for store in one.devices),
         fabric_bytes_per_second=None if one.fabric is None else _ports_rate(one.fabric),
+        fabric_shared_bytes_per_second=None if total is None else total.value * 1e9,
         sources=sources,
     )
 
