@@ -73,7 +73,7 @@ def test_the_words_are_the_papers(name: str) -> None:
         assert plain(one.quote) in text, f"{key}: {one.quote}"
     assert plain(SYSTEMS[name].parallel_file_system or "") in text
     for store in SYSTEMS[name].devices:
-        words = [store.cache, store.random.quote if store.random else None]
+        words = [store.cache, store.software_raid, store.random.quote if store.random else None]
         assert all(plain(one) in text for one in words if one)
 
 

@@ -51,8 +51,8 @@ class FittedNumbers:
 
     ``cpu_ratio``: CPU seconds of the papers' jobs per second that mawl's programs declare, on the core of
     s822-xiv-20; cores of other systems by their clocks.  ``bytes_ratio``: bytes at the devices per declared
-    application byte.  ``stream_bytes_per_second``: what one stream gets through a parallel file system, however
-    fast the storage.  ``unhidden_ratio``: the part of a request's time at an idle unit that a job waits beside
+    application byte.  ``stream_bytes_per_second``: what one stream gets through a parallel file system,
+    however fast the storage.  ``unhidden_ratio``: the part of a request's time at an idle unit that a job waits beside
     that, since read-ahead and write-behind hide the rest.  ``threads``: of a procedure step.
     ``waiting_cpu_ratio``: CPU seconds charged per second blocked, where the system's accounting does so
     (``waits_on_cpu``).

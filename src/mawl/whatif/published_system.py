@@ -67,7 +67,8 @@ class Store(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     ``cache`` are a paper's words for an array's own memory, which reads ahead of streams and takes writes in;
     ``random`` serves requests at random.  ``capacity_tb`` is that of the disks, ``used_tb`` the file
-    systems on them.
+    systems on them; ``software_raid`` a paper's words for RAID that spreads each block over
+    several disks.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Store(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     block_kib: Quoted | None = None
     cache: str | None = None
     random: Tier | None = None
+    software_raid: str | None = None
     capacity_tb: Quoted | None = None
     used_tb: list[Quoted] = []
     read_mb: Quoted | None = None
@@ -236,7 +238,7 @@ def device_of(store: Store) -> Device:
     A disk's head and an array's controllers serve reads and writes in turn, so both share what there is;
     a card has no controller between.
     """
-    units, block = store.units.value, block_bytes(store)
+    units, block = store.units.value, unit_bytes(store)
     if store.kind.startswith("disk"):
         read = units * block / unit_seconds(store)
         write = read * value("disk_write_ratio")
@@ -259,9 +261,14 @@ def block_bytes(store: Store) -> float:
     return store.block_kib.value * KIB if store.block_kib else value("request_bytes")
 
 
+def unit_bytes(store: Store) -> float:
+    """The part of a block that one unit has: all, or a strip where software RAID spreads each block."""
+    return block_bytes(store) / (value("software_raid_strips") if store.software_raid else 1.0)
+
+
 def unit_seconds(store: Store) -> float:
-    """A block at one idle unit: positioning or latency, and the transfer."""
-    return _request_seconds(store, store.kind, block_bytes(store))
+    """A block, or its strip, at one idle unit: positioning or latency, and the transfer."""
+    return _request_seconds(store, store.kind, unit_bytes(store))
 
 
 def random_seconds(store: Store, size: float) -> float:
