@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -31,6 +31,7 @@ from mawl.whatif.published_system import (
     PublishedSystem,
     Store,
     block_bytes,
+    missed_ratio,
     random_seconds,
     sessions_of,
     stream_seconds,
@@ -52,10 +53,10 @@ class FittedNumbers:
     ``cpu_ratio``: CPU seconds of the papers' jobs per second that mawl's programs declare, on the core of
     s822-xiv-20; cores of other systems by their clocks.  ``bytes_ratio``: bytes at the devices per declared
     application byte.  ``stream_bytes_per_second``: what one stream gets through a parallel file system,
-    however fast the storage.  ``unhidden_ratio``: the part of a request's time at an idle unit that a job waits beside
-    that, since read-ahead and write-behind hide the rest.  ``threads``: of a procedure step.
-    ``waiting_cpu_ratio``: CPU seconds charged per second blocked, where the system's accounting does so
-    (``waits_on_cpu``).
+    however fast the storage.  ``unhidden_ratio``: the part of a stream's request that its thread waits for
+    beside that, since read-ahead and write-behind hide the rest.  ``threads``: of a procedure step; they
+    compute and wait side by side.  ``waiting_cpu_ratio``: CPU seconds charged per second blocked, where the
+    system's accounting does so (``waits_on_cpu``).
     """
 
     cpu_ratio: float
@@ -128,14 +129,7 @@ def _demand(plan: JobPlan, one: PublishedSystem, fitted: FittedNumbers) -> JobDe
                 cpu_seconds=cpu * shares[step.name],
                 threads=fitted.threads if step.kind == "procedure" else 1.0,
                 flows=flows[step.name],
-                blocked_seconds={
-                    role: sum(
-                        _waited(flow, stores[role], one, fitted, plan.options.queue_depth)
-                        for flow in flows[step.name]
-                        if flow.role == role
-                    )
-                    for role in ROLES
-                },
+                blocked_seconds=_blocked(flows[step.name], step, plan, one, fitted),
             )
             for step in steps
         ),
@@ -146,23 +140,28 @@ def _flows(
     program: Program, step: Step, stores: Mapping[Role, Store], fitted: FittedNumbers
 ) -> tuple[Flow, ...]:
     """What the passes of a step move: in blocks of the file system, or in its own requests at random."""
-    ways: tuple[tuple[Direction, tuple[Pass, ...]], ...] = (("read", step.reads), ("write", step.writes))
     found = []
-    for direction, passes in ways:
-        for one in passes:
-            role, size = program.table_size(one.table, FULL_SCALE)
-            moved = math.ceil(size * one.share)
-            found.append(
-                Flow(
-                    role=role,
-                    direction=direction,
-                    application_bytes=float(moved),
-                    device_bytes=moved * fitted.bytes_ratio,
-                    request_bytes=float(one.random_bytes or block_bytes(stores[role])),
-                    sequential_ratio=0.0 if one.random_bytes else 1.0,
-                )
+    for direction, one in _passes(step):
+        role, size = program.table_size(one.table, FULL_SCALE)
+        moved = math.ceil(size * one.share)
+        found.append(
+            Flow(
+                role=role,
+                direction=direction,
+                application_bytes=float(moved),
+                device_bytes=moved * fitted.bytes_ratio,
+                request_bytes=float(one.random_bytes or block_bytes(stores[role])),
+                sequential_ratio=0.0 if one.random_bytes else 1.0,
             )
+        )
     return tuple(found)
+
+
+def _passes(step: Step) -> Iterator[tuple[Direction, Pass]]:
+    for one in step.reads:
+        yield "read", one
+    for one in step.writes:
+        yield "write", one
 
 
 def _cpu_shares(program: Program, steps: list[Step], moved: Mapping[str, float]) -> dict[str, float]:
@@ -185,19 +184,33 @@ def _requests(flow: Flow) -> float:
     return flow.device_bytes / flow.request_bytes
 
 
-def _waited(flow: Flow, store: Store, one: PublishedSystem, fitted: FittedNumbers, depth: int) -> float:
-    """Seconds that a job waits for a flow even alone.
+def _blocked(
+    flows: Sequence[Flow], step: Step, plan: JobPlan, one: PublishedSystem, fitted: FittedNumbers
+) -> dict[Role, float]:
+    """Seconds that a step waits for each role even alone.
 
-    Nobody reads ahead of requests at random, so all of their time is waited for, ``depth`` of them at a
-    time; of a stream's requests a part is, and what one stream gets through a file system comes on top.
+    Nobody reads ahead of requests at random, so all of their time is waited for, as many of them at a time
+    as the job keeps under way.  Of a stream's requests a part is, and what one stream gets through a
+    parallel file system comes on top; the threads of a procedure wait side by side.
     """
-    if flow.sequential_ratio == 0.0:
-        assert flow.request_bytes is not None, "requests at random have a declared size"
-        return _requests(flow) * random_seconds(store, flow.request_bytes) / depth
-    waited = _requests(flow) * stream_seconds(one, store) * fitted.unhidden_ratio
-    if one.parallel_file_system is not None:
-        waited += flow.device_bytes / fitted.stream_bytes_per_second
-    return waited
+    program = CATALOGUE[plan.program]
+    stores = {role: store for store in one.devices for role in store.roles}
+    threads = fitted.threads if step.kind == "procedure" else 1.0
+    found: dict[Role, float] = dict.fromkeys(ROLES, 0.0)
+    for flow, (_, made) in zip(flows, _passes(step), strict=True):
+        store, requests = stores[flow.role], _requests(flow)
+        if made.random_bytes is not None:
+            places = program.table_size(made.table, FULL_SCALE)[1] / made.random_bytes
+            missed = missed_ratio(store, flow.direction, places, flow.application_bytes / made.random_bytes)
+            seconds = missed * random_seconds(store, made.random_bytes)
+            seconds += (1.0 - missed) * value("array_cache_latency_seconds")
+            found[flow.role] += requests * seconds / plan.options.queue_depth
+            continue
+        seconds = requests * stream_seconds(one, store) * fitted.unhidden_ratio
+        if one.parallel_file_system is not None:
+            seconds += flow.device_bytes / fitted.stream_bytes_per_second
+        found[flow.role] += seconds / threads
+    return found
 
 
 @dataclass(frozen=True)

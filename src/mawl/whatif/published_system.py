@@ -14,6 +14,7 @@ from typing import Literal
 
 import msgspec
 
+from mawl.simulation.demand import Direction
 from mawl.simulation.system import Device, NodeKind, System
 from mawl.spec import toml
 from mawl.spec.program_options import Role
@@ -297,6 +298,19 @@ def _positioning_seconds(store: Store) -> float:
     return value(f"{store.kind}_half_turn_seconds") + seek
 
 
+def missed_ratio(store: Store, direction: Direction, places: float, requests: float) -> float:
+    """The part of ``requests`` at random to ``places`` of a table that the memory of an array does not have.
+
+    It takes writes in, and keeps what was asked for: only the first request to a place is missed.  Of
+    ``n`` requests to ``m`` places that is m (1 - exp(-n / m)) / n (occupancy: Feller, An Introduction to
+    Probability Theory and Its Applications, volume 1, chapter II.5).  The arrays that have a memory have more
+    of it than all such places of the mix.
+    """
+    if store.cache is None:
+        return 1.0
+    return 0.0 if direction == "write" else places * -math.expm1(-requests / places) / requests
+
+
 def stream_seconds(one: PublishedSystem, store: Store) -> float:
     """A request of a stream, in sequence, while nothing else is asked of the store.
 
@@ -308,7 +322,7 @@ def stream_seconds(one: PublishedSystem, store: Store) -> float:
     ports = one.link
     assert ports is not None, f"{one.id}: an array with a cache lies behind ports"
     port = _ports_rate(ports) / ports.ports.value
-    return value("flash_array_latency_seconds") + block_bytes(store) / port
+    return value("array_cache_latency_seconds") + block_bytes(store) / port
 
 
 def sessions_of(one: PublishedSystem) -> int:
