@@ -68,12 +68,12 @@ class FittedNumbers:
 
 
 FITTED = FittedNumbers(
-    cpu_ratio=0.8363,
+    cpu_ratio=0.7697,
     bytes_ratio=0.7143,
-    stream_bytes_per_second=9.171e9,
-    unhidden_ratio=0.1488,
-    threads=1.54,
-    waiting_cpu_ratio=0.4374,
+    stream_bytes_per_second=4.305e8,
+    unhidden_ratio=0.5663,
+    threads=1.364,
+    waiting_cpu_ratio=0.3534,
 )
 """Printed by ``python -m tools.published_fit``, from s822-xiv-20 and dl980-spinning-30 alone."""
 
