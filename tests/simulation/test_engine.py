@@ -98,6 +98,17 @@ def test_nodes_share_what_is_not_local_through_link_and_fabric() -> None:
     assert LINK in found.resources.limits
 
 
+def test_a_fabric_may_bound_both_directions_together() -> None:
+    """100 MB each way: 5 s side by side in directions of 20 MB/s, 8 s where both share 25 MB/s."""
+    jobs = side_by_side([[step(0.0, flow(100))], [step(0.0, flow(100, direction="read"))]])
+    each = system(device("array", local=False), fabric_bytes_per_second=20 * MB)
+    assert simulated(each, *jobs).elapsed_seconds == pytest.approx(5.0)
+    both = replace(each, fabric_shared_bytes_per_second=25 * MB)
+    found = simulated(both, *jobs)
+    assert found.elapsed_seconds == pytest.approx(8.0)
+    assert found.recording.limits(0.0, 8.0).keys() == {FABRIC}
+
+
 def test_local_devices_are_each_node_s_own() -> None:
     jobs = side_by_side([[step(0.0, flow(100))]])
     assert simulated(system(count=1000), *jobs).elapsed_seconds == pytest.approx(1.0)

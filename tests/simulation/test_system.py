@@ -59,6 +59,17 @@ def test_changes_set_one_figure_and_mark_it_assumed() -> None:
     assert set(after.sources.values()) == {"assumed"}
 
 
+def test_another_fabric_has_no_bound_of_both_directions_of_the_one_before() -> None:
+    before = replace(
+        system(),
+        fabric_shared_bytes_per_second=9e9,
+        sources={"fabric_shared_bytes_per_second": "measured", "nodes.0.cores": "measured"},
+    )
+    after = changed(before, [parse_change("fabric=16GB")])
+    assert (after.fabric_bytes_per_second, after.fabric_shared_bytes_per_second) == (16e9, None)
+    assert after.sources == {"fabric_bytes_per_second": "assumed", "nodes.0.cores": "measured"}
+
+
 def test_a_changed_system_is_written_with_its_sources_and_reads_back() -> None:
     paths = {
         "cores=32": "nodes.0.cores",

@@ -12,6 +12,7 @@ from mawl.simulation.system_file import load_system, loads_system, system_toml
 TEXT = """
 name = "two"
 fabric_bytes_per_second = "10GB"
+fabric_shared_bytes_per_second = "12GB"
 
 [[nodes]]
 count = 4
@@ -45,6 +46,7 @@ def test_a_description_reads_in_base_units() -> None:
     system = loads_system(TEXT, where="here")
     assert system.node_count == 4
     assert system.fabric_bytes_per_second == 1e10
+    assert system.fabric_shared_bytes_per_second == 1.2e10
     (node,) = system.nodes
     assert (node.cores, node.memory_bytes, node.threads_per_core) == (16.0, 64 * 2.0**30, 4)
     assert node.roles["work"] == ("array", "card")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from pathlib import Path
@@ -14,9 +15,14 @@ from mawl.whatif import published_forecast, published_system
 from mawl.whatif.published_system import (
     PublishedSystem,
     assumed,
+    device_of,
+    missed_ratio,
     published_systems,
+    random_seconds,
     sessions_of,
+    stream_seconds,
     system_of,
+    unit_seconds,
 )
 from tests import needs
 
@@ -147,3 +153,47 @@ def test_a_measured_rate_of_a_paper_goes_before_one_made_of_units() -> None:
     made = system_of(xiv).devices[0].read_bytes_per_second
     seek = 0.001 + 0.0075 * (9.6 / 161) ** 0.5
     assert made == pytest.approx(180 * 2**20 / (0.0042 + seek + 2**20 / 130e6))
+
+
+def test_an_array_with_a_memory_answers_streams_from_it_over_one_port() -> None:
+    """1 MB over 8 Gb Fibre Channel (800 MB/s) and half a millisecond; a disk alone takes 14.9 ms."""
+    xiv = SYSTEMS["s822-xiv-20"].devices[0]
+    assert stream_seconds(SYSTEMS["s822-xiv-20"], xiv) == pytest.approx(0.0005 + 2**20 / 800e6)
+    spinning = SYSTEMS["dl980-spinning-30"]
+    assert spinning.devices[0].cache is None
+    seek = 0.001 + 0.0025 * (8 / 57.6) ** 0.5
+    alone = 0.002 + seek + 2**18 / 130e6
+    assert stream_seconds(spinning, spinning.devices[0]) == pytest.approx(alone)
+
+
+def test_requests_at_random_are_served_by_the_tier_that_the_paper_names() -> None:
+    plain, compressed = (SYSTEMS[f"e880-xiv-{name}-30"].devices[0] for name in ("plain", "compressed"))
+    assert random_seconds(plain, 8192) > 0.005
+    assert random_seconds(compressed, 8192) == pytest.approx(0.0002 + 8192 / 1.2e9)
+    assert unit_seconds(plain) == unit_seconds(compressed)
+
+
+def test_a_memory_misses_the_first_request_to_a_place_and_takes_writes_in() -> None:
+    """As many requests as places: 1 - 1/e of the places are asked for."""
+    cached, bare = SYSTEMS["s822-xiv-20"].devices[0], SYSTEMS["dl980-spinning-30"].devices[0]
+    assert missed_ratio(cached, "read", 1000.0, 1000.0) == pytest.approx(1 - math.exp(-1))
+    assert missed_ratio(cached, "read", 1000.0, 1.0) == pytest.approx(1.0, rel=1e-3)
+    assert missed_ratio(cached, "read", 10.0, 1000.0) == pytest.approx(0.01)
+    assert missed_ratio(cached, "write", 1000.0, 1000.0) == 0.0
+    assert missed_ratio(bare, "write", 1000.0, 1000.0) == 1.0
+
+
+def test_software_raid_spreads_a_block_over_eight_disks() -> None:
+    ess = SYSTEMS["e880-ess-40gbe-4x30"].devices[0]
+    seek = 0.001 + 0.0075 * (48 / 974.4) ** 0.5
+    assert device_of(ess).read_bytes_per_second == pytest.approx(
+        232 * 2**20 / (0.0042 + seek + 2**20 / 130e6)
+    )
+
+
+def test_a_fabric_carries_in_both_directions_what_its_paper_says() -> None:
+    """More than 20 GB/s at 56 Gbit/s; 40/56 of it at 40."""
+    slow, fast = (system_of(SYSTEMS[f"e880-ess-{name}gbe-4x30"]) for name in (40, 56))
+    assert fast.fabric_shared_bytes_per_second == 20e9
+    assert slow.fabric_shared_bytes_per_second == pytest.approx(20e9 * 40 / 56, rel=1e-4)
+    assert "20 GBps" in fast.sources["fabric_shared_bytes_per_second"]

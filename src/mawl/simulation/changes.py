@@ -77,9 +77,10 @@ def _changed(system: System, change: SystemChange) -> System:
         return _moved(system, key, change.value)
     if key == "fabric":
         rate = _figure(key, change.value, where)
-        return replace(
-            _assumed(system, *FABRICS), fabric_bytes_per_second=rate, fabric_shared_bytes_per_second=None
-        )
+        # The bound of both directions was that of the fabric that was there.
+        sources = {path: source for path, source in system.sources.items() if path not in FABRICS}
+        system = replace(system, sources=sources, fabric_shared_bytes_per_second=None)
+        return replace(_assumed(system, "fabric_bytes_per_second"), fabric_bytes_per_second=rate)
     if key in OF_NODES:
         figure: dict[str, Any] = {OF_NODES[key]: _figure(key, change.value, where)}
         return replace(
