@@ -59,11 +59,10 @@ class Resources:
                     self._device(number, device)
         if system.one_machine:
             self._add(None, CORES, "", groups[0].kind.cores * groups[0].kind.core_speed)
-        for direction in ("read", "write"):
-            if system.fabric_bytes_per_second is not None:
-                self._add(None, FABRIC, direction, system.fabric_bytes_per_second)
-        if system.fabric_shared_bytes_per_second is not None:
-            self._add(None, FABRIC, "shared", system.fabric_shared_bytes_per_second)
+        each, both = system.fabric_bytes_per_second, system.fabric_shared_bytes_per_second
+        for what, capacity in (("read", each), ("write", each), ("shared", both)):
+            if capacity is not None:
+                self._add(None, FABRIC, what, capacity)
         for device in system.devices:
             if not device.local:
                 self._device(None, device)
