@@ -49,7 +49,7 @@ def test_changes_of_what_limits_have_the_range_in_which_papers_systems_were(fitt
 
 
 def test_a_change_with_which_fewer_may_fit_than_the_mix_has_says_so(fitting: Fitting) -> None:
-    cores = next(change for change in changes_of(fitting, 1.9) if change.text == "Twice the cores")
+    cores = next(change for change in changes_of(fitting, 1.6) if change.text == "Twice the cores")
     assert cores.sessions is not None and cores.sessions_high is not None
     assert cores.sessions_low is None and "fewer than 5" in (cores.reason or "")
 
