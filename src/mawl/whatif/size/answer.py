@@ -333,7 +333,7 @@ def _remarks(found: Sequence[SizedCandidate], sizing: _Sizing) -> list[str]:
         remarks.append(
             f"the probability of {len(published)} of {counted_noun(len(found), 'candidate')} comes from "
             f"forecasts of the papers' systems; there the model (mean error of logarithms {UNSEEN_ERROR:g}) "
-            f"is not nearer to measured times than the roofline ({ROOFLINE_ERROR:g}), so compare with the "
+            f"is nearer than the roofline ({ROOFLINE_ERROR:g}), but not for each paper, so compare with the "
             "column roofline"
         )
     if sizing.start.doubt is not None:
