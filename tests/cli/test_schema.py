@@ -97,7 +97,8 @@ def test_what_needs_no_run(printed: Printed, tmp_path: Path) -> None:
 def test_forecasts_of_published_systems_have_the_names_that_are_defined(printed: Printed) -> None:
     (told,) = printed("simulate", "--published", "--json")
     check_valid("simulation-published", told)
-    held = {f"{part}.*.{name}" for part in ("rows", "pairs", "scores") for row in told[part] for name in row}
+    lists = ("rows", "pairs", "changes", "scores")
+    held = {f"{part}.*.{name}" for part in lists for row in told[part] for name in row}
     held |= {f"fitted.{name}" for name in told["fitted"]}
     assert held == {metric.name for metric in PUBLISHED_FORECAST_METRICS}
     assert len(told["fitted"]["values"]) <= 6
