@@ -19,7 +19,7 @@ NAME = "runner"
 RUNS = 5
 JOBS = 55
 MOST_RUNNING = 42
-"""Three in four."""
+"""Of the 55 jobs: a look counts if at least so many run."""
 STARTUP_CPU_SECONDS = 4.0
 LOOK_CPU_RATIO = 0.004
 RUNNING_CPU_RATIO = 0.008

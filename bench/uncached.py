@@ -1,4 +1,4 @@
-"""``--cache none`` beside direct I/O: fio's requests of 256 KiB, buffered under the library and O_DIRECT.
+"""``--cache none`` compared with direct I/O: fio's requests of 256 KiB, through the library and O_DIRECT.
 
 Both sides are fio with the same engine (psync) over one file, one request at a time, in turns.  What was
 written is on the device when fio's time ends (``end_fsync``).

@@ -9,8 +9,8 @@ RULES: dict[str, str] = {
     "blocks": "block operations times 512 bytes, all in the only role of the tables that the step names",
     "blocks-by-tables": "block operations times 512 bytes, shared out over roles by the sizes of the tables",
     "blocks-role": "block operations times 512 bytes; no table is named: reads count as of the table the "
-    "job wrote last (_LAST_), or of permanent ones before the first, writes as of WORK, and those of a sort "
-    "or join from 1 MiB as of utility files",
+    "job wrote last (_LAST_), or of permanent ones before the first, writes as of WORK, and those of a sort, "
+    "join or summary from 1 MiB on as of utility files",
     "blocks-cached": "the size of the tables, since block operations are less: memory served the rest",
     "blocks-at-least": "block operations times 512 bytes, by the sizes of the tables; memory may have "
     "served more, up to the largest size that the rows allow",
@@ -26,7 +26,7 @@ RULES: dict[str, str] = {
     "rows-only": "rows times 160 bytes (20 variables of 8 bytes): the log tells no variables",
     "records-only": "records times 100 bytes: the log tells no record length",
     "sort-spill": "the step sorts more than its memory holds: what it reads goes through utility files once",
-    "rest-util": "block operations beyond the tables of a sort or join are taken as of utility files; "
+    "rest-util": "block operations beyond the tables of a sort, join or summary count as utility files; "
     "they can be of any role",
     "may-spill": "the procedure may use utility files, on which SAS writes no note: up to what its tables "
     "leave of the block operations, or to the largest size of the tables that it reads",

@@ -47,7 +47,8 @@ class Quoted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Ports(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Ports of a node, or of the storage, and the Gbit/s of each.
 
-    ``total_gb`` is what a paper says that all of them can carry in a second, both directions together.
+    ``total_gb``: GB/s that all of them carry, both directions together.  The paper gives the rate; that it is a
+    bound of both directions is assumed.
     """
 
     kind: Literal["fc", "ethernet"]

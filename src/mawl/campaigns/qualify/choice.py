@@ -49,8 +49,8 @@ MEMORY_RATIO = 0.9
 SPREAD = 0.25
 """Standard deviation of the logarithm of measured over forecast slowdown, before any run of the mix.
 
-The published forecasts miss by 0.197 in the mean (docs/reference/published-forecasts.md), which is
-0.25 of a normal deviation.
+Without the paper in the fit the published forecasts miss by 0.20 in the mean
+(docs/reference/published-forecasts.md); a normal error with that mean has a standard deviation of 0.25.
 """
 
 CERTAIN = 0.975

@@ -332,9 +332,9 @@ def _remarks(found: Sequence[SizedCandidate], sizing: _Sizing) -> list[str]:
     if published:
         remarks.append(
             f"the probability of {len(published)} of {counted_noun(len(found), 'candidate')} comes from "
-            f"forecasts of the papers' systems; there the model (mean error of logarithms {UNSEEN_ERROR:g}) "
-            f"is nearer than the roofline ({ROOFLINE_ERROR:g}), but not for each paper, so compare with the "
-            "column roofline"
+            f"forecasts of the papers' systems; there the model is off by about {UNSEEN_ERROR:.0%} in the mean and "
+            f"the roofline by about {ROOFLINE_ERROR:.0%}; for some papers a simple rule was nearer, so compare "
+            "with the column roofline"
         )
     if sizing.start.doubt is not None:
         remarks.append(f"there is no probability: {sizing.start.doubt}")
