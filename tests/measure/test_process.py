@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -65,6 +66,27 @@ def test_sums_of_a_fake_tree(tmp_path: Path) -> None:
             read_at=sample["job"].read_at,
         )
     }
+
+
+def test_the_run_delay_of_what_lives_falls_when_a_process_ends(tmp_path: Path) -> None:
+    def wait(pid: int, seconds: float) -> None:
+        (tmp_path / str(pid) / "schedstat").write_text(f"1 {seconds * 1e9:.0f} 1000000\n")
+
+    add_process(tmp_path, 100, below="200")
+    add_process(tmp_path, 200, below="300")
+    add_process(tmp_path, 300)
+    wait(200, 2.0)
+    wait(300, 3.0)
+    sampler = ProcessSampler(tmp_path)
+    first = sampler.sample({"job": 100})["job"]
+    assert (first.run_delay_seconds, first.living_run_delay_seconds) == (5.0, 5.0)
+    add_process(tmp_path, 200)
+    for file in ("stat", "io"):
+        (tmp_path / "300" / file).write_text("")  # as the kernel shows a process that is gone
+    shutil.rmtree(tmp_path / "300")
+    wait(200, 2.5)
+    then = sampler.sample({"job": 100})["job"]
+    assert (then.run_delay_seconds, then.living_run_delay_seconds) == (5.0, 2.5)
 
 
 def test_a_kernel_without_io_accounting_gives_none_not_zero(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ class Ended:
 def test_a_process_that_ends_between_turns_does_not_wait_twice() -> None:
     counting = Ended()
     sampling = RoleSampling(counting)  # type: ignore[arg-type]
-    tree = TreeSample(0, 0, 0, 0, 1.0, 0.0, 0, 2, 5.0, read_at=10.0)
+    tree = TreeSample(0, 0, 0, 0, 1.0, 0.0, 0, 2, 5.0, read_at=10.0, living_run_delay_seconds=5.0)
 
     def delay(tree: TreeSample) -> float:
         return dict(sampling.series({"job": tree}))["jobs.run_queue_seconds"]
@@ -34,4 +34,5 @@ def test_a_process_that_ends_between_turns_does_not_wait_twice() -> None:
     assert delay(tree) == 5.0
     counting.seconds = 3.0  # it was in the 5 s, which are not read anew out of turn
     assert delay(tree) == 5.0
-    assert delay(tree._replace(run_delay_seconds=2.5, read_at=11.0)) == 5.5
+    # The largest sum of the living stays 5 s; 2.5 s are of what lives now.
+    assert delay(tree._replace(living_run_delay_seconds=2.5, read_at=11.0)) == 5.5

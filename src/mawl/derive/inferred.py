@@ -66,6 +66,10 @@ class Inference:
             "read": self._named(told, job, "read"),
             "written": self._named(told, job, "written"),
         }
+        if told.tables and all(note.file_bytes is not None and not note.external for note in told.tables):
+            # A command: its notes tell what it moved in each role.
+            self._learn(told, job, named["written"], None, may_spill=False)
+            return Loads(named["read"], named["written"], ends_of(named["read"]), ends_of(named["written"]))
         kept = self._sorted(told, job)
         if kept is not None:
             named["written"] = kept

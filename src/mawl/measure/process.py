@@ -53,6 +53,8 @@ class TreeSample(NamedTuple):
     """Other threads that got a CPU since the look before."""
     stopped: int | None = None
     """Pid of a process that a signal has stopped, as it was read last: the root at each walk."""
+    living_run_delay_seconds: float = 0.0
+    """Of the threads that live now: less than ``run_delay_seconds`` once one of them has ended."""
 
 
 class ProcessSampler:
@@ -108,6 +110,7 @@ class _Tree:
         """In the order in which they were found: a parent, whose counters take in what it reaped, is read
         before its children, so that nothing is counted twice."""
         self._highest = [0, 0, 0, 0, 0, 0, 0]
+        self._living_run_delay = 0
         self._ticks = 0
         self._young = True
         self._read_at: float | None = None
@@ -133,6 +136,8 @@ class _Tree:
             self._note_first()
         if io_only:  # also what a walk has read: a sum out of its turn would be neither of now nor of then
             sums[_COUNTERS_OF_IO:] = self._highest[_COUNTERS_OF_IO:]
+        else:
+            self._living_run_delay = sums[-1]
         self._highest = list(map(max, self._highest, sums))
         self._last = self._sample()
         return self._last
@@ -195,6 +200,7 @@ class _Tree:
             0.0 if self._first is None else self._first.first_run_delay / 1e9,
             self._helpers,
             next(stopped, None),
+            self._living_run_delay / 1e9,
         )
 
     def close(self) -> None:

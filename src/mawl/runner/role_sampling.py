@@ -95,7 +95,8 @@ class RoleSampling:
     def _look(self, job: str, tree: TreeSample) -> Look | None:
         """A job as it was when its CPU and run queue were read last; None without counters.
 
-        What has ended of it is taken at the same moment, so that its run delay counts once.
+        What has ended of it is taken at the same moment and added to what lives, so that its run delay counts
+        once; the sum never falls.
         """
         last = self._following.last(job)
         if self._counting is None or tree.read_at is None or (last is not None and last.at == tree.read_at):
@@ -104,7 +105,9 @@ class RoleSampling:
         if waited is None:
             return last
         used = tree.user_cpu_seconds + tree.system_cpu_seconds
-        delay = tree.run_delay_seconds + self._counting.run_delay_seconds(job)
+        delay = tree.living_run_delay_seconds + self._counting.run_delay_seconds(job)
+        if last is not None:
+            delay = max(delay, last.tree["run_queue"])
         look = Look(
             at=tree.read_at,
             first=spent(tree.first_on_cpu_seconds, tree.first_run_delay_seconds, waited[0]),

@@ -62,10 +62,15 @@ class Sampling:
         """A job's process exists."""
         self._pids[job] = pid
 
-    def last_run_delay_seconds(self, job: str) -> float:
-        """What a job's tree had waited for a CPU at the last look; 0 when it was over before one."""
+    def last_run_delay_seconds(self, job: str, *, counted: bool) -> float:
+        """What a job's tree had waited for a CPU at the last look; 0 when it was over before one.
+
+        Only of what lived then if what has ended is ``counted`` by itself, else the largest sum seen.
+        """
         tree = self._live.get(job)
-        return 0.0 if tree is None else tree.run_delay_seconds
+        if tree is None:
+            return 0.0
+        return tree.living_run_delay_seconds if counted else tree.run_delay_seconds
 
     def remove(self, job: str, final: Usage) -> None:
         """A job's process tree is gone; ``final`` is the kernel's account of it."""

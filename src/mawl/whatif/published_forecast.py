@@ -54,9 +54,9 @@ class FittedNumbers:
     s822-xiv-20; cores of other systems by their clocks.  ``bytes_ratio``: bytes at the devices per declared
     application byte.  ``stream_bytes_per_second``: what one stream gets through a parallel file system,
     however fast the storage.  ``unhidden_ratio``: the part of the time of a stream's request that its
-    thread waits for, in addition; read-ahead and write-behind hide the rest.  ``threads``: of a procedure step; they
-    compute and wait side by side.  ``waiting_cpu_ratio``: CPU seconds charged per second blocked, where the
-    system's accounting does so (``waits_on_cpu``).
+    thread waits for, in addition; read-ahead and write-behind hide the rest.  ``threads``: of a procedure
+    step; they compute and wait side by side.  ``waiting_cpu_ratio``: CPU seconds charged per second
+    blocked, where the system's accounting does so (``waits_on_cpu``).
     """
 
     cpu_ratio: float

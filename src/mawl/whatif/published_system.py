@@ -47,8 +47,8 @@ class Quoted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Ports(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Ports of a node, or of the storage, and the Gbit/s of each.
 
-    ``total_gb``: GB/s that all of them carry, both directions together.  The paper gives the rate; that it is a
-    bound of both directions is assumed.
+    ``total_gb``: GB/s that all of them carry, both directions together.  The paper gives the rate; that it
+    is a bound of both directions is assumed.
     """
 
     kind: Literal["fc", "ethernet"]
@@ -212,7 +212,7 @@ def system_of(one: PublishedSystem) -> System:
         )
     total = one.fabric.total_gb if one.fabric is not None else None
     if total is not None:
-        sources["fabric_shared_bytes_per_second"] = f"published: {total.quote}"
+        sources["fabric_shared_bytes_per_second"] = f"assumed: a bound of both directions, from {total.quote}"
     for store in one.devices:
         measured = store.read_mb.quote if store.read_mb else f"{store.units.quote}; assumed: {store.kind}"
         for way in ("read", "write"):

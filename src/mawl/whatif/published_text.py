@@ -34,10 +34,11 @@ LEGEND = (
 )
 
 PAIR_LEGEND = (
-    "unseen: predicted with six numbers that were fitted without this paper. Amdahl: CPU time follows the "
-    "speed of a core, the rest of real time the rate of the storage; -: the paper does not print both times. "
-    "roofline: declared work over what processors and storage can do. +: not in the errors below, because "
-    "the figure follows from the jobs alone or repeats another figure."
+    "unseen: predicted with six numbers that were fitted without this paper (without dl980-ioscale-2014 no "
+    "figure tells waiting_cpu_ratio, which keeps the value that the fit begins with). Amdahl: CPU time "
+    "follows the speed of a core, the rest of real time the rate of the storage; -: the paper does not print "
+    "both times. roofline: declared work over what processors and storage can do. +: not in the errors "
+    "below, because the figure follows from the jobs alone or repeats another figure."
 )
 CHANGE_LEGEND = (
     "Of the changes that the papers print (5 % or more; the sustained rate over the cores repeats the rate): "

@@ -29,7 +29,7 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.workload import Plan
 from mawl.simulation.demand import JobDemand
-from mawl.simulation.engine import SimulationOutcome
+from mawl.simulation.engine import SimulatedJob, SimulationOutcome
 from mawl.simulation.fitting import Fitting
 from mawl.simulation.forecast import base_of
 from mawl.simulation.own_system import cores_of
@@ -84,9 +84,7 @@ class CalibratedModel:
     def mix(self, sessions: int, scale: float) -> Mix:
         """One measured run, simulated."""
         outcome = self._simulated(plan_at(sessions, scale))
-        slowdowns = [
-            (job.ended - job.started) / self._alone_at(job.plan.program, scale) for job in outcome.jobs
-        ]
+        slowdowns = [_real_seconds(job) / self._alone_at(job.plan.program, scale) for job in outcome.jobs]
         return Mix(
             elapsed_seconds=outcome.elapsed_seconds,
             active_seconds=active_seconds(outcome, sessions),
@@ -182,6 +180,11 @@ def fitting(folders: Sequence[Path], probe: Probe | None, sessions: int, most_sl
 def probe_in(path: Path) -> Probe | None:
     """The probe's results; None where there are none."""
     return read_probe(path) if path.exists() else None
+
+
+def _real_seconds(job: SimulatedJob) -> float:
+    """Seconds of its steps, less start-up and verifying, which no real time has."""
+    return sum(step.ended - step.started for step in job.steps if step.activity.step.kind not in FIXED_KINDS)
 
 
 def _factor(program: str, scale: float) -> float:

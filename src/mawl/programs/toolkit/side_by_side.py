@@ -20,6 +20,7 @@ import sys
 import time
 import traceback
 import warnings
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, NoReturn, Self, TypeVar
 
@@ -35,7 +36,7 @@ from mawl.programs.context import JobContext
 Block = TypeVar("Block")
 Result = TypeVar("Result")
 Pieces = Sequence[bytes | memoryview]
-Parts = Sequence[NDArray[np.uint8]]
+Parts = Sequence[weakref.ReferenceType[NDArray[np.uint8]]]
 
 _PLACE = struct.Struct("=qq")
 """What sockets carry: a slot and 1 for an error in it, or :data:`_LEAVING` and the bytes of memory held."""
@@ -155,10 +156,13 @@ class _Slots:
         return True
 
     def view(self, slot: int) -> tuple[Any, Parts]:
-        """The value in a slot, and the parts of the slot that its arrays are views of."""
+        """The value in a slot, and the parts of the slot that its arrays are views of.
+
+        Only views keep a part alive: a reference whose part is gone says that nothing uses it any more.
+        """
         head, *arrays = self._pieces(slot)
         parts = [np.asarray(array) for array in arrays]
-        return pickle.loads(head, buffers=parts), parts
+        return pickle.loads(head, buffers=parts), [weakref.ref(part) for part in parts]
 
     def copy(self, slot: int) -> Any:
         """The value in a slot; its arrays are copies, so that the slot can be filled again."""
@@ -189,12 +193,6 @@ def _copied(pieces: Pieces) -> Any:
     """The value that :func:`_pieces` took apart; its arrays are copies."""
     head, *arrays = pieces
     return pickle.loads(head, buffers=[bytearray(array) for array in arrays])
-
-
-def _are_unused(parts: Parts) -> bool:
-    """Whether nothing refers to these parts of a slot any more."""
-    # The list's own, the loop's and the call's: a view of a part would hold another.
-    return all(sys.getrefcount(part) == 3 for part in parts)
 
 
 def _error_pieces(error: Exception) -> Pieces:
@@ -340,7 +338,7 @@ class _Crew(Generic[Block, Result]):
         block, parts = self._slots.view(slot)
         result = self._work(block)
         del block
-        return result, _are_unused(parts)
+        return result, all(part() is None for part in parts)
 
     def _answer(self, slot: int) -> int:
         """Replace the block in a slot by the result; 1 where it is an error."""

@@ -332,9 +332,9 @@ def _remarks(found: Sequence[SizedCandidate], sizing: _Sizing) -> list[str]:
     if published:
         remarks.append(
             f"the probability of {len(published)} of {counted_noun(len(found), 'candidate')} comes from "
-            f"forecasts of the papers' systems; there the model is off by about {UNSEEN_ERROR:.0%} in the mean and "
-            f"the roofline by about {ROOFLINE_ERROR:.0%}; for some papers a simple rule was nearer, so compare "
-            "with the column roofline"
+            f"forecasts of the papers' systems; there the model is off by about {UNSEEN_ERROR:.0%} in the "
+            f"mean and the roofline by about {ROOFLINE_ERROR:.0%}; without the paper of the DL980 the "
+            "roofline is nearer, so compare with the column roofline"
         )
     if sizing.start.doubt is not None:
         remarks.append(f"there is no probability: {sizing.start.doubt}")
