@@ -163,8 +163,9 @@ def test_a_file_that_is_opened_for_each_append_is_read_for_none_and_written_once
     )
     path = held.folder / "work/w"
     read, written = map(int, (held.folder / "told").read_text().split())
-    assert read <= 500 * 4096 // 10  # the interpreter's own files, where they are not in the cache
-    assert written <= 1.01 * 500 * 5800 and resident(path) <= 4096
+    # Far less than a page an append; the counters and the interpreter have files, too.
+    own = 500 * 4096 // 10
+    assert read <= own and written <= 500 * 5800 + own and resident(path) <= 4096
     assert path.read_bytes() == b"".join(bytes([i % 251]) * 5800 for i in range(500))
 
 
