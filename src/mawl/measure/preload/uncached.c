@@ -88,8 +88,8 @@ static int finish(int fd, const struct batch *batch) {
     }
     return error;
 }
-/* A file that is opened again for each few bytes that it gets at its end: the page that is not full yet stays, since
- * the next bytes would have to read it again, and it would be written once for each of them. */
+/* Some programs open a file for each append.  A page that an append fills only in part stays in the cache: otherwise
+ * each following append would read that page again, and the device would get it once for each append. */
 static void keep_last_page(int fd, struct batch *batch) {
     struct stat found;
     if (!batch->count) return;
