@@ -110,10 +110,10 @@ class ProbeChoice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def default_shapes(cores: int, direct: Direct, load_streams: int | None = None) -> list[PlannedTest]:
-    """The papers' table (256 KiB sequential, by one stream and by as many as cores), and a few beside it.
+    """The papers' table (256 KiB sequential, by one stream and by as many as cores), and random tests.
 
-    ``load_streams`` are the requests that a known load can have under way.  Where they are more than the
-    cores, the papers' table also has tests by so many streams, and what is beside it is by so many.
+    ``load_streams`` is the number of requests that a known load can have under way.  If it is more than the
+    cores, the papers' table also has tests by so many streams, and the random tests use so many.
     """
     most = max(cores, load_streams or cores)
     every = sorted({1, cores, most})

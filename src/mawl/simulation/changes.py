@@ -77,7 +77,7 @@ def _changed(system: System, change: SystemChange) -> System:
         return _moved(system, key, change.value)
     if key == "fabric":
         rate = _figure(key, change.value, where)
-        # The bound of both directions was that of the fabric that was there.
+        # The bound of both directions belongs to the fabric that is replaced.
         sources = {path: source for path, source in system.sources.items() if path not in FABRICS}
         system = replace(system, sources=sources, fabric_shared_bytes_per_second=None)
         return replace(_assumed(system, "fabric_bytes_per_second"), fabric_bytes_per_second=rate)

@@ -28,7 +28,7 @@ OF_THE_MIX = (
 )
 """Figures that follow from the jobs alone: with the same jobs on both systems, every rule says no change."""
 TWICE = ("device.sustained_bytes_per_second_per_core",)
-"""A figure that a paper prints twice: the sustained rate again, over the cores."""
+"""Figures that repeat another one: the sustained rate over the cores repeats the sustained rate."""
 REPEATED = (
     *TWICE,
     "device.initial.total_bytes_per_second",

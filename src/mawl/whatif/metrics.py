@@ -191,8 +191,8 @@ class PublishedPair(msgspec.Struct, frozen=True, kw_only=True):
     large: Annotated[
         bool,
         flag(
-            "Whether it is a change that a paper prints: 0.05 or more, and not the sustained rate again, "
-            "over the cores.",
+            "Whether it counts as a change that a paper prints: 0.05 or more, and not the sustained rate "
+            "over the cores, which repeats the sustained rate.",
             CHANGES,
         ),
     ]
@@ -211,11 +211,15 @@ class PublishedChanges(msgspec.Struct, frozen=True, kw_only=True):
     """How many of the changes that papers print a forecast has right."""
 
     forecast: Annotated[
-        str, text("model, unseen (fitted without the paper), no change, Amdahl or roofline.", CHANGES)
+        str,
+        text(
+            "What forecasts: model, unseen (fitted without the paper), no change, Amdahl or roofline.",
+            CHANGES,
+        ),
     ]
     figures: Annotated[int, count("Changes that papers print.", CHANGES)]
-    right: Annotated[int, count("Those that the forecast has in the right direction.", CHANGES)]
-    near: Annotated[int, count("Those whose size, second over first, the forecast has within 0.15.", CHANGES)]
+    right: Annotated[int, count("Changes that the forecast has in the right direction.", CHANGES)]
+    near: Annotated[int, count("Changes that the forecast has within 15 %, as second over first.", CHANGES)]
 
 
 class PublishedScore(msgspec.Struct, frozen=True, kw_only=True):
@@ -224,7 +228,10 @@ class PublishedScore(msgspec.Struct, frozen=True, kw_only=True):
     paper: Annotated[str | None, text("Key of the paper; null for several.", PUBLISHED)]
     fitted: Annotated[
         bool | None,
-        flag("Whether the numbers were fitted on a system of these pairs; null where on some only.", CHANGES),
+        flag(
+            "Whether the numbers were fitted on a system of these pairs; null for all pairs together.",
+            CHANGES,
+        ),
     ]
     figures: Annotated[int, count("Counted figures of pairs.", RULES)]
     model_error: Annotated[float, unitless("Of the model.", RULES)]

@@ -53,9 +53,9 @@ class FittedNumbers:
     ``cpu_ratio``: CPU seconds of the papers' jobs per second that mawl's programs declare, on the core of
     s822-xiv-20; cores of other systems by their clocks.  ``bytes_ratio``: bytes at the devices per declared
     application byte.  ``stream_bytes_per_second``: what one stream gets through a parallel file system,
-    however fast the storage.  ``unhidden_ratio``: the part of the time of a stream's request that its
-    thread waits for, in addition; read-ahead and write-behind hide the rest.  ``threads``: of a procedure
-    step; they compute and wait side by side.  ``waiting_cpu_ratio``: CPU seconds charged per second
+    however fast the storage.  ``unhidden_ratio``: in addition, a thread waits for this part of the time of
+    each request of its stream; read-ahead and write-behind hide the rest.  ``threads``: of a procedure step;
+    they compute and wait at the same time.  ``waiting_cpu_ratio``: CPU seconds charged per second
     blocked, where the system's accounting does so (``waits_on_cpu``).
     """
 
@@ -189,9 +189,10 @@ def _blocked(
 ) -> dict[Role, float]:
     """Seconds that a step waits for each role even alone.
 
-    Nobody reads ahead of requests at random, so all of their time is waited for, as many of them at a time
-    as the job keeps under way.  Of a stream's requests a part is, and what one stream gets through a
-    parallel file system comes on top; the threads of a procedure wait side by side.
+    A job waits for the whole time of random requests, since nothing reads ahead of them; ``queue_depth`` of
+    them are under way at a time.  It waits for a part of the time of a stream's requests (read-ahead and
+    write-behind hide the rest), and for the rate that a parallel file system gives one stream.  The threads
+    of a procedure wait at the same time.
     """
     program = CATALOGUE[plan.program]
     stores = {role: store for store in one.devices for role in store.roles}

@@ -52,7 +52,7 @@ WORKLOAD_REASON = "the paper does not say on which storage"
 SAME_RATIO = 0.05
 """Two figures that differ by less are the same, in the direction of a pair."""
 NEAR_RATIO = 0.15
-"""A forecast this near to the figure counts as near; of a pair, second over first."""
+"""A forecast this near to the figure counts as near; for a pair, the figure is second over first."""
 
 PAIRS = (
     ("s822-xiv-20", "s822-xiv-30"),
@@ -248,7 +248,7 @@ FORECASTERS: dict[str, Forecaster] = {
     "Amdahl": lambda pair: pair.amdahl_change_ratio,
     "roofline": lambda pair: pair.roofline_change_ratio,
 }
-"""What forecasts a pair, by the head of its column; a rule that says nothing (None) says no change."""
+"""What forecasts a pair, by the head of its column; None (a rule has no forecast) counts as no change."""
 
 
 def changes(found: Sequence[PublishedPair]) -> list[PublishedChanges]:
@@ -270,8 +270,8 @@ def changes(found: Sequence[PublishedPair]) -> list[PublishedChanges]:
 
 
 def scores(found: Sequence[PublishedPair]) -> list[PublishedScore]:
-    """How far the model and the rules are off over counted figures of pairs: of all, of pairs on no system
-    of which a number was fitted, and by paper."""
+    """How far the model and the rules are off over counted figures: of all pairs, of pairs without a fitted
+    system, and by paper."""
     counted = [pair for pair in found if pair.counted and pair.predicted_change_ratio is not None]
     papers_ = dict.fromkeys(pair.paper for pair in counted)
     seen = {paper for paper in papers_ if any(_seen(pair) for pair in counted if pair.paper == paper)}

@@ -30,11 +30,11 @@ DeviceKind = Literal["disk_7200", "disk_15000", "flash_array", "flash_card"]
 
 
 class Quoted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A figure and the words of its paper; ``printed`` where the figure is printed in another way.
+    """A figure and the words of its paper; ``printed`` if the figure is printed in another way.
 
-    The figure is the printed one ``times`` a number of alike parts that the quotation names, too, or of
-    another speed of the same ports, times the ratio of the speeds.
-    ``count`` are the nodes that have it.
+    The figure is the printed one multiplied by ``times``: a number of equal parts that the quotation names,
+    or the ratio of two speeds if the paper prints the figure of the same ports at another speed.
+    ``count`` is the number of nodes that have it.
     """
 
     value: float
@@ -58,7 +58,7 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Tier(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What serves some of the requests to an array in place of its disks, and the paper's words for it."""
+    """Storage in an array that serves random requests in place of its disks, and the paper's words for it."""
 
     kind: DeviceKind
     quote: str
@@ -67,10 +67,10 @@ class Tier(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 class Store(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An array, or the cards of a server: ``units`` disks, modules or cards, and what a paper measured.
 
-    ``cache`` are a paper's words for an array's own memory, which reads ahead of streams and takes writes in;
-    ``random`` serves requests at random.  ``capacity_tb`` is that of the disks, ``used_tb`` the file
-    systems on them; ``software_raid`` a paper's words for RAID that spreads each block over
-    several disks.
+    ``cache`` is a quotation that names the cache of the array, which reads ahead of streams and takes writes.
+    ``random`` is the tier that serves random requests.  ``software_raid`` is a quotation that names RAID
+    which spreads each block over several disks.  ``capacity_tb`` (TB) is the capacity of the disks,
+    ``used_tb`` the sizes of the file systems on them.
     """
 
     name: str
@@ -94,8 +94,8 @@ class PublishedSystem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     ``variant`` names a change that the paper tried without figures of its own.  ``waits_on_cpu``: the
     accounting of its operating system charges CPU time while jobs wait for storage; ``logs_core_share``:
     its CPU times are the part of a core that a thread had (AIX's scaled accounting, not adjusted).
-    ``parallel_file_system`` are a paper's words for it, where the daemon of one moves what jobs read and
-    write; without it the kernel's own file system does.
+    ``parallel_file_system`` is a quotation that names one, if its daemon moves what jobs read and write.
+    Without it the jobs use a file system of the kernel.
     """
 
     result: str
@@ -300,12 +300,12 @@ def _positioning_seconds(store: Store) -> float:
 
 
 def missed_ratio(store: Store, direction: Direction, places: float, requests: float) -> float:
-    """The part of ``requests`` at random to ``places`` of a table that the memory of an array does not have.
+    """The part of random ``requests`` to ``places`` of a table that miss the cache of an array.
 
-    It takes writes in, and keeps what was asked for: only the first request to a place is missed.  Of
-    ``n`` requests to ``m`` places that is m (1 - exp(-n / m)) / n (occupancy: Feller, An Introduction to
-    Probability Theory and Its Applications, volume 1, chapter II.5).  The arrays that have a memory have more
-    of it than all such places of the mix.
+    Without a cache all do.  A cache takes all writes, and keeps each place that was read, so only the first
+    read of a place misses.  Of ``n`` reads of ``m`` places m (1 - exp(-n / m)) / n do (occupancy: Feller, An
+    Introduction to Probability Theory and Its Applications, volume 1, chapter II.5).  That a cache holds all
+    such places of the mix is assumed (docs/design/published-forecasts.md).
     """
     if store.cache is None:
         return 1.0
@@ -315,8 +315,8 @@ def missed_ratio(store: Store, direction: Direction, places: float, requests: fl
 def stream_seconds(one: PublishedSystem, store: Store) -> float:
     """A request of a stream, in sequence, while nothing else is asked of the store.
 
-    The memory of an array has read ahead of the stream or takes the write in, so no disk is waited for:
-    the request takes the array's latency and crosses one port.  Without it, that of an idle unit.
+    The cache of an array has read ahead of the stream or takes the write, so the request does not wait for
+    a disk: it takes the array's latency and crosses one port.  Without a cache an idle unit serves it.
     """
     if store.cache is None:
         return unit_seconds(store)

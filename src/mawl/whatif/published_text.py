@@ -35,16 +35,16 @@ LEGEND = (
 
 PAIR_LEGEND = (
     "unseen: predicted with six numbers that were fitted without this paper (without dl980-ioscale-2014 no "
-    "figure tells waiting_cpu_ratio, which keeps the value that the fit begins with). Amdahl: CPU time "
-    "follows the speed of a core, the rest of real time the rate of the storage; -: the paper does not print "
-    "both times. roofline: declared work over what processors and storage can do. +: not in the errors "
-    "below, because the figure follows from the jobs alone or repeats another figure."
+    "figure depends on waiting_cpu_ratio, so it keeps its starting value). Amdahl: CPU time follows the "
+    "speed of a core, the rest of real time the rate of the storage; -: the paper does not print both times. "
+    "roofline: declared work over what processors and storage can do. +: not in the errors below, because "
+    "the figure follows from the jobs alone or repeats another figure."
 )
 CHANGE_LEGEND = (
-    "Of the changes that the papers print (5 % or more; the sustained rate over the cores repeats the rate): "
-    "how many each forecast has in the right direction, and how many in the right size, second system over "
-    "first, within 15 %. A change that is forecast smaller than 5 % has no direction. Amdahl: no change "
-    "where the rule has no forecast."
+    "changes: those of 5 % or more that the papers print, without the sustained rate over the cores, which "
+    "repeats the sustained rate. right direction: the forecast changes by 5 % or more the same way. within "
+    "15 %: the forecast's second figure over its first is within 15 % of the published one. Where Amdahl's "
+    "rule has no forecast, it counts as no change."
 )
 SCORE_LEGEND = (
     "How far the counted figures of pairs are off: the mean of |ln(predicted/published)|; 0.10 is about "

@@ -56,7 +56,7 @@ IN_MEMORY = frozenset({"tmpfs", "ramfs"})
 LEAST_TEST_SECONDS = 1.5
 MOST_FILE_BYTES = 1024 * MIB
 MOST_STREAMS = LEAST_FITTED_BYTES // PAPERS_REQUEST_BYTES
-"""So many streams have a request each in the smallest files."""
+"""With more streams than this the smallest files would not have one request for each stream."""
 FILE_RATIO = 0.1
 """The probe's files take at most this part of the free space."""
 LAYOUT_RATIO = 0.25

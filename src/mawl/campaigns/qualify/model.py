@@ -1,8 +1,8 @@
 """Forecasts of runs from the calibration: each program's demand alone at smoke, scaled, in the simulated mix.
 
-Bytes and waits of a program are those that its run alone showed, in proportion to what its declaration says
-of the scale; of its CPU seconds those that the declaration explains grow so.  Devices are those of the probe
-(docs/design/qualify.md).
+Bytes and waits of a program are those that its run alone showed, and grow with the scale as its declaration
+does.  So do the CPU seconds that the declaration explains; the others do not grow.  Devices are those of the
+probe (docs/design/qualify.md).
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class CalibratedModel:
         return scaled(self._demand[program], factor, 1.0 + self._cpu_ratios[program] * (factor - 1.0))
 
     def _alone_at(self, program: str, scale: float) -> float:
-        """Its time alone at smoke, as many times as its demand takes that of smoke."""
+        """The program's time alone at smoke, times what its demand takes at the scale over that at smoke."""
         smoke = self._took(self._demand[program])
         grown = self._took(self._job(program, scale)) / smoke if smoke else _factor(program, scale)
         return self._alone[program] * grown
@@ -126,7 +126,7 @@ class CalibratedModel:
         return {program: self._took(job) for program, job in self._demand.items()}
 
     def _took(self, job: JobDemand) -> float:
-        """Seconds of a job without others, less start-up and verifying, which no real time has."""
+        """Seconds of a job without others, less start-up and verifying, which are not in its real time."""
         return sum(
             step.cpu_seconds / step.threads
             + step.other_seconds
@@ -183,7 +183,7 @@ def probe_in(path: Path) -> Probe | None:
 
 
 def _real_seconds(job: SimulatedJob) -> float:
-    """Seconds of its steps, less start-up and verifying, which no real time has."""
+    """Seconds of a job's steps, less start-up and verifying, which are not in its real time."""
     return sum(step.ended - step.started for step in job.steps if step.activity.step.kind not in FIXED_KINDS)
 
 
@@ -233,8 +233,9 @@ def active_seconds(outcome: SimulationOutcome, sessions: int) -> float:
 def growing_cpu_ratios(demand: Mapping[str, JobDemand]) -> dict[str, float]:
     """The part of each program's CPU seconds in growing steps, at smoke, that grows with the scale.
 
-    A core takes so many times the declared CPU seconds as those of all programs together show.  What a
-    program took beyond that is there at any scale: first calls, plans of queries, small tables.
+    One ratio gives the core's speed: CPU seconds of all programs together over those that they declare.
+    What a program took beyond its declaration times this ratio is the same at any scale: first calls, plans
+    of queries, small tables.
     """
     measured = {program: growing_cpu_seconds(job) for program, job in demand.items()}
     declared = {program: CATALOGUE[program].cpu_seconds(SMOKE) for program in demand}

@@ -332,8 +332,8 @@ def _remarks(found: Sequence[SizedCandidate], sizing: _Sizing) -> list[str]:
     if published:
         remarks.append(
             f"the probability of {len(published)} of {counted_noun(len(found), 'candidate')} comes from "
-            f"forecasts of the papers' systems; there the model is off by about {UNSEEN_ERROR:.0%} in the "
-            f"mean and the roofline by about {ROOFLINE_ERROR:.0%}; without the paper of the DL980 the "
+            f"forecasts of the papers' systems. There the model is off by about {UNSEEN_ERROR:.0%} in the "
+            f"mean and the roofline by about {ROOFLINE_ERROR:.0%}. Without the paper of the DL980 the "
             "roofline is nearer, so compare with the column roofline"
         )
     if sizing.start.doubt is not None:

@@ -1,7 +1,7 @@
-"""The best simple rule, shown beside the model: the roofline.
+"""The best simple rule, the roofline, which ``mawl size`` prints next to the model.
 
-Over all counted figures of the papers' pairs the model without the paper in its fit is nearer; for some of
-the papers a rule is (docs/reference/published-forecasts.md, Compared with simple rules).
+Over all counted figures of the papers' pairs the model, fitted without the paper, is nearer than the rules.
+For some of the papers a rule is nearer (docs/reference/published-forecasts.md, Compared with simple rules).
 """
 
 from __future__ import annotations
