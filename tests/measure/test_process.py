@@ -89,6 +89,17 @@ def test_the_run_delay_of_what_lives_falls_when_a_process_ends(tmp_path: Path) -
     assert (then.run_delay_seconds, then.living_run_delay_seconds) == (5.0, 2.5)
 
 
+def test_the_run_delay_of_a_zombie_is_not_of_what_lives(tmp_path: Path) -> None:
+    """It wrote its own down when it ended, so it would count twice until its parent reaps it."""
+    add_process(tmp_path, 100, below="200")
+    add_process(tmp_path, 200, below="300")
+    add_process(tmp_path, 300, state="Z")
+    for pid, seconds in ((200, 2), (300, 3)):
+        (tmp_path / str(pid) / "schedstat").write_text(f"1 {seconds}000000000 1\n")
+    sample = ProcessSampler(tmp_path).sample({"job": 100})["job"]
+    assert (sample.run_delay_seconds, sample.living_run_delay_seconds) == (5.0, 2.0)
+
+
 def test_a_kernel_without_io_accounting_gives_none_not_zero(tmp_path: Path) -> None:
     add_process(tmp_path, 100, io=None, ticks=3)
     sample = ProcessSampler(tmp_path).sample({"job": 100})["job"]

@@ -149,8 +149,14 @@ def test_a_job_that_no_program_of_could_be_counted_has_no_split() -> None:
 
 def test_run_delay_is_the_keepers_and_what_was_written_down() -> None:
     assert run_delay_of(reaped(), count(), 0.0) == 2.5
-    # The last look at a job's living threads counts where they could not write it down.
+    # The last look at a job's tree counts where threads could not write it down.
     assert run_delay_of(reaped(), count(), 7.0) == 2.5
-    assert run_delay_of(reaped(signal=9, exit_code=None), count(), 7.0) == 7.5
+    assert run_delay_of(reaped(signal=9, exit_code=None), count(), 7.0) == 7.0
     assert run_delay_of(reaped(), None, 7.0) == 7.0
     assert run_delay_of(reaped(run_delay_seconds=None), count(), 7.0) is None
+
+
+def test_a_process_that_ended_before_its_job_was_killed_waited_once() -> None:
+    # The last look saw 5 s: 3 s of a helper, which then ended and wrote them down, and 2 s of what was killed.
+    killed = reaped(signal=9, exit_code=None, run_delay_seconds=2.0)
+    assert run_delay_of(killed, count(run_delay_seconds=3.0), 5.0) == 5.0

@@ -52,9 +52,9 @@ class TreeSample(NamedTuple):
     helpers: int = 0
     """Other threads that got a CPU since the look before."""
     stopped: int | None = None
-    """Pid of a process that a signal has stopped, as it was read last: the root at each walk."""
+    """Pid of a process that a signal has stopped, None if there is none; the root is read at each walk only."""
     living_run_delay_seconds: float = 0.0
-    """Of the threads that live now: less than ``run_delay_seconds`` once one of them has ended."""
+    """Waiting for a CPU of threads that lived at the last look: less than ``run_delay_seconds`` if one ended."""
 
 
 class ProcessSampler:
@@ -137,7 +137,10 @@ class _Tree:
         if io_only:  # also what a walk has read: a sum out of its turn would be neither of now nor of then
             sums[_COUNTERS_OF_IO:] = self._highest[_COUNTERS_OF_IO:]
         else:
-            self._living_run_delay = sums[-1]
+            # A zombie has written its own down.
+            self._living_run_delay = sum(
+                process.figures[-1] for process in self._known.values() if not process.is_zombie
+            )
         self._highest = list(map(max, self._highest, sums))
         self._last = self._sample()
         return self._last

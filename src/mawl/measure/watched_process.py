@@ -40,10 +40,12 @@ class WatchedProcess:
         self.figures = [0, 0, 0, 0, 0, 0, 0]
         self._io_text = b""
         self.io_seen = self.io_changed = False
-        """Whether the kernel counts I/O, and whether there was some before the last look."""
+        """Whether the kernel counts I/O, and whether the counts changed from the look before to the last."""
         self.resident_pages = 0
         self.stopped = False
         """By a signal (SIGSTOP), so that it does nothing until it is continued."""
+        self.is_zombie = False
+        """It has ended, and its parent has not reaped it yet: its files keep their last counts."""
         self._thread_count = 1
         self.looks = 0
         self.first_on_cpu = self.first_run_delay = 0
@@ -61,7 +63,7 @@ class WatchedProcess:
         self.looks += 1
         # The command name may hold blanks and parentheses: fields count from the last ")".
         fields = stat[stat.rindex(b")") + 2 :].split(maxsplit=22)
-        self.stopped = fields[0] == b"T"
+        self.stopped, self.is_zombie = fields[0] == b"T", fields[0] == b"Z"
         self.figures[4] = int(fields[11]) + int(fields[13])
         self.figures[5] = int(fields[12]) + int(fields[14])
         self._thread_count = int(fields[17])
@@ -83,7 +85,7 @@ class WatchedProcess:
             return False
         except OSError:
             return True
-        if text and text != self._io_text:  # in most seconds most processes ask for nothing
+        if text and text != self._io_text:  # in most seconds most processes do no I/O
             self._io_text, counts = text, text.split()
             self.figures[:4] = int(counts[1]), int(counts[3]), int(counts[9]), int(counts[11])
             self.io_seen = self.io_changed = True

@@ -79,8 +79,7 @@ class CommandRun(JobRun):
             return self._record_of_both(message)
         count = sampling.roles.take(message.job)
         self._removed = self._removed_directory()
-        sampled = sampling.last_run_delay_seconds(message.job, counted=count is not None)
-        self._ended = message, count, sampled
+        self._ended = message, count, sampling.last_run_delay_seconds(message.job)
         if not (may_check and self.command.check and self._assignment) or (
             self._outcome(message)[0] != "finished" or self.stopping is not None
         ):

@@ -49,15 +49,15 @@ class JobIo(msgspec.Struct, frozen=True, kw_only=True):
 def run_delay_of(reaped: Reaped, count: JobCount | None, sampled_seconds: float) -> float | None:
     """What a job's whole tree waited for a CPU; None where the kernel does not say.
 
-    Threads that were killed write nothing down, and without counters none does: then the last look at
-    the living ones (``sampled_seconds``, taken once a second) stands in.
+    Threads that were killed write nothing down, and without counters no thread does: then the figure is at
+    least what the tree had waited at the last look (``sampled_seconds``).
     """
     if reaped.run_delay_seconds is None:
         return None
     if count is None:
         return max(reaped.run_delay_seconds, sampled_seconds)
-    living = max(reaped.run_delay_seconds, sampled_seconds if reaped.signal is not None else 0.0)
-    return count.run_delay_seconds + living
+    written = count.run_delay_seconds + reaped.run_delay_seconds
+    return written if reaped.signal is None else max(written, sampled_seconds)
 
 
 def own_io(

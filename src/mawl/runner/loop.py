@@ -239,8 +239,7 @@ class RunLoop:
                 self.listener.notice(f"{record.job}: {record.reason}")
         else:
             count = self.sampling.roles.take(message.job)
-            sampled = self.sampling.last_run_delay_seconds(message.job, counted=count is not None)
-            record = run.record(message, count, sampled)
+            record = run.record(message, count, self.sampling.last_run_delay_seconds(message.job))
         self.sampling.roles.job_ended(record.job, record.total.cpu_seconds, run.run_delay_seconds, run.last)
         self._job_ended(run, record)
 

@@ -74,6 +74,10 @@ class RoleSampling:
         self._seconds["jobs.on_cpu_seconds"] += cpu_seconds or 0.0
         self._seconds["jobs.run_queue_seconds"] += run_delay_seconds or 0.0
 
+    def last_look(self, job: str) -> Look | None:
+        """A running job as it was read last; None without counters."""
+        return self._following.last(job)
+
     def series(self, live: Mapping[str, TreeSample]) -> Series:
         """All series now; those by role only where I/O by role is measured."""
         delay = 0.0

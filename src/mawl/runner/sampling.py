@@ -62,15 +62,15 @@ class Sampling:
         """A job's process exists."""
         self._pids[job] = pid
 
-    def last_run_delay_seconds(self, job: str, *, counted: bool) -> float:
+    def last_run_delay_seconds(self, job: str) -> float:
         """What a job's tree had waited for a CPU at the last look; 0 when it was over before one.
 
-        Only of what lived then if what has ended is ``counted`` by itself, else the largest sum seen.
+        With counters that includes what had ended by then, without them it is the largest sum of the living.
         """
-        tree = self._live.get(job)
-        if tree is None:
-            return 0.0
-        return tree.living_run_delay_seconds if counted else tree.run_delay_seconds
+        look, tree = self.roles.last_look(job), self._live.get(job)
+        if look is not None:
+            return look.tree["run_queue"]
+        return 0.0 if tree is None else tree.run_delay_seconds
 
     def remove(self, job: str, final: Usage) -> None:
         """A job's process tree is gone; ``final`` is the kernel's account of it."""
