@@ -18,24 +18,24 @@ NAME = "runner"
 
 RUNS = 5
 JOBS = 55
-MOST_RUNNING = 42
+LEAST_RUNNING = 42
 """Of the 55 jobs: a look counts if at least so many run."""
 STARTUP_CPU_SECONDS = 4.0
 LOOK_CPU_RATIO = 0.004
 RUNNING_CPU_RATIO = 0.008
-"""A look, and of programs that last 20 s beside each other about 13 steps and half a job's end a second."""
+"""A look, and of programs that last 20 s side by side about 13 steps and half a job's end a second."""
 
 LOOP = "i=0; while [ $i -lt 600000 ]; do i=$((i+1)); done"
 """About half a CPU second of a shell, in one process that keeps its processor busy."""
 
 
 def run() -> list[Result]:
-    """Five runs each of 55 one-job sessions; the peer of mawl's own cost is the jobs' CPU time beside it."""
+    """Five runs each of 55 one-job sessions; the peer of mawl's own cost is the CPU time of the jobs."""
     with tempfile.TemporaryDirectory(prefix="mawl-bench-") as directory:
         place = Path(directory)
         (place / "crowd.toml").write_text(_crowd())
         (place / "busy.toml").write_text(_busy())
-        measured = [_once(place, "crowd.toml", MOST_RUNNING) for _ in range(RUNS)]
+        measured = [_once(place, "crowd.toml", LEAST_RUNNING) for _ in range(RUNS)]
         alone = [_once(place, "busy.toml", JOBS) for _ in range(RUNS)]
     startups, running, jobs = (list(column) for column in zip(*measured, strict=True))
     looks = [one[1] for one in alone]

@@ -157,6 +157,6 @@ def test_run_delay_is_the_keepers_and_what_was_written_down() -> None:
 
 
 def test_a_process_that_ended_before_its_job_was_killed_waited_once() -> None:
-    # The last look saw 5 s: 3 s of a helper, which then ended and wrote them down, and 2 s of what was killed.
+    # The last look saw 5 s: 3 s of a helper, which then ended and wrote them down, and 2 s of the killed one.
     killed = reaped(signal=9, exit_code=None, run_delay_seconds=2.0)
     assert run_delay_of(killed, count(run_delay_seconds=3.0), 5.0) == 5.0

@@ -144,9 +144,8 @@ class StoredView(RunView):
     """The view of a run folder: ``run`` has its tables."""
 
     def __init__(self, run: Run, *, called: str | None = None) -> None:
-        samples = _samples(
-            run
-        )  # before its rows are asked for: counting them alone would read them once more
+        # First, since this also counts the rows of the samples: _rows would read the table for that.
+        samples = _samples(run)
         rows, damage = _rows(run)
         super().__init__(
             run.facts,

@@ -34,7 +34,7 @@ GREETING_SECONDS = 300.0
 STOPPED_SECONDS = 5.0
 """How long a launcher may be stopped until it counts as lost."""
 _LOOK_SECONDS = 0.5
-"""How often it is looked at, whatever comes from it."""
+"""Least time between two looks at whether the launcher is stopped; messages come much more often."""
 
 
 class Launcher:

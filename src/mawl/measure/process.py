@@ -52,9 +52,9 @@ class TreeSample(NamedTuple):
     helpers: int = 0
     """Other threads that got a CPU since the look before."""
     stopped: int | None = None
-    """Pid of a process that a signal has stopped, None if there is none; the root is read at each walk only."""
+    """Pid of a process that a signal has stopped, None if none is; the root is read at each walk only."""
     living_run_delay_seconds: float = 0.0
-    """Waiting for a CPU of threads that lived at the last look: less than ``run_delay_seconds`` if one ended."""
+    """Waiting for a CPU of threads that lived at ``read_at``: less than the largest sum after one ended."""
 
 
 class ProcessSampler:

@@ -99,8 +99,8 @@ class RoleSampling:
     def _look(self, job: str, tree: TreeSample) -> Look | None:
         """A job as it was when its CPU and run queue were read last; None without counters.
 
-        What has ended of it is taken at the same moment and added to what lives, so that its run delay counts
-        once; the sum never falls.
+        The run delay of its ended threads is read at the same moment and added to that of its living ones, so
+        that each counts once.  The sum never falls.
         """
         last = self._following.last(job)
         if self._counting is None or tree.read_at is None or (last is not None and last.at == tree.read_at):

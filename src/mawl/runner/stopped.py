@@ -11,7 +11,7 @@ STOPPED_SECONDS = 5.0
 
 
 class StoppedJobs:
-    """Follows what the samples say of the keeper of each job, which accounts for it, and of all below it."""
+    """Finds stopped processes in the samples of each job: its keeper and all processes below it."""
 
     def __init__(self) -> None:
         self._since: dict[str, float] = {}

@@ -26,7 +26,7 @@ from mawl.units import format_memory
 
 _VALUE_BYTES = 8
 _PART_ROWS = 2**17
-"""Of a part of a table: without dictionaries its texts take more memory than a whole group of rows."""
+"""Most rows of a part: its texts are no longer dictionaries, so a whole group would take much more memory."""
 
 
 def write_parquet(path: Path, tables: Iterator[pa.Table], name: str) -> None:

@@ -82,7 +82,7 @@ class Run:
         return self._load("samples")
 
     def sample_parts(self) -> Iterator[pa.Table]:
-        """The rows of ``samples`` in order, some at a time; where a file holds them, none is kept."""
+        """The rows of ``samples`` in order, some at a time; parts that come from a file are not kept."""
         if self._sample_parts is None or "samples" in self.__dict__:
             yield self.samples
             return

@@ -35,9 +35,9 @@ class GatheredWriter:
     """Writes ``rows`` rows to one file in batches of ``rows_per_batch``, the last one what is left.
 
     Columns are contiguous float64 or ``S<width>`` arrays, widths multiples of eight, in the order of
-    ``schema``; requests are of at most ``bufsize_bytes`` and end at multiples of it, except the last
-    one of each :meth:`write` and those that have 512 pieces
-    before.  After :meth:`close`, ``bytes`` is the size of the file.  Raises OSError where a write fails.
+    ``schema``.  A request has at most ``bufsize_bytes`` and ends at a multiple of it in the file, unless it
+    is the last of a :meth:`write` or has 512 pieces before.  After :meth:`close`, ``bytes`` is the size of
+    the file.  Raises OSError if a write fails.
     """
 
     def __init__(

@@ -9,8 +9,8 @@ from typing import Protocol
 
 CHUNK_BYTES = 65536
 LONGEST_RECORD_BYTES = 2048
-"""Of most listings.  The kernel hands out whole records, a page (4096 bytes at least) full of them at a time
-(fs/seq_file.c), so a shorter piece than the rest of that page is the last."""
+"""Of most listings.  Each read returns as many whole records as fit into a page (4096 bytes at least;
+fs/seq_file.c), so a piece that leaves room for one more record of this length is the last."""
 
 Figures = dict[str, float]
 """Series to value, in base units."""

@@ -60,10 +60,10 @@ def side_by_side(
 ) -> Iterator[Result]:
     """``work`` of each block, in order; it may change nothing but its block.
 
-    The results do not depend on the number of processes.  The others begin when enough CPU time of it is to
-    come: ``count`` is the number of blocks.  If that is None, not known, they begin when the job has used
-    enough for such work.  They end with the last result, in the same step: their CPU time and memory are the
-    step's.
+    The results do not depend on the number of processes.  ``count`` is the number of blocks, None if it is
+    not known.  If it is known, the others begin when the blocks to come need enough CPU time, else when the
+    job has used enough for such work.  They end with the last result, in the same step: their CPU time and
+    memory are the step's.
     """
     with SideBySide(context, work) as processes:
         yield from processes.results(blocks, count)
@@ -97,7 +97,10 @@ class SideBySide(Generic[Block, Result]):
             self._crew.close()
 
     def results(self, blocks: Iterable[Block], count: int | None = None) -> Iterator[Result]:
-        """What the work gives of each block, in order; ``count`` are those of this and of later rounds."""
+        """What the work gives of each block, in order.
+
+        ``count`` is the number of blocks in this and all later rounds, None if it is not known.
+        """
         following = iter(blocks)
         if self._context.threads == 1:
             yield from map(self._work, following)
@@ -158,7 +161,7 @@ class _Slots:
     def view(self, slot: int) -> tuple[Any, Parts]:
         """The value in a slot, and the parts of the slot that its arrays are views of.
 
-        Only views keep a part alive: a reference whose part is gone says that nothing uses it any more.
+        Only views keep a part alive, so a dead reference means that no view is left.
         """
         head, *arrays = self._pieces(slot)
         parts = [np.asarray(array) for array in arrays]
