@@ -51,7 +51,26 @@ name = "archive"
 stages = [["stage", "pack"], ["passes"], ["order"]]
 """
 
-ENGINES = """
+
+def spilling_engine(rows: int) -> str:
+    """The command line of DuckDB that sorts ``rows`` rows, and spills under the role util.
+
+    ``PYTHON`` stands for the interpreter.
+    """
+    return """command = ["PYTHON", "-c", '''
+import duckdb, sys
+base = duckdb.connect(sys.argv[1] + "/base.db")
+base.execute(f"set memory_limit='120MB'; set threads=1; set temp_directory='{{sys.argv[2]}}/spill'")
+hashes = "hash(range) as b, hash(range + 1) as c"
+base.execute("create table t as select range as a, " + hashes + " from range(ROWS)")
+base.execute("create table s as select * from t order by b")
+assert base.execute("select count(*) from s").fetchone() == (ROWS,)
+''', "{work}", "{util}"]
+""".replace("ROWS", str(rows))
+
+
+ENGINES = (
+    """
 title = "engines in Python that join, sort, look up and compute"
 scale = 0.0005
 
@@ -68,16 +87,9 @@ with open(sys.argv[1]) as lines, open(sys.argv[2] + "/totals", "w") as out:
 ''', "{data}/{session}", "{results}"]
 
 [commands.spill]
-command = ["PYTHON", "-c", '''
-import duckdb, sys
-base = duckdb.connect(sys.argv[1] + "/base.db")
-base.execute(f"set memory_limit='120MB'; set threads=1; set temp_directory='{{sys.argv[2]}}/spill'")
-hashes = "hash(range) as b, hash(range + 1) as c"
-base.execute("create table t as select range as a, " + hashes + " from range(4000000)")
-base.execute("create table s as select * from t order by b")
-assert base.execute("select count(*) from s").fetchone() == (4000000,)
-''', "{work}", "{util}"]
-
+"""
+    + spilling_engine(4_000_000)
+    + """
 [commands.query]
 command = ["PYTHON", "-c", '''
 import duckdb, sys
@@ -131,6 +143,7 @@ stages = [["query"], ["hold"], ["index"]]
 name = "study"
 stages = [["model"], ["spill"], ["query"], ["totals"]]
 """
+)
 
 LOADS = {"tools": TOOLS, "engines": ENGINES}
 

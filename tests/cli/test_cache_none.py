@@ -12,6 +12,7 @@ import pytest
 
 from tests import needs
 from tests.advice.limit.beds import command, lacking
+from tests.cli.command_loads import spilling_engine
 from tests.cli.conftest import Command
 from tests.fakes.failing_device import FAILING_DEVICE, failing
 from tests.fakes.own_disk import Disk, own_disk
@@ -34,16 +35,7 @@ with open(sys.argv[1] + "/lines") as file:
     assert sum(1 for line in file) == 3_000_000
 ''', "{work}"]
 [commands.duckdb]
-command = ["PYTHON", "-c", '''
-import duckdb, sys
-base = duckdb.connect(sys.argv[1] + "/base.db")
-base.execute(f"set memory_limit='120MB'; set threads=1; set temp_directory='{{sys.argv[2]}}/spill'")
-hashes = "hash(range) as b, hash(range + 1) as c"
-base.execute("create table t as select range as a, " + hashes + " from range(6000000)")
-base.execute("create table s as select * from t order by b")
-assert base.execute("select count(*) from s").fetchone() == (6000000,)
-''', "{work}", "{util}"]
-"""
+""" + spilling_engine(6_000_000)
 SESSIONS = "".join(
     f'[[sessions]]\nname = "{name}"\nstages = [["{name}"]]\n' for name in ("dd", "sort", "python", "duckdb")
 )
