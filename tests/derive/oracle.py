@@ -105,16 +105,16 @@ Noted = Callable[[Usage], Usage]
 
 
 def derived_from_logs(
-    run: Run, folder: Path, *changes: Change, text: str | None = None, beside: Sequence[Path] = ()
+    run: Run, folder: Path, *changes: Change, text: str | None = None, recordings: Sequence[Path] = ()
 ) -> Derived:
-    """What the logs alone give, imported, after ``changes``; ``beside`` are recordings of the host."""
+    """What the logs alone give, imported, after ``changes``; ``recordings`` are of the host of the run."""
     logs = folder / "logs"
     logs.mkdir(parents=True)
     text = saslog.render(run) if text is None else text
     for change in changes:
         text = change(text)
     (logs / "all.log").write_text(text)
-    paths = [str(logs), *map(str, beside)]
+    paths = [str(logs), *map(str, recordings)]
     import_files(ImportRequest(paths=paths, folder=folder / "imported", run_id="imported"))
     return derive(open_run(folder / "imported"), DeriveRequest(keep_names=True))
 
