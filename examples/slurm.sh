@@ -15,7 +15,7 @@ SCHEDULER=$!
 srun sh -c 'exec dask worker --scheduler-file $FILE --name $SLURMD_NODENAME --host $(hostname -I | cut -d" " -f1) \
     --no-nanny --nthreads 1 --memory-limit 0 --no-dashboard --dashboard-address 127.0.0.1:0' &
 WORKERS=$!
-# The workers end first: a worker that is told to end while its scheduler ends may hang.
+# End the workers before the scheduler: a worker may hang if its scheduler ends while it does.
 trap 'kill $WORKERS; wait $WORKERS; kill $SCHEDULER' EXIT
 ADDRESS=$(python -c 'import sys, distributed
 client = distributed.Client(scheduler_file=sys.argv[1])

@@ -30,7 +30,7 @@ from tests.derive.oracle import (
 from tests.derive.sas_like import as_sas_counts, sas_log
 
 SCALE = "0.0005"
-"""Where the memory of a sort is less than what it sorts, as in SAS's sorts that use utility files."""
+"""At this scale a sort has less memory than it sorts, as sorts of SAS that use utility files."""
 
 LEAST_INSIDE = 0.9
 """Of the steps."""
@@ -47,7 +47,7 @@ def uncached(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def cached(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
-    """A run whose reads memory served."""
+    """A run that reads from the page cache."""
     folder = tmp_path_factory.mktemp("cached")
     made = Command(folder, data)("run", "starter", "--scale", SCALE, "--output", "run")
     assert made.returncode == 0, made.stderr

@@ -90,7 +90,7 @@ class Cluster:
         raise AssertionError(f"{name}: {output.read_text(errors='replace')}")
 
     def close(self) -> None:
-        """End the workers, then the scheduler: a worker told to end while its scheduler ends may hang."""
+        """End the workers, then the scheduler: a worker may hang if its scheduler ends while it does."""
         scheduler, *workers = self.processes.values()
         for processes in (workers, [scheduler]):
             _ended(processes)

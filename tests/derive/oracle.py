@@ -27,10 +27,11 @@ LEAST_SECONDS = 0.1
 
 
 class Ranges(msgspec.Struct, frozen=True, kw_only=True):
-    """The ranges of one figure, a step each: whether the counted figure lies inside, and how wide they are.
+    """Ranges of one figure, one for each step: whether the counted figure lies inside, and how wide they are.
 
-    The width is the high end over the low end (infinite from 0).  Of bytes by role it is the high end less
-    the low end over all bytes that the step moved, of the role where that is most: 0 if all roles are told.
+    The width is the high end divided by the low end (infinite if that is 0).  By role it is the high end
+    minus the low end, divided by all bytes that the step moved, of the role with the largest width: 0 if the
+    log tells all roles.
     """
 
     inside: list[bool] = []

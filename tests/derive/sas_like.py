@@ -1,7 +1,7 @@
 """A run's logs as SAS would have written them: sorts and joins with their utility files in one step.
 
-mawl's programs write the partitions of a sort or a join in a step of their own, and its logs name the
-tables of utility files.  SAS does both within the procedure, whose notes name the tables that it reads and
+mawl's programs write the partitions of a sort or a join in a separate step, and its logs name the tables of
+utility files.  SAS does both within the procedure, whose notes name the tables that it reads and
 writes; it writes no note on utility files, and none on what SQL reads.
 """
 

@@ -18,8 +18,8 @@ from mawl.model.records import JobRecord
 from mawl.model.summary.queue import QueueChain, QueueTimes
 
 FORMAT = 2
-"""Of ``evidence.json``.  History: 1, the first; 2, the ranges of a step's bytes over all roles, and parts of
-0 bytes with a range, for roles that the logs leave open."""
+"""Of ``evidence.json``.  History: 1, the first; 2, steps have ranges of their bytes over all roles, and parts
+of 0 bytes with a range for roles that the logs leave open."""
 
 Shares = dict[Origin, float]
 """What is told, inferred and assumed of a sum, in the unit of the figure."""

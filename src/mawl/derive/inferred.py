@@ -24,7 +24,7 @@ UNCOUNTED_BYTES = 2**20
 """Tables of at least so many bytes and no block operation: the file system does not count them (GPFS)."""
 
 MOST_BYTES_PER_SECOND = 1e9
-"""What a step of which nothing is told may have moved at most, out of memory or from fast storage."""
+"""The most that a step may have moved if the log has only its time: from memory or fast storage."""
 
 SORTSIZE_BYTES = 2**30
 SORTS = ("SORT",)
@@ -32,14 +32,14 @@ SPILLS = ("SORT", "SQL", "FEDSQL", "MEANS", "SUMMARY")
 """Procedures that use utility files for what their memory does not hold."""
 
 LEAST_SPILL = 2**20
-"""So much that a sort or a join writes to no table of a note is of utility files; less is a listing."""
+"""Writes of a sort or a join to no table of a note: utility files from so many bytes on, else a listing."""
 
 
 class Loads(msgspec.Struct, frozen=True):
     """What a step reads and writes in each role; roles in which nothing can move are not in it.
 
-    ``read_range`` and ``written_range`` are those of all roles together: narrower than the sums of the ranges
-    by role where the logs tell how much a step moved, and not in which role.
+    ``read_range`` and ``written_range`` are of all roles together.  They are narrower than the sums of the
+    ranges by role if the logs tell how much a step moved, but not in which role.
     """
 
     read: Parts
@@ -94,7 +94,7 @@ class Inference:
         return Loads(read, written, read_range, written_range)
 
     def _blocks(self, told: StepTold, direction: Direction, parts: Parts) -> int | None:
-        """Bytes of block operations; None where nobody counts them."""
+        """Bytes of block operations; None if the log has none, or the file system does not count them."""
         blocks = told.read_bytes if direction == "read" else told.written_bytes
         if blocks == 0 and ends_of(parts)[0] >= UNCOUNTED_BYTES and self._tells(direction):
             return None
@@ -238,9 +238,9 @@ def _as_large(parts: Parts, size: float) -> Parts:
 
 
 def _read_back(read: Parts, spill: Ranged, *, told: bool) -> Parts:
-    """Reads of tables that no note names, with those of the utility files that the step wrote.
+    """Reads of a step whose notes name no table that it reads: the utility files that it wrote, and ``read``.
 
-    If block operations have all reads (``told``), both are parts of them.
+    If block operations count all reads (``told``), both are parts of them.
     """
     if not told:
         return {**read, "util": msgspec.structs.replace(spill, low=0.0)}

@@ -45,8 +45,8 @@ class Growth(msgspec.Struct, frozen=True):
 class StepEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """One step with range and origin of each number; bytes are by role.
 
-    ``read_bytes_range`` and ``written_bytes_range`` are those of all roles together, which a log can tell
-    without telling the roles.
+    ``read_bytes_range`` and ``written_bytes_range`` are of all roles together; a log can tell these bytes
+    without the roles.
     ``moved_reads_bytes`` were reads of WORK or of utility files that no step before had written: they are
     read from a permanent table.
     """

@@ -1,4 +1,4 @@
-"""Ranges by role where a log tells how much a step moves, and not in which role."""
+"""Ranges by role if a log tells how much a step moves, but not in which role."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def spread(found: Parts, named: Parts, blocks: int | None, *, tells: bool, room:
 
 
 def _with_util(found: Parts, room: float) -> tuple[Parts, Ends]:
-    """Nothing tells how much moved: utility files come on top of the tables."""
+    """The log does not tell how much moved: utility files come on top of the tables."""
     low, high = ends_of(found)
     more = room - (found["util"].high if "util" in found else 0.0)
     if more <= 0:

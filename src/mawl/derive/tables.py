@@ -69,7 +69,7 @@ class SeenSizes:
     def wrote(self, note: TableNote, job: str, table_bytes: float | None, *, at_most: bool = False) -> None:
         """A table was written; ``table_bytes`` where the step wrote nothing else and its bytes are known.
 
-        ``at_most``: they can be of utility files, too.
+        ``at_most``: some of these bytes can be of utility files.
         """
         key = self.libraries.key_of(note, job)
         if key is None or note.external:

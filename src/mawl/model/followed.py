@@ -89,6 +89,7 @@ def between(before: Look, after: Look) -> FollowedInterval:
 
 
 def _gained(less: Spent, more: Spent) -> Spent:
+    """Seconds of each state in ``more`` beyond those in ``less``; 0 if a counter fell."""
     return {state: gained if (gained := now - less[state]) > 0.0 else 0.0 for state, now in more.items()}
 
 

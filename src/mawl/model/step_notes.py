@@ -22,8 +22,8 @@ class TableNote(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
 
     ``name`` is the table's as the log has it (``WORK.SALES``, or one word, which is a table of WORK); None
     where it cannot be read, and for external files, whose names can be paths.  ``longest_record_bytes`` and
-    ``file_bytes`` are of external files; ``file_bytes`` is also what a command moved in a role, then with the
-    name ``ROLE.PROGRAM`` (mawl's own logs).  ``pages`` is told of compressed tables only, and counts pages of
+    ``file_bytes`` are of external files.  In mawl's own logs ``file_bytes`` is also what a command moved in a
+    role; ``name`` is then ``ROLE.PROGRAM``.  ``pages`` is told of compressed tables only, and counts pages of
     the table's own page size, which no log tells.  A ``remote`` table lies in a database or another session:
     the log tells the engine of its libref.
     """
