@@ -96,6 +96,7 @@ def test_series_that_were_sampled_together_share_their_times() -> None:
     x, y, z = (samples.series("n", name) for name in "xyz")
     assert x is not None and y is not None and z is not None
     assert x.times is y.times
+    assert not x.times.flags.writeable
     assert listed(z)[0] == [*x.times.tolist(), T0 + 11]
 
 

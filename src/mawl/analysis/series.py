@@ -245,6 +245,7 @@ def _series_of(parts: Iterable[pa.Table]) -> dict[str, dict[str, NodeSeries]]:
             pieces = tuple(map(id, times))
             if pieces not in whole:
                 whole[pieces] = times[0] if len(times) == 1 else np.concatenate(times)
+                whole[pieces].flags.writeable = False  # several series have it
             series = _in_order(whole[pieces], np.frombuffer(values))
             if len(series.times):
                 found.setdefault(node, {})[name] = series
@@ -273,7 +274,6 @@ def _add_part(growing: dict[str, dict[str, _Growing]], part: pa.Table) -> None:
         alike = (node, end - start)
         if alike not in seen or not np.array_equal(seen[alike], times[start:end]):
             seen[alike] = times[start:end].copy()
-            seen[alike].flags.writeable = False
         one = growing.setdefault(nodes[node], {}).setdefault(names[name], _Growing([], bytearray()))
         one.times.append(seen[alike])
         one.values.extend(values[start:end].data)

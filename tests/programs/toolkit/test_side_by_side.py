@@ -257,7 +257,7 @@ def test_results_that_are_views_of_their_blocks_stay_what_they_are(fixed: bool) 
 def test_results_are_copied_only_where_their_block_lies(
     has_views: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of its own results a process copies those that hold a view of their block."""
+    """A process copies one of its results only if that holds a view of its block."""
     copied: list[object] = []
     copy, here = module._copied, os.getpid()
 
