@@ -15,11 +15,11 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.analysis.timeline import SMALLEST_TAIL_THRESHOLD, TAIL_SESSIONS_RATIO
 from mawl.analysis.windows import window_seconds
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Pass, Program, Step
 from mawl.plan.workload import JobPlan, Plan, load_workload, make_plan
+from mawl.simulation.active import active_seconds
 from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import Direction, Flow, JobDemand, StepDemand
 from mawl.simulation.engine import SimulatedJob, SimulationOutcome
@@ -94,8 +94,9 @@ def forecast(one: PublishedSystem, fitted: FittedNumbers) -> PublishedForecast:
     jobs = {job.job: _demand(job, one, fitted) for job in plan.jobs()}
     scenario = Scenario(system=system, plans=(plan,), jobs=jobs)
     outcome = run(scenario, Calibration(own=system, alone_ratio=1.0))
+    active = active_seconds(outcome, one.nodes * sessions_of(one))
     return PublishedForecast(
-        system=one, figures=_figures(one, plan, outcome, fitted), limit=_limit(outcome, sessions_of(one))
+        system=one, figures=_figures(one, plan, outcome, fitted, active), limit=_limit(outcome, active)
     )
 
 
@@ -226,12 +227,11 @@ class _JobTimes:
 
 
 def _figures(
-    one: PublishedSystem, plan: Plan, outcome: SimulationOutcome, fitted: FittedNumbers
+    one: PublishedSystem, plan: Plan, outcome: SimulationOutcome, fitted: FittedNumbers, active: float
 ) -> dict[str, float]:
     counts = [group.count for group in outcome.resources.groups]
     jobs = [_times(run_, outcome, one, fitted) for run_ in outcome.jobs]
     weights = [counts[run_.group] for run_ in outcome.jobs]
-    active = _active_seconds(outcome, sessions_of(one))
     ratios = [job.cpu / job.real for job in jobs]
     found = {
         "time.real_time_seconds": _sum([job.real for job in jobs], weights),
@@ -271,18 +271,6 @@ def _times(
 
 def _sum(values: list[float], weights: list[int]) -> float:
     return sum(value_ * weight for value_, weight in zip(values, weights, strict=True))
-
-
-def _active_seconds(outcome: SimulationOutcome, sessions: int) -> float:
-    """Until the running jobs of the nodes fall for good below max(3, 10 % of the sessions)."""
-    recording = outcome.recording
-    counts = [group.count for group in outcome.resources.groups]
-    running = sum(recording.running(group) * count for group, count in enumerate(counts))
-    bound = max(SMALLEST_TAIL_THRESHOLD, TAIL_SESSIONS_RATIO * sessions * sum(counts))
-    above = np.flatnonzero(np.asarray(running) >= bound)
-    ends = float(recording.times[above[-1] + 1]) if above.size else outcome.elapsed_seconds
-    others = [job.ended for job in outcome.jobs if not job.plan.trail_out]
-    return min(ends, max(others, default=ends))
 
 
 def _busy(outcome: SimulationOutcome, active: float) -> float:
@@ -334,9 +322,9 @@ def _moved(recording: SimulationRecording, counts: list[int], name: str) -> Floa
     return np.asarray(sum(recording.cumulative(group, name) * count for group, count in enumerate(counts)))
 
 
-def _limit(outcome: SimulationOutcome, sessions: int) -> str:
+def _limit(outcome: SimulationOutcome, active: float) -> str:
     """What jobs waited for most in the active phase beyond what each has alone: a paper's word for it."""
-    shares = outcome.recording.limits(0.0, _active_seconds(outcome, sessions))
+    shares = outcome.recording.limits(0.0, active)
     total = sum(shares.values())
     waits = {name: share for name, share in shares.items() if name != "cpu" and not name.startswith("alone.")}
     if not waits or sum(waits.values()) < NO_LIMIT_RATIO * total:

@@ -16,7 +16,6 @@ from mawl.advice.judge import judged
 from mawl.advice.qualification.fitting import below_the_smallest_mix
 from mawl.advice.validity.competition import foreign_cpu_ratio
 from mawl.analysis.blocks import counted
-from mawl.analysis.timeline import JobSpan, tail_at
 from mawl.analysis.view import StoredView
 from mawl.campaigns.qualify.choice import SMOKE, needs_at, plan_at
 from mawl.campaigns.qualify.work import Mix
@@ -28,6 +27,7 @@ from mawl.model.summary.summary import Judged
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.workload import Plan
+from mawl.simulation.active import active_seconds
 from mawl.simulation.demand import JobDemand
 from mawl.simulation.engine import SimulatedJob, SimulationOutcome
 from mawl.simulation.fitting import Fitting
@@ -222,12 +222,6 @@ def _core_speed(calibration: Run) -> float:
     declared = sum(CATALOGUE[job.program].cpu_seconds(SMOKE) for job in jobs)
     measured = sum(job.usage.cpu_seconds or 0.0 for job in jobs)
     return declared / measured if measured else 1.0
-
-
-def active_seconds(outcome: SimulationOutcome, sessions: int) -> float:
-    """The active phase of a simulated run of so many sessions, by the rule for a measured one."""
-    spans = [JobSpan(job.started, job.ended, job.plan.trail_out) for job in outcome.jobs]
-    return tail_at(spans, sessions, outcome.elapsed_seconds)
 
 
 def growing_cpu_ratios(demand: Mapping[str, JobDemand]) -> dict[str, float]:
