@@ -4,7 +4,9 @@
 DIR, runs it (at scale ``quick`` unless ``--scale`` says otherwise; ``--memory-limit`` as for
 ``mawl run``), and writes ``docs/reference/measured.json`` from the run folder;
 ``make reference`` prints that file.  The figures are only ever written from a run.  ``--program NAME``
-measures some programs again and keeps the figures of the others, at the same scale.
+measures some programs again and keeps the figures of the others, at the same scale.  ``--runs FOLDER...``
+takes them from runs of all programs alone that are there already, as ``mawl run --solo`` makes them:
+of each program the job with the median CPU time.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from statistics import median
 
 import msgspec
 
@@ -55,6 +58,8 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     programs: dict[str, Figures]
     again: dict[str, str] = {}
     """Programs that were measured again later, and when."""
+    runs: int = 1
+    """Of so many runs each program's job with the median CPU time is kept (of an even number the later)."""
 
 
 def workload(names: Iterable[str] = CATALOGUE) -> str:
@@ -102,6 +107,15 @@ def measured(folder: Path) -> Measured:
     )
 
 
+def middle(found: Sequence[Measured]) -> Measured:
+    """Of each program the job with the median CPU time; the rest is of the first run."""
+    programs = {
+        name: sorted((one.programs[name] for one in found), key=lambda one: one.cpu_seconds)[len(found) // 2]
+        for name in found[0].programs
+    }
+    return msgspec.structs.replace(found[0], programs=programs, runs=len(found))
+
+
 def merged(stored: Measured, found: Measured) -> Measured:
     """What is kept, with the programs that were measured again; ValueError where the scales differ."""
     if stored.scale != found.scale:
@@ -113,24 +127,41 @@ def merged(stored: Measured, found: Measured) -> Measured:
     )
 
 
+def cpu_ratios(stored: Measured) -> dict[str, float]:
+    """CPU seconds over the declared ones, by program, over the median of these ratios.
+
+    The median is what this processor differs from that of the declarations by.
+    """
+    ratios = {
+        name: one.cpu_seconds / CATALOGUE[name].cpu_seconds(stored.scale)
+        for name, one in stored.programs.items()
+    }
+    usual = median(ratios.values())
+    return {name: ratio / usual for name, ratio in ratios.items()}
+
+
 def page(stored: Measured) -> list[str]:
     """The section of docs/reference/programs.md that shows them."""
     limit = stored.memory_limit_bytes
     memory = "" if limit is None else f", jobs and page cache within {format_memory(limit)}"
     times = [one.real_time_seconds for one in stored.programs.values()]
     head = ["program", "real time s", "CPU s", "peak memory", *(f"{role} {way}" for role, way in _WAYS)]
-    head += ["against the declaration", "MB per CPU s"]
+    head += ["bytes / declared", "CPU / declared", "MB per CPU s"]
+    cpu = cpu_ratios(stored)
     return [
         f"## Measured alone at {scale_name(stored.scale)}",
         "",
         f"One job of each program, one after another, {stored.measured_at}, mawl {stored.mawl_version};",
         f"{stored.machine}{memory}. Bytes are what read and write calls moved in each role; rates are",
         f"those bytes per CPU second. Longest : shortest is {max(times) / min(times):.1f} : 1.",
+        *([f"Of {stored.runs} runs each program's job with the median CPU time."] if stored.runs > 1 else []),
+        "CPU / declared is CPU time over the declared CPU time, divided by the median of all programs, so",
+        "that the speed of the processor is not in it.",
         *(f"{name} was measured again, {at}." for name, at in stored.again.items()),
         "",
         f"| {' | '.join(head)} |",
         f"| {' | '.join(['---'] * len(head))} |",
-        *(_row(name, stored.programs[name]) for name in CATALOGUE if name in stored.programs),
+        *(_row(name, stored.programs[name], cpu[name]) for name in CATALOGUE if name in stored.programs),
         "",
     ]
 
@@ -138,7 +169,7 @@ def page(stored: Measured) -> list[str]:
 _WAYS: list[tuple[Role, Direction]] = [(role, way) for role in ROLES for way in ("read", "written")]
 
 
-def _row(name: str, one: Figures) -> str:
+def _row(name: str, one: Figures, cpu_ratio: float) -> str:
     declared = sum(sum(directions.values()) for directions in one.declared.values())
     cells = [
         f"[{name}](#{name})",
@@ -147,6 +178,7 @@ def _row(name: str, one: Figures) -> str:
         format_memory(one.memory_bytes),
         *(format_bytes(one.moved[role][way]) for role, way in _WAYS),
         f"{one.moved_bytes / declared:.3f}",
+        f"{cpu_ratio:.2f}",
         f"{one.moved_bytes / 1e6 / one.cpu_seconds:.0f}",
     ]
     return f"| {' | '.join(cells)} |"
@@ -160,11 +192,18 @@ def load() -> Measured | None:
 def main(arguments: Sequence[str]) -> int:
     """Run, and keep the figures; the exit status is that of ``mawl run``."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--place", type=Path, required=True, help="directory for roles and run")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--place", type=Path, help="directory for roles and run")
+    where.add_argument(
+        "--runs", type=Path, nargs="+", help="run folders that each hold every program once, alone"
+    )
     parser.add_argument("--scale", default="quick")
     parser.add_argument("--memory-limit")
     parser.add_argument("--program", action="append", choices=list(CATALOGUE))
     given = parser.parse_args(arguments)
+    if given.runs:
+        _keep(middle([measured(folder) for folder in given.runs]))
+        return 0
     parse_scale(given.scale)
     given.place.mkdir(parents=True, exist_ok=True)
     file = given.place / "alone.toml"
@@ -175,10 +214,12 @@ def main(arguments: Sequence[str]) -> int:
     done = subprocess.run(command, cwd=given.place, check=False)
     if done.returncode == 0:
         found, stored = measured(given.place / "runs" / "latest"), load()
-        kept = merged(stored, found) if given.program and stored is not None else found
-        text = msgspec.json.format(msgspec.json.encode(kept), indent=2)
-        FILE.write_bytes(text + b"\n")
+        _keep(merged(stored, found) if given.program and stored is not None else found)
     return done.returncode
+
+
+def _keep(kept: Measured) -> None:
+    FILE.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from mawl.model.records import JobRecord
@@ -73,7 +74,51 @@ def test_the_kept_figures_are_of_this_catalogue() -> None:
                     role,
                     way,
                 )
-        assert one.cpu_seconds == pytest.approx(CATALOGUE[name].cpu_seconds(stored.scale), rel=0.35), name
+        assert measured.cpu_ratios(stored)[name] == pytest.approx(1.0, abs=0.25), name
+
+
+def test_of_several_runs_the_job_with_the_median_cpu_time_is_kept() -> None:
+    runs = [
+        measured.Measured(
+            measured_at=str(end),
+            mawl_version="0.1.0",
+            scale=0.005,
+            memory_limit_bytes=None,
+            machine="2 cores",
+            programs={one.program: measured.figures(one, 0.005) for one in (job("s1-1", end),)},
+        )
+        for end in (40.5, 10.5, 20.5)
+    ]
+    found = measured.middle(runs)
+    assert found.programs == runs[2].programs and found.runs == 3 and found.measured_at == "40.5"
+    assert "Of 3 runs each program's job with the median CPU time." in measured.page(found)
+
+
+def test_the_speed_of_the_processor_is_not_in_what_cpu_time_is_compared_by() -> None:
+    slow, fast = (
+        measured.Measured(
+            measured_at="monday",
+            mawl_version="0.1.0",
+            scale=1.0,
+            memory_limit_bytes=None,
+            machine="2 cores",
+            programs={
+                name: msgspec.structs.replace(
+                    measured.figures(job("s1-1", 20.5), 1.0),
+                    cpu_seconds=CATALOGUE[name].cpu_seconds(1.0) * by,
+                )
+                for name, by in (
+                    ("wide_sort", speed),
+                    ("forecasting", 1.2 * speed),
+                    ("segmentation", 2 * speed),
+                )
+            },
+        )
+        for speed in (2.0, 0.5)
+    )
+    expected = {"wide_sort": 1 / 1.2, "forecasting": 1.0, "segmentation": 2 / 1.2}
+    assert measured.cpu_ratios(slow) == pytest.approx(expected)
+    assert measured.cpu_ratios(fast) == pytest.approx(expected)
 
 
 def test_programs_that_are_measured_again_leave_the_others_as_they_are() -> None:
