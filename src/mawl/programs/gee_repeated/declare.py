@@ -50,6 +50,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.gee_repeated.run",
     ),
-    cpu_seconds_per_gb=106.0,
+    cpu_seconds_per_gb=108.2,
     memory_floor_bytes=28 * MIB,
 )

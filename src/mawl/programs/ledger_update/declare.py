@@ -102,6 +102,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.ledger_update.run",
     ),
-    cpu_seconds_per_gb=10.2,
+    cpu_seconds_per_gb=13.29,
     memory_floor_bytes=56 * MIB,
 )

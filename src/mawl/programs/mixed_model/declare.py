@@ -50,6 +50,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.mixed_model.run",
     ),
-    cpu_seconds_per_gb=60.5,
+    cpu_seconds_per_gb=58.35,
     memory_floor_bytes=40 * MIB,
 )

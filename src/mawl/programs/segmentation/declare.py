@@ -53,6 +53,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.segmentation.run",
     ),
-    cpu_seconds_per_gb=17.0,
+    cpu_seconds_per_gb=16.13,
     memory_floor_bytes=32 * MIB,
 )
