@@ -68,12 +68,12 @@ class FittedNumbers:
 
 
 FITTED = FittedNumbers(
-    cpu_ratio=0.7697,
+    cpu_ratio=0.7954,
     bytes_ratio=0.7143,
-    stream_bytes_per_second=4.305e8,
-    unhidden_ratio=0.5663,
-    threads=1.364,
-    waiting_cpu_ratio=0.3534,
+    stream_bytes_per_second=5.180e08,
+    unhidden_ratio=0.6763,
+    threads=1.736,
+    waiting_cpu_ratio=0.3516,
 )
 """Printed by ``python -m tools.published_fit``, from s822-xiv-20 and dl980-spinning-30 alone."""
 
