@@ -10,13 +10,14 @@ import pytest
 
 from mawl.errors import InvalidFileError, UsageError
 from mawl.whatif.size import page
-from mawl.whatif.size.answer import size
+from mawl.whatif.size.answer import _limit, size
 from mawl.whatif.size.asked import SizedRun, SizeQuestion
 from mawl.whatif.size.catalogue import load_catalogue
 from mawl.whatif.size.records import SizeAnswer, SizedCandidate
 from mawl.whatif.size.rule import ROOFLINE_ERROR, UNSEEN_ERROR
 from mawl.whatif.size.text import finding, markdown, printed, render
 from tests.fakes.fitted import SESSIONS, fitted
+from tests.simulation.scenes import flow, side_by_side, simulated, step, system
 from tests.simulation.test_measured_errors import printed as reference_rows
 
 ASKED = SizeQuestion(sessions=None, most_slowdown=2.0, within_seconds=None, probability=0.5)
@@ -248,3 +249,12 @@ def test_the_sessions_that_fit_keep_within_the_memory(start: SizedRun, tmp_path:
         assert (huge.fits, huge.fits_safe, huge.more_may_fit) == (10, 10, False)
         assert huge.limit == limit
         assert (answer.upgrades[0].fits, answer.upgrades[0].gained_sessions) == (14, 4)
+
+
+def test_the_limit_is_that_of_the_active_phase() -> None:
+    """Four jobs share one core for 4 s; then one of them writes for 50 s, which is tail."""
+    jobs = [[step(1.0)], [step(1.0)], [step(1.0)], [step(1.0), step(0.0, flow(5000.0))]]
+    outcome = simulated(system(cores=1.0), *side_by_side(jobs))
+    assert outcome.elapsed_seconds == pytest.approx(54.0)
+    assert _limit(outcome, sessions=4)[0] == "cores"
+    assert _limit(outcome, sessions=3)[0] != "cores"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mawl.errors import UsageError
+from mawl.simulation.active import active_seconds
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.error_range import error_range_of
 from mawl.simulation.fitting import FittedFigure
@@ -109,7 +110,7 @@ class _Sizing:
         safe = None
         if margin is not None and not (lacks_memory and fits is None):
             safe = (self._most_sessions(system, bound / margin) or 0) * nodes
-        limit, limit_ratio = (MEMORY, None) if lacks_memory else _limit(outcome)
+        limit, limit_ratio = (MEMORY, None) if lacks_memory else _limit(outcome, sessions * nodes)
         return _Forecast(
             figure=figure,
             memory_bytes=memory,
@@ -319,9 +320,9 @@ def _exceeds(memory: float | None, system: System) -> bool:
     return memory is not None and memory > system.nodes[0].memory_bytes
 
 
-def _limit(outcome: SimulationOutcome) -> tuple[str, float | None]:
-    """What most waiting is for until the last job that does not trail out ends, and its share of the time."""
-    end = max((job.ended for job in outcome.jobs if not job.plan.trail_out), default=outcome.elapsed_seconds)
+def _limit(outcome: SimulationOutcome, sessions: int) -> tuple[str, float | None]:
+    """What most waiting is for in the active phase, and its share of the time; sessions of all nodes."""
+    end = active_seconds(outcome, sessions)
     phase = phases_of({"active": outcome.recording.limits(0.0, end)})[0]
     return phase.limit, phase.shares.get(phase.limit)
 
