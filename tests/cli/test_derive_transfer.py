@@ -2,21 +2,26 @@
 
 A workload runs on ample devices; its logs alone are derived.  Then both run on beds whose role, cap and
 number of processors are drawn: the verdict must be the same, and the change of the elapsed time over that on
-ample devices within ten points.
+ample devices within ten points.  Elapsed times are medians of three runs.
+
+A change of +150 % is 10 points off if one of its four times is off by 4 %.  So the jobs are four times those
+of the smallest scale: there a job waits for the start of the one after it for about 0.04 s longer than a
+derived job does, which logs do not tell and which is 4 % of the 6 s that the workload takes.
 """
 
 from __future__ import annotations
 
 import random
+import statistics
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
 
-from mawl.campaigns.qualify.choice import SMOKE, needs_at
+from mawl.campaigns.qualify.choice import needs_at
 from mawl.derive.folder import write_derived
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.needs import Needs
@@ -30,7 +35,10 @@ from tests.lab.quiet import quiet_machine
 
 BEDS = 3
 MOST_POINTS = 0.10
-ORIGINAL = ("mixed20", "--sessions", str(FEWEST_SESSIONS))
+RUNS = 3
+SCALE = 0.002
+IMAGE_BYTES = 4 * 2**30
+ORIGINAL = ("mixed20", "--sessions", str(FEWEST_SESSIONS), "--scale", str(SCALE))
 DERIVED = ("shop/workload.toml",)
 
 
@@ -45,7 +53,7 @@ class DrawnBed(msgspec.Struct, frozen=True):
 @pytest.fixture
 def bed(tmp_path: Path) -> Iterator[Bed]:
     """A volume for each role, with ample devices."""
-    yield from made_bed(tmp_path)
+    yield from made_bed(tmp_path, image_bytes=IMAGE_BYTES)
 
 
 def drawn_bed(draw: random.Random, needed: Needs, base_seconds: float) -> DrawnBed:
@@ -55,37 +63,58 @@ def drawn_bed(draw: random.Random, needed: Needs, base_seconds: float) -> DrawnB
     return DrawnBed(role, int(cap), draw.choice((1, 2)))
 
 
-def measured(bed: Bed, workload: tuple[str, ...], processors: int) -> dict[str, Any]:
+class Measured(NamedTuple):
+    """What runs of a workload on a bed gave: the median elapsed time, and the limit of the first."""
+
+    elapsed_seconds: float
+    limit: tuple[str, str | None]
+
+
+def once(bed: Bed, workload: tuple[str, ...], processors: int) -> dict[str, Any]:
     """A run of the workload; its judged summary."""
     places = [word for role in ROLES for word in (f"--{role}", str(bed.volumes[role].place / "mawl"))]
     return run(bed.directory, *workload, "--cache", "none", "--cores", str(processors), *places)
 
 
+def measured(bed: Bed, processors: int) -> dict[tuple[str, ...], Measured]:
+    """Both workloads on the bed as it is, one after the other in each of three rounds."""
+    found: dict[tuple[str, ...], list[dict[str, Any]]] = {ORIGINAL: [], DERIVED: []}
+    for _ in range(RUNS):
+        for workload, summaries in found.items():
+            summaries.append(once(bed, workload, processors))
+    return {
+        workload: Measured(
+            statistics.median(one["time"]["elapsed_seconds"] for one in summaries),
+            (summaries[0]["limit"]["verdict"], summaries[0]["limit"]["role"]),
+        )
+        for workload, summaries in found.items()
+    }
+
+
 @pytest.mark.lab
-@pytest.mark.long(minutes=3)
+@pytest.mark.long(minutes=25)
 def test_derived_jobs_change_on_other_beds_as_the_originals_do(bed: Bed) -> None:
     draw, points, verdicts = generator(), [], []
     quiet_machine()
-    measured(bed, ORIGINAL, 2)  # makes the input tables
-    base: dict[tuple[str, ...], dict[str, Any]] = {ORIGINAL: measured(bed, ORIGINAL, 2)}
+    once(bed, ORIGINAL, 2)  # makes the input tables
+    once(bed, ORIGINAL, 2)
     derived = derived_from_logs(open_run(bed.directory / "runs" / "latest"), bed.directory / "from")
     (bed.directory / "shop").mkdir()
     write_derived(bed.directory / "shop", derived)
-    measured(bed, DERIVED, 2)
-    base[DERIVED] = measured(bed, DERIVED, 2)
-    needed = needs_at(FEWEST_SESSIONS, SMOKE)
+    once(bed, DERIVED, 2)
+    base = measured(bed, 2)
+    sys.stdout.write(f"ample: {base}\n")
+    needed = needs_at(FEWEST_SESSIONS, SCALE)
     for _ in range(BEDS):
-        drawn = drawn_bed(draw, needed, base[ORIGINAL]["time"]["elapsed_seconds"])
+        drawn = drawn_bed(draw, needed, base[ORIGINAL].elapsed_seconds)
         ample(bed, but=drawn.role)
         bed.volumes[drawn.role].cap(drawn.cap)
-        changes, limits = [], []
-        for workload, before in base.items():
-            found = measured(bed, workload, drawn.processors)
-            changes.append(found["time"]["elapsed_seconds"] / before["time"]["elapsed_seconds"] - 1.0)
-            limits.append((found["limit"]["verdict"], found["limit"]["role"]))
-        sys.stdout.write(f"{drawn}: original {changes[0]:+.1%} {limits[0]}; ")
-        sys.stdout.write(f"derived {changes[1]:+.1%} {limits[1]}\n")
-        points.append(abs(changes[0] - changes[1]))
-        verdicts.append(limits[0] == limits[1])
+        found = measured(bed, drawn.processors)
+        original, copied = (
+            found[one].elapsed_seconds / base[one].elapsed_seconds - 1.0 for one in (ORIGINAL, DERIVED)
+        )
+        sys.stdout.write(f"{drawn}: original {original:+.1%}, derived {copied:+.1%}; {found}\n")
+        points.append(abs(original - copied))
+        verdicts.append(found[ORIGINAL].limit == found[DERIVED].limit)
     assert all(verdicts)
     assert max(points) <= MOST_POINTS, points
