@@ -31,8 +31,8 @@ def pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 @pytest.mark.parametrize(
     ("limit", "said"),
     [
-        ("1000000000", ": 1.00 GB free, 111 GB needed for work, util\n  is too little: raise limits"),
-        ("200000000000", ": 200 GB free, 111 GB needed for work, util\n  is enough\n"),
+        ("1000000000", ": 1.00 GB free, 118 GB needed for work, util\n  is too little: raise limits"),
+        ("200000000000", ": 200 GB free, 118 GB needed for work, util\n  is enough\n"),
     ],
 )
 def test_the_storage_of_the_pod_is_compared_with_the_need(

@@ -68,12 +68,12 @@ class FittedNumbers:
 
 
 FITTED = FittedNumbers(
-    cpu_ratio=0.7954,
+    cpu_ratio=0.813,
     bytes_ratio=0.7143,
-    stream_bytes_per_second=5.180e08,
-    unhidden_ratio=0.6763,
-    threads=1.736,
-    waiting_cpu_ratio=0.3516,
+    stream_bytes_per_second=6.501e08,
+    unhidden_ratio=0.7258,
+    threads=1.394,
+    waiting_cpu_ratio=0.3031,
 )
 """Printed by ``python -m tools.published_fit``, from s822-xiv-20 and dl980-spinning-30 alone."""
 

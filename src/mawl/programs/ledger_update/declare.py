@@ -102,6 +102,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.ledger_update.run",
     ),
-    cpu_seconds_per_gb=13.29,
+    cpu_seconds_per_gb=9.972,
     memory_floor_bytes=56 * MIB,
 )

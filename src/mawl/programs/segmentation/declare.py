@@ -53,6 +53,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.segmentation.run",
     ),
-    cpu_seconds_per_gb=16.13,
+    cpu_seconds_per_gb=15.58,
     memory_floor_bytes=32 * MIB,
 )

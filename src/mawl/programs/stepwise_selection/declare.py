@@ -67,7 +67,7 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.stepwise_selection.run",
     ),
-    cpu_seconds_per_gb=49.22,
+    cpu_seconds_per_gb=47.97,
     memory_floor_bytes=40 * MIB,
     memory_per_memsize=0.06,
 )

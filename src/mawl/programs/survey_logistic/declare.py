@@ -55,6 +55,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.survey_logistic.run",
     ),
-    cpu_seconds_per_gb=33.93,
+    cpu_seconds_per_gb=33.94,
     memory_floor_bytes=48 * MIB,
 )

@@ -51,6 +51,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.tree_ensemble.run",
     ),
-    cpu_seconds_per_gb=103.9,
+    cpu_seconds_per_gb=105.3,
     memory_floor_bytes=32 * MIB,
 )
