@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import resource
 from pathlib import Path
 
 import numpy as np
@@ -131,6 +133,34 @@ def test_a_distributor_keeps_order_and_stays_within_its_requests(tmp_path: Path,
     assert len(read_rows(paths[2], memory(1, 2), bufsize_bytes=100)) == 0
     chunks = [len(chunk) for chunk in read_chunks(paths[1], memory(150, 2), bufsize_bytes=64)]
     assert chunks == [150, 150, 150, 50]
+
+
+def test_partition_files_stay_open_up_to_a_quarter_of_the_descriptors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    real = os.open
+
+    def counted(path: str, flags: int, mode: int) -> int:
+        opened.append(Path(path).name)
+        return real(path, flags, mode)
+
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (8, 8))
+    distributor = Distributor(
+        [tmp_path / str(number) for number in range(3)],
+        lambda rows: rows[:, 0] % np.uint64(3),
+        2,
+        sortsize_bytes=4096,
+        bufsize_bytes=64,
+    )
+    before = len(os.listdir("/proc/self/fd"))
+    monkeypatch.setattr(os, "open", counted)
+    numbers = np.arange(1000, dtype=np.uint64)
+    distributor.add_rows([np.stack([numbers, numbers], axis=1)])
+    flushes = opened.count("2")
+    assert flushes > 2 and opened.count("0") == opened.count("1") == 1
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert distributor.rows.tolist() == [334, 333, 333]
 
 
 def test_a_partition_file_with_part_of_a_row_is_damaged(tmp_path: Path) -> None:

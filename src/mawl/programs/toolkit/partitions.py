@@ -8,6 +8,7 @@ ordered by partition, and each partition's share is appended to its file.
 from __future__ import annotations
 
 import os
+import resource
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from io import FileIO
@@ -25,6 +26,9 @@ _FILLED = 0.8
 
 PARTITION_SHARE = 0.5
 """Mean size of a partition as a share of sort memory: what sampling misses must still fit."""
+
+_MOST_OPEN_FILES = 256
+"""Partition files that stay open from the first append to the last; all others open for each append."""
 
 Number = Callable[[Words], NDArray[np.integer]]
 """Gives each of (rows, words) records the number of its partition."""
@@ -66,6 +70,8 @@ class Distributor:
         # At most an eighth of sort memory, so that a small one still holds rows.
         request = max(min(bufsize_bytes, sortsize_bytes // 8 // threads) // (record_words * 8), 1)
         self._requests = [np.empty((request, record_words), np.uint64) for _ in range(threads)]
+        self._open: dict[Path, FileIO] = {}
+        self._stay_open = frozenset(paths[: _open_files()])
 
     def space(self, rows: int) -> Words:
         """Memory for up to ``rows`` more rows, at least one."""
@@ -100,9 +106,11 @@ class Distributor:
         self.close()
 
     def close(self) -> None:
-        """Append what is still in memory, and let the memory go."""
+        """Append what is still in memory, let the memory go, and close the files."""
         self._flush()
         self._memory = self._memory[:0]
+        while self._open:
+            self._open.popitem()[1].close()
 
     def _flush(self) -> None:
         rows, threads = self._memory[: self._filled], len(self._requests)
@@ -128,16 +136,29 @@ class Distributor:
         return self._number(rows).astype(np.uint32 if len(self.paths) > 65_535 else np.uint16)
 
     def _append(self, path: Path, rows: Words, order: NDArray[np.int64], space: Words) -> None:
-        # Opened for each append: thousands of partitions must not need thousands of descriptors.
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        file = self._open.get(path) or _appended(path)
         try:
             for start in range(0, len(order), len(space)):
                 some = order[start : start + len(space)]
                 request = space[: len(some)]
                 np.take(rows, some, axis=0, out=request, mode="clip")
-                write_all(descriptor, request, path)
+                write_all(file.fileno(), request, path)
         finally:
-            os.close(descriptor)
+            if path in self._stay_open:
+                self._open[path] = file
+            else:
+                file.close()
+
+
+def _open_files() -> int:
+    """How many partition files stay open: at most a quarter of the descriptors that the process may have."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return _MOST_OPEN_FILES if soft == resource.RLIM_INFINITY else min(_MOST_OPEN_FILES, soft // 4)
+
+
+def _appended(path: Path) -> FileIO:
+    """A partition file, open for appends."""
+    return open(path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600))
 
 
 def write_all(descriptor: int, rows: Words, path: Path) -> None:
