@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import resource
 from pathlib import Path
@@ -13,8 +15,16 @@ import pytest
 from mawl.errors import DamagedTableError
 from mawl.measure.step import StepRecorder
 from mawl.programs.context import JobContext
-from mawl.programs.toolkit.partitions import Distributor, partition_count, read_chunks, read_rows, room_rows
-from mawl.programs.toolkit.rows import Records, memory
+from mawl.programs.toolkit import partitions
+from mawl.programs.toolkit.partitions import (
+    Distributor,
+    Number,
+    partition_count,
+    read_chunks,
+    read_rows,
+    room_rows,
+)
+from mawl.programs.toolkit.rows import Records, Words, memory
 from mawl.programs.toolkit.sorting import KeyRanges, KeySample, distribute, paired, sorted_batches
 from mawl.spec.program_options import MIB, Options
 from mawl.tables import arrow
@@ -135,8 +145,26 @@ def test_a_distributor_keeps_order_and_stays_within_its_requests(tmp_path: Path,
     assert chunks == [150, 150, 150, 50]
 
 
+def three_partitions(place: Path, number: Number | None = None, threads: int = 1) -> Distributor:
+    return Distributor(
+        [place / str(number) for number in range(3)],
+        number or (lambda rows: rows[:, 0] % np.uint64(3)),
+        2,
+        sortsize_bytes=4096,
+        bufsize_bytes=64,
+        threads=threads,
+    )
+
+
+def pairs(count: int) -> Words:
+    numbers = np.arange(count, dtype=np.uint64)
+    return np.stack([numbers, numbers], axis=1)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("soft", "stay"), [(8, 2), (1024, 3), (resource.RLIM_INFINITY, 3)])
 def test_partition_files_stay_open_up_to_a_quarter_of_the_descriptors(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    soft: int, stay: int, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
     real = os.open
@@ -145,22 +173,73 @@ def test_partition_files_stay_open_up_to_a_quarter_of_the_descriptors(
         opened.append(Path(path).name)
         return real(path, flags, mode)
 
-    monkeypatch.setattr(resource, "getrlimit", lambda which: (8, 8))
-    distributor = Distributor(
-        [tmp_path / str(number) for number in range(3)],
-        lambda rows: rows[:, 0] % np.uint64(3),
-        2,
-        sortsize_bytes=4096,
-        bufsize_bytes=64,
-    )
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (soft, soft))
+    distributor = three_partitions(tmp_path, threads=threads)
     before = len(os.listdir("/proc/self/fd"))
     monkeypatch.setattr(os, "open", counted)
-    numbers = np.arange(1000, dtype=np.uint64)
-    distributor.add_rows([np.stack([numbers, numbers], axis=1)])
-    flushes = opened.count("2")
-    assert flushes > 2 and opened.count("0") == opened.count("1") == 1
+    distributor.add_rows([pairs(1000)])
+    assert [opened.count(name) == 1 for name in "012"] == [number < stay for number in range(3)]
     assert len(os.listdir("/proc/self/fd")) == before
     assert distributor.rows.tolist() == [334, 333, 333]
+
+
+def test_no_more_than_256_partition_files_stay_open(tmp_path: Path) -> None:
+    paths = [tmp_path / str(number) for number in range(300)]
+    before = len(os.listdir("/proc/self/fd"))
+    distributor = Distributor(
+        paths, lambda rows: rows[:, 0] % np.uint64(300), 2, sortsize_bytes=2**16, bufsize_bytes=64
+    )
+    rows = pairs(600)
+    for start in range(0, 600, 300):
+        space = distributor.space(300)
+        space[...] = rows[start : start + len(space)]
+        distributor.commit(len(space))
+    distributor.space(1)
+    distributor.close()
+    assert distributor.rows.tolist() == [2] * 300
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_an_error_leaves_no_partition_file_open(tmp_path: Path) -> None:
+    flushes = []
+
+    def fails_later(rows: Words) -> Words:
+        flushes.append(len(rows))
+        if len(flushes) == 3:
+            raise OSError(errno.ENOSPC, "no space")
+        return rows[:, 0] % np.uint64(3)
+
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(OSError, match="no space"):
+        three_partitions(tmp_path, fails_later).add_rows([pairs(1000)])
+    assert len(flushes) == 3
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_file_that_cannot_be_closed_is_named_and_the_others_are_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributor = three_partitions(tmp_path)
+    before = len(os.listdir("/proc/self/fd"))
+    space = distributor.space(3)
+    space[...] = pairs(3)
+    distributor.commit(3)
+    closed: list[str] = []
+
+    class Refusing(io.FileIO):
+        def close(self) -> None:
+            super().close()
+            closed.append(str(self.name))
+            raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(
+        partitions, "_appended", lambda path: Refusing(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "ab")
+    )
+    with pytest.raises(OSError, match="Input/output error") as raised:
+        distributor.close()
+    assert Path(raised.value.filename).parent == tmp_path
+    assert len(closed) == 3
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_a_partition_file_with_part_of_a_row_is_damaged(tmp_path: Path) -> None:

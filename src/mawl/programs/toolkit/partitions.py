@@ -11,6 +11,7 @@ import os
 import resource
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 
@@ -85,32 +86,50 @@ class Distributor:
 
     def add_batches(self, batches: Iterable[pa.RecordBatch], records: Records) -> None:
         """Distribute all rows of a table (the columns in ``records``), and close."""
-        for batch in batches:
-            done = 0
-            while done < batch.num_rows:
-                space = self.space(batch.num_rows - done)
-                records.fill(batch.slice(done, len(space)), space)
-                self.commit(len(space))
-                done += len(space)
-        self.close()
+        with self._released_on_error():
+            for batch in batches:
+                done = 0
+                while done < batch.num_rows:
+                    space = self.space(batch.num_rows - done)
+                    records.fill(batch.slice(done, len(space)), space)
+                    self.commit(len(space))
+                    done += len(space)
+            self.close()
 
     def add_rows(self, chunks: Iterable[Words]) -> None:
         """Distribute records, and close."""
-        for chunk in chunks:
-            done = 0
-            while done < len(chunk):
-                space = self.space(len(chunk) - done)
-                space[...] = chunk[done : done + len(space)]
-                self.commit(len(space))
-                done += len(space)
-        self.close()
+        with self._released_on_error():
+            for chunk in chunks:
+                done = 0
+                while done < len(chunk):
+                    space = self.space(len(chunk) - done)
+                    space[...] = chunk[done : done + len(space)]
+                    self.commit(len(space))
+                    done += len(space)
+            self.close()
 
     def close(self) -> None:
         """Append what is still in memory, let the memory go, and close the files."""
-        self._flush()
+        with self._released_on_error():
+            self._flush()
+            self._release()
+
+    @contextmanager
+    def _released_on_error(self) -> Iterator[None]:
+        """Files that stayed open would keep the space of a full disk after they are removed."""
+        try:
+            yield
+        except BaseException:
+            with suppress(OSError):
+                self._release()
+            raise
+
+    def _release(self) -> None:
+        """Let the memory go and close all files; raises the error of the first that does not close."""
         self._memory = self._memory[:0]
-        while self._open:
-            self._open.popitem()[1].close()
+        with ExitStack() as stack:
+            while self._open:
+                stack.callback(_close, *self._open.popitem())
 
     def _flush(self) -> None:
         rows, threads = self._memory[: self._filled], len(self._requests)
@@ -147,7 +166,7 @@ class Distributor:
             if path in self._stay_open:
                 self._open[path] = file
             else:
-                file.close()
+                _close(path, file)
 
 
 def _open_files() -> int:
@@ -159,6 +178,14 @@ def _open_files() -> int:
 def _appended(path: Path) -> FileIO:
     """A partition file, open for appends."""
     return open(path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
+def _close(path: Path, file: FileIO) -> None:
+    """Close a file; an OSError names it (a failed writeback may be told only here)."""
+    try:
+        file.close()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def write_all(descriptor: int, rows: Words, path: Path) -> None:
