@@ -59,7 +59,10 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     again: dict[str, str] = {}
     """Programs that were measured again later, and when."""
     runs: int = 1
-    """Of so many runs each program's job with the median CPU time is kept (of an even number the later)."""
+    """Of so many runs each program's job with the median CPU time is kept.
+
+    Of an even number it is the larger of the two in the middle.
+    """
 
 
 def workload(names: Iterable[str] = CATALOGUE) -> str:
@@ -96,6 +99,11 @@ def measured(folder: Path) -> Measured:
     scale = facts.workload.scale
     if scale is None:
         raise ValueError(f"{folder}: the run has no scale")
+    programs: dict[str, Figures] = {}
+    for job in run.job_records():
+        if job.program in programs:
+            raise ValueError(f"{folder}: {job.program} ran twice, so it did not run alone")
+        programs[job.program] = figures(job, scale)
     return Measured(
         measured_at=format_instant(facts.started_at),
         mawl_version=facts.mawl_version,
@@ -103,12 +111,18 @@ def measured(folder: Path) -> Measured:
         memory_limit_bytes=node.memory_limit_bytes,
         machine=f"{node.cores} cores ({node.core_basis}) of {node.cpu_model}, "
         f"{format_memory(node.memory_bytes or 0)}, Linux {node.kernel}",
-        programs={job.program: figures(job, scale) for job in run.job_records()},
+        programs=programs,
     )
 
 
 def middle(found: Sequence[Measured]) -> Measured:
-    """Of each program the job with the median CPU time; the rest is of the first run."""
+    """Of each program the job with the median CPU time; the rest is of the first run.
+
+    ValueError where the runs differ in scale, machine, memory limit or programs.
+    """
+    same = {(one.scale, one.machine, one.memory_limit_bytes, *sorted(one.programs)) for one in found}
+    if len(same) > 1:
+        raise ValueError("the runs differ in scale, machine, memory limit or programs")
     programs = {
         name: sorted((one.programs[name] for one in found), key=lambda one: one.cpu_seconds)[len(found) // 2]
         for name in found[0].programs
@@ -117,9 +131,11 @@ def middle(found: Sequence[Measured]) -> Measured:
 
 
 def merged(stored: Measured, found: Measured) -> Measured:
-    """What is kept, with the programs that were measured again; ValueError where the scales differ."""
+    """What is kept, with the programs that were measured again; ValueError for another scale or machine."""
     if stored.scale != found.scale:
         raise ValueError(f"the kept figures are of scale {stored.scale:g}, these of {found.scale:g}")
+    if stored.machine != found.machine:
+        raise ValueError(f"the kept figures are of {stored.machine}, these of {found.machine}")
     return msgspec.structs.replace(
         stored,
         programs=stored.programs | found.programs,
@@ -154,10 +170,14 @@ def page(stored: Measured) -> list[str]:
         f"One job of each program, one after another, {stored.measured_at}, mawl {stored.mawl_version};",
         f"{stored.machine}{memory}. Bytes are what read and write calls moved in each role; rates are",
         f"those bytes per CPU second. Longest : shortest is {max(times) / min(times):.1f} : 1.",
-        *([f"Of {stored.runs} runs each program's job with the median CPU time."] if stored.runs > 1 else []),
+        *(
+            [f"Each row is the job with the median CPU time of {stored.runs} runs."]
+            if stored.runs > 1
+            else []
+        ),
         "CPU / declared is CPU time over the declared CPU time, divided by the median of all programs, so",
         "that the speed of the processor is not in it.",
-        *(f"{name} was measured again, {at}." for name, at in stored.again.items()),
+        *(f"The row of {name} is one later job, {at}." for name, at in stored.again.items()),
         "",
         f"| {' | '.join(head)} |",
         f"| {' | '.join(['---'] * len(head))} |",
@@ -202,6 +222,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--program", action="append", choices=list(CATALOGUE))
     given = parser.parse_args(arguments)
     if given.runs:
+        if given.program or given.memory_limit:
+            parser.error("--program and --memory-limit say what to run, so they do not go with --runs")
         _keep(middle([measured(folder) for folder in given.runs]))
         return 0
     parse_scale(given.scale)

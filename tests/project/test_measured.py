@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import msgspec
@@ -75,6 +76,10 @@ def test_the_kept_figures_are_of_this_catalogue() -> None:
                     way,
                 )
         assert measured.cpu_ratios(stored)[name] == pytest.approx(1.0, abs=0.25), name
+    ratios = [
+        one.cpu_seconds / CATALOGUE[name].cpu_seconds(stored.scale) for name, one in stored.programs.items()
+    ]
+    assert median(ratios) == pytest.approx(0.61, abs=0.06), "the processor of docs/reference/programs.md"
 
 
 def test_of_several_runs_the_job_with_the_median_cpu_time_is_kept() -> None:
@@ -91,7 +96,9 @@ def test_of_several_runs_the_job_with_the_median_cpu_time_is_kept() -> None:
     ]
     found = measured.middle(runs)
     assert found.programs == runs[2].programs and found.runs == 3 and found.measured_at == "40.5"
-    assert "Of 3 runs each program's job with the median CPU time." in measured.page(found)
+    assert "Each row is the job with the median CPU time of 3 runs." in measured.page(found)
+    with pytest.raises(ValueError, match="differ"):
+        measured.middle([runs[0], msgspec.structs.replace(runs[1], machine="4 cores")])
 
 
 def test_the_speed_of_the_processor_is_not_in_what_cpu_time_is_compared_by() -> None:
@@ -139,7 +146,7 @@ def test_programs_that_are_measured_again_leave_the_others_as_they_are() -> None
     assert {other: one for other, one in both.programs.items() if other != name} == {
         other: one for other, one in first.programs.items() if other != name
     }
-    assert f"{name} was measured again, friday." in measured.page(both)
+    assert f"The row of {name} is one later job, friday." in measured.page(both)
     with pytest.raises(ValueError, match=r"scale 0\.005, these of 1"):
         measured.merged(first, measured.Measured(**{**as_dict(second), "scale": 1.0}))
 

@@ -99,10 +99,10 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
 
     ``memory_per_memsize`` and ``memory_floor_bytes`` give the declared peak (``memory_bytes``):
     what a job may hold beyond its process when it was ready.  ``cpu_seconds_per_gb`` is CPU
-    seconds per GB of the first input (measured; docs/reference/programs.md says where), used for
-    planning only.  A program has inputs, or ``own_rows``; :meth:`rows` is what its temporaries are
-    in proportion to, and without inputs the GB are those of its first temporary.  ``modules`` are
-    imported before a job begins (:attr:`imports`).
+    seconds per GB of the first input on the reference core, used for planning only: the processor of
+    docs/reference/programs.md takes 0.61 of them.  A program has inputs, or ``own_rows``; :meth:`rows` is
+    what its temporaries are in proportion to, and without inputs the GB are those of its first temporary.
+    ``modules`` are imported before a job begins (:attr:`imports`).
     """
 
     name: str
