@@ -257,4 +257,4 @@ def test_the_limit_is_that_of_the_active_phase() -> None:
     outcome = simulated(system(cores=1.0), *side_by_side(jobs))
     assert outcome.elapsed_seconds == pytest.approx(54.0)
     assert _limit(outcome, sessions=4)[0] == "cores"
-    assert _limit(outcome, sessions=3)[0] != "cores"
+    assert _limit(outcome, sessions=3)[0] == "disk"
