@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import statistics
 
 import pytest
 
@@ -26,12 +27,13 @@ def ratios(found: DeviceReach) -> tuple[float, float]:
     return found.read_ratio, found.write_ratio
 
 
-def test_a_run_that_was_made_is_predicted_within_a_tenth() -> None:
-    """The run of docs/reference/mix.json: mixed20 at 0.02 limited to 3 GiB, started cold."""
-    run = mix.load()[0]
-    assert "--memory-limit" in run.command and "3GiB" in run.command
-    line = next(line for line in run.head if line.startswith("reach "))
-    measured = [int(figure) / 100 for figure in re.findall(r"(\d+) %", line)]
+def test_the_mean_of_runs_that_were_made_is_predicted_within_a_tenth() -> None:
+    """The runs of docs/reference/mix.json that were limited to 3 GiB: mixed20 at 0.02, started cold."""
+    runs = [run for run in mix.load() if "--memory-limit" in run.command]
+    assert len(runs) == 3 and all("3GiB" in run.command for run in runs)
+    lines = [next(line for line in run.head if line.startswith("reach ")) for run in runs]
+    ratios_ = [[int(figure) / 100 for figure in re.findall(r"(\d+) %", line)] for line in lines]
+    measured = [statistics.fmean(ways) for ways in zip(*ratios_, strict=True)]
     options = Options(memsize_bytes=320 * MIB, sortsize_bytes=32 * MIB)
     predicted = ratios(reach_of(plan(options=options), 3 * GIB, stretch=10.0))
     assert predicted == pytest.approx(measured, abs=0.1)
