@@ -56,7 +56,7 @@ def spread(found: Parts, named: Parts, blocks: int | None, *, tells: bool, room:
 
 
 def _with_util(found: Parts, room: float) -> tuple[Parts, Ends]:
-    """The log does not tell how much moved: utility files come on top of the tables."""
+    """Add possible utility files to the tables: the log does not tell how much the step moved."""
     low, high = ends_of(found)
     more = room - (found["util"].high if "util" in found else 0.0)
     if more <= 0:

@@ -29,7 +29,7 @@ PARTITION_SHARE = 0.5
 """Mean size of a partition as a share of sort memory: what sampling misses must still fit."""
 
 _MOST_OPEN_FILES = 256
-"""Partition files that stay open from the first append to the last; all others open for each append."""
+"""So many partition files stay open between appends; each other file is opened for each append."""
 
 Number = Callable[[Words], NDArray[np.integer]]
 """Gives each of (rows, words) records the number of its partition."""
