@@ -59,6 +59,11 @@ def probability_within(forecast: float, bound: float, ratios: Sequence[float]) -
     return sum(forecast * ratio <= bound for ratio in ratios) / (len(ratios) + 1)
 
 
+def highest_probability(ratios: Sequence[float]) -> float:
+    """What :func:`probability_within` gives if every checked forecast would have kept the bound."""
+    return len(ratios) / (len(ratios) + 1)
+
+
 def margin_for(probability: float, ratios: Sequence[float]) -> float | None:
     """By what a bound must be divided for :func:`probability_within` to give at least ``probability``.
 

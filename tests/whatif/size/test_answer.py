@@ -190,6 +190,19 @@ def test_a_run_on_devices_without_a_probe_has_forecasts_but_no_probability(
     assert "By the forecast alone large" in render(answer)
 
 
+def test_a_probability_that_so_few_forecasts_cannot_give_is_not_known_rather_than_missed(
+    start: SizedRun, tmp_path: Path
+) -> None:
+    answer = sized(
+        start, tmp_path, HUGE, SMALL, question=replace(ASKED, most_slowdown=20.0, probability=0.99)
+    )
+    huge = named(answer, "huge")
+    assert huge.forecasts == 7 and huge.probability == 7 / 8 and huge.carries is None and answer.pick is None
+    assert "carries: 7 checked forecasts cannot give a probability of 0.99" in huge.reasons
+    missed = sized(start, tmp_path, SMALL, question=replace(ASKED, most_slowdown=0.1, probability=0.99))
+    assert named(missed, "small").probability == 0.0 and named(missed, "small").carries is False
+
+
 def test_a_run_with_other_work_on_its_devices_has_no_probability(start: SizedRun, tmp_path: Path) -> None:
     answer = sized(replace(start, doubt="others moved half of the bytes"), tmp_path, SMALL)
     assert named(answer, "small").reasons[0] == "others moved half of the bytes"

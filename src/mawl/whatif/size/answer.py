@@ -16,6 +16,7 @@ from mawl.simulation.measured_errors import (
     LAB_BEDS,
     PUBLISHED_SYSTEMS,
     TimeFigure,
+    highest_probability,
     margin_for,
     measured_ratios,
     probability_within,
@@ -226,11 +227,18 @@ def _candidate(sizing: _Sizing, one: Candidate) -> SizedCandidate:
             f"fits_safe: {len(made.errors.ratios)} checked forecasts cannot give a probability of "
             f"{sizing.safe:g}"
         )
+    asked = sizing.question.probability
+    carries = None if made.probability is None else made.probability >= asked
+    if made.probability == highest_probability(made.errors.ratios) < asked:
+        carries = None
+        reasons.append(
+            f"carries: {len(made.errors.ratios)} checked forecasts cannot give a probability of {asked:g}"
+        )
     return SizedCandidate(
         name=one.offer.name,
         price=one.offer.price,
         nodes=one.nodes,
-        carries=None if made.probability is None else made.probability >= sizing.question.probability,
+        carries=carries,
         probability=made.probability,
         error_basis=made.errors.basis,
         forecasts=len(made.errors.ratios) or None,

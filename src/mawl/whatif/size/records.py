@@ -26,7 +26,11 @@ class SizedCandidate(msgspec.Struct, frozen=True, kw_only=True):
     nodes: Annotated[int, count("Its nodes.", CATALOGUE)]
     carries: Annotated[
         bool | None,
-        flag("Whether the probability is at least the asked one; null if it is not known.", CARRIES),
+        flag(
+            "Whether the probability is at least the asked one; null if it is not known, or if the checked "
+            "forecasts are too few to give so high a one.",
+            CARRIES,
+        ),
     ]
     probability: Annotated[
         float | None,
