@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from mawl.advice.judge import judged
@@ -9,6 +10,7 @@ from mawl.analysis.view import StoredView
 from mawl.model.run import NodeFacts
 from mawl.simulation.activity import Calibration
 from mawl.simulation.fitting import Fitting
+from mawl.simulation.demand import StepDemand
 from mawl.simulation.forecast import base_of
 from mawl.simulation.scenario import run
 from mawl.store import open_run
@@ -19,15 +21,18 @@ from tests.simulation.scenes import demands, device, flow, plan, scenario, step,
 SESSIONS, ALONE_SECONDS = 6, 1.7
 
 
-def fitted(folder: Path) -> Fitting:
-    """Six sessions of a job that mostly computes, on two cores: measured as three times slower than alone."""
+MOSTLY_COMPUTING = step(1.5, flow(20), blocked=0.1)
+
+
+def fitted(folder: Path, steps: Sequence[StepDemand] = (MOSTLY_COMPUTING,) * SESSIONS) -> Fitting:
+    """Sessions of a job of one step each, on two cores: measured as three times slower than alone."""
     own = system(device(), cores=2)
-    names = [f"s{number}-1" for number in range(1, SESSIONS + 1)]
-    jobs = {name: [step(1.5, flow(20), blocked=0.1)] for name in names}
+    names = [f"s{number}-1" for number in range(1, len(steps) + 1)]
+    jobs = {name: [one] for name, one in zip(names, steps, strict=True)}
     of = scenario(own, plan([[[name]] for name in names]), demands(jobs))
     source = facts(nodes=[NodeFacts(name="node1", cores=2, core_basis="vCPU")], planned_jobs=[])
     write_folder(folder, of, run(of, Calibration(own, 1.0)), Label(run_id="first", source=source))
     view = StoredView(open_run(folder))
     base = base_of(view, judged(view), own)
     alone = {job.program: ALONE_SECONDS for job in view.jobs}
-    return Fitting(base=base, alone=alone, sessions=SESSIONS, measured=3.0)
+    return Fitting(base=base, alone=alone, sessions=len(steps), measured=3.0)

@@ -166,6 +166,20 @@ def test_too_little_memory_does_not_carry_however_fast(start: SizedRun, tmp_path
     assert answer.pick == answer.rule_pick == "large"
 
 
+def test_the_limit_is_that_of_the_active_phase_of_all_nodes(tmp_path: Path) -> None:
+    # Of twelve jobs on a node one computes much longer.  On four nodes these four are the tail of 48 jobs.
+    fitting = fitted(tmp_path / "run", [step(0.1, flow(200), blocked=2.0)] * 11 + [step(200.0)])
+    start = SizedRun(base=fitting.base, slowdown=fitting.measured, alone=fitting.alone, doubt=None)
+    shares = []
+    for nodes in (1, 4):
+        asked = replace(ASKED, sessions=12 * nodes)
+        offer = f'[[candidate]]\nname = "same"\nprice = 1\ncores = 2\nnodes = {nodes}\n'
+        one = named(sized(start, tmp_path, offer, question=asked), "same")
+        assert one.limit == "disk" and one.limit_ratio is not None
+        shares.append(one.limit_ratio)
+    assert shares[0] == shares[1] > 0.8
+
+
 def test_a_window_bounds_the_elapsed_time(start: SizedRun, tmp_path: Path) -> None:
     elapsed = start.base.elapsed_seconds or 0.0
     question = SizeQuestion(sessions=None, most_slowdown=2.0, within_seconds=elapsed / 2.0, probability=0.5)
