@@ -9,8 +9,8 @@ from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.model.run import NodeFacts
 from mawl.simulation.activity import Calibration
-from mawl.simulation.fitting import Fitting
 from mawl.simulation.demand import StepDemand
+from mawl.simulation.fitting import Fitting
 from mawl.simulation.forecast import base_of
 from mawl.simulation.scenario import run
 from mawl.store import open_run
