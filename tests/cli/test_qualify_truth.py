@@ -1,7 +1,8 @@
 """Qualify beds whose limit is known: are the answer, limit, role and number of sessions right?
 
-A bed is drawn: which role's device is capped or slow or none, the processors, the memory, the bound of the
-slowdown.  After a qualification the test measures the truth: it runs the same plan three more times, and the
+Beds are drawn: the processors, the memory, the rate or delay, the bound of the slowdown, and their order.
+Of twelve beds each role's device is capped in two, work's is slow in three, and only the processors limit
+three.  After a qualification the test measures the truth: it runs the same plan three more times, and the
 slowdown comes from a second formula (``tests/fakes/second_slowdown.py``).  On every third bed it also runs
 the mix with one session more each time, until it is too slow.  A draw takes about a quarter of an hour on an
 idle machine, one with a delay or a series about thirty minutes.  ``MAWL_TEST_DRAWS`` sets their number,
@@ -59,6 +60,12 @@ have run beside each other for a minute.
 TRUTH_RUNS = 3
 MEMORIES = (None, 3 * 2**30, 6 * 2**30)
 """Memory of mawl's control group: each is enough for the sessions of every draw."""
+LIMITS: Sequence[tuple[Kind, Role | None]] = (
+    *[("ample", None)] * 3,
+    *[("cap", role) for role in ROLES] * 2,
+    *[("delay", "work")] * 3,
+)
+"""What limits the beds, in an order that is drawn."""
 NEAR_RATIO = 0.10
 """An answer may be not known where the truth lies so near to the bound."""
 REQUEST_BYTES = 256 * 1024
@@ -71,28 +78,36 @@ def bed(tmp_path: Path) -> Iterator[Bed]:
     yield from made_bed(tmp_path, "nbdkit", "nbdfuse", image_bytes=16 * 2**30)
 
 
-def drawn_bed(draw: random.Random, series: bool) -> DrawnBed:
+def drawn_bed(seed: int, number: int) -> DrawnBed:
     """A bed whose limit is clear: storage takes three to five times as long as the processors would.
 
     A bed for a series has a bound that some number of sessions can meet.
     """
-    processors, memory = draw.choice((1, 2)), draw.choice(MEMORIES)
-    bound = round(draw.uniform(3.5, 6.0), 2) if series else draw.choice((1.5, 2.0, 3.0, 5.0))
-    kind: Kind = draw.choice(("ample", "cap", "cap", "delay"))
-    bare = DrawnBed(kind=kind, role=None, processors=processors, memory_bytes=memory, bound=bound)
-    if kind == "ample":
+    limits = list(LIMITS)
+    random.Random(f"{seed} limits {number // len(limits)}").shuffle(limits)
+    kind, role = limits[number % len(limits)]
+    draw = random.Random(f"{seed} {number}")
+    bare = DrawnBed(
+        kind=kind,
+        role=role,
+        processors=draw.choice((1, 2)),
+        memory_bytes=draw.choice(MEMORIES),
+        bound=round(draw.uniform(3.5, 6.0), 2) if has_series(number) else draw.choice((1.5, 2.0, 3.0, 5.0)),
+    )
+    if role is None:
         return bare
     needed = needs_at(FEWEST_SESSIONS, SMOKE)
     computing = sum(CATALOGUE[name].cpu_seconds(SMOKE) * jobs for name, jobs in needed.programs.items())
-    seconds = draw.uniform(3.0, 5.0) * computing / processors
-    role: Role = "work" if kind == "delay" else draw.choice(ROLES)
-    most = max(needed.moved[role].values())
+    seconds = draw.uniform(3.0, 5.0) * computing / bare.processors
     if kind == "cap":
-        cap = int(most / seconds)
-        return msgspec.structs.replace(bare, role=role, cap=cap)
+        return msgspec.structs.replace(bare, cap=int(max(needed.moved[role].values()) / seconds))
     waited = seconds / (sum(needed.moved[role].values()) / REQUEST_BYTES)
-    milliseconds = max(2, math.ceil(FEWEST_SESSIONS * waited * 1000))
-    return msgspec.structs.replace(bare, role=role, milliseconds=milliseconds)
+    return msgspec.structs.replace(bare, milliseconds=max(2, math.ceil(FEWEST_SESSIONS * waited * 1000)))
+
+
+def has_series(number: int) -> bool:
+    """Whether the draw has a series of sessions."""
+    return number % SERIES_EACH == 0
 
 
 def made(bed: Bed, drawn: DrawnBed) -> None:
@@ -241,10 +256,9 @@ def series(bed: Bed, found: JudgedDraw, record: Qualification, name: str) -> dic
 def test_answers_over_drawn_beds_are_right_in_eleven_of_twelve(bed: Bed) -> None:
     seed, wrong, wrong_ranges = generator().getrandbits(64), 0, 0
     for number in range(FIRST, FIRST + DRAWS):
-        with_series, name = number % SERIES_EACH == 0, f"draw-{number}"
-        drawn = drawn_bed(random.Random(f"{seed} {number}"), with_series)
+        drawn, name = drawn_bed(seed, number), f"draw-{number}"
         found, record = judged(bed, drawn, number, name)
-        if with_series:
+        if has_series(number):
             fitting = series(bed, found, record, name)
             faults = series_faults(most_fitting(fitting, drawn.bound), found.answer)
             found = msgspec.structs.replace(found, fitting=fitting, fitting_faults=faults)
@@ -301,9 +315,8 @@ def test_the_page_shows_each_draw_once_and_the_newest_of_a_number() -> None:
 
 
 def test_every_draw_is_clear_and_can_be_made() -> None:
-    draw = random.Random(0)
-    for _ in range(200):
-        one = drawn_bed(draw, series=draw.random() < 0.5)
+    for number in range(12 * 16):
+        one = drawn_bed(0, number)
         assert (one.role is None) == (one.kind == "ample")
         assert 500_000 <= one.cap <= 400_000_000 or one.kind != "cap", one
         assert one.milliseconds <= 60, one
