@@ -1,4 +1,4 @@
-"""The same seed gives the same answers: however jobs start, at any number of threads, in any place."""
+"""The same seed gives the same answers: however jobs start, with any threads, cache or place."""
 
 from __future__ import annotations
 
@@ -47,12 +47,13 @@ def assert_same(found: dict[str, Answer], expected: dict[str, Answer]) -> None:
 
 @pytest.mark.lab
 @pytest.mark.parallel
-def test_zygote_spawn_four_threads_and_another_place_agree(
+def test_zygote_spawn_four_threads_no_page_cache_and_another_place_agree(
     mawl: Command, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     scale = ("--scale", "0.0003")
     first = answers(mawl, *scale)
     assert_same(answers(mawl, *scale, "--start", "spawn"), first)
     assert_same(answers(mawl, *scale, "--option", "cpucount=4"), first)
+    assert_same(answers(mawl, *scale, "--cache", "none"), first)
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     assert_same(answers(Command(elsewhere, elsewhere / "data"), *scale), first)

@@ -192,7 +192,7 @@ class CacheFacts(msgspec.Struct, frozen=True, kw_only=True):
     mode: Annotated[
         CacheMode | None,
         text(
-            "cold or warm, where the run asked for it (--cache).",
+            "cold, warm or none, where the run asked for it (--cache).",
             CACHE,
             absent="not asked for: the cache was left as it was",
             null_answers=True,

@@ -27,6 +27,10 @@ def changed(**changes: Any) -> tuple[Side, Side]:
 REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("the sides differ in scale: 0.0005 and 0.01", {"workload": workload(scale=0.01)}),
     ("the sides ran other jobs", {"planned_jobs": [planned("s1-1")]}),
+    (
+        "the sides differ in page cache: in use and denied",
+        {"cache": CacheFacts(mode="none", input_bytes=100)},
+    ),
 ]
 DOUBTFUL: list[tuple[str, dict[str, Any]]] = [
     ("the sides differ in kind: measured and simulated", {"kind": "simulated"}),

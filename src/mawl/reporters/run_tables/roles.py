@@ -10,7 +10,7 @@ from mawl.model.summary.summary import Summary
 from mawl.reporters.figure import figure, figures, format_count
 from mawl.reporters.table import CSV, EVERY, HTML, MARKDOWN, TEXT, Note, Row, RunColumn, RunTable
 from mawl.spec.program_options import ROLES as FILE_ROLES
-from mawl.units import format_bytes, format_latency, format_percent
+from mawl.units import format_bytes, format_latency, format_percent, format_seconds
 
 WHOLE = 0.995
 TRIFLE_BYTES = 2**17
@@ -30,8 +30,9 @@ def _called(name: str, role: RoleFigures) -> bool:
 
 
 def _notes(_: RunView, summary: Summary) -> list[Note]:
-    """Sizes of requests, what passed by the page cache, and what could not be counted."""
-    return [*_sizes(summary.io.by_role or {}), *_direct(summary.io), *_coverage(summary.io)]
+    """Sizes of requests, what ``--cache none`` took, what passed by the page cache or was not counted."""
+    by_role = summary.io.by_role or {}
+    return [*_sizes(by_role), *_uncaching(by_role), *_direct(summary.io), *_coverage(summary.io)]
 
 
 def _sizes(by_role: Mapping[str, RoleFigures]) -> list[Note]:
@@ -45,6 +46,20 @@ def _sizes(by_role: Mapping[str, RoleFigures]) -> list[Note]:
         ]
         sizes += [f"{name} {', '.join(medians)}"] if medians else []
     return [Note(f"median request: {'; '.join(sizes)}", TEXT)] if sizes else []
+
+
+def _uncaching(by_role: Mapping[str, RoleFigures]) -> list[Note]:
+    """The job time that the mode's own calls took; nothing in other modes."""
+    took = {name: by_role[name].uncaching_seconds for name in FILE_ROLES if name in by_role}
+    if not any(took.values()):
+        return []
+    parts = ", ".join(f"{name} {figure(seconds, format_seconds)}" for name, seconds in took.items())
+    return [
+        Note(
+            f"of the jobs' time, in calls of --cache none itself (waiting for writeback, dropping pages): {parts}",
+            TEXT | MARKDOWN,
+        )
+    ]
 
 
 def _direct(io: Io) -> list[Note]:
