@@ -71,9 +71,7 @@ def test_the_mix_asks_the_device_for_all_that_its_jobs_ask_for(mawl: Command, di
     assert summary["io"]["by_role"]["work"]["uncaching_seconds"] > 0
     text = " ".join(mawl("report", "--all").stdout.split())
     assert "without page cache (--cache none)" in text
-    assert (
-        "of the jobs' time, in calls of --cache none itself (waiting for writeback, dropping pages):" in text
-    )
+    assert "of the jobs' time, in calls of --cache none itself (writeback waited for, pages dropped):" in text
 
 
 def test_commands_of_any_kind_ask_it_too(mawl: Command, disk: Disk) -> None:

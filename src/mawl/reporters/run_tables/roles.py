@@ -54,12 +54,8 @@ def _uncaching(by_role: Mapping[str, RoleFigures]) -> list[Note]:
     if not any(took.values()):
         return []
     parts = ", ".join(f"{name} {figure(seconds, format_seconds)}" for name, seconds in took.items())
-    return [
-        Note(
-            f"of the jobs' time, in calls of --cache none itself (waiting for writeback, dropping pages): {parts}",
-            TEXT | MARKDOWN,
-        )
-    ]
+    what = "of the jobs' time, in calls of --cache none itself (writeback waited for, pages dropped)"
+    return [Note(f"{what}: {parts}", TEXT | MARKDOWN)]
 
 
 def _direct(io: Io) -> list[Note]:
