@@ -1,5 +1,7 @@
 """What reports cost: HTML of 404 jobs on 4 nodes, 2 and 10 h at 1 Hz, and of up to 10,000 jobs; text of many.
 
+A node has 75 series, and in the last of the long runs as many as mawl samples each second.
+
 Each HTML report is made by a process of its own (``python -m bench.report FOLDER``), imports included, which
 says its wall and CPU seconds, its peak memory and the size of the page.
 """
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 import json
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -16,13 +19,16 @@ import time
 from pathlib import Path
 
 from bench.harness import Result, at_most, resources, spread
+from mawl.runner.sample_budget import MOST_SERIES
 from tests.fakes.synthetic_run import write_synthetic_run
 
 NAME = "report"
 RUNS = 5
 JOBS, NODES = 404, 4
-LENGTHS = ((7200, 5.0), (36_000, 10.0))
-"""Seconds of a run, and the seconds that its report may take."""
+USUAL_SERIES, SERIES_A_DISK = 75, 8
+MORE_DISKS = (MOST_SERIES - USUAL_SERIES) // SERIES_A_DISK
+LENGTHS = ((7200, 0, 5.0), (36_000, 0, 10.0), (36_000, MORE_DISKS, 10.0))
+"""Seconds of a run, its further disks, and the seconds that its report may take."""
 GROWTH = (1000, 3000, 10_000)
 MOST_BYTES, MOST_PAGE_BYTES = 500e6, 3e6
 MANY_JOBS, MOST_TEXT_SECONDS, MOST_TEXT_BYTES = 100_000, 20.0, 1e9
@@ -32,10 +38,12 @@ def run() -> list[Result]:
     """Wall time, memory and size of usual and of long reports; then wall time of larger ones."""
     with tempfile.TemporaryDirectory(prefix="mawl-bench-") as directory:
         results = []
-        for length, most_seconds in LENGTHS:
-            folder = Path(directory, f"{length} s")
-            _write(folder, JOBS, length)
-            results += _usual(folder, length / 3600, most_seconds)
+        for length, more_disks, most_seconds in LENGTHS:
+            folder = Path(directory, f"{length} s, {more_disks} disks")
+            _write(folder, JOBS, length, more_disks)
+            series = USUAL_SERIES + SERIES_A_DISK * more_disks
+            results += _usual(folder, f"{length / 3600:g} h, {series} series a node", most_seconds)
+            shutil.rmtree(folder)
         for jobs in GROWTH:
             grown = _made(write_synthetic_run(Path(directory, str(jobs)), jobs=jobs))
             detail = (
@@ -45,24 +53,25 @@ def run() -> list[Result]:
         return [*results, *_text(Path(directory, "many"))]
 
 
-def _usual(folder: Path, hours: float, most_seconds: float) -> list[Result]:
+def _usual(folder: Path, size_of_run: str, most_seconds: float) -> list[Result]:
     made = [_made(folder) for _ in range(RUNS)]
     seconds, cpu = ([figures[name] for figures in made] for name in ("seconds", "cpu_seconds"))
     memory, size = (max(figures[name] for figures in made) for name in ("memory_bytes", "page_bytes"))
-    what = f"{JOBS} jobs, {NODES} nodes, {hours:g} h at 1 Hz, imports included"
+    what = f"{JOBS} jobs, {NODES} nodes, {size_of_run} at 1 Hz, imports included"
     detail = f"{what}: {spread(seconds, 's')}, {spread(cpu, 'CPU s')}"
     return [
-        at_most(f"report of {hours:g} h", statistics.median(seconds), "s", most_seconds, detail),
+        at_most(f"report of {size_of_run}", statistics.median(seconds), "s", most_seconds, detail),
         at_most("peak memory of it", memory / 1e6, "MB", MOST_BYTES / 1e6, f"largest of {RUNS}"),
         at_most("size of it", size / 1e6, "MB", MOST_PAGE_BYTES / 1e6, "Bokeh's script included"),
     ]
 
 
-def _write(folder: Path, jobs: int, seconds: int) -> None:
+def _write(folder: Path, jobs: int, seconds: int, more_disks: int) -> None:
     """A synthetic run, by another process: the peak of a command begins at the size of this one."""
     write = "import pathlib, tests.fakes.synthetic_run as fake; "
     write += f"fake.write_synthetic_run(pathlib.Path({str(folder)!r}), jobs={jobs}, nodes={NODES}, "
-    subprocess.run([sys.executable, "-c", f"{write}seconds={seconds})"], check=True)
+    write += f"seconds={seconds}, more_disks={more_disks})"
+    subprocess.run([sys.executable, "-c", write], check=True)
 
 
 def _text(folder: Path) -> list[Result]:

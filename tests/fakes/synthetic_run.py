@@ -57,6 +57,10 @@ PART: dict[Role, float] = {"work": 6 / 11, "util": 3 / 11, "data": 2 / 11}
 ON_CPU, RUN_QUEUE = 0.50, 0.15
 WAITED = {"work": 0.16, "util": 0.08, "data": 0.05}
 """Shares of a job's time; what is left it is blocked elsewhere."""
+DISK_COUNTERS = (
+    *("reads", "writes", "read_bytes", "written_bytes"),
+    *("read_seconds", "write_seconds", "busy_seconds", "queue_seconds"),
+)
 DISKS = dict(zip(ROLES, ("sda", "sdb", "sdc"), strict=True))
 
 Column = NDArray[np.float64]
@@ -72,10 +76,13 @@ class Span(NamedTuple):
     end: float
 
 
-def write_synthetic_run(folder: Path, *, jobs: int = 404, nodes: int = 4, seconds: int = 7200) -> Path:
+def write_synthetic_run(
+    folder: Path, *, jobs: int = 404, nodes: int = 4, seconds: int = 7200, more_disks: int = 0
+) -> Path:
     """The folder of a finished run: sessions full of jobs one after another, samples at 1 Hz, all series.
 
-    Memory limits it.  Of several nodes the last is the slowest.
+    Memory limits it.  Of several nodes the last is the slowest.  ``more_disks`` are further block devices of
+    each node, eight series each.
     """
     names = [f"node{number}" for number in range(1, nodes + 1)]
     folder.mkdir(parents=True)
@@ -95,7 +102,10 @@ def write_synthetic_run(folder: Path, *, jobs: int = 404, nodes: int = 4, second
     for name, table in tables.items():
         write_parquet(folder / f"{name}.parquet", iter([table]), name)
     samples = (
-        _table(name, _samples(doing[name], [span for span in spans if span.node == name], seconds, random))
+        _table(
+            name,
+            _samples(doing[name], [one for one in spans if one.node == name], seconds, random, more_disks),
+        )
         for name in names
     )
     write_parquet(folder / "samples.parquet", samples, "samples")
@@ -321,7 +331,11 @@ def _steps(record: JobRecord, grown: Mapping[str, Column]) -> Iterator[StepRecor
 
 
 def _samples(
-    doing: Mapping[str, Column], spans: list[Span], seconds: int, random: np.random.Generator
+    doing: Mapping[str, Column],
+    spans: list[Span],
+    seconds: int,
+    random: np.random.Generator,
+    more_disks: int,
 ) -> dict[str, Column]:
     """The series of a node: counters of what its running jobs did, and gauges, in order of time."""
     times = np.arange(seconds + 1, dtype=np.float64)
@@ -361,7 +375,20 @@ def _samples(
         **{f"host.memory_{name}_bytes": about(size) for name, size in MEMORY.items()},
         "host.frequency_hertz": about(2.5e9),
     }
-    return {**{name: np.cumsum(column) for name, column in counters.items()}, **gauges}
+    disks = {
+        f"device.nvme{number}n1.{kind}": _in_units(about(jobs[f"device.sdb.{kind}"] / more_disks), kind)
+        for number in range(more_disks)
+        for kind in DISK_COUNTERS
+    }
+    return {**{name: np.cumsum(column) for name, column in counters.items()}, **disks, **gauges}
+
+
+def _in_units(amounts: Column, kind: str) -> Column:
+    """A counter as the kernel keeps it: sectors, requests, milliseconds."""
+    if kind.endswith("_seconds"):
+        return np.asarray(np.round(np.cumsum(amounts) * 1000) / 1000)
+    unit = 512 if kind.endswith("_bytes") else 1
+    return np.asarray(np.round(np.cumsum(amounts) / unit) * unit)
 
 
 def _table(node: str, columns: Mapping[str, Column]) -> pa.Table:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from mawl.runner.sample_budget import JOB_SERIES, MOST_SERIES, SELDOM_SECONDS, SampleBudget
+from mawl.runner.sample_budget import (
+    JOB_SERIES,
+    MOST_SELDOM_A_SECOND,
+    MOST_SERIES,
+    SELDOM_SECONDS,
+    SampleBudget,
+)
 
 FIGURES = (
     *("reads", "read_bytes", "read_seconds", "writes", "written_bytes", "write_seconds"),
@@ -24,7 +30,7 @@ def test_a_small_machine_has_all_of_its_series_each_second() -> None:
 
 def test_a_large_machine_has_as_many_as_the_budget_and_the_others_every_ten_seconds() -> None:
     named = {f"dm-{number}" for number in range(56)}
-    budget, figures = SampleBudget(named), machine(200)
+    budget, figures = SampleBudget(named), machine(100)
     looks = [budget.due(float(now), figures) for now in range(25)]
     whole = [now for now, look in enumerate(looks) if look == figures]
     assert whole == [0, 10, 20]
@@ -40,6 +46,16 @@ def test_a_large_machine_has_as_many_as_the_budget_and_the_others_every_ten_seco
     assert said.startswith(
         f"{len(figures) - len(often)} of {len(figures)} series of the host were sampled every 10 s"
     )
+
+
+def test_however_many_series_there_are_the_mean_is_bounded_and_said() -> None:
+    budget, figures, seconds = SampleBudget({"dm-0"}), machine(2000), 3600
+    looks = [len(budget.due(float(now), figures)) for now in range(seconds)]
+    most = MOST_SERIES - JOB_SERIES + MOST_SELDOM_A_SECOND
+    assert sum(looks) / seconds <= most * 1.05  # the first look has all
+    assert max(looks) == len(figures) and looks.count(len(figures)) >= seconds // 300
+    (said,) = budget.remarks()
+    assert "were sampled every 217 s, not each second" in said
 
 
 def test_series_that_come_later_never_push_others_out() -> None:

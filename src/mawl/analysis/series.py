@@ -7,12 +7,15 @@ time are seconds since the epoch, as in the records of jobs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
+
+from mawl.analysis.packed import PackedColumn
 
 LEAST_COVERED_RATIO = 0.5
 """A window of which samples cover less than this has no figure."""
@@ -26,6 +29,8 @@ MILLISECONDS_WRAP_SECONDS = 2**32 / 1000
 
 
 SMALL_KEYS = 2**16
+UNPACKED_SERIES = 128
+"""So many series that were asked for last stay unpacked."""
 
 Floats = NDArray[np.float64]
 
@@ -67,14 +72,17 @@ class RunSamples:
         ``apart`` are nodes that no sum is over, such as a storage server: their series are found by name,
         and :attr:`nodes` leaves them out.
         """
-        self._apart = frozenset(apart)
-        self._series = _series_of([table])
+        self._begin(apart, _series_of([table]))
+
+    def _begin(self, apart: Iterable[str], series: dict[str, dict[str, NodeSeries | _PackedSeries]]) -> None:
+        self._apart, self._series = frozenset(apart), series
+        self._unpacked = lru_cache(UNPACKED_SERIES)(_PackedSeries.unpacked)
 
     @classmethod
     def of_parts(cls, parts: Iterable[pa.Table], apart: Iterable[str] = ()) -> RunSamples:
         """The same of a table that comes in parts: only one is in memory at a time."""
         found = cls.__new__(cls)
-        found._apart, found._series = frozenset(apart), _series_of(parts)
+        found._begin(apart, _series_of(parts))
         return found
 
     @property
@@ -94,16 +102,17 @@ class RunSamples:
 
     def series(self, node: str, name: str) -> NodeSeries | None:
         """One series of a node; None where it left none."""
-        return self._series.get(node, {}).get(name)
+        found = self._series.get(node, {}).get(name)
+        return self._unpacked(found) if isinstance(found, _PackedSeries) else found
 
     def replaced(self, series: Mapping[tuple[str, str], NodeSeries]) -> RunSamples:
         """The same samples with other series, by node and name, in the place of their own."""
         found = RunSamples.__new__(RunSamples)
-        found._apart = self._apart
-        found._series = {
+        own = {
             node: {name: series.get((node, name), own) for name, own in by_name.items()}
             for node, by_name in self._series.items()
         }
+        found._begin(self._apart, own)
         return found
 
     def changes(self, node: str, name: str, edges: Sequence[float]) -> list[CounterChange | None]:
@@ -219,37 +228,64 @@ def _area(series: NodeSeries, at: Floats) -> Floats:
     return np.asarray(inside + series.known_at(at) * series.values[0])
 
 
+class _PackedSeries:
+    """A series in order of time, of numbers alone, whose values are packed."""
+
+    def __init__(self, times: Floats, column: PackedColumn) -> None:
+        self.times, self._column = times, column
+
+    def unpacked(self) -> NodeSeries:
+        """The series; its values are new."""
+        return NodeSeries(self.times, self._column.values())
+
+
 class _Growing(NamedTuple):
-    """One series while a table is read: its times piece by piece, its values (float64) in one buffer."""
+    """One series while a table is read: its times piece by piece, its values in one column."""
 
     times: list[Floats]
-    values: bytearray
+    column: PackedColumn
 
 
-def _series_of(parts: Iterable[pa.Table]) -> dict[str, dict[str, NodeSeries]]:
+def _series_of(parts: Iterable[pa.Table]) -> dict[str, dict[str, NodeSeries | _PackedSeries]]:
     """The series of each node, by name, from the rows of all parts in order.
 
-    A run of hours on several nodes is tens of millions of rows: columns stay columns, and series that were
-    sampled together share their times.
+    A run of hours on several nodes is tens of millions of rows: columns stay columns, series that were
+    sampled together share their times, and values are packed.
     """
     growing: dict[str, dict[str, _Growing]] = {}
     for part in parts:
         if part.num_rows:
             _add_part(growing, part)
-    found: dict[str, dict[str, NodeSeries]] = {}
+    found: dict[str, dict[str, NodeSeries | _PackedSeries]] = {}
     for node, by_name in growing.items():
         whole: dict[tuple[int, ...], Floats] = {}
+        in_order: dict[tuple[int, ...], bool] = {}
+        different: list[Floats] = []
         for name in sorted(by_name):
-            times, values = by_name[name]
+            times, column = by_name[name]
             # The pieces stay in ``growing`` until all series are made, so that no two have one identity.
             pieces = tuple(map(id, times))
             if pieces not in whole:
-                whole[pieces] = times[0] if len(times) == 1 else np.concatenate(times)
-                whole[pieces].flags.writeable = False  # several series have it
-            series = _in_order(whole[pieces], np.frombuffer(values))
+                whole[pieces] = _shared(times[0] if len(times) == 1 else np.concatenate(times), different)
+                in_order[pieces] = not (np.diff(whole[pieces]) < 0).any()
+            column.pack()
+            if in_order[pieces] and column.is_finite:
+                found.setdefault(node, {})[name] = _PackedSeries(whole[pieces], column)
+                continue
+            series = _in_order(whole[pieces], column.values())
             if len(series.times):
                 found.setdefault(node, {})[name] = series
     return found
+
+
+def _shared(times: Floats, different: list[Floats]) -> Floats:
+    """The same times as they are already kept, else these: parts are cut anywhere within a second."""
+    for kept in different:
+        if np.array_equal(kept, times):
+            return kept
+    times.flags.writeable = False
+    different.append(times)
+    return times
 
 
 def _add_part(growing: dict[str, dict[str, _Growing]], part: pa.Table) -> None:
@@ -274,9 +310,9 @@ def _add_part(growing: dict[str, dict[str, _Growing]], part: pa.Table) -> None:
         alike = (node, end - start)
         if alike not in seen or not np.array_equal(seen[alike], times[start:end]):
             seen[alike] = times[start:end].copy()
-        one = growing.setdefault(nodes[node], {}).setdefault(names[name], _Growing([], bytearray()))
+        one = growing.setdefault(nodes[node], {}).setdefault(names[name], _Growing([], PackedColumn()))
         one.times.append(seen[alike])
-        one.values.extend(values[start:end].data)
+        one.column.extend(values[start:end])
 
 
 def _in_order(times: Floats, values: Floats) -> NodeSeries:

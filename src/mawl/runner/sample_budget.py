@@ -13,6 +13,9 @@ JOB_SERIES = 80
 """Of these the figures of the jobs: 8 in sum, 32 by role, 10 of what they wait for, one for each volume."""
 
 SELDOM_SECONDS = 10.0
+MOST_SELDOM_A_SECOND = 100
+"""If the other series are more than a thousand, they are sampled more seldom than each 10 s, so that they add
+so many samples a second in the mean."""
 
 _DEVICE = "device."
 _FIGURES = ("read_bytes", "written_bytes", "busy_seconds", "reads", "writes", "read_seconds", "write_seconds")
@@ -32,15 +35,20 @@ class SampleBudget:
         self._whole_at: float | None = None
 
     def due(self, now: float, figures: Figures, *, whole: bool = False) -> Figures:
-        """The figures to keep of this look; all of them at the first, each ten seconds, and if ``whole``."""
+        """The figures to keep of this look; all of them at the first, if ``whole``, and now and then."""
         if not self._often.issuperset(figures) and not (self._often | self._seldom).issuperset(figures):
             self._choose(figures)
         if not self._seldom:
             return figures
-        if whole or self._whole_at is None or now - self._whole_at >= SELDOM_SECONDS:
+        if whole or self._whole_at is None or now - self._whole_at >= self.seldom_seconds:
             self._whole_at = now
             return figures
         return {name: value for name, value in figures.items() if name in self._often}
+
+    @property
+    def seldom_seconds(self) -> float:
+        """How often the series beyond the budget are sampled."""
+        return max(SELDOM_SECONDS, len(self._seldom) / MOST_SELDOM_A_SECOND)
 
     def remarks(self) -> list[str]:
         """A sentence on the series that were sampled more seldom, where there are any."""
@@ -48,7 +56,7 @@ class SampleBudget:
             return []
         return [
             f"{len(self._seldom)} of {len(self._often) + len(self._seldom)} series of the host were sampled "
-            f"every {SELDOM_SECONDS:g} s, not each second: a node has {MOST_SERIES} series a second"
+            f"every {self.seldom_seconds:.0f} s, not each second: a node has {MOST_SERIES} series a second"
         ]
 
     def _choose(self, figures: Figures) -> None:

@@ -1,0 +1,125 @@
+"""Columns of samples in memory, without loss, in the bytes that their differences need.
+
+Counters of the kernel are whole numbers of a unit (bytes, ticks, milliseconds, nanoseconds), and within a
+second they grow by little: the difference to the value before fits into one, two or four bytes where the
+value itself takes eight.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Wholes = NDArray[np.int64]
+
+CHUNK_VALUES = 2048
+"""So many values are packed at a time; those that are not packed yet take eight bytes each."""
+
+_EXACT = 2.0**53
+"""Whole numbers below this are exact as floats."""
+
+
+class _Unit(NamedTuple):
+    """How many of a unit a value of 1 has; what reads the kernel multiplies by some and divides by others."""
+
+    per_value: float
+    divided: bool
+
+    def values(self, wholes: Wholes) -> Floats:
+        """Whole numbers of the unit as values."""
+        floats = wholes.astype(np.float64)
+        return floats / self.per_value if self.divided else floats * (1.0 / self.per_value)
+
+
+_UNITS = (
+    _Unit(1.0, divided=True),
+    *(_Unit(per_value, divided) for per_value in (1e3, 1e2, 1e6, 1e9) for divided in (True, False)),
+)
+"""Whole numbers, milliseconds, ticks, microseconds, nanoseconds."""
+
+
+class _Packed(NamedTuple):
+    """Values of a chunk: the first as a whole number, and each difference to the one before."""
+
+    first: int
+    differences: NDArray[np.signedinteger]
+    unit: _Unit
+
+    def values(self) -> Floats:
+        wholes = np.empty(len(self.differences) + 1, dtype=np.int64)
+        wholes[0] = self.first
+        np.cumsum(self.differences, dtype=np.int64, out=wholes[1:])
+        wholes[1:] += self.first
+        return self.unit.values(wholes)
+
+
+class PackedColumn:
+    """Numbers in order, any floats; :meth:`values` gives back what was added, equal in every value."""
+
+    def __init__(self) -> None:
+        self._chunks: list[_Packed | Floats] = []
+        self._waiting = bytearray()
+        self._unit: _Unit | None = None
+        self.is_finite = True
+        """Whether all values so far are numbers."""
+
+    def __len__(self) -> int:
+        return sum(map(_values_in, self._chunks)) + len(self._waiting) // 8
+
+    @property
+    def nbytes(self) -> int:
+        """What the values take now."""
+        packed = (chunk.differences if isinstance(chunk, _Packed) else chunk for chunk in self._chunks)
+        return sum(one.nbytes for one in packed) + len(self._waiting)
+
+    def extend(self, values: Floats) -> None:
+        """Add values at the end."""
+        self._waiting.extend(values.data)
+        if len(self._waiting) >= 8 * CHUNK_VALUES:
+            self.pack()
+
+    def pack(self) -> None:
+        """Pack what is not packed yet."""
+        if not self._waiting:
+            return
+        values = np.frombuffer(self._waiting)
+        self._waiting = bytearray()
+        packed = self._packed(values)
+        if packed is None:
+            self.is_finite = self.is_finite and bool(np.isfinite(values).all())
+            values = values.copy()  # a buffer that grows has room to spare
+        self._chunks.append(values if packed is None else packed)
+
+    def values(self) -> Floats:
+        """All values in order, as float64."""
+        parts = [chunk.values() if isinstance(chunk, _Packed) else chunk for chunk in self._chunks]
+        if self._waiting:
+            parts.append(np.frombuffer(bytes(self._waiting)))
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    def _packed(self, values: Floats) -> _Packed | None:
+        """The values as whole numbers of a unit; None if they are not, or not in fewer bytes."""
+        units = _UNITS if self._unit is None else (self._unit, *_UNITS)
+        for unit in units:
+            with np.errstate(over="ignore"):
+                wholes = np.rint(values * unit.per_value)
+            if not np.abs(wholes).max() < _EXACT:
+                continue
+            whole = wholes.astype(np.int64)
+            if not np.array_equal(unit.values(whole), values):
+                continue
+            self._unit = unit
+            differences = np.diff(whole)
+            largest = int(np.abs(differences).max(initial=0))
+            for kind in (np.int8, np.int16, np.int32):
+                if largest <= np.iinfo(kind).max:
+                    return _Packed(int(whole[0]), differences.astype(kind), unit)
+            return None
+        return None
+
+
+def _values_in(chunk: _Packed | Floats) -> int:
+    return len(chunk.differences) + 1 if isinstance(chunk, _Packed) else len(chunk)
