@@ -1,8 +1,9 @@
 """Each program with ``cpucount`` 1 and 2, alone and on a crowded machine: real time and CPU time.
 
-Each job is a separate process; all read the same inputs (at ``SCALE``).
-A round is one job alone, then a crowd: as many jobs side by side as there are processors.  Rounds of one
-thread and of two alternate.
+Each job is a separate process; all of a scale read the same inputs.  It takes about 50 minutes.
+First jobs alone at ``GAIN_SCALE``, where steps have work to share, with one thread and two in turns.  Then
+rounds at ``CROWD_SCALE``: one job alone, then a crowd, as many jobs side by side as there are processors.
+Rounds of one thread and of two alternate.
 
 - The gain is the real time of a job of one thread alone, divided by that of a job of two threads alone.
   What the machine allows is measured with the crowd of one thread: two processors may share a core, a cache
@@ -27,9 +28,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -44,12 +46,15 @@ from mawl.programs.execute import execute
 from mawl.spec.program_options import Options
 
 NAME = "threads"
-SCALE = 0.002
-PAIRS = 5
+GAIN_SCALE, CROWD_SCALE = 0.03, 0.01
+PAIRS = 3
 SEED = 1
 LEAST_GAIN = 1.6
 PROGRAMS_WITH_IT = 12
 MOST_CPU_RATIO = 1.1
+
+
+Measured = TypeVar("Measured")
 
 
 class Figures(msgspec.Struct, frozen=True):
@@ -86,43 +91,45 @@ def run() -> list[Result]:
     rows: list[Result] = []
     gains: dict[str, float] = {}
     for name in CATALOGUE:
-        one, two = _measured(name)
+        one, two = _in_turns(name, GAIN_SCALE, _job)
         gains[name] = gain(one, two)
-        rows += rows_of(name, one, two)
+        rows += [_gain_row(name, one, two), *crowd_rows(name, *_in_turns(name, CROWD_SCALE, _round))]
     faster = sorted(name for name, gained in gains.items() if gained >= LEAST_GAIN)
     detail = ", ".join(faster) or "none"
     title = f"programs that two threads make {LEAST_GAIN} times as fast"
     return [*rows, at_least(title, len(faster), "programs", PROGRAMS_WITH_IT, detail)]
 
 
-def gain(one: Sequence[Round], two: Sequence[Round]) -> float:
+def gain(one: Sequence[Figures], two: Sequence[Figures]) -> float:
     """The real time of a job of one thread alone, divided by that of one of two threads (medians)."""
     return _median(one, "real_seconds") / _median(two, "real_seconds")
 
 
-def rows_of(name: str, one: Sequence[Round], two: Sequence[Round]) -> list[Result]:
-    """The rows of a program, from its rounds of one thread and of two, as they alternated."""
-    busy = [statistics.median(each.alone.busy for each in rounds) for rounds in (one, two)]
+def _gain_row(name: str, one: Sequence[Figures], two: Sequence[Figures]) -> Result:
     detail = (
         f"real {_median(one, 'real_seconds'):.2f} and {_median(two, 'real_seconds'):.2f} s, "
         f"CPU {_median(one, 'cpu_seconds'):.2f} and {_median(two, 'cpu_seconds'):.2f} s, "
-        f"CPU/real {busy[0]:.2f} and {busy[1]:.2f}"
+        f"CPU/real {_median(one, 'busy'):.2f} and {_median(two, 'busy'):.2f}"
     )
+    return Result(f"{name}: two threads", gain(one, two), "of the speed of one", "", None, detail)
+
+
+def crowd_rows(name: str, one: Sequence[Round], two: Sequence[Round]) -> list[Result]:
+    """The rows of a program, from its rounds of one thread and of two, as they alternated."""
     pairs = list(zip(one, two, strict=True))
     alone = [second.alone.cpu_seconds / first.alone.cpu_seconds for first, second in pairs]
     crowd = [second.crowd_cpu_seconds / first.crowd_cpu_seconds for first, second in pairs]
     unit = "of one thread's"
     crowded = f"{name}: CPU on a crowded machine"
     return [
-        Result(f"{name}: two threads", gain(one, two), "of the speed of one", "", None, detail),
         at_most(crowded, statistics.median(crowd), unit, MOST_CPU_RATIO, spread(crowd)),
         Result(f"{name}: CPU alone", statistics.median(alone), unit, "", None, spread(alone)),
         _machine(name, one),
     ]
 
 
-def _median(rounds: Sequence[Round], name: str) -> float:
-    return float(statistics.median(getattr(each.alone, name) for each in rounds))
+def _median(jobs: Sequence[Figures], name: str) -> float:
+    return float(statistics.median(getattr(job, name) for job in jobs))
 
 
 def _machine(name: str, one: Sequence[Round]) -> Result:
@@ -135,28 +142,32 @@ def _machine(name: str, one: Sequence[Round]) -> Result:
     return Result(title, statistics.median(work), "of the work of one", "", None, detail)
 
 
-def _measured(name: str) -> tuple[list[Round], list[Round]]:
-    """Rounds of one thread and of two, which alternate."""
+def _in_turns(
+    name: str, scale: float, measure: Callable[[str, float, int, dict[str, str]], Measured]
+) -> tuple[list[Measured], list[Measured]]:
+    """What is measured with one thread and with two, in turns."""
     with tempfile.TemporaryDirectory(prefix="mawl-bench-") as place:
-        inputs = {table.name: _table(table.name, Path(place)) for table in CATALOGUE[name].inputs}
-        return alternate(lambda: _round(name, 1, inputs), lambda: _round(name, 2, inputs), PAIRS)
+        inputs = {table.name: _table(table.name, scale, Path(place)) for table in CATALOGUE[name].inputs}
+        return alternate(
+            lambda: measure(name, scale, 1, inputs), lambda: measure(name, scale, 2, inputs), PAIRS
+        )
 
 
-def _round(name: str, threads: int, inputs: dict[str, str]) -> Round:
+def _round(name: str, scale: float, threads: int, inputs: dict[str, str]) -> Round:
     jobs = len(os.sched_getaffinity(0))
-    alone = _job(name, threads, inputs)
+    alone = _job(name, scale, threads, inputs)
     with ThreadPoolExecutor(jobs) as pool:
-        return Round(alone, tuple(pool.map(lambda _: _job(name, threads, inputs), range(jobs))))
+        return Round(alone, tuple(pool.map(lambda _: _job(name, scale, threads, inputs), range(jobs))))
 
 
-def _table(name: str, place: Path) -> str:
-    request = TableRequest(table=name, scale=SCALE, seed=SEED)
+def _table(name: str, scale: float, place: Path) -> str:
+    request = TableRequest(table=name, scale=scale, seed=SEED)
     processes = os.cpu_count() or 1
     made = generate([request], place, processes=processes, bufsize_bytes=Options().bufsize_bytes)
     return str(made[0].directory)
 
 
-def _job(name: str, threads: int, inputs: dict[str, str]) -> Figures:
+def _job(name: str, scale: float, threads: int, inputs: dict[str, str]) -> Figures:
     """One job in a separate process, with the environment that the launcher gives."""
     with tempfile.TemporaryDirectory(prefix="mawl-bench-") as place:
         for role in ("work", "util"):
@@ -165,10 +176,10 @@ def _job(name: str, threads: int, inputs: dict[str, str]) -> Figures:
             run_id="bench",
             job="job",
             program=name,
-            scale=SCALE,
+            scale=scale,
             seed=SEED,
             replica=0,
-            options=scaled_options(Options(cpucount=threads), SCALE),
+            options=scaled_options(Options(cpucount=threads), scale),
             inputs=inputs,
             results=f"{place}/results",
             work=[f"{place}/work"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench.threads import Figures, Round, gain, rows_of
+from bench.threads import Figures, Round, crowd_rows, gain
 
 
 def _rounds(alone: list[tuple[float, float]], crowd: list[tuple[float, float]]) -> list[Round]:
@@ -19,7 +19,7 @@ TWO = _rounds([(1.25, 2.3)] * 3, [(2.6, 2.64), (2.6, 2.6), (2.6, 2.6)])
 
 
 def test_cpu_of_the_crowds_has_the_bound_and_cpu_alone_has_none() -> None:
-    rows = {row.name: row for row in rows_of("sorting", ONE, TWO)}
+    rows = {row.name: row for row in crowd_rows("sorting", ONE, TWO)}
     crowded = rows["sorting: CPU on a crowded machine"]
     # The pairs give 1.1, 1.04 and 1.0.
     assert crowded.value == pytest.approx(1.04)
@@ -32,7 +32,7 @@ def test_cpu_of_the_crowds_has_the_bound_and_cpu_alone_has_none() -> None:
 
 def test_a_crowd_that_uses_more_than_the_bound_is_missed() -> None:
     dear = _rounds([(1.0, 2.0)] * 3, [(2.6, 2.8)] * 3)
-    rows = {row.name: row for row in rows_of("sorting", ONE, dear)}
+    rows = {row.name: row for row in crowd_rows("sorting", ONE, dear)}
     assert rows["sorting: CPU on a crowded machine"].met is False
 
 
@@ -44,9 +44,12 @@ def test_one_slow_job_of_a_crowd_counts() -> None:
 
 
 def test_the_gain_is_of_jobs_alone() -> None:
-    assert gain(ONE, TWO) == pytest.approx(1.6)
-    rows = {row.name: row for row in rows_of("sorting", ONE, TWO)}
-    assert rows["sorting: two threads"].value == pytest.approx(1.6)
+    one, two = [Figures(2.0, 2.0)] * 3, [Figures(1.2, 2.3), Figures(1.25, 2.3), Figures(4.0, 2.3)]
+    assert gain(one, two) == pytest.approx(1.6)
+
+
+def test_what_the_machine_allows_is_the_work_of_the_crowd() -> None:
+    rows = {row.name: row for row in crowd_rows("sorting", ONE, TWO)}
     machine = rows["sorting: 2 jobs of one thread side by side"]
     assert machine.value == pytest.approx(1.6)
     assert machine.detail.startswith("CPU of each 1.25 of that alone;")

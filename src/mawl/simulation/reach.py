@@ -152,7 +152,7 @@ class _Replay:
     def _requests(self, job: JobPlan) -> Iterator[_Request]:
         program = self.catalogue[job.program]
         moved = sum(sum(ways.values()) for ways in program.bytes_by_role(job.scale).values())
-        seconds_per_byte = program.expected_seconds(job.scale) / max(moved, 1)
+        seconds_per_byte = program.expected_seconds(job.scale, job.options.queue_depth) / max(moved, 1)
         for step in program.steps:
             if step.kind != "verify":
                 yield from self._step(program, job, step, seconds_per_byte)
