@@ -9,6 +9,7 @@ import pytest
 from mawl.commands.main import main
 from mawl.measure import ephemeral
 from mawl.measure.mounts import Mount
+from mawl.plan.catalogue import CATALOGUE
 from mawl.units import parse_size
 from mawl.volumes import INPUTS
 
@@ -87,3 +88,17 @@ def test_a_scale_is_said_once_in_plain_decimals(
     monkeypatch.chdir(tmp_path)
     assert main(["plan", *words]) == 0
     assert capsys.readouterr().out.splitlines()[1].startswith(said)
+
+
+def test_random_requests_are_counted_beside_all_requests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["plan", "mixed20", "--scale", "0.01"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "Role        reads     writes      space     requests       random" in lines
+    (work,) = (line.split() for line in lines if line.startswith("work "))
+    jobs = sum(line.count("random_access#") for line in lines)
+    random = CATALOGUE["random_access"].random_requests(0.01) * jobs
+    assert jobs == 4 and int(work[-1].replace(",", "")) == random
+    assert int(work[-2].replace(",", "")) > random
