@@ -1,8 +1,9 @@
 """Transfer: on beds that the derivation never saw, do derived jobs change as the jobs behind the logs do?
 
-A workload runs on ample devices; its logs alone are derived.  Then both run on beds whose role, cap and
-number of processors are drawn: the verdict must be the same, and the change of the elapsed time over that on
-ample devices within ten points.  Elapsed times are medians of three runs.
+A workload runs on ample devices; its logs alone are derived.  Then both run on three beds, each with the
+device of another role capped; their order, caps and numbers of processors are drawn.  The verdict must be the
+same, and the change of the elapsed time over that on ample devices within ten points.  Elapsed times are
+medians of three runs.
 
 A change of +150 % is 10 points off if one of its four times is off by 4 %.  So the workload has ten sessions:
 with five, one job with one thread runs alone at the end, for 3 to 14 % of the time by the order in which the
@@ -33,7 +34,6 @@ from tests.advice.limit.test_ground_truth import ample, made_bed
 from tests.derive.oracle import derived_from_logs
 from tests.lab.quiet import quiet_machine
 
-BEDS = 3
 MOST_POINTS = 0.10
 RUNS = 3
 SESSIONS = 10
@@ -57,9 +57,8 @@ def bed(tmp_path: Path) -> Iterator[Bed]:
     yield from made_bed(tmp_path, image_bytes=IMAGE_BYTES)
 
 
-def drawn_bed(draw: random.Random, needed: Needs, base_seconds: float) -> DrawnBed:
+def drawn_bed(draw: random.Random, role: Role, needed: Needs, base_seconds: float) -> DrawnBed:
     """A bed on which the capped device alone takes longer than the whole workload took on ample ones."""
-    role = draw.choice(ROLES)
     cap = max(needed.moved[role].values()) / (draw.uniform(1.2, 1.8) * base_seconds)
     return DrawnBed(role, int(cap), draw.choice((1, 2)))
 
@@ -106,8 +105,8 @@ def test_derived_jobs_change_on_other_beds_as_the_originals_do(bed: Bed) -> None
     base = measured(bed, 2)
     sys.stdout.write(f"ample: {base}\n")
     needed = needs_at(SESSIONS, SCALE)
-    for _ in range(BEDS):
-        drawn = drawn_bed(draw, needed, base[ORIGINAL].elapsed_seconds)
+    for role in draw.sample(ROLES, k=len(ROLES)):
+        drawn = drawn_bed(draw, role, needed, base[ORIGINAL].elapsed_seconds)
         ample(bed, but=drawn.role)
         bed.volumes[drawn.role].cap(drawn.cap)
         found = measured(bed, drawn.processors)
