@@ -1,6 +1,6 @@
 """What reports cost: HTML of 404 jobs on 4 nodes, 2 and 10 h at 1 Hz, and of up to 10,000 jobs; text of many.
 
-A node has 75 series, and in the last of the long runs as many as mawl samples each second.
+A node has 75 series, and in the last of the long runs 395, about as many as mawl samples each second.
 
 Each HTML report is made by a process of its own (``python -m bench.report FOLDER``), imports included, which
 says its wall and CPU seconds, its peak memory and the size of the page.
@@ -27,7 +27,7 @@ RUNS = 5
 JOBS, NODES = 404, 4
 USUAL_SERIES, SERIES_A_DISK = 75, 8
 MORE_DISKS = (MOST_SERIES - USUAL_SERIES) // SERIES_A_DISK
-LENGTHS = ((7200, 0, 5.0), (36_000, 0, 10.0), (36_000, MORE_DISKS, 10.0))
+LONG_RUNS = ((7200, 0, 5.0), (36_000, 0, 10.0), (36_000, MORE_DISKS, 10.0))
 """Seconds of a run, its further disks, and the seconds that its report may take."""
 GROWTH = (1000, 3000, 10_000)
 MOST_BYTES, MOST_PAGE_BYTES = 500e6, 3e6
@@ -38,7 +38,7 @@ def run() -> list[Result]:
     """Wall time, memory and size of usual and of long reports; then wall time of larger ones."""
     with tempfile.TemporaryDirectory(prefix="mawl-bench-") as directory:
         results = []
-        for length, more_disks, most_seconds in LENGTHS:
+        for length, more_disks, most_seconds in LONG_RUNS:
             folder = Path(directory, f"{length} s, {more_disks} disks")
             _write(folder, JOBS, length, more_disks)
             series = USUAL_SERIES + SERIES_A_DISK * more_disks

@@ -1,6 +1,7 @@
 """Each program with ``cpucount`` 1 and 2, alone and on a crowded machine: real time and CPU time.
 
-Each job is a separate process; all of a scale read the same inputs.  It takes about 50 minutes.
+Each job is a separate process; all of a scale read the same inputs.  The bench takes about 50 minutes, and up
+to 19 GB below the directory for temporary files (TMPDIR).
 First jobs alone at ``GAIN_SCALE``, where steps have work to share, with one thread and two in turns.  Then
 rounds at ``CROWD_SCALE``: one job alone, then a crowd, as many jobs side by side as there are processors.
 Rounds of one thread and of two alternate.
@@ -93,7 +94,7 @@ def run() -> list[Result]:
     for name in CATALOGUE:
         one, two = _in_turns(name, GAIN_SCALE, _job)
         gains[name] = gain(one, two)
-        rows += [_gain_row(name, one, two), *crowd_rows(name, *_in_turns(name, CROWD_SCALE, _round))]
+        rows += [gain_row(name, one, two), *crowd_rows(name, *_in_turns(name, CROWD_SCALE, _round))]
     faster = sorted(name for name, gained in gains.items() if gained >= LEAST_GAIN)
     detail = ", ".join(faster) or "none"
     title = f"programs that two threads make {LEAST_GAIN} times as fast"
@@ -105,7 +106,8 @@ def gain(one: Sequence[Figures], two: Sequence[Figures]) -> float:
     return _median(one, "real_seconds") / _median(two, "real_seconds")
 
 
-def _gain_row(name: str, one: Sequence[Figures], two: Sequence[Figures]) -> Result:
+def gain_row(name: str, one: Sequence[Figures], two: Sequence[Figures]) -> Result:
+    """The row of a program's gain, from jobs of one thread and of two, as they alternated."""
     detail = (
         f"real {_median(one, 'real_seconds'):.2f} and {_median(two, 'real_seconds'):.2f} s, "
         f"CPU {_median(one, 'cpu_seconds'):.2f} and {_median(two, 'cpu_seconds'):.2f} s, "

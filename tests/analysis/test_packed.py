@@ -65,8 +65,17 @@ def test_chunks_of_unlike_kinds_follow_each_other() -> None:
     assert column(*kinds).values().tolist() == [value for kind in kinds for value in kind]
 
 
+@pytest.mark.parametrize("kind", KERNEL_VALUES)
 @pytest.mark.parametrize("step", [1, 1000, 100_000])
-def test_counters_take_at_most_half_of_their_bytes(step: int) -> None:
-    found = column([number * step / 1000 for number in range(10 * CHUNK_VALUES)])
+def test_what_the_kernel_counts_takes_at_most_half_of_its_bytes(
+    kind: Callable[[int], float], step: int
+) -> None:
+    found = column([kind(number * step) for number in range(3 * CHUNK_VALUES)])
     found.pack()
     assert found.nbytes <= 4 * len(found)
+
+
+def test_bytes_of_a_fast_device_take_half_of_their_bytes() -> None:
+    found = column([float(number * 20 * 2**30) for number in range(CHUNK_VALUES)])
+    assert found.nbytes <= 4 * len(found)
+    assert found.values()[-1] == (CHUNK_VALUES - 1) * 20 * 2**30

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench.threads import Figures, Round, crowd_rows, gain
+from bench.threads import Figures, Round, crowd_rows, gain, gain_row
 
 
 def _rounds(alone: list[tuple[float, float]], crowd: list[tuple[float, float]]) -> list[Round]:
@@ -46,6 +46,9 @@ def test_one_slow_job_of_a_crowd_counts() -> None:
 def test_the_gain_is_of_jobs_alone() -> None:
     one, two = [Figures(2.0, 2.0)] * 3, [Figures(1.2, 2.3), Figures(1.25, 2.3), Figures(4.0, 2.3)]
     assert gain(one, two) == pytest.approx(1.6)
+    row = gain_row("sorting", one, two)
+    assert row.value == pytest.approx(1.6) and row.met is None
+    assert row.detail == "real 2.00 and 1.25 s, CPU 2.00 and 2.30 s, CPU/real 1.00 and 1.84"
 
 
 def test_what_the_machine_allows_is_the_work_of_the_crowd() -> None:

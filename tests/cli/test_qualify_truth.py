@@ -315,8 +315,14 @@ def test_the_page_shows_each_draw_once_and_the_newest_of_a_number() -> None:
 
 
 def test_every_draw_is_clear_and_can_be_made() -> None:
-    for number in range(12 * 16):
-        one = drawn_bed(0, number)
+    blocks = [
+        [drawn_bed(0, len(LIMITS) * block + place) for place in range(len(LIMITS))] for block in range(16)
+    ]
+    for beds in blocks:
+        assert sorted((one.kind, str(one.role)) for one in beds) == sorted(
+            (kind, str(role)) for kind, role in LIMITS
+        )
+    for one in [bed for beds in blocks for bed in beds]:
         assert (one.role is None) == (one.kind == "ample")
         assert 500_000 <= one.cap <= 400_000_000 or one.kind != "cap", one
         assert one.milliseconds <= 60, one

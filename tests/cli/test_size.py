@@ -14,7 +14,7 @@ OFFERS = Path(__file__).parents[2] / "examples/offers.toml"
 
 
 def test_a_measured_run_is_sized_in_every_format(mawl: Command, nano_run: Path) -> None:
-    # So short a run may have a probability or none, but never one of 99 %: it is not known either way.
+    # The model fits so short a run or not: its own system has a probability or none, but never one of 99 %.
     asked = ("size", str(OFFERS), str(nano_run), "--within", "10", "--anyway", "--probability", "0.99")
     text = mawl(*asked)
     assert text.returncode == 4, text.stderr
@@ -34,6 +34,8 @@ def test_a_measured_run_is_sized_in_every_format(mawl: Command, nano_run: Path) 
         "four nodes and an array",
     }
     assert all(one["reasons"] for one in found["candidates"])
+    # Its devices were not probed, so there is none for other cores or devices.
+    assert {one["probability"] for one in found["candidates"] if one["name"] != "as it is"} == {None}
     page = mawl(*asked, "--format", "html").stdout
     assert page.lower().startswith("<!doctype html>") and "Which one?" in page
     kept = mawl(*asked, "--format", "json", "--output", "size.json")

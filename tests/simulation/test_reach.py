@@ -69,3 +69,11 @@ def test_programs_that_declare_no_bytes_have_no_reach_and_are_named() -> None:
     assert found == DeviceReach(
         read_ratio=None, write_ratio=None, reason="the bytes of wide_sort are not declared"
     )
+
+
+def test_requests_one_at_a_time_take_longer_so_more_is_written_back() -> None:
+    def written(queue_depth: int) -> float:
+        options = Options(direct="no", queue_depth=queue_depth)
+        return ratios(reach_of(plan(options=options), 256 * GIB, stretch=10.0))[1]
+
+    assert written(1) > written(8)

@@ -41,7 +41,7 @@ def _summed(facts: RunFacts, samples: RunSamples, names: Sequence[str], span: Sp
         gain(facts, samples, node, name, span)
         for node in samples.nodes
         for name in names
-        if samples.series(node, name) is not None
+        if samples.times(node, name) is not None
     ]
     known = [change for change in changes if change is not None]
     if not known or len(known) < len(changes):

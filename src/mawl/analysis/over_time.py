@@ -130,7 +130,7 @@ def _edges(samples: RunSamples | None, span: tuple[float, float]) -> Floats:
     for node in samples.nodes:
         every = samples.names(node)
         names = [name for name in LOOKED_AT if name in every] or every
-        found = [series.times for name in names if (series := samples.series(node, name)) is not None]
+        found = [times for name in names if (times := samples.times(node, name)) is not None]
         looks.append(np.unique(np.concatenate(found)))
     times = max(looks, key=len)
     first = max(int(np.searchsorted(times, span[0], side="right")) - 1, 0)

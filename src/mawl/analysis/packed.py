@@ -1,8 +1,8 @@
-"""Columns of samples in memory, without loss, in the bytes that their differences need.
+"""Columns of samples in memory, in the bytes that their differences need; every value stays equal.
 
-Counters of the kernel are whole numbers of a unit (bytes, ticks, milliseconds, nanoseconds), and within a
-second they grow by little: the difference to the value before fits into one, two or four bytes where the
-value itself takes eight.
+Counters of the kernel are whole numbers of a unit (sectors, bytes, ticks, milliseconds, nanoseconds), and
+within a second they grow by little: the difference to the value before fits into one, two or four bytes where
+the value itself takes eight.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]
 
 CHUNK_VALUES = 2048
-"""So many values are packed at a time; those that are not packed yet take eight bytes each."""
+"""At least so many values are packed at a time; those that are not packed yet take eight bytes each."""
+
+_TRIED_VALUES = 16
+"""So many values tell most units that do not fit."""
 
 _EXACT = 2.0**53
 """Whole numbers below this are exact as floats."""
@@ -33,12 +36,22 @@ class _Unit(NamedTuple):
         floats = wholes.astype(np.float64)
         return floats / self.per_value if self.divided else floats * (1.0 / self.per_value)
 
+    def wholes(self, values: Floats) -> Wholes | None:
+        """Values as whole numbers of the unit; None if one of them is none."""
+        with np.errstate(over="ignore"):
+            rounded = np.rint(values * self.per_value)
+        if not np.abs(rounded).max() < _EXACT:
+            return None
+        found = rounded.astype(np.int64)
+        return found if np.array_equal(self.values(found), values) else None
+
 
 _UNITS = (
+    _Unit(1 / 512, divided=True),
     _Unit(1.0, divided=True),
     *(_Unit(per_value, divided) for per_value in (1e3, 1e2, 1e6, 1e9) for divided in (True, False)),
 )
-"""Whole numbers, milliseconds, ticks, microseconds, nanoseconds."""
+"""Sectors of 512 bytes, whole numbers, milliseconds, ticks, microseconds, nanoseconds."""
 
 
 class _Packed(NamedTuple):
@@ -57,14 +70,14 @@ class _Packed(NamedTuple):
 
 
 class PackedColumn:
-    """Numbers in order, any floats; :meth:`values` gives back what was added, equal in every value."""
+    """Numbers in order, any floats; :meth:`values` gives back what was added (a negative zero as 0)."""
 
     def __init__(self) -> None:
         self._chunks: list[_Packed | Floats] = []
         self._waiting = bytearray()
         self._unit: _Unit | None = None
         self.is_finite = True
-        """Whether all values so far are numbers."""
+        """Whether all packed values are numbers."""
 
     def __len__(self) -> int:
         return sum(map(_values_in, self._chunks)) + len(self._waiting) // 8
@@ -102,22 +115,15 @@ class PackedColumn:
 
     def _packed(self, values: Floats) -> _Packed | None:
         """The values as whole numbers of a unit; None if they are not, or not in fewer bytes."""
-        units = _UNITS if self._unit is None else (self._unit, *_UNITS)
-        for unit in units:
-            with np.errstate(over="ignore"):
-                wholes = np.rint(values * unit.per_value)
-            if not np.abs(wholes).max() < _EXACT:
+        for unit in _UNITS if self._unit is None else (self._unit, *_UNITS):
+            if unit.wholes(values[:_TRIED_VALUES]) is None or (wholes := unit.wholes(values)) is None:
                 continue
-            whole = wholes.astype(np.int64)
-            if not np.array_equal(unit.values(whole), values):
-                continue
-            self._unit = unit
-            differences = np.diff(whole)
+            differences = np.diff(wholes)
             largest = int(np.abs(differences).max(initial=0))
             for kind in (np.int8, np.int16, np.int32):
                 if largest <= np.iinfo(kind).max:
-                    return _Packed(int(whole[0]), differences.astype(kind), unit)
-            return None
+                    self._unit = unit
+                    return _Packed(int(wholes[0]), differences.astype(kind), unit)
         return None
 
 

@@ -26,9 +26,9 @@ def interval_seconds(facts: RunFacts, samples: RunSamples | None) -> float:
     for node in samples.nodes:
         kinds = {name.partition(".")[0]: name for name in samples.names(node) if name.startswith(_RECORDED)}
         steps = [
-            float(np.median(np.diff(series.times)))
+            float(np.median(np.diff(times)))
             for name in kinds.values()
-            if (series := samples.series(node, name)) is not None and len(series.times) > 2
+            if (times := samples.times(node, name)) is not None and len(times) > 2
         ]
         longest = max(longest, max(steps, default=0.0))
     return longest
@@ -39,10 +39,10 @@ def recorded(facts: RunFacts, samples: RunSamples | None) -> Timeline | None:
     if facts.kind != "imported" or samples is None:
         return None
     spans = [
-        (float(series.times[0]), float(series.times[-1]))
+        (float(times[0]), float(times[-1]))
         for node in samples.nodes
         for name in samples.names(node)
-        if name.startswith(_RECORDED) and (series := samples.series(node, name)) is not None
+        if name.startswith(_RECORDED) and (times := samples.times(node, name)) is not None
     ]
     if not spans:
         return None

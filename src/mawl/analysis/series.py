@@ -28,9 +28,10 @@ MILLISECONDS_WRAP_SECONDS = 2**32 / 1000
 """Where times of block devices wrap: 32-bit milliseconds (Linux Documentation/admin-guide/iostats.rst)."""
 
 
-SMALL_KEYS = 2**16
 UNPACKED_SERIES = 128
 """So many series that were asked for last stay unpacked."""
+
+SMALL_KEYS = 2**16
 
 Floats = NDArray[np.float64]
 
@@ -104,6 +105,11 @@ class RunSamples:
         """One series of a node; None where it left none."""
         found = self._series.get(node, {}).get(name)
         return self._unpacked(found) if isinstance(found, _PackedSeries) else found
+
+    def times(self, node: str, name: str) -> Floats | None:
+        """When one series of a node was sampled, in order; None where it left none."""
+        found = self._series.get(node, {}).get(name)
+        return None if found is None else found.times
 
     def replaced(self, series: Mapping[tuple[str, str], NodeSeries]) -> RunSamples:
         """The same samples with other series, by node and name, in the place of their own."""
@@ -258,21 +264,21 @@ def _series_of(parts: Iterable[pa.Table]) -> dict[str, dict[str, NodeSeries | _P
             _add_part(growing, part)
     found: dict[str, dict[str, NodeSeries | _PackedSeries]] = {}
     for node, by_name in growing.items():
-        whole: dict[tuple[int, ...], Floats] = {}
-        in_order: dict[tuple[int, ...], bool] = {}
+        whole: dict[tuple[int, ...], tuple[Floats, bool]] = {}
         different: list[Floats] = []
         for name in sorted(by_name):
             times, column = by_name[name]
             # The pieces stay in ``growing`` until all series are made, so that no two have one identity.
             pieces = tuple(map(id, times))
             if pieces not in whole:
-                whole[pieces] = _shared(times[0] if len(times) == 1 else np.concatenate(times), different)
-                in_order[pieces] = not (np.diff(whole[pieces]) < 0).any()
+                moments = _shared(times[0] if len(times) == 1 else np.concatenate(times), different)
+                whole[pieces] = moments, not (np.diff(moments) < 0).any()
+            moments, in_order = whole[pieces]
             column.pack()
-            if in_order[pieces] and column.is_finite:
-                found.setdefault(node, {})[name] = _PackedSeries(whole[pieces], column)
+            if in_order and column.is_finite:
+                found.setdefault(node, {})[name] = _PackedSeries(moments, column)
                 continue
-            series = _in_order(whole[pieces], column.values())
+            series = _in_order(moments, column.values())
             if len(series.times):
                 found.setdefault(node, {})[name] = series
     return found

@@ -78,7 +78,7 @@ def core_busy(facts: RunFacts, samples: RunSamples, span: Span, missing: Missing
     rows = [
         _of_node(facts, samples, node, span)
         for node in sampled
-        if samples.series(node.name, "host.core_busy_seconds") is not None
+        if samples.times(node.name, "host.core_busy_seconds") is not None
     ]
     names = ("seconds", "least_seconds", "most_seconds")
     if not rows or len(rows) < len(sampled):

@@ -90,7 +90,7 @@ def rates(
         samples.changes(node, name, edges)
         for node in (samples.nodes if nodes is None else nodes)
         for name in names
-        if samples.series(node, name) is not None
+        if samples.times(node, name) is not None
     ]
     if not columns:
         return [None] * (len(edges) - 1)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 
 from mawl.measure.host.files import Figures
 
 MOST_SERIES = 400
-"""Of a node each second: 10 hours of four nodes are then 58 million samples."""
+"""Of a node each second: 10 hours of four nodes are then 58 million samples, up to 72 million with those that
+are sampled more seldom."""
 
 JOB_SERIES = 80
 """Of these the figures of the jobs: 8 in sum, 32 by role, 10 of what they wait for, one for each volume."""
@@ -48,7 +50,7 @@ class SampleBudget:
     @property
     def seldom_seconds(self) -> float:
         """How often the series beyond the budget are sampled."""
-        return max(SELDOM_SECONDS, len(self._seldom) / MOST_SELDOM_A_SECOND)
+        return max(SELDOM_SECONDS, math.ceil(len(self._seldom) / MOST_SELDOM_A_SECOND))
 
     def remarks(self) -> list[str]:
         """A sentence on the series that were sampled more seldom, where there are any."""
@@ -56,7 +58,7 @@ class SampleBudget:
             return []
         return [
             f"{len(self._seldom)} of {len(self._often) + len(self._seldom)} series of the host were sampled "
-            f"every {self.seldom_seconds:.0f} s, not each second: a node has {MOST_SERIES} series a second"
+            f"every {self.seldom_seconds:g} s, not each second: a node has {MOST_SERIES} series a second"
         ]
 
     def _choose(self, figures: Figures) -> None:

@@ -44,8 +44,8 @@ def check(reading: RunView) -> list[Finding]:
     missed, longest = 0.0, 0.0
     allowed = LONGEST_STEP_SECONDS * reading.stride
     for node in samples.nodes:
-        series = samples.series(node, "jobs_running")
-        times = [] if series is None else [time for time in series.times.tolist() if start <= time <= end]
+        looks = samples.times(node, "jobs_running")
+        times = [] if looks is None else [time for time in looks.tolist() if start <= time <= end]
         for before, after in pairwise([start, *times, end]):
             longest = max(longest, after - before)
             missed += after - before if after - before > allowed else 0.0
@@ -106,10 +106,10 @@ def _spans(reading: RunView) -> list[tuple[float, float]]:
 def _apart(samples: RunSamples, start: float, end: float) -> str:
     """Where all recordings end before the run begins, or begin after it; empty where any meets it."""
     spans = [
-        (float(series.times[0]), float(series.times[-1]))
+        (float(times[0]), float(times[-1]))
         for node in samples.nodes
         for name in samples.names(node)
-        if (series := samples.series(node, name)) is not None and len(series.times)
+        if (times := samples.times(node, name)) is not None and len(times)
     ]
     if not spans or any(first <= end and last >= start for first, last in spans):
         return ""
@@ -125,10 +125,10 @@ def _times(reading: RunView, node: str, start: float, end: float) -> list[float]
     samples = reading.samples
     if samples is None:
         return []
-    names = [name for name in RECORDED if samples.series(node, name) is not None]
+    names = [name for name in RECORDED if samples.times(node, name) is not None]
     names += [name for name in samples.names(node) if name.startswith("device.")][:1]
-    series = samples.series(node, names[0]) if names else None
-    return [] if series is None else [time for time in series.times.tolist() if start <= time <= end]
+    times = samples.times(node, names[0]) if names else None
+    return [] if times is None else [time for time in times.tolist() if start <= time <= end]
 
 
 def _finding(sentence: str, cure: str) -> Finding:

@@ -50,11 +50,11 @@ def _sizes(by_role: Mapping[str, RoleFigures]) -> list[Note]:
 
 def _uncaching(by_role: Mapping[str, RoleFigures]) -> list[Note]:
     """The job time that the mode's own calls took; nothing in other modes."""
-    took = {name: by_role[name].uncaching_seconds for name in FILE_ROLES if name in by_role}
+    took = {name: role.uncaching_seconds for name, role in by_role.items() if name in FILE_ROLES}
     if not any(took.values()):
         return []
     parts = ", ".join(f"{name} {figure(seconds, format_seconds)}" for name, seconds in took.items())
-    what = "of the jobs' time, in calls of --cache none itself (writeback waited for, pages dropped)"
+    what = "--cache none itself took of the jobs' time (to wait for writeback and drop pages)"
     return [Note(f"{what}: {parts}", TEXT | MARKDOWN)]
 
 

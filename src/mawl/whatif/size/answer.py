@@ -222,18 +222,15 @@ def _candidate(sizing: _Sizing, one: Candidate) -> SizedCandidate:
     elif made.fits is None:
         fewest = counted_noun(sizing.start.fewest, "session")
         reasons.append(f"fits: the forecast of {fewest} on a node is above the bound")
-    if made.errors.ratios and made.safe is None and not (made.lacks_memory and made.fits is None):
-        reasons.append(
-            f"fits_safe: {len(made.errors.ratios)} checked forecasts cannot give a probability of "
-            f"{sizing.safe:g}"
-        )
-    asked = sizing.question.probability
+    asked, known = sizing.question.probability, not (made.lacks_memory and made.fits is None)
     carries = None if made.probability is None else made.probability >= asked
-    if made.probability == highest_probability(made.errors.ratios) < asked:
+    too_high = made.probability == highest_probability(made.errors.ratios) < asked
+    if too_high:
         carries = None
-        reasons.append(
-            f"carries: {len(made.errors.ratios)} checked forecasts cannot give a probability of {asked:g}"
-        )
+    if made.errors.ratios and made.safe is None and known:
+        what = "carries, fits_safe" if too_high else "fits_safe"
+        forecasts = len(made.errors.ratios)
+        reasons.append(f"{what}: {forecasts} checked forecasts cannot give a probability of {sizing.safe:g}")
     return SizedCandidate(
         name=one.offer.name,
         price=one.offer.price,
