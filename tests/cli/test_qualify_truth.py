@@ -60,11 +60,10 @@ have run beside each other for a minute.
 TRUTH_RUNS = 3
 MEMORIES = (None, 3 * 2**30, 6 * 2**30)
 """Memory of mawl's control group: each is enough for the sessions of every draw."""
-LIMITS: Sequence[tuple[Kind, Role | None]] = (
-    *[("ample", None)] * 3,
-    *[("cap", role) for role in ROLES] * 2,
-    *[("delay", "work")] * 3,
-)
+AMPLE: tuple[Kind, Role | None] = ("ample", None)
+SLOW: tuple[Kind, Role | None] = ("delay", "work")
+CAPPED: Sequence[tuple[Kind, Role | None]] = [("cap", role) for role in ROLES]
+LIMITS = (*[AMPLE] * 3, *CAPPED, *CAPPED, *[SLOW] * 3)
 """What limits the beds, in an order that is drawn."""
 NEAR_RATIO = 0.10
 """An answer may be not known where the truth lies so near to the bound."""
