@@ -28,7 +28,7 @@ MILLISECONDS_WRAP_SECONDS = 2**32 / 1000
 """Where times of block devices wrap: 32-bit milliseconds (Linux Documentation/admin-guide/iostats.rst)."""
 
 
-UNPACKED_SERIES = 128
+UNPACKED_SERIES = 32
 """So many series that were asked for last stay unpacked."""
 
 SMALL_KEYS = 2**16

@@ -12,14 +12,14 @@ from threading import Thread
 MOST_COST_RATIO = 0.002
 """After a look that took a second there is none for 500: many files are looked at less often."""
 
-SHORTEST_SECONDS = 1.0
+SHORTEST_SECONDS = 2.0
 
 PATIENCE_SECONDS = 0.02
 """Whoever asks waits as long for a look, which is enough for some thousand files."""
 
 
 class Occupancy:
-    """Looks at the run's own directory on each volume, once a second or less often, in a thread of its own.
+    """Looks at the run's own directory on each volume, every two seconds or less often, in a thread of its own.
 
     So neither many files nor a file system that hangs stop whoever asks.  Files that are open and have no
     name any more are not seen.
@@ -43,8 +43,8 @@ class Occupancy:
         except TimeoutError:
             return {}
         self._look = None
-        # A little less than a second, so that a tick that comes early is not left out.
-        self._next = monotonic + max(0.5 * SHORTEST_SECONDS, took / MOST_COST_RATIO)
+        # A little less, so that a tick that comes early is not left out.
+        self._next = monotonic + max(SHORTEST_SECONDS - 0.5, took / MOST_COST_RATIO)
         return found
 
     def _walk(self, look: Future[tuple[dict[str, float], float]]) -> None:
