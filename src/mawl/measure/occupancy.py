@@ -19,7 +19,7 @@ PATIENCE_SECONDS = 0.02
 
 
 class Occupancy:
-    """Looks at the run's own directory on each volume, every two seconds or less often, in a thread of its own.
+    """Looks at the run's own directory on each volume, every two seconds or less often, in its own thread.
 
     So neither many files nor a file system that hangs stop whoever asks.  Files that are open and have no
     name any more are not seen.
