@@ -71,7 +71,7 @@ def test_the_mix_asks_the_device_for_all_that_its_jobs_ask_for(mawl: Command, di
     assert summary["io"]["by_role"]["work"]["uncaching_seconds"] > 0
     assert "without page cache (--cache none)" in mawl("report").stdout
     text = " ".join(mawl("report", "--all").stdout.split())
-    assert "--cache none itself took of the jobs' time (to wait for writeback and drop pages): data" in text
+    assert "job time in calls of --cache none (waiting for writeback, dropping pages): data" in text
 
 
 def test_commands_of_any_kind_ask_it_too(mawl: Command, disk: Disk) -> None:

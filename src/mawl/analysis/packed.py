@@ -26,7 +26,11 @@ _EXACT = 2.0**53
 
 
 class _Unit(NamedTuple):
-    """How many of a unit a value of 1 has; what reads the kernel multiplies by some and divides by others."""
+    """A unit of the kernel, ``per_value`` of which are a value of 1.
+
+    Some readers of the kernel's files divide by that number, others multiply by its inverse.  The results
+    differ in the last bit.
+    """
 
     per_value: float
     divided: bool
@@ -37,7 +41,7 @@ class _Unit(NamedTuple):
         return floats / self.per_value if self.divided else floats * (1.0 / self.per_value)
 
     def wholes(self, values: Floats) -> Wholes | None:
-        """Values as whole numbers of the unit; None if one of them is none."""
+        """Values as whole numbers of the unit; None if the unit does not fit every value."""
         with np.errstate(over="ignore"):
             rounded = np.rint(values * self.per_value)
         if not np.abs(rounded).max() < _EXACT:
@@ -75,7 +79,8 @@ class PackedColumn:
     def __init__(self) -> None:
         self._chunks: list[_Packed | Floats] = []
         self._waiting = bytearray()
-        self._unit: _Unit | None = None
+        self._units: tuple[_Unit, ...] = _UNITS
+        """Units to try; the one that fitted last is the first."""
         self.is_finite = True
         """Whether all packed values are numbers."""
 
@@ -100,11 +105,10 @@ class PackedColumn:
             return
         values = np.frombuffer(self._waiting)
         self._waiting = bytearray()
-        packed = self._packed(values)
-        if packed is None:
-            self.is_finite = self.is_finite and bool(np.isfinite(values).all())
-            values = values.copy()  # a buffer that grows has room to spare
-        self._chunks.append(values if packed is None else packed)
+        chunk = self._chunk(values)
+        if isinstance(chunk, np.ndarray):
+            self.is_finite = self.is_finite and bool(np.isfinite(chunk).all())
+        self._chunks.append(chunk)
 
     def values(self) -> Floats:
         """All values in order, as float64."""
@@ -113,18 +117,18 @@ class PackedColumn:
             parts.append(np.frombuffer(bytes(self._waiting)))
         return np.concatenate(parts) if parts else np.empty(0)
 
-    def _packed(self, values: Floats) -> _Packed | None:
-        """The values as whole numbers of a unit; None if they are not, or not in fewer bytes."""
-        for unit in _UNITS if self._unit is None else (self._unit, *_UNITS):
+    def _chunk(self, values: Floats) -> _Packed | Floats:
+        """The values packed; a copy of them if no unit fits, or if packing saves nothing."""
+        for unit in self._units:
             if unit.wholes(values[:_TRIED_VALUES]) is None or (wholes := unit.wholes(values)) is None:
                 continue
             differences = np.diff(wholes)
             largest = int(np.abs(differences).max(initial=0))
             for kind in (np.int8, np.int16, np.int32):
                 if largest <= np.iinfo(kind).max:
-                    self._unit = unit
+                    self._units = (unit, *_UNITS)
                     return _Packed(int(wholes[0]), differences.astype(kind), unit)
-        return None
+        return values.copy()  # a buffer that grows has room to spare
 
 
 def _values_in(chunk: _Packed | Floats) -> int:

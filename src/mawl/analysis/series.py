@@ -285,7 +285,10 @@ def _series_of(parts: Iterable[pa.Table]) -> dict[str, dict[str, NodeSeries | _P
 
 
 def _shared(times: Floats, different: list[Floats]) -> Floats:
-    """The same times as they are already kept, else these: parts are cut anywhere within a second."""
+    """The kept array of the same times, or these, which are kept from now on.
+
+    Parts are cut anywhere within a second, so equal times come in unlike pieces.
+    """
     for kept in different:
         if np.array_equal(kept, times):
             return kept

@@ -37,7 +37,7 @@ class SampleBudget:
         self._whole_at: float | None = None
 
     def due(self, now: float, figures: Figures, *, whole: bool = False) -> Figures:
-        """The figures to keep of this look; all of them at the first, if ``whole``, and now and then."""
+        """The figures to keep of this look: all at the first, if ``whole``, and every ``seldom_seconds``."""
         if not self._often.issuperset(figures) and not (self._often | self._seldom).issuperset(figures):
             self._choose(figures)
         if not self._seldom:

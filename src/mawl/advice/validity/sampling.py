@@ -44,8 +44,7 @@ def check(reading: RunView) -> list[Finding]:
     missed, longest = 0.0, 0.0
     allowed = LONGEST_STEP_SECONDS * reading.stride
     for node in samples.nodes:
-        looks = samples.times(node, "jobs_running")
-        times = [] if looks is None else [time for time in looks.tolist() if start <= time <= end]
+        times = _sampled(samples, node, "jobs_running", start, end)
         for before, after in pairwise([start, *times, end]):
             longest = max(longest, after - before)
             missed += after - before if after - before > allowed else 0.0
@@ -127,8 +126,16 @@ def _times(reading: RunView, node: str, start: float, end: float) -> list[float]
         return []
     names = [name for name in RECORDED if samples.times(node, name) is not None]
     names += [name for name in samples.names(node) if name.startswith("device.")][:1]
-    times = samples.times(node, names[0]) if names else None
-    return [] if times is None else [time for time in times.tolist() if start <= time <= end]
+    return _sampled(samples, node, names[0], start, end) if names else []
+
+
+def _sampled(samples: RunSamples, node: str, name: str, start: float, end: float) -> list[float]:
+    """When a series of a node was sampled within a span of time; nothing without the series."""
+    times = samples.times(node, name)
+    if times is None:
+        return []
+    within: list[float] = times[(start <= times) & (times <= end)].tolist()
+    return within
 
 
 def _finding(sentence: str, cure: str) -> Finding:

@@ -54,7 +54,7 @@ def _uncaching(by_role: Mapping[str, RoleFigures]) -> list[Note]:
     if not any(took.values()):
         return []
     parts = ", ".join(f"{name} {figure(seconds, format_seconds)}" for name, seconds in took.items())
-    what = "--cache none itself took of the jobs' time (to wait for writeback and drop pages)"
+    what = "job time in calls of --cache none (waiting for writeback, dropping pages)"
     return [Note(f"{what}: {parts}", TEXT | MARKDOWN)]
 
 

@@ -222,12 +222,10 @@ def _candidate(sizing: _Sizing, one: Candidate) -> SizedCandidate:
     elif made.fits is None:
         fewest = counted_noun(sizing.start.fewest, "session")
         reasons.append(f"fits: the forecast of {fewest} on a node is above the bound")
-    asked, known = sizing.question.probability, not (made.lacks_memory and made.fits is None)
-    carries = None if made.probability is None else made.probability >= asked
+    asked = sizing.question.probability
     too_high = made.probability == highest_probability(made.errors.ratios) < asked
-    if too_high:
-        carries = None
-    if made.errors.ratios and made.safe is None and known:
+    is_known = made.probability is not None and not too_high
+    if made.errors.ratios and made.safe is None and not (made.lacks_memory and made.fits is None):
         what = "carries, fits_safe" if too_high else "fits_safe"
         forecasts = len(made.errors.ratios)
         reasons.append(f"{what}: {forecasts} checked forecasts cannot give a probability of {sizing.safe:g}")
@@ -235,7 +233,7 @@ def _candidate(sizing: _Sizing, one: Candidate) -> SizedCandidate:
         name=one.offer.name,
         price=one.offer.price,
         nodes=one.nodes,
-        carries=carries,
+        carries=(made.probability or 0.0) >= asked if is_known else None,
         probability=made.probability,
         error_basis=made.errors.basis,
         forecasts=len(made.errors.ratios) or None,
