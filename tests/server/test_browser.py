@@ -113,7 +113,8 @@ def test_a_real_run_is_followed_until_its_end(tmp_path: Path, visit: Visit) -> N
                 with suppress(playwright_error()):
                     seen.add(following.text_content(timeout=1000))
                     states.add(page.evaluate(ROWS))
-                    finished_jobs.append(page.evaluate(FINISHED))
+                    if said := page.evaluate(FINISHED):
+                        finished_jobs.append(said)
                 page.wait_for_timeout(200)
             following.wait_for(state="detached", timeout=LONGEST_MILLISECONDS)
             assert run.wait() == 0
@@ -131,11 +132,16 @@ def test_a_real_run_is_followed_until_its_end(tmp_path: Path, visit: Visit) -> N
     assert open_run("latest", runs).facts.outcome == "completed"
 
 
-FINISHED = """() => [
-    document.querySelector("h1").textContent.match(/Running: (\\d+) of/)?.[1],
-    ...Array.from(
-        document.querySelectorAll(`[data-path='["jobs","finished"]']`), (one) => one.dataset.value)]"""
-"""The number of finished jobs as the title, the card and the table of figures have it."""
+FINISHED = """() => {
+    const titled = document.querySelector("h1")?.textContent.match(/Running: (\\d+) of/);
+    return document.readyState === "complete" && titled && [titled[1], ...Array.from(
+        document.querySelectorAll(`[data-path='["jobs","finished"]']`), (one) => one.dataset.value)];
+}"""
+"""The number of finished jobs as the title, the card and the table of figures have it.
+
+Nothing while a page is loading, and of the page of the ended run, whose title has no such number: it may
+come a moment before mawl's process ends.
+"""
 ROWS = """() => typeof Bokeh === 'undefined' ? 0 : Bokeh.documents.flatMap(
     (one) => Array.from(one._all_models.values())).reduce(
     (sum, model) => sum + (model.data?.seconds?.length ?? 0) + (model.data?.left?.length ?? 0), 0)"""
