@@ -249,3 +249,20 @@ def test_steps_of_milliseconds_without_waits_are_no_gap_in_the_demand(
     simulated.step_records = lambda jobs=None: [shortened, *records[1:]]  # type: ignore[method-assign]
     found = demand_of(simulated, as_summary(judged(StoredView(simulated))))
     assert (NO_ROLES in found.lacks) is lacks
+
+
+def test_requests_at_once_are_the_waits_of_all_threads_over_those_of_the_step(tmp_path: Path) -> None:
+    """A simulated run says them in the same way, so it is a base with the same requests at once."""
+    look_ups = replace(flow(8, direction="read"), sequential_ratio=0.0, requests_at_once=8.0)
+    of = scenario(
+        system(device()),
+        plan([[["one"]]]),
+        demands({"one": [step(0.1, look_ups, flow(30, "util"), blocked=2.0)]}),
+    )
+    simulated, _ = stored(tmp_path / "run", of)
+    (record,) = simulated.step_records()
+    assert record.io is not None and record.waits.blocked_work_seconds is not None
+    assert record.io["work"].waited_seconds == pytest.approx(8.0 * record.waits.blocked_work_seconds)
+    job = demand_of(simulated, as_summary(judged(StoredView(simulated)))).jobs["one"]
+    found = {one.role: one.requests_at_once for of_step in job.steps for one in of_step.flows}
+    assert found == {"work": pytest.approx(8.0), "util": pytest.approx(1.0)}

@@ -102,12 +102,8 @@ def activity(step: StepDemand, resources: Resources, group: int, calibration: Ca
                 use(FABRIC, flow.direction, crossed, flow.role, 1.0)
                 use(FABRIC, "shared", crossed, flow.role, 1.0)
                 crossing[flow.direction] = crossing.get(flow.direction, 0.0) + crossed
-    blocked = {
-        role: step.blocked_seconds[role]
-        * calibration.alone_ratio
-        * _slower(step, role, Way(resources.system, kind), Way(calibration.own, measured))
-        for role in ROLES
-    }
+    now, then = Way(resources.system, kind), Way(calibration.own, measured)
+    blocked = {role: _alone(step, role, now, then, calibration.alone_ratio) for role in ROLES}
     threads = min(step.threads, kind.cores)
     cpu = step.cpu_seconds / (threads * kind.core_speed)
     return Activity(
@@ -129,29 +125,45 @@ class Way:
     kind: NodeKind
 
 
-def _slower(step: StepDemand, role: Role, now: Way, measured: Way) -> float:
-    """How many times as long the role's bytes take alone ``now`` as they did where they were ``measured``.
+def _alone(step: StepDemand, role: Role, now: Way, measured: Way, alone_ratio: float) -> float:
+    """Seconds that the step is blocked in the role without others, ``now``.
 
-    1 where they took no time there: then they tell nothing of the waits.
+    The part of the waits that it would have had without others where they were ``measured``, times as long as
+    its bytes take now; but at least the time of the requests that nothing reads ahead of.
+    Bytes that took no time where they were measured tell nothing of the waits.
     """
     flows = [flow for flow in step.flows if flow.role == role and (flow.device_bytes or flow.link_bytes)]
+    waited = step.blocked_seconds[role]
     before = service_seconds(measured, role, flows)
-    return service_seconds(now, role, flows) / before if before > 0.0 else 1.0
+    seconds = waited * alone_ratio * (service_seconds(now, role, flows) / before if before > 0.0 else 1.0)
+    described = awaited_seconds(measured, role, flows)
+    # Requests that took less than the description says will do so again.
+    return max(
+        seconds, awaited_seconds(now, role, flows) * min(waited / described if described else 1.0, 1.0)
+    )
 
 
 def service_seconds(way: Way, role: Role, flows: list[Flow]) -> float:
-    """Seconds for the bytes of the role's flows, one request at a time: over the link, then at the device.
+    """Seconds for the bytes of the role's flows, alone: over the link, then at the device.
 
-    Each request has the device's latency; several devices have equal parts of the bytes.
+    Each request has the device's latency, as many at a time as the flow has under way; several devices have
+    equal parts of the bytes.
     """
     devices = way.system.holders(way.kind, role)
     link = way.kind.link_bytes_per_second
     return sum(
-        flow.device_bytes / _rate(device, flow.direction)
-        + flow.device_bytes / _request(flow) * device.latency_seconds
+        flow.device_bytes * _transfer_seconds(device, flow)
         + (flow.crossing_bytes / link if link and not device.local else 0.0)
         for flow in flows
         for device in devices
+    ) / len(devices)
+
+
+def awaited_seconds(way: Way, role: Role, flows: list[Flow]) -> float:
+    """Seconds at the devices, alone, of the requests that nothing reads ahead of."""
+    devices = way.system.holders(way.kind, role)
+    return sum(
+        flow.awaited_bytes * _transfer_seconds(device, flow) for flow in flows for device in devices
     ) / len(devices)
 
 
@@ -165,7 +177,13 @@ def _seconds_per_byte(device: Device, flow: Flow) -> float:
     """Of one stream at a device: for the bytes and each request's latency, or for the requests themselves."""
     request = _request(flow)
     least = 0.0 if device.requests_per_second is None else 1.0 / (request * device.requests_per_second)
-    return max(1.0 / _rate(device, flow.direction) + device.latency_seconds / request, least)
+    return max(_transfer_seconds(device, flow), least)
+
+
+def _transfer_seconds(device: Device, flow: Flow) -> float:
+    """Of a byte of the flow at the device, with its part of a request's latency."""
+    at_rate = 1.0 / _rate(device, flow.direction)
+    return max(at_rate, (at_rate + device.latency_seconds / _request(flow)) / flow.requests_at_once)
 
 
 def _request(flow: Flow) -> float:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Literal
 
 from mawl.errors import UsageError
 from mawl.model.records import JobRecord, StepRecord
@@ -40,7 +40,9 @@ class Flow:
 
     ``device_bytes`` are those of ``application_bytes`` that reached the role's devices, ``link_bytes`` those
     that cross the node's link to get there; None: as many.
-    ``request_bytes`` and ``sequential_ratio`` are None where they were not measured.
+    ``request_bytes`` and ``sequential_ratio`` are None where they were not measured, ``direct_ratio`` is the
+    part of the bytes that passed by the page cache.  ``requests_at_once`` is how many of its requests a step
+    has under way while it waits for the role.
     """
 
     role: Role
@@ -50,6 +52,14 @@ class Flow:
     request_bytes: float | None = None
     sequential_ratio: float | None = None
     link_bytes: float | None = None
+    direct_ratio: float = 0.0
+    requests_at_once: float = 1.0
+
+    @property
+    def awaited_bytes(self) -> float:
+        """Bytes at the device of requests at random, or direct ones: nothing reads ahead of these."""
+        at_random = 0.0 if self.sequential_ratio is None else 1.0 - self.sequential_ratio
+        return max(at_random, self.direct_ratio) * self.device_bytes
 
     @property
     def crossing_bytes(self) -> float:
@@ -180,7 +190,7 @@ def _job(
     usable = [step for step in steps if step.usage.real_time_seconds is not None]
     if not usable or len(usable) < len(steps):
         lacks[NO_STEPS] += job.usage.real_time_seconds or 0.0
-        whole = _step(job.program, "data", job.usage, job.io, job.waits, lacks)
+        whole = _step(job.program, "data", job, lacks)
         made = [replace(whole, span=_span(job))]
     else:
         made = [replace(_of_step(one, lacks, logged), span=_span(one)) for one in usable]
@@ -233,8 +243,8 @@ def _span(record: JobRecord | StepRecord) -> tuple[float, float] | None:
 def _of_step(step: StepRecord, lacks: defaultdict[str, float], logged: Logged) -> StepDemand:
     """The demand of a step, with the bytes of its log if its I/O was not counted by role."""
     if step.io is not None or not logged:
-        return _step(step.name, step.kind, step.usage, step.io, step.waits, lacks)
-    plain = _step(step.name, step.kind, step.usage, None, step.waits, defaultdict(float))
+        return _step(step.name, step.kind, step, lacks)
+    plain = _step(step.name, step.kind, step, defaultdict(float))
     if step.usage.cpu_seconds is None:
         lacks[NO_CPU] += step.usage.real_time_seconds or 0.0
     told = logged.get((step.job, step.number))
@@ -267,15 +277,9 @@ def _logged_flows(told: LoggedBytes) -> Iterator[Flow]:
                 )
 
 
-def _step(
-    name: str,
-    kind: str,
-    usage: Usage,
-    io: Mapping[Any, RoleIo] | None,
-    waits: Any,
-    lacks: defaultdict[str, float],
-) -> StepDemand:
+def _step(name: str, kind: str, record: JobRecord | StepRecord, lacks: defaultdict[str, float]) -> StepDemand:
     """``lacks`` counts the seconds of steps that lack something."""
+    usage, io, waits = record.usage, record.io, record.waits
     cpu = usage.cpu_seconds or 0.0
     real = usage.real_time_seconds or 0.0
     if usage.cpu_seconds is None:
@@ -300,7 +304,7 @@ def _step(
         user_ratio=_user_ratio(usage),
         cpu_known=usage.cpu_seconds is not None,
         threads=threads,
-        flows=_flows(usage, io, lacks),
+        flows=_flows(record, lacks),
         blocked_seconds=blocked,
         other_seconds=other,
         page_faults=usage.page_faults or 0,
@@ -315,11 +319,15 @@ def _user_ratio(usage: Usage) -> float | None:
     return usage.user_cpu_seconds / cpu if cpu else 1.0
 
 
-def _flows(usage: Usage, io: Mapping[Any, RoleIo] | None, lacks: defaultdict[str, float]) -> tuple[Flow, ...]:
+def _flows(record: JobRecord | StepRecord, lacks: defaultdict[str, float]) -> tuple[Flow, ...]:
+    usage, io = record.usage, record.io
     if io is None:
         return ()
     flows = []
-    for direction, total in (("read", usage.own_read_bytes), ("write", _kept(usage))):
+    for direction, total, direct in (
+        ("read", usage.own_read_bytes, record.direct_read_bytes),
+        ("write", _kept(usage), record.direct_written_bytes),
+    ):
         moved = {role: _moved(io.get(role, RoleIo()), direction) for role in ROLES}
         asked = sum(bytes_ for bytes_, *_ in moved.values())
         if total is None and asked:
@@ -336,9 +344,18 @@ def _flows(usage: Usage, io: Mapping[Any, RoleIo] | None, lacks: defaultdict[str
                     device_bytes=bytes_ if total is None else total * share,
                     request_bytes=typical(sizes, 0.5),
                     sequential_ratio=sequential / bytes_,
+                    direct_ratio=min((direct or 0) / asked, 1.0),
+                    requests_at_once=_at_once(
+                        io[role].waited_seconds, getattr(record.waits, f"blocked_{role}_seconds")
+                    ),
                 )
             )
     return tuple(flows)
+
+
+def _at_once(waited_seconds: float, blocked_seconds: float | None) -> float:
+    """Waits of all threads of a step for a role, over those of the thread on which its end depends."""
+    return max(waited_seconds / blocked_seconds, 1.0) if blocked_seconds else 1.0
 
 
 def _kept(usage: Usage) -> float | None:

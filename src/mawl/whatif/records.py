@@ -84,6 +84,7 @@ def _step(job: str, number: int, step: StepRun, demand: JobDemand, started_at: f
             memory_bytes=None if demand.memory_bytes is None else round(demand.memory_bytes),
             **({**moved, "cancelled_written_bytes": 0} if asked.io_known else {}),
         ),
+        **_direct(asked),
         io=_io(asked.flows, blocked) if asked.io_known else None,
         waits=Waits(
             on_cpu_seconds=on_cpu,
@@ -94,6 +95,21 @@ def _step(job: str, number: int, step: StepRun, demand: JobDemand, started_at: f
         if asked.io_known
         else Waits(on_cpu_seconds=on_cpu, run_queue_seconds=queue),
     )
+
+
+def _direct(asked: StepDemand) -> dict[str, Any]:
+    """Bytes that passed by the page cache, by direction."""
+    return {
+        f"direct_{word}_bytes": round(
+            sum(
+                flow.direct_ratio * flow.application_bytes
+                for flow in asked.flows
+                if flow.direction == direction
+            )
+        )
+        for direction, word in (("read", "read"), ("write", "written"))
+        if asked.io_known
+    }
 
 
 def _cpu(asked: StepDemand) -> dict[str, Any]:
@@ -117,6 +133,7 @@ def _io(flows: Sequence[Flow], blocked: Mapping[Role, float]) -> dict[FileRole, 
             size = round(flow.request_bytes or USUAL_REQUEST_BYTES) or 1
             calls = max(round(flow.application_bytes / size), 1)
             waited = blocked[role] * (flow.device_bytes / moved if moved else 1.0 / len(own))
+            waited *= flow.requests_at_once
             word = "read" if reads else "written"
             figures |= {
                 "reads" if reads else "writes": calls,
