@@ -204,6 +204,37 @@ def test_a_flipped_byte_in_any_temporary_table_fails_the_job(
         assert_failed(job)
 
 
+def test_tables_are_removed_when_the_program_declares(
+    program: str, scale: float, inputs: dict[str, Path], tmp_path: Path
+) -> None:
+    """After each step the tables that are still there have the declared bytes."""
+    declared = CATALOGUE[program]
+    last, order = declared.last_steps(), [step.name for step in declared.steps]
+    found: dict[str, int] = {}
+
+    def look(record: StepRecord, job: Job) -> None:
+        files = (path for place in job.places for path in place.rglob("*") if path.is_file())
+        found[record.name] = sum(path.stat().st_size for path in files)
+
+    assert run_here(assign(program, scale, OPTIONS, inputs, tmp_path), look).status == 0
+    for place, step in enumerate(declared.steps):
+        if step.kind == "verify" or not (step.reads or step.writes):
+            continue
+        there = 0.0
+        for temporary in (one for one in declared.temporaries if one.role != "data"):
+            # A table that goes with a step is removed once that has ended, so it is still counted there.
+            ended = order.index(last[temporary.name]) + (temporary.removed == "step")
+            written = sum(
+                one.share
+                for done in declared.steps[: place + 1]
+                for one in done.writes
+                if one.table == temporary.name and one.random_bytes is None
+            )
+            if temporary.removed == "job" or place < ended:
+                there += min(written, 1.0) * declared.table_size(temporary.name, scale)[1]
+        assert found[step.name] == pytest.approx(there, rel=BYTES_MARGIN, abs=STEP_SLACK_BYTES), step.name
+
+
 def assert_failed(job: Job) -> str:
     """The sentence of a job that failed as it should: one line, and nothing left behind."""
     assert job.status == 1

@@ -22,15 +22,15 @@ def test_a_second_pass_over_what_fits_reaches_no_device() -> None:
     cache = PageCache(100.0)
     read(cache, "table", 50)
     read(cache, "table", 50)
-    assert (cache.read.application_bytes, cache.read.device_bytes) == (100.0, 50.0)
-    assert cache.read.reach_ratio == 0.5
+    assert (cache.of("").read.application_bytes, cache.of("").read.device_bytes) == (100.0, 50.0)
+    assert cache.of("").read.reach_ratio == 0.5
 
 
 def test_passes_over_more_than_fits_find_nothing_in_order_of_use() -> None:
     cache = PageCache(40.0)
     for _ in range(3):
         read(cache, "table", 50)
-    assert cache.read.reach_ratio == 1.0
+    assert cache.of("").read.reach_ratio == 1.0
 
 
 def test_two_thirds_of_what_was_used_twice_survive_one_long_pass() -> None:
@@ -38,22 +38,22 @@ def test_two_thirds_of_what_was_used_twice_survive_one_long_pass() -> None:
     read(cache, "small", 20)
     read(cache, "small", 20)
     read(cache, "long", 200)
-    before = cache.read.device_bytes
+    before = cache.of("").read.device_bytes
     read(cache, "small", 20)
-    assert cache.read.device_bytes == before + 7
+    assert cache.of("").read.device_bytes == before + 7
     assert cache.held_bytes <= 60.0
 
 
 def test_writes_wait_until_they_are_a_tenth_of_the_cache_or_half_a_minute_old() -> None:
     cache = PageCache(100.0)
     write(cache, "table", 10)
-    assert (cache.written.device_bytes, cache.dirty_bytes) == (0.0, 10.0)
+    assert (cache.of("").written.device_bytes, cache.dirty_bytes) == (0.0, 10.0)
     write(cache, "more", 5)
-    assert (cache.written.device_bytes, cache.dirty_bytes) == (5.0, 10.0)
+    assert (cache.of("").written.device_bytes, cache.dirty_bytes) == (5.0, 10.0)
     cache.read_block("other", 0, 1.0, now=29.9)
     assert cache.dirty_bytes == 10.0
     cache.read_block("other", 1, 1.0, now=30.0)
-    assert (cache.written.device_bytes, cache.dirty_bytes) == (15.0, 0.0)
+    assert (cache.of("").written.device_bytes, cache.dirty_bytes) == (15.0, 0.0)
 
 
 def test_a_block_written_twice_before_it_goes_is_written_once() -> None:
@@ -61,25 +61,25 @@ def test_a_block_written_twice_before_it_goes_is_written_once() -> None:
     write(cache, "table", 5)
     write(cache, "table", 5)
     read(cache, "other", 1, now=60.0)
-    assert (cache.written.application_bytes, cache.written.device_bytes) == (10.0, 5.0)
+    assert (cache.of("").written.application_bytes, cache.of("").written.device_bytes) == (10.0, 5.0)
 
 
 def test_a_temporary_file_takes_its_writes_with_it() -> None:
     cache = PageCache(100.0)
     write(cache, "temporary", 8)
     cache.delete("temporary")
-    assert (cache.dirty_bytes, cache.held_bytes, cache.written.device_bytes) == (0.0, 0.0, 0.0)
+    assert (cache.dirty_bytes, cache.held_bytes, cache.of("").written.device_bytes) == (0.0, 0.0, 0.0)
     read(cache, "temporary", 8)
-    assert cache.read.device_bytes == 8.0
+    assert cache.of("").read.device_bytes == 8.0
 
 
 def test_writes_through_and_direct_requests_reach_the_device_at_once() -> None:
     cache = PageCache(100.0, WriteBack(through=True))
     write(cache, "table", 4)
-    assert (cache.written.device_bytes, cache.dirty_bytes) == (4.0, 0.0)
-    cache.pass_by(cache.read, 7.0)
-    cache.pass_by(cache.read, 7.0)
-    assert cache.read.device_bytes == 14.0
+    assert (cache.of("").written.device_bytes, cache.dirty_bytes) == (4.0, 0.0)
+    cache.pass_by(cache.of("").read, 7.0)
+    cache.pass_by(cache.of("").read, 7.0)
+    assert cache.of("").read.device_bytes == 14.0
     assert cache.held_bytes == 4.0
 
 
@@ -87,11 +87,11 @@ def test_memory_that_programs_take_is_given_up_and_dirty_blocks_are_written() ->
     cache = PageCache(100.0)
     write(cache, "table", 10)
     cache.resize(4.0)
-    assert (cache.held_bytes, cache.written.device_bytes) == (4.0, 6.0)
+    assert (cache.held_bytes, cache.of("").written.device_bytes) == (4.0, 6.0)
     cache.resize(0.0)
-    assert (cache.held_bytes, cache.written.device_bytes) == (0.0, 10.0)
+    assert (cache.held_bytes, cache.of("").written.device_bytes) == (0.0, 10.0)
     write(cache, "table", 3)
-    assert cache.written.device_bytes == 13.0
+    assert cache.of("").written.device_bytes == 13.0
 
 
 def test_the_blocks_of_a_file_add_up() -> None:
@@ -124,5 +124,5 @@ def test_books_balance_whatever_is_asked(through: bool, requests: list[tuple[str
         else:
             cache.resize(float(number))
         assert 0.0 <= cache.dirty_bytes <= cache.held_bytes <= cache.capacity_bytes
-        assert cache.read.device_bytes <= cache.read.application_bytes
-        assert cache.written.device_bytes + cache.dirty_bytes <= cache.written.application_bytes
+        assert cache.of("").read.device_bytes <= cache.of("").read.application_bytes
+        assert cache.of("").written.device_bytes + cache.dirty_bytes <= cache.of("").written.application_bytes

@@ -37,13 +37,15 @@ class OwnRows(msgspec.Struct, frozen=True, kw_only=True):
 class Temporary(msgspec.Struct, frozen=True, kw_only=True):
     """A table that a job makes: ``rows_ratio`` rows of ``row_bytes`` bytes per row of the program.
 
-    Role ``data`` is a result: it stays after the job.
+    Role ``data`` is a result: it stays after the job.  Any other is removed when the job ends, or before:
+    after the last ``step`` that reads it, or file by file as that step reads them (``parts``).
     """
 
     name: str
     role: Role
     row_bytes: int
     rows_ratio: float = 1.0
+    removed: Literal["job", "step", "parts"] = "job"
 
 
 class Pass(msgspec.Struct, frozen=True):
@@ -213,6 +215,16 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
             role, size = self.table_size(temporary.name, scale)
             needed[role] += size
         return needed
+
+    def last_steps(self) -> dict[str, str]:
+        """The last step that reads or writes each table, without ``verify``."""
+        return {
+            declared.table: step.name
+            for step in self.steps
+            if step.kind != "verify"
+            for _, passes in _by_direction(step)
+            for declared in passes
+        }
 
     def memory_bytes(self, options: Options) -> int:
         """Declared peak memory of one job beyond its process when ready, for its (scaled) options."""

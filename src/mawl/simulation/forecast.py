@@ -15,7 +15,7 @@ from mawl.simulation.activity import Calibration
 from mawl.simulation.changes import SystemChange, changed
 from mawl.simulation.demand import Demand, JobDemand, Logged, demand_of
 from mawl.simulation.engine import SimulationOutcome
-from mawl.simulation.memory import other_cache
+from mawl.simulation.memory import CachedPlan, other_cache
 from mawl.simulation.own_system import is_assumed, memory_path, own_system
 from mawl.simulation.plans import at_scale, at_sessions, demands_for, plans_of
 from mawl.simulation.scenario import Scenario, calibrate, run, with_nodes
@@ -142,10 +142,19 @@ def scenario_of(base: Base, question: Question) -> Scenario:
         made = demands_for(plan, base.demand, base.plans, draw)
         known = not question.kept_reach and not is_assumed(base.own, memory_path(measured))
         if memory != before and known:
-            made, told = other_cache(made, (own, before), (plan, memory))
+            machine = _machine_bytes(base.facts)
+            was = CachedPlan(plan=own, jobs=base.demand.jobs, memory_bytes=before, machine_bytes=machine)
+            becomes = CachedPlan(plan=plan, jobs=made, memory_bytes=memory, machine_bytes=machine)
+            made, told = other_cache(made, was, becomes)
             remarks |= dict.fromkeys(told)
         jobs |= made
     return Scenario(system=system, plans=plans, jobs=jobs, remarks=tuple(remarks))
+
+
+def _machine_bytes(facts: RunFacts) -> float | None:
+    """The memory of the machine if the run had only a part of it: other memory is then another part."""
+    node = facts.nodes[0]
+    return None if node.memory_limit_bytes is None or node.memory_bytes is None else float(node.memory_bytes)
 
 
 def _as_calibrated(system: System, base: Base) -> System:

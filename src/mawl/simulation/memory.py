@@ -2,61 +2,129 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from mawl.plan.workload import Plan
-from mawl.simulation.demand import Direction, Flow, JobDemand
-from mawl.simulation.reach import reach_of
+from mawl.simulation.demand import Direction, Flow, JobDemand, StepDemand
+from mawl.simulation.page_cache import Moved, MovedWays, WriteBack
+from mawl.simulation.reach import DeviceReach, ShownJob, reach_of
+from mawl.spec.program_options import Role
+
+
+@dataclass(frozen=True, kw_only=True)
+class CachedPlan:
+    """A node's plan and its jobs, on so much memory.
+
+    ``machine_bytes`` is the memory of the machine where jobs have only a part of it, else None.
+    """
+
+    plan: Plan
+    jobs: Mapping[str, JobDemand]
+    memory_bytes: float
+    machine_bytes: float | None = None
+
+    def reach(self) -> DeviceReach:
+        """The model's reach, with the memory and the times of steps that the run showed."""
+        return reach_of(
+            self.plan,
+            self.memory_bytes,
+            write_back=WriteBack(of_bytes=self.machine_bytes),
+            shown={name: _shown(job) for name, job in self.jobs.items()},
+        )
+
+
+def _shown(job: JobDemand) -> ShownJob:
+    return ShownJob(
+        memory_bytes=job.memory_bytes,
+        step_seconds={step.name: _seconds(step) for step in job.steps},
+    )
+
+
+def _seconds(step: StepDemand) -> float:
+    """From the step's start to its end as measured; without these its CPU and its waits."""
+    if step.span is not None:
+        return step.span[1] - step.span[0]
+    return step.cpu_seconds / step.threads + sum(step.blocked_seconds.values()) + step.other_seconds
 
 
 def other_cache(
-    jobs: Mapping[str, JobDemand], measured: tuple[Plan, float], asked: tuple[Plan, float]
+    jobs: Mapping[str, JobDemand], measured: CachedPlan, asked: CachedPlan
 ) -> tuple[dict[str, JobDemand], tuple[str, ...]]:
     """The jobs, measured as a plan on a node's bytes of memory, as of another plan or memory.
 
     With them, in sentences, what of them stays as it was because the model cannot tell it.
 
-    Hits change with those of the page-cache model (:func:`~mawl.simulation.reach.reach_of`): of what was
-    asked for, ``(1 - reach) * (1 - model of asked) / (1 - model of measured)`` stays in memory, at most all
-    of it.  A direction of which the model cannot tell, or where it has no hits to begin with, stays.
+    Of each role and direction the bytes that reach the devices change as those of the page-cache model do
+    (:func:`~mawl.simulation.reach.reach_of`).  Where more reach them, hits shrink in proportion.  Where fewer
+    do, those beyond first reads shrink in proportion.  Direct requests stay.
     """
-    before, after = (reach_of(*each) for each in (measured, asked))
+    before, after = measured.reach(), asked.reach()
     untold = dict.fromkeys(one.reason for one in (before, after) if one.reason)
-    ratios: dict[Direction, float | None] = {
-        "read": _hits(before.read_ratio, after.read_ratio),
-        "write": _hits(before.write_ratio, after.write_ratio),
+    changes = {
+        (role, direction): _change(
+            _way(before.by_role[role], direction), _way(after.by_role[role], direction), ratio
+        )
+        for (role, direction), ratio in _reached_ratios(jobs).items()
+        if role in before.by_role and role in after.by_role
     }
 
-    def reached(flow: Flow) -> Flow:
-        ratio = ratios[flow.direction]
-        crossing = flow.crossing_bytes
-        if ratio is None or crossing >= flow.application_bytes:
+    def moved(flow: Flow) -> Flow:
+        change = changes.get((flow.role, flow.direction))
+        crossing, direct = flow.crossing_bytes, flow.direct_ratio * flow.application_bytes
+        cached, asked_for = crossing - direct, flow.application_bytes - direct
+        if change is None or asked_for <= 0.0:
             return flow
-        left = max(flow.application_bytes - (flow.application_bytes - crossing) * ratio, 0.0)
+        left = direct + change.bytes(max(cached, 0.0), asked_for)
         if flow.link_bytes is None:
             return replace(flow, device_bytes=left)
         behind = flow.device_bytes / crossing if crossing else 0.0
         return replace(flow, link_bytes=left, device_bytes=left * behind)
 
-    moved = {
+    made = {
         name: replace(
-            job, steps=tuple(replace(step, flows=tuple(map(reached, step.flows))) for step in job.steps)
+            job, steps=tuple(replace(step, flows=tuple(map(moved, step.flows))) for step in job.steps)
         )
         for name, job in jobs.items()
     }
-    remarks = [f"no job's reach changes with memory: {reason}" for reason in untold]
-    for word, old, new in (
-        ("read", before.read_ratio, after.read_ratio),
-        ("written", before.write_ratio, after.write_ratio),
-    ):
-        if old is not None and new is not None and old >= 1.0 > new:
-            remarks.append(f"{word} bytes keep their reach: the model has no hits on the measured memory")
-    return moved, tuple(remarks)
+    return made, tuple(f"no job's reach changes with memory: {reason}" for reason in untold)
 
 
-def _hits(before: float | None, after: float | None) -> float | None:
-    """How many times the hits there are; None where it cannot be told."""
-    if before is None or after is None or before >= 1.0:
+def _way(ways: MovedWays, direction: Direction) -> Moved:
+    return ways.read if direction == "read" else ways.written
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Change:
+    """Bytes that reach the devices now: ``hits`` times the hits, or ``misses`` times what missed."""
+
+    hits: float = 1.0
+    misses: float = 1.0
+
+    def bytes(self, crossing: float, asked: float) -> float:
+        """From those that reached the devices, and those that were asked for."""
+        return asked - max(asked - crossing, 0.0) * self.hits if self.hits < 1.0 else crossing * self.misses
+
+
+def _reached_ratios(jobs: Mapping[str, JobDemand]) -> dict[tuple[Role, Direction], float]:
+    """Of each role and direction the part of the bytes that reached the devices, as measured."""
+    asked: defaultdict[tuple[Role, Direction], float] = defaultdict(float)
+    crossed: defaultdict[tuple[Role, Direction], float] = defaultdict(float)
+    for flow in (flow for job in jobs.values() for step in job.steps for flow in step.flows):
+        asked[flow.role, flow.direction] += flow.application_bytes
+        crossed[flow.role, flow.direction] += flow.crossing_bytes
+    return {key: crossed[key] / asked[key] for key in asked if asked[key]}
+
+
+def _change(before: Moved, after: Moved, reached_ratio: float) -> _Change | None:
+    """How the bytes of a role and direction change with the model's; None: they stay."""
+    old, new, first = before.reach_ratio, after.reach_ratio, before.first_ratio
+    if old is None or new is None or first is None:
         return None
-    return (1.0 - after) / (1.0 - before)
+    if new > old:
+        return _Change(hits=(1.0 - new) / (1.0 - old))
+    if old <= first or reached_ratio <= first:
+        return None
+    beyond = max((reached_ratio - first) * (new - first) / (old - first), 0.0)
+    return _Change(misses=(first + beyond) / reached_ratio)

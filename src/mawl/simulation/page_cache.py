@@ -10,8 +10,9 @@ file that is deleted before takes its writes with it.  docs/design/systems.md sa
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
-from dataclasses import dataclass
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 ACTIVE_PER_INACTIVE = 2.0
 """The active list holds at most twice what the inactive one holds (WRENCH)."""
@@ -24,27 +25,51 @@ Key = tuple[str, int]
 class WriteBack:
     """When written blocks go to the device; the defaults are Linux's (sysctl/vm.rst).
 
-    ``background_ratio`` is the share of the cache that may be dirty before the oldest are written;
-    devices are taken to keep up, so that the higher ``vm.dirty_ratio``, at which writers wait, is never
-    met.  ``through``: every write goes to the device at once.
+    ``background_ratio`` is the share of the cache that may be dirty before the oldest are written, or of
+    ``of_bytes``: the kernel takes it of the machine's memory, also where a control group has less of it.
+    Devices are taken to keep up, so that the higher ``vm.dirty_ratio``, at which writers wait, is never met.
+    ``through``: every write goes to the device at once.
     """
 
     background_ratio: float = 0.10
+    of_bytes: float | None = None
     expire_seconds: float = 30.0
     through: bool = False
+
+    def background_bytes(self, cache_bytes: float) -> float:
+        """What may be dirty in a cache of so many bytes."""
+        return self.background_ratio * (cache_bytes if self.of_bytes is None else self.of_bytes)
 
 
 @dataclass(kw_only=True)
 class Moved:
-    """Bytes in one direction: what programs asked for, and what reached the device."""
+    """Bytes in one direction: what programs asked for, and what reached the device.
+
+    ``first_bytes`` of these would have reached it with any memory: first reads of a block, and direct
+    requests.
+    """
 
     application_bytes: float = 0.0
     device_bytes: float = 0.0
+    first_bytes: float = 0.0
 
     @property
     def reach_ratio(self) -> float | None:
         """The share that reached the device; None where nothing was asked for."""
         return self.device_bytes / self.application_bytes if self.application_bytes else None
+
+    @property
+    def first_ratio(self) -> float | None:
+        """The share that reaches the device with any memory."""
+        return self.first_bytes / self.application_bytes if self.application_bytes else None
+
+
+@dataclass(kw_only=True)
+class MovedWays:
+    """Bytes of some files in both directions."""
+
+    read: Moved = field(default_factory=Moved)
+    written: Moved = field(default_factory=Moved)
 
 
 @dataclass
@@ -55,12 +80,21 @@ class _Block:
 
 
 class PageCache:
-    """Blocks of files in ``capacity_bytes`` of memory; ``now`` of every call never goes back."""
+    """Blocks of files in ``capacity_bytes`` of memory; ``now`` of every call never goes back.
 
-    def __init__(self, capacity_bytes: float, write_back: WriteBack | None = None) -> None:
+    ``kind_of`` names the kind of a file, by which bytes are counted.
+    """
+
+    def __init__(
+        self,
+        capacity_bytes: float,
+        write_back: WriteBack | None = None,
+        kind_of: Callable[[str], str] = lambda _: "",
+    ) -> None:
         self.write_back = write_back or WriteBack()
-        self.read = Moved()
-        self.written = Moved()
+        self.moved: defaultdict[str, MovedWays] = defaultdict(MovedWays)
+        self._kind_of = kind_of
+        self._met: set[Key] = set()
         self._inactive: OrderedDict[Key, _Block] = OrderedDict()
         self._active: OrderedDict[Key, _Block] = OrderedDict()
         self._dirty: OrderedDict[Key, _Block] = OrderedDict()
@@ -68,6 +102,10 @@ class PageCache:
         self._held = {id(self._inactive): 0.0, id(self._active): 0.0}
         self._dirty_bytes = 0.0
         self.resize(capacity_bytes)
+
+    def of(self, file: str) -> MovedWays:
+        """What was counted of files like this one."""
+        return self.moved[self._kind_of(file)]
 
     @property
     def held_bytes(self) -> float:
@@ -87,38 +125,50 @@ class PageCache:
     def read_block(self, file: str, number: int, size: float, now: float) -> None:
         """A program reads a block."""
         self._expire(now)
-        self.read.application_bytes += size
-        if not self._use_again((file, number)):
-            self.read.device_bytes += size
-            self._insert((file, number), _Block(size))
+        key, read = (file, number), self.of(file).read
+        read.application_bytes += size
+        if not self._use_again(key):
+            read.device_bytes += size
+            read.first_bytes += 0.0 if key in self._met else size
+            self._insert(key, _Block(size))
+        self._met.add(key)
 
     def write_block(self, file: str, number: int, size: float, now: float) -> None:
         """A program writes a block whole."""
         self._expire(now)
-        self.written.application_bytes += size
-        key = (file, number)
+        key, written = (file, number), self.of(file).written
+        written.application_bytes += size
+        self._met.add(key)
         if not self._use_again(key) and not self._insert(key, _Block(size)):
-            self.written.device_bytes += size
+            written.device_bytes += size
             return
         if self.write_back.through:
-            self.written.device_bytes += size
+            written.device_bytes += size
             return
         block = self._inactive.get(key) or self._active[key]
         if block.written_at is None:
             block.written_at = now
             self._dirty[key] = block
             self._dirty_bytes += block.size
-        while self._dirty and self._dirty_bytes > self.write_back.background_ratio * self.capacity_bytes:
+        while self._dirty and self._dirty_bytes > self.write_back.background_bytes(self.capacity_bytes):
             self._clean(next(iter(self._dirty)))
 
     def pass_by(self, direction: Moved, size: float) -> None:
         """A direct request: all of it reaches the device, and nothing is kept."""
         direction.application_bytes += size
         direction.device_bytes += size
+        direction.first_bytes += size
 
     def delete(self, file: str) -> None:
         """A file goes; what of it was not written never is."""
         for number in self._files.pop(file, set()):
+            self._drop((file, number))
+
+    def delete_block(self, file: str, number: int) -> None:
+        """A block goes, as one of many small files does."""
+        numbers = self._files.get(file, set())
+        if number in numbers:
+            numbers.discard(number)
             self._drop((file, number))
 
     def _use_again(self, key: Key) -> bool:
@@ -183,7 +233,7 @@ class PageCache:
         block = self._dirty.pop(key)
         block.written_at = None
         self._dirty_bytes = max(self._dirty_bytes - block.size, 0.0) if self._dirty else 0.0
-        self.written.device_bytes += block.size
+        self.of(key[0]).written.device_bytes += block.size
 
 
 def blocks_of(size: float, block_bytes: float) -> list[float]:

@@ -2,23 +2,23 @@
 
 The plan's own state machine starts jobs; each makes its declared passes block by block over tables of
 its own and over input tables, through one :class:`~mawl.simulation.page_cache.PageCache`, and its
-temporary tables go when it ends.
+temporary tables go when the program declares.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import ZYGOTE_BYTES
 from mawl.plan.programs import Pass, Program, Step
 from mawl.plan.progress import Progress
 from mawl.plan.workload import JobPlan, Plan
-from mawl.simulation.page_cache import PageCache, WriteBack, blocks_of
-from mawl.spec.program_options import Role
+from mawl.simulation.page_cache import Moved, MovedWays, PageCache, WriteBack, blocks_of
+from mawl.spec.program_options import ROLES, Role
 
 BLOCKS_OF_MEMORY = 256
 """The model's block is this part of memory: finer ones change reach by less than 0.01."""
@@ -32,22 +32,35 @@ DIRECT_TABLES: Mapping[str, frozenset[str] | None] = {
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceReach:
-    """Shares of application bytes that reached a device; None with ``reason`` where it cannot be told."""
+    """Shares of application bytes that reached a device; None with ``reason`` where it cannot be told.
+
+    ``by_role`` has the bytes of each role behind them.
+    """
 
     read_ratio: float | None
     write_ratio: float | None
     reason: str | None = None
+    by_role: Mapping[Role, MovedWays] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownJob:
+    """What a run showed of a job: its peak of memory, and how long each step took.  None, or missing: not."""
+
+    memory_bytes: float | None
+    step_seconds: Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class _Request:
-    """One block of one pass; ``seconds`` is what the job takes for it."""
+    """One block of one pass; ``seconds`` is what the job takes for it, ``removes``: the block goes then."""
 
     file: str
     number: int
     size: float
     writes: bool
     direct: bool
+    removes: bool
     seconds: float
 
 
@@ -58,12 +71,14 @@ def reach_of(
     catalogue: Mapping[str, Program] = CATALOGUE,
     write_back: WriteBack | None = None,
     stretch: float = 1.0,
+    shown: Mapping[str, ShownJob] | None = None,
 ) -> DeviceReach:
     """The reach of all jobs of one node's plan with ``memory_bytes``, from a cold cache.
 
-    The cache has what the declared memory of the running jobs leaves.  ``stretch`` is how many times
-    longer a job takes beside the others than alone (:meth:`Program.expected_seconds`); it decides what
-    written bytes live long enough to be written back.
+    The cache has what the memory of the running jobs leaves.  How long a step takes decides what lies in the
+    cache side by side, and what written bytes live long enough to be written back.  Both are what a run
+    showed of the job (``shown``); else the memory is declared, and the time that of the job alone
+    (:meth:`Program.expected_seconds`), ``stretch`` times as long beside the others, shared out by bytes.
     """
     undeclared = {job.program for job in plan.jobs() if job.program not in catalogue}
     undeclared |= {
@@ -74,10 +89,20 @@ def reach_of(
     if undeclared:
         names = ", ".join(sorted(undeclared))
         return DeviceReach(read_ratio=None, write_ratio=None, reason=f"the bytes of {names} are not declared")
-    replay = _Replay(plan, memory_bytes, catalogue, write_back, stretch)
+    replay = _Replay(plan, memory_bytes, catalogue, write_back, stretch, shown or {})
     replay.run()
-    cache = replay.cache
-    return DeviceReach(read_ratio=cache.read.reach_ratio, write_ratio=cache.written.reach_ratio)
+    roles: dict[Role, MovedWays] = {role: replay.cache.moved[role] for role in ROLES}
+    return DeviceReach(
+        read_ratio=_reached([ways.read for ways in roles.values()]),
+        write_ratio=_reached([ways.written for ways in roles.values()]),
+        by_role=roles,
+    )
+
+
+def _reached(moved: Iterable[Moved]) -> float | None:
+    parts = list(moved)
+    asked = sum(one.application_bytes for one in parts)
+    return sum(one.device_bytes for one in parts) / asked if asked else None
 
 
 class _Replay:
@@ -90,12 +115,13 @@ class _Replay:
         catalogue: Mapping[str, Program],
         write_back: WriteBack | None,
         stretch: float,
+        shown: Mapping[str, ShownJob],
     ) -> None:
-        self.catalogue, self.stretch = catalogue, stretch
+        self.catalogue, self.stretch, self.shown = catalogue, stretch, shown
         self.memory_bytes = memory_bytes
         self.free_bytes = memory_bytes - ZYGOTE_BYTES
         self.block_bytes = memory_bytes / BLOCKS_OF_MEMORY
-        self.cache = PageCache(self.free_bytes, write_back)
+        self.cache = PageCache(self.free_bytes, write_back, kind_of=_role)
         self.progress = Progress(plan)
         self.due: list[tuple[float, int, JobPlan, Iterator[_Request]]] = []
         self.started = 0
@@ -112,7 +138,7 @@ class _Replay:
                 self._start(now)
                 continue
             self._request(request, now)
-            heapq.heappush(self.due, (now + request.seconds * self.stretch, order, job, requests))
+            heapq.heappush(self.due, (now + request.seconds, order, job, requests))
             if not self.progress.running:
                 self._start(now)
 
@@ -137,40 +163,68 @@ class _Replay:
         self._hold(job, 1)
 
     def _hold(self, job: JobPlan, sign: int) -> None:
-        self.free_bytes += sign * self.catalogue[job.program].memory_bytes(job.options)
+        shown = self.shown.get(job.job)
+        held = None if shown is None else shown.memory_bytes
+        self.free_bytes += sign * (
+            self.catalogue[job.program].memory_bytes(job.options) if held is None else held
+        )
         self.cache.resize(self.free_bytes)
 
     def _request(self, request: _Request, now: float) -> None:
         if request.direct:
-            moved = self.cache.written if request.writes else self.cache.read
-            self.cache.pass_by(moved, request.size)
+            ways = self.cache.of(request.file)
+            self.cache.pass_by(ways.written if request.writes else ways.read, request.size)
         elif request.writes:
             self.cache.write_block(request.file, request.number, request.size, now)
         else:
             self.cache.read_block(request.file, request.number, request.size, now)
+        if request.removes:
+            self.cache.delete_block(request.file, request.number)
 
     def _requests(self, job: JobPlan) -> Iterator[_Request]:
         program = self.catalogue[job.program]
-        moved = sum(sum(ways.values()) for ways in program.bytes_by_role(job.scale).values())
-        seconds_per_byte = program.expected_seconds(job.scale, job.options.queue_depth) / max(moved, 1)
+        last = program.last_steps()
         for step in program.steps:
-            if step.kind != "verify":
-                yield from self._step(program, job, step, seconds_per_byte)
+            if step.kind == "verify":
+                continue
+            ending = {one for one in program.temporaries if last.get(one.name) == step.name}
+            parts = frozenset(one.name for one in ending if one.removed == "parts")
+            yield from self._step(program, job, step, parts)
+            for one in ending:
+                if one.removed == "step":
+                    self.cache.delete(_file(job, one.name, one.role))
 
-    def _step(
-        self, program: Program, job: JobPlan, step: Step, seconds_per_byte: float
-    ) -> Iterator[_Request]:
-        """The blocks of all passes of a step, side by side in proportion to their lengths."""
+    def _seconds_per_byte(self, program: Program, job: JobPlan, step: Step) -> float:
+        shown = self.shown.get(job.job)
+        if shown is None or step.name not in shown.step_seconds:
+            moved = sum(sum(ways.values()) for ways in program.bytes_by_role(job.scale).values())
+            return self.stretch * program.expected_seconds(job.scale, job.options.queue_depth) / max(moved, 1)
+        moved = sum(size for name, *_, size in program.passes(job.scale) if name == step.name)
+        return shown.step_seconds[step.name] / max(moved, 1)
+
+    def _step(self, program: Program, job: JobPlan, step: Step, parts: frozenset[str]) -> Iterator[_Request]:
+        """The blocks of all passes of a step, side by side in proportion to their lengths.
+
+        Of the tables ``parts`` each block goes once it is read.
+        """
+        seconds_per_byte = self._seconds_per_byte(program, job, step)
         merged: list[tuple[float, _Request]] = []
         for writes, passes in ((False, step.reads), (True, step.writes)):
             for one in passes:
-                requests = list(self._pass(program, job, one, writes, seconds_per_byte))
+                removes = not writes and one.table in parts
+                requests = list(self._pass(program, job, one, writes, removes, seconds_per_byte))
                 merged += [((index + 0.5) / len(requests), one) for index, one in enumerate(requests)]
         merged.sort(key=lambda placed: placed[0])
         yield from (request for _, request in merged)
 
     def _pass(
-        self, program: Program, job: JobPlan, one: Pass, writes: bool, seconds_per_byte: float
+        self,
+        program: Program,
+        job: JobPlan,
+        one: Pass,
+        writes: bool,
+        removes: bool,
+        seconds_per_byte: float,
     ) -> Iterator[_Request]:
         role, size = program.table_size(one.table, job.scale)
         blocks = blocks_of(size, self.block_bytes)
@@ -185,9 +239,13 @@ class _Replay:
                 return
             left -= moved
             file = _file(job, one.table, role)
-            yield _Request(file, number, moved, writes, direct, moved * seconds_per_byte)
+            yield _Request(file, number, moved, writes, direct, removes, moved * seconds_per_byte)
 
 
 def _file(job: JobPlan, table: str, role: Role) -> str:
     """Input tables are shared by the jobs of a replica; temporaries are a job's own."""
-    return f"{table}/{job.replica}" if role == "data" else f"{job.job}/{table}"
+    return f"{role}/{table}/{job.replica}" if role == "data" else f"{role}/{job.job}/{table}"
+
+
+def _role(file: str) -> str:
+    return file.partition("/")[0]

@@ -31,8 +31,16 @@ PROGRAM = Program(
             row_bytes=8 * (len(JOINED_PERSON) + len(JOINED_HOUSEHOLD)),
             rows_ratio=_PERSONS,
         ),
-        Temporary(name="household parts", role="util", row_bytes=HOUSEHOLD.row_bytes, rows_ratio=_HOUSEHOLDS),
-        Temporary(name="person parts", role="util", row_bytes=PERSON.row_bytes, rows_ratio=_PERSONS),
+        Temporary(
+            name="household parts",
+            role="util",
+            row_bytes=HOUSEHOLD.row_bytes,
+            rows_ratio=_HOUSEHOLDS,
+            removed="parts",
+        ),
+        Temporary(
+            name="person parts", role="util", row_bytes=PERSON.row_bytes, rows_ratio=_PERSONS, removed="parts"
+        ),
     ),
     steps=(
         Step(

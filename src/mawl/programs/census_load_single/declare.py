@@ -43,8 +43,16 @@ PROGRAM = Program(
             row_bytes=8 * (len(JOINED_PERSON) + len(JOINED_HOUSEHOLD)),
             rows_ratio=_PERSONS,
         ),
-        Temporary(name="household parts", role="util", row_bytes=HOUSEHOLD.row_bytes, rows_ratio=_HOUSEHOLDS),
-        Temporary(name="person parts", role="util", row_bytes=_PART_BYTES, rows_ratio=_PERSONS),
+        Temporary(
+            name="household parts",
+            role="util",
+            row_bytes=HOUSEHOLD.row_bytes,
+            rows_ratio=_HOUSEHOLDS,
+            removed="parts",
+        ),
+        Temporary(
+            name="person parts", role="util", row_bytes=_PART_BYTES, rows_ratio=_PERSONS, removed="parts"
+        ),
     ),
     steps=(
         Step(

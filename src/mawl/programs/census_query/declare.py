@@ -50,9 +50,13 @@ PROGRAM = Program(
         Temporary(name="copied persons", role="work", row_bytes=PERSONS.row_bytes),
         Temporary(name="extract", role="work", row_bytes=_EXTRACT_BYTES, rows_ratio=EXTRACT_RATIO),
         Temporary(
-            name="household parts", role="util", row_bytes=8 * len(KEY_COLUMNS), rows_ratio=_HOUSEHOLDS
+            name="household parts",
+            role="util",
+            row_bytes=8 * len(KEY_COLUMNS),
+            rows_ratio=_HOUSEHOLDS,
+            removed="parts",
         ),
-        Temporary(name="person parts", role="util", row_bytes=PERSONS.row_bytes),
+        Temporary(name="person parts", role="util", row_bytes=PERSONS.row_bytes, removed="parts"),
     ),
     steps=(
         Step(

@@ -41,7 +41,7 @@ PROGRAM = Program(
     title="Make a wide numeric table, sort it twice, merge household means, regress overall and by segment",
     own_rows=OwnRows(full_rows=PROFILES.rows(1.0), minimum_rows=4000, group_rows=HOUSEHOLD_ROWS),
     temporaries=(
-        Temporary(name="profiles", role="work", row_bytes=PROFILES.row_bytes),
+        Temporary(name="profiles", role="work", row_bytes=PROFILES.row_bytes, removed="step"),
         Temporary(name="by household", role="work", row_bytes=PROFILES.row_bytes),
         Temporary(
             name="household means",
@@ -50,8 +50,8 @@ PROGRAM = Program(
             rows_ratio=1 / HOUSEHOLD_ROWS,
         ),
         Temporary(name="model rows", role="work", row_bytes=8 * len(MODEL_COLUMNS)),
-        Temporary(name="household parts", role="util", row_bytes=PROFILES.row_bytes),
-        Temporary(name="region parts", role="util", row_bytes=PROFILES.row_bytes),
+        Temporary(name="household parts", role="util", row_bytes=PROFILES.row_bytes, removed="parts"),
+        Temporary(name="region parts", role="util", row_bytes=PROFILES.row_bytes, removed="parts"),
     ),
     steps=(
         Step(name="make", kind="data", title="make the wide numeric table", writes=(Pass("profiles"),)),

@@ -20,9 +20,9 @@ PROGRAM = Program(
     title="Load customer records, look up their type, sort without duplicates, summarise",
     inputs=(TABLE,),
     temporaries=(
-        Temporary(name="loaded", role="work", row_bytes=_ROW_BYTES),
+        Temporary(name="loaded", role="work", row_bytes=_ROW_BYTES, removed="step"),
         Temporary(name="unique", role="work", row_bytes=_ROW_BYTES, rows_ratio=UNIQUE_RATIO),
-        Temporary(name="loaded parts", role="util", row_bytes=_ROW_BYTES),
+        Temporary(name="loaded parts", role="util", row_bytes=_ROW_BYTES, removed="parts"),
     ),
     steps=(
         Step(

@@ -31,8 +31,12 @@ PROGRAM = Program(
     inputs=(TABLE,),
     temporaries=(
         Temporary(name="copied", role="work", row_bytes=TABLE.row_bytes, rows_ratio=1 + 1 / APPENDED),
-        Temporary(name="journal", role="work", row_bytes=TABLE.row_bytes, rows_ratio=_SETTLED),
-        Temporary(name="small files", role="work", row_bytes=TABLE.row_bytes, rows_ratio=_OPEN),
+        Temporary(
+            name="journal", role="work", row_bytes=TABLE.row_bytes, rows_ratio=_SETTLED, removed="step"
+        ),
+        Temporary(
+            name="small files", role="work", row_bytes=TABLE.row_bytes, rows_ratio=_OPEN, removed="parts"
+        ),
         Temporary(name="published", role="data", row_bytes=TABLE.row_bytes, rows_ratio=_OPEN),
     ),
     steps=(

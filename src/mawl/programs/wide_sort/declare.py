@@ -14,10 +14,10 @@ PROGRAM = Program(
     title="Sort a table of 55 columns by two keys, pass over it, sort a narrower one by two others",
     inputs=(TABLE,),
     temporaries=(
-        Temporary(name="wide", role="work", row_bytes=TABLE.row_bytes),
+        Temporary(name="wide", role="work", row_bytes=TABLE.row_bytes, removed="step"),
         Temporary(name="narrow", role="work", row_bytes=NARROW_BYTES),
-        Temporary(name="wide parts", role="util", row_bytes=TABLE.row_bytes),
-        Temporary(name="narrow parts", role="util", row_bytes=NARROW_BYTES),
+        Temporary(name="wide parts", role="util", row_bytes=TABLE.row_bytes, removed="parts"),
+        Temporary(name="narrow parts", role="util", row_bytes=NARROW_BYTES, removed="parts"),
     ),
     steps=(
         Step(
