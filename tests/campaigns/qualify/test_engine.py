@@ -151,6 +151,21 @@ def test_time_that_is_left_makes_the_runs_alone_three(tmp_path: Path) -> None:
     assert sum(phase.seconds for phase in record.phases) <= 6 * 60
 
 
+@pytest.mark.parametrize("minutes", [1.8, 2.0, 2.2])
+def test_time_that_is_left_makes_the_measured_runs_three_first(tmp_path: Path, minutes: float) -> None:
+    """Student's interval of two runs is several times as wide as that of three."""
+    record = qualified(tmp_path, FakeWork(Clock(), slower=0.4), minutes=minutes)
+    assert record.choice is not None and record.choice.repeats < 3
+    made = [run.purpose for run in record.runs if run.purpose in ("alone", "measured")]
+    assert made[record.choice.runs_alone - (record.choice.scale == SMOKE) :][:3] == ["measured"] * 3
+
+
+def test_time_that_is_left_at_smoke_makes_runs_alone_beside_the_calibration(tmp_path: Path) -> None:
+    record = qualified(tmp_path, FakeWork(Clock(), slower=0.4), minutes=2.8)
+    assert record.choice is not None and record.choice.scale == SMOKE
+    assert len(record.runs_for("alone")) == 2 and len(record.runs_for("measured")) >= 3
+
+
 def test_without_fio_the_probe_is_left_out_and_the_rest_is_done(tmp_path: Path) -> None:
     record = qualified(tmp_path, FakeWork(Clock(), seen=machine(has_fio=False)))
     assert record.phase("probe").state == "skipped"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.advice.qualification.answer import FEWEST_ALONE
+from mawl.advice.qualification.answer import FEWEST_ALONE, FEWEST_RUNS
 from mawl.analysis.campaign.knee import SessionRun
 from mawl.campaigns.qualify.choice import SMOKE, Chooser, check_fits, load_streams, sessions_of
 from mawl.campaigns.qualify.runs import Runs
@@ -160,15 +160,22 @@ class Engine:
             left = max(choice.repeats - position, 0)
             self.runs.make("measured", position, wish, may_repeat=partial(self._spare, left))
             position += 1
-            if position > choice.repeats:
+            if position > max(choice.repeats, FEWEST_RUNS):
                 self._further_alone()
+        if position <= max(choice.repeats, FEWEST_RUNS):
+            self._further_alone()
         seen = [self.runs.read(run) for run in self.record.runs_for("measured")]
         slowdowns = [format_ratio(one.slowdown) for one in seen if one.slowdown is not None]
         return f"{counted_noun(len(seen), 'run')}; median slowdown {', '.join(slowdowns) or 'not known'}"
 
     def _further_alone(self) -> None:
-        """Runs alone, up to three, as far as time is left: they narrow the range most."""
+        """Runs alone, up to three, as far as time is left: beside three measured runs they narrow most.
+
+        Student's interval of two measured runs is wider than that of three by more than runs alone could win.
+        """
         choice, made = self._chosen, self.record.runs_for("alone")
+        if choice.scale == SMOKE:
+            made = [*self.record.runs_for("calibration"), *made]
         if choice.proofs or not made:
             return
         seconds = sum(run.seconds or 0.0 for run in made) / len(made)
