@@ -66,13 +66,13 @@ class Volume:
             stack.callback(self.cap, 0)
             self._closing = stack.pop_all()
 
-    def cap(self, bytes_per_second: int) -> None:
+    def cap(self, bytes_per_second: int, *, held: bool = True) -> None:
         """Cap reads and writes at this rate each, also of writeback (the root group).  0: no cap.
 
         Writers are held back early where the cap is what limits them: an ample device would look slow, as the
-        kernel takes its time to learn how fast it is.
+        kernel takes its time to learn how fast it is.  Not ``held``: as early as the kernel does it anyway.
         """
-        self._writeback.hold(0 < bytes_per_second < AMPLE_BYTES_PER_SECOND)
+        self._writeback.hold(held and 0 < bytes_per_second < AMPLE_BYTES_PER_SECOND)
         for direction in DIRECTIONS:
             rule = BLKIO / f"blkio.throttle.{direction}_bps_device"
             rule.write_text(f"{self._number()} {bytes_per_second}")
@@ -120,10 +120,10 @@ def run(directory: Path, *arguments: str) -> dict[str, Any]:
     return summary
 
 
-def command(*words: str, directory: Path | None = None) -> str:
-    """What a command printed; it must end well."""
+def command(*words: str, directory: Path | None = None, seconds: float = 300.0) -> str:
+    """What a command printed; it must end well, and in so many seconds."""
     done = subprocess.run(
-        words, cwd=directory, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300
+        words, cwd=directory, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=seconds
     )
     assert done.returncode == 0, f"{words}: {done.stderr}"
     return done.stdout
