@@ -46,6 +46,7 @@ class DrawnForecast(msgspec.Struct, frozen=True, kw_only=True):
     ``own_error_ratio`` is how far the model is off for that run itself; limits are the verdict and its role.
     """
 
+    seed: int
     campaign: int
     kind: Kind
     sessions: list[list[str]]
@@ -78,7 +79,7 @@ class DrawnForecast(msgspec.Struct, frozen=True, kw_only=True):
 
 def page(rows: Sequence[DrawnForecast]) -> str:
     """The page, in Markdown."""
-    campaigns = len({one.campaign for one in rows})
+    campaigns = len({(one.seed, one.campaign) for one in rows})
     lines = [
         "# Forecasts of drawn beds",
         "Printed by `python -m tools.drawn_forecasts` from the campaigns of "
@@ -157,10 +158,10 @@ def _percent(ratio: float) -> str:
 
 def stored(lines: Sequence[bytes]) -> list[DrawnForecast]:
     """Forecasts by campaign and kind; of one that was made again, the newest."""
-    found: dict[tuple[int, str, str], DrawnForecast] = {}
+    found: dict[tuple[int, int, str, str], DrawnForecast] = {}
     for line in lines:
         one = msgspec.json.decode(line, type=DrawnForecast)
-        found[one.campaign, one.kind, _bed(one.arm)] = one
+        found[one.seed, one.campaign, one.kind, _bed(one.arm)] = one
     return [found[key] for key in sorted(found)]
 
 

@@ -43,7 +43,7 @@ def model(memory_bytes: float) -> Moved:
 
 
 def test_with_less_memory_hits_shrink_as_those_of_the_model() -> None:
-    old, new = (model(memory).reach_ratio for memory in (32 * GIB, 8 * GIB))
+    old, new = (model(memory).missed_ratio for memory in (32 * GIB, 8 * GIB))
     assert old is not None and new is not None and old < new < 1.0
     found, remarks = other_cache(asked(80.0), cached(32 * GIB), cached(8 * GIB))
     assert remarks == ()
@@ -55,10 +55,10 @@ def test_with_less_memory_hits_shrink_as_those_of_the_model() -> None:
 def test_with_more_memory_what_missed_again_shrinks_as_that_of_the_model() -> None:
     old, new = model(8 * GIB), model(32 * GIB)
     first = old.first_ratio
-    assert old.reach_ratio and new.reach_ratio is not None and first is not None
-    assert new.reach_ratio < old.reach_ratio
+    assert old.missed_ratio and new.missed_ratio is not None and first is not None
+    assert new.missed_ratio < old.missed_ratio
     found, _ = other_cache(asked(80.0), cached(8 * GIB), cached(32 * GIB))
-    beyond = (0.8 - first) * (new.reach_ratio - first) / (old.reach_ratio - first)
+    beyond = (0.8 - first) * (new.missed_ratio - first) / (old.missed_ratio - first)
     # The model's blocks are a part of the memory, so first reads differ a little from memory to memory.
     assert device_bytes(found) == pytest.approx(100.0 * (first + beyond), abs=0.1)
     enough, _ = other_cache(asked(80.0), cached(8 * GIB), cached(256 * GIB))
@@ -118,3 +118,16 @@ def test_a_part_of_a_machine_may_hold_as_many_dirty_pages_as_the_machine() -> No
     """A control group limits memory and not dirty pages, so what it wrote stays longer."""
     part, whole = cached(4 * GIB), cached(4 * GIB, machine_bytes=64 * GIB)
     assert (whole.reach().write_ratio or 0.0) < (part.reach().write_ratio or 0.0)
+
+
+def test_direct_requests_beside_cached_ones_stay_and_count_once() -> None:
+    mixed = replace(asked(100.0)["j"].steps[0].flows[0], direct_ratio=0.5)
+    found, _ = other_cache(demands({"j": [step(0.0, mixed)]}), cached(8 * GIB), cached(256 * GIB))
+    first = model(8 * GIB).first_ratio
+    assert first is not None
+    assert device_bytes(found) == pytest.approx(50.0 + 50.0 * first, abs=1.0)
+
+
+def test_less_memory_takes_nothing_off_what_was_read_ahead() -> None:
+    """More bytes than were asked for reached the device."""
+    assert device_bytes(other_cache(asked(130.0), cached(32 * GIB), cached(8 * GIB))[0]) == 130.0

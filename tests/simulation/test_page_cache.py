@@ -126,3 +126,33 @@ def test_books_balance_whatever_is_asked(through: bool, requests: list[tuple[str
         assert 0.0 <= cache.dirty_bytes <= cache.held_bytes <= cache.capacity_bytes
         assert cache.of("").read.device_bytes <= cache.of("").read.application_bytes
         assert cache.of("").written.device_bytes + cache.dirty_bytes <= cache.of("").written.application_bytes
+
+
+def test_a_block_that_goes_by_itself_takes_its_write_with_it_and_leaves_the_others() -> None:
+    cache = PageCache(100.0)
+    write(cache, "parts", 4)
+    cache.delete_block("parts", 1)
+    cache.delete_block("parts", 1)
+    cache.delete_block("parts", 9)
+    assert (cache.held_bytes, cache.dirty_bytes) == (3.0, 3.0)
+    cache.delete("parts")
+    assert (cache.held_bytes, cache.dirty_bytes) == (0.0, 0.0)
+
+
+def test_first_reads_are_told_from_those_that_memory_would_have_kept() -> None:
+    cache = PageCache(2.0)
+    for _ in range(2):
+        for number in range(4):
+            cache.read_block("table", number, 1.0, 0.0)
+    cache.pass_by(cache.of("table").read, 2.0)
+    read = cache.of("table").read
+    assert (read.application_bytes, read.direct_bytes, read.first_bytes) == (10.0, 2.0, 4.0)
+    assert (read.missed_ratio, read.first_ratio) == (1.0, 0.5)
+
+
+def test_dirty_blocks_are_a_part_of_the_machines_memory_where_that_is_told() -> None:
+    cache = PageCache(100.0, WriteBack(background_ratio=0.1, of_bytes=500.0))
+    write(cache, "table", 50)
+    assert cache.of("table").written.device_bytes == 0.0
+    write(cache, "other", 1)
+    assert cache.of("table").written.device_bytes == 1.0

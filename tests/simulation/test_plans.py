@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import msgspec
 import pytest
 
 from mawl.analysis.view import StoredView
 from mawl.model.cluster import NodeRun
-from mawl.model.run import NodeFacts
+from mawl.model.run import CacheFacts, NodeFacts
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import mixed
 from mawl.plan.workload import make_plan
 from mawl.simulation.activity import Calibration
-from mawl.simulation.forecast import Base, Question, base_of, scenario_of
+from mawl.simulation.forecast import NO_PAGE_CACHE, Base, Question, base_of, scenario_of
 from mawl.simulation.plans import of_node, without_node
 from mawl.simulation.scenario import Scenario, run
 from mawl.store import open_run
@@ -87,3 +90,14 @@ def test_the_longest_name_of_a_node_is_taken_off() -> None:
     for nodes in (("a", "a.b"), ("a.b", "a")):
         for node in nodes:
             assert without_node(of_node(of, node), nodes) == of
+
+
+def test_memory_changes_nothing_of_a_run_that_left_out_the_page_cache(mixed20: Base) -> None:
+    (kind,) = mixed20.own.nodes
+    question = Question(system=replace(mixed20.own, nodes=(replace(kind, memory_bytes=2.0**38),)))
+    cached = scenario_of(mixed20, question)
+    assert NO_PAGE_CACHE not in cached.remarks
+    facts_of = msgspec.structs.replace(mixed20.facts, cache=CacheFacts(mode="none", input_bytes=1))
+    found = scenario_of(replace(mixed20, facts=facts_of), question)
+    assert found.remarks == (NO_PAGE_CACHE,)
+    assert found.jobs == mixed20.demand.jobs

@@ -129,8 +129,8 @@ def _alone(step: StepDemand, role: Role, now: Way, measured: Way, alone_ratio: f
     """Seconds that the step is blocked in the role without others, ``now``.
 
     The part of the waits that it would have had without others where they were ``measured``, times as long as
-    its bytes take now; but at least the time of the requests that nothing reads ahead of.
-    Bytes that took no time where they were measured tell nothing of the waits.
+    its bytes take now; but at least the time of the requests that it waits for one by one.
+    Waits for bytes that took no time where they were measured stay as long.
     """
     flows = [flow for flow in step.flows if flow.role == role and (flow.device_bytes or flow.link_bytes)]
     waited = step.blocked_seconds[role]
@@ -160,7 +160,7 @@ def service_seconds(way: Way, role: Role, flows: list[Flow]) -> float:
 
 
 def awaited_seconds(way: Way, role: Role, flows: list[Flow]) -> float:
-    """Seconds at the devices, alone, of the requests that nothing reads ahead of."""
+    """Seconds at the devices, alone, of the requests that the step waits for one by one."""
     devices = way.system.holders(way.kind, role)
     return sum(
         flow.awaited_bytes * _transfer_seconds(device, flow) for flow in flows for device in devices

@@ -28,6 +28,12 @@ NO_REACH = "reach by job: application bytes are used for device bytes"
 LEAST_LACK_RATIO = 0.01
 """Of the jobs' real time: what steps lack that took less changes no forecast."""
 
+LEAST_BLOCKED_RATIO = 0.1
+"""Of a step: a thread that was blocked for less did something else (docs/design/waits.md)."""
+
+MOST_AT_ONCE = 256.0
+"""The largest ``queue_depth`` of a job."""
+
 LEAST_SURPLUS_BYTES = 1.0
 
 BETWEEN_STEPS = "between steps"
@@ -40,9 +46,9 @@ class Flow:
 
     ``device_bytes`` are those of ``application_bytes`` that reached the role's devices, ``link_bytes`` those
     that cross the node's link to get there; None: as many.
-    ``request_bytes`` and ``sequential_ratio`` are None where they were not measured, ``direct_ratio`` is the
-    part of the bytes that passed by the page cache.  ``requests_at_once`` is how many of its requests a step
-    has under way while it waits for the role.
+    ``request_bytes``, ``sequential_ratio`` and ``direct_ratio`` (the part of the bytes that passed by the
+    page cache) are None where they were not measured.  ``requests_at_once`` is how many of its requests a
+    step has under way while it waits for the role.
     """
 
     role: Role
@@ -52,14 +58,25 @@ class Flow:
     request_bytes: float | None = None
     sequential_ratio: float | None = None
     link_bytes: float | None = None
-    direct_ratio: float = 0.0
+    direct_ratio: float | None = None
     requests_at_once: float = 1.0
 
     @property
+    def direct_bytes(self) -> float:
+        """Bytes that passed by the page cache."""
+        return (self.direct_ratio or 0.0) * self.application_bytes
+
+    @property
     def awaited_bytes(self) -> float:
-        """Bytes at the device of requests at random, or direct ones: nothing reads ahead of these."""
-        at_random = 0.0 if self.sequential_ratio is None else 1.0 - self.sequential_ratio
-        return max(at_random, self.direct_ratio) * self.device_bytes
+        """Bytes at the device of requests that a step waits for one by one.
+
+        These are direct requests, and reads at random, since nothing reads ahead of them.  The kernel
+        gathers other writes.
+        """
+        at_random = 0.0
+        if self.direction == "read" and self.sequential_ratio is not None:
+            at_random = 1.0 - self.sequential_ratio
+        return max(at_random, self.direct_ratio or 0.0) * self.device_bytes
 
     @property
     def crossing_bytes(self) -> float:
@@ -344,18 +361,29 @@ def _flows(record: JobRecord | StepRecord, lacks: defaultdict[str, float]) -> tu
                     device_bytes=bytes_ if total is None else total * share,
                     request_bytes=typical(sizes, 0.5),
                     sequential_ratio=sequential / bytes_,
-                    direct_ratio=min((direct or 0) / asked, 1.0),
-                    requests_at_once=_at_once(
-                        io[role].waited_seconds, getattr(record.waits, f"blocked_{role}_seconds")
+                    direct_ratio=None if direct is None else min(direct / asked, 1.0),
+                    requests_at_once=requests_at_once(
+                        io[role].waited_seconds,
+                        getattr(record.waits, f"blocked_{role}_seconds"),
+                        usage.real_time_seconds,
                     ),
                 )
             )
     return tuple(flows)
 
 
-def _at_once(waited_seconds: float, blocked_seconds: float | None) -> float:
-    """Waits of all threads of a step for a role, over those of the thread on which its end depends."""
-    return max(waited_seconds / blocked_seconds, 1.0) if blocked_seconds else 1.0
+def requests_at_once(
+    waited_seconds: float, blocked_seconds: float | None, real_seconds: float | None
+) -> float:
+    """Waits of all threads of a step for a role, over the time in which it waited.
+
+    That is the time of the thread on which the step's end depends.  If that thread hardly waited, others did
+    beside its work: then it is the whole step.
+    """
+    if not blocked_seconds or not real_seconds:
+        return 1.0
+    waiting = blocked_seconds if blocked_seconds >= LEAST_BLOCKED_RATIO * real_seconds else real_seconds
+    return min(max(waited_seconds / waiting, 1.0), MOST_AT_ONCE)
 
 
 def _kept(usage: Usage) -> float | None:

@@ -111,7 +111,7 @@ def _beyond(name: str, factor: float | None, *, watched: bool) -> list[str]:
         return []
     if abs(factor - 1.0) <= SAME_RATIO:
         return []
-    return [f"{name} is {factor:.3g} times the measured: no such forecast was compared with a run"]
+    return [f"{name} is {factor:.3g} times the measured: too few such forecasts were compared with runs"]
 
 
 def factors_of(base: Base, question: Question, scenario: Scenario) -> dict[str, float | None]:
@@ -152,7 +152,7 @@ def _unlike(base: Base, scenario: Scenario) -> list[str]:
     found = []
     kinds = max(len(now.nodes), len(own.nodes))
     if kinds > 1:
-        found.append(f"there are {kinds} kinds of nodes: no such forecast was compared with a run")
+        found.append(f"there are {kinds} kinds of nodes: too few such forecasts were compared with runs")
     for role in ROLES:
         for figure, words in OF_DEVICES.items():
             asked, measured = (
@@ -162,7 +162,8 @@ def _unlike(base: Base, scenario: Scenario) -> list[str]:
             checked = figure == "spinning_streams" and asked == {None}
             if asked != measured and not checked:
                 found.append(
-                    f"{words} of the devices of {role} differs: no such forecast was compared with a run"
+                    f"{words} of the devices of {role} differs: "
+                    "too few such forecasts were compared with runs"
                 )
     return found
 

@@ -141,8 +141,10 @@ def scenario_of(base: Base, question: Question) -> Scenario:
         memory = system.nodes[system.kind_number(place)].memory_bytes
         made = demands_for(plan, base.demand, base.plans, draw)
         known = not question.kept_reach and not is_assumed(base.own, memory_path(measured))
-        if memory != before and known:
-            machine = _machine_bytes(base.facts)
+        if memory != before and known and _without_cache(base.facts):
+            remarks[NO_PAGE_CACHE] = None
+        elif memory != before and known:
+            machine = _machine_bytes(base.facts, memory)
             was = CachedPlan(plan=own, jobs=base.demand.jobs, memory_bytes=before, machine_bytes=machine)
             becomes = CachedPlan(plan=plan, jobs=made, memory_bytes=memory, machine_bytes=machine)
             made, told = other_cache(made, was, becomes)
@@ -151,10 +153,19 @@ def scenario_of(base: Base, question: Question) -> Scenario:
     return Scenario(system=system, plans=plans, jobs=jobs, remarks=tuple(remarks))
 
 
-def _machine_bytes(facts: RunFacts) -> float | None:
+NO_PAGE_CACHE = "the run left out the page cache (--cache none), so no job's reach changes with memory"
+
+
+def _without_cache(facts: RunFacts) -> bool:
+    return facts.cache is not None and facts.cache.mode == "none"
+
+
+def _machine_bytes(facts: RunFacts, memory_bytes: float) -> float | None:
     """The memory of the machine if the run had only a part of it: other memory is then another part."""
     node = facts.nodes[0]
-    return None if node.memory_limit_bytes is None or node.memory_bytes is None else float(node.memory_bytes)
+    if node.memory_limit_bytes is None or node.memory_bytes is None:
+        return None
+    return max(float(node.memory_bytes), memory_bytes)
 
 
 def _as_calibrated(system: System, base: Base) -> System:

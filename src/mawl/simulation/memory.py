@@ -17,7 +17,7 @@ from mawl.spec.program_options import Role
 class CachedPlan:
     """A node's plan and its jobs, on so much memory.
 
-    ``machine_bytes`` is the memory of the machine where jobs have only a part of it, else None.
+    ``machine_bytes`` is the memory of the machine if the jobs have only a part of it, else None.
     """
 
     plan: Plan
@@ -72,7 +72,7 @@ def other_cache(
 
     def moved(flow: Flow) -> Flow:
         change = changes.get((flow.role, flow.direction))
-        crossing, direct = flow.crossing_bytes, flow.direct_ratio * flow.application_bytes
+        crossing, direct = flow.crossing_bytes, flow.direct_bytes
         cached, asked_for = crossing - direct, flow.application_bytes - direct
         if change is None or asked_for <= 0.0:
             return flow
@@ -104,27 +104,29 @@ class _Change:
 
     def bytes(self, crossing: float, asked: float) -> float:
         """From those that reached the devices, and those that were asked for."""
-        return asked - max(asked - crossing, 0.0) * self.hits if self.hits < 1.0 else crossing * self.misses
+        if self.hits < 1.0:
+            return max(asked - max(asked - crossing, 0.0) * self.hits, crossing)
+        return crossing * self.misses
 
 
 def _reached_ratios(jobs: Mapping[str, JobDemand]) -> dict[tuple[Role, Direction], float]:
-    """Of each role and direction the part of the bytes that reached the devices, as measured."""
+    """Of each role and direction the part of what passed through the cache that left it, as measured."""
     asked: defaultdict[tuple[Role, Direction], float] = defaultdict(float)
     crossed: defaultdict[tuple[Role, Direction], float] = defaultdict(float)
     for flow in (flow for job in jobs.values() for step in job.steps for flow in step.flows):
-        asked[flow.role, flow.direction] += flow.application_bytes
-        crossed[flow.role, flow.direction] += flow.crossing_bytes
-    return {key: crossed[key] / asked[key] for key in asked if asked[key]}
+        asked[flow.role, flow.direction] += flow.application_bytes - flow.direct_bytes
+        crossed[flow.role, flow.direction] += max(flow.crossing_bytes - flow.direct_bytes, 0.0)
+    return {key: crossed[key] / asked[key] for key in asked if asked[key] > 0.0}
 
 
 def _change(before: Moved, after: Moved, reached_ratio: float) -> _Change | None:
     """How the bytes of a role and direction change with the model's; None: they stay."""
-    old, new, first = before.reach_ratio, after.reach_ratio, before.first_ratio
+    old, new, first = before.missed_ratio, after.missed_ratio, before.first_ratio
     if old is None or new is None or first is None:
         return None
-    if new > old:
+    if new > old < 1.0:
         return _Change(hits=(1.0 - new) / (1.0 - old))
-    if old <= first or reached_ratio <= first:
+    if old <= first or new >= old or reached_ratio <= first:
         return None
     beyond = max((reached_ratio - first) * (new - first) / (old - first), 0.0)
     return _Change(misses=(first + beyond) / reached_ratio)

@@ -45,12 +45,13 @@ class WriteBack:
 class Moved:
     """Bytes in one direction: what programs asked for, and what reached the device.
 
-    ``first_bytes`` of these would have reached it with any memory: first reads of a block, and direct
-    requests.
+    ``direct_bytes`` are those of direct requests, which are in both.  ``first_bytes`` are first reads of a
+    block, which reach the device with any memory.
     """
 
     application_bytes: float = 0.0
     device_bytes: float = 0.0
+    direct_bytes: float = 0.0
     first_bytes: float = 0.0
 
     @property
@@ -59,9 +60,16 @@ class Moved:
         return self.device_bytes / self.application_bytes if self.application_bytes else None
 
     @property
+    def missed_ratio(self) -> float | None:
+        """Of what passed through the cache, the share that reached the device."""
+        cached = self.application_bytes - self.direct_bytes
+        return (self.device_bytes - self.direct_bytes) / cached if cached > 0.0 else None
+
+    @property
     def first_ratio(self) -> float | None:
-        """The share that reaches the device with any memory."""
-        return self.first_bytes / self.application_bytes if self.application_bytes else None
+        """Of what passed through the cache, the share that reaches the device with any memory."""
+        cached = self.application_bytes - self.direct_bytes
+        return self.first_bytes / cached if cached > 0.0 else None
 
 
 @dataclass(kw_only=True)
@@ -157,7 +165,7 @@ class PageCache:
         """A direct request: all of it reaches the device, and nothing is kept."""
         direction.application_bytes += size
         direction.device_bytes += size
-        direction.first_bytes += size
+        direction.direct_bytes += size
 
     def delete(self, file: str) -> None:
         """A file goes; what of it was not written never is."""

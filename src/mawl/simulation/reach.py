@@ -187,7 +187,7 @@ class _Replay:
         for step in program.steps:
             if step.kind == "verify":
                 continue
-            ending = {one for one in program.temporaries if last.get(one.name) == step.name}
+            ending = [one for one in program.temporaries if last.get(one.name) == step.name]
             parts = frozenset(one.name for one in ending if one.removed == "parts")
             yield from self._step(program, job, step, parts)
             for one in ending:

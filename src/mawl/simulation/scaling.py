@@ -39,6 +39,7 @@ def growing_cpu_seconds(job: JobDemand) -> float:
 def _scaled(step: StepDemand, factor: float, cpu_factor: float) -> StepDemand:
     return replace(
         step,
+        span=None,
         cpu_seconds=step.cpu_seconds * cpu_factor,
         other_seconds=step.other_seconds * factor,
         blocked_seconds={role: value * factor for role, value in step.blocked_seconds.items()},

@@ -63,8 +63,9 @@ def calibrate(scenario: Scenario, blocked_seconds: float | None) -> tuple[Calibr
 
     ``scenario`` is the measured plan on the system it was measured on, ``blocked_seconds`` what all jobs
     were blocked in I/O of roles.  One number is found by halving.  Either the part of its blocked time
-    that a step has even alone: with none of it (0) all waiting comes from sharing, with all of it (1)
-    every step is blocked as long as it was even without others.  Or, where sharing alone makes jobs wait
+    that a step has even alone: with none of it (0) all waiting comes from sharing and
+    from requests that are waited for one by one, with all of it (1) every step is blocked as long as it was
+    even without others.  Or, where sharing alone makes jobs wait
     longer than they did, the part of the seeks between streams that was made; and where they wait too long
     without any, how much faster the devices must be than they were seen to be (``own`` of the calibration
     has them).  The nearer end where neither gives what was measured.

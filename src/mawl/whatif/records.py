@@ -51,8 +51,16 @@ def records_of(
         steps=len(steps),
         io=sum_by_role(step.io for step in own if step.io is not None) if _all_io(own) else None,
         waits=_summed([step.waits for step in own]),
+        direct_read_bytes=_sum_known([step.direct_read_bytes for step in own]),
+        direct_written_bytes=_sum_known([step.direct_written_bytes for step in own]),
     )
     return record, steps
+
+
+def _sum_known(values: Sequence[int | None]) -> int | None:
+    """The sum; None if one is not known."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
 
 
 def _step(job: str, number: int, step: StepRun, demand: JobDemand, started_at: float) -> StepRecord:
@@ -98,18 +106,13 @@ def _step(job: str, number: int, step: StepRun, demand: JobDemand, started_at: f
 
 
 def _direct(asked: StepDemand) -> dict[str, Any]:
-    """Bytes that passed by the page cache, by direction."""
-    return {
-        f"direct_{word}_bytes": round(
-            sum(
-                flow.direct_ratio * flow.application_bytes
-                for flow in asked.flows
-                if flow.direction == direction
-            )
-        )
-        for direction, word in (("read", "read"), ("write", "written"))
-        if asked.io_known
-    }
+    """Bytes that passed by the page cache, by direction; None where nobody counted them."""
+    found: dict[str, Any] = {}
+    for direction, word in (("read", "read"), ("write", "written")):
+        flows = [flow for flow in asked.flows if flow.direction == direction]
+        known = asked.io_known and None not in {flow.direct_ratio for flow in flows}
+        found[f"direct_{word}_bytes"] = round(sum(flow.direct_bytes for flow in flows)) if known else None
+    return found
 
 
 def _cpu(asked: StepDemand) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def test_more_time_buys_a_larger_scale_and_never_more_than_the_time() -> None:
 def test_proofs_are_given_up_first_then_runs_alone_then_measured_runs() -> None:
     given = [
         (choice.proofs, choice.runs_alone, choice.repeats)
-        for choice in (chosen(minutes) for minutes in (60, 9, 7, 5, 3))
+        for choice in (chosen(minutes) for minutes in (60, 9, 7, 5, 2.4))
     ]
     assert given[0] == (4, 3, 3)
     assert given == sorted(given, reverse=True)
@@ -59,7 +59,7 @@ def test_the_active_phase_is_long_enough_for_storage_wherever_that_fits() -> Non
     assert chosen(7).active_seconds >= AIMED_ACTIVE_SECONDS
     # Without a page cache all measured runs together load the storage.
     five = chosen(5)
-    assert (five.cache, five.repeats) == ("none", 3)
+    assert (five.cache, five.repeats, five.runs_alone) == ("none", 3, 3)
     assert AIMED_ACTIVE_SECONDS / 3 <= five.active_seconds < AIMED_ACTIVE_SECONDS
     short = chosen(1.5)
     assert short.repeats * short.active_seconds < AIMED_ACTIVE_SECONDS

@@ -144,11 +144,11 @@ def test_a_disturbed_run_stays_where_there_is_no_time_to_make_it_again(tmp_path:
 
 
 def test_time_that_is_left_makes_the_runs_alone_three(tmp_path: Path) -> None:
-    record = qualified(tmp_path, FakeWork(Clock(), slower=0.4), minutes=6.0)
+    record = qualified(tmp_path, FakeWork(Clock(), slower=0.4), minutes=3.0)
     assert record.choice is not None and record.choice.runs_alone < 3
     alone = len(record.runs_for("alone")) + (record.choice.scale == SMOKE)
     assert alone == 3
-    assert sum(phase.seconds for phase in record.phases) <= 6 * 60
+    assert sum(phase.seconds for phase in record.phases) <= 3 * 60
 
 
 @pytest.mark.parametrize("minutes", [1.8, 2.0, 2.2])

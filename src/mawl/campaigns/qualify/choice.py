@@ -146,20 +146,14 @@ class Chooser:
         if asked is not None:
             fitting = (repeats for repeats in self.preferred if self._in_time(repeats, asked))
             return self._made(next(fitting, self.preferred[-1]), asked, spent)
-        enough = [one for one in self.preferred if one.measured >= FEWEST_RUNS]
-        for repeats in enough:
-            scale = self._largest(repeats)
-            if scale is not None and self.mix(scale).active_seconds >= AIMED_ACTIVE_SECONDS:
-                largest = repeats.proofs or self.asked.repeat is not None
-                return self._made(repeats, scale if largest else self._enough(scale), spent)
-        for repeats in enough[-1:]:
-            scale = self._largest(repeats)
-            if scale and _load_seconds(self.mix(scale), repeats.measured, self.cache) >= AIMED_ACTIVE_SECONDS:
-                return self._made(repeats, scale, spent)
         for repeats in self.preferred:
             scale = self._largest(repeats)
-            if scale is not None and self.mix(scale).active_seconds >= AIMED_ACTIVE_SECONDS:
-                return self._made(repeats, scale, spent)
+            # Runs that prove the number of sessions are worth their time only beside long measured runs.
+            runs = 1 if repeats.proofs else repeats.measured
+            if scale is None or self._load_seconds(self.mix(scale), runs) < AIMED_ACTIVE_SECONDS:
+                continue
+            largest = repeats.proofs or self.asked.repeat is not None
+            return self._made(repeats, scale if largest else self._enough(scale), spent)
         for repeats in self.preferred[2:] or self.preferred:
             scale = self._largest(repeats)
             if scale is not None:
@@ -185,6 +179,10 @@ class Chooser:
             "runs": repeats.measured * run,
             "search": LEAST_PHASE_SECONDS + repeats.proofs * run * fitting,
         }
+
+    def _load_seconds(self, of: Mix | QualificationChoice, runs: int) -> float:
+        """How long the storage is loaded: without a page cache by all measured runs together."""
+        return of.active_seconds * (runs if self.cache == "none" else 1)
 
     def _largest(self, repeats: Repeats) -> float | None:
         """The largest scale at which these runs fit; None where they do not fit at smoke."""
@@ -268,7 +266,7 @@ class Chooser:
             why = f"1.25 for each of {seen.cores} cores, as in the published studies"
         total = format_seconds(sum(choice.phase_seconds.values()))
         active = format_seconds(choice.active_seconds)
-        load = _load_seconds(choice, choice.repeats, choice.cache)
+        load = self._load_seconds(choice, choice.repeats)
         enough = not choice.proofs and asked.repeat is None and load >= LEAST_ACTIVE_SECONDS
         which = "large enough to answer for storage" if enough else "the largest whose runs fit"
         which = which if asked.scale is None else "as asked"
@@ -277,7 +275,8 @@ class Chooser:
             scale += f" in each of {choice.repeats} runs"
         if load < LEAST_ACTIVE_SECONDS:
             needed = format_seconds(LEAST_ACTIVE_SECONDS)
-            scale += f"; storage is answered from {needed} of active phase on: use more minutes"
+            together = " in all runs together" if choice.cache == "none" and choice.repeats > 1 else ""
+            scale += f"; storage is answered from {needed} of active phase on{together}: use more minutes"
         cache = (
             "the storage serves every request at any scale"
             if choice.cache == "none"
@@ -302,11 +301,6 @@ class Chooser:
             ),
             Decision(what="search", value=str(choice.proofs), why=proofs),
         ]
-
-
-def _load_seconds(of: Mix | QualificationChoice, runs: int, cache: CacheMode) -> float:
-    """How long the storage is loaded: without a page cache by all measured runs together."""
-    return of.active_seconds * (runs if cache == "none" else 1)
 
 
 def _why_runs(choice: QualificationChoice, asked: Asked) -> str:

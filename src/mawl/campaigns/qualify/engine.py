@@ -169,9 +169,10 @@ class Engine:
         return f"{counted_noun(len(seen), 'run')}; median slowdown {', '.join(slowdowns) or 'not known'}"
 
     def _further_alone(self) -> None:
-        """Runs alone, up to three, as far as time is left: beside three measured runs they narrow most.
+        """Runs alone, up to three, as far as time is left.
 
-        Student's interval of two measured runs is wider than that of three by more than runs alone could win.
+        They narrow the range most once there are three measured runs: Student's interval of two is several
+        times as wide as that of three.
         """
         choice, made = self._chosen, self.record.runs_for("alone")
         if choice.scale == SMOKE:
