@@ -7,7 +7,6 @@ that file.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,8 +16,8 @@ import msgspec
 
 from mawl.spec.program_options import Role
 from mawl.units import format_memory, format_rate, format_seconds
+from tools.kept_lines import print_page
 
-ROWS = Path("docs/reference/drawn-forecasts.jsonl")
 PAGE = Path("docs/reference/drawn-forecasts.md")
 
 Kind = Literal["rates", "one device", "hybrid", "cores", "latency", "memory"]
@@ -165,18 +164,5 @@ def stored(lines: Sequence[bytes]) -> list[DrawnForecast]:
     return [found[key] for key in sorted(found)]
 
 
-def main() -> None:
-    """Add forecasts to those that are kept, and print the page."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("rows", nargs="*", type=Path, metavar="ROWS")
-    kept = ROWS.read_bytes().splitlines() if ROWS.exists() else []
-    added = [line for path in parser.parse_args().rows for line in path.read_bytes().splitlines()]
-    rows = stored([*kept, *added])
-    ROWS.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in rows))
-    PAGE.write_text(page(rows))
-
-
 if __name__ == "__main__":
-    main()
+    print_page(__doc__, PAGE, stored, page)

@@ -6,7 +6,6 @@ copied to docs/reference/known-truth.jsonl, and docs/reference/known-truth.md is
 
 from __future__ import annotations
 
-import argparse
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,8 +16,8 @@ import msgspec
 from mawl.model.qualification import QualificationAnswer
 from mawl.spec.program_options import Role
 from mawl.units import format_bytes, format_rate
+from tools.kept_lines import print_page
 
-DRAWS = Path("docs/reference/known-truth.jsonl")
 PAGE = Path("docs/reference/known-truth.md")
 
 Kind = Literal["ample", "cap", "delay"]
@@ -137,18 +136,5 @@ def stored(lines: Sequence[bytes]) -> list[JudgedDraw]:
     return [found[number] for number in sorted(found)]
 
 
-def main() -> None:
-    """Add draws to those that are kept, and print the page."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("draws", nargs="*", type=Path, metavar="DRAWS")
-    kept = DRAWS.read_bytes().splitlines() if DRAWS.exists() else []
-    added = [line for path in parser.parse_args().draws for line in path.read_bytes().splitlines()]
-    draws = stored([*kept, *added])
-    DRAWS.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in draws))
-    PAGE.write_text(page(draws))
-
-
 if __name__ == "__main__":
-    main()
+    print_page(__doc__, PAGE, stored, page)

@@ -23,14 +23,14 @@ def test_a_second_pass_over_what_fits_reaches_no_device() -> None:
     read(cache, "table", 50)
     read(cache, "table", 50)
     assert (cache.of("").read.application_bytes, cache.of("").read.device_bytes) == (100.0, 50.0)
-    assert cache.of("").read.reach_ratio == 0.5
+    assert cache.of("").read.missed_ratio == 0.5
 
 
 def test_passes_over_more_than_fits_find_nothing_in_order_of_use() -> None:
     cache = PageCache(40.0)
     for _ in range(3):
         read(cache, "table", 50)
-    assert cache.of("").read.reach_ratio == 1.0
+    assert cache.of("").read.missed_ratio == 1.0
 
 
 def test_two_thirds_of_what_was_used_twice_survive_one_long_pass() -> None:

@@ -55,19 +55,14 @@ class Moved:
     first_bytes: float = 0.0
 
     @property
-    def reach_ratio(self) -> float | None:
-        """The share that reached the device; None where nothing was asked for."""
-        return self.device_bytes / self.application_bytes if self.application_bytes else None
-
-    @property
     def missed_ratio(self) -> float | None:
-        """Of what passed through the cache, the share that reached the device."""
+        """Of what passed through the cache, the share that reached the device; None of nothing."""
         cached = self.application_bytes - self.direct_bytes
         return (self.device_bytes - self.direct_bytes) / cached if cached > 0.0 else None
 
     @property
     def first_ratio(self) -> float | None:
-        """Of what passed through the cache, the share that reaches the device with any memory."""
+        """Of what passed through the cache, the share that any memory lets through; None of nothing."""
         cached = self.application_bytes - self.direct_bytes
         return self.first_bytes / cached if cached > 0.0 else None
 
