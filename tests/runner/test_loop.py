@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mawl.analysis.view import StoredView
 from mawl.errors import UnsuitableMachineError
 from mawl.model.messages import Release, Start, Stop
 from mawl.runner.request import Opening
@@ -41,6 +42,20 @@ def test_a_record_leaves_start_up_and_verify_out_and_the_total_in(tmp_path: Path
     assert record.usage.memory_bytes == 500
     assert record.usage.real_time_seconds == pytest.approx(1.5, abs=0.2)
     assert record.steps == 2
+
+
+def test_the_jobs_series_begin_and_end_with_the_run(tmp_path: Path) -> None:
+    """A look once a second alone would leave the first second, and the last part of one, to no window."""
+    bench = Bench(tmp_path, FakeLauncher())
+    bench.run()
+    run = open_run(bench.folder)
+    samples = StoredView(run).samples
+    assert samples is not None
+    series = samples.series("n1", "application_read_bytes")
+    assert series is not None
+    assert series.times[0] == pytest.approx(bench.loop.released_at, abs=1e-3)
+    assert series.values[0] == 0.0
+    assert series.values[-1] == sum(record.total.application_read_bytes or 0 for record in run.job_records())
 
 
 def test_the_run_folder_has_every_job_step_and_log(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from mawl.runner.command_job import CommandRun, made_run
 from mawl.runner.interrupts import Interrupts
 from mawl.runner.job import JobRun, not_started
 from mawl.runner.request import AT_ONCE, Listener, Opening, RunRequest
-from mawl.runner.sampling import Sampling, status_of
+from mawl.runner.sampling import Sampling, TickRates, status_of
 from mawl.store.folder import RunWriter
 from mawl.store.layout import OWN_LOG
 from mawl.volumes import Volumes
@@ -111,7 +111,7 @@ class RunLoop:
             while not self.progress.finished:
                 self._start_what_may()
                 self._turn(self._pause())
-            self.look_at_host(self.now())  # the last part of a second, too; a short run has nothing else
+            self._look(self.now())  # the last part of a second, too; a short run has nothing else
         finally:
             self._selector.close()
         for plan, reason in self.progress.skipped():
@@ -149,12 +149,11 @@ class RunLoop:
             self._stop_all("stopped", f"the run was interrupted ({self.interrupts.name})")
 
     def _release(self) -> None:
-        self.sampling.begin(self.monotonic())
         own = resource.getrusage(resource.RUSAGE_SELF)
         self.cpu_at_release = own.ru_utime + own.ru_stime
         self._zero = self.released_monotonic = self.monotonic()
         self.released_at = self.now()
-        self.look_at_host(self.released_at)
+        self._look(self.released_at)  # else the jobs' first second would belong to no window
         self._next_tick = self._zero + TICK_SECONDS
         self.launcher.send(Release(gate=START_GATE))
         self._event("gate_released", at=self.released_at, detail=f"{self.peak_gate} jobs")
@@ -344,12 +343,16 @@ class RunLoop:
         """The look once a second: samples into the journal, status to whoever watches."""
         while self._next_tick <= self.monotonic():
             self._next_tick += TICK_SECONDS
-        now = self.now()
-        rates = self.sampling.tick(now, self.monotonic(), self.launcher.usage(), self.writer)
-        self.look_at_host(now)
+        rates = self._look(self.now())
         for sentence in self.sampling.newly_stopped(self.monotonic()):
             self.listener.notice(sentence)
         self.listener.status(status_of(self.progress, self._elapsed(), self.ended, self.failed, rates))
+
+    def _look(self, now: float) -> TickRates:
+        """Samples of the jobs and of the host."""
+        rates = self.sampling.tick(now, self.monotonic(), self.launcher.usage(), self.writer)
+        self.look_at_host(now)
+        return rates
 
     def _event(
         self, name: str, *, at: float | None = None, job: str | None = None, detail: str | None = None

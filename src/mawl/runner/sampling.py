@@ -83,10 +83,6 @@ class Sampling:
         """Sentences on jobs that a signal has stopped (:class:`~mawl.runner.stopped.StoppedJobs`)."""
         return self._stopped.look(self._live, monotonic)
 
-    def begin(self, monotonic: float) -> None:
-        """The run starts now: what waiting jobs moved so far is no throughput of the first second."""
-        self._last, self._last_at = self._totals(self.sampler.sample(self._pids)), monotonic
-
     def tick(self, now: float, monotonic: float, launcher: Usage, writer: RunWriter) -> TickRates:
         """Sample, append to the journal, and return the rates since the last tick.
 
