@@ -21,7 +21,7 @@ from tests.simulation.scenes import demands, device, flow, plan, scenario, step,
 SESSIONS, ALONE_SECONDS = 6, 1.7
 
 
-MOSTLY_COMPUTING = step(1.5, flow(20), blocked=0.1)
+MOSTLY_COMPUTING = step(1.5, flow(20, direction="read"), blocked=0.1)
 
 
 def fitted(folder: Path, steps: Sequence[StepDemand] = (MOSTLY_COMPUTING,) * SESSIONS) -> Fitting:

@@ -54,6 +54,17 @@ def test_a_device_that_does_not_seek_has_no_seeks_to_save() -> None:
     assert found.own != plain.system
 
 
+def test_devices_stay_as_described_where_the_elapsed_time_is_then_nearer() -> None:
+    """Jobs that wait less than the model says may have had their writes done for them, at the same rates."""
+    plain = scenario(system(), *JOBS)
+    as_described = run(plain, Calibration(plain.system, 0.0))
+    waited = blocked_in_roles(as_described) / 2.0
+    assert calibrate(plain, waited, as_described.elapsed_seconds)[0].own == plain.system
+    faster, outcome = calibrate(plain, waited)
+    assert faster.own != plain.system
+    assert calibrate(plain, waited, outcome.elapsed_seconds)[0] == faster
+
+
 def _reads(shown_megabytes: float, faults: Mapping[str, int]) -> list[float]:
     """Megabytes from the devices of a job that was charged 50 and of one that was charged 10."""
     jobs = demands(

@@ -307,8 +307,8 @@ def test_a_role_on_unlike_devices_has_equal_bytes_on_each_and_is_longer_at_the_s
     for name, part in (("quick", 0.2), ("slow", 0.8)):
         column = resources.column(0, name, "write")
         assert column is not None
-        assert found.uses[column] == 50e6
-        assert found.parts[column] == pytest.approx(part)
+        assert found.uses.amounts[column] == 50e6
+        assert found.uses.parts[column] == pytest.approx(part)
     # One after the other: 50 MB at 200 MB/s, 50 MB at 50 MB/s.
     alone = simulated(unlike, *side_by_side([[step(0.0, flow(100))]]))
     assert alone.elapsed_seconds == pytest.approx(0.25 + 1.0)

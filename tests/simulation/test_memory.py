@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 import pytest
@@ -29,7 +30,7 @@ def asked(device_read: float) -> dict[str, JobDemand]:
     return demands({"j": [step(0.0, flow)]})
 
 
-def cached(memory_bytes: float, of: Plan | None = None, **more: float) -> CachedPlan:
+def cached(memory_bytes: float, of: Plan | None = None, **more: Any) -> CachedPlan:
     """A plan of which no job was measured."""
     return CachedPlan(plan=of or plan(), jobs={}, memory_bytes=memory_bytes, **more)
 
@@ -131,3 +132,74 @@ def test_direct_requests_beside_cached_ones_stay_and_count_once() -> None:
 def test_less_memory_takes_nothing_off_what_was_read_ahead() -> None:
     """More bytes than were asked for reached the device."""
     assert device_bytes(other_cache(asked(130.0), cached(32 * GIB), cached(8 * GIB))[0]) == 130.0
+
+
+def test_steps_wait_less_where_less_is_moved() -> None:
+    """Waits of a role shrink with its bytes, those elsewhere with all that passes through the page cache."""
+    flow = asked(80.0)["j"].steps[0].flows[0]
+    jobs = demands({"j": [step(0.0, flow, blocked=4.0, other=2.0)]})
+    less, _ = other_cache(jobs, cached(8 * GIB), cached(256 * GIB))
+    ratio = device_bytes(less) / 80.0
+    assert ratio < 0.9
+    (found,) = less["j"].steps
+    assert (found.blocked_seconds["work"], found.other_seconds) == pytest.approx((4.0 * ratio, 2.0 * ratio))
+    (found,) = other_cache(jobs, cached(32 * GIB), cached(8 * GIB))[0]["j"].steps
+    assert (found.blocked_seconds["work"], found.other_seconds) == (4.0, 2.0)
+
+
+def test_memory_of_each_step_leaves_the_rest_to_the_page_cache() -> None:
+    """A job that has much memory in one short step keeps the page cache small in that step only."""
+
+    def read_ratio(**of_steps: float) -> float:
+        steps = {
+            job.job: [
+                step(name=one.name, kind=one.kind, other=1.0, memory_bytes=of_steps.get(one.name, 0.01 * GIB))
+                for one in CATALOGUE[job.program].steps
+            ]
+            for job in plan().jobs()
+        }
+        jobs = {
+            name: replace(job, memory_bytes=1.0 * GIB, shared_bytes=0.1 * GIB)
+            for name, job in demands(steps).items()
+        }
+        ratio = replace(cached(16 * GIB), jobs=jobs).reach().read_ratio
+        assert ratio is not None
+        return ratio
+
+    every = {one.name: 1.0 * GIB for job in plan().jobs() for one in CATALOGUE[job.program].steps}
+    assert read_ratio() < read_ratio(**every)
+
+
+def test_what_jobs_share_with_the_process_that_starts_them_is_taken_from_the_run() -> None:
+    def read_ratio(shared_bytes: float) -> float:
+        made = demands({job.job: [] for job in plan().jobs()})
+        jobs = {name: replace(job, shared_bytes=shared_bytes) for name, job in made.items()}
+        ratio = replace(cached(16 * GIB), jobs=jobs).reach().read_ratio
+        assert ratio is not None
+        return ratio
+
+    assert read_ratio(0.1 * GIB) < read_ratio(4.0 * GIB)
+
+
+def test_with_less_memory_steps_wait_for_files_that_they_remove_while_they_are_written() -> None:
+    """Slow devices still write a temporary table when its last reader removes it; fast ones are done."""
+
+    def waits(rate: float) -> dict[str, float]:
+        rates = dict.fromkeys(("data", "work", "util"), rate)
+        measured = cached(64 * GIB, machine_bytes=1024 * GIB, rates=rates)
+        asked_for = cached(4 * GIB, machine_bytes=1024 * GIB, rates=rates)
+        jobs = {
+            job.job: [step(name=one.name, other=0.25) for one in CATALOGUE[job.program].steps]
+            for job in plan().jobs()
+        }
+        found, _ = other_cache(demands(jobs), measured, asked_for)
+        back, _ = other_cache(demands(jobs), asked_for, measured)
+        assert all(one.other_seconds == 0.25 for job in back.values() for one in job.steps)
+        return {
+            f"{name} {one.name}": one.other_seconds - 0.25 for name, job in found.items() for one in job.steps
+        }
+
+    slow, fast = waits(20e6), waits(1e12)
+    assert min(slow.values()) >= 0.0
+    assert sum(slow.values()) > 10.0
+    assert sum(fast.values()) < 0.1

@@ -56,6 +56,32 @@ def test_writes_wait_until_they_are_a_tenth_of_the_cache_or_half_a_minute_old() 
     assert (cache.of("").written.device_bytes, cache.dirty_bytes) == (15.0, 0.0)
 
 
+def test_a_file_is_written_whole_once_its_first_dirty_block_is_old() -> None:
+    cache = PageCache(100.0)
+    cache.write_block("old", 0, 1.0, 0.0)
+    cache.write_block("young", 0, 1.0, 5.0)
+    cache.write_block("old", 1, 1.0, 29.0)
+    read(cache, "other", 1, now=30.0)
+    assert (cache.of("").written.device_bytes, cache.dirty_bytes) == (2.0, 1.0)
+
+
+def test_all_that_is_dirty_is_written_when_there_is_no_room_for_more() -> None:
+    """Linux writes everything once reclaim meets dirty pages, not only the oldest."""
+    cache = PageCache(10.0, WriteBack(background_ratio=1.0))
+    write(cache, "table", 10)
+    assert cache.of("").written.device_bytes == 0.0
+    read(cache, "other", 1)
+    assert (cache.of("").written.device_bytes, cache.dirty_bytes) == (10.0, 0.0)
+
+
+def test_every_device_has_its_own_writer() -> None:
+    """Beyond a tenth each kind of file is written, not the oldest alone."""
+    cache = PageCache(190.0, kind_of=lambda file: file.partition("/")[0])
+    write(cache, "util/old", 10)
+    write(cache, "work/young", 10)
+    assert cache.moved["util"].written.device_bytes == cache.moved["work"].written.device_bytes == 1.0
+
+
 def test_a_block_written_twice_before_it_goes_is_written_once() -> None:
     cache = PageCache(100.0)
     write(cache, "table", 5)
@@ -73,6 +99,21 @@ def test_a_temporary_file_takes_its_writes_with_it() -> None:
     assert cache.of("").read.device_bytes == 8.0
 
 
+def test_who_removes_a_file_waits_for_what_was_sent_to_the_device() -> None:
+    """60 s after the write all 8 bytes are sent; at 2 bytes a second the last is there 4 s later."""
+    cache = PageCache(100.0, rates={"": 2.0})
+    write(cache, "temporary", 8)
+    assert cache.delete("temporary") == 0.0, "nothing was sent"
+    write(cache, "temporary", 8)
+    read(cache, "other", 1, now=60.0)
+    assert cache.delete_block("temporary", 0) == pytest.approx(0.5)
+    assert cache.delete("temporary") == pytest.approx(4.0)
+    write(cache, "late", 1, now=60.0)
+    read(cache, "other", 1, now=120.0)
+    read(cache, "other", 1, now=121.0)
+    assert cache.delete("late") <= 0.0, "the device has it"
+
+
 def test_writes_through_and_direct_requests_reach_the_device_at_once() -> None:
     cache = PageCache(100.0, WriteBack(through=True))
     write(cache, "table", 4)
@@ -87,7 +128,7 @@ def test_memory_that_programs_take_is_given_up_and_dirty_blocks_are_written() ->
     cache = PageCache(100.0)
     write(cache, "table", 10)
     cache.resize(4.0)
-    assert (cache.held_bytes, cache.of("").written.device_bytes) == (4.0, 6.0)
+    assert (cache.held_bytes, cache.of("").written.device_bytes) == (4.0, 10.0)
     cache.resize(0.0)
     assert (cache.held_bytes, cache.of("").written.device_bytes) == (0.0, 10.0)
     write(cache, "table", 3)

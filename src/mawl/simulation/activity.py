@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from mawl.simulation.demand import Direction, Flow, StepDemand
 from mawl.simulation.resources import CORES, FABRIC, LINK, Resources
@@ -37,83 +38,135 @@ class Calibration:
         return self.own.nodes[resources.groups[group].number if alike else 0]
 
 
+@dataclass
+class Uses:
+    """What something takes of each resource.
+
+    ``amounts`` maps columns of :class:`~mawl.simulation.resources.Resources` to what the whole of it takes,
+    ``parts`` those of devices to the part of its time at a role's devices that it is at this one (0 to 1),
+    ``roles_on`` columns of devices, link and fabric to the bytes of each role there.
+    """
+
+    amounts: dict[int, float] = field(default_factory=dict)
+    parts: dict[int, float] = field(default_factory=dict)
+    roles_on: dict[int, dict[Role, float]] = field(default_factory=dict)
+
+    def add(
+        self, column: int | None, amount: float, role: Role, part: float, least: float = LEAST_BYTES
+    ) -> None:
+        """An amount of a resource for a role; nothing if the system has it not, or of ``least`` or less."""
+        if column is None or amount <= least:
+            return
+        self.amounts[column] = self.amounts.get(column, 0.0) + amount
+        self.parts[column] = max(self.parts.get(column, 0.0), part)
+        shares = self.roles_on.setdefault(column, {})
+        shares[role] = shares.get(role, 0.0) + amount
+
+    def with_ratio(self, other: Uses, ratio: float) -> Uses:
+        """These and so much of others."""
+        found = Uses(
+            dict(self.amounts), dict(self.parts), {key: dict(value) for key, value in self.roles_on.items()}
+        )
+        for column, amount in other.amounts.items():
+            found.amounts[column] = found.amounts.get(column, 0.0) + amount * ratio
+            found.parts[column] = max(found.parts.get(column, 0.0), other.parts.get(column, 1.0))
+            for role, bytes_ in other.roles_on.get(column, {}).items():
+                shares = found.roles_on.setdefault(column, {})
+                shares[role] = shares.get(role, 0.0) + bytes_ * ratio
+        return found
+
+
+@dataclass(frozen=True)
+class WrittenBehind:
+    """``bytes`` that the kernel writes to a role's devices while the step that wrote them goes on."""
+
+    role: Role
+    bytes: float
+    uses: Uses
+
+
 @dataclass(frozen=True)
 class Activity:
     """One step, ready for the engine.
 
-    ``uses`` maps columns of :class:`~mawl.simulation.resources.Resources` to what the whole step takes,
-    ``parts`` those of devices to the part of its time at a role's devices that it is at this one (0 to 1),
-    ``alone_seconds`` is how long it takes alone, of which ``blocked_seconds`` (by role) and
-    ``other_seconds`` are waits.  ``roles_on`` maps columns of devices, link and fabric to the bytes of
-    each role there, ``crossing`` directions to the bytes that cross the node's link.
+    ``uses`` is what the whole step takes, ``behind`` what it does not wait for.  ``alone_seconds`` is how
+    long it takes alone, of which ``blocked_seconds`` (by role) and ``other_seconds`` are waits.
+    ``device_bytes`` and ``crossing`` are the bytes by direction that it moves at devices, and over the node's
+    link.
     """
 
     step: StepDemand
-    uses: Mapping[int, float]
-    parts: Mapping[int, float]
+    uses: Uses
     alone_seconds: float
     blocked_seconds: Mapping[Role, float]
-    roles_on: Mapping[int, Mapping[Role, float]]
+    device_bytes: Mapping[Direction, float]
     crossing: Mapping[Direction, float]
+    behind: tuple[WrittenBehind, ...] = ()
 
     def role_shares(self, column: int) -> dict[Role, float]:
         """Shares of the roles in what the step takes of a resource; none of cores."""
-        amounts = self.roles_on.get(column, {})
+        amounts = self.uses.roles_on.get(column, {})
         total = sum(amounts.values())
         return {role: amount / total for role, amount in amounts.items()}
+
+    def waiting_for(self, written: Iterable[tuple[WrittenBehind, float]]) -> Activity:
+        """The step if it waits for parts (0 to 1) of what was to be written behind."""
+        uses, device_bytes = self.uses, dict(self.device_bytes)
+        for one, ratio in written:
+            uses = uses.with_ratio(one.uses, ratio)
+            device_bytes["write"] = device_bytes.get("write", 0.0) + one.bytes * ratio
+        return replace(self, uses=uses, device_bytes=device_bytes)
 
 
 def activity(step: StepDemand, resources: Resources, group: int, calibration: Calibration) -> Activity:
     """The step on a node of the group."""
     kind = resources.groups[group].kind
     measured = calibration.kind(resources, group)
-    uses: dict[int, float] = {}
-    parts: dict[int, float] = {}
-    roles_on: dict[int, dict[Role, float]] = {}
+    uses = Uses()
+    behind: defaultdict[Role, Uses] = defaultdict(Uses)
+    written: defaultdict[Role, float] = defaultdict(float)
+    device_bytes: dict[Direction, float] = {}
     crossing: dict[Direction, float] = {}
-
-    def use(
-        limit: str, what: str, amount: float, role: Role, part: float, least: float = LEAST_BYTES
-    ) -> None:
-        column = resources.column(group, limit, what)
-        if column is not None and amount > least:
-            uses[column] = uses.get(column, 0.0) + amount
-            parts[column] = max(parts.get(column, 0.0), part)
-            shares = roles_on.setdefault(column, {})
-            shares[role] = shares.get(role, 0.0) + amount
-
     cores = resources.column(group, CORES)
     assert cores is not None, "every node has cores"
     if step.cpu_seconds > LEAST_SECONDS:
-        uses[cores] = step.cpu_seconds
+        uses.amounts[cores] = step.cpu_seconds
     for flow in step.flows:
         devices = resources.system.holders(kind, flow.role)
         times = [_seconds_per_byte(device, flow) for device in devices]
         for device, seconds in zip(devices, times, strict=True):
-            amount = flow.device_bytes / len(devices)
-            part = seconds / sum(times)
-            use(device.name, flow.direction, amount, flow.role, part)
-            use(device.name, "shared", amount, flow.role, part)
-            request = _request(flow)
-            use(device.name, "requests", amount / request, flow.role, part, LEAST_BYTES / request)
+            late = flow.behind_bytes / len(devices) if device.local else 0.0
+            now = flow.device_bytes / len(devices) - late
+            part, request = seconds / sum(times), _request(flow)
+            written[flow.role] += late
+            device_bytes[flow.direction] = device_bytes.get(flow.direction, 0.0) + now
+            for amount, of in ((now, uses), (late, behind[flow.role])):
+                for what in (flow.direction, "shared"):
+                    of.add(resources.column(group, device.name, what), amount, flow.role, part)
+                of.add(
+                    resources.column(group, device.name, "requests"),
+                    amount / request,
+                    flow.role,
+                    part,
+                    LEAST_BYTES / request,
+                )
             if not device.local:
                 crossed = flow.crossing_bytes / len(devices)
-                use(LINK, flow.direction, crossed, flow.role, 1.0)
-                use(FABRIC, flow.direction, crossed, flow.role, 1.0)
-                use(FABRIC, "shared", crossed, flow.role, 1.0)
+                for limit, what in ((LINK, flow.direction), (FABRIC, flow.direction), (FABRIC, "shared")):
+                    uses.add(resources.column(group, limit, what), crossed, flow.role, 1.0)
                 crossing[flow.direction] = crossing.get(flow.direction, 0.0) + crossed
-    now, then = Way(resources.system, kind), Way(calibration.own, measured)
-    blocked = {role: _alone(step, role, now, then, calibration.alone_ratio) for role in ROLES}
+    now_way, then = Way(resources.system, kind), Way(calibration.own, measured)
+    blocked = {role: _alone(step, role, now_way, then, calibration.alone_ratio) for role in ROLES}
     threads = min(step.threads, kind.cores)
     cpu = step.cpu_seconds / (threads * kind.core_speed)
     return Activity(
         step=step,
         uses=uses,
-        parts=parts,
         alone_seconds=cpu + step.other_seconds + sum(blocked.values()),
         blocked_seconds=blocked,
-        roles_on=roles_on,
+        device_bytes=device_bytes,
         crossing=crossing,
+        behind=tuple(WrittenBehind(role, written[role], of) for role, of in behind.items() if of.amounts),
     )
 
 

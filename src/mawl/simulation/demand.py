@@ -48,7 +48,8 @@ class Flow:
     that cross the node's link to get there; None: as many.
     ``request_bytes``, ``sequential_ratio`` and ``direct_ratio`` (the part of the bytes that passed by the
     page cache) are None where they were not measured.  ``requests_at_once`` is how many of its requests a
-    step has under way while it waits for the role.
+    step has under way while it waits for the role.  ``behind_ratio`` is the part of what it
+    writes through the page cache that the kernel writes while the step goes on.
     """
 
     role: Role
@@ -60,6 +61,12 @@ class Flow:
     link_bytes: float | None = None
     direct_ratio: float | None = None
     requests_at_once: float = 1.0
+    behind_ratio: float = 0.0
+
+    @property
+    def behind_bytes(self) -> float:
+        """Bytes at the device that the step does not wait for."""
+        return self.behind_ratio * max(self.device_bytes - self.direct_bytes, 0.0)
 
     @property
     def direct_bytes(self) -> float:
@@ -127,17 +134,24 @@ class StepDemand:
     """False: ``flows`` and ``blocked_seconds`` are empty because nobody measured them."""
     span: tuple[float, float] | None = None
     """When it was measured, seconds since the epoch; None: not known."""
+    memory_bytes: float | None = None
+    """Its peak; None: not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class JobDemand:
-    """A job's steps in order; ``memory_bytes`` is its peak, None: unknown."""
+    """A job's steps in order.
+
+    ``memory_bytes`` is its peak without ``shared_bytes``, which it shares with the process that it was
+    started from; None: unknown.
+    """
 
     job: str
     program: str
     program_class: str
     steps: tuple[StepDemand, ...]
     memory_bytes: float | None = None
+    shared_bytes: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,7 +224,10 @@ def _job(
         whole = _step(job.program, "data", job, lacks)
         made = [replace(whole, span=_span(job))]
     else:
-        made = [replace(_of_step(one, lacks, logged), span=_span(one)) for one in usable]
+        made = [
+            replace(_of_step(one, lacks, logged), span=_span(one), memory_bytes=_memory(one.usage))
+            for one in usable
+        ]
         made += _between(job, steps)
     kept = tuple(one for one in made if not (one.kind == "startup" and job.gate is not None))
     return JobDemand(
@@ -218,8 +235,19 @@ def _job(
         program=job.program,
         program_class=job.program_class,
         steps=kept,
-        memory_bytes=job.usage.os_memory_bytes if job.usage.memory_bytes is None else job.usage.memory_bytes,
+        memory_bytes=_memory(job.usage),
+        shared_bytes=_shared(job.usage),
     )
+
+
+def _memory(usage: Usage) -> int | None:
+    return usage.os_memory_bytes if usage.memory_bytes is None else usage.memory_bytes
+
+
+def _shared(usage: Usage) -> float | None:
+    if usage.os_memory_bytes is None or usage.memory_bytes is None:
+        return None
+    return usage.os_memory_bytes - usage.memory_bytes
 
 
 def _between(job: JobRecord, steps: Sequence[StepRecord]) -> list[StepDemand]:

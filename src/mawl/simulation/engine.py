@@ -11,8 +11,15 @@ from numpy.typing import NDArray
 from mawl.errors import MawlError
 from mawl.plan.progress import Progress
 from mawl.plan.workload import JobPlan, Plan
-from mawl.simulation.activity import LEAST_SECONDS, Activity
-from mawl.simulation.recording import CHANNELS, WAITERS, SimulationRecording, channels_of, waiters_of
+from mawl.simulation.activity import LEAST_SECONDS, Activity, Uses, WrittenBehind
+from mawl.simulation.recording import (
+    CHANNELS,
+    WAITERS,
+    SimulationRecording,
+    channels_behind,
+    channels_of,
+    waiters_of,
+)
 from mawl.simulation.resources import Resources
 from mawl.simulation.sharing import OWN, shares
 from mawl.spec.program_options import Role
@@ -46,7 +53,9 @@ class StepRun:
 
     def run_queue(self) -> float:
         """Seconds that it waited for a core."""
-        return sum(seconds for column, seconds in self.waited.items() if column not in self.activity.roles_on)
+        return sum(
+            seconds for column, seconds in self.waited.items() if column not in self.activity.uses.roles_on
+        )
 
 
 @dataclass
@@ -76,7 +85,10 @@ class SimulationOutcome:
 
 
 class _Rows:
-    """The steps that run, a row each; rows of steps that ended are used again."""
+    """The steps that run, and what is written behind them, a row each; rows that ended are used again.
+
+    ``behind`` is what a row writes behind, in bytes, 0 of a step; ``held`` the memory of a step.
+    """
 
     def __init__(self, resources: Resources) -> None:
         self.resources = resources
@@ -95,13 +107,19 @@ class _Rows:
         self.channels = np.zeros((0, CHANNELS))
         self.waiters = np.zeros((0, self.width, WAITERS))
         self.group = np.zeros(0, dtype=np.int64)
+        self.behind = np.zeros(0)
+        self.held = np.zeros(0)
 
     def take(self, job: SimulatedJob, left: list[Activity]) -> int:
+        row = self._free_row(job.group)
+        self.jobs[row], self.left[row] = job, left
+        return row
+
+    def _free_row(self, group: int) -> int:
         if not self.free:
             self._grow()
         row = self.free.pop()
-        self.jobs[row], self.left[row] = job, left
-        self.group[row] = job.group
+        self.group[row] = group
         return row
 
     def _grow(self) -> None:
@@ -118,6 +136,8 @@ class _Rows:
             "channels",
             "waiters",
             "group",
+            "behind",
+            "held",
         ):
             array = getattr(self, name)
             setattr(self, name, np.concatenate([array, np.zeros((more, *array.shape[1:]), array.dtype)]))
@@ -131,26 +151,54 @@ class _Rows:
         assert job is not None
         while self.left[row]:
             step = self.left[row].pop(0)
+            if step.behind:
+                step = self._behind(job, step)
             job.steps.append(StepRun(step, now, now))
-            if not step.uses and step.alone_seconds <= LEAST_SECONDS:
+            if not step.uses.amounts and step.alone_seconds <= LEAST_SECONDS:
                 continue
-            self.uses[row] = self.weighted[row] = self.counts[row] = self.waited[row] = 0.0
-            self.parts[row] = 0.0
-            for column, amount in step.uses.items():
-                weight = self.resources.weight(job.group, column)
-                self.uses[row, column] = amount
-                self.weighted[row, column] = amount * weight
-                self.counts[row, column] = weight
-                self.parts[row, column] = step.parts.get(column, 1.0)
-            self.fastest[row] = 1.0 / step.alone_seconds if step.alone_seconds > LEAST_SECONDS else np.inf
-            self.remaining[row] = 1.0
+            self._fill(row, job.group, step.uses, 1.0, step.alone_seconds)
             self.channels[row] = channels_of(step)
-            self.waiters[row] = 0.0
-            for column in step.uses:
+            self.held[row] = step.step.memory_bytes or 0.0
+            for column in step.uses.amounts:
                 self.waiters[row, column] = waiters_of(step, column)
-            self.active[row] = True
             return True
         return False
+
+    def _fill(self, row: int, group: int, uses: Uses, ratio: float, alone_seconds: float) -> None:
+        self.uses[row] = self.weighted[row] = self.counts[row] = self.waited[row] = 0.0
+        self.parts[row] = self.waiters[row] = self.behind[row] = self.held[row] = 0.0
+        for column, amount in uses.amounts.items():
+            weight = self.resources.weight(group, column)
+            self.uses[row, column] = amount * ratio
+            self.weighted[row, column] = amount * ratio * weight
+            self.counts[row, column] = weight
+            self.parts[row, column] = uses.parts.get(column, 1.0)
+        self.fastest[row] = 1.0 / alone_seconds if alone_seconds > LEAST_SECONDS else np.inf
+        self.remaining[row] = 1.0
+        self.active[row] = True
+
+    def _behind(self, job: SimulatedJob, step: Activity) -> Activity:
+        """Begin what the step writes behind; the step with what it waits for, since too much is dirty."""
+        own = self.active & (self.group == job.group)
+        dirty = float((self.behind * self.remaining)[own].sum())
+        held = float(self.held[own].sum()) + (step.step.memory_bytes or 0.0)
+        room = self.resources.dirty_bytes(job.group, held)
+        awaited: list[tuple[WrittenBehind, float]] = []
+        for written in step.behind:
+            ratio = min(max(room - dirty, 0.0) / written.bytes, 1.0)
+            if ratio < 1.0:
+                awaited.append((written, 1.0 - ratio))
+            if ratio > 0.0:
+                self._write_behind(job.group, written, ratio, step.alone_seconds)
+            dirty += ratio * written.bytes
+        return step.waiting_for(awaited)
+
+    def _write_behind(self, group: int, written: WrittenBehind, ratio: float, alone_seconds: float) -> None:
+        """A row of its own: it gets no more than the step writes alone."""
+        row = self._free_row(group)
+        self._fill(row, group, written.uses, ratio, alone_seconds)
+        self.channels[row] = channels_behind(written, ratio)
+        self.behind[row] = ratio * written.bytes
 
     def end(self, row: int, now: float) -> SimulatedJob:
         """The step of the row ended; its job."""
@@ -198,7 +246,7 @@ class _Engine:
             moments = [state.next_start_seconds(self.now) for state in self.progress]
             later = min((moment for moment in moments if moment is not None), default=None)
             active = np.flatnonzero(self.rows.active)
-            if active.size:
+            if (later is not None and active.size) or (self.rows.behind[active] == 0.0).any():
                 touched = self._advance(active, later)
             elif later is not None:
                 self.now, touched = later, everybody
@@ -243,15 +291,20 @@ class _Engine:
         until = self.now + seconds
         if later is not None and later < until:
             until, seconds = later, later - self.now
-        waiting = np.where(bound == OWN, 0.0, 1.0 - rates / fastest)
+        is_step = rows.behind[active] == 0.0
+        waiting = np.where((bound == OWN) | ~is_step, 0.0, 1.0 - rates / fastest)
         rows.waited[active, np.maximum(bound, 0)] += waiting * seconds
         waits = rows.waiters[active, np.maximum(bound, 0)] * waiting[:, None]
         moved = np.hstack([rows.channels[active] * rates[:, None], uses * rates[:, None], waits])
-        self.recording.add(self.now, seconds, moved, rows.group[active], bound, waiting)
+        self.recording.add(self.now, seconds, moved, rows.group[active], bound, waiting, is_step)
         self.now = until
         rows.remaining[active] = remaining - rates * seconds
         touched = set()
         for row in map(int, active[rows.remaining[active] <= DONE]):
+            if rows.behind[row]:
+                rows.active[row] = False
+                rows.release(row)
+                continue
             job = rows.end(row, until)
             if not rows.begin(row, until):
                 rows.release(row)

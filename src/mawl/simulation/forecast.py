@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mawl.analysis.view import StoredView
@@ -11,7 +11,7 @@ from mawl.errors import UsageError
 from mawl.model.run import RunFacts
 from mawl.model.summary.summary import Summary
 from mawl.plan.workload import Plan
-from mawl.simulation.activity import Calibration
+from mawl.simulation.activity import Calibration, Way
 from mawl.simulation.changes import SystemChange, changed
 from mawl.simulation.demand import Demand, JobDemand, Logged, demand_of
 from mawl.simulation.engine import SimulationOutcome
@@ -21,6 +21,7 @@ from mawl.simulation.plans import at_scale, at_sessions, demands_for, plans_of
 from mawl.simulation.scenario import Scenario, calibrate, run, with_nodes
 from mawl.simulation.served import as_served
 from mawl.simulation.system import FABRICS, System, faster
+from mawl.simulation.write_back import written_behind
 from mawl.spec.program_options import ROLES
 
 
@@ -97,9 +98,12 @@ def base_of(
             where=f"system {system.name}",
             cure="describe the nodes that ran it",
         )
-    scenario = Scenario(system=system, plans=plans, jobs=demand.jobs)
+    if not _without_cache(stored.facts):
+        demand = replace(demand, jobs=_written_behind(demand.jobs, system, plans))
     blocked = _blocked(summary) if logged is None else demand.blocked_seconds
-    calibration, outcome = calibrate(scenario, blocked)
+    machine = _machine_bytes(stored.facts, 0.0)
+    scenario = Scenario(system=system, plans=plans, jobs=demand.jobs, machine_bytes=machine)
+    calibration, outcome = calibrate(scenario, blocked, summary.time.elapsed_seconds)
     return Base(
         facts=stored.facts,
         summary=summary,
@@ -110,6 +114,16 @@ def base_of(
         seen=system,
         outcome=outcome,
     )
+
+
+def _written_behind(
+    jobs: Mapping[str, JobDemand], system: System, plans: Sequence[Plan]
+) -> dict[str, JobDemand]:
+    made = dict(jobs)
+    for place, plan in enumerate(plans):
+        own = {one.job: jobs[one.job] for one in plan.jobs() if one.job in jobs}
+        made |= written_behind(own, Way(system, system.nodes[system.kind_number(place)]))
+    return made
 
 
 def _blocked(summary: Summary) -> float | None:
@@ -145,12 +159,25 @@ def scenario_of(base: Base, question: Question) -> Scenario:
             remarks[NO_PAGE_CACHE] = None
         elif memory != before and known:
             machine = _machine_bytes(base.facts, memory)
-            was = CachedPlan(plan=own, jobs=base.demand.jobs, memory_bytes=before, machine_bytes=machine)
-            becomes = CachedPlan(plan=plan, jobs=made, memory_bytes=memory, machine_bytes=machine)
+            was = CachedPlan(
+                plan=own,
+                jobs=base.demand.jobs,
+                memory_bytes=before,
+                machine_bytes=machine,
+                rates=_write_rates(base.own, measured),
+            )
+            becomes = CachedPlan(
+                plan=plan,
+                jobs=made,
+                memory_bytes=memory,
+                machine_bytes=machine,
+                rates=_write_rates(system, system.kind_number(place)),
+            )
             made, told = other_cache(made, was, becomes)
             remarks |= dict.fromkeys(told)
         jobs |= made
-    return Scenario(system=system, plans=plans, jobs=jobs, remarks=tuple(remarks))
+    machine = _machine_bytes(base.facts, 0.0)
+    return Scenario(system=system, plans=plans, jobs=jobs, machine_bytes=machine, remarks=tuple(remarks))
 
 
 NO_PAGE_CACHE = "the run left out the page cache (--cache none), so no job's reach changes with memory"
@@ -158,6 +185,17 @@ NO_PAGE_CACHE = "the run left out the page cache (--cache none), so no job's rea
 
 def _without_cache(facts: RunFacts) -> bool:
     return facts.cache is not None and facts.cache.mode == "none"
+
+
+def _write_rates(system: System, kind: int) -> dict[str, float]:
+    """Bytes a second that the devices of each role write."""
+    return {
+        role: sum(
+            min(one.write_bytes_per_second, one.shared_bytes_per_second or one.write_bytes_per_second)
+            for one in system.holders(system.nodes[kind], role)
+        )
+        for role in ROLES
+    }
 
 
 def _machine_bytes(facts: RunFacts, memory_bytes: float) -> float | None:

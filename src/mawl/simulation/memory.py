@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from mawl.plan.workload import Plan
 from mawl.simulation.demand import Direction, Flow, JobDemand, StepDemand
@@ -17,13 +18,15 @@ from mawl.spec.program_options import Role
 class CachedPlan:
     """A node's plan and its jobs, on so much memory.
 
-    ``machine_bytes`` is the memory of the machine if the jobs have only a part of it, else None.
+    ``machine_bytes`` is the memory of the machine if the jobs have only a part of it, else None.  ``rates``
+    are bytes a second that the devices of the roles write.
     """
 
     plan: Plan
     jobs: Mapping[str, JobDemand]
     memory_bytes: float
     machine_bytes: float | None = None
+    rates: Mapping[str, float] = field(default_factory=dict)
 
     def reach(self) -> DeviceReach:
         """The model's reach, with the memory and the times of steps that the run showed."""
@@ -32,13 +35,16 @@ class CachedPlan:
             self.memory_bytes,
             write_back=WriteBack(of_bytes=self.machine_bytes),
             shown={name: _shown(job) for name, job in self.jobs.items()},
+            rates=self.rates,
         )
 
 
 def _shown(job: JobDemand) -> ShownJob:
     return ShownJob(
         memory_bytes=job.memory_bytes,
+        shared_bytes=job.shared_bytes,
         step_seconds={step.name: _seconds(step) for step in job.steps},
+        step_bytes={step.name: step.memory_bytes for step in job.steps if step.memory_bytes is not None},
     )
 
 
@@ -82,13 +88,49 @@ def other_cache(
         behind = flow.device_bytes / crossing if crossing else 0.0
         return replace(flow, link_bytes=left, device_bytes=left * behind)
 
+    def more(job: str, step: StepDemand) -> float:
+        """Seconds more that a step waits for files that it removes: with less memory they are written."""
+        if asked.memory_bytes >= measured.memory_bytes:
+            return 0.0
+        was, becomes = (one.removal_seconds.get((job, step.name), 0.0) for one in (before, after))
+        return max(becomes - was, 0.0)
+
     made = {
         name: replace(
-            job, steps=tuple(replace(step, flows=tuple(map(moved, step.flows))) for step in job.steps)
+            job,
+            steps=tuple(
+                _with_flows(step, tuple(map(moved, step.flows)), more(name, step)) for step in job.steps
+            ),
         )
         for name, job in jobs.items()
     }
     return made, tuple(f"no job's reach changes with memory: {reason}" for reason in untold)
+
+
+def _with_flows(step: StepDemand, flows: tuple[Flow, ...], more_seconds: float) -> StepDemand:
+    """The step with other flows: where less is moved, it waits less.
+
+    Its waits elsewhere are taken for those of files that it removes while the kernel writes them;
+    ``more_seconds`` of these come to it.
+    """
+
+    def less(moved: Callable[[Flow], float]) -> float:
+        before, now = sum(map(moved, step.flows)), sum(map(moved, flows))
+        return min(now / before, 1.0) if before > 0.0 else 1.0
+
+    def of_role(flow: Flow, role: Role) -> float:
+        return flow.crossing_bytes if flow.role == role else 0.0
+
+    return replace(
+        step,
+        flows=flows,
+        blocked_seconds={
+            role: seconds * less(partial(of_role, role=role))
+            for role, seconds in step.blocked_seconds.items()
+        },
+        other_seconds=step.other_seconds * less(lambda flow: flow.crossing_bytes - flow.direct_bytes)
+        + more_seconds,
+    )
 
 
 def _way(ways: MovedWays, direction: Direction) -> Moved:

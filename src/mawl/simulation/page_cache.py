@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 ACTIVE_PER_INACTIVE = 2.0
@@ -78,14 +78,15 @@ class MovedWays:
 @dataclass
 class _Block:
     size: float
-    written_at: float | None = None
-    """When its oldest write came that the device has not; None: clean."""
+    written_at: float = 0.0
+    """When the device has it, once it was sent there."""
 
 
 class PageCache:
     """Blocks of files in ``capacity_bytes`` of memory; ``now`` of every call never goes back.
 
-    ``kind_of`` names the kind of a file, by which bytes are counted.
+    ``kind_of`` names the kind of a file, by which bytes are counted; each lies on a device of its own, which
+    writes so many bytes a second (``rates``; without one it takes no time).
     """
 
     def __init__(
@@ -93,14 +94,19 @@ class PageCache:
         capacity_bytes: float,
         write_back: WriteBack | None = None,
         kind_of: Callable[[str], str] = lambda _: "",
+        rates: Mapping[str, float] | None = None,
     ) -> None:
         self.write_back = write_back or WriteBack()
+        self._rates = rates or {}
+        self._busy_until: defaultdict[str, float] = defaultdict(float)
+        self._now = 0.0
         self.moved: defaultdict[str, MovedWays] = defaultdict(MovedWays)
         self._kind_of = kind_of
         self._met: set[Key] = set()
         self._inactive: OrderedDict[Key, _Block] = OrderedDict()
         self._active: OrderedDict[Key, _Block] = OrderedDict()
-        self._dirty: OrderedDict[Key, _Block] = OrderedDict()
+        self._dirty: OrderedDict[str, OrderedDict[Key, _Block]] = OrderedDict()
+        self._since: dict[str, float] = {}
         self._files: dict[str, set[int]] = {}
         self._held = {id(self._inactive): 0.0, id(self._active): 0.0}
         self._dirty_bytes = 0.0
@@ -142,19 +148,19 @@ class PageCache:
         key, written = (file, number), self.of(file).written
         written.application_bytes += size
         self._met.add(key)
-        if not self._use_again(key) and not self._insert(key, _Block(size)):
-            written.device_bytes += size
-            return
-        if self.write_back.through:
+        kept = self._use_again(key) or self._insert(key, _Block(size))
+        if not kept or self.write_back.through:
             written.device_bytes += size
             return
         block = self._inactive.get(key) or self._active[key]
-        if block.written_at is None:
-            block.written_at = now
-            self._dirty[key] = block
+        blocks = self._dirty.setdefault(file, OrderedDict())
+        if not blocks:
+            self._since[file] = now
+        if key not in blocks:
+            blocks[key] = block
             self._dirty_bytes += block.size
         while self._dirty and self._dirty_bytes > self.write_back.background_bytes(self.capacity_bytes):
-            self._clean(next(iter(self._dirty)))
+            self._write_some()
 
     def pass_by(self, direction: Moved, size: float) -> None:
         """A direct request: all of it reaches the device, and nothing is kept."""
@@ -162,17 +168,21 @@ class PageCache:
         direction.device_bytes += size
         direction.direct_bytes += size
 
-    def delete(self, file: str) -> None:
-        """A file goes; what of it was not written never is."""
-        for number in self._files.pop(file, set()):
-            self._drop((file, number))
+    def delete(self, file: str) -> float:
+        """A file goes; what of it was not written never is.
 
-    def delete_block(self, file: str, number: int) -> None:
-        """A block goes, as one of many small files does."""
+        Seconds from the last request until the device has those of its blocks that were sent there.
+        """
+        dropped = [self._drop((file, number)) for number in self._files.pop(file, set())]
+        return max((block.written_at - self._now for block in dropped), default=0.0)
+
+    def delete_block(self, file: str, number: int) -> float:
+        """A block goes, as one of many small files does; seconds as in :meth:`delete`."""
         numbers = self._files.get(file, set())
-        if number in numbers:
-            numbers.discard(number)
-            self._drop((file, number))
+        if number not in numbers:
+            return 0.0
+        numbers.discard(number)
+        return self._drop((file, number)).written_at - self._now
 
     def _use_again(self, key: Key) -> bool:
         """Whether the block is there; if so it is now the latest used of the active list."""
@@ -211,32 +221,62 @@ class PageCache:
             if not self._inactive:
                 self._move(next(iter(self._active)), self._active, self._inactive)
             key = next(iter(self._inactive))
-            if key in self._dirty:
-                self._clean(key)
+            if key in self._dirty.get(key[0], ()):
+                self._write_all()
             self._files[key[0]].discard(key[1])
             self._drop(key)
             self._balance()
 
-    def _drop(self, key: Key) -> None:
-        if self._dirty.pop(key, None) is not None:
-            self._dirty_bytes -= (self._inactive.get(key) or self._active[key]).size
+    def _drop(self, key: Key) -> _Block:
+        self._forget(key)
         blocks = self._inactive if key in self._inactive else self._active
-        self._held[id(blocks)] -= blocks.pop(key).size
+        block = blocks.pop(key)
+        self._held[id(blocks)] -= block.size
         if not blocks:
             self._held[id(blocks)] = 0.0
+        return block
 
     def _expire(self, now: float) -> None:
+        """Write every file whose first dirty block is old, with all its dirty blocks."""
+        self._now = now
         while self._dirty:
-            key, block = next(iter(self._dirty.items()))
-            if block.written_at is None or now - block.written_at < self.write_back.expire_seconds:
+            file = next(iter(self._dirty))
+            if now - self._since[file] < self.write_back.expire_seconds:
                 return
+            self._write_file(file)
+
+    def _write_all(self) -> None:
+        while self._dirty:
+            self._write_file(next(iter(self._dirty)))
+
+    def _write_file(self, file: str) -> None:
+        for key in list(self._dirty[file]):
             self._clean(key)
 
+    def _write_some(self) -> None:
+        """A block of the oldest dirty file of each kind: every device has its own writer."""
+        oldest: dict[str, str] = {}
+        for file in self._dirty:
+            oldest.setdefault(self._kind_of(file), file)
+        for file in oldest.values():
+            self._clean(next(iter(self._dirty[file])))
+
     def _clean(self, key: Key) -> None:
-        block = self._dirty.pop(key)
-        block.written_at = None
+        kind, block = self._kind_of(key[0]), self._inactive.get(key) or self._active[key]
+        began = max(self._busy_until[kind], self._now)
+        block.written_at = self._busy_until[kind] = began + block.size / self._rates.get(kind, math.inf)
+        self.moved[kind].written.device_bytes += self._forget(key)
+
+    def _forget(self, key: Key) -> float:
+        """A block is dirty no more; its bytes, 0 if it was not dirty."""
+        blocks = self._dirty.get(key[0])
+        block = blocks.pop(key, None) if blocks else None
+        if block is None:
+            return 0.0
+        if not blocks:
+            del self._dirty[key[0]], self._since[key[0]]
         self._dirty_bytes = max(self._dirty_bytes - block.size, 0.0) if self._dirty else 0.0
-        self.of(key[0]).written.device_bytes += block.size
+        return block.size
 
 
 def blocks_of(size: float, block_bytes: float) -> list[float]:

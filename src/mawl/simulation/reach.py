@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -23,6 +24,10 @@ from mawl.spec.program_options import ROLES, Role
 BLOCKS_OF_MEMORY = 256
 """The model's block is this part of memory: finer ones change reach by less than 0.01."""
 
+BOOKKEEPING_RATIO = 0.028
+"""Of cached bytes the kernel's own for them, in the same control group: 104 bytes of a buffer head for each
+page of 4 KiB, and 576 bytes of the page cache's tree for 64 of them."""
+
 DIRECT_TABLES: Mapping[str, frozenset[str] | None] = {
     "random_access": None,
     "wide_sort": frozenset({"transactions"}),
@@ -34,20 +39,28 @@ DIRECT_TABLES: Mapping[str, frozenset[str] | None] = {
 class DeviceReach:
     """Shares of application bytes that reached a device; None with ``reason`` where it cannot be told.
 
-    ``by_role`` has the bytes of each role behind them.
+    ``by_role`` has the bytes of each role behind them, ``removal_seconds`` how long a step of a job waits for
+    files that it removes while they are written.
     """
 
     read_ratio: float | None
     write_ratio: float | None
     reason: str | None = None
     by_role: Mapping[Role, MovedWays] = field(default_factory=dict)
+    removal_seconds: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShownJob:
-    """What a run showed of a job: its peak of memory, and how long each step took.  None, or missing: not."""
+    """What a run showed of a job; None, or missing: it did not.
+
+    ``memory_bytes`` is the job's peak without what it shares with the process that started it
+    (``shared_bytes``), ``step_bytes`` the same of each step, ``step_seconds`` how long the steps took.
+    """
 
     memory_bytes: float | None
+    shared_bytes: float | None
+    step_bytes: Mapping[str, float]
     step_seconds: Mapping[str, float]
 
 
@@ -55,6 +68,7 @@ class ShownJob:
 class _Request:
     """One block of one pass; ``seconds`` is what the job takes for it, ``removes``: the block goes then."""
 
+    step: str
     file: str
     number: int
     size: float
@@ -72,6 +86,7 @@ def reach_of(
     write_back: WriteBack | None = None,
     stretch: float = 1.0,
     shown: Mapping[str, ShownJob] | None = None,
+    rates: Mapping[str, float] | None = None,
 ) -> DeviceReach:
     """The reach of all jobs of one node's plan with ``memory_bytes``, from a cold cache.
 
@@ -79,6 +94,7 @@ def reach_of(
     cache side by side, and what written bytes live long enough to be written back.  Both are what a run
     showed of the job (``shown``); else the memory is declared, and the time that of the job alone
     (:meth:`Program.expected_seconds`), ``stretch`` times as long beside the others, shared out by bytes.
+    ``rates`` are bytes a second that the devices of the roles write; without them writing takes no time.
     """
     undeclared = {job.program for job in plan.jobs() if job.program not in catalogue}
     undeclared |= {
@@ -89,13 +105,14 @@ def reach_of(
     if undeclared:
         names = ", ".join(sorted(undeclared))
         return DeviceReach(read_ratio=None, write_ratio=None, reason=f"the bytes of {names} are not declared")
-    replay = _Replay(plan, memory_bytes, catalogue, write_back, stretch, shown or {})
+    replay = _Replay(plan, memory_bytes, catalogue, write_back, stretch, shown or {}, rates or {})
     replay.run()
     roles: dict[Role, MovedWays] = {role: replay.cache.moved[role] for role in ROLES}
     return DeviceReach(
         read_ratio=_reached([ways.read for ways in roles.values()]),
         write_ratio=_reached([ways.written for ways in roles.values()]),
         by_role=roles,
+        removal_seconds=replay.removal_seconds,
     )
 
 
@@ -116,12 +133,16 @@ class _Replay:
         write_back: WriteBack | None,
         stretch: float,
         shown: Mapping[str, ShownJob],
+        rates: Mapping[str, float],
     ) -> None:
         self.catalogue, self.stretch, self.shown = catalogue, stretch, shown
         self.memory_bytes = memory_bytes
-        self.free_bytes = memory_bytes - ZYGOTE_BYTES
+        self.free_bytes = memory_bytes - _shared(shown)
+        self.held: dict[str, float] = {}
         self.block_bytes = memory_bytes / BLOCKS_OF_MEMORY
-        self.cache = PageCache(self.free_bytes, write_back, kind_of=_role)
+        self.cache = PageCache(self._page_bytes(), write_back, kind_of=_role, rates=rates)
+        self.removal_seconds: defaultdict[tuple[str, str], float] = defaultdict(float)
+        self.late: defaultdict[str, float] = defaultdict(float)
         self.progress = Progress(plan)
         self.due: list[tuple[float, int, JobPlan, Iterator[_Request]]] = []
         self.started = 0
@@ -137,8 +158,9 @@ class _Replay:
                 self._end(job)
                 self._start(now)
                 continue
-            self._request(request, now)
-            heapq.heappush(self.due, (now + request.seconds, order, job, requests))
+            self._request(request, job, now)
+            late = self.late.pop(job.job, 0.0)
+            heapq.heappush(self.due, (now + request.seconds + late, order, job, requests))
             if not self.progress.running:
                 self._start(now)
 
@@ -153,24 +175,30 @@ class _Replay:
             self.progress.start(job.job)
             self.started += 1
             heapq.heappush(self.due, (now, self.started, job, self._requests(job)))
-            self._hold(job, -1)
+            self._hold(job, self._memory(job))
 
     def _end(self, job: JobPlan) -> None:
         self.progress.end(job.job, well=True)
         for temporary in self.catalogue[job.program].temporaries:
             if temporary.role != "data":
                 self.cache.delete(_file(job, temporary.name, temporary.role))
-        self._hold(job, 1)
+        self._hold(job, 0.0)
 
-    def _hold(self, job: JobPlan, sign: int) -> None:
+    def _hold(self, job: JobPlan, size: float) -> None:
+        """The job has so much memory from now on."""
+        self.free_bytes += self.held.get(job.job, 0.0) - size
+        self.held[job.job] = size
+        self.cache.resize(self._page_bytes())
+
+    def _page_bytes(self) -> float:
+        return self.free_bytes / (1.0 + BOOKKEEPING_RATIO)
+
+    def _memory(self, job: JobPlan, step: str | None = None) -> float:
         shown = self.shown.get(job.job)
-        held = None if shown is None else shown.memory_bytes
-        self.free_bytes += sign * (
-            self.catalogue[job.program].memory_bytes(job.options) if held is None else held
-        )
-        self.cache.resize(self.free_bytes)
+        held = None if shown is None else shown.step_bytes.get(step or "", shown.memory_bytes)
+        return self.catalogue[job.program].memory_bytes(job.options) if held is None else held
 
-    def _request(self, request: _Request, now: float) -> None:
+    def _request(self, request: _Request, job: JobPlan, now: float) -> None:
         if request.direct:
             ways = self.cache.of(request.file)
             self.cache.pass_by(ways.written if request.writes else ways.read, request.size)
@@ -179,7 +207,13 @@ class _Replay:
         else:
             self.cache.read_block(request.file, request.number, request.size, now)
         if request.removes:
-            self.cache.delete_block(request.file, request.number)
+            self._removed(job, request.step, self.cache.delete_block(request.file, request.number))
+
+    def _removed(self, job: JobPlan, step: str, seconds: float) -> None:
+        """A step of a job waits until what it removed is written."""
+        if seconds > 0.0:
+            self.removal_seconds[job.job, step] += seconds
+            self.late[job.job] += seconds
 
     def _requests(self, job: JobPlan) -> Iterator[_Request]:
         program = self.catalogue[job.program]
@@ -189,10 +223,11 @@ class _Replay:
                 continue
             ending = [one for one in program.temporaries if last.get(one.name) == step.name]
             parts = frozenset(one.name for one in ending if one.removed == "parts")
+            self._hold(job, self._memory(job, step.name))
             yield from self._step(program, job, step, parts)
             for one in ending:
                 if one.removed == "step":
-                    self.cache.delete(_file(job, one.name, one.role))
+                    self._removed(job, step.name, self.cache.delete(_file(job, one.name, one.role)))
 
     def _seconds_per_byte(self, program: Program, job: JobPlan, step: Step) -> float:
         shown = self.shown.get(job.job)
@@ -212,7 +247,7 @@ class _Replay:
         for writes, passes in ((False, step.reads), (True, step.writes)):
             for one in passes:
                 removes = not writes and one.table in parts
-                requests = list(self._pass(program, job, one, writes, removes, seconds_per_byte))
+                requests = list(self._pass(program, job, step, one, writes, removes, seconds_per_byte))
                 merged += [((index + 0.5) / len(requests), one) for index, one in enumerate(requests)]
         merged.sort(key=lambda placed: placed[0])
         yield from (request for _, request in merged)
@@ -221,6 +256,7 @@ class _Replay:
         self,
         program: Program,
         job: JobPlan,
+        step: Step,
         one: Pass,
         writes: bool,
         removes: bool,
@@ -239,7 +275,14 @@ class _Replay:
                 return
             left -= moved
             file = _file(job, one.table, role)
-            yield _Request(file, number, moved, writes, direct, removes, moved * seconds_per_byte)
+            yield _Request(step.name, file, number, moved, writes, direct, removes, moved * seconds_per_byte)
+
+
+def _shared(shown: Mapping[str, ShownJob]) -> float:
+    """Memory that jobs share with the process that starts them: as a run showed it, else what is planned."""
+    return max(
+        (one.shared_bytes for one in shown.values() if one.shared_bytes is not None), default=ZYGOTE_BYTES
+    )
 
 
 def _file(job: JobPlan, table: str, role: Role) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.simulation.activity import Activity
+from mawl.simulation.activity import Activity, WrittenBehind
 from mawl.simulation.resources import Resources
 from mawl.spec.program_options import ROLES, Role
 
@@ -38,12 +38,20 @@ def channels_of(step: Activity) -> Floats:
     found[_PLACE["alone.other"]] = step.step.other_seconds
     for flow in step.step.flows:
         found[_PLACE[f"application.{flow.direction}"]] += flow.application_bytes
-        found[_PLACE[f"device.{flow.direction}"]] += flow.device_bytes
         found[_PLACE[f"role.{flow.role}.{flow.direction}"]] += flow.application_bytes
+    for direction, bytes_ in step.device_bytes.items():
+        found[_PLACE[f"device.{direction}"]] = bytes_
     for direction, bytes_ in step.crossing.items():
         found[_PLACE[f"crossing.{direction}"]] = bytes_
     for role, seconds in step.blocked_seconds.items():
         found[_PLACE[f"alone.{role}"]] += seconds
+    return found
+
+
+def channels_behind(written: WrittenBehind, ratio: float) -> Floats:
+    """The amounts of a part of what is written behind."""
+    found = np.zeros(CHANNELS)
+    found[_PLACE["device.write"]] = written.bytes * ratio
     return found
 
 
@@ -77,11 +85,13 @@ class SimulationRecording:
         group: NDArray[np.int64],
         bound: NDArray[np.int64],
         waiting: Floats,
+        is_step: NDArray[np.bool_],
     ) -> None:
         """An interval in which nothing changes.
 
         Of each row: ``moved`` is what it moves and waits a second (channels, resources, waiters),
-        ``group`` whose it is, ``waiting`` the share of time that it waits for the resource ``bound``.
+        ``group`` whose it is, ``waiting`` the share of time that it waits for the resource ``bound``,
+        ``is_step`` false of what is written behind.
         """
         if at > self._times[-1]:  # nothing ran since: a delay
             idle = np.zeros((len(self._groups), moved.shape[1]))
@@ -89,7 +99,7 @@ class SimulationRecording:
         member = (group == self._groups).astype(float)
         held = np.maximum(bound, 0)
         waits = np.bincount(held, waiting * self._counts[group], self._width).astype(np.float64)
-        self._append(at + seconds, member @ moved * seconds, member.sum(axis=1), waits * seconds)
+        self._append(at + seconds, member @ moved * seconds, member @ is_step, waits * seconds)
 
     def _append(self, at: float, moved: Floats, running: Floats, waited: Floats) -> None:
         self._times.append(at)

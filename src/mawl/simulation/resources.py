@@ -13,6 +13,9 @@ from mawl.simulation.system import Device, NodeKind, System, seeks_of
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
+PAUSED_RATIO = 0.15
+"""Of the memory: from so much that is dirty, Linux pauses writers (its defaults are 10 and 20 %)."""
+
 CORES, LINK, FABRIC = "cores", "link", "fabric"
 
 
@@ -41,9 +44,15 @@ class NodeGroup:
 class Resources:
     """The columns of a system with its nodes in groups."""
 
-    def __init__(self, system: System, groups: Sequence[NodeGroup], seek_ratio: float = 1.0) -> None:
+    def __init__(
+        self,
+        system: System,
+        groups: Sequence[NodeGroup],
+        seek_ratio: float = 1.0,
+        machine_bytes: float | None = None,
+    ) -> None:
         self.system, self.groups = system, tuple(groups)
-        self.seek_ratio = seek_ratio
+        self.seek_ratio, self.machine_bytes = seek_ratio, machine_bytes
         self.places: list[NamedResource] = []
         self._columns: dict[tuple[int | None, str, str], int] = {}
         for number, group in enumerate(groups):
@@ -102,6 +111,15 @@ class Resources:
     def weight(self, group: int, column: int) -> float:
         """How many alike users a row of the group stands for on a resource: all nodes' where it is shared."""
         return float(self.groups[group].count) if self.places[column].group is None else 1.0
+
+    def dirty_bytes(self, group: int, held_bytes: float) -> float:
+        """How much may be dirty on a node before writers wait for the device; its jobs hold ``held_bytes``.
+
+        Linux holds writers back from halfway between ``vm.dirty_background_ratio`` and ``vm.dirty_ratio``
+        of the machine's memory, also if the jobs have only a part of it; no more than this part can be dirty.
+        """
+        free = max(self.groups[group].kind.memory_bytes - held_bytes, 0.0)
+        return min(free, PAUSED_RATIO * (free if self.machine_bytes is None else self.machine_bytes))
 
     def capacities(self, counts: Floats, parts: Floats) -> Floats:
         """A second's worth of every resource for the activities on it, as max-min sharing may hand it out.

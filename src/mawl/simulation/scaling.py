@@ -40,6 +40,7 @@ def _scaled(step: StepDemand, factor: float, cpu_factor: float) -> StepDemand:
     return replace(
         step,
         span=None,
+        memory_bytes=None if step.memory_bytes is None else step.memory_bytes * factor,
         cpu_seconds=step.cpu_seconds * cpu_factor,
         other_seconds=step.other_seconds * factor,
         blocked_seconds={role: value * factor for role, value in step.blocked_seconds.items()},

@@ -24,12 +24,14 @@ MOST_FASTER = 2.0**12
 class Scenario:
     """Each node of ``system`` runs one of ``plans``, in turn; ``jobs`` are the demands by job.
 
-    ``remarks`` say what was asked that the demands could not follow, in sentences.
+    ``machine_bytes`` is the memory of a machine of which the jobs have only a part; None: they have all of a
+    node's.  ``remarks`` say what was asked that the demands could not follow, in sentences.
     """
 
     system: System
     plans: tuple[Plan, ...]
     jobs: Mapping[str, JobDemand]
+    machine_bytes: float | None = None
     remarks: tuple[str, ...] = ()
 
     def groups(self) -> tuple[list[NodeGroup], list[Plan]]:
@@ -50,7 +52,7 @@ class Scenario:
 def run(scenario: Scenario, calibration: Calibration) -> SimulationOutcome:
     """Simulate; the same scenario gives the same outcome to the last bit."""
     groups, plans = scenario.groups()
-    resources = Resources(scenario.system, groups, calibration.seek_ratio)
+    resources = Resources(scenario.system, groups, calibration.seek_ratio, scenario.machine_bytes)
 
     def steps(group: int, job: JobPlan) -> Sequence[Activity]:
         return [activity(step, resources, group, calibration) for step in scenario.jobs[job.job].steps]
@@ -58,7 +60,9 @@ def run(scenario: Scenario, calibration: Calibration) -> SimulationOutcome:
     return simulate(resources, plans, steps)
 
 
-def calibrate(scenario: Scenario, blocked_seconds: float | None) -> tuple[Calibration, SimulationOutcome]:
+def calibrate(
+    scenario: Scenario, blocked_seconds: float | None, elapsed_seconds: float | None = None
+) -> tuple[Calibration, SimulationOutcome]:
     """The calibration with which the run's jobs wait as long as they did for their roles, and its simulation.
 
     ``scenario`` is the measured plan on the system it was measured on, ``blocked_seconds`` what all jobs
@@ -68,7 +72,8 @@ def calibrate(scenario: Scenario, blocked_seconds: float | None) -> tuple[Calibr
     even without others.  Or, where sharing alone makes jobs wait
     longer than they did, the part of the seeks between streams that was made; and where they wait too long
     without any, how much faster the devices must be than they were seen to be (``own`` of the calibration
-    has them).  The nearer end where neither gives what was measured.
+    has them).  Devices stay as they are if the run's elapsed time is then nearer to ``elapsed_seconds``.
+    The nearer end where neither gives what was measured.
     """
     spins = any(device.spinning_streams is not None for device in scenario.system.devices)
 
@@ -92,7 +97,10 @@ def calibrate(scenario: Scenario, blocked_seconds: float | None) -> tuple[Calibr
         return _halved(blocked, blocked_seconds, 0.0, 1.0, _mean)
     if spins and blocked_in_roles(fewer_seeks(0.0)[1]) < blocked_seconds:
         return _halved(fewer_seeks, blocked_seconds, 0.0, 1.0, _mean)
-    return _halved(quicker, blocked_seconds, MOST_FASTER, 1.0, lambda low, high: math.sqrt(low * high))
+    found = _halved(quicker, blocked_seconds, MOST_FASTER, 1.0, lambda low, high: math.sqrt(low * high))
+    if elapsed_seconds is None:
+        return found
+    return min((plain, found), key=lambda tried: abs(tried[1].elapsed_seconds - elapsed_seconds))
 
 
 def _mean(low: float, high: float) -> float:

@@ -30,7 +30,7 @@ def write(folder: Path, cpu_seconds: float, alone_seconds: float) -> None:
     """A run of one job a session that computes on two cores, with three times alone."""
     names = [f"s{number}-1" for number in range(1, SESSIONS + 1)]
     own = system(device(), cores=2)
-    jobs = {name: [step(cpu_seconds, flow(20), blocked=0.1)] for name in names}
+    jobs = {name: [step(cpu_seconds, flow(20, direction="read"), blocked=0.1)] for name in names}
     of = scenario(own, plan([[[name]] for name in names]), demands(jobs))
     source = facts(nodes=[NodeFacts(name="node1", cores=2, core_basis="vCPU")], planned_jobs=[])
     write_folder(folder, of, run(of, Calibration(own, 1.0)), Label(run_id=folder.name, source=source))
