@@ -10,7 +10,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -58,6 +58,8 @@ class DrawnForecast(msgspec.Struct, frozen=True, kw_only=True):
     forecast_limit: str
     measured_limit: str
     own_error_ratio: float
+    late_devices: list[dict[str, Any]] = []
+    """Devices that answer late, as fio found them."""
 
     @property
     def error_ratio(self) -> float:
@@ -72,8 +74,16 @@ class DrawnForecast(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_wrong_limit(self) -> bool:
         """Both name a limit, and not the same."""
-        both = (self.forecast_limit, self.measured_limit)
-        return "not known" not in both and both[0] != both[1]
+        return self._both_known and self.forecast_limit != self.measured_limit
+
+    @property
+    def is_wrong_verdict(self) -> bool:
+        """Both name a limit, and it is not the same whatever the role."""
+        return self._both_known and self.forecast_limit.split()[0] != self.measured_limit.split()[0]
+
+    @property
+    def _both_known(self) -> bool:
+        return "not known" not in (self.forecast_limit, self.measured_limit)
 
 
 def page(rows: Sequence[DrawnForecast]) -> str:
@@ -89,7 +99,8 @@ def page(rows: Sequence[DrawnForecast]) -> str:
         "The first run calibrates the [model](../design/simulation.md), which then forecasts all others.",
         f"Elapsed times within {WITHIN_RATIO:.0%}: {sum(one.is_near for one in rows)} of {len(rows)} "
         f"forecasts in {campaigns} campaigns.".replace("%", " %"),
-        f"Limits that differ: {sum(one.is_wrong_limit for one in rows)}.",
+        f"Limits that differ: {sum(one.is_wrong_limit for one in rows)}, of which "
+        f"{sum(one.is_wrong_verdict for one in rows)} in more than the role.",
         "",
         "| kind of bed | forecasts | within 10 % | mean error | smallest and largest error |",
         "|---|---|---|---|---|",

@@ -18,6 +18,9 @@ ARMS = 3
 CACHED_OF = (1, 4)
 """One campaign of four has a page cache and other memories."""
 CPU_SECONDS = 10.0
+LONGER = (1.5, 3.0)
+"""Runs on a bed with fewer devices are drawn to take so many times their CPU seconds: figures are
+sampled once a second, and a run of a few seconds tells no limit."""
 LEAST_SCALE, CACHED_SCALE = 0.002, 0.012
 LEAST_CAP, MOST_CAP = 4_000_000, 390_000_000
 MILLISECONDS = (2, 5, 10)
@@ -74,7 +77,7 @@ def _arm(draw: random.Random, kind: Kind, base: Arm, moved: Mapping[Role, int], 
         role: Role = draw.choice(("data", "work"))
         rest = {of: cap for of, cap in base.caps.items() if of != role}
         return msgspec.structs.replace(base, caps=rest, milliseconds={role: draw.choice(MILLISECONDS)})
-    slow = _cap(sum(moved.values()), draw.uniform(0.7, 1.5) * cpu_seconds)
+    slow = _cap(sum(moved.values()), draw.uniform(*LONGER) * cpu_seconds)
     if kind == "one device":
         return msgspec.structs.replace(base, volumes=dict.fromkeys(ROLES, "data"), caps={"data": slow})
     return msgspec.structs.replace(

@@ -101,6 +101,7 @@ def forecasts(bed: Bed, place: Path, campaign: DrawnCampaign) -> Iterator[DrawnF
             forecast_limit=limit_of(open_run(folder)),
             measured_limit=limit_of(run),
             own_error_ratio=base.error_ratio or 0.0,
+            late_devices=[msgspec.to_builtins(one) for one in system.devices if one.latency_seconds],
         )
 
 
@@ -228,7 +229,10 @@ def test_the_page_counts_near_forecasts_and_keeps_the_newest() -> None:
     rows = stored([msgspec.json.encode(row) for row in (far, old, one)])
     assert rows == [one, far]
     text = page(rows)
-    assert "within 10 %: 1 of 2 forecasts in 2 campaigns" in text and "Limits that differ: 1." in text
+    assert (
+        "within 10 %: 1 of 2 forecasts in 2 campaigns" in text
+        and "Limits that differ: 1, of which 1 in" in text
+    )
     assert "| cores | 1 | 1 | 5 % | +5 % to +5 % |" in text
     assert "wide_sort; segmentation, census_load at 0.002 | cores | " in text
     assert "1 processor | 10.5 s | 10.0 s | +5 % | -2 % | storage work | storage work |" in text

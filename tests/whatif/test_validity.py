@@ -104,6 +104,17 @@ def test_what_differs_beside_bandwidth_has_no_range(tmp_path: Path, change: str,
     assert any(said in reason for reason in block.reasons)
 
 
+@pytest.mark.parametrize(
+    ("change", "beyond"),
+    [("cores=1", "cores=0.5"), ("disk.latency=0.005", "disk.latency=0.05"), ("memory=8GiB", "memory=1GiB")],
+)
+def test_changes_as_on_the_drawn_beds_have_a_range(tmp_path: Path, change: str, beyond: str) -> None:
+    """One core in place of two, requests some milliseconds late, memory up to four times less."""
+    found = base(tmp_path / "run")
+    assert validity(found, asked(change)).range.low_seconds is not None
+    assert validity(found, asked(beyond)).range.low_seconds is None
+
+
 def test_a_disk_replaced_by_what_does_not_seek_has_a_range(tmp_path: Path) -> None:
     """As on the lab's bed of a disk and flash, whose forecast was compared with its run."""
     disk = system(device(spinning_streams=4.0), cores=2)

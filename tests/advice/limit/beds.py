@@ -48,7 +48,7 @@ class Volume:
             file.truncate(image_bytes)
         # Nothing is left to initialize after the mount: the kernel's writes would count among the run's.
         initialized = "lazy_itable_init=0,lazy_journal_init=0,nodiscard"
-        command("mkfs.ext4", "-q", "-F", "-N", "4096", "-E", initialized, str(self._image))
+        command("mkfs.ext4", "-q", "-F", "-N", "65536", "-E", initialized, str(self._image))
         self.place.mkdir()
         self.device, self._closing = "", ExitStack()
 
