@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,6 +43,20 @@ def test_a_record_leaves_start_up_and_verify_out_and_the_total_in(tmp_path: Path
     assert record.usage.memory_bytes == 500
     assert record.usage.real_time_seconds == pytest.approx(1.5, abs=0.2)
     assert record.steps == 2
+
+
+def test_the_jobs_are_sampled_before_the_clock_starts(tmp_path: Path) -> None:
+    """A look at many jobs takes time, which is none of the run."""
+    bench = Bench(tmp_path, FakeLauncher())
+    sample, started = bench.loop.sampling.sampler.sample, []
+
+    def look(pids: Any) -> Any:
+        started.append(bench.loop.released_at)
+        return sample(pids)
+
+    bench.loop.sampling.sampler.sample = look  # type: ignore[assignment,method-assign]
+    bench.run()
+    assert started[0] is None and started[-1] == bench.loop.released_at
 
 
 def test_the_jobs_series_begin_and_end_with_the_run(tmp_path: Path) -> None:

@@ -149,11 +149,15 @@ class RunLoop:
             self._stop_all("stopped", f"the run was interrupted ({self.interrupts.name})")
 
     def _release(self) -> None:
+        # The jobs are sampled before the clock starts: a look at many of them takes time.
+        _, figures = self.sampling.look(self.monotonic(), self.launcher.usage())
         own = resource.getrusage(resource.RUSAGE_SELF)
         self.cpu_at_release = own.ru_utime + own.ru_stime
         self._zero = self.released_monotonic = self.monotonic()
         self.released_at = self.now()
-        self._look(self.released_at)  # else the jobs' first second would belong to no window
+        # Without a sample at the start, the jobs' first second would belong to no window.
+        self.writer.figures(self.sampling.node, self.released_at, figures)
+        self.look_at_host(self.released_at)
         self._next_tick = self._zero + TICK_SECONDS
         self.launcher.send(Release(gate=START_GATE))
         self._event("gate_released", at=self.released_at, detail=f"{self.peak_gate} jobs")

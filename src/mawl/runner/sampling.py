@@ -84,7 +84,13 @@ class Sampling:
         return self._stopped.look(self._live, monotonic)
 
     def tick(self, now: float, monotonic: float, launcher: Usage, writer: RunWriter) -> TickRates:
-        """Sample, append to the journal, and return the rates since the last tick.
+        """Sample, append to the journal, and return the rates since the last tick."""
+        rates, figures = self.look(monotonic, launcher)
+        writer.figures(self.node, now, figures)
+        return rates
+
+    def look(self, monotonic: float, launcher: Usage) -> tuple[TickRates, dict[str, float]]:
+        """Sample; the rates since the last look, and the figures for the journal.
 
         ``launcher`` is what the launcher has used so far; with the runner's own it is mawl's cost.
         """
@@ -104,8 +110,7 @@ class Sampling:
         }
         figures.update(self.roles.series(live))
         figures.update(self.occupancy.series(monotonic))
-        writer.figures(self.node, now, figures)
-        return rates
+        return rates, figures
 
     def _totals(self, live: dict[str, TreeSample]) -> dict[str, int]:
         return {
