@@ -106,13 +106,28 @@ def test_what_differs_beside_bandwidth_has_no_range(tmp_path: Path, change: str,
 
 @pytest.mark.parametrize(
     ("change", "beyond"),
-    [("cores=1", "cores=0.5"), ("disk.latency=0.005", "disk.latency=0.05"), ("memory=8GiB", "memory=1GiB")],
+    [
+        ("cores=1", "cores=0.5"),
+        ("disk.latency=0.005", "disk.latency=0.05"),
+        ("memory=8GiB", "memory=7GiB"),
+        ("memory=48GiB", "memory=50GiB"),
+    ],
 )
 def test_changes_as_on_the_drawn_beds_have_a_range(tmp_path: Path, change: str, beyond: str) -> None:
-    """One core in place of two, requests some milliseconds late, memory up to four times less."""
+    """One core in place of two, requests some milliseconds late, half to three times the memory."""
     found = base(tmp_path / "run")
     assert validity(found, asked(change)).range.low_seconds is not None
     assert validity(found, asked(beyond)).range.low_seconds is None
+
+
+def test_several_changes_at_once_and_a_low_bound_on_late_requests_have_none(tmp_path: Path) -> None:
+    """Each drawn bed had one change, and its late devices at least 491 requests a second."""
+    found = base(tmp_path / "run")
+    for changes in (("cores=1", "memory=8GiB"), ("cores=1", "disk.read=150MB")):
+        assert any("differ at once" in one for one in validity(found, asked(*changes)).reasons)
+    late = "disk.latency=0.005"
+    assert validity(found, asked(late, "disk.requests=1000")).range.low_seconds is not None
+    assert validity(found, asked(late, "disk.requests=10")).range.low_seconds is None
 
 
 def test_a_disk_replaced_by_what_does_not_seek_has_a_range(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def validity_of(
     factors = factors_of(base, question, scenario)
     reasons = [] if doubt is None else [doubt]
     reasons += [] if logs is None else [OF_LOGS]
-    reasons += unchecked_of(base, question, factors, scenario)
+    reasons += unchecked_of(base, factors, scenario)
     reasons += doubts_of(base, factors, MOST_CALIBRATION_ERROR_RATIO)
     known = not reasons
     return ForecastValidity(
