@@ -147,6 +147,15 @@ def test_steps_wait_less_where_less_is_moved() -> None:
     assert (found.blocked_seconds["work"], found.other_seconds) == (4.0, 2.0)
 
 
+def test_direct_reads_do_not_take_off_the_waits_of_others() -> None:
+    """Of direct requests fewer bytes may reach the device than were asked for, as with compression."""
+    direct = Flow(role="data", direction="read", application_bytes=100.0, device_bytes=50.0, direct_ratio=1.0)
+    flow = asked(80.0)["j"].steps[0].flows[0]
+    jobs = demands({"j": [step(0.0, flow, direct, other=2.0)]})
+    (found,) = other_cache(jobs, cached(8 * GIB), cached(256 * GIB))[0]["j"].steps
+    assert found.other_seconds == pytest.approx(2.0 * found.flows[0].device_bytes / 80.0)
+
+
 def test_memory_of_each_step_leaves_the_rest_to_the_page_cache() -> None:
     """A job that has much memory in one short step keeps the page cache small in that step only."""
 

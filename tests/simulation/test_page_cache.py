@@ -93,7 +93,7 @@ def test_a_block_written_twice_before_it_goes_is_written_once() -> None:
 def test_a_temporary_file_takes_its_writes_with_it() -> None:
     cache = PageCache(100.0)
     write(cache, "temporary", 8)
-    cache.delete("temporary")
+    cache.delete("temporary", 0.0)
     assert (cache.dirty_bytes, cache.held_bytes, cache.of("").written.device_bytes) == (0.0, 0.0, 0.0)
     read(cache, "temporary", 8)
     assert cache.of("").read.device_bytes == 8.0
@@ -103,15 +103,17 @@ def test_who_removes_a_file_waits_for_what_was_sent_to_the_device() -> None:
     """60 s after the write all 8 bytes are sent; at 2 bytes a second the last is there 4 s later."""
     cache = PageCache(100.0, rates={"": 2.0})
     write(cache, "temporary", 8)
-    assert cache.delete("temporary") == 0.0, "nothing was sent"
+    assert cache.delete("temporary", 0.0) == 0.0, "nothing was sent"
     write(cache, "temporary", 8)
     read(cache, "other", 1, now=60.0)
-    assert cache.delete_block("temporary", 0) == pytest.approx(0.5)
-    assert cache.delete("temporary") == pytest.approx(4.0)
-    write(cache, "late", 1, now=60.0)
+    assert cache.delete_block("temporary", 0, 60.0) == pytest.approx(0.5)
+    assert cache.delete("temporary", 60.0) == pytest.approx(4.0)
+    write(cache, "again", 8, now=60.0)
     read(cache, "other", 1, now=120.0)
-    read(cache, "other", 1, now=121.0)
-    assert cache.delete("late") <= 0.0, "the device has it"
+    assert cache.delete("again", 123.0) == pytest.approx(1.0), "4 s less the 3 since it was sent"
+    write(cache, "late", 1, now=120.0)
+    read(cache, "other", 1, now=150.0)
+    assert cache.delete("late", 151.0) <= 0.0, "the device has it"
 
 
 def test_writes_through_and_direct_requests_reach_the_device_at_once() -> None:
@@ -161,7 +163,7 @@ def test_books_balance_whatever_is_asked(through: bool, requests: list[tuple[str
         elif what == "write":
             cache.write_block(file, number, 1.0, float(now))
         elif what == "delete":
-            cache.delete(file)
+            cache.delete(file, 0.0)
         else:
             cache.resize(float(number))
         assert 0.0 <= cache.dirty_bytes <= cache.held_bytes <= cache.capacity_bytes
@@ -172,11 +174,11 @@ def test_books_balance_whatever_is_asked(through: bool, requests: list[tuple[str
 def test_a_block_that_goes_by_itself_takes_its_write_with_it_and_leaves_the_others() -> None:
     cache = PageCache(100.0)
     write(cache, "parts", 4)
-    cache.delete_block("parts", 1)
-    cache.delete_block("parts", 1)
-    cache.delete_block("parts", 9)
+    cache.delete_block("parts", 1, 0.0)
+    cache.delete_block("parts", 1, 0.0)
+    cache.delete_block("parts", 9, 0.0)
     assert (cache.held_bytes, cache.dirty_bytes) == (3.0, 3.0)
-    cache.delete("parts")
+    cache.delete("parts", 0.0)
     assert (cache.held_bytes, cache.dirty_bytes) == (0.0, 0.0)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 
 from mawl.simulation.demand import Direction, Flow, StepDemand
@@ -54,8 +55,10 @@ class Uses:
     def add(
         self, column: int | None, amount: float, role: Role, part: float, least: float = LEAST_BYTES
     ) -> None:
-        """An amount of a resource for a role; nothing if the system has it not, or of ``least`` or less."""
-        if column is None or amount <= least:
+        """Add what a role takes of a resource, if the system has it and it is more than ``least``."""
+        if column is None:
+            return
+        if amount <= least:
             return
         self.amounts[column] = self.amounts.get(column, 0.0) + amount
         self.parts[column] = max(self.parts.get(column, 0.0), part)
@@ -63,16 +66,11 @@ class Uses:
         shares[role] = shares.get(role, 0.0) + amount
 
     def with_ratio(self, other: Uses, ratio: float) -> Uses:
-        """These and so much of others."""
-        found = Uses(
-            dict(self.amounts), dict(self.parts), {key: dict(value) for key, value in self.roles_on.items()}
-        )
-        for column, amount in other.amounts.items():
-            found.amounts[column] = found.amounts.get(column, 0.0) + amount * ratio
-            found.parts[column] = max(found.parts.get(column, 0.0), other.parts.get(column, 1.0))
-            for role, bytes_ in other.roles_on.get(column, {}).items():
-                shares = found.roles_on.setdefault(column, {})
-                shares[role] = shares.get(role, 0.0) + bytes_ * ratio
+        """These, and ``ratio`` of others that are all of roles."""
+        found = deepcopy(self)
+        for column, roles in other.roles_on.items():
+            for role, amount in roles.items():
+                found.add(column, amount * ratio, role, other.parts[column], least=0.0)
         return found
 
 
@@ -220,7 +218,7 @@ def awaited_seconds(way: Way, role: Role, flows: list[Flow]) -> float:
     ) / len(devices)
 
 
-def _rate(device: Device, direction: Direction) -> float:
+def stream_rate(device: Device, direction: Direction) -> float:
     """Bytes a second of one stream in a direction."""
     rates = {"read": device.read_bytes_per_second, "write": device.write_bytes_per_second}
     return min(rates[direction], device.shared_bytes_per_second or rates[direction])
@@ -235,7 +233,7 @@ def _seconds_per_byte(device: Device, flow: Flow) -> float:
 
 def _transfer_seconds(device: Device, flow: Flow) -> float:
     """Of a byte of the flow at the device, with its part of a request's latency."""
-    at_rate = 1.0 / _rate(device, flow.direction)
+    at_rate = 1.0 / stream_rate(device, flow.direction)
     return max(at_rate, (at_rate + device.latency_seconds / _request(flow)) / flow.requests_at_once)
 
 

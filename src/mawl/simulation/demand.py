@@ -48,8 +48,8 @@ class Flow:
     that cross the node's link to get there; None: as many.
     ``request_bytes``, ``sequential_ratio`` and ``direct_ratio`` (the part of the bytes that passed by the
     page cache) are None where they were not measured.  ``requests_at_once`` is how many of its requests a
-    step has under way while it waits for the role.  ``behind_ratio`` is the part of what it
-    writes through the page cache that the kernel writes while the step goes on.
+    step has under way while it waits for the role.  ``behind_ratio`` is a part of what the
+    step writes through the page cache: the step does not wait for it, since the kernel writes it later.
     """
 
     role: Role
@@ -66,7 +66,12 @@ class Flow:
     @property
     def behind_bytes(self) -> float:
         """Bytes at the device that the step does not wait for."""
-        return self.behind_ratio * max(self.device_bytes - self.direct_bytes, 0.0)
+        return self.behind_ratio * self.cached_bytes
+
+    @property
+    def cached_bytes(self) -> float:
+        """Bytes that left the node, or came to it, through the page cache."""
+        return max(self.crossing_bytes - self.direct_bytes, 0.0)
 
     @property
     def direct_bytes(self) -> float:
@@ -134,8 +139,10 @@ class StepDemand:
     """False: ``flows`` and ``blocked_seconds`` are empty because nobody measured them."""
     span: tuple[float, float] | None = None
     """When it was measured, seconds since the epoch; None: not known."""
+    waits_known: bool = True
+    """False: ``blocked_seconds`` are 0 because nobody measured them."""
     memory_bytes: float | None = None
-    """Its peak; None: not known."""
+    """The peak of the job's memory in the step; None: not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,7 +229,7 @@ def _job(
     if not usable or len(usable) < len(steps):
         lacks[NO_STEPS] += job.usage.real_time_seconds or 0.0
         whole = _step(job.program, "data", job, lacks)
-        made = [replace(whole, span=_span(job))]
+        made = [replace(whole, span=_span(job), memory_bytes=_memory(job.usage))]
     else:
         made = [
             replace(_of_step(one, lacks, logged), span=_span(one), memory_bytes=_memory(one.usage))
@@ -241,13 +248,16 @@ def _job(
 
 
 def _memory(usage: Usage) -> int | None:
-    return usage.os_memory_bytes if usage.memory_bytes is None else usage.memory_bytes
+    if usage.memory_bytes is not None:
+        return usage.memory_bytes
+    return usage.os_memory_bytes
 
 
 def _shared(usage: Usage) -> float | None:
-    if usage.os_memory_bytes is None or usage.memory_bytes is None:
-        return None
-    return usage.os_memory_bytes - usage.memory_bytes
+    """What the job shares with the process that it was started from."""
+    if usage.os_memory_bytes is not None and usage.memory_bytes is not None:
+        return usage.os_memory_bytes - usage.memory_bytes
+    return None
 
 
 def _between(job: JobRecord, steps: Sequence[StepRecord]) -> list[StepDemand]:
@@ -302,7 +312,9 @@ def _of_step(step: StepRecord, lacks: defaultdict[str, float], logged: Logged) -
     blocked = dict.fromkeys(ROLES, 0.0)
     for flow in flows:
         blocked[flow.role] += plain.other_seconds * flow.device_bytes / every
-    return replace(plain, flows=flows, blocked_seconds=blocked, other_seconds=0.0, io_known=True)
+    return replace(
+        plain, flows=flows, blocked_seconds=blocked, other_seconds=0.0, io_known=True, waits_known=True
+    )
 
 
 def _logged_flows(told: LoggedBytes) -> Iterator[Flow]:
@@ -331,6 +343,7 @@ def _step(name: str, kind: str, record: JobRecord | StepRecord, lacks: defaultdi
         lacks[NO_CPU] += real
     threads = max(1.0, cpu / real if real else 1.0)
     blocked = {role: getattr(waits, f"blocked_{role}_seconds") for role in ROLES}
+    waits_known = None not in blocked.values()
     if io is None or None in blocked.values():
         lacks[NO_ROLES] += real
         blocked = dict.fromkeys(ROLES, 0.0)
@@ -354,6 +367,7 @@ def _step(name: str, kind: str, record: JobRecord | StepRecord, lacks: defaultdi
         other_seconds=other,
         page_faults=usage.page_faults or 0,
         io_known=io is not None,
+        waits_known=waits_known,
     )
 
 

@@ -27,6 +27,10 @@ from mawl.spec.program_options import Role
 DONE = 1e-9
 """Of a step: less than this of it left is none."""
 
+LEAST_LEFT = 1e-9
+"""Of a resource that the steps use up: so much is left, so that its share is a number."""
+
+Floats = NDArray[np.float64]
 Steps = Callable[[int, JobPlan], Sequence[Activity]]
 """The steps of a job of a group of nodes."""
 
@@ -87,7 +91,8 @@ class SimulationOutcome:
 class _Rows:
     """The steps that run, and what is written behind them, a row each; rows that ended are used again.
 
-    ``behind`` is what a row writes behind, in bytes, 0 of a step; ``held`` the memory of a step.
+    A row of ``writers`` is what is written behind of a role on a node: ``behind`` has its bytes (0 for a
+    step), ``written`` what they take of the resources.  ``held`` is the memory of a step.
     """
 
     def __init__(self, resources: Resources) -> None:
@@ -109,6 +114,8 @@ class _Rows:
         self.group = np.zeros(0, dtype=np.int64)
         self.behind = np.zeros(0)
         self.held = np.zeros(0)
+        self.writers: dict[tuple[int, Role], int] = {}
+        self.written: dict[int, Uses] = {}
 
     def take(self, job: SimulatedJob, left: list[Activity]) -> int:
         row = self._free_row(job.group)
@@ -156,7 +163,7 @@ class _Rows:
             job.steps.append(StepRun(step, now, now))
             if not step.uses.amounts and step.alone_seconds <= LEAST_SECONDS:
                 continue
-            self._fill(row, job.group, step.uses, 1.0, step.alone_seconds)
+            self._fill(row, job.group, step.uses, step.alone_seconds)
             self.channels[row] = channels_of(step)
             self.held[row] = step.step.memory_bytes or 0.0
             for column in step.uses.amounts:
@@ -164,13 +171,13 @@ class _Rows:
             return True
         return False
 
-    def _fill(self, row: int, group: int, uses: Uses, ratio: float, alone_seconds: float) -> None:
+    def _fill(self, row: int, group: int, uses: Uses, alone_seconds: float) -> None:
         self.uses[row] = self.weighted[row] = self.counts[row] = self.waited[row] = 0.0
         self.parts[row] = self.waiters[row] = self.behind[row] = self.held[row] = 0.0
         for column, amount in uses.amounts.items():
             weight = self.resources.weight(group, column)
-            self.uses[row, column] = amount * ratio
-            self.weighted[row, column] = amount * ratio * weight
+            self.uses[row, column] = amount
+            self.weighted[row, column] = amount * weight
             self.counts[row, column] = weight
             self.parts[row, column] = uses.parts.get(column, 1.0)
         self.fastest[row] = 1.0 / alone_seconds if alone_seconds > LEAST_SECONDS else np.inf
@@ -178,27 +185,35 @@ class _Rows:
         self.active[row] = True
 
     def _behind(self, job: SimulatedJob, step: Activity) -> Activity:
-        """Begin what the step writes behind; the step with what it waits for, since too much is dirty."""
+        """Begin what the step writes behind; the step with what it waits for, if too much is dirty."""
         own = self.active & (self.group == job.group)
         dirty = float((self.behind * self.remaining)[own].sum())
         held = float(self.held[own].sum()) + (step.step.memory_bytes or 0.0)
-        room = self.resources.dirty_bytes(job.group, held)
+        room = max(self.resources.dirty_bytes(job.group, held) - dirty, 0.0)
         awaited: list[tuple[WrittenBehind, float]] = []
         for written in step.behind:
-            ratio = min(max(room - dirty, 0.0) / written.bytes, 1.0)
+            ratio = min(room / written.bytes, 1.0)
+            room -= ratio * written.bytes
             if ratio < 1.0:
                 awaited.append((written, 1.0 - ratio))
             if ratio > 0.0:
-                self._write_behind(job.group, written, ratio, step.alone_seconds)
-            dirty += ratio * written.bytes
+                self._write_behind(job.group, written, ratio)
         return step.waiting_for(awaited)
 
-    def _write_behind(self, group: int, written: WrittenBehind, ratio: float, alone_seconds: float) -> None:
-        """A row of its own: it gets no more than the step writes alone."""
-        row = self._free_row(group)
-        self._fill(row, group, written.uses, ratio, alone_seconds)
-        self.channels[row] = channels_behind(written, ratio)
-        self.behind[row] = ratio * written.bytes
+    def _write_behind(self, group: int, written: WrittenBehind, ratio: float) -> None:
+        """Add bytes to those that the kernel writes of the role: it has one writer for each."""
+        more, uses = ratio * written.bytes, Uses().with_ratio(written.uses, ratio)
+        channels = channels_behind(written, ratio)
+        row = self.writers.get((group, written.role))
+        if row is None:
+            row = self.writers[group, written.role] = self._free_row(group)
+        else:
+            left = float(self.remaining[row])
+            more += left * self.behind[row]
+            channels += left * self.channels[row]
+            uses = uses.with_ratio(self.written[row], left)
+        self._fill(row, group, uses, 0.0)
+        self.channels[row], self.behind[row], self.written[row] = channels, more, uses
 
     def end(self, row: int, now: float) -> SimulatedJob:
         """The step of the row ended; its job."""
@@ -211,6 +226,13 @@ class _Rows:
         }
         self.active[row] = False
         return job
+
+    def all_written(self, row: int) -> None:
+        """A writer has nothing left."""
+        del self.written[row]
+        self.writers = {key: other for key, other in self.writers.items() if other != row}
+        self.active[row] = False
+        self.release(row)
 
     def release(self, row: int) -> None:
         self.jobs[row] = None
@@ -277,37 +299,54 @@ class _Engine:
         """Go on to the end of the next step, or to ``later``; the groups in which a job ended."""
         rows = self.rows
         self.events += 1
-        uses, users, fastest = rows.uses[active], rows.counts[active], rows.fastest[active]
-        capacity = self.resources.capacities(users, rows.parts[active])
-        if self.resources.in_turns:
-            in_turns, at = self.resources.fastest(uses, rows.parts[active])
-            rates, bound = shares(uses, rows.weighted[active], users, np.minimum(fastest, in_turns), capacity)
-            bound = np.where((bound == OWN) & (in_turns < fastest), at, bound)
-        else:
-            rates, bound = shares(uses, rows.weighted[active], users, fastest, capacity)
+        is_step = rows.behind[active] == 0.0
+        rates, bound = self._rates(active, is_step)
         remaining = rows.remaining[active]
         with np.errstate(divide="ignore"):
             seconds = float((remaining / rates).min())
         until = self.now + seconds
         if later is not None and later < until:
             until, seconds = later, later - self.now
-        is_step = rows.behind[active] == 0.0
-        waiting = np.where((bound == OWN) | ~is_step, 0.0, 1.0 - rates / fastest)
+        waiting = np.where((bound == OWN) | ~is_step, 0.0, 1.0 - rates / rows.fastest[active])
         rows.waited[active, np.maximum(bound, 0)] += waiting * seconds
         waits = rows.waiters[active, np.maximum(bound, 0)] * waiting[:, None]
-        moved = np.hstack([rows.channels[active] * rates[:, None], uses * rates[:, None], waits])
+        moved = np.hstack([rows.channels[active] * rates[:, None], rows.uses[active] * rates[:, None], waits])
         self.recording.add(self.now, seconds, moved, rows.group[active], bound, waiting, is_step)
         self.now = until
         rows.remaining[active] = remaining - rates * seconds
         touched = set()
-        for row in map(int, active[rows.remaining[active] <= DONE]):
-            if rows.behind[row]:
-                rows.active[row] = False
-                rows.release(row)
-                continue
+        done = rows.remaining[active] <= DONE
+        for row in map(int, active[done & ~is_step]):
+            rows.all_written(row)
+        for row in map(int, active[done & is_step]):
             job = rows.end(row, until)
             if not rows.begin(row, until):
                 rows.release(row)
                 self.progress[job.group].end(job.plan.job, well=True)
                 touched.add(job.group)
         return sorted(touched)
+
+    def _rates(
+        self, active: NDArray[np.int64], is_step: NDArray[np.bool_]
+    ) -> tuple[Floats, NDArray[np.int64]]:
+        """Steps share the resources, then the kernel's writers share the rest; and what bounds each."""
+        rows = self.rows
+        capacity = self.resources.capacities(rows.counts[active], rows.parts[active])
+        rates, bound = np.zeros(len(active)), np.full(len(active), OWN)
+        for which in (is_step, ~is_step):
+            if which.any():
+                rates[which], bound[which] = self._shares(active[which], capacity)
+                capacity = np.maximum(
+                    capacity - rates[which] @ rows.weighted[active[which]], capacity * LEAST_LEFT
+                )
+        return rates, bound
+
+    def _shares(self, of: NDArray[np.int64], capacity: Floats) -> tuple[Floats, NDArray[np.int64]]:
+        rows = self.rows
+        uses, fastest = rows.uses[of], rows.fastest[of]
+        if not self.resources.in_turns:
+            return shares(uses, rows.weighted[of], rows.counts[of], fastest, capacity)
+        in_turns, at = self.resources.fastest(uses, rows.parts[of])
+        least = np.minimum(fastest, in_turns)
+        rates, bound = shares(uses, rows.weighted[of], rows.counts[of], least, capacity)
+        return rates, np.where((bound == OWN) & (in_turns < fastest), at, bound)

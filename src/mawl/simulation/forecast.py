@@ -11,7 +11,7 @@ from mawl.errors import UsageError
 from mawl.model.run import RunFacts
 from mawl.model.summary.summary import Summary
 from mawl.plan.workload import Plan
-from mawl.simulation.activity import Calibration, Way
+from mawl.simulation.activity import Calibration, Way, stream_rate
 from mawl.simulation.changes import SystemChange, changed
 from mawl.simulation.demand import Demand, JobDemand, Logged, demand_of
 from mawl.simulation.engine import SimulationOutcome
@@ -190,10 +190,7 @@ def _without_cache(facts: RunFacts) -> bool:
 def _write_rates(system: System, kind: int) -> dict[str, float]:
     """Bytes a second that the devices of each role write."""
     return {
-        role: sum(
-            min(one.write_bytes_per_second, one.shared_bytes_per_second or one.write_bytes_per_second)
-            for one in system.holders(system.nodes[kind], role)
-        )
+        role: sum(stream_rate(one, "write") for one in system.holders(system.nodes[kind], role))
         for role in ROLES
     }
 

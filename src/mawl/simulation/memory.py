@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import attrgetter
 
 from mawl.plan.workload import Plan
 from mawl.simulation.demand import Direction, Flow, JobDemand, StepDemand
@@ -88,18 +89,13 @@ def other_cache(
         behind = flow.device_bytes / crossing if crossing else 0.0
         return replace(flow, link_bytes=left, device_bytes=left * behind)
 
-    def more(job: str, step: StepDemand) -> float:
-        """Seconds more that a step waits for files that it removes: with less memory they are written."""
-        if asked.memory_bytes >= measured.memory_bytes:
-            return 0.0
-        was, becomes = (one.removal_seconds.get((job, step.name), 0.0) for one in (before, after))
-        return max(becomes - was, 0.0)
-
+    more = _more_removal_seconds(measured, asked, before, after)
     made = {
         name: replace(
             job,
             steps=tuple(
-                _with_flows(step, tuple(map(moved, step.flows)), more(name, step)) for step in job.steps
+                _with_flows(step, tuple(map(moved, step.flows)), more.get((name, step.name), 0.0))
+                for step in job.steps
             ),
         )
         for name, job in jobs.items()
@@ -107,11 +103,29 @@ def other_cache(
     return made, tuple(f"no job's reach changes with memory: {reason}" for reason in untold)
 
 
-def _with_flows(step: StepDemand, flows: tuple[Flow, ...], more_seconds: float) -> StepDemand:
-    """The step with other flows: where less is moved, it waits less.
+def _more_removal_seconds(
+    measured: CachedPlan, asked: CachedPlan, before: DeviceReach, after: DeviceReach
+) -> dict[tuple[str, str], float]:
+    """By job and step: how much longer it waits for files that it removes, if there is less memory.
 
-    Its waits elsewhere are taken for those of files that it removes while the kernel writes them;
-    ``more_seconds`` of these come to it.
+    Both memories have the asked plan, so that jobs of other sessions or scales are compared with themselves.
+    """
+    if asked.memory_bytes >= measured.memory_bytes:
+        return {}
+    if asked.plan != measured.plan:
+        before = replace(measured, plan=asked.plan, jobs=asked.jobs).reach()
+    return {
+        key: seconds - before.removal_seconds.get(key, 0.0)
+        for key, seconds in after.removal_seconds.items()
+        if seconds > before.removal_seconds.get(key, 0.0)
+    }
+
+
+def _with_flows(step: StepDemand, flows: tuple[Flow, ...], more_seconds: float) -> StepDemand:
+    """The step with other flows: if it moves less, it waits less.
+
+    Its waits in no role are mostly for files that it removes while the kernel writes them; ``more_seconds``
+    are added to these.
     """
 
     def less(moved: Callable[[Flow], float]) -> float:
@@ -128,8 +142,7 @@ def _with_flows(step: StepDemand, flows: tuple[Flow, ...], more_seconds: float) 
             role: seconds * less(partial(of_role, role=role))
             for role, seconds in step.blocked_seconds.items()
         },
-        other_seconds=step.other_seconds * less(lambda flow: flow.crossing_bytes - flow.direct_bytes)
-        + more_seconds,
+        other_seconds=step.other_seconds * less(attrgetter("cached_bytes")) + more_seconds,
     )
 
 
@@ -157,7 +170,7 @@ def _reached_ratios(jobs: Mapping[str, JobDemand]) -> dict[tuple[Role, Direction
     crossed: defaultdict[tuple[Role, Direction], float] = defaultdict(float)
     for flow in (flow for job in jobs.values() for step in job.steps for flow in step.flows):
         asked[flow.role, flow.direction] += flow.application_bytes - flow.direct_bytes
-        crossed[flow.role, flow.direction] += max(flow.crossing_bytes - flow.direct_bytes, 0.0)
+        crossed[flow.role, flow.direction] += flow.cached_bytes
     return {key: crossed[key] / asked[key] for key in asked if asked[key] > 0.0}
 
 

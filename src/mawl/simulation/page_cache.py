@@ -25,9 +25,9 @@ Key = tuple[str, int]
 class WriteBack:
     """When written blocks go to the device; the defaults are Linux's (sysctl/vm.rst).
 
-    ``background_ratio`` is the share of the cache that may be dirty before the oldest are written, or of
-    ``of_bytes``: the kernel takes it of the machine's memory, also where a control group has less of it.
-    Devices are taken to keep up, so that the higher ``vm.dirty_ratio``, at which writers wait, is never met.
+    ``background_ratio`` is the share of the cache that may be dirty before the oldest file of each kind is
+    written.  It is a share of ``of_bytes`` if that is given: the kernel takes it of the machine's memory,
+    even if a control group has less.  Programs never wait here: that is simulated by the engine.
     ``through``: every write goes to the device at once.
     """
 
@@ -85,8 +85,8 @@ class _Block:
 class PageCache:
     """Blocks of files in ``capacity_bytes`` of memory; ``now`` of every call never goes back.
 
-    ``kind_of`` names the kind of a file, by which bytes are counted; each lies on a device of its own, which
-    writes so many bytes a second (``rates``; without one it takes no time).
+    ``kind_of`` names the kind of a file.  Bytes are counted by kind, and each kind has a device of its own.
+    ``rates`` are the bytes a second that the device of a kind writes; without a rate writing takes no time.
     """
 
     def __init__(
@@ -168,21 +168,22 @@ class PageCache:
         direction.device_bytes += size
         direction.direct_bytes += size
 
-    def delete(self, file: str) -> float:
+    def delete(self, file: str, now: float) -> float:
         """A file goes; what of it was not written never is.
 
-        Seconds from the last request until the device has those of its blocks that were sent there.
+        Seconds from ``now`` until the device has the blocks of the file that were sent there; below 0 if it
+        has them already.
         """
         dropped = [self._drop((file, number)) for number in self._files.pop(file, set())]
-        return max((block.written_at - self._now for block in dropped), default=0.0)
+        return max((block.written_at - now for block in dropped), default=0.0)
 
-    def delete_block(self, file: str, number: int) -> float:
+    def delete_block(self, file: str, number: int, now: float) -> float:
         """A block goes, as one of many small files does; seconds as in :meth:`delete`."""
         numbers = self._files.get(file, set())
         if number not in numbers:
             return 0.0
         numbers.discard(number)
-        return self._drop((file, number)).written_at - self._now
+        return self._drop((file, number)).written_at - now
 
     def _use_again(self, key: Key) -> bool:
         """Whether the block is there; if so it is now the latest used of the active list."""
@@ -270,9 +271,9 @@ class PageCache:
     def _forget(self, key: Key) -> float:
         """A block is dirty no more; its bytes, 0 if it was not dirty."""
         blocks = self._dirty.get(key[0])
-        block = blocks.pop(key, None) if blocks else None
-        if block is None:
+        if not blocks or key not in blocks:
             return 0.0
+        block = blocks.pop(key)
         if not blocks:
             del self._dirty[key[0]], self._since[key[0]]
         self._dirty_bytes = max(self._dirty_bytes - block.size, 0.0) if self._dirty else 0.0

@@ -25,8 +25,8 @@ BLOCKS_OF_MEMORY = 256
 """The model's block is this part of memory: finer ones change reach by less than 0.01."""
 
 BOOKKEEPING_RATIO = 0.028
-"""Of cached bytes the kernel's own for them, in the same control group: 104 bytes of a buffer head for each
-page of 4 KiB, and 576 bytes of the page cache's tree for 64 of them."""
+"""The kernel's own memory for cached pages, over these pages: for each page of 4 KiB a buffer head of 104
+bytes, for 64 pages a node of 576 bytes in the cache's tree.  It counts in the same control group."""
 
 DIRECT_TABLES: Mapping[str, frozenset[str] | None] = {
     "random_access": None,
@@ -143,6 +143,7 @@ class _Replay:
         self.cache = PageCache(self._page_bytes(), write_back, kind_of=_role, rates=rates)
         self.removal_seconds: defaultdict[tuple[str, str], float] = defaultdict(float)
         self.late: defaultdict[str, float] = defaultdict(float)
+        self.now = 0.0
         self.progress = Progress(plan)
         self.due: list[tuple[float, int, JobPlan, Iterator[_Request]]] = []
         self.started = 0
@@ -152,8 +153,12 @@ class _Replay:
         now = 0.0
         self._start(now)
         while self.due:
-            now, order, job, requests = heapq.heappop(self.due)
+            self.now, order, job, requests = heapq.heappop(self.due)
+            now = self.now
             request = next(requests, None)
+            if request is None and job.job in self.late:
+                heapq.heappush(self.due, (now + self.late.pop(job.job), order, job, requests))
+                continue
             if request is None:
                 self._end(job)
                 self._start(now)
@@ -181,7 +186,7 @@ class _Replay:
         self.progress.end(job.job, well=True)
         for temporary in self.catalogue[job.program].temporaries:
             if temporary.role != "data":
-                self.cache.delete(_file(job, temporary.name, temporary.role))
+                self.cache.delete(_file(job, temporary.name, temporary.role), self.now)
         self._hold(job, 0.0)
 
     def _hold(self, job: JobPlan, size: float) -> None:
@@ -207,7 +212,9 @@ class _Replay:
         else:
             self.cache.read_block(request.file, request.number, request.size, now)
         if request.removes:
-            self._removed(job, request.step, self.cache.delete_block(request.file, request.number))
+            read_at = now + request.seconds
+            late = self.cache.delete_block(request.file, request.number, read_at)
+            self._removed(job, request.step, late)
 
     def _removed(self, job: JobPlan, step: str, seconds: float) -> None:
         """A step of a job waits until what it removed is written."""
@@ -227,7 +234,7 @@ class _Replay:
             yield from self._step(program, job, step, parts)
             for one in ending:
                 if one.removed == "step":
-                    self._removed(job, step.name, self.cache.delete(_file(job, one.name, one.role)))
+                    self._removed(job, step.name, self.cache.delete(_file(job, one.name, one.role), self.now))
 
     def _seconds_per_byte(self, program: Program, job: JobPlan, step: Step) -> float:
         shown = self.shown.get(job.job)

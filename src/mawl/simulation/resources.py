@@ -118,8 +118,10 @@ class Resources:
         Linux holds writers back from halfway between ``vm.dirty_background_ratio`` and ``vm.dirty_ratio``
         of the machine's memory, also if the jobs have only a part of it; no more than this part can be dirty.
         """
-        free = max(self.groups[group].kind.memory_bytes - held_bytes, 0.0)
-        return min(free, PAUSED_RATIO * (free if self.machine_bytes is None else self.machine_bytes))
+        memory = self.groups[group].kind.memory_bytes
+        free = max(memory - held_bytes, 0.0)
+        machine = free if self.machine_bytes is None else max(self.machine_bytes, memory)
+        return min(free, PAUSED_RATIO * machine)
 
     def capacities(self, counts: Floats, parts: Floats) -> Floats:
         """A second's worth of every resource for the activities on it, as max-min sharing may hand it out.
