@@ -54,6 +54,13 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             return self.unsplit_cpu_seconds
         return self.user_cpu_seconds + self.system_cpu_seconds
 
+    @property
+    def shared_memory_bytes(self) -> int | None:
+        """What a job shares with the process that it was started from; None: not known."""
+        if self.os_memory_bytes is not None and self.memory_bytes is not None:
+            return self.os_memory_bytes - self.memory_bytes
+        return None
+
 
 FIELDS: tuple[str, ...] = Usage.__struct_fields__
 PEAKS = frozenset({"memory_bytes", "os_memory_bytes"})

@@ -243,7 +243,7 @@ def _job(
         program_class=job.program_class,
         steps=kept,
         memory_bytes=_memory(job.usage),
-        shared_bytes=_shared(job.usage),
+        shared_bytes=job.usage.shared_memory_bytes,
     )
 
 
@@ -251,13 +251,6 @@ def _memory(usage: Usage) -> int | None:
     if usage.memory_bytes is not None:
         return usage.memory_bytes
     return usage.os_memory_bytes
-
-
-def _shared(usage: Usage) -> float | None:
-    """What the job shares with the process that it was started from."""
-    if usage.os_memory_bytes is not None and usage.memory_bytes is not None:
-        return usage.os_memory_bytes - usage.memory_bytes
-    return None
 
 
 def _between(job: JobRecord, steps: Sequence[StepRecord]) -> list[StepDemand]:
