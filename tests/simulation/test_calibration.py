@@ -8,7 +8,7 @@ import pytest
 
 from mawl.model.summary.summary import Summary
 from mawl.simulation.activity import Calibration
-from mawl.simulation.demand import at_devices
+from mawl.simulation.recorded_demand import at_devices
 from mawl.simulation.scenario import MOST_FASTER, MOST_HALVINGS, blocked_in_roles, calibrate, run
 from mawl.spec.program_options import Role
 from tests.fakes.views import partly

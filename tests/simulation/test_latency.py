@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from mawl.simulation.activity import Calibration
-from mawl.simulation.demand import Flow, requests_at_once
+from mawl.simulation.demand import Flow
+from mawl.simulation.recorded_demand import requests_at_once
 from mawl.simulation.scenario import run
 from mawl.simulation.system import System
 from tests.simulation.scenes import device, flow, scenario, side_by_side, step, system

@@ -16,10 +16,11 @@ from mawl.model.run import NodeFacts
 from mawl.plan.workload import Plan
 from mawl.simulation.activity import Calibration
 from mawl.simulation.changes import changed, parse_change
-from mawl.simulation.demand import Demand, Flow, JobDemand, demand_of
+from mawl.simulation.demand import Demand, Flow, JobDemand
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.forecast import Question, base_of, predict
 from mawl.simulation.plans import of_node, plans_of
+from mawl.simulation.recorded_demand import demand_of
 from mawl.simulation.scenario import Scenario, run
 from mawl.simulation.served import NO_SERVER, as_served
 from mawl.simulation.system import System

@@ -17,10 +17,10 @@ from mawl.plan.workload import Plan
 from mawl.plan.write import nodes_toml, plan_toml
 from mawl.reporters import markdown
 from mawl.simulation.activity import Calibration
-from mawl.simulation.demand import NO_ROLES, demand_of
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.plans import plans_of, without_node
+from mawl.simulation.recorded_demand import NO_ROLES, demand_of
 from mawl.simulation.scenario import Scenario, blocked_in_roles, run
 from mawl.spec.program_options import ROLES
 from mawl.store import Run, open_run

@@ -15,10 +15,10 @@ from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import Plan
 from mawl.simulation.activity import Calibration
 from mawl.simulation.changes import parse_change
-from mawl.simulation.demand import NO_CPU
 from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.own_system import MEMORY_PATH, UNTOLD
 from mawl.simulation.plans import at_scale
+from mawl.simulation.recorded_demand import NO_CPU
 from mawl.simulation.scenario import Scenario, run
 from mawl.simulation.system import System
 from mawl.spec import toml

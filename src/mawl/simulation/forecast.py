@@ -13,11 +13,12 @@ from mawl.model.summary.summary import Summary
 from mawl.plan.workload import Plan
 from mawl.simulation.activity import Calibration, Way, stream_rate
 from mawl.simulation.changes import SystemChange, changed
-from mawl.simulation.demand import Demand, JobDemand, Logged, demand_of
+from mawl.simulation.demand import Demand, JobDemand, Logged
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.memory import CachedPlan, other_cache
 from mawl.simulation.own_system import is_assumed, memory_path, own_system
 from mawl.simulation.plans import at_scale, at_sessions, demands_for, plans_of
+from mawl.simulation.recorded_demand import demand_of
 from mawl.simulation.scenario import Scenario, calibrate, run, with_nodes
 from mawl.simulation.served import as_served
 from mawl.simulation.system import FABRICS, System, faster
