@@ -90,3 +90,19 @@ def test_a_row_that_stands_for_many_takes_their_share() -> None:
     counts = np.array([[10.0], [1.0]])
     rates, _ = shares(uses, uses * counts, counts, np.full(2, np.inf), np.array([11.0]))
     assert rates.tolist() == [1.0, 1.0]
+
+
+def test_who_wants_little_of_a_full_resource_gets_it() -> None:
+    """Two compute on a core each and read a little beside one that would fill the device by itself."""
+    uses = np.array([[0.04, 160.0], [1.5, 30.0], [1.5, 30.0]])
+    rates, bound = shared(uses, np.array([0.8, 0.6, 0.6]), np.array([2.0, 120.0]))
+    assert rates.tolist() == pytest.approx([(120.0 - 0.6 * 60.0) / 160.0, 0.6, 0.6])
+    assert bound.tolist() == [1, OWN, OWN]
+
+
+def test_what_one_cannot_take_of_cores_goes_to_those_who_compute() -> None:
+    """One that waits for a device takes little of the cores, so the others share what it leaves of them."""
+    uses = np.array([[0.1, 100.0], [1.0, 10.0], [1.0, 10.0]])
+    rates, _ = shared(uses, np.array([1.0, 1.0, 1.0]), np.array([1.5, 60.0]))
+    assert rates[1] == rates[2] == pytest.approx((1.5 - 0.1 * rates[0]) / 2, rel=0.05)
+    assert rates[0] == pytest.approx((60.0 - 20.0 * rates[1]) / 100.0, rel=1e-6)

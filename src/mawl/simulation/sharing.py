@@ -33,11 +33,11 @@ def shares(
     resource is used, else 0.  ``fastest`` (units a second) is an activity's rate alone, ``capacity`` a
     second's worth of each resource.
 
-    Each resource offers every user the same share of what is left of it; an activity takes the least of
-    its offers and of ``fastest``.  Settled first are those that take less than they are offered, then all
-    users of a resource that bounds every one of them; what they leave is offered again.  Where all use the
-    same amounts this is max-min fair; work is conserved always: whoever is slower than alone uses a
-    resource of which nothing is left.
+    Each resource offers every user the same share of what is left of it, but what a user cannot take even at
+    ``fastest`` goes to the others; an activity takes the least of its offers and of ``fastest``.  Settled
+    first are those that take less than they are offered, then all users of a resource that bounds every one
+    of them that wants more; what they leave is offered again.  Where all use the same amounts this is max-min
+    fair; work is conserved always: whoever is slower than alone uses a resource of which nothing is left.
     """
     bound = np.full(len(fastest), OWN, dtype=np.int64)
     if np.isfinite(fastest).all() and (fastest @ weighted <= capacity * (1 + NEARLY)).all():
@@ -73,15 +73,15 @@ def _filled(
     waiting = np.arange(len(fastest))
     while waiting.size:
         here = used[waiting]
-        users = counts[waiting].sum(axis=0)
-        level = np.divide(left, users, out=np.full(len(left), np.inf), where=users > 0)
+        wanted = np.where(here, uses[waiting] * np.where(here, fastest[waiting, None], 0.0), 0.0)
+        level = _levels(wanted, counts[waiting], left)
         offers = np.where(here, np.where(here, level, 0.0) * inverse[waiting], np.inf)
         which = offers.argmin(axis=1)
         best = offers[np.arange(len(waiting)), which]
         settled = fastest[waiting] <= best * (1 + NEARLY)
         rate = fastest[waiting]
         if not settled.any():
-            settled, rate = _whole(which, here, level), best
+            settled, rate = _whole(which, here & (wanted > level * (1 - ALIKE)), level), best
         chosen = waiting[settled]
         rates[chosen], bound[chosen] = rate[settled], which[settled]
         left = np.maximum(left - rates[chosen] @ weighted[chosen], 0.0)
@@ -89,10 +89,28 @@ def _filled(
     return rates, bound
 
 
-def _whole(which: Whole, here: NDArray[np.bool_], level: Floats) -> NDArray[np.bool_]:
-    """Who is settled next: the users of resources that bound all of their users, else of the fullest."""
-    bounded = np.bincount(which, minlength=here.shape[1])
-    whole = (bounded == here.sum(axis=0)) & (bounded > 0)
+def _levels(wanted: Floats, counts: Floats, left: Floats) -> Floats:
+    """What each resource gives at most to one user, if all get the same but nobody more than is ``wanted``.
+
+    Infinite where all can have what they want.
+    """
+    levels = np.full(len(left), np.inf)
+    for column in np.flatnonzero((wanted * counts).sum(axis=0) > left):
+        users = np.flatnonzero(counts[:, column])
+        order = users[np.argsort(wanted[users, column])]
+        taken, number = wanted[order, column], counts[order, column]
+        before = np.concatenate([[0.0], np.cumsum(taken * number)[:-1]])
+        behind = np.cumsum(number[::-1])[::-1]
+        # The first user whose wish exceeds its share of what those with smaller wishes leave.
+        share = (left[column] - before) / behind
+        levels[column] = share[np.argmax(taken > share * (1 - NEARLY))]
+    return levels
+
+
+def _whole(which: Whole, wanting: NDArray[np.bool_], level: Floats) -> NDArray[np.bool_]:
+    """Who is settled next: users of resources that bound all who want more of them, else of the fullest."""
+    bounded = np.bincount(which, minlength=wanting.shape[1])
+    whole = (bounded == wanting.sum(axis=0)) & (bounded > 0)
     settled: NDArray[np.bool_] = whole[which]
     if not settled.any():
         candidates = np.where(bounded > 0, level, np.inf)

@@ -69,11 +69,11 @@ class FittedNumbers:
 
 FITTED = FittedNumbers(
     cpu_ratio=0.813,
-    bytes_ratio=0.7143,
-    stream_bytes_per_second=6.501e08,
-    unhidden_ratio=0.7258,
-    threads=1.394,
-    waiting_cpu_ratio=0.3031,
+    bytes_ratio=0.73,
+    stream_bytes_per_second=4.885e08,
+    unhidden_ratio=0.4465,
+    threads=1.528,
+    waiting_cpu_ratio=0.4742,
 )
 """Printed by ``python -m tools.published_fit``, from s822-xiv-20 and dl980-spinning-30 alone."""
 
