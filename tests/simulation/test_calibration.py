@@ -65,6 +65,23 @@ def test_devices_stay_as_described_where_the_elapsed_time_is_then_nearer() -> No
     assert calibrate(plain, waited, outcome.elapsed_seconds)[0] == faster
 
 
+def test_what_sharing_explains_is_not_taken_for_waits_that_a_step_has_alone() -> None:
+    """A step reads ahead 200 MB in 2 s while it computes for 1 s, so it is blocked for 1 s more or less."""
+    alone = scenario(system(), *side_by_side([[step(1.0, flow(200, direction="read"), blocked=1.05)]]))
+    for waited, expected in ((0.98, 1.0), (1.0, 1.0), (1.05, 1.0), (1.11, 1.0)):
+        found, outcome = calibrate(alone, waited)
+        assert found.alone_ratio == 0.0 and found.own.device("disk").read_bytes_per_second >= 100 * MB
+        assert blocked_in_roles(outcome) == pytest.approx(expected, abs=0.03)
+    assert calibrate(alone, 1.12)[0].alone_ratio > 0.0, "sharing explains less than nine tenths"
+
+
+def test_waits_that_sharing_does_not_explain_are_those_that_a_step_has_alone() -> None:
+    alone = scenario(system(), *side_by_side([[step(1.0, flow(100, direction="read"), blocked=1.0)]]))
+    found, outcome = calibrate(alone, 1.0)
+    assert found.alone_ratio == pytest.approx(1.0, abs=0.01)
+    assert outcome.elapsed_seconds == pytest.approx(2.0, rel=0.01)
+
+
 def _reads(shown_megabytes: float, faults: Mapping[str, int]) -> list[float]:
     """Megabytes from the devices of a job that was charged 50 and of one that was charged 10."""
     jobs = demands(

@@ -15,6 +15,11 @@ from mawl.simulation.resources import NodeGroup, Resources
 from mawl.simulation.system import System, faster
 
 CLOSE_RATIO = 0.001
+
+EXPLAINED_RATIO = 0.9
+"""Of the measured waits.  If sharing explains so many, what a step would wait alone hardly changes them, so
+they do not tell it (docs/design/simulation.md, Calibration)."""
+
 MOST_HALVINGS = 12
 MOST_FASTER = 2.0**12
 """Devices that ran far below what they can do may be that much faster than the run shows."""
@@ -69,7 +74,8 @@ def calibrate(
     were blocked in I/O of roles.  One number is found by halving.  Either the part of its blocked time
     that a step has even alone: with none of it (0) all waiting comes from sharing and
     from requests that are waited for one by one, with all of it (1) every step is blocked as long as it was
-    even without others.  Or, where sharing alone makes jobs wait
+    even without others.  It stays 0 where sharing explains nearly all waiting (:data:`EXPLAINED_RATIO`).  Or,
+    where sharing alone makes jobs wait
     longer than they did, the part of the seeks between streams that was made; and where they wait too long
     without any, how much faster the devices must be than they were seen to be (``own`` of the calibration
     has them).  Devices stay as they are if the run's elapsed time is then nearer to ``elapsed_seconds``.
@@ -91,9 +97,10 @@ def calibrate(
         return calibration, run(replace(scenario, system=system), calibration)
 
     plain = blocked(0.0)
-    if blocked_seconds is None or blocked_in_roles(plain[1]) == blocked_seconds:
+    shared = blocked_in_roles(plain[1])
+    if blocked_seconds is None or EXPLAINED_RATIO * blocked_seconds <= shared <= blocked_seconds:
         return plain
-    if blocked_in_roles(plain[1]) < blocked_seconds:
+    if shared < blocked_seconds:
         return _halved(blocked, blocked_seconds, 0.0, 1.0, _mean)
     if spins and blocked_in_roles(fewer_seeks(0.0)[1]) < blocked_seconds:
         return _halved(fewer_seeks, blocked_seconds, 0.0, 1.0, _mean)
