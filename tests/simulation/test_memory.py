@@ -121,6 +121,22 @@ def test_a_part_of_a_machine_may_hold_as_many_dirty_pages_as_the_machine() -> No
     assert (whole.reach().write_ratio or 0.0) < (part.reach().write_ratio or 0.0)
 
 
+def test_steps_have_what_the_cache_pushed_out_and_read_again_in_their_time() -> None:
+    """As the model has it, times the forecast's reads over the model's."""
+    steps = {job.job: [step(name=one.name) for one in CATALOGUE[job.program].steps] for job in plan().jobs()}
+    name, (first, *others) = next(iter(steps.items()))
+    flow = replace(asked(0.0)["j"].steps[0].flows[0], application_bytes=1e9, device_bytes=1e9)
+    jobs = demands({**steps, name: [replace(first, flows=(flow,)), *others]})
+    asked_for = replace(cached(4 * GIB), jobs=jobs)
+    found, _ = other_cache(jobs, replace(asked_for, memory_bytes=32 * GIB), asked_for)
+    signs = [one.pushed_out for job in found.values() for one in job.steps if one.pushed_out is not None]
+    ways = [role.read for role in asked_for.reach().by_role.values()]
+    reads = sum(one.device_bytes - one.direct_bytes for one in ways)
+    again = reads - sum(one.first_bytes for one in ways)
+    assert sum(one.reread_bytes for one in signs) == pytest.approx(again * 1e9 / reads)
+    assert sum(one.evicted_bytes for one in signs) > again * 1e9 / reads > 0.0
+
+
 def test_direct_requests_beside_cached_ones_stay_and_count_once() -> None:
     mixed = replace(asked(100.0)["j"].steps[0].flows[0], direct_ratio=0.5)
     found, _ = other_cache(demands({"j": [step(0.0, mixed)]}), cached(8 * GIB), cached(256 * GIB))

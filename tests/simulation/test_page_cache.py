@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies
 
-from mawl.simulation.page_cache import PageCache, WriteBack, blocks_of
+from mawl.simulation.page_cache import PageCache, PushedOut, WriteBack, blocks_of
 
 
 def read(cache: PageCache, file: str, blocks: int, now: float = 0.0) -> None:
@@ -31,6 +31,26 @@ def test_passes_over_more_than_fits_find_nothing_in_order_of_use() -> None:
     for _ in range(3):
         read(cache, "table", 50)
     assert cache.of("").read.missed_ratio == 1.0
+
+
+def test_what_was_pushed_out_and_read_again_is_counted() -> None:
+    """The first pass pushes out 10 of 50 blocks, each other pass all 50 that it reads again."""
+    cache = PageCache(40.0)
+    for _ in range(3):
+        read(cache, "table", 50)
+    assert cache.pushed_out == PushedOut(evicted_bytes=110.0, reread_bytes=100.0)
+    write(cache, "other", 40)
+    cache.delete("other", 0.0)
+    assert cache.pushed_out == PushedOut(evicted_bytes=150.0, reread_bytes=100.0), (
+        "who removes evicts nothing"
+    )
+
+
+def test_what_never_fits_is_pushed_out_at_once() -> None:
+    cache = PageCache(0.5)
+    read(cache, "table", 3)
+    read(cache, "table", 3)
+    assert cache.pushed_out == PushedOut(evicted_bytes=6.0, reread_bytes=3.0)
 
 
 def test_two_thirds_of_what_was_used_twice_survive_one_long_pass() -> None:

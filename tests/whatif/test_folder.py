@@ -19,6 +19,7 @@ from mawl.reporters import markdown
 from mawl.simulation.activity import Calibration
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.forecast import Base, Question, base_of, predict
+from mawl.simulation.page_cache import PushedOut
 from mawl.simulation.plans import plans_of, without_node
 from mawl.simulation.recorded_demand import NO_ROLES, demand_of
 from mawl.simulation.scenario import Scenario, blocked_in_roles, run
@@ -71,6 +72,35 @@ def test_the_summary_has_the_figures_of_the_engine(tmp_path: Path) -> None:
     parts = summary["wait"]
     whole = parts["on_cpu_seconds"] + parts["run_queue_seconds"] + sum(parts["blocked_seconds"].values())
     assert whole == pytest.approx(summary["time"]["real_time_seconds"], rel=1e-6)
+
+
+def test_what_twice_the_memory_would_have_kept_makes_memory_the_limit(tmp_path: Path) -> None:
+    """As in a measured run: the page-cache model says what was read again of what it had given up."""
+
+    def limit(name: str, pushed_out: PushedOut | None) -> str:
+        jobs = {"one": [step(1.0, flow(1000, "work", "read"), pushed_out=pushed_out)]}
+        simulated, _ = stored(tmp_path / name, scenario(system(), plan([[["one"]]]), demands(jobs)))
+        verdict: str = judged(StoredView(simulated))["limit"]["verdict"]
+        return verdict
+
+    assert limit("kept", None) == "storage"
+    assert limit("again", PushedOut(evicted_bytes=1000 * MB, reread_bytes=1000 * MB)) == "memory"
+    assert limit("lost", PushedOut(evicted_bytes=1e6 * MB, reread_bytes=1000 * MB)) == "storage"
+
+
+def test_time_inside_reads_is_that_of_the_moment(tmp_path: Path) -> None:
+    """First 100 MB are read, then 300 MB written, then 100 MB read beside as many written."""
+    both = (flow(100, "work", "read"), flow(100))
+    steps = [step(0.0, flow(100, "work", "read")), step(0.0, flow(300)), step(0.0, *both)]
+    simulated, _ = stored(tmp_path / "run", scenario(system(), plan([[["one"]]]), demands({"one": steps})))
+    rows = simulated.samples.to_pylist()
+    read, written = (
+        [row["value"] for row in rows if row["series"] == f"role.work.{way}_seconds"]
+        for way in ("read", "write")
+    )
+    assert (read[1], written[1]) == pytest.approx((1.0, 0.0))
+    assert (read[4], written[4]) == pytest.approx((1.0, 3.0))
+    assert (read[-1], written[-1]) == pytest.approx((1.5, 3.5))
 
 
 def test_a_forecast_is_an_indication_and_says_so(tmp_path: Path) -> None:

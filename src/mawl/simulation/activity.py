@@ -90,7 +90,7 @@ class Activity:
     ``uses`` is what the whole step takes, ``behind`` what it does not wait for.  ``alone_seconds`` is how
     long it takes alone, of which ``blocked_seconds`` (by role) and ``other_seconds`` are waits.
     ``device_bytes`` and ``crossing`` are the bytes by direction that it moves at devices, and over the node's
-    link.
+    link, ``awaited`` those by role and direction that it waits for.
     """
 
     step: StepDemand
@@ -99,6 +99,7 @@ class Activity:
     blocked_seconds: Mapping[Role, float]
     device_bytes: Mapping[Direction, float]
     crossing: Mapping[Direction, float]
+    awaited: Mapping[tuple[Role, Direction], float]
     behind: tuple[WrittenBehind, ...] = ()
 
     def role_shares(self, column: int) -> dict[Role, float]:
@@ -109,11 +110,12 @@ class Activity:
 
     def waiting_for(self, written: Iterable[tuple[WrittenBehind, float]]) -> Activity:
         """The step if it waits for parts (0 to 1) of what was to be written behind."""
-        uses, device_bytes = self.uses, dict(self.device_bytes)
+        uses, device_bytes, awaited = self.uses, dict(self.device_bytes), dict(self.awaited)
         for one, ratio in written:
             uses = uses.with_ratio(one.uses, ratio)
             device_bytes["write"] = device_bytes.get("write", 0.0) + one.bytes * ratio
-        return replace(self, uses=uses, device_bytes=device_bytes)
+            awaited[one.role, "write"] = awaited.get((one.role, "write"), 0.0) + one.bytes * ratio
+        return replace(self, uses=uses, device_bytes=device_bytes, awaited=awaited)
 
 
 def activity(step: StepDemand, resources: Resources, group: int, calibration: Calibration) -> Activity:
@@ -125,6 +127,7 @@ def activity(step: StepDemand, resources: Resources, group: int, calibration: Ca
     written: defaultdict[Role, float] = defaultdict(float)
     device_bytes: dict[Direction, float] = {}
     crossing: dict[Direction, float] = {}
+    awaited: defaultdict[tuple[Role, Direction], float] = defaultdict(float)
     cores = resources.column(group, CORES)
     assert cores is not None, "every node has cores"
     if step.cpu_seconds > LEAST_SECONDS:
@@ -137,6 +140,7 @@ def activity(step: StepDemand, resources: Resources, group: int, calibration: Ca
             now = flow.device_bytes / len(devices) - late
             part, request = seconds / sum(times), _request(flow)
             written[flow.role] += late
+            awaited[flow.role, flow.direction] += flow.crossing_bytes / len(devices) - late
             device_bytes[flow.direction] = device_bytes.get(flow.direction, 0.0) + now
             for amount, of in ((now, uses), (late, behind[flow.role])):
                 for what in (flow.direction, "shared"):
@@ -164,6 +168,7 @@ def activity(step: StepDemand, resources: Resources, group: int, calibration: Ca
         blocked_seconds=blocked,
         device_bytes=device_bytes,
         crossing=crossing,
+        awaited=awaited,
         behind=tuple(WrittenBehind(role, written[role], of) for role, of in behind.items() if of.amounts),
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from mawl.simulation.page_cache import PushedOut
 from mawl.spec.program_options import Role
 
 Direction = Literal["read", "write"]
@@ -117,6 +118,8 @@ class StepDemand:
     """False: ``blocked_seconds`` are 0 because nobody measured them."""
     memory_bytes: float | None = None
     """The peak of the job's memory in the step; None: not known."""
+    pushed_out: PushedOut | None = None
+    """What the page-cache model gave up and read again while the step ran; None: it was not asked."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from mawl.plan.workload import Plan
 from mawl.simulation.demand import Direction, Flow, JobDemand, StepDemand
-from mawl.simulation.page_cache import Moved, MovedWays, WriteBack
+from mawl.simulation.page_cache import Moved, MovedWays, PushedOut, WriteBack
 from mawl.simulation.reach import DeviceReach, ShownJob, reach_of
 from mawl.spec.program_options import Role
 
@@ -100,7 +100,30 @@ def other_cache(
         )
         for name, job in jobs.items()
     }
-    return made, tuple(f"no job's reach changes with memory: {reason}" for reason in untold)
+    told = tuple(f"no job's reach changes with memory: {reason}" for reason in untold)
+    return _with_pushed_out(made, after), told
+
+
+def _with_pushed_out(jobs: Mapping[str, JobDemand], model: DeviceReach) -> dict[str, JobDemand]:
+    """The jobs with what the model's cache gave up and read again, times their reads over the model's."""
+    cached = sum(ways.read.device_bytes - ways.read.direct_bytes for ways in model.by_role.values())
+    flows = (flow for job in jobs.values() for step in job.steps for flow in step.flows)
+    reads = sum(flow.cached_bytes for flow in flows if flow.direction == "read")
+    ratio = reads / cached if cached > 0.0 else 1.0
+
+    def pushed_out(job: str, step: str) -> PushedOut | None:
+        found = model.pushed_out.get((job, step))
+        if found is None:
+            return None
+        return PushedOut(evicted_bytes=found.evicted_bytes * ratio, reread_bytes=found.reread_bytes * ratio)
+
+    return {
+        name: replace(
+            job,
+            steps=tuple(replace(step, pushed_out=pushed_out(name, step.name)) for step in job.steps),
+        )
+        for name, job in jobs.items()
+    }
 
 
 def _more_removal_seconds(

@@ -67,6 +67,14 @@ class Moved:
         return self.first_bytes / cached if cached > 0.0 else None
 
 
+@dataclass(frozen=True, kw_only=True)
+class PushedOut:
+    """Bytes that a cache gave up for want of room, and bytes read that it had held before."""
+
+    evicted_bytes: float = 0.0
+    reread_bytes: float = 0.0
+
+
 @dataclass(kw_only=True)
 class MovedWays:
     """Bytes of some files in both directions."""
@@ -101,6 +109,7 @@ class PageCache:
         self._busy_until: defaultdict[str, float] = defaultdict(float)
         self._now = 0.0
         self.moved: defaultdict[str, MovedWays] = defaultdict(MovedWays)
+        self.pushed_out = PushedOut()
         self._kind_of = kind_of
         self._met: set[Key] = set()
         self._inactive: OrderedDict[Key, _Block] = OrderedDict()
@@ -138,8 +147,12 @@ class PageCache:
         read.application_bytes += size
         if not self._use_again(key):
             read.device_bytes += size
-            read.first_bytes += 0.0 if key in self._met else size
-            self._insert(key, _Block(size))
+            if key in self._met:
+                self._push_out(reread_bytes=size)
+            else:
+                read.first_bytes += size
+            if not self._insert(key, _Block(size)):
+                self._push_out(evicted_bytes=size)
         self._met.add(key)
 
     def write_block(self, file: str, number: int, size: float, now: float) -> None:
@@ -225,8 +238,15 @@ class PageCache:
             if key in self._dirty.get(key[0], ()):
                 self._write_all()
             self._files[key[0]].discard(key[1])
-            self._drop(key)
+            self._push_out(evicted_bytes=self._drop(key).size)
             self._balance()
+
+    def _push_out(self, evicted_bytes: float = 0.0, reread_bytes: float = 0.0) -> None:
+        before = self.pushed_out
+        self.pushed_out = PushedOut(
+            evicted_bytes=before.evicted_bytes + evicted_bytes,
+            reread_bytes=before.reread_bytes + reread_bytes,
+        )
 
     def _drop(self, key: Key) -> _Block:
         self._forget(key)

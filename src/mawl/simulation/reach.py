@@ -18,7 +18,7 @@ from mawl.plan.needs import ZYGOTE_BYTES
 from mawl.plan.programs import Pass, Program, Step
 from mawl.plan.progress import Progress
 from mawl.plan.workload import JobPlan, Plan
-from mawl.simulation.page_cache import Moved, MovedWays, PageCache, WriteBack, blocks_of
+from mawl.simulation.page_cache import Moved, MovedWays, PageCache, PushedOut, WriteBack, blocks_of
 from mawl.spec.program_options import ROLES, Role
 
 BLOCKS_OF_MEMORY = 256
@@ -39,8 +39,9 @@ DIRECT_TABLES: Mapping[str, frozenset[str] | None] = {
 class DeviceReach:
     """Shares of application bytes that reached a device; None with ``reason`` where it cannot be told.
 
-    ``by_role`` has the bytes of each role behind them, ``removal_seconds`` how long a step of a job waits for
-    files that it removes while they are written.
+    ``by_role`` has the bytes of each role behind them.  By job and step, ``removal_seconds`` is how long it
+    waits for files that it removes while they are written, ``pushed_out`` what the cache gave up and read
+    again meanwhile.
     """
 
     read_ratio: float | None
@@ -48,6 +49,7 @@ class DeviceReach:
     reason: str | None = None
     by_role: Mapping[Role, MovedWays] = field(default_factory=dict)
     removal_seconds: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    pushed_out: Mapping[tuple[str, str], PushedOut] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +115,7 @@ def reach_of(
         write_ratio=_reached([ways.written for ways in roles.values()]),
         by_role=roles,
         removal_seconds=replay.removal_seconds,
+        pushed_out=replay.pushed_out,
     )
 
 
@@ -142,6 +145,8 @@ class _Replay:
         self.block_bytes = memory_bytes / BLOCKS_OF_MEMORY
         self.cache = PageCache(self._page_bytes(), write_back, kind_of=_role, rates=rates)
         self.removal_seconds: defaultdict[tuple[str, str], float] = defaultdict(float)
+        self.pushed_out: dict[tuple[str, str], PushedOut] = {}
+        self.counted = self.cache.pushed_out
         self.late: defaultdict[str, float] = defaultdict(float)
         self.now = 0.0
         self.progress = Progress(plan)
@@ -215,6 +220,19 @@ class _Replay:
             read_at = now + request.seconds
             late = self.cache.delete_block(request.file, request.number, read_at)
             self._removed(job, request.step, late)
+        self._count(job, request.step)
+
+    def _count(self, job: JobPlan, step: str) -> None:
+        """What the cache gave up and read again since the last count is the step's."""
+        own = self.pushed_out.setdefault((job.job, step), PushedOut())
+        now, before = self.cache.pushed_out, self.counted
+        if now is before:
+            return
+        self.pushed_out[job.job, step] = PushedOut(
+            evicted_bytes=own.evicted_bytes + now.evicted_bytes - before.evicted_bytes,
+            reread_bytes=own.reread_bytes + now.reread_bytes - before.reread_bytes,
+        )
+        self.counted = now
 
     def _removed(self, job: JobPlan, step: str, seconds: float) -> None:
         """A step of a job waits until what it removed is written."""

@@ -12,6 +12,7 @@ from mawl.spec.program_options import ROLES, Role
 Floats = NDArray[np.float64]
 
 DIRECTIONS = ("read", "write")
+PUSHED_OUT = ("evicted_bytes", "reread_bytes")
 NAMES: tuple[str, ...] = (
     "cpu",
     "alone",
@@ -20,9 +21,12 @@ NAMES: tuple[str, ...] = (
     *(f"alone.{role}" for role in ROLES),
     "alone.other",
     *(f"crossing.{direction}" for direction in DIRECTIONS),
+    *(f"awaited.{role}.{direction}" for role in ROLES for direction in DIRECTIONS),
+    *PUSHED_OUT,
 )
 """What the whole of a step moves or waits for: CPU seconds, seconds alone, bytes (``crossing`` are those on a
-node's link), seconds blocked."""
+node's link, ``awaited`` those of a role that steps wait for), seconds blocked; what the page cache gave up
+and read again (0 if no model told it)."""
 
 CHANNELS = len(NAMES)
 WAITERS = len(ROLES) + 1
@@ -43,8 +47,13 @@ def channels_of(step: Activity) -> Floats:
         found[_PLACE[f"device.{direction}"]] = bytes_
     for direction, bytes_ in step.crossing.items():
         found[_PLACE[f"crossing.{direction}"]] = bytes_
+    for (role, direction), bytes_ in step.awaited.items():
+        found[_PLACE[f"awaited.{role}.{direction}"]] = bytes_
     for role, seconds in step.blocked_seconds.items():
         found[_PLACE[f"alone.{role}"]] += seconds
+    if step.step.pushed_out is not None:
+        for name in PUSHED_OUT:
+            found[_PLACE[name]] = getattr(step.step.pushed_out, name)
     return found
 
 

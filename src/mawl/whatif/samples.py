@@ -10,7 +10,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from mawl.simulation.engine import SimulationOutcome
-from mawl.spec.program_options import ROLES
+from mawl.simulation.recording import DIRECTIONS, PUSHED_OUT, SimulationRecording
+from mawl.spec.program_options import ROLES, Role
 from mawl.store.columns import INSTANT, SCHEMAS
 
 Floats = NDArray[np.float64]
@@ -76,13 +77,19 @@ def _host(outcome: SimulationOutcome, group: int) -> dict[str, Floats]:
     """What the machine of a node of the group did: with all nodes' jobs, where they are one machine."""
     recording, resources = outcome.recording, outcome.resources
     kind, times = resources.groups[group].kind, recording.times
-    cpu = recording.cumulative(group, "cpu")
-    if resources.system.one_machine:
-        cpu = np.sum(
-            [recording.cumulative(at, "cpu") * one.count for at, one in enumerate(resources.groups)], axis=0
-        )
-    busy = np.minimum(cpu / kind.core_speed, kind.cores * times)
-    return {"host.cpu_user_seconds": busy, "host.cpu_idle_seconds": kind.cores * times - busy}
+
+    def of_machine(name: str) -> Floats:
+        if not resources.system.one_machine:
+            return recording.cumulative(group, name)
+        nodes = [recording.cumulative(at, name) * one.count for at, one in enumerate(resources.groups)]
+        whole: Floats = np.sum(nodes, axis=0)
+        return whole
+
+    busy = np.minimum(of_machine("cpu") / kind.core_speed, kind.cores * times)
+    found = {"host.cpu_user_seconds": busy, "host.cpu_idle_seconds": kind.cores * times - busy}
+    if any(step.activity.step.pushed_out is not None for job in outcome.jobs for step in job.steps):
+        found |= {f"host.cache_{name}": of_machine(name) for name in PUSHED_OUT}
+    return found
 
 
 def _of_server(outcome: SimulationOutcome, server: SimulatedServer) -> dict[str, Floats]:
@@ -107,6 +114,13 @@ def _of_server(outcome: SimulationOutcome, server: SimulatedServer) -> dict[str,
     return found
 
 
+def _inside_reads(recording: SimulationRecording, group: int, role: Role, waited: Floats) -> Floats:
+    """Of the seconds waited in a role those for reads: as its bytes that steps waited for at the time."""
+    read, written = (np.diff(recording.cumulative(group, f"awaited.{role}.{way}")) for way in DIRECTIONS)
+    share = np.divide(read, read + written, out=np.zeros_like(read), where=read + written > 0.0)
+    return np.append(0.0, np.cumsum(np.diff(waited) * share))
+
+
 def _series(outcome: SimulationOutcome, group: int, server: SimulatedServer | None) -> dict[str, Floats]:
     """Cumulative figures of one node of the group at the moments of the recording, by series."""
     recording, resources = outcome.recording, outcome.resources
@@ -125,13 +139,11 @@ def _series(outcome: SimulationOutcome, group: int, server: SimulatedServer | No
             found[f"role.{role}.{word}_bytes"] = recording.cumulative(group, f"role.{role}.{direction}")
     for role in ROLES:
         waited = recording.cumulative(group, f"alone.{role}") + recording.waited(group, role)
-        moved = [recording.cumulative(group, f"role.{role}.{way}") for way in ("read", "write")]
-        whole = moved[0][-1] + moved[1][-1]
-        share = moved[0][-1] / whole if whole else 0.0
+        reading = _inside_reads(recording, group, role, waited)
         found |= {
             f"role.{role}.waited_seconds": waited,
-            f"role.{role}.read_seconds": waited * share,
-            f"role.{role}.write_seconds": waited * (1.0 - share),
+            f"role.{role}.read_seconds": reading,
+            f"role.{role}.write_seconds": waited - reading,
         }
     if server is not None:
         for direction, way in (("read", "received"), ("write", "sent")):
