@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
@@ -29,14 +30,44 @@ LAB_BEDS: dict[TimeFigure, tuple[float, ...]] = {
 the same on both sides.
 """
 
+DRAWN_BEDS: dict[TimeFigure, tuple[float, ...]] = {
+    "time.elapsed_seconds": (
+        *(-0.162, -0.038, -0.020, 0.074, 0.027, -0.004, -0.017, -0.021, -0.002),
+        *(-0.007, 0.010, 0.042, -0.203, -0.008, -0.005, 0.008, 0.011, 0.004),
+        *(0.145, 0.188, -0.013, -0.035, -0.003, -0.019, -0.016, 0.022, 0.026),
+        *(0.014, 0.005, 0.013, -0.018, 0.026, -0.010, -0.041, 0.017, -0.022),
+        *(-0.005, -0.006, -0.006, 0.038, 0.173, 0.037, -0.001, -0.013, 0.005),
+        *(0.116, -0.075, 0.004, -0.083, -0.061, -0.095, 0.000, -0.072, 0.004),
+        *(-0.017, -0.010, 0.009, -0.041, 0.009, 0.005, -0.067, 0.009, 0.008),
+        *(0.011, -0.002, -0.034, 0.059, -0.008, 0.016, 0.104, 0.013, 0.000),
+        *(-0.076, 0.134, 0.047, -0.022, 0.044, 0.008, 0.091, 0.055, 0.050),
+        *(0.020, 0.038, 0.029, 0.006, 0.032, 0.006, -0.008, 0.086, 0.007),
+        *(0.013, -0.001, 0.005, 0.004, 0.038, 0.000, -0.039, 0.058, 0.069),
+    ),
+    "time.real_time_seconds": (
+        *(-0.059, 0.079, 0.077, 0.036, 0.058, 0.006, -0.019, 0.000, 0.055),
+        *(0.033, -0.026, -0.147, -0.181, -0.012, -0.005, 0.019, 0.014, -0.062),
+        *(0.177, 0.095, -0.001, -0.003, 0.012, 0.042, 0.110, 0.147, 0.131),
+        *(-0.006, -0.038, -0.111, 0.026, -0.020, -0.011, 0.013, 0.013, 0.068),
+        *(-0.010, -0.005, -0.007, 0.036, 0.113, -0.112, -0.021, -0.016, -0.012),
+        *(-0.012, -0.006, 0.046, -0.182, 0.213, 0.127, -0.010, 0.004, 0.022),
+        *(-0.015, -0.014, 0.012, -0.066, -0.089, 0.002, -0.238, 0.021, 0.039),
+        *(0.105, 0.025, -0.175, 0.051, -0.005, -0.112, 0.166, -0.116, 0.001),
+        *(-0.078, 0.145, 0.006, 0.019, 0.030, 0.023, 0.162, 0.083, 0.174),
+        *(0.041, 0.089, 0.003, 0.011, 0.032, 0.028, -0.008, 0.025, 0.014),
+        *(0.020, -0.051, 0.005, 0.005, -0.052, 0.003, -0.046, 0.041, 0.044),
+    ),
+}
+"""The same of each forecast of a drawn bed (docs/reference/drawn-forecasts.md), in its order."""
+
 PUBLISHED_SYSTEMS: dict[str, float] = {
-    "dl980-flash-30": 0.58,
-    "s822-hybrid-20": -0.19,
-    "e880-xiv-plain-30": -0.16,
-    "e880-xiv-compressed-30": -0.15,
-    "e880-ess-40gbe-4x30": 0.16,
-    "e880-ess-56gbe-4x30": 0.30,
-    "e980-fs9150-4": -0.39,
+    "dl980-flash-30": 0.44,
+    "s822-hybrid-20": -0.21,
+    "e880-xiv-plain-30": -0.19,
+    "e880-xiv-compressed-30": -0.19,
+    "e880-ess-40gbe-4x30": 0.13,
+    "e880-ess-56gbe-4x30": 0.28,
+    "e980-fs9150-4": -0.36,
 }
 """The same of the papers' systems that the model was not fitted on, by the time that the paper prints: real
 time of all jobs, else elapsed, else active (docs/reference/published-forecasts.md)."""
@@ -45,6 +76,27 @@ time of all jobs, else elapsed, else active (docs/reference/published-forecasts.
 def measured_ratios(errors: Sequence[float]) -> list[float]:
     """Measured over forecast times, the smallest first."""
     return sorted(1.0 / (1.0 + error) for error in errors)
+
+
+def bed_ratios(figure: TimeFigure) -> list[float]:
+    """Measured over forecast times of all forecasts of lab beds and drawn beds, the smallest first."""
+    return measured_ratios((*LAB_BEDS[figure], *DRAWN_BEDS[figure]))
+
+
+RANGE_RATIO = 0.9
+"""A range of forecasts holds the measured time at least so often, where enough forecasts were checked."""
+
+
+def central_range(ratios: Sequence[float], probability: float = RANGE_RATIO) -> tuple[float, float]:
+    """The factors of a forecast between which the measured figure lies with at least ``probability``.
+
+    Between the ``k``-th smallest and the ``k``-th largest of ``n`` sorted ratios lies the next one with
+    ``(n + 1 - 2 k) / (n + 1)``, by the reasoning of :func:`probability_within`; ``k`` is the largest that
+    gives the probability.  If ``n`` is too small for it, they are the smallest and the largest.  They are
+    rounded outward to 0.01.
+    """
+    kept = max(int((len(ratios) + 1) * (1.0 - probability) / 2.0 + 1e-9), 1)
+    return math.floor(ratios[kept - 1] * 100.0) / 100.0, math.ceil(ratios[-kept] * 100.0) / 100.0
 
 
 def probability_within(forecast: float, bound: float, ratios: Sequence[float]) -> float:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mawl.simulation.error_range import (
-    HIGH_RATIO,
-    LOW_RATIO,
+    BED_RANGES,
     MOST_CALIBRATION_ERROR_RATIO,
     doubts_of,
     factors_of,
@@ -28,26 +27,26 @@ def validity_of(
 ) -> ForecastValidity:
     """How far the question lies from the measured run, and the range of the elapsed time where one is known.
 
-    The range is that of :data:`LOW_RATIO` to :data:`HIGH_RATIO`.  It is null, with the reasons, where
-    anything but the bandwidth of devices, or of links to a watched server, differs: no such forecast was
-    compared with a run.  An exception is a device whose throughput falls with streams, replaced by one whose
-    does not: such a forecast was compared.  ``doubt`` is what speaks against the run itself,
+    The range is that of :data:`~mawl.simulation.error_range.BED_RANGES`.  It is null, with the reasons, where
+    something differs in a way that no checked forecast did
+    (:func:`~mawl.simulation.error_range.unchecked_of`).  ``doubt`` is what speaks against the run itself,
     ``logs`` what the forecast of a run of logs rests on.
     """
     factors = factors_of(base, question, scenario)
     reasons = [] if doubt is None else [doubt]
     reasons += [] if logs is None else [OF_LOGS]
-    reasons += unchecked_of(base, factors, scenario)
+    reasons += unchecked_of(base, question, scenario)
     reasons += doubts_of(base, factors, MOST_CALIBRATION_ERROR_RATIO)
     known = not reasons
+    low, high = BED_RANGES["time.elapsed_seconds"]
     return ForecastValidity(
         calibration_error_ratio=base.error_ratio,
         alone_ratio=base.calibration.alone_ratio,
         seek_ratio=base.calibration.seek_ratio,
         factors=factors,
         range=ElapsedRange(
-            low_seconds=elapsed_seconds * LOW_RATIO if known else None,
-            high_seconds=elapsed_seconds * HIGH_RATIO if known else None,
+            low_seconds=elapsed_seconds * low if known else None,
+            high_seconds=elapsed_seconds * high if known else None,
         ),
         logs_range=ElapsedRange(low_seconds=None, high_seconds=None) if logs is None else logs.range,
         assumptions=[*(logs.assumptions if logs else ()), *([OF_DERIVED_JOBS] if base.facts.derived else ())],

@@ -208,12 +208,12 @@ def test_a_probability_that_so_few_forecasts_cannot_give_is_not_known_rather_tha
     start: SizedRun, tmp_path: Path
 ) -> None:
     answer = sized(
-        start, tmp_path, HUGE, SMALL, question=replace(ASKED, most_slowdown=20.0, probability=0.99)
+        start, tmp_path, HUGE, SMALL, question=replace(ASKED, most_slowdown=20.0, probability=0.995)
     )
     huge = named(answer, "huge")
     assert huge.forecasts == 7 and huge.probability == 7 / 8 and huge.carries is None and answer.pick is None
-    assert "carries, fits_safe: 7 checked forecasts cannot give a probability of 0.99" in huge.reasons
-    missed = sized(start, tmp_path, SMALL, question=replace(ASKED, most_slowdown=0.1, probability=0.99))
+    assert "carries, fits_safe: 7 checked forecasts cannot give a probability of 0.995" in huge.reasons
+    missed = sized(start, tmp_path, SMALL, question=replace(ASKED, most_slowdown=0.1, probability=0.995))
     assert named(missed, "small").probability == 0.0 and named(missed, "small").carries is False
 
 

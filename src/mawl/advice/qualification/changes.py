@@ -12,11 +12,14 @@ from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.simulation.error_range import error_range_of
 from mawl.simulation.fitting import Fitting
 from mawl.simulation.forecast import Base, Question, doubled_systems, scenario_of
+from mawl.simulation.measured_errors import TimeFigure
 from mawl.simulation.system import System
 from mawl.spec.program_options import ROLES
 
 LEAST_GAIN_RATIO = value_of("qualification.least_gain_ratio")
 MOST_CHANGES = 3
+SLOWDOWN: TimeFigure = "time.real_time_seconds"
+"""Its error is that of a slowdown, since the times alone are the same on both sides."""
 MORE_MEMORY = QualificationChange(
     text="Twice the memory",
     reason="memory is not simulated, because the model of the page cache takes too long for such a run",
@@ -49,7 +52,7 @@ def _change(
     It begins no lower than what fits now by the same simulation: a change only adds.
     """
     question = Question(system=system)
-    error = error_range_of(fitting.base, question, scenario_of(fitting.base, question))
+    error = error_range_of(fitting.base, question, scenario_of(fitting.base, question), SLOWDOWN)
     change = QualificationChange(
         text=text, sessions=fitting.most_sessions(system, most_slowdown), gain_ratio=gain
     )

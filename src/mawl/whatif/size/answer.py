@@ -13,9 +13,9 @@ from mawl.simulation.error_range import error_range_of
 from mawl.simulation.fitting import FittedFigure
 from mawl.simulation.forecast import Question, scenario_of
 from mawl.simulation.measured_errors import (
-    LAB_BEDS,
     PUBLISHED_SYSTEMS,
     TimeFigure,
+    bed_ratios,
     highest_probability,
     margin_for,
     measured_ratios,
@@ -126,16 +126,17 @@ class _Sizing:
         )
 
     def _errors(self, system: System, sessions: int) -> _Errors:
-        """Errors of the lab beds if such a forecast was compared there, otherwise of the papers' systems."""
+        """Errors of the beds if such a forecast was compared there, otherwise of the papers' systems."""
         base = self.start.base
         question = Question(system=system, sessions=sessions, kept_reach=True)
         if self.start.doubt is not None:
             return _Errors(reason=self.start.doubt)
-        found = error_range_of(base, question, scenario_of(base, question))
+        found = error_range_of(base, question, scenario_of(base, question), self.time)
         if isinstance(found, str):
             return _Errors(reason=found)
-        errors = LAB_BEDS[self.time] if found.basis == "lab beds" else tuple(PUBLISHED_SYSTEMS.values())
-        return _Errors(ratios=measured_ratios(errors), basis=found.basis)
+        if found.basis == "lab beds":
+            return _Errors(ratios=bed_ratios(self.time), basis=found.basis)
+        return _Errors(ratios=measured_ratios(tuple(PUBLISHED_SYSTEMS.values())), basis=found.basis)
 
     def _memory(self, outcome: SimulationOutcome) -> float | None:
         """What the jobs of a node need at once, in bytes; None if the run does not show it."""

@@ -40,7 +40,10 @@ class SizedCandidate(msgspec.Struct, frozen=True, kw_only=True):
     ]
     error_basis: Annotated[
         str | None,
-        text("The checked forecasts that give it: those of lab beds or of published systems.", PROBABILITY),
+        text(
+            "Which checked forecasts give it: of test beds (lab beds) or of published systems.",
+            PROBABILITY,
+        ),
     ]
     forecasts: Annotated[int | None, count("Number of these checked forecasts.", PROBABILITY)]
     figure: Annotated[
