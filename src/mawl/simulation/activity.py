@@ -186,7 +186,7 @@ def _alone(step: StepDemand, role: Role, now: Way, measured: Way, alone_ratio: f
 
     The part of the waits that it would have had without others where they were ``measured``, times as long as
     its bytes take now; but at least the time of the requests that it waits for one by one.
-    Waits for bytes that took no time where they were measured stay as long.
+    Of waits for bytes that took no time where they were measured the same part stays.
     """
     flows = [flow for flow in step.flows if flow.role == role and (flow.device_bytes or flow.link_bytes)]
     waited = step.blocked_seconds[role]
