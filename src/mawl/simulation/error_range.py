@@ -99,8 +99,9 @@ def unchecked_of(base: Base, question: Question, scenario: Scenario) -> list[str
     watched = bool(base.facts.storage_runs)
     beyond = [reason for name, factor in factors.items() for reason in _beyond(name, factor, watched=watched)]
     changes = drawn_changes(base, factors, scenario)
-    if "latency" not in changes and any(_differs(factors[f"storage.{role}"]) for role in ROLES):
-        changes = [*changes, "devices"] if changes else []
+    other_rates = any(_differs(factors[f"storage.{role}"]) for role in ROLES)
+    if changes and "latency" not in changes and other_rates:
+        changes = [*changes, "devices"]
     at_once = (
         [] if len(changes) < 2 else [f"{' and '.join(changes)} differ at once: no such forecast was checked"]
     )

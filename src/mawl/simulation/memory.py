@@ -113,9 +113,7 @@ def _with_pushed_out(jobs: Mapping[str, JobDemand], model: DeviceReach) -> dict[
 
     def pushed_out(job: str, step: str) -> PushedOut | None:
         found = model.pushed_out.get((job, step))
-        if found is None:
-            return None
-        return PushedOut(evicted_bytes=found.evicted_bytes * ratio, reread_bytes=found.reread_bytes * ratio)
+        return found and PushedOut().plus(found, ratio)
 
     return {
         name: replace(

@@ -74,6 +74,13 @@ class PushedOut:
     evicted_bytes: float = 0.0
     reread_bytes: float = 0.0
 
+    def plus(self, other: PushedOut, ratio: float = 1.0) -> PushedOut:
+        """These bytes, and ``ratio`` of others."""
+        return PushedOut(
+            evicted_bytes=self.evicted_bytes + ratio * other.evicted_bytes,
+            reread_bytes=self.reread_bytes + ratio * other.reread_bytes,
+        )
+
 
 @dataclass(kw_only=True)
 class MovedWays:
@@ -148,11 +155,11 @@ class PageCache:
         if not self._use_again(key):
             read.device_bytes += size
             if key in self._met:
-                self._push_out(reread_bytes=size)
+                self.pushed_out = self.pushed_out.plus(PushedOut(reread_bytes=size))
             else:
                 read.first_bytes += size
             if not self._insert(key, _Block(size)):
-                self._push_out(evicted_bytes=size)
+                self.pushed_out = self.pushed_out.plus(PushedOut(evicted_bytes=size))
         self._met.add(key)
 
     def write_block(self, file: str, number: int, size: float, now: float) -> None:
@@ -238,15 +245,8 @@ class PageCache:
             if key in self._dirty.get(key[0], ()):
                 self._write_all()
             self._files[key[0]].discard(key[1])
-            self._push_out(evicted_bytes=self._drop(key).size)
+            self.pushed_out = self.pushed_out.plus(PushedOut(evicted_bytes=self._drop(key).size))
             self._balance()
-
-    def _push_out(self, evicted_bytes: float = 0.0, reread_bytes: float = 0.0) -> None:
-        before = self.pushed_out
-        self.pushed_out = PushedOut(
-            evicted_bytes=before.evicted_bytes + evicted_bytes,
-            reread_bytes=before.reread_bytes + reread_bytes,
-        )
 
     def _drop(self, key: Key) -> _Block:
         self._forget(key)

@@ -228,10 +228,7 @@ class _Replay:
         now, before = self.cache.pushed_out, self.counted
         if now is before:
             return
-        self.pushed_out[job.job, step] = PushedOut(
-            evicted_bytes=own.evicted_bytes + now.evicted_bytes - before.evicted_bytes,
-            reread_bytes=own.reread_bytes + now.reread_bytes - before.reread_bytes,
-        )
+        self.pushed_out[job.job, step] = own.plus(now).plus(before, -1.0)
         self.counted = now
 
     def _removed(self, job: JobPlan, step: str, seconds: float) -> None:
