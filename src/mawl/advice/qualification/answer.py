@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+from mawl.advice.qualification.cautions import other_verdict
 from mawl.advice.qualification.evidence import Evidence
+from mawl.advice.qualification.limits import limit_of_slowdown
 from mawl.advice.qualification.nodes import missing_of_nodes, nodes_answer, nodes_rules
 from mawl.advice.qualification.part_answers import NO_TIMES, compute_part, storage_part, whole_part, word_of
 from mawl.advice.qualification.sentence import next_step_of, sentence_of
@@ -23,7 +25,7 @@ def answer_from(evidence: Evidence) -> QualificationAnswer:
     """The whole answer; what is null in it has its reason in ``missing``."""
     compute, storage = compute_part(evidence), storage_part(evidence)
     whole = whole_part(evidence, compute)
-    evidence = _without_what_is_disturbed(evidence, whole)
+    evidence = _with_limit_of_slowdown(_without_what_is_disturbed(evidence, whole))
     preliminary = _preliminary(evidence)
     nodes = nodes_answer(evidence, whole)
     return QualificationAnswer(
@@ -90,6 +92,15 @@ def _without_what_is_disturbed(evidence: Evidence, whole: AnswerPart) -> Evidenc
         changes=[],
         missing={**evidence.missing, "changes": reason},
     )
+
+
+def _with_limit_of_slowdown(evidence: Evidence) -> Evidence:
+    """The limit by the parts of the slowdown, with a caution where the reports of the runs name another."""
+    limit = limit_of_slowdown(evidence)
+    if limit is None or limit == evidence.limit:
+        return evidence
+    cautions = [*other_verdict(evidence, limit), *evidence.cautions]
+    return msgspec.structs.replace(evidence, limit=limit, cautions=cautions)
 
 
 def rules_of(evidence: Evidence) -> list[AnswerRule]:
