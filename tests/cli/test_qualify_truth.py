@@ -4,8 +4,8 @@ Beds are drawn: the processors, the memory, the rate or delay, the bound of the 
 Of twelve beds each role's device is capped in two, work's is slow in three, and only the processors limit
 three.  After a qualification the test measures the truth: it runs the same plan three more times, and the
 slowdown comes from a second formula (``tests/fakes/second_slowdown.py``).  On every third bed it also runs
-the mix with one session more each time, until it is too slow.  A draw takes about a quarter of an hour on an
-idle machine, one with a delay or a series about thirty minutes.  ``MAWL_TEST_DRAWS`` sets their number,
+the mix with one session more each time, until it is too slow.  A draw takes about twenty minutes on an
+idle machine, one with a delay or a series about thirty-five.  ``MAWL_TEST_DRAWS`` sets their number,
 ``MAWL_TEST_FIRST`` the first of them (so they can be made on several days), and ``MAWL_TEST_SEED`` draws the
 same again.  Every draw is a line of JSON in the file that ``MAWL_TEST_TRUTH`` names;
 ``tools/known_truth.py`` prints the page.
@@ -53,7 +53,7 @@ SERIES_EACH = 3
 """One draw in so many has a series of sessions."""
 WRONG = 1
 """Of twelve draws so many may be wrong."""
-MINUTES: dict[Kind, int] = {"ample": 10, "cap": 10, "delay": 25}
+MINUTES: dict[Kind, int] = {"ample": 15, "cap": 15, "delay": 25}
 """Where each request waits, the sessions with random look-ups outlast the others: it takes longer until all
 have run beside each other for a minute.
 """

@@ -6,7 +6,7 @@ import msgspec
 
 from mawl.advice.qualification.alike import NO_PROBE
 from mawl.advice.qualification.answer import answer_from
-from mawl.advice.qualification.cautions import LONG_RUN
+from mawl.advice.qualification.cautions import LONG_RUN, other_verdict
 from mawl.advice.qualification.changes import MORE_MEMORY
 from mawl.advice.qualification.estimate import MedianEstimate
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
@@ -156,9 +156,7 @@ FULL = msgspec.structs.replace(
         for change in (*YES.changes, COMPUTE_NO.changes[0])
     ],
     cautions=[
-        "The reports of the runs name work reads on /mnt/b as the limit: they count all that jobs wait for, "
-        "also when alone. The slowdown comes from processors: compute makes jobs 1.66 times as long as alone, "
-        "storage 1.10 times.",
+        *other_verdict(msgspec.structs.replace(COMPUTE_NO, limit=YES.limit), AnswerLimit(resource="cpu")),
         "The jobs ran faster in the mix than alone (0.90 to 0.97): something slowed the times alone.",
         *NOT_KNOWN.cautions,
         "The smallest mix has 5 sessions, 2.50 a core; the published load has 1.25 a core. On 2 cores the "

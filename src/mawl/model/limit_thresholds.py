@@ -11,7 +11,8 @@ LIMIT: tuple[Threshold, ...] = (
         "limit.least_loss_ratio",
         0.2,
         "ratio",
-        "A resource limits a window when waiting for it costs jobs at least this share of their time.",
+        "A resource limits a window when waiting for it costs jobs at least this share of their time; the "
+        "processors limit an answer if they add as much, and surely more than storage.",
         f"{GROUND_TRUTH}; relieving less would not shorten the run by a fifth",
     ),
     threshold(

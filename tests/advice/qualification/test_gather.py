@@ -59,8 +59,12 @@ def record(count: int, forecast: Fits | None = None) -> Qualification:
 def test_runs_that_are_much_slower_than_alone_are_a_no_with_its_limit_and_changes(tmp_path: Path) -> None:
     for number, seconds in enumerate((1.5, 1.52, 1.48), 1):
         write(tmp_path / "runs" / str(number), seconds, 1.6)
-    answer = answer_of(record(3, Fits(sessions=9, low=8, high=10)), tmp_path, CapacityBounds())
+    asked = record(3, Fits(sessions=9, low=8, high=10))
+    answer = answer_of(asked, tmp_path, CapacityBounds())
     assert answer.carried.answer == "not carried" and answer.sentence.startswith("NO")
+    limit = answer.limit
+    assert limit is not None and limit.resource == "cpu"
+    assert evidence_of(asked, tmp_path, CapacityBounds()).processors_active_ratio == limit.active_ratio
     assert answer.figures.slowdown is not None and 2.5 < answer.figures.slowdown < 3.5
     assert answer.fits.sessions is not None and answer.fits.sessions < SESSIONS
     assert answer.missing["changes"]  # without a probe the device is only known as far as it was used

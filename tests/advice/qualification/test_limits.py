@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.estimate import MedianEstimate
-from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.limits import SHARES, direction_of, limit_of_runs
+from mawl.advice.qualification.limits import direction_of, limit_of_runs, processors_active_ratio
 from mawl.advice.qualification.other_work import Others
+from mawl.advice.qualification.sentence import limit_words
 from mawl.model.qualification import AnswerLimit
 from mawl.model.run import VolumeFacts
 from mawl.model.summary.summary import Judged
@@ -28,8 +30,7 @@ def summary(verdict: str | None, role: str | None = None, share: float = 0.8, wr
         "write_latency_seconds": latency,
         "sync_latency_seconds": {"mean": None},
     }
-    shares = {**dict.fromkeys(SHARES, 0.0), **({} if verdict is None else {verdict: share})}
-    limit = None if verdict is None else {"verdict": verdict, "role": role, "shares": shares}
+    limit = None if verdict is None else {"verdict": verdict, "role": role, "shares": {verdict: share}}
     return partly({"limit": limit, "io": {"by_role": dict.fromkeys(("data", "work", "util"), block)}})
 
 
@@ -46,7 +47,7 @@ def test_most_runs_name_the_limit_with_its_role_direction_and_place() -> None:
         "write",
         "/mnt/b",
     )
-    assert found.active_ratio == 0.6
+    assert found.active_ratio == 0.7
 
 
 def test_a_limit_that_is_not_storage_has_no_place() -> None:
@@ -62,62 +63,66 @@ MEASURED = msgspec.structs.replace(
     compute=MedianEstimate(median=1.66, low=1.43, high=1.93),
     storage=MedianEstimate(median=1.10, low=1.02, high=1.26),
     limit=WORK,
-    shares={"storage": 0.54, "cpu": 0.45, "memory": 0.0, "network": 0.01, "none": 0.0},
+    processors_active_ratio=0.45,
     cautions=["another"],
 )
-"""Of a bed with two processors: jobs wait most for work, but nearly as long when they are alone."""
+"""Of a bed with two processors: jobs wait most for work, but for much of it also when they are alone."""
 
 
-def swapped(evidence: Evidence, resource: str) -> Evidence:
-    """With the parts of compute and storage exchanged."""
-    return msgspec.structs.replace(
-        evidence,
-        compute=evidence.storage,
-        storage=evidence.compute,
-        limit=AnswerLimit(resource=resource, active_ratio=0.45),
-    )
+def of(resource: str) -> AnswerLimit:
+    return AnswerLimit(resource=resource, active_ratio=0.54)
 
 
-def test_the_limit_of_an_answer_does_not_contradict_its_parts() -> None:
-    answer = answer_from(MEASURED)
+@pytest.mark.parametrize("verdict", [WORK, of("network"), of("mixed")])
+def test_the_limit_of_an_answer_does_not_contradict_its_parts(verdict: AnswerLimit) -> None:
+    answer = answer_from(msgspec.structs.replace(MEASURED, limit=verdict))
     assert answer.limit == AnswerLimit(resource="cpu", active_ratio=0.45)
     assert "Limit: processors." in answer.sentence
     assert answer.cautions == [
-        "The reports of the runs name work reads on /w as the limit: they count all that jobs wait for, also "
-        "when alone. The slowdown comes from processors: compute makes jobs 1.66 times as long as alone, "
-        "storage 1.10 times.",
+        f"The reports of the runs name {limit_words(verdict)} as the limit: they count all that jobs wait "
+        "for, also when alone. The slowdown comes from processors: compute makes jobs 1.66 times as long as "
+        "alone, storage 1.10 times.",
         "another",
     ]
 
 
-@pytest.mark.parametrize("resource", ["cpu", "mixed", "none"])
-def test_a_slowdown_by_storage_is_not_called_by_another_name(resource: str) -> None:
-    answer = answer_from(swapped(MEASURED, resource))
-    assert answer.limit == AnswerLimit(resource="storage", active_ratio=0.54)
-    assert "The slowdown comes from storage" in answer.cautions[0]
+def test_the_rate_of_a_storage_that_does_not_limit_is_not_judged() -> None:
+    judged = msgspec.structs.replace(MEASURED, device_basis="run", guideline_met=False)
+    answer = answer_from(judged)
+    assert (answer.figures.device_basis, answer.figures.guideline_met) == ("demand", None)
+    assert "does not limit" in answer.missing["figures.guideline_met"]
+    probed = answer_from(msgspec.structs.replace(judged, device_basis="probe"))
+    assert probed.figures.guideline_met is False
 
 
 @pytest.mark.parametrize(
-    "evidence",
+    "changes",
     [
         # The intervals of both parts meet.
-        msgspec.structs.replace(MEASURED, compute=MedianEstimate(median=1.66, low=1.26, high=1.93)),
+        {"compute": MedianEstimate(median=1.66, low=1.26, high=1.93)},
         # Compute adds 0.40 to 2.02, less than a fifth.
-        msgspec.structs.replace(MEASURED, compute=MedianEstimate(median=1.40, low=1.35, high=1.45)),
-        # Memory makes jobs wait, and compute.
-        msgspec.structs.replace(MEASURED, limit=AnswerLimit(resource="memory", active_ratio=0.6)),
-        # Other work, or other nodes, changed the parts.
-        msgspec.structs.replace(MEASURED, others_measured=Others(ratio=0.4, names=("backup",))),
-        msgspec.structs.replace(MEASURED, lack=("other programs moved 3.00 GB", "others")),
-        msgspec.structs.replace(MEASURED, nodes=ONE_NODE),
-        # Nothing is known to contradict.
-        msgspec.structs.replace(MEASURED, storage=None),
-        msgspec.structs.replace(MEASURED, limit=None),
-        swapped(MEASURED, "network"),
+        {"compute": MedianEstimate(median=1.40, low=1.35, high=1.45)},
+        {"limit": of("memory")},
+        {"limit": of("cpu")},
+        {"limit": of("none")},
+        {"limit": None},
+        {"storage": None},
+        {"others_measured": Others(ratio=0.4, names=("backup",))},
+        {"lack": ("other programs moved 3.00 GB", "others")},
+        {"lack": ("only 30 % of the bytes read reached a device", "reach")},
+        {"nodes": ONE_NODE},
     ],
 )
-def test_a_limit_stays_where_the_parts_do_not_surely_contradict_it(evidence: Evidence) -> None:
-    assert answer_from(evidence).limit == evidence.limit
+def test_a_limit_stays_where_the_parts_do_not_surely_contradict_it(changes: dict[str, Any]) -> None:
+    evidence = msgspec.structs.replace(MEASURED, **changes)
+    answer = answer_from(evidence)
+    assert (answer.limit, answer.cautions) == (evidence.limit, evidence.cautions)
+
+
+def test_the_share_of_the_processors_is_the_median_of_the_runs() -> None:
+    runs = [summary("cpu", share=0.9), summary("cpu", share=0.5), summary("cpu", share=0.6), summary(None)]
+    assert processors_active_ratio(runs) == 0.6
+    assert processors_active_ratio([summary(None)]) is None
 
 
 def test_a_direction_is_named_only_where_it_cost_twice_the_other() -> None:

@@ -95,12 +95,19 @@ def _without_what_is_disturbed(evidence: Evidence, whole: AnswerPart) -> Evidenc
 
 
 def _with_limit_of_slowdown(evidence: Evidence) -> Evidence:
-    """The limit by the parts of the slowdown, with a caution where the reports of the runs name another."""
+    """The limit by the parts of the slowdown, with a caution where the reports of the runs name another.
+
+    The rate of the devices in the runs is then no longer what the storage can do.
+    """
     limit = limit_of_slowdown(evidence)
     if limit is None or limit == evidence.limit:
         return evidence
     cautions = [*other_verdict(evidence, limit), *evidence.cautions]
-    return msgspec.structs.replace(evidence, limit=limit, cautions=cautions)
+    evidence = msgspec.structs.replace(evidence, limit=limit, cautions=cautions)
+    if evidence.device_basis != "run":
+        return evidence
+    missing = {**evidence.missing, "guideline": "the storage was not probed, and it does not limit the runs"}
+    return msgspec.structs.replace(evidence, device_basis="demand", guideline_met=None, missing=missing)
 
 
 def rules_of(evidence: Evidence) -> list[AnswerRule]:

@@ -32,7 +32,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """``failed`` says which jobs failed, if any did; ``lack`` why the storage was not asked, if it was not.
 
     ``active_seconds`` are those that count for the storage: of all runs without a page cache, else of the
-    longest.  ``limit`` is the verdict of the runs, ``shares`` those of the active time by what limited it.
+    longest.  ``limit`` is the verdict of the runs, and ``processors_active_ratio`` the share of the active
+    time that the processors limited.
     ``again`` is the command that asks the same, ``longer`` with more time.  Where there are
     ``nodes``, the sessions are those of each, and all other figures of all together.
     """
@@ -55,7 +56,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     joules_per_job: float | None = None
     energy_scope: str | None = None
     limit: AnswerLimit | None = None
-    shares: dict[str, float] = {}
+    processors_active_ratio: float | None = None
     fits: Fits
     changes: list[QualificationChange] = []
     cautions: list[str] = []

@@ -21,7 +21,7 @@ from mawl.advice.qualification.changes import changes_of
 from mawl.advice.qualification.estimate import MedianEstimate, estimate, fewest_alone, ratio_of
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
 from mawl.advice.qualification.fitting import fits_of
-from mawl.advice.qualification.limits import limit_of_runs, shares_of
+from mawl.advice.qualification.limits import limit_of_runs, processors_active_ratio
 from mawl.advice.qualification.network_reach import (
     IN_PLACE_OF_REACH,
     is_all_behind_network,
@@ -109,7 +109,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
         joules_per_job=energy[0],
         energy_scope=energy[1],
         limit=limit_of_runs(summaries, runs[0].view.facts),
-        shares=shares_of(summaries),
+        processors_active_ratio=processors_active_ratio(summaries),
         fits=fits_of(
             [*_session_runs(record, folder, bounds)], NO_SEARCH if record.nodes else record.search_forecast
         ),

@@ -11,14 +11,12 @@ from mawl.advice.limit.rule import LEAST_LOSS_RATIO
 from mawl.advice.qualification.evidence import Evidence
 from mawl.model.qualification import AnswerLimit
 from mawl.model.run import RunFacts
-from mawl.model.summary.judgement import Shares
 from mawl.model.summary.summary import Judged
 from mawl.model.thresholds import value_of
 from mawl.spec.program_options import Role
 
-SHARES = Shares.__struct_fields__
-BEHIND_FILES = ("storage", "network", "memory")
-"""What jobs may lack where they are blocked in I/O."""
+NOT_PROCESSORS = ("storage", "network", "mixed")
+"""Verdicts that a larger compute part contradicts.  Memory that lacks makes jobs wait and compute."""
 
 
 def limit_of_runs(summaries: Sequence[Judged], facts: RunFacts) -> AnswerLimit | None:
@@ -28,6 +26,7 @@ def limit_of_runs(summaries: Sequence[Judged], facts: RunFacts) -> AnswerLimit |
         return None
     verdict = Counter(block.verdict for block in blocks).most_common(1)[0][0]
     own = [block for block in blocks if block.verdict == verdict]
+    shares = [float(getattr(block.shares, verdict)) for block in own if hasattr(block.shares, verdict)]
     roles = Counter(block.role for block in own if block.role is not None).most_common(1)
     role: Role | None = roles[0][0] if verdict == "storage" and roles else None
     return AnswerLimit(
@@ -35,37 +34,33 @@ def limit_of_runs(summaries: Sequence[Judged], facts: RunFacts) -> AnswerLimit |
         role=role,
         direction=None if role is None else direction_of(summaries, role),
         place=None if role is None else _place(facts, role),
-        active_ratio=shares_of(summaries).get(verdict),
+        active_ratio=statistics.median(shares) if shares else None,
     )
 
 
-def shares_of(summaries: Sequence[Judged]) -> dict[str, float]:
-    """By resource the share of the active time that it limited, in the middle run."""
-    blocks = [summary.limit.shares for summary in summaries if summary.limit is not None]
-    found = {name: [getattr(block, name) for block in blocks] for name in SHARES}
-    return {name: statistics.median(shares) for name, shares in found.items() if shares}
+def processors_active_ratio(summaries: Sequence[Judged]) -> float | None:
+    """The median over the runs of the share of the active time that the processors limited."""
+    shares = [summary.limit.shares.cpu for summary in summaries if summary.limit is not None]
+    return statistics.median(shares) if shares else None
 
 
 def limit_of_slowdown(evidence: Evidence) -> AnswerLimit | None:
-    """The verdict of the runs, unless the parts of the slowdown surely contradict it.
+    """The verdict of the runs, or the processors where the parts of the slowdown surely contradict it.
 
-    A verdict counts all that jobs wait for, alone, too; a slowdown only what the mix adds.  Where other work
-    or other nodes changed the parts, the verdict stays (docs/design/qualify-answer.md).
+    A verdict counts all that jobs wait for, alone, too; a slowdown only what the mix adds.  Where the storage
+    was not tested, or other work or other nodes changed the parts, the verdict stays
+    (docs/design/qualify-answer.md).
     """
     limit, whole, compute, storage = evidence.limit, evidence.whole, evidence.compute, evidence.storage
     if limit is None or whole is None or compute is None or storage is None:
         return limit
-    others = evidence.busy is not None or (evidence.lack is not None and evidence.lack[1] == "others")
-    if others or evidence.nodes is not None:
+    if limit.resource not in NOT_PROCESSORS or evidence.nodes is not None:
         return limit
-    larger, smaller = (compute, storage) if compute.low > storage.high else (storage, compute)
-    if larger.low <= smaller.high or larger.median - 1.0 < LEAST_LOSS_RATIO * whole.median:
+    if evidence.busy is not None or evidence.lack is not None or compute.low <= storage.high:
         return limit
-    names = ("cpu", "memory") if larger is compute else BEHIND_FILES
-    if limit.resource in names:
+    if compute.median - 1.0 < LEAST_LOSS_RATIO * whole.median:
         return limit
-    resource = "cpu" if larger is compute else max(names, key=lambda name: evidence.shares.get(name, 0.0))
-    return AnswerLimit(resource=resource, active_ratio=evidence.shares.get(resource))
+    return AnswerLimit(resource="cpu", active_ratio=evidence.processors_active_ratio)
 
 
 def direction_of(summaries: Sequence[Judged], role: Role) -> Literal["read", "write"] | None:
