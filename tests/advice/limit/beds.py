@@ -78,8 +78,13 @@ class Volume:
             rule.write_text(f"{self._number()} {bytes_per_second}")
 
     def close(self) -> None:
-        """Take away what was made, and only that."""
+        """Take away what was made, and only that; the image stays."""
         self._closing.close()
+
+    def remove(self) -> None:
+        """Close it and remove its image: failed tests keep their directory, and a bed has up to 48 GiB."""
+        self.close()
+        self._image.unlink()
 
     def _number(self) -> str:
         return Path("/sys/block", self.device, "dev").read_text().strip()
@@ -96,7 +101,7 @@ class Bed:
         """All volumes, also where one of them fails."""
         with ExitStack() as stack:
             for volume in self.volumes.values():
-                stack.callback(volume.close)
+                stack.callback(volume.remove)
 
     def generate(self, workload: str) -> None:
         """Make the inputs of a workload file, which :meth:`run` then runs."""
