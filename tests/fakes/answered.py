@@ -10,6 +10,7 @@ from mawl.advice.qualification.cautions import LONG_RUN, other_verdict
 from mawl.advice.qualification.changes import MORE_MEMORY
 from mawl.advice.qualification.estimate import MedianEstimate
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
+from mawl.advice.qualification.limits import Contradiction
 from mawl.advice.qualification.other_work import Others
 from mawl.model.qualification import (
     AnswerLimit,
@@ -149,6 +150,11 @@ COMPUTE_NO = msgspec.structs.replace(
         MORE_MEMORY,
     ],
 )
+CONTRADICTION = Contradiction(
+    verdict=AnswerLimit(resource="storage", role="work", direction="read", place="/mnt/b", active_ratio=0.54),
+    compute=MedianEstimate(median=1.66, low=1.43, high=1.93),
+    storage=MedianEstimate(median=1.10, low=1.02, high=1.26),
+)
 FULL = msgspec.structs.replace(
     NOT_KNOWN,
     changes=[
@@ -156,7 +162,7 @@ FULL = msgspec.structs.replace(
         for change in (*YES.changes, COMPUTE_NO.changes[0])
     ],
     cautions=[
-        *other_verdict(msgspec.structs.replace(COMPUTE_NO, limit=YES.limit), AnswerLimit(resource="cpu")),
+        other_verdict(CONTRADICTION),
         "The jobs ran faster in the mix than alone (0.90 to 0.97): something slowed the times alone.",
         *NOT_KNOWN.cautions,
         "The smallest mix has 5 sessions, 2.50 a core; the published load has 1.25 a core. On 2 cores the "

@@ -58,6 +58,13 @@ def made_bed(directory: Path, *programs: str, image_bytes: int = IMAGE_BYTES) ->
         signal.signal(signal.SIGTERM, before)
 
 
+@pytest.mark.lab
+def test_a_bed_leaves_no_image(tmp_path: Path) -> None:
+    for _ in made_bed(tmp_path):
+        assert len(list(tmp_path.glob("*.img"))) == len(ROLES)
+    assert not list(tmp_path.glob("*.img"))
+
+
 @pytest.fixture
 def slow_bed(tmp_path: Path) -> Iterator[Bed]:
     """The same where a volume can be made slow below its device's queue."""

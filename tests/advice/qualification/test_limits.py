@@ -80,8 +80,8 @@ def test_the_limit_of_an_answer_does_not_contradict_its_parts(verdict: AnswerLim
     assert "Limit: processors." in answer.sentence
     assert answer.cautions == [
         f"The reports of the runs name {limit_words(verdict)} as the limit: they count all that jobs wait "
-        "for, also when alone. The slowdown comes from processors: compute makes jobs 1.66 times as long as "
-        "alone, storage 1.10 times.",
+        "for, also when alone. The slowdown comes from the processors: compute makes jobs 1.66 times as long "
+        "as alone, storage 1.10 times.",
         "another",
     ]
 

@@ -6,12 +6,19 @@ import msgspec
 
 from mawl.advice.qualification.cautions import other_verdict
 from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.limits import limit_of_slowdown
+from mawl.advice.qualification.limits import contradiction
 from mawl.advice.qualification.nodes import missing_of_nodes, nodes_answer, nodes_rules
 from mawl.advice.qualification.part_answers import NO_TIMES, compute_part, storage_part, whole_part, word_of
 from mawl.advice.qualification.sentence import next_step_of, sentence_of
 from mawl.advice.validity.competition import MOST_FOREIGN_RATIO
-from mawl.model.qualification import AnswerPart, AnswerRule, Fits, QualificationAnswer, QualificationFigures
+from mawl.model.qualification import (
+    AnswerLimit,
+    AnswerPart,
+    AnswerRule,
+    Fits,
+    QualificationAnswer,
+    QualificationFigures,
+)
 from mawl.model.thresholds import count_of, value_of
 from mawl.units import counted_noun, format_percent, format_rate, format_ratio, format_seconds
 
@@ -95,14 +102,15 @@ def _without_what_is_disturbed(evidence: Evidence, whole: AnswerPart) -> Evidenc
 
 
 def _with_limit_of_slowdown(evidence: Evidence) -> Evidence:
-    """The limit by the parts of the slowdown, with a caution where the reports of the runs name another.
+    """The processors as the limit, with a caution, where the parts of the slowdown contradict the verdict.
 
     The rate of the devices in the runs is then no longer what the storage can do.
     """
-    limit = limit_of_slowdown(evidence)
-    if limit is None or limit == evidence.limit:
+    found = contradiction(evidence)
+    if found is None:
         return evidence
-    cautions = [*other_verdict(evidence, limit), *evidence.cautions]
+    limit = AnswerLimit(resource="cpu", active_ratio=evidence.processors_active_ratio)
+    cautions = [other_verdict(found), *evidence.cautions]
     evidence = msgspec.structs.replace(evidence, limit=limit, cautions=cautions)
     if evidence.device_basis != "run":
         return evidence

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 
 from mawl.advice.qualification.estimate import MedianEstimate
-from mawl.advice.qualification.evidence import Evidence
+from mawl.advice.qualification.limits import Contradiction
 from mawl.advice.qualification.sentence import limit_words
 from mawl.model.probe import Probe
-from mawl.model.qualification import AnswerLimit, AnswerStorage
+from mawl.model.qualification import AnswerStorage
 from mawl.model.run import RunFacts
 from mawl.model.summary.summary import Judged
 from mawl.model.thresholds import value_of
@@ -51,16 +51,14 @@ def faster_than_alone(whole: MedianEstimate | None) -> list[str]:
     ]
 
 
-def other_verdict(evidence: Evidence, limit: AnswerLimit) -> list[str]:
-    """The reports of the runs name another limit than the answer."""
-    if evidence.limit is None or evidence.compute is None or evidence.storage is None:
-        return []
-    return [
-        f"The reports of the runs name {limit_words(evidence.limit)} as the limit: they count all that jobs "
-        f"wait for, also when alone. The slowdown comes from {limit_words(limit)}: compute makes jobs "
-        f"{format_ratio(evidence.compute.median)} times as long as alone, storage "
-        f"{format_ratio(evidence.storage.median)} times."
-    ]
+def other_verdict(found: Contradiction) -> str:
+    """The reports of the runs name another limit than the answer, which names the processors."""
+    return (
+        f"The reports of the runs name {limit_words(found.verdict)} as the limit: they count all that jobs "
+        "wait for, also when alone. The slowdown comes from the processors: compute makes jobs "
+        f"{format_ratio(found.compute.median)} times as long as alone, storage "
+        f"{format_ratio(found.storage.median)} times."
+    )
 
 
 def crowded(sessions: int, cores: int | None) -> list[str]:

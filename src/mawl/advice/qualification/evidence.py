@@ -33,9 +33,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
     ``active_seconds`` are those that count for the storage: of all runs without a page cache, else of the
     longest.  ``limit`` is the verdict of the runs, and ``processors_active_ratio`` the share of the active
-    time that the processors limited.
-    ``again`` is the command that asks the same, ``longer`` with more time.  Where there are
-    ``nodes``, the sessions are those of each, and all other figures of all together.
+    time that the processors limited.  ``again`` is the command that asks the same, ``longer`` with more time.
+    Where there are ``nodes``, the sessions are those of each, and all other figures of all together.
     """
 
     sessions: int

@@ -5,9 +5,10 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO
+from mawl.advice.qualification.estimate import MedianEstimate
 from mawl.advice.qualification.evidence import Evidence
 from mawl.model.qualification import AnswerLimit
 from mawl.model.run import RunFacts
@@ -16,7 +17,7 @@ from mawl.model.thresholds import value_of
 from mawl.spec.program_options import Role
 
 NOT_PROCESSORS = ("storage", "network", "mixed")
-"""Verdicts that a larger compute part contradicts.  Memory that lacks makes jobs wait and compute."""
+"""Verdicts that a larger compute part contradicts.  Too little memory makes jobs wait and compute."""
 
 
 def limit_of_runs(summaries: Sequence[Judged], facts: RunFacts) -> AnswerLimit | None:
@@ -44,23 +45,29 @@ def processors_active_ratio(summaries: Sequence[Judged]) -> float | None:
     return statistics.median(shares) if shares else None
 
 
-def limit_of_slowdown(evidence: Evidence) -> AnswerLimit | None:
-    """The verdict of the runs, or the processors where the parts of the slowdown surely contradict it.
+class Contradiction(NamedTuple):
+    """A verdict of the runs, and the parts of the slowdown that contradict it."""
+
+    verdict: AnswerLimit
+    compute: MedianEstimate
+    storage: MedianEstimate
+
+
+def contradiction(evidence: Evidence) -> Contradiction | None:
+    """The verdict where compute surely makes jobs slower than storage, and it does not name the processors.
 
     A verdict counts all that jobs wait for, alone, too; a slowdown only what the mix adds.  Where the storage
-    was not tested, or other work or other nodes changed the parts, the verdict stays
+    was not tested, or other work or other nodes changed the parts, no verdict is contradicted
     (docs/design/qualify-answer.md).
     """
-    limit, whole, compute, storage = evidence.limit, evidence.whole, evidence.compute, evidence.storage
-    if limit is None or whole is None or compute is None or storage is None:
-        return limit
-    if limit.resource not in NOT_PROCESSORS or evidence.nodes is not None:
-        return limit
-    if evidence.busy is not None or evidence.lack is not None or compute.low <= storage.high:
-        return limit
-    if compute.median - 1.0 < LEAST_LOSS_RATIO * whole.median:
-        return limit
-    return AnswerLimit(resource="cpu", active_ratio=evidence.processors_active_ratio)
+    disturbed = evidence.busy or evidence.lack or evidence.nodes
+    verdict, whole, compute, storage = evidence.limit, evidence.whole, evidence.compute, evidence.storage
+    if disturbed or not (verdict and whole and compute and storage):
+        return None
+    is_larger = compute.low > storage.high
+    is_enough = compute.median - 1.0 >= LEAST_LOSS_RATIO * whole.median
+    is_contradicted = verdict.resource in NOT_PROCESSORS and is_larger and is_enough
+    return Contradiction(verdict, compute, storage) if is_contradicted else None
 
 
 def direction_of(summaries: Sequence[Judged], role: Role) -> Literal["read", "write"] | None:
