@@ -46,6 +46,8 @@ class JudgedDraw(msgspec.Struct, frozen=True, kw_only=True):
     fitting: dict[int, list[float]] | None = None
     """Of an exhaustive series: slowdowns by sessions, from the smallest mix to the first that is too slow."""
     fitting_faults: list[str] = []
+    minutes: int = 10
+    """The time that ``mawl qualify`` had: 10 for all draws before the field was kept."""
 
 
 def page(draws: Sequence[JudgedDraw]) -> str:
@@ -56,17 +58,16 @@ def page(draws: Sequence[JudgedDraw]) -> str:
         "Printed by `python -m tools.known_truth` from the draws of `tests/cli/test_qualify_truth.py`.",
         "For each draw the test makes a bed: it caps or slows the device of one role, or none, and gives "
         "mawl one or two processors and a share of the memory.",
-        "Then it runs `mawl qualify` on the bed (for 10 minutes, 25 with a delay), and the same mix three "
-        "more times.",
+        "Then it runs `mawl qualify` on the bed for so many *minutes*, and the same mix three more times.",
         "The truth is the median slowdown of these three runs, by a second formula that shares no code with "
         "the answer.",
         "A draw is right when the answer and the limit are right.",
         "*NOT KNOWN* is right only where the truth is within 10 % of the bound.",
         f"Right: {sum(not one.faults for one in draws)} of {len(draws)}.",
         "",
-        "| draw | bed | processors | memory | bound | answer | slowdown said | truth of three runs | "
-        "limit said | right |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| draw | bed | processors | memory | minutes | bound | answer | slowdown said | "
+        "truth of three runs | limit said | right |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
         *(_row(one) for one in draws),
     ]
     if series:
@@ -94,6 +95,7 @@ def _row(one: JudgedDraw) -> str:
         _bed(one.drawn),
         str(one.drawn.processors),
         "all" if one.drawn.memory_bytes is None else format_bytes(one.drawn.memory_bytes),
+        str(one.minutes),
         f"{one.drawn.bound:g}",
         one.answer.sentence.partition(":")[0],
         said,

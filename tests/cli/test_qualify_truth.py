@@ -236,7 +236,10 @@ def judged(bed: Bed, drawn: DrawnBed, number: int, name: str) -> tuple[JudgedDra
     assert answer is not None
     truth = [slowdown_beside(bed, drawn, record, name, answer.sessions) for _ in range(TRUTH_RUNS)]
     faults = faults_of(drawn, answer, truth)
-    return JudgedDraw(number=number, drawn=drawn, answer=answer, truth=truth, faults=faults), record
+    found = JudgedDraw(
+        number=number, drawn=drawn, answer=answer, truth=truth, faults=faults, minutes=MINUTES[drawn.kind]
+    )
+    return found, record
 
 
 def series(bed: Bed, found: JudgedDraw, record: Qualification, name: str) -> dict[int, list[float]]:
@@ -300,14 +303,14 @@ def test_the_page_shows_each_draw_once_and_the_newest_of_a_number() -> None:
     capped = DrawnBed(
         kind="cap", role="work", cap=20_000_000, processors=1, memory_bytes=3 * 2**30, bound=3.0
     )
-    single = JudgedDraw(number=3, drawn=capped, answer=answer, truth=[4.0, 4.5, 4.25], faults=[])
+    single = JudgedDraw(number=3, drawn=capped, answer=answer, truth=[4.0, 4.5, 4.25], faults=[], minutes=15)
     wrong = msgspec.structs.replace(single, faults=["limit cpu None"])
     series = msgspec.structs.replace(single, number=6, fitting={5: [2.0, 2.5, 2.25], 6: [2.75], 7: [3.5]})
     draws = stored([msgspec.json.encode(one) for one in (series, wrong, single)])
     assert draws == [single, series]
     text = page(draws)
     assert "Right: 2 of 2." in text
-    assert "| 3 | work capped at 20.0 MB/s | 1 | 3.22 GB | 3 | " in text
+    assert "| 3 | work capped at 20.0 MB/s | 1 | 3.22 GB | 15 | 3 | " in text
     assert "| NO | 4.40 (4.10 to 4.80) | 4.25 (4.00 to 4.50) | none | yes |" in text
     assert "| 6 | work capped at 20.0 MB/s | 1 | 3 | 6 | 6 (5 to 7) | yes |" in text
     assert "Right: 0 of 1." in page([wrong])
