@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies
 
+from mawl.simulation.device_writer import DeviceWriter, share
 from mawl.simulation.page_cache import PageCache, PushedOut, WriteBack, blocks_of
 
 
@@ -69,9 +70,9 @@ def test_writes_wait_until_they_are_a_tenth_of_the_cache_or_half_a_minute_old() 
     write(cache, "table", 10)
     assert (cache.of("").written.device_bytes, cache.dirty_bytes) == (0.0, 10.0)
     write(cache, "more", 5)
-    assert (cache.of("").written.device_bytes, cache.dirty_bytes) == (5.0, 10.0)
+    assert (cache.of("").written.device_bytes, cache.dirty_bytes) == (11.0, 4.0), "all is sent at once"
     cache.read_block("other", 0, 1.0, now=29.9)
-    assert cache.dirty_bytes == 10.0
+    assert cache.dirty_bytes == 4.0
     cache.read_block("other", 1, 1.0, now=30.0)
     assert (cache.of("").written.device_bytes, cache.dirty_bytes) == (15.0, 0.0)
 
@@ -94,12 +95,52 @@ def test_all_that_is_dirty_is_written_when_there_is_no_room_for_more() -> None:
     assert (cache.of("").written.device_bytes, cache.dirty_bytes) == (10.0, 0.0)
 
 
-def test_every_device_has_its_own_writer() -> None:
-    """Beyond a tenth each kind of file is written, not the oldest alone."""
-    cache = PageCache(190.0, kind_of=lambda file: file.partition("/")[0])
+def by_folder(capacity_bytes: float, first_share: float = 1.0) -> PageCache:
+    return PageCache(capacity_bytes, kind_of=lambda file: file.partition("/")[0], first_share=first_share)
+
+
+def test_beyond_the_threshold_all_of_the_writing_device_is_sent_and_the_others_when_their_writer_looks() -> (
+    None
+):
+    cache = by_folder(190.0)
     write(cache, "util/old", 10)
     write(cache, "work/young", 10)
-    assert cache.moved["util"].written.device_bytes == cache.moved["work"].written.device_bytes == 1.0
+    assert cache.moved["work"].written.device_bytes == 10.0
+    read(cache, "data/other", 1, now=4.9)
+    assert cache.moved["util"].written.device_bytes == 0.0
+    read(cache, "data/other", 1, now=5.0)
+    assert cache.moved["util"].written.device_bytes == 10.0, "work wrote all of late, so util has no share"
+
+
+@pytest.mark.parametrize(("first_share", "sent_at"), [(0.05, 5.0), (0.2, 30.0), (1.0, 30.0)])
+def test_a_device_may_have_its_share_of_the_threshold_dirty(first_share: float, sent_at: float) -> None:
+    """10 of 100 bytes that may be dirty: more than 5 %, less than 20 %."""
+    cache = by_folder(1000.0, first_share)
+    write(cache, "util/table", 10)
+    read(cache, "data/other", 1, now=sent_at - 0.1)
+    assert cache.dirty_bytes == 10.0
+    read(cache, "data/other", 1, now=sent_at)
+    assert cache.dirty_bytes == 0.0
+
+
+def test_a_writer_looks_five_seconds_after_the_first_dirty_block_and_every_five_from_then() -> None:
+    cache = by_folder(1000.0)
+    cache.write_block("util/table", 0, 10.0, 1.0)
+    read(cache, "data/other", 1, now=30.9)
+    assert cache.moved["util"].written.device_bytes == 0.0, "at 26 s it is too young"
+    read(cache, "data/other", 1, now=31.0)
+    assert cache.moved["util"].written.device_bytes == 10.0
+
+
+def test_what_was_written_three_seconds_ago_counts_half() -> None:
+    writers = {"work": DeviceWriter(), "util": DeviceWriter(rate=8.0)}
+    assert share(writers, "util", 0.3, 0.0) == 0.3
+    writers["work"].send(8.0, 0.0)
+    assert writers["util"].send(12.0, 1.5) == 3.0
+    assert share(writers, "util", 1.0, 2.9) == 0.0, "util has not written yet"
+    assert share(writers, "util", 1.0, 3.0) == pytest.approx(12.0 / (12.0 + 4.0))
+    assert share(writers, "work", 1.0, 6.0) == pytest.approx(2.0 / (2.0 + 6.0))
+    assert share(writers, "work", 0.3, 100.0) == 0.3, "all is forgotten"
 
 
 def test_a_block_written_twice_before_it_goes_is_written_once() -> None:
@@ -120,20 +161,20 @@ def test_a_temporary_file_takes_its_writes_with_it() -> None:
 
 
 def test_who_removes_a_file_waits_for_what_was_sent_to_the_device() -> None:
-    """60 s after the write all 8 bytes are sent; at 2 bytes a second the last is there 4 s later."""
+    """30 s after the write all 8 bytes are sent; at 2 bytes a second the last is there 4 s later."""
     cache = PageCache(100.0, rates={"": 2.0})
     write(cache, "temporary", 8)
     assert cache.delete("temporary", 0.0) == 0.0, "nothing was sent"
     write(cache, "temporary", 8)
+    read(cache, "other", 1, now=30.0)
+    assert cache.delete_block("temporary", 0, 30.0) == pytest.approx(0.5)
+    assert cache.delete("temporary", 30.0) == pytest.approx(4.0)
+    write(cache, "again", 8, now=30.0)
     read(cache, "other", 1, now=60.0)
-    assert cache.delete_block("temporary", 0, 60.0) == pytest.approx(0.5)
-    assert cache.delete("temporary", 60.0) == pytest.approx(4.0)
-    write(cache, "again", 8, now=60.0)
-    read(cache, "other", 1, now=120.0)
-    assert cache.delete("again", 123.0) == pytest.approx(1.0), "4 s less the 3 since it was sent"
-    write(cache, "late", 1, now=120.0)
-    read(cache, "other", 1, now=150.0)
-    assert cache.delete("late", 151.0) <= 0.0, "the device has it"
+    assert cache.delete("again", 63.0) == pytest.approx(1.0), "4 s less the 3 since it was sent"
+    write(cache, "late", 1, now=63.0)
+    read(cache, "other", 1, now=93.0)
+    assert cache.delete("late", 94.0) <= 0.0, "the device has it"
 
 
 def test_writes_through_and_direct_requests_reach_the_device_at_once() -> None:
@@ -218,4 +259,4 @@ def test_dirty_blocks_are_a_part_of_the_machines_memory_where_that_is_told() -> 
     write(cache, "table", 50)
     assert cache.of("table").written.device_bytes == 0.0
     write(cache, "other", 1)
-    assert cache.of("table").written.device_bytes == 1.0
+    assert cache.of("table").written.device_bytes == 51.0

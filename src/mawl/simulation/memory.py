@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from operator import attrgetter
 
 from mawl.plan.workload import Plan
 from mawl.simulation.demand import Direction, Flow, JobDemand, StepDemand
@@ -50,10 +49,13 @@ def _shown(job: JobDemand) -> ShownJob:
 
 
 def _seconds(step: StepDemand) -> float:
-    """From the step's start to its end as measured; without these its CPU and its waits."""
+    """From the step's start to its end as measured, without waits for files that it removes.
+
+    The model adds its own waits for these.  Without a measured time: the CPU and the waits of roles.
+    """
     if step.span is not None:
-        return step.span[1] - step.span[0]
-    return step.cpu_seconds / step.threads + sum(step.blocked_seconds.values()) + step.other_seconds
+        return max(step.span[1] - step.span[0] - step.other_seconds, 0.0)
+    return step.cpu_seconds / step.threads + sum(step.blocked_seconds.values())
 
 
 def other_cache(
@@ -90,16 +92,15 @@ def other_cache(
         return replace(flow, link_bytes=left, device_bytes=left * behind)
 
     more = _more_removal_seconds(measured, asked, before, after)
-    made = {
-        name: replace(
-            job,
-            steps=tuple(
-                _with_flows(step, tuple(map(moved, step.flows)), more.get((name, step.name), 0.0))
-                for step in job.steps
-            ),
+    made: dict[str, JobDemand] = {}
+    for name, job in jobs.items():
+        less = _less_written(job, moved)
+        waits = (step.other_seconds * less + more.get((name, step.name), 0.0) for step in job.steps)
+        steps = (
+            _with_flows(step, tuple(map(moved, step.flows)), other)
+            for step, other in zip(job.steps, waits, strict=True)
         )
-        for name, job in jobs.items()
-    }
+        made[name] = replace(job, steps=tuple(steps))
     told = tuple(f"no job's reach changes with memory: {reason}" for reason in untold)
     return _with_pushed_out(made, after), told
 
@@ -127,11 +128,11 @@ def _with_pushed_out(jobs: Mapping[str, JobDemand], model: DeviceReach) -> dict[
 def _more_removal_seconds(
     measured: CachedPlan, asked: CachedPlan, before: DeviceReach, after: DeviceReach
 ) -> dict[tuple[str, str], float]:
-    """By job and step: how much longer it waits for files that it removes, if there is less memory.
+    """By job and step: how much longer it waits for files that it removes.
 
     Both memories have the asked plan, so that jobs of other sessions or scales are compared with themselves.
     """
-    if asked.memory_bytes >= measured.memory_bytes:
+    if asked.memory_bytes == measured.memory_bytes:
         return {}
     if asked.plan != measured.plan:
         before = replace(measured, plan=asked.plan, jobs=asked.jobs).reach()
@@ -142,16 +143,11 @@ def _more_removal_seconds(
     }
 
 
-def _with_flows(step: StepDemand, flows: tuple[Flow, ...], more_seconds: float) -> StepDemand:
-    """The step with other flows: if it moves less, it waits less.
-
-    Its waits in no role are mostly for files that it removes while the kernel writes them; ``more_seconds``
-    are added to these.
-    """
+def _with_flows(step: StepDemand, flows: tuple[Flow, ...], other_seconds: float) -> StepDemand:
+    """The step with other flows and other waits in no role: where it moves less, it waits less."""
 
     def less(moved: Callable[[Flow], float]) -> float:
-        before, now = sum(map(moved, step.flows)), sum(map(moved, flows))
-        return min(now / before, 1.0) if before > 0.0 else 1.0
+        return _less(sum(map(moved, step.flows)), sum(map(moved, flows)))
 
     def of_role(flow: Flow, role: Role) -> float:
         return flow.crossing_bytes if flow.role == role else 0.0
@@ -163,8 +159,18 @@ def _with_flows(step: StepDemand, flows: tuple[Flow, ...], more_seconds: float) 
             role: seconds * less(partial(of_role, role=role))
             for role, seconds in step.blocked_seconds.items()
         },
-        other_seconds=step.other_seconds * less(attrgetter("cached_bytes")) + more_seconds,
+        other_seconds=other_seconds,
     )
+
+
+def _less_written(job: JobDemand, moved: Callable[[Flow], Flow]) -> float:
+    """The part of its waits in no role that a job keeps: mostly it removes files while they are written."""
+    flows = [flow for step in job.steps for flow in step.flows if flow.direction == "write"]
+    return _less(sum(flow.cached_bytes for flow in flows), sum(moved(flow).cached_bytes for flow in flows))
+
+
+def _less(before: float, now: float) -> float:
+    return min(now / before, 1.0) if before > 0.0 else 1.0
 
 
 def _way(ways: MovedWays, direction: Direction) -> Moved:

@@ -3,8 +3,9 @@
 Do et al., "Modeling the Linux page cache for accurate simulation of data-intensive applications"
 (arXiv 2101.01335): blocks of files on two lists in the order of their last use (inactive: used once;
 active: used again, at most twice the inactive list), reads that miss go to the device, writes stay
-until they are too many (``vm.dirty_background_ratio``) or too old (``vm.dirty_expire_centisecs``), and a
-file that is deleted before takes its writes with it.  docs/design/systems.md says what is left out.
+until they are too many (``vm.dirty_background_ratio``) or too old (``vm.dirty_expire_centisecs``) when the
+device's writer looks (:mod:`mawl.simulation.device_writer`), and a file that is deleted before takes its
+writes with it.  docs/design/systems.md says what is left out.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import math
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+
+from mawl.simulation.device_writer import DeviceWriter, share
 
 ACTIVE_PER_INACTIVE = 2.0
 """The active list holds at most twice what the inactive one holds (WRENCH)."""
@@ -25,15 +28,18 @@ Key = tuple[str, int]
 class WriteBack:
     """When written blocks go to the device; the defaults are Linux's (sysctl/vm.rst).
 
-    ``background_ratio`` is the share of the cache that may be dirty before the oldest file of each kind is
-    written.  It is a share of ``of_bytes`` if that is given: the kernel takes it of the machine's memory,
-    even if a control group has less.  Programs never wait here: that is simulated by the engine.
-    ``through``: every write goes to the device at once.
+    ``background_ratio`` is the part of the cache that may be dirty before all of a device is sent to it; one
+    device may have its share of that.  It is a part of ``of_bytes`` if that is given: the kernel takes it of
+    the machine's memory, even if a control group has less.  Programs never wait here: that is simulated by
+    the engine.  A device's writer looks ``look_seconds`` after a first dirty block, and again while any block
+    is dirty.  It sends files whose first dirty block is ``expire_seconds`` old.  ``through``: every write
+    goes to the device at once.
     """
 
     background_ratio: float = 0.10
     of_bytes: float | None = None
     expire_seconds: float = 30.0
+    look_seconds: float = 5.0
     through: bool = False
 
     def background_bytes(self, cache_bytes: float) -> float:
@@ -53,6 +59,13 @@ class Moved:
     device_bytes: float = 0.0
     direct_bytes: float = 0.0
     first_bytes: float = 0.0
+
+    def add(self, other: Moved, ratio: float) -> None:
+        """Add so much of other bytes."""
+        self.application_bytes += ratio * other.application_bytes
+        self.device_bytes += ratio * other.device_bytes
+        self.direct_bytes += ratio * other.direct_bytes
+        self.first_bytes += ratio * other.first_bytes
 
     @property
     def missed_ratio(self) -> float | None:
@@ -89,6 +102,11 @@ class MovedWays:
     read: Moved = field(default_factory=Moved)
     written: Moved = field(default_factory=Moved)
 
+    def add(self, other: MovedWays, ratio: float) -> None:
+        """Add so much of other bytes, of both directions."""
+        self.read.add(other.read, ratio)
+        self.written.add(other.written, ratio)
+
 
 @dataclass
 class _Block:
@@ -102,6 +120,7 @@ class PageCache:
 
     ``kind_of`` names the kind of a file.  Bytes are counted by kind, and each kind has a device of its own.
     ``rates`` are the bytes a second that the device of a kind writes; without a rate writing takes no time.
+    ``first_share`` is the share of the threshold that each device has until one writes.
     """
 
     def __init__(
@@ -110,10 +129,12 @@ class PageCache:
         write_back: WriteBack | None = None,
         kind_of: Callable[[str], str] = lambda _: "",
         rates: Mapping[str, float] | None = None,
+        first_share: float = 1.0,
     ) -> None:
         self.write_back = write_back or WriteBack()
         self._rates = rates or {}
-        self._busy_until: defaultdict[str, float] = defaultdict(float)
+        self._first_share = first_share
+        self._writers: dict[str, DeviceWriter] = {}
         self._now = 0.0
         self.moved: defaultdict[str, MovedWays] = defaultdict(MovedWays)
         self.pushed_out = PushedOut()
@@ -176,11 +197,15 @@ class PageCache:
         blocks = self._dirty.setdefault(file, OrderedDict())
         if not blocks:
             self._since[file] = now
+        writer = self._writer(file)
         if key not in blocks:
             blocks[key] = block
             self._dirty_bytes += block.size
-        while self._dirty and self._dirty_bytes > self.write_back.background_bytes(self.capacity_bytes):
-            self._write_some()
+            writer.dirty_bytes += block.size
+        if writer.look_at is None:
+            writer.look_at = now + self.write_back.look_seconds
+        if self._dirty_bytes > self._background_bytes():
+            self._send_all(self._kind_of(file))
 
     def pass_by(self, direction: Moved, size: float) -> None:
         """A direct request: all of it reaches the device, and nothing is kept."""
@@ -257,13 +282,44 @@ class PageCache:
             self._held[id(blocks)] = 0.0
         return block
 
+    def _writer(self, file: str) -> DeviceWriter:
+        kind = self._kind_of(file)
+        if kind not in self._writers:
+            self._writers[kind] = DeviceWriter(rate=self._rates.get(kind, math.inf))
+        return self._writers[kind]
+
+    def _background_bytes(self) -> float:
+        return self.write_back.background_bytes(self.capacity_bytes)
+
     def _expire(self, now: float) -> None:
-        """Write every file whose first dirty block is old, with all its dirty blocks."""
+        """The writers' looks until now, in their order."""
+        while True:
+            due = [(one.look_at, kind) for kind, one in self._writers.items() if one.look_at is not None]
+            at, kind = min(due, default=(math.inf, ""))
+            if at > now:
+                break
+            self._now = max(self._now, at)
+            self._look(kind)
         self._now = now
-        while self._dirty:
-            file = next(iter(self._dirty))
-            if now - self._since[file] < self.write_back.expire_seconds:
-                return
+
+    def _look(self, kind: str) -> None:
+        """Send what is old; all, if more is dirty than may be.  Look again if something is left."""
+        writer = self._writers[kind]
+        for file in self._dirty_files(kind):
+            if self._now - self._since[file] >= self.write_back.expire_seconds:
+                self._write_file(file)
+        background = self._background_bytes()
+        own = share(self._writers, kind, self._first_share, self._now) * background
+        if self._dirty_bytes > background or writer.dirty_bytes > own:
+            self._send_all(kind)
+        writer.look_at = self._now + self.write_back.look_seconds if writer.dirty_bytes > 0.0 else None
+
+    def _dirty_files(self, kind: str) -> list[str]:
+        return [file for file in self._dirty if self._kind_of(file) == kind]
+
+    def _send_all(self, kind: str) -> None:
+        """All dirty files of the kind: the kernel looks whether it is enough only once in 0.1 s."""
+        for file in self._dirty_files(kind):
             self._write_file(file)
 
     def _write_all(self) -> None:
@@ -274,19 +330,10 @@ class PageCache:
         for key in list(self._dirty[file]):
             self._clean(key)
 
-    def _write_some(self) -> None:
-        """A block of the oldest dirty file of each kind: every device has its own writer."""
-        oldest: dict[str, str] = {}
-        for file in self._dirty:
-            oldest.setdefault(self._kind_of(file), file)
-        for file in oldest.values():
-            self._clean(next(iter(self._dirty[file])))
-
     def _clean(self, key: Key) -> None:
-        kind, block = self._kind_of(key[0]), self._inactive.get(key) or self._active[key]
-        began = max(self._busy_until[kind], self._now)
-        block.written_at = self._busy_until[kind] = began + block.size / self._rates.get(kind, math.inf)
-        self.moved[kind].written.device_bytes += self._forget(key)
+        block = self._inactive.get(key) or self._active[key]
+        block.written_at = self._writer(key[0]).send(block.size, self._now)
+        self.of(key[0]).written.device_bytes += self._forget(key)
 
     def _forget(self, key: Key) -> float:
         """A block is dirty no more; its bytes, 0 if it was not dirty."""
@@ -297,6 +344,8 @@ class PageCache:
         if not blocks:
             del self._dirty[key[0]], self._since[key[0]]
         self._dirty_bytes = max(self._dirty_bytes - block.size, 0.0) if self._dirty else 0.0
+        writer = self._writer(key[0])
+        writer.dirty_bytes = max(writer.dirty_bytes - block.size, 0.0) if self._dirty else 0.0
         return block.size
 
 
