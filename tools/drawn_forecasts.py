@@ -191,7 +191,8 @@ def stored(lines: Sequence[bytes]) -> list[DrawnForecast]:
     for line in lines:
         one = msgspec.json.decode(line, type=DrawnForecast)
         found[one.seed, one.campaign, one.kind, _bed(one.arm)] = one
-    return [found[key] for key in sorted(found)]
+    seeds = list(dict.fromkeys(seed for seed, *_ in found))
+    return [found[key] for key in sorted(found, key=lambda key: (seeds.index(key[0]), *key[1:]))]
 
 
 if __name__ == "__main__":
