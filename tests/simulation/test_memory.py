@@ -181,7 +181,9 @@ def test_memory_of_each_step_leaves_the_rest_to_the_page_cache() -> None:
     def read_ratio(**of_steps: float) -> float:
         steps = {
             job.job: [
-                step(name=one.name, kind=one.kind, other=1.0, memory_bytes=of_steps.get(one.name, 0.01 * GIB))
+                step(
+                    name=one.name, kind=one.kind, blocked=1.0, memory_bytes=of_steps.get(one.name, 0.01 * GIB)
+                )
                 for one in CATALOGUE[job.program].steps
             ]
             for job in plan().jobs()
@@ -209,43 +211,41 @@ def test_what_jobs_share_with_the_process_that_starts_them_is_taken_from_the_run
     assert read_ratio(0.1 * GIB) < read_ratio(4.0 * GIB)
 
 
-def test_with_less_memory_steps_wait_for_files_that_they_remove_while_they_are_written() -> None:
+@pytest.mark.parametrize(("measured", "asked"), [(64, 4), (4, 64)])
+def test_with_other_memory_steps_wait_for_files_that_they_remove_while_they_are_written(
+    measured: int, asked: int
+) -> None:
     """Slow devices still write a temporary table when its last reader removes it; fast ones are done."""
 
-    def waits(rate: float) -> dict[str, float]:
+    def waits(rate: float, asked: int) -> list[float]:
         rates = dict.fromkeys(("data", "work", "util"), rate)
-        measured = cached(64 * GIB, machine_bytes=1024 * GIB, rates=rates)
-        asked_for = cached(4 * GIB, machine_bytes=1024 * GIB, rates=rates)
+        before, after = (cached(of * GIB, machine_bytes=64 * GIB, rates=rates) for of in (measured, asked))
         jobs = {
-            job.job: [step(name=one.name, other=0.25) for one in CATALOGUE[job.program].steps]
+            job.job: [step(name=one.name, blocked=2.0, other=0.25) for one in CATALOGUE[job.program].steps]
             for job in plan().jobs()
         }
-        found, _ = other_cache(demands(jobs), measured, asked_for)
-        same, _ = other_cache(demands(jobs), asked_for, asked_for)
-        assert all(one.other_seconds == 0.25 for job in same.values() for one in job.steps)
-        back, _ = other_cache(demands(jobs), asked_for, measured)
-        assert all(one.other_seconds >= 0.25 for job in back.values() for one in job.steps)
-        return {
-            f"{name} {one.name}": one.other_seconds - 0.25 for name, job in found.items() for one in job.steps
-        }
+        found, _ = other_cache(demands(jobs), before, after)
+        return [one.other_seconds - 0.25 for job in found.values() for one in job.steps]
 
-    slow, fast = waits(20e6), waits(1e12)
-    assert min(slow.values()) >= 0.0
-    assert sum(slow.values()) > 10.0
-    assert sum(fast.values()) < 0.1
+    slow, fast = waits(20e6, asked), waits(1e12, asked)
+    assert min(slow) >= 0.0
+    assert sum(slow) > 10.0
+    assert sum(fast) < 0.1
+    assert not any(waits(20e6, measured)), "on the same memory waits stay as they were"
 
 
-def test_time_of_waits_for_removed_files_is_not_time_of_the_step_in_the_model() -> None:
+@pytest.mark.parametrize("known", [True, False])
+def test_known_waits_in_no_role_are_not_time_of_the_step_in_the_model(known: bool) -> None:
     """The model adds such waits itself: with them in its steps, files would live until they are written."""
 
-    def written(other: float) -> float | None:
+    def written(seconds: float, other: float) -> float | None:
         steps = {
             job.job: [
-                step(name=one.name, kind=one.kind, blocked=0.1, other=other)
+                step(name=one.name, kind=one.kind, other=other, span=(5.0, 5.0 + seconds), waits_known=known)
                 for one in CATALOGUE[job.program].steps
             ]
             for job in plan().jobs()
         }
         return replace(cached(256 * GIB), jobs=demands(steps)).reach().write_ratio
 
-    assert written(60.0) == written(0.0)
+    assert (written(61.0, other=60.0) == written(1.0, other=0.0)) == known

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies
 
-from mawl.simulation.device_writer import DeviceWriter, share
+from mawl.simulation.device_writer import DeviceWriter, most_dirty_bytes
 from mawl.simulation.page_cache import PageCache, PushedOut, WriteBack, blocks_of
 
 
@@ -95,8 +95,8 @@ def test_all_that_is_dirty_is_written_when_there_is_no_room_for_more() -> None:
     assert (cache.of("").written.device_bytes, cache.dirty_bytes) == (10.0, 0.0)
 
 
-def by_folder(capacity_bytes: float, first_share: float = 1.0) -> PageCache:
-    return PageCache(capacity_bytes, kind_of=lambda file: file.partition("/")[0], first_share=first_share)
+def by_folder(capacity_bytes: float) -> PageCache:
+    return PageCache(capacity_bytes, kind_of=lambda file: file.partition("/")[0])
 
 
 def test_beyond_the_threshold_all_of_the_writing_device_is_sent_and_the_others_when_their_writer_looks() -> (
@@ -112,35 +112,59 @@ def test_beyond_the_threshold_all_of_the_writing_device_is_sent_and_the_others_w
     assert cache.moved["util"].written.device_bytes == 10.0, "work wrote all of late, so util has no share"
 
 
-@pytest.mark.parametrize(("first_share", "sent_at"), [(0.05, 5.0), (0.2, 30.0), (1.0, 30.0)])
-def test_a_device_may_have_its_share_of_the_threshold_dirty(first_share: float, sent_at: float) -> None:
-    """10 of 100 bytes that may be dirty: more than 5 %, less than 20 %."""
-    cache = by_folder(1000.0, first_share)
-    write(cache, "util/table", 10)
+@pytest.mark.parametrize(("blocks", "sent_at"), [(11, 30.0), (12, 5.0)])
+def test_a_device_that_wrote_nothing_may_have_an_eighth_of_what_may_still_become_dirty(
+    blocks: int, sent_at: float
+) -> None:
+    """Of 100: 11 are less than (100 - 11) / 8, 12 more than (100 - 12) / 8."""
+    cache = by_folder(1000.0)
+    write(cache, "util/table", blocks)
     read(cache, "data/other", 1, now=sent_at - 0.1)
-    assert cache.dirty_bytes == 10.0
+    assert cache.dirty_bytes == blocks
     read(cache, "data/other", 1, now=sent_at)
     assert cache.dirty_bytes == 0.0
 
 
-def test_a_writer_looks_five_seconds_after_the_first_dirty_block_and_every_five_from_then() -> None:
+def test_a_writer_looks_every_five_seconds_from_the_first_dirty_block() -> None:
+    """Files of 1 and 3 s are old at 31 and 33 s, and sent by the looks of 31 and 36 s."""
     cache = by_folder(1000.0)
-    cache.write_block("util/table", 0, 10.0, 1.0)
-    read(cache, "data/other", 1, now=30.9)
-    assert cache.moved["util"].written.device_bytes == 0.0, "at 26 s it is too young"
-    read(cache, "data/other", 1, now=31.0)
-    assert cache.moved["util"].written.device_bytes == 10.0
+    cache.write_block("util/first", 0, 1.0, 1.0)
+    cache.write_block("util/second", 0, 1.0, 3.0)
+    for now, sent in ((30.9, 0.0), (31.0, 1.0), (35.9, 1.0), (36.0, 2.0)):
+        read(cache, "data/other", 1, now=now)
+        assert cache.moved["util"].written.device_bytes == sent, now
+
+
+def test_who_removes_a_file_after_a_look_finds_it_sent() -> None:
+    cache = PageCache(1000.0, rates={"": 2.0})
+    write(cache, "table", 12)
+    assert cache.delete("table", 7.0) == pytest.approx(4.0), "sent at 5 s, and written at 11 s"
+    assert cache.of("table").written.device_bytes == 12.0
+
+
+def test_after_all_was_sent_the_next_look_is_five_seconds_after_the_next_dirty_block() -> None:
+    """A file of 6 s is old at 36 s, when a look is due, and not at 35 or 40 s."""
+    cache = by_folder(1000.0)
+    write(cache, "util/table", 12)
+    write(cache, "util/next", 1, now=6.0)
+    for now, sent in ((35.9, 12.0), (36.0, 13.0)):
+        read(cache, "data/other", 1, now=now)
+        assert cache.moved["util"].written.device_bytes == sent, now
 
 
 def test_what_was_written_three_seconds_ago_counts_half() -> None:
     writers = {"work": DeviceWriter(), "util": DeviceWriter(rate=8.0)}
-    assert share(writers, "util", 0.3, 0.0) == 0.3
+
+    def most(kind: str, now: float) -> float:
+        return most_dirty_bytes(writers, kind, 100.0, 100.0, now)
+
+    assert most("util", 0.0) == 0.0
     writers["work"].send(8.0, 0.0)
     assert writers["util"].send(12.0, 1.5) == 3.0
-    assert share(writers, "util", 1.0, 2.9) == 0.0, "util has not written yet"
-    assert share(writers, "util", 1.0, 3.0) == pytest.approx(12.0 / (12.0 + 4.0))
-    assert share(writers, "work", 1.0, 6.0) == pytest.approx(2.0 / (2.0 + 6.0))
-    assert share(writers, "work", 0.3, 100.0) == 0.3, "all is forgotten"
+    assert most("util", 2.9) == 0.0, "util has not written yet"
+    assert most("util", 3.0) == pytest.approx(100.0 * 12.0 / (12.0 + 4.0))
+    assert most("work", 6.0) == pytest.approx(100.0 * 2.0 / (2.0 + 6.0))
+    assert most("work", 100.0) == 0.0, "all is forgotten"
 
 
 def test_a_block_written_twice_before_it_goes_is_written_once() -> None:
@@ -161,20 +185,23 @@ def test_a_temporary_file_takes_its_writes_with_it() -> None:
 
 
 def test_who_removes_a_file_waits_for_what_was_sent_to_the_device() -> None:
-    """30 s after the write all 8 bytes are sent; at 2 bytes a second the last is there 4 s later."""
+    """5 s after the write all 8 bytes are sent; at 2 bytes a second the last is there 4 s later.
+
+    The next 8 are sent when they are 30 s old, since the only device that wrote may have all 10 dirty.
+    """
     cache = PageCache(100.0, rates={"": 2.0})
     write(cache, "temporary", 8)
     assert cache.delete("temporary", 0.0) == 0.0, "nothing was sent"
     write(cache, "temporary", 8)
-    read(cache, "other", 1, now=30.0)
-    assert cache.delete_block("temporary", 0, 30.0) == pytest.approx(0.5)
-    assert cache.delete("temporary", 30.0) == pytest.approx(4.0)
-    write(cache, "again", 8, now=30.0)
-    read(cache, "other", 1, now=60.0)
-    assert cache.delete("again", 63.0) == pytest.approx(1.0), "4 s less the 3 since it was sent"
-    write(cache, "late", 1, now=63.0)
-    read(cache, "other", 1, now=93.0)
-    assert cache.delete("late", 94.0) <= 0.0, "the device has it"
+    read(cache, "other", 1, now=5.0)
+    assert cache.delete_block("temporary", 0, 5.0) == pytest.approx(0.5)
+    assert cache.delete("temporary", 5.0) == pytest.approx(4.0)
+    write(cache, "again", 8, now=5.0)
+    read(cache, "other", 1, now=35.0)
+    assert cache.delete("again", 38.0) == pytest.approx(1.0), "4 s less the 3 since it was sent"
+    write(cache, "late", 1, now=38.0)
+    read(cache, "other", 1, now=68.0)
+    assert cache.delete("late", 69.0) <= 0.0, "the device has it"
 
 
 def test_writes_through_and_direct_requests_reach_the_device_at_once() -> None:
@@ -224,7 +251,7 @@ def test_books_balance_whatever_is_asked(through: bool, requests: list[tuple[str
         elif what == "write":
             cache.write_block(file, number, 1.0, float(now))
         elif what == "delete":
-            cache.delete(file, 0.0)
+            cache.delete(file, float(now))
         else:
             cache.resize(float(number))
         assert 0.0 <= cache.dirty_bytes <= cache.held_bytes <= cache.capacity_bytes
@@ -255,7 +282,7 @@ def test_first_reads_are_told_from_those_that_memory_would_have_kept() -> None:
 
 
 def test_dirty_blocks_are_a_part_of_the_machines_memory_where_that_is_told() -> None:
-    cache = PageCache(100.0, WriteBack(background_ratio=0.1, of_bytes=500.0))
+    cache = PageCache(100.0, WriteBack(background_ratio=0.1, beside_bytes=400.0))
     write(cache, "table", 50)
     assert cache.of("table").written.device_bytes == 0.0
     write(cache, "other", 1)

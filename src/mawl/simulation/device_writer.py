@@ -1,10 +1,8 @@
 """The kernel's writer of one device: when it sends dirty blocks, and when the device has them.
 
 Linux has a writer for each device, which looks every ``vm.dirty_writeback_centisecs`` (fs/fs-writeback.c:
-``wb_check_background_flush``, ``wb_check_old_data_flush``).  It sends all that is dirty if this is more than
-the device's share of the background threshold, ``wb_over_bg_thresh`` in mm/page-writeback.c.  The share is
-the device's part of what all devices wrote, where what was written a period ago counts half
-(lib/flex_proportions.c; the period is ``VM_COMPLETIONS_PERIOD_LEN``, 3 s).
+``wb_check_background_flush``, ``wb_check_old_data_flush``).  It sends what is dirty if this is more than the
+device may have (mm/page-writeback.c: ``wb_over_bg_thresh``, ``__wb_calc_thresh``; as in Linux 6.18).
 """
 
 from __future__ import annotations
@@ -15,8 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 HALVING_SECONDS = 3.0
+"""What a device wrote so long ago counts half: ``VM_COMPLETIONS_PERIOD_LEN``; the kernel halves in steps."""
+
 FORGOTTEN_SECONDS = 20 * HALVING_SECONDS
 """What was written so long ago counts for nothing."""
+
+LEAST_RATIO = 1 / 8
+"""A device may have this part of what may still become dirty, even if it wrote nothing."""
 
 
 @dataclass(kw_only=True)
@@ -24,7 +27,6 @@ class DeviceWriter:
     """One device's writer; the device takes ``rate`` bytes a second."""
 
     rate: float = math.inf
-    dirty_bytes: float = 0.0
     look_at: float | None = None
     busy_until: float = 0.0
     _written: deque[tuple[float, float]] = field(default_factory=deque)
@@ -42,9 +44,14 @@ class DeviceWriter:
         return sum(size * math.exp2((at - now) / HALVING_SECONDS) for at, size in self._written if at <= now)
 
 
-def share(writers: Mapping[str, DeviceWriter], kind: str, first_share: float, now: float) -> float:
-    """The kind's part of what all devices wrote lately: 0 to 1; ``first_share`` if they wrote nothing."""
+def most_dirty_bytes(
+    writers: Mapping[str, DeviceWriter], kind: str, threshold: float, dirty: float, now: float
+) -> float:
+    """What a device may have dirty, if all may have ``threshold`` and have ``dirty`` bytes.
+
+    Its share of the threshold is its part of what all devices wrote lately.
+    """
     lately = {name: writer.lately_bytes(now) for name, writer in writers.items()}
-    if total := sum(lately.values()):
-        return lately[kind] / total
-    return first_share
+    total = sum(lately.values())
+    share = lately[kind] / total if total else 0.0
+    return max(share * threshold, LEAST_RATIO * (threshold - dirty))

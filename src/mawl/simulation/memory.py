@@ -33,7 +33,7 @@ class CachedPlan:
         return reach_of(
             self.plan,
             self.memory_bytes,
-            write_back=WriteBack(of_bytes=self.machine_bytes),
+            write_back=WriteBack(beside_bytes=max((self.machine_bytes or 0.0) - self.memory_bytes, 0.0)),
             shown={name: _shown(job) for name, job in self.jobs.items()},
             rates=self.rates,
         )
@@ -49,13 +49,15 @@ def _shown(job: JobDemand) -> ShownJob:
 
 
 def _seconds(step: StepDemand) -> float:
-    """From the step's start to its end as measured, without waits for files that it removes.
+    """From the step's start to its end as measured; without these its CPU and its waits.
 
-    The model adds its own waits for these.  Without a measured time: the CPU and the waits of roles.
+    Known waits in no role are left out: they are mostly for files that it removes, and the model adds those.
     """
+    left_out = step.other_seconds if step.waits_known else 0.0
     if step.span is not None:
-        return max(step.span[1] - step.span[0] - step.other_seconds, 0.0)
-    return step.cpu_seconds / step.threads + sum(step.blocked_seconds.values())
+        return max(step.span[1] - step.span[0] - left_out, 0.0)
+    waits = sum(step.blocked_seconds.values()) + step.other_seconds
+    return step.cpu_seconds / step.threads + waits - left_out
 
 
 def other_cache(

@@ -15,7 +15,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from mawl.simulation.device_writer import DeviceWriter, share
+from mawl.simulation.device_writer import DeviceWriter, most_dirty_bytes
 
 ACTIVE_PER_INACTIVE = 2.0
 """The active list holds at most twice what the inactive one holds (WRENCH)."""
@@ -28,23 +28,23 @@ Key = tuple[str, int]
 class WriteBack:
     """When written blocks go to the device; the defaults are Linux's (sysctl/vm.rst).
 
-    ``background_ratio`` is the part of the cache that may be dirty before all of a device is sent to it; one
-    device may have its share of that.  It is a part of ``of_bytes`` if that is given: the kernel takes it of
-    the machine's memory, even if a control group has less.  Programs never wait here: that is simulated by
-    the engine.  A device's writer looks ``look_seconds`` after a first dirty block, and again while any block
-    is dirty.  It sends files whose first dirty block is ``expire_seconds`` old.  ``through``: every write
-    goes to the device at once.
+    The threshold is ``background_ratio`` of the cache and of ``beside_bytes``, the memory beside the jobs'
+    part: the kernel takes it of all memory that may be dirty, even if a control group has a part.
+    A device's writer looks ``look_seconds`` after a first dirty block, and again while any block is dirty.
+    It sends files whose first dirty block is ``expire_seconds`` old, and all if more is dirty than may be.
+    Programs never wait here: that is simulated by the engine.  ``through``: every write goes to the device at
+    once.
     """
 
     background_ratio: float = 0.10
-    of_bytes: float | None = None
+    beside_bytes: float = 0.0
     expire_seconds: float = 30.0
     look_seconds: float = 5.0
     through: bool = False
 
     def background_bytes(self, cache_bytes: float) -> float:
-        """What may be dirty in a cache of so many bytes."""
-        return self.background_ratio * (cache_bytes if self.of_bytes is None else self.of_bytes)
+        """The threshold with a cache of so many bytes."""
+        return self.background_ratio * (cache_bytes + self.beside_bytes)
 
 
 @dataclass(kw_only=True)
@@ -59,13 +59,6 @@ class Moved:
     device_bytes: float = 0.0
     direct_bytes: float = 0.0
     first_bytes: float = 0.0
-
-    def add(self, other: Moved, ratio: float) -> None:
-        """Add so much of other bytes."""
-        self.application_bytes += ratio * other.application_bytes
-        self.device_bytes += ratio * other.device_bytes
-        self.direct_bytes += ratio * other.direct_bytes
-        self.first_bytes += ratio * other.first_bytes
 
     @property
     def missed_ratio(self) -> float | None:
@@ -102,11 +95,6 @@ class MovedWays:
     read: Moved = field(default_factory=Moved)
     written: Moved = field(default_factory=Moved)
 
-    def add(self, other: MovedWays, ratio: float) -> None:
-        """Add so much of other bytes, of both directions."""
-        self.read.add(other.read, ratio)
-        self.written.add(other.written, ratio)
-
 
 @dataclass
 class _Block:
@@ -120,7 +108,6 @@ class PageCache:
 
     ``kind_of`` names the kind of a file.  Bytes are counted by kind, and each kind has a device of its own.
     ``rates`` are the bytes a second that the device of a kind writes; without a rate writing takes no time.
-    ``first_share`` is the share of the threshold that each device has until one writes.
     """
 
     def __init__(
@@ -129,11 +116,9 @@ class PageCache:
         write_back: WriteBack | None = None,
         kind_of: Callable[[str], str] = lambda _: "",
         rates: Mapping[str, float] | None = None,
-        first_share: float = 1.0,
     ) -> None:
         self.write_back = write_back or WriteBack()
         self._rates = rates or {}
-        self._first_share = first_share
         self._writers: dict[str, DeviceWriter] = {}
         self._now = 0.0
         self.moved: defaultdict[str, MovedWays] = defaultdict(MovedWays)
@@ -201,7 +186,6 @@ class PageCache:
         if key not in blocks:
             blocks[key] = block
             self._dirty_bytes += block.size
-            writer.dirty_bytes += block.size
         if writer.look_at is None:
             writer.look_at = now + self.write_back.look_seconds
         if self._dirty_bytes > self._background_bytes():
@@ -219,6 +203,7 @@ class PageCache:
         Seconds from ``now`` until the device has the blocks of the file that were sent there; below 0 if it
         has them already.
         """
+        self._expire(now)
         dropped = [self._drop((file, number)) for number in self._files.pop(file, set())]
         return max((block.written_at - now for block in dropped), default=0.0)
 
@@ -298,21 +283,22 @@ class PageCache:
             at, kind = min(due, default=(math.inf, ""))
             if at > now:
                 break
-            self._now = max(self._now, at)
+            self._now = at
             self._look(kind)
         self._now = now
 
     def _look(self, kind: str) -> None:
         """Send what is old; all, if more is dirty than may be.  Look again if something is left."""
-        writer = self._writers[kind]
+        self._writers[kind].look_at = None
         for file in self._dirty_files(kind):
             if self._now - self._since[file] >= self.write_back.expire_seconds:
                 self._write_file(file)
-        background = self._background_bytes()
-        own = share(self._writers, kind, self._first_share, self._now) * background
-        if self._dirty_bytes > background or writer.dirty_bytes > own:
+        dirty, threshold = self._dirty_bytes, self._background_bytes()
+        own = sum(block.size for file in self._dirty_files(kind) for block in self._dirty[file].values())
+        if dirty > threshold or own > most_dirty_bytes(self._writers, kind, threshold, dirty, self._now):
             self._send_all(kind)
-        writer.look_at = self._now + self.write_back.look_seconds if writer.dirty_bytes > 0.0 else None
+        elif own > 0.0:
+            self._writers[kind].look_at = self._now + self.write_back.look_seconds
 
     def _dirty_files(self, kind: str) -> list[str]:
         return [file for file in self._dirty if self._kind_of(file) == kind]
@@ -321,10 +307,11 @@ class PageCache:
         """All dirty files of the kind: the kernel looks whether it is enough only once in 0.1 s."""
         for file in self._dirty_files(kind):
             self._write_file(file)
+        self._writers[kind].look_at = None
 
     def _write_all(self) -> None:
-        while self._dirty:
-            self._write_file(next(iter(self._dirty)))
+        for kind in self._writers:
+            self._send_all(kind)
 
     def _write_file(self, file: str) -> None:
         for key in list(self._dirty[file]):
@@ -344,8 +331,6 @@ class PageCache:
         if not blocks:
             del self._dirty[key[0]], self._since[key[0]]
         self._dirty_bytes = max(self._dirty_bytes - block.size, 0.0) if self._dirty else 0.0
-        writer = self._writer(key[0])
-        writer.dirty_bytes = max(writer.dirty_bytes - block.size, 0.0) if self._dirty else 0.0
         return block.size
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from mawl.plan.catalogue import CATALOGUE
@@ -27,13 +27,6 @@ BLOCKS_OF_MEMORY = 256
 BOOKKEEPING_RATIO = 0.028
 """The kernel's own memory for cached pages, over these pages: for each page of 4 KiB a buffer head of 104
 bytes, for 64 pages a node of 576 bytes in the cache's tree.  It counts in the same control group."""
-
-FIRST_SHARES = (0.1, 0.2, 0.3)
-"""Shares of the dirty threshold that a device has before one writes; the forecast is the mean over them.
-
-They depend on what was written before the run.  Runs on capped devices showed such shares
-(docs/design/simulation.md, Page cache).
-"""
 
 DIRECT_TABLES: Mapping[str, frozenset[str] | None] = {
     "random_access": None,
@@ -104,8 +97,6 @@ def reach_of(
     showed of the job (``shown``); else the memory is declared, and the time that of the job alone
     (:meth:`Program.expected_seconds`), ``stretch`` times as long beside the others, shared out by bytes.
     ``rates`` are bytes a second that the devices of the roles write; without them writing takes no time.
-
-    With rates, the result is the mean over :data:`FIRST_SHARES`.
     """
     undeclared = {job.program for job in plan.jobs() if job.program not in catalogue}
     undeclared |= {
@@ -116,33 +107,15 @@ def reach_of(
     if undeclared:
         names = ", ".join(sorted(undeclared))
         return DeviceReach(read_ratio=None, write_ratio=None, reason=f"the bytes of {names} are not declared")
-    replays = [
-        _Replay(plan, memory_bytes, catalogue, write_back, stretch, shown or {}, rates or {}, share)
-        for share in (FIRST_SHARES if rates else (1.0,))
-    ]
-    for replay in replays:
-        replay.run()
-    return _mean(replays)
-
-
-def _mean(replays: Sequence[_Replay]) -> DeviceReach:
-    part = 1.0 / len(replays)
-    roles: dict[Role, MovedWays] = {role: MovedWays() for role in ROLES}
-    removal_seconds: defaultdict[tuple[str, str], float] = defaultdict(float)
-    pushed_out: defaultdict[tuple[str, str], PushedOut] = defaultdict(PushedOut)
-    for replay in replays:
-        for role, ways in roles.items():
-            ways.add(replay.cache.moved[role], part)
-        for key, seconds in replay.removal_seconds.items():
-            removal_seconds[key] += part * seconds
-        for key, found in replay.pushed_out.items():
-            pushed_out[key] = pushed_out[key].plus(found, part)
+    replay = _Replay(plan, memory_bytes, catalogue, write_back, stretch, shown or {}, rates or {})
+    replay.run()
+    roles: dict[Role, MovedWays] = {role: replay.cache.moved[role] for role in ROLES}
     return DeviceReach(
         read_ratio=_reached([ways.read for ways in roles.values()]),
         write_ratio=_reached([ways.written for ways in roles.values()]),
         by_role=roles,
-        removal_seconds=removal_seconds,
-        pushed_out=pushed_out,
+        removal_seconds=replay.removal_seconds,
+        pushed_out=replay.pushed_out,
     )
 
 
@@ -164,16 +137,13 @@ class _Replay:
         stretch: float,
         shown: Mapping[str, ShownJob],
         rates: Mapping[str, float],
-        first_share: float,
     ) -> None:
         self.catalogue, self.stretch, self.shown = catalogue, stretch, shown
         self.memory_bytes = memory_bytes
         self.free_bytes = memory_bytes - _shared(shown)
         self.held: dict[str, float] = {}
         self.block_bytes = memory_bytes / BLOCKS_OF_MEMORY
-        self.cache = PageCache(
-            self._page_bytes(), write_back, kind_of=_role, rates=rates, first_share=first_share
-        )
+        self.cache = PageCache(self._page_bytes(), write_back, kind_of=_role, rates=rates)
         self.removal_seconds: defaultdict[tuple[str, str], float] = defaultdict(float)
         self.pushed_out: dict[tuple[str, str], PushedOut] = {}
         self.counted = self.cache.pushed_out
