@@ -46,8 +46,8 @@ class JudgedDraw(msgspec.Struct, frozen=True, kw_only=True):
     fitting: dict[int, list[float]] | None = None
     """Of an exhaustive series: slowdowns by sessions, from the smallest mix to the first that is too slow."""
     fitting_faults: list[str] = []
-    minutes: int = 10
-    """The time that ``mawl qualify`` had: 10 for all draws before the field was kept."""
+    minutes: int | None = None
+    """The time that ``mawl qualify`` had; None of draws made before this was kept."""
 
 
 def page(draws: Sequence[JudgedDraw]) -> str:
@@ -95,7 +95,7 @@ def _row(one: JudgedDraw) -> str:
         _bed(one.drawn),
         str(one.drawn.processors),
         "all" if one.drawn.memory_bytes is None else format_bytes(one.drawn.memory_bytes),
-        str(one.minutes),
+        "not kept" if one.minutes is None else str(one.minutes),
         f"{one.drawn.bound:g}",
         one.answer.sentence.partition(":")[0],
         said,

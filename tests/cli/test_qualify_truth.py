@@ -314,6 +314,7 @@ def test_the_page_shows_each_draw_once_and_the_newest_of_a_number() -> None:
     assert "| NO | 4.40 (4.10 to 4.80) | 4.25 (4.00 to 4.50) | none | yes |" in text
     assert "| 6 | work capped at 20.0 MB/s | 1 | 3 | 6 | 6 (5 to 7) | yes |" in text
     assert "Right: 0 of 1." in page([wrong])
+    assert "| not kept | 3 |" in page([msgspec.structs.replace(single, minutes=None)])
 
 
 def test_every_draw_is_clear_and_can_be_made() -> None:
