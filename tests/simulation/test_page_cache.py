@@ -99,9 +99,7 @@ def by_folder(capacity_bytes: float) -> PageCache:
     return PageCache(capacity_bytes, kind_of=lambda file: file.partition("/")[0])
 
 
-def test_beyond_the_threshold_all_of_the_writing_device_is_sent_and_the_others_when_their_writer_looks() -> (
-    None
-):
+def test_beyond_the_threshold_the_written_device_is_sent_at_once_others_at_their_look() -> None:
     cache = by_folder(190.0)
     write(cache, "util/old", 10)
     write(cache, "work/young", 10)

@@ -24,10 +24,14 @@ LEAST_RATIO = 1 / 8
 
 @dataclass(kw_only=True)
 class DeviceWriter:
-    """One device's writer; the device takes ``rate`` bytes a second."""
+    """One device's writer; the device takes ``rate`` bytes a second.
+
+    It looks next at ``look_at`` seconds (infinite: nothing is dirty).  The device writes what was sent until
+    ``busy_until`` seconds.
+    """
 
     rate: float = math.inf
-    look_at: float | None = None
+    look_at: float = math.inf
     busy_until: float = 0.0
     _written: deque[tuple[float, float]] = field(default_factory=deque)
 
@@ -45,13 +49,13 @@ class DeviceWriter:
 
 
 def most_dirty_bytes(
-    writers: Mapping[str, DeviceWriter], kind: str, threshold: float, dirty: float, now: float
+    writers: Mapping[str, DeviceWriter], kind: str, threshold_bytes: float, dirty_bytes: float, now: float
 ) -> float:
-    """What a device may have dirty, if all may have ``threshold`` and have ``dirty`` bytes.
+    """What a device may have dirty, if all may have ``threshold_bytes`` and have ``dirty_bytes``.
 
     Its share of the threshold is its part of what all devices wrote lately.
     """
     lately = {name: writer.lately_bytes(now) for name, writer in writers.items()}
     total = sum(lately.values())
     share = lately[kind] / total if total else 0.0
-    return max(share * threshold, LEAST_RATIO * (threshold - dirty))
+    return max(share * threshold_bytes, LEAST_RATIO * (threshold_bytes - dirty_bytes))

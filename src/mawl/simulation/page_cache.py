@@ -186,8 +186,7 @@ class PageCache:
         if key not in blocks:
             blocks[key] = block
             self._dirty_bytes += block.size
-        if writer.look_at is None:
-            writer.look_at = now + self.write_back.look_seconds
+        writer.look_at = min(writer.look_at, now + self.write_back.look_seconds)
         if self._dirty_bytes > self._background_bytes():
             self._send_all(self._kind_of(file))
 
@@ -278,18 +277,14 @@ class PageCache:
 
     def _expire(self, now: float) -> None:
         """The writers' looks until now, in their order."""
-        while True:
-            due = [(one.look_at, kind) for kind, one in self._writers.items() if one.look_at is not None]
-            at, kind = min(due, default=(math.inf, ""))
-            if at > now:
-                break
-            self._now = at
+        while due := [(one.look_at, kind) for kind, one in self._writers.items() if one.look_at <= now]:
+            self._now, kind = min(due)
             self._look(kind)
         self._now = now
 
     def _look(self, kind: str) -> None:
         """Send what is old; all, if more is dirty than may be.  Look again if something is left."""
-        self._writers[kind].look_at = None
+        self._writers[kind].look_at = math.inf
         for file in self._dirty_files(kind):
             if self._now - self._since[file] >= self.write_back.expire_seconds:
                 self._write_file(file)
@@ -307,7 +302,7 @@ class PageCache:
         """All dirty files of the kind: the kernel looks whether it is enough only once in 0.1 s."""
         for file in self._dirty_files(kind):
             self._write_file(file)
-        self._writers[kind].look_at = None
+        self._writers[kind].look_at = math.inf
 
     def _write_all(self) -> None:
         for kind in self._writers:

@@ -6,7 +6,7 @@ import msgspec
 
 from mawl.advice.qualification.cautions import other_verdict
 from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.limits import contradiction
+from mawl.advice.qualification.limits import Contradiction, contradiction
 from mawl.advice.qualification.nodes import missing_of_nodes, nodes_answer, nodes_rules
 from mawl.advice.qualification.part_answers import NO_TIMES, compute_part, storage_part, whole_part, word_of
 from mawl.advice.qualification.sentence import next_step_of, sentence_of
@@ -102,13 +102,13 @@ def _without_what_is_disturbed(evidence: Evidence, whole: AnswerPart) -> Evidenc
 
 
 def _with_limit_of_slowdown(evidence: Evidence) -> Evidence:
-    """The processors as the limit, with a caution, where the parts of the slowdown contradict the verdict.
-
-    The rate of the devices in the runs is then no longer what the storage can do.
-    """
+    """The processors are the limit where the parts of the slowdown contradict the verdict."""
     found = contradiction(evidence)
-    if found is None:
-        return evidence
+    return _limited_by_processors(evidence, found) if found else evidence
+
+
+def _limited_by_processors(evidence: Evidence, found: Contradiction) -> Evidence:
+    """With a caution; the rate of the devices in the runs is then no longer what the storage can do."""
     limit = AnswerLimit(resource="cpu", active_ratio=evidence.processors_active_ratio)
     cautions = [other_verdict(found), *evidence.cautions]
     evidence = msgspec.structs.replace(evidence, limit=limit, cautions=cautions)
