@@ -1,11 +1,13 @@
 """``python -m tools.known_truth DRAWS...``: print the page of answers over beds whose truth is known.
 
 Each file holds lines of JSON that ``tests/cli/test_qualify_truth.py`` wrote, one for a draw.  They are
-copied to docs/reference/known-truth.jsonl, and docs/reference/known-truth.md is printed from that file.
+added to docs/reference/known-truth.jsonl, and docs/reference/known-truth.md is printed from that file.
+A draw that was made again stays, and the newest of a number counts.
 """
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +21,9 @@ from mawl.units import format_bytes, format_rate
 from tools.kept_lines import print_page
 
 PAGE = Path("docs/reference/known-truth.md")
+
+_BED_DIRECTORY = re.compile(rb'[^ "]*/test_answers_over_drawn_beds\w*')
+"""The test's own directory, in which each role has a volume."""
 
 Kind = Literal["ample", "cap", "delay"]
 
@@ -51,8 +56,10 @@ class JudgedDraw(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def page(draws: Sequence[JudgedDraw]) -> str:
-    """The page, in Markdown."""
-    series = [one for one in draws if one.fitting is not None]
+    """The page, in Markdown: ``draws`` by number, the newest of a number last."""
+    newest = list({one.number: one for one in draws}.values())
+    earlier = [one for one in draws if one not in newest]
+    series = [one for one in newest if one.fitting is not None]
     lines = [
         "# Answers over beds of known truth",
         "Printed by `python -m tools.known_truth` from the draws of `tests/cli/test_qualify_truth.py`.",
@@ -63,13 +70,18 @@ def page(draws: Sequence[JudgedDraw]) -> str:
         "the answer.",
         "A draw is right when the answer and the limit are right.",
         "*NOT KNOWN* is right only where the truth is within 10 % of the bound.",
-        f"Right: {sum(not one.faults for one in draws)} of {len(draws)}.",
-        "",
-        "| draw | bed | processors | memory | minutes | bound | answer | slowdown said | "
-        "truth of three runs | limit said | right |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
-        *(_row(one) for one in draws),
+        f"Right: {sum(not one.faults for one in newest)} of {len(newest)}.",
+        *_table(newest),
     ]
+    if earlier:
+        lines += [
+            "",
+            "## Draws that were made again",
+            "These are the earlier answers over beds of the table above, with what was wrong.",
+            "A bed was qualified again after mawl or the minutes were changed because of its answer, "
+            "or because other work had used the machine.",
+            *_table(earlier),
+        ]
     if series:
         lines += [
             "",
@@ -83,6 +95,16 @@ def page(draws: Sequence[JudgedDraw]) -> str:
             *(_fitting_row(one) for one in series),
         ]
     return "\n".join(lines) + "\n"
+
+
+def _table(draws: Sequence[JudgedDraw]) -> list[str]:
+    return [
+        "",
+        "| draw | bed | processors | memory | minutes | bound | answer | slowdown said | "
+        "truth of three runs | limit said | right |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+        *(_row(one) for one in draws),
+    ]
 
 
 def _row(one: JudgedDraw) -> str:
@@ -132,10 +154,13 @@ def _bed(drawn: DrawnBed) -> str:
 
 
 def stored(lines: Sequence[bytes]) -> list[JudgedDraw]:
-    """Draws by number; of a number that was drawn again, the newest."""
-    draws = (msgspec.json.decode(line, type=JudgedDraw) for line in lines)
-    found = {one.number: one for one in draws}
-    return [found[number] for number in sorted(found)]
+    """All draws by number, each once, and the newest of a number last; roles lie in /mnt."""
+    found: list[JudgedDraw] = []
+    for line in lines:
+        one = msgspec.json.decode(_BED_DIRECTORY.sub(b"/mnt", line), type=JudgedDraw)
+        if one not in found:
+            found.append(one)
+    return sorted(found, key=lambda one: one.number)
 
 
 if __name__ == "__main__":

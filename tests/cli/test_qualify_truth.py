@@ -20,8 +20,9 @@ import random
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -131,7 +132,13 @@ def limited(memory_bytes: int | None) -> Iterator[list[Path]]:
         (group / "memory.limit_in_bytes").write_text(str(memory_bytes))
         yield [group / "cgroup.procs"]
     finally:
-        group.rmdir()
+        for _ in range(100):  # a process that has ended leaves its group a little later
+            with suppress(OSError):
+                group.rmdir()
+                break
+            time.sleep(0.1)
+        else:
+            group.rmdir()
 
 
 def mawl(bed: Bed, drawn: DrawnBed, *words: str, statuses: Sequence[int] = (0,)) -> str:
@@ -287,7 +294,7 @@ def series_faults(most: int, answer: QualificationAnswer) -> list[str]:
     return [] if right else [f"{most} sessions fit, said {fits.sessions} ({fits.low} to {fits.high})"]
 
 
-def test_the_page_shows_each_draw_once_and_the_newest_of_a_number() -> None:
+def test_the_page_counts_the_newest_draw_of_a_number_and_shows_all() -> None:
     part = AnswerPart(answer="not carried", sentence="", slowdown=4.4, slowdown_low=4.1, slowdown_high=4.8)
     answer = QualificationAnswer(
         sentence="NO: 5 sessions run 4.4 times slower than alone",
@@ -296,7 +303,7 @@ def test_the_page_shows_each_draw_once_and_the_newest_of_a_number() -> None:
         storage=part,
         preliminary=True,
         sessions=5,
-        next_step="",
+        next_step="mawl qualify --work /tmp/pytest-1/test_answers_over_drawn_beds_a0/work --minutes 60",
         figures=QualificationFigures(most_slowdown=3.0, guideline_bytes_per_second_per_core=1e8),
         fits=Fits(sessions=6, low=5, high=7),
     )
@@ -306,14 +313,20 @@ def test_the_page_shows_each_draw_once_and_the_newest_of_a_number() -> None:
     single = JudgedDraw(number=3, drawn=capped, answer=answer, truth=[4.0, 4.5, 4.25], faults=[], minutes=15)
     wrong = msgspec.structs.replace(single, faults=["limit cpu None"])
     series = msgspec.structs.replace(single, number=6, fitting={5: [2.0, 2.5, 2.25], 6: [2.75], 7: [3.5]})
-    draws = stored([msgspec.json.encode(one) for one in (series, wrong, single)])
-    assert draws == [single, series]
-    text = page(draws)
-    assert "Right: 2 of 2." in text
-    assert "| 3 | work capped at 20.0 MB/s | 1 | 3.22 GB | 15 | 3 | " in text
-    assert "| NO | 4.40 (4.10 to 4.80) | 4.25 (4.00 to 4.50) | none | yes |" in text
-    assert "| 6 | work capped at 20.0 MB/s | 1 | 3 | 6 | 6 (5 to 7) | yes |" in text
-    assert "Right: 0 of 1." in page([wrong])
+    draws = stored([msgspec.json.encode(one) for one in (series, wrong, single, wrong, series)])
+    assert [(one.number, one.faults) for one in draws] == [(3, ["limit cpu None"]), (3, []), (6, [])]
+    assert {one.answer.next_step for one in draws} == {"mawl qualify --work /mnt/work --minutes 60"}
+    counted, again = page(draws).split("## Draws that were made again")
+    assert "Right: 2 of 2." in counted
+    row = "| 3 | work capped at 20.0 MB/s | 1 | 3.22 GB | 15 | 3 | NO | 4.40 (4.10 to 4.80) | "
+    truth = "4.25 (4.00 to 4.50) | none | "
+    assert f"{row}{truth}yes |" in counted
+    assert f"{row}{truth}limit cpu None |" in again
+    assert "limit cpu None" not in counted
+    assert "| 6 | work capped at 20.0 MB/s | 1 | 3 | 6 | 6 (5 to 7) | yes |" in again
+    once = page([wrong])
+    assert "Right: 0 of 1." in once
+    assert "made again" not in once
     assert "| not kept | 3 |" in page([msgspec.structs.replace(single, minutes=None)])
 
 
