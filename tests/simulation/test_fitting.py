@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -59,3 +60,13 @@ def test_a_run_that_the_model_misses_by_a_quarter_gives_no_range(fitting: Fittin
     found = changes_of(replace(fitting, base=replace(fitting.base, outcome=missed)), 3.0)
     assert found and all(change.range_basis is None for change in found)
     assert all("25 % too slow" in (change.reason or "") for change in found)
+
+
+def test_slowdowns_grow_as_their_geometric_mean(fitting: Fitting) -> None:
+    """Four jobs compute and two wait four times as long: the median does not move."""
+    taken = [1.0, 1.0, 1.0, 1.0, 4.0, 4.0]
+    outcome = SimpleNamespace(
+        jobs=[SimpleNamespace(plan=SimpleNamespace(program="p"), started=2.0, ended=2.0 + s) for s in taken]
+    )
+    assert replace(fitting, alone={"p": 1.0}).of(outcome) == pytest.approx(4.0 ** (1 / 3))  # type: ignore[arg-type]
+    assert replace(fitting, alone={}).of(outcome) == 1.0  # type: ignore[arg-type]

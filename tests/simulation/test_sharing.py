@@ -1,4 +1,4 @@
-"""Max-min fair sharing: nothing too much, nothing left over, alike for alike, by hand where it is easy."""
+"""Sharing in equal turns: nothing too much, nothing left over, alike for alike, by hand where it is easy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ AMOUNTS = st.one_of(st.just(0.0), st.floats(0.01, 100.0))
 
 
 def shared(uses: Floats, fastest: Floats, capacity: Floats) -> tuple[Floats, Whole]:
-    return shares(uses, uses, (uses > 0).astype(float), fastest, capacity)
+    return shares(uses, uses, uses, fastest, capacity)
 
 
 @st.composite
@@ -23,6 +23,30 @@ def loads(draw: st.DrawFn) -> tuple[Floats, Floats, Floats]:
     uses = draw(arrays(float, (rows, columns), elements=AMOUNTS))
     fastest = draw(arrays(float, rows, elements=st.floats(0.01, 100.0)))
     return uses, fastest, draw(arrays(float, columns, elements=st.floats(0.1, 100.0)))
+
+
+@given(loads(), st.data())
+def test_turns_of_several_sizes_neither_give_too_much_nor_leave_anything(
+    load: tuple[Floats, Floats, Floats], data: st.DataObject
+) -> None:
+    uses, fastest, capacity = load
+    sizes = data.draw(arrays(float, uses.shape, elements=st.floats(0.01, 100.0)))
+    rates, bound = shares(uses, uses / sizes, uses, fastest, capacity)
+    used = rates @ uses
+    assert (used <= capacity * (1 + 1e-9)).all()
+    assert (rates <= fastest * (1 + 1e-9)).all()
+    for row in np.flatnonzero(bound != OWN):
+        assert used[bound[row]] == pytest.approx(capacity[bound[row]], rel=1e-6)
+
+
+@given(loads(), st.floats(1e-3, 1e3))
+def test_the_unit_of_a_turn_does_not_matter(load: tuple[Floats, Floats, Floats], factor: float) -> None:
+    uses, fastest, capacity = load
+    turns = uses.copy()
+    turns[:, 0] *= factor
+    assert shares(uses, turns, uses, fastest, capacity)[0] == pytest.approx(
+        shared(uses, fastest, capacity)[0], rel=1e-6
+    )
 
 
 @given(loads())
@@ -88,7 +112,7 @@ def test_a_row_that_stands_for_many_takes_their_share() -> None:
     """Ten alike nodes and one other on a shared device of 11 a second: one each."""
     uses = np.ones((2, 1))
     counts = np.array([[10.0], [1.0]])
-    rates, _ = shares(uses, uses * counts, counts, np.full(2, np.inf), np.array([11.0]))
+    rates, _ = shares(uses, uses, uses * counts, np.full(2, np.inf), np.array([11.0]))
     assert rates.tolist() == [1.0, 1.0]
 
 

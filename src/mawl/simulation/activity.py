@@ -7,13 +7,10 @@ from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 
-from mawl.simulation.demand import Direction, Flow, StepDemand
+from mawl.simulation.demand import USUAL_REQUEST_BYTES, Direction, Flow, StepDemand
 from mawl.simulation.resources import CORES, FABRIC, LINK, Resources
 from mawl.simulation.system import Device, NodeKind, System
-from mawl.spec.program_options import ROLES, Options, Role
-
-USUAL_REQUEST_BYTES = Options().bufsize_bytes
-"""Where request sizes were not measured."""
+from mawl.spec.program_options import ROLES, Role
 
 LEAST_SECONDS = 1e-9
 LEAST_BYTES = 1.0
@@ -44,16 +41,25 @@ class Uses:
     """What something takes of each resource.
 
     ``amounts`` maps columns of :class:`~mawl.simulation.resources.Resources` to what the whole of it takes,
-    ``parts`` those of devices to the part of its time at a role's devices that it is at this one (0 to 1),
-    ``roles_on`` columns of devices, link and fabric to the bytes of each role there.
+    ``turns`` those of devices to how often it waits in their queues (of link and fabric: their bytes; none of
+    cores), ``parts`` those of devices to the part of its time at a role's devices that it is at this one
+    (0 to 1), ``roles_on`` columns of devices, link and fabric to the bytes of each role there.
     """
 
     amounts: dict[int, float] = field(default_factory=dict)
+    turns: dict[int, float] = field(default_factory=dict)
     parts: dict[int, float] = field(default_factory=dict)
     roles_on: dict[int, dict[Role, float]] = field(default_factory=dict)
 
     def add(
-        self, column: int | None, amount: float, role: Role, part: float, least: float = LEAST_BYTES
+        self,
+        column: int | None,
+        amount: float,
+        role: Role,
+        part: float,
+        *,
+        turns: float,
+        least: float = LEAST_BYTES,
     ) -> None:
         """Add what a role takes of a resource, if the system has it and it is more than ``least``."""
         if column is None:
@@ -61,6 +67,7 @@ class Uses:
         if amount <= least:
             return
         self.amounts[column] = self.amounts.get(column, 0.0) + amount
+        self.turns[column] = self.turns.get(column, 0.0) + turns
         self.parts[column] = max(self.parts.get(column, 0.0), part)
         shares = self.roles_on.setdefault(column, {})
         shares[role] = shares.get(role, 0.0) + amount
@@ -69,8 +76,10 @@ class Uses:
         """These, and ``ratio`` of others that are all of roles."""
         found = deepcopy(self)
         for column, roles in other.roles_on.items():
+            turns_each = other.turns[column] / other.amounts[column]
             for role, amount in roles.items():
-                found.add(column, amount * ratio, role, other.parts[column], least=0.0)
+                more, part = amount * ratio, other.parts[column]
+                found.add(column, more, role, part, turns=more * turns_each, least=0.0)
         return found
 
 
@@ -144,18 +153,21 @@ def activity(step: StepDemand, resources: Resources, group: int, calibration: Ca
             device_bytes[flow.direction] = device_bytes.get(flow.direction, 0.0) + now
             for amount, of in ((now, uses), (late, behind[flow.role])):
                 for what in (flow.direction, "shared"):
-                    of.add(resources.column(group, device.name, what), amount, flow.role, part)
+                    turns = amount / (flow.outstanding_bytes or USUAL_REQUEST_BYTES)
+                    of.add(resources.column(group, device.name, what), amount, flow.role, part, turns=turns)
+                waits = amount / (flow.outstanding_bytes or request)
                 of.add(
                     resources.column(group, device.name, "requests"),
-                    amount / request,
+                    max(amount / request, waits),
                     flow.role,
                     part,
-                    LEAST_BYTES / request,
+                    turns=waits,
+                    least=LEAST_BYTES / request,
                 )
             if not device.local:
                 crossed = flow.crossing_bytes / len(devices)
                 for limit, what in ((LINK, flow.direction), (FABRIC, flow.direction), (FABRIC, "shared")):
-                    uses.add(resources.column(group, limit, what), crossed, flow.role, 1.0)
+                    uses.add(resources.column(group, limit, what), crossed, flow.role, 1.0, turns=crossed)
                 crossing[flow.direction] = crossing.get(flow.direction, 0.0) + crossed
     now_way, then = Way(resources.system, kind), Way(calibration.own, measured)
     blocked = {role: _alone(step, role, now_way, then, calibration.alone_ratio) for role in ROLES}

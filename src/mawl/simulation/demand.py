@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mawl.simulation.page_cache import PushedOut
-from mawl.spec.program_options import Role
+from mawl.spec.program_options import Options, Role
+
+USUAL_REQUEST_BYTES = Options().bufsize_bytes
+"""Where request sizes were not measured."""
 
 Direction = Literal["read", "write"]
 
@@ -23,8 +26,9 @@ class Flow:
     that cross the node's link to get there; None: as many.
     ``request_bytes``, ``sequential_ratio`` and ``direct_ratio`` (the part of the bytes that passed by the
     page cache) are None where they were not measured.  ``requests_at_once`` is how many of its requests a
-    step has under way while it waits for the role.  ``behind_ratio`` is a part of what the
-    step writes through the page cache: the step does not wait for it, since the kernel writes it later.
+    step has under way while it waits for the role, ``outstanding_bytes`` how many bytes wait at a device at
+    once (None: not known, taken as one usual request).  ``behind_ratio`` is a part of what the step
+    writes through the page cache: the step does not wait for it, since the kernel writes it later.
     """
 
     role: Role
@@ -36,6 +40,7 @@ class Flow:
     link_bytes: float | None = None
     direct_ratio: float | None = None
     requests_at_once: float = 1.0
+    outstanding_bytes: float | None = None
     behind_ratio: float = 0.0
 
     @property

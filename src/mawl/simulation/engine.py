@@ -1,4 +1,4 @@
-"""The event-driven engine: steps of jobs share resources max-min fair until the next one ends."""
+"""The event-driven engine: steps of jobs share resources in equal turns until the next one ends."""
 
 from __future__ import annotations
 
@@ -103,6 +103,7 @@ class _Rows:
         self.free: list[int] = []
         self.active = np.zeros(0, dtype=bool)
         self.uses = np.zeros((0, self.width))
+        self.turns = np.zeros((0, self.width))
         self.weighted = np.zeros((0, self.width))
         self.counts = np.zeros((0, self.width))
         self.parts = np.zeros((0, self.width))
@@ -134,6 +135,7 @@ class _Rows:
         for name in (
             "active",
             "uses",
+            "turns",
             "weighted",
             "counts",
             "parts",
@@ -172,11 +174,12 @@ class _Rows:
         return False
 
     def _fill(self, row: int, group: int, uses: Uses, alone_seconds: float) -> None:
-        self.uses[row] = self.weighted[row] = self.counts[row] = self.waited[row] = 0.0
-        self.parts[row] = self.waiters[row] = self.behind[row] = self.held[row] = 0.0
+        self.uses[row] = self.turns[row] = self.weighted[row] = self.counts[row] = self.parts[row] = 0.0
+        self.waited[row] = self.waiters[row] = self.behind[row] = self.held[row] = 0.0
         for column, amount in uses.amounts.items():
             weight = self.resources.weight(group, column)
             self.uses[row, column] = amount
+            self.turns[row, column] = uses.turns.get(column, amount)
             self.weighted[row, column] = amount * weight
             self.counts[row, column] = weight
             self.parts[row, column] = uses.parts.get(column, 1.0)
@@ -345,8 +348,8 @@ class _Engine:
         rows = self.rows
         uses, fastest = rows.uses[of], rows.fastest[of]
         if not self.resources.in_turns:
-            return shares(uses, rows.weighted[of], rows.counts[of], fastest, capacity)
+            return shares(uses, rows.turns[of], rows.weighted[of], fastest, capacity)
         in_turns, at = self.resources.fastest(uses, rows.parts[of])
         least = np.minimum(fastest, in_turns)
-        rates, bound = shares(uses, rows.weighted[of], rows.counts[of], least, capacity)
+        rates, bound = shares(uses, rows.turns[of], rows.weighted[of], least, capacity)
         return rates, np.where((bound == OWN) & (in_turns < fastest), at, bound)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import geometric_mean
 
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.simulation.engine import SimulationOutcome
@@ -72,18 +72,22 @@ class FittedFigure(ABC):
 
 @dataclass(kw_only=True)
 class Fitting(FittedFigure):
-    """The median slowdown; ``alone`` are the times alone by program."""
+    """The median slowdown; ``alone`` are the times alone by program.
+
+    It grows as the geometric mean of the simulated slowdowns does: a median over twenty programs jumps from
+    one to the next (docs/design/qualify-answer.md).
+    """
 
     alone: Mapping[str, float]
 
     def of(self, outcome: SimulationOutcome) -> float:
-        """The median of real time in the mix over real time alone; 1 if no time alone is known."""
+        """The geometric mean of real time in the mix over real time alone; 1 if no time alone is known."""
         slowdowns = [
             (job.ended - job.started) / self.alone[job.plan.program]
             for job in outcome.jobs
-            if self.alone.get(job.plan.program)
+            if self.alone.get(job.plan.program) and job.ended > job.started
         ]
-        return median(slowdowns) if slowdowns else 1.0
+        return geometric_mean(slowdowns) if slowdowns else 1.0
 
     def slowdown(self, system: System, sessions: int) -> float:
         """The median slowdown of so many sessions on a system, scaled to the measured one."""

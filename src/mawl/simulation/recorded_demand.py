@@ -22,6 +22,7 @@ from mawl.simulation.demand import (
     LoggedBytes,
     StepDemand,
 )
+from mawl.simulation.outstanding import outstanding_bytes, read_ahead_of
 from mawl.spec.program_options import ROLES, Role
 from mawl.store import Run
 
@@ -62,12 +63,14 @@ def demand_of(run: Run, summary: Summary, logged: Logged | None = None) -> Deman
             steps[step.job].append(step)
     jobs: dict[str, JobDemand] = {}
     lacks: defaultdict[str, float] = defaultdict(float)
+    read_ahead = read_ahead_of(run.facts)
     seconds = 0.0
     for job in run.job_records():
         if job.outcome != "finished" or job.usage.real_time_seconds is None:
             continue
         seconds += job.usage.real_time_seconds
-        found = _job(job, sorted(steps[job.job], key=lambda step: step.number), lacks, logged or {})
+        ordered = sorted(steps[job.job], key=lambda step: step.number)
+        found = _job(job, ordered, lacks, logged or {}, read_ahead)
         jobs[job.job] = found
     if not jobs:
         raise UsageError(
@@ -83,16 +86,24 @@ def demand_of(run: Run, summary: Summary, logged: Logged | None = None) -> Deman
 
 
 def _job(
-    job: JobRecord, steps: Sequence[StepRecord], lacks: defaultdict[str, float], logged: Logged
+    job: JobRecord,
+    steps: Sequence[StepRecord],
+    lacks: defaultdict[str, float],
+    logged: Logged,
+    read_ahead: Mapping[Role, float],
 ) -> JobDemand:
     usable = [step for step in steps if step.usage.real_time_seconds is not None]
     if not usable or len(usable) < len(steps):
         lacks[NO_STEPS] += job.usage.real_time_seconds or 0.0
-        whole = _step(job.program, "data", job, lacks)
+        whole = _step(job.program, "data", job, lacks, read_ahead)
         made = [replace(whole, span=_span(job), memory_bytes=_memory(job.usage))]
     else:
         made = [
-            replace(_of_step(one, lacks, logged), span=_span(one), memory_bytes=_memory(one.usage))
+            replace(
+                _of_step(one, lacks, logged, read_ahead),
+                span=_span(one),
+                memory_bytes=_memory(one.usage),
+            )
             for one in usable
         ]
         made += _between(job, steps)
@@ -148,11 +159,13 @@ def _span(record: JobRecord | StepRecord) -> tuple[float, float] | None:
     return record.started_at, record.ended_at
 
 
-def _of_step(step: StepRecord, lacks: defaultdict[str, float], logged: Logged) -> StepDemand:
+def _of_step(
+    step: StepRecord, lacks: defaultdict[str, float], logged: Logged, read_ahead: Mapping[Role, float]
+) -> StepDemand:
     """The demand of a step, with the bytes of its log if its I/O was not counted by role."""
     if step.io is not None or not logged:
-        return _step(step.name, step.kind, step, lacks)
-    plain = _step(step.name, step.kind, step, defaultdict(float))
+        return _step(step.name, step.kind, step, lacks, read_ahead)
+    plain = _step(step.name, step.kind, step, defaultdict(float), read_ahead)
     if step.usage.cpu_seconds is None:
         lacks[NO_CPU] += step.usage.real_time_seconds or 0.0
     told = logged.get((step.job, step.number))
@@ -187,7 +200,13 @@ def _logged_flows(told: LoggedBytes) -> Iterator[Flow]:
                 )
 
 
-def _step(name: str, kind: str, record: JobRecord | StepRecord, lacks: defaultdict[str, float]) -> StepDemand:
+def _step(
+    name: str,
+    kind: str,
+    record: JobRecord | StepRecord,
+    lacks: defaultdict[str, float],
+    read_ahead: Mapping[Role, float],
+) -> StepDemand:
     """``lacks`` counts the seconds of steps that lack something."""
     usage, io, waits = record.usage, record.io, record.waits
     cpu = usage.cpu_seconds or 0.0
@@ -215,7 +234,7 @@ def _step(name: str, kind: str, record: JobRecord | StepRecord, lacks: defaultdi
         user_ratio=_user_ratio(usage),
         cpu_known=usage.cpu_seconds is not None,
         threads=threads,
-        flows=_flows(record, lacks),
+        flows=_flows(record, lacks, read_ahead),
         blocked_seconds=blocked,
         other_seconds=other,
         page_faults=usage.page_faults or 0,
@@ -231,36 +250,49 @@ def _user_ratio(usage: Usage) -> float | None:
     return usage.user_cpu_seconds / cpu if cpu else 1.0
 
 
-def _flows(record: JobRecord | StepRecord, lacks: defaultdict[str, float]) -> tuple[Flow, ...]:
+def _flows(
+    record: JobRecord | StepRecord, lacks: defaultdict[str, float], read_ahead: Mapping[Role, float]
+) -> tuple[Flow, ...]:
     usage, io = record.usage, record.io
     if io is None:
         return ()
-    flows = []
-    for direction, total, direct in (
+    ways: tuple[tuple[Direction, float | None, int | None], ...] = (
         ("read", usage.own_read_bytes, record.direct_read_bytes),
         ("write", _kept(usage), record.direct_written_bytes),
-    ):
+    )
+    flows = []
+    for direction, total, direct in ways:
         moved = {role: _moved(io.get(role, RoleIo()), direction) for role in ROLES}
         asked = sum(bytes_ for bytes_, *_ in moved.values())
         if total is None and asked:
             lacks[NO_REACH] += usage.real_time_seconds or 0.0
+        direct_ratio = None if direct is None or not asked else min(direct / asked, 1.0)
         for role, (bytes_, sequential, sizes) in moved.items():
             if not bytes_:
                 continue
-            share = bytes_ / asked
+            device_bytes = bytes_ if total is None else total * bytes_ / asked
+            at_once = requests_at_once(
+                io[role].waited_seconds,
+                getattr(record.waits, f"blocked_{role}_seconds"),
+                usage.real_time_seconds,
+            )
             flows.append(
                 Flow(
                     role=role,
-                    direction=direction,  # type: ignore[arg-type]
+                    direction=direction,
                     application_bytes=bytes_,
-                    device_bytes=bytes_ if total is None else total * share,
+                    device_bytes=device_bytes,
                     request_bytes=typical(sizes, 0.5),
                     sequential_ratio=sequential / bytes_,
-                    direct_ratio=None if direct is None else min(direct / asked, 1.0),
-                    requests_at_once=requests_at_once(
-                        io[role].waited_seconds,
-                        getattr(record.waits, f"blocked_{role}_seconds"),
-                        usage.real_time_seconds,
+                    direct_ratio=direct_ratio,
+                    requests_at_once=at_once,
+                    outstanding_bytes=outstanding_bytes(
+                        io[role],
+                        direction,
+                        device_bytes=device_bytes,
+                        direct_ratio=direct_ratio or 0.0,
+                        requests_at_once=at_once,
+                        read_ahead_bytes=read_ahead[role],
                     ),
                 )
             )

@@ -16,7 +16,7 @@ from mawl.simulation.system import System, faster
 
 CLOSE_RATIO = 0.001
 
-EXPLAINED_RATIO = 0.9
+EXPLAINED_RATIO = 0.8
 """Of the measured waits.  If sharing explains so many, what a step would wait alone hardly changes them, so
 they do not tell it (docs/design/simulation.md, Calibration)."""
 
@@ -74,7 +74,7 @@ def calibrate(
     were blocked in I/O of roles.  One number is found by halving.  Either the part of its blocked time
     that a step has even alone: with none of it (0) all waiting comes from sharing and
     from requests that are waited for one by one, with all of it (1) every step is blocked as long as it was
-    even without others.  It stays 0 where sharing explains nearly all waiting (:data:`EXPLAINED_RATIO`).  Or,
+    even without others.  It stays 0 where sharing explains most waiting (:data:`EXPLAINED_RATIO`).  Or,
     where sharing alone makes jobs wait
     longer than they did, the part of the seeks between streams that was made; and where they wait too long
     without any, how much faster the devices must be than they were seen to be (``own`` of the calibration

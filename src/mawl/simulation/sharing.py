@@ -1,4 +1,4 @@
-"""Max-min fair sharing of several resources between activities that use them side by side."""
+"""Sharing of several resources between activities that use them side by side, in equal turns."""
 
 from __future__ import annotations
 
@@ -24,30 +24,35 @@ MOST_ROUNDS = 20
 
 
 def shares(
-    uses: Floats, weighted: Floats, counts: Floats, fastest: Floats, capacity: Floats
+    uses: Floats, turns: Floats, weighted: Floats, fastest: Floats, capacity: Floats
 ) -> tuple[Floats, Whole]:
     """Rates of the activities by progressive filling, and what bounds each.
 
-    ``uses`` (activities, resources) is what one unit of an activity takes of each resource, ``weighted``
-    the same times the number of alike activities behind the row, ``counts`` that number where the
-    resource is used, else 0.  ``fastest`` (units a second) is an activity's rate alone, ``capacity`` a
-    second's worth of each resource.
+    ``uses`` (activities, resources) is what one unit of an activity takes of each resource, ``turns`` how
+    often it waits for it, and ``weighted`` what all alike activities behind the row take.  ``fastest``
+    (units a second) is an activity's rate alone, ``capacity`` a second's worth of each resource.
 
-    Each resource offers every user the same share of what is left of it, but what a user cannot take even at
-    ``fastest`` goes to the others; an activity takes the least of its offers and of ``fastest``.  Settled
-    first are those that take less than they are offered, then all users of a resource that bounds every one
-    of them that wants more; what they leave is offered again.  Where all use the same amounts this is max-min
-    fair; work is conserved always: whoever is slower than alone uses a resource of which nothing is left.
+    A queue is served in the order of arrival, so every turn waits equally long, and users get equal numbers
+    of turns a second.  What a user cannot take even at ``fastest`` goes to the others; an activity takes the
+    least of its offers and of ``fastest``.  Settled first are those that take less than they are offered,
+    then all users of a resource that bounds every one of them that wants more; what they leave is offered
+    again.  Where all take the same amounts a turn this is max-min fair; work is conserved always: whoever is
+    slower than alone uses a resource of which nothing is left.
     """
     bound = np.full(len(fastest), OWN, dtype=np.int64)
     if np.isfinite(fastest).all() and (fastest @ weighted <= capacity * (1 + NEARLY)).all():
         return fastest.copy(), bound
-    used = uses > 0
+    used = turns > 0
+    held = np.divide(uses, turns, out=np.full_like(turns, np.inf), where=used)
     rates, left = np.zeros(len(fastest)), capacity.copy()
     waiting = np.arange(len(fastest))
     for _ in range(MOST_ROUNDS):
         more, at = _filled(
-            uses[waiting], counts[waiting], weighted[waiting], fastest[waiting] - rates[waiting], left
+            turns[waiting],
+            held[waiting],
+            weighted[waiting],
+            fastest[waiting] - rates[waiting],
+            left,
         )
         rates[waiting] += more
         bound[waiting] = at
@@ -56,32 +61,37 @@ def shares(
         waiting = np.flatnonzero((rates < fastest * (1 - NEARLY)) & (room > ROOM))
         if not waiting.size:
             break
-    held = rates < fastest * (1 - NEARLY)
+    slower = rates < fastest * (1 - NEARLY)
     empty = (left / capacity)[bound] <= ROOM
     rest = np.where(used, left / capacity, np.inf).argmin(axis=1)
-    return rates, np.where(held, np.where(empty, bound, rest), OWN)
+    return rates, np.where(slower, np.where(empty, bound, rest), OWN)
 
 
 def _filled(
-    uses: Floats, counts: Floats, weighted: Floats, fastest: Floats, capacity: Floats
+    turns: Floats, held: Floats, weighted: Floats, fastest: Floats, capacity: Floats
 ) -> tuple[Floats, Whole]:
-    """Rates of one filling, of what is left, and which resource settled each."""
+    """Rates of one filling, of what is left, and which resource settled each.
+
+    ``held`` is what a user takes with one turn.
+    """
     rates, bound = np.zeros(len(fastest)), np.zeros(len(fastest), dtype=np.int64)
-    used = uses > 0
-    inverse = np.divide(1.0, uses, out=np.zeros_like(uses), where=used)
+    used = turns > 0
+    inverse = np.divide(1.0, turns, out=np.zeros_like(turns), where=used)
+    taken = weighted * inverse
     left = capacity.copy()
     waiting = np.arange(len(fastest))
     while waiting.size:
         here = used[waiting]
-        wanted = np.where(here, uses[waiting] * np.where(here, fastest[waiting, None], 0.0), 0.0)
-        level = _levels(wanted, counts[waiting], left)
+        wanted = np.where(here, turns[waiting] * np.where(here, fastest[waiting, None], 0.0), 0.0)
+        level = _levels(wanted, taken[waiting], left)
         offers = np.where(here, np.where(here, level, 0.0) * inverse[waiting], np.inf)
         which = offers.argmin(axis=1)
         best = offers[np.arange(len(waiting)), which]
         settled = fastest[waiting] <= best * (1 + NEARLY)
         rate = fastest[waiting]
         if not settled.any():
-            settled, rate = _whole(which, here & (wanted > level * (1 - ALIKE)), level), best
+            offered = level * held[waiting].min(axis=0)
+            settled, rate = _whole(which, here & (wanted > level * (1 - ALIKE)), offered), best
         chosen = waiting[settled]
         rates[chosen], bound[chosen] = rate[settled], which[settled]
         left = np.maximum(left - rates[chosen] @ weighted[chosen], 0.0)
@@ -89,31 +99,34 @@ def _filled(
     return rates, bound
 
 
-def _levels(wanted: Floats, counts: Floats, left: Floats) -> Floats:
-    """What each resource gives at most to one user, if all get the same but nobody more than is ``wanted``.
+def _levels(wanted: Floats, taken: Floats, left: Floats) -> Floats:
+    """How many turns a second a user has at most, if all get the same but nobody more than is ``wanted``.
 
-    Infinite where all can have what they want.
+    ``taken`` is what a turn takes.  Infinite where all can have what they want.
     """
     levels = np.full(len(left), np.inf)
-    for column in np.flatnonzero((wanted * counts).sum(axis=0) > left):
-        users = np.flatnonzero(counts[:, column])
+    for column in np.flatnonzero((wanted * taken).sum(axis=0) > left):
+        users = np.flatnonzero(taken[:, column])
         order = users[np.argsort(wanted[users, column])]
-        taken, number = wanted[order, column], counts[order, column]
-        before = np.concatenate([[0.0], np.cumsum(taken * number)[:-1]])
-        behind = np.cumsum(number[::-1])[::-1]
+        turns, each = wanted[order, column], taken[order, column]
+        before = np.concatenate([[0.0], np.cumsum(turns * each)[:-1]])
+        behind = np.cumsum(each[::-1])[::-1]
         # The first user whose wish exceeds its share of what those with smaller wishes leave.
         share = (left[column] - before) / behind
-        levels[column] = share[np.argmax(taken > share * (1 - NEARLY))]
+        levels[column] = share[np.argmax(turns > share * (1 - NEARLY))]
     return levels
 
 
-def _whole(which: Whole, wanting: NDArray[np.bool_], level: Floats) -> NDArray[np.bool_]:
-    """Who is settled next: users of resources that bound all who want more of them, else of the fullest."""
+def _whole(which: Whole, wanting: NDArray[np.bool_], offered: Floats) -> NDArray[np.bool_]:
+    """Who is settled next: users of resources that bound all who want more of them, else of the fullest.
+
+    The fullest offers least to one of its users.
+    """
     bounded = np.bincount(which, minlength=wanting.shape[1])
     whole = (bounded == wanting.sum(axis=0)) & (bounded > 0)
     settled: NDArray[np.bool_] = whole[which]
     if not settled.any():
-        candidates = np.where(bounded > 0, level, np.inf)
+        candidates = np.where(bounded > 0, offered, np.inf)
         # All that are equally full: alike nodes are settled together.
         settled = (candidates <= candidates.min() * (1 + ALIKE))[which]
     return settled

@@ -8,8 +8,7 @@ from typing import Any
 from mawl.model.records import JobRecord, StepKind, StepRecord
 from mawl.model.role_io import FileRole, RoleIo, Waits, sum_by_role
 from mawl.model.usage import Usage, total
-from mawl.simulation.activity import USUAL_REQUEST_BYTES
-from mawl.simulation.demand import Flow, JobDemand, StepDemand
+from mawl.simulation.demand import USUAL_REQUEST_BYTES, Flow, JobDemand, StepDemand
 from mawl.simulation.engine import SimulatedJob, StepRun
 from mawl.spec.program_options import ROLES, Role
 
