@@ -59,7 +59,6 @@ def page(draws: Sequence[JudgedDraw]) -> str:
     """The page, in Markdown: ``draws`` by number, the newest of a number last."""
     newest = list({one.number: one for one in draws}.values())
     earlier = [one for one in draws if one not in newest]
-    series = [one for one in newest if one.fitting is not None]
     lines = [
         "# Answers over beds of known truth",
         "Printed by `python -m tools.known_truth` from the draws of `tests/cli/test_qualify_truth.py`.",
@@ -72,27 +71,22 @@ def page(draws: Sequence[JudgedDraw]) -> str:
         "*NOT KNOWN* is right only where the truth is within 10 % of the bound.",
         f"Right: {sum(not one.faults for one in newest)} of {len(newest)}.",
         *_table(newest),
+        "",
+        "## How many sessions fit",
+        "On every third bed the test also runs the mix with one session more, until it is too slow.",
+        "A row is right when the measured number lies in the range of the answer and the answer's own "
+        "number is at most one session away.",
+        *_fitting_table(newest),
     ]
     if earlier:
         lines += [
             "",
             "## Draws that were made again",
-            "These are the earlier answers over beds of the table above, with what was wrong.",
+            "These are the earlier answers over beds of the tables above, with what was wrong.",
             "A bed was qualified again after mawl or the minutes were changed because of its answer, "
             "or because other work had used the machine.",
             *_table(earlier),
-        ]
-    if series:
-        lines += [
-            "",
-            "## How many sessions fit",
-            "On every third bed the test also runs the mix with one session more, until it is too slow.",
-            "A row is right when the measured number lies in the range of the answer and the answer's own "
-            "number is at most one session away.",
-            "",
-            "| draw | bed | processors | bound | fit by measurement | fit by the answer | right |",
-            "|---|---|---|---|---|---|---|",
-            *(_fitting_row(one) for one in series),
+            *_fitting_table(earlier),
         ]
     return "\n".join(lines) + "\n"
 
@@ -104,6 +98,18 @@ def _table(draws: Sequence[JudgedDraw]) -> list[str]:
         "truth of three runs | limit said | right |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
         *(_row(one) for one in draws),
+    ]
+
+
+def _fitting_table(draws: Sequence[JudgedDraw]) -> list[str]:
+    series = [one for one in draws if one.fitting is not None]
+    if not series:
+        return []
+    return [
+        "",
+        "| draw | bed | processors | bound | fit by measurement | fit by the answer | right |",
+        "|---|---|---|---|---|---|---|",
+        *(_fitting_row(one) for one in series),
     ]
 
 

@@ -323,7 +323,12 @@ def test_the_page_counts_the_newest_draw_of_a_number_and_shows_all() -> None:
     assert f"{row}{truth}yes |" in counted
     assert f"{row}{truth}limit cpu None |" in again
     assert "limit cpu None" not in counted
-    assert "| 6 | work capped at 20.0 MB/s | 1 | 3 | 6 | 6 (5 to 7) | yes |" in again
+    fit = "| 6 | work capped at 20.0 MB/s | 1 | 3 | 6 | 6 (5 to 7) | "
+    assert f"{fit}yes |" in counted
+    missed = msgspec.structs.replace(series, fitting_faults=["12 sessions fit"])
+    counted, again = page([missed, series]).split("## Draws that were made again")
+    assert f"{fit}12 sessions fit |" in again
+    assert f"{fit}yes |" in counted
     once = page([wrong])
     assert "Right: 0 of 1." in once
     assert "made again" not in once
