@@ -20,9 +20,8 @@ import random
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -39,6 +38,7 @@ from mawl.model.qualification import (
 )
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS
+from mawl.runner.restrict import remove_group
 from mawl.spec.program_options import ROLES, Role
 from mawl.store.qualification import read_qualification
 from tests.advice.limit.beds import Bed
@@ -132,13 +132,7 @@ def limited(memory_bytes: int | None) -> Iterator[list[Path]]:
         (group / "memory.limit_in_bytes").write_text(str(memory_bytes))
         yield [group / "cgroup.procs"]
     finally:
-        for _ in range(100):  # a process that has ended leaves its group a little later
-            with suppress(OSError):
-                group.rmdir()
-                break
-            time.sleep(0.1)
-        else:
-            group.rmdir()
+        remove_group(group, seconds=10.0)
 
 
 def mawl(bed: Bed, drawn: DrawnBed, *words: str, statuses: Sequence[int] = (0,)) -> str:

@@ -21,6 +21,9 @@ GROUP_PREFIX = "mawl-"
 _UNLIMITED = 2**63
 """Bytes: more than any limit of memory."""
 
+PATIENCE_SECONDS = 0.02
+"""Between two tries to remove a group."""
+
 
 class Restriction:
     """The control groups of one run: an account of CPU time always, a memory limit where asked.
@@ -121,15 +124,20 @@ class Restriction:
     def close(self) -> None:
         """Remove the groups; processes that are just ending get a moment."""
         for group in self.groups:
-            for _ in range(50):
-                try:
-                    group.rmdir()
-                    break
-                except FileNotFoundError:
-                    break
-                except OSError:
-                    time.sleep(0.02)
+            remove_group(group)
         self.groups.clear()
+
+
+def remove_group(group: Path, seconds: float = 1.0) -> None:
+    """Remove a control group; processes that are just ending get so long."""
+    for _ in range(round(seconds / PATIENCE_SECONDS)):
+        try:
+            group.rmdir()
+            return
+        except FileNotFoundError:
+            return
+        except OSError:
+            time.sleep(PATIENCE_SECONDS)
 
 
 def _pairs(file: Path) -> dict[str, int]:

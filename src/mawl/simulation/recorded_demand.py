@@ -264,13 +264,16 @@ def _flows(
     for direction, total, direct in ways:
         moved = {role: _moved(io.get(role, RoleIo()), direction) for role in ROLES}
         asked = sum(bytes_ for bytes_, *_ in moved.values())
-        if total is None and asked:
+        if not asked:
+            continue
+        if total is None:
             lacks[NO_REACH] += usage.real_time_seconds or 0.0
-        direct_ratio = None if direct is None or not asked else min(direct / asked, 1.0)
+            total = asked
+        direct_ratio = _part(direct, asked)
         for role, (bytes_, sequential, sizes) in moved.items():
             if not bytes_:
                 continue
-            device_bytes = bytes_ if total is None else total * bytes_ / asked
+            device_bytes = total * bytes_ / asked
             at_once = requests_at_once(
                 io[role].waited_seconds,
                 getattr(record.waits, f"blocked_{role}_seconds"),
@@ -297,6 +300,13 @@ def _flows(
                 )
             )
     return tuple(flows)
+
+
+def _part(bytes_: int | None, asked: int) -> float | None:
+    """The part of the asked bytes, at most 1; None if nobody counted these bytes."""
+    if bytes_ is None:
+        return None
+    return min(bytes_ / asked, 1.0)
 
 
 def requests_at_once(

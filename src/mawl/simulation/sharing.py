@@ -32,12 +32,15 @@ def shares(
     often it waits for it, and ``weighted`` what all alike activities behind the row take.  ``fastest``
     (units a second) is an activity's rate alone, ``capacity`` a second's worth of each resource.
 
-    A queue is served in the order of arrival, so every turn waits equally long, and users get equal numbers
-    of turns a second.  What a user cannot take even at ``fastest`` goes to the others; an activity takes the
-    least of its offers and of ``fastest``.  Settled first are those that take less than they are offered,
-    then all users of a resource that bounds every one of them that wants more; what they leave is offered
-    again.  Where all take the same amounts a turn this is max-min fair; work is conserved always: whoever is
-    slower than alone uses a resource of which nothing is left.
+    A queue is served in the order of arrival, so every turn waits equally long.  Users of a resource
+    therefore get equal numbers of turns a second.  An activity takes the least of what its resources offer,
+    and no more than ``fastest``; the others get what it leaves.
+
+    First the activities are settled that take less than they are offered.  Then come all users of a resource
+    that bounds each of them that wants more.  What they leave is offered again.
+
+    With equal amounts a turn this is max-min fair.  No work is lost: an activity that is slower than alone
+    uses a resource of which nothing is left.
     """
     bound = np.full(len(fastest), OWN, dtype=np.int64)
     if np.isfinite(fastest).all() and (fastest @ weighted <= capacity * (1 + NEARLY)).all():
@@ -100,9 +103,10 @@ def _filled(
 
 
 def _levels(wanted: Floats, taken: Floats, left: Floats) -> Floats:
-    """How many turns a second a user has at most, if all get the same but nobody more than is ``wanted``.
+    """The most turns a second that each resource gives to one user.
 
-    ``taken`` is what a turn takes.  Infinite where all can have what they want.
+    Users get equal numbers, but none gets more than is ``wanted``.  ``taken`` is what a turn takes.  Infinite
+    where all can have what they want.
     """
     levels = np.full(len(left), np.inf)
     for column in np.flatnonzero((wanted * taken).sum(axis=0) > left):
@@ -118,9 +122,10 @@ def _levels(wanted: Floats, taken: Floats, left: Floats) -> Floats:
 
 
 def _whole(which: Whole, wanting: NDArray[np.bool_], offered: Floats) -> NDArray[np.bool_]:
-    """Who is settled next: users of resources that bound all who want more of them, else of the fullest.
+    """Which activities are settled next.
 
-    The fullest offers least to one of its users.
+    They are the users of resources that bound all who want more of them.  If there is none, they are the
+    users of the fullest resource, which offers least to one of its users.
     """
     bounded = np.bincount(which, minlength=wanting.shape[1])
     whole = (bounded == wanting.sum(axis=0)) & (bounded > 0)
