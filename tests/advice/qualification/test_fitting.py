@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mawl.advice.qualification.fitting import below_the_smallest_mix, fits_of
+from mawl.advice.qualification.sentence import fits_words
 from mawl.analysis.campaign.knee import SessionRun
 from mawl.model.qualification import Fits
 
@@ -25,10 +26,30 @@ def test_neighbours_on_both_sides_of_the_bound_prove_the_number() -> None:
     assert found.low is not None and found.high is not None and found.low <= 10 <= found.high
 
 
+def test_a_number_that_two_runs_prove_has_no_range() -> None:
+    found = fits_of([said(10, 1.9), said(11, 2.1)], FORECAST)
+    assert (found.sessions, found.low, found.high, found.basis) == (10, None, None, "measured")
+    assert "4 runs" in (found.reason or "")
+    assert fits_words(found) == "10 sessions fit"
+
+
 def test_runs_further_apart_bound_the_forecast() -> None:
     assert fits_of([said(8, 1.5), said(22, 2.4)], FORECAST) == Fits(sessions=20, low=18, high=21)
     assert fits_of([said(22, 1.9)], FORECAST) == Fits(sessions=22, low=22, high=23)
-    assert fits_of([said(12, 2.9)], FORECAST) == Fits(sessions=11, low=11, high=11)
+
+
+def test_where_runs_refute_the_forecast_they_alone_give_the_range() -> None:
+    between = fits_of([said(8, 1.5), said(12, 2.9)], FORECAST)
+    assert (between.sessions, between.low, between.high) == (11, 8, 11)
+    above = fits_of([said(30, 1.9)], FORECAST)
+    assert (above.sessions, above.low, above.high) == (30, 30, None)
+    assert fits_words(above) == "At least 30 sessions fit"
+    below = fits_of([said(12, 2.9)], FORECAST)
+    assert (below.sessions, below.low, below.high) == (None, None, 11)
+    assert (below.reason or "").startswith("fewer than 12 sessions fit")
+    for found in (between, above, below):
+        assert found.basis == "measured"
+        assert "the forecast of 18 to 23 sessions is wrong" in (found.reason or "")
 
 
 def test_without_a_forecast_a_run_that_was_carried_is_the_least() -> None:

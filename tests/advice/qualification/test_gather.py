@@ -66,9 +66,38 @@ def test_runs_that_are_much_slower_than_alone_are_a_no_with_its_limit_and_change
     assert limit is not None and limit.resource == "cpu"
     assert evidence_of(asked, tmp_path, CapacityBounds()).processors_active_ratio == limit.active_ratio
     assert answer.figures.slowdown is not None and 2.5 < answer.figures.slowdown < 3.5
-    assert answer.fits.sessions is not None and answer.fits.sessions < SESSIONS
+    assert (answer.fits.sessions, answer.fits.high) == (None, SESSIONS - 1), "the runs refute the forecast"
     assert answer.missing["changes"]  # without a probe the device is only known as far as it was used
     assert answer.figures.jobs_per_hour is not None and answer.figures.jobs_per_hour > 0
+
+
+@pytest.mark.parametrize("others", [None, 0.01, 0.3])
+def test_a_run_of_the_search_that_is_slow_beside_other_work_shows_nothing(
+    tmp_path: Path, others: float | None
+) -> None:
+    """The run of the search has one session more, so beside an idle machine it proves the number."""
+    write(tmp_path / "runs" / "1", 0.5, 1.6)
+    write(tmp_path / "runs" / "search-1", 1.5, 1.6)
+    plain = record(1, Fits(sessions=9, low=8, high=10))
+    search = msgspec.structs.replace(
+        plain.runs[0],
+        folder="runs/search-1",
+        purpose="search",
+        sessions=SESSIONS + 1,
+        others_cpu_ratio=others,
+    )
+    asked = msgspec.structs.replace(plain, runs=[*plain.runs, search])
+    answer = answer_of(asked, tmp_path, CapacityBounds())
+    said = [caution for caution in answer.cautions if "does not count for the number that fits" in caution]
+    if others == 0.3:
+        assert (answer.fits.sessions, answer.fits.basis) == (9, "forecast")
+        assert said == [
+            "A run with 7 sessions does not count for the number that fits: other work used 30 % of the "
+            "processors."
+        ]
+    else:
+        assert (answer.fits.sessions, answer.fits.basis) == (SESSIONS, "measured")
+        assert not said
 
 
 def test_of_several_nodes_one_that_is_as_slow_as_all_is_the_limit(tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ from hypothesis import given, settings
 
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.other_work import Others, others_of
+from mawl.advice.qualification.other_work import Others, others_of, shows_nothing
+from mawl.analysis.campaign.knee import RunVerdict, SessionRun
+from mawl.model.qualification import QualifyRun
 from tests.fakes.answered import NO, YES
 from tests.fakes.drawn_evidence import EVIDENCE
 from tests.fakes.measured_run import reading_of
@@ -51,3 +53,27 @@ def test_the_busiest_run_counts_and_runs_without_samples_give_a_reason() -> None
     assert others_of([calm, loaded]).busy and others_of([loaded, calm]).busy
     unknown = others_of([reading_of(without="host.cpu")])
     assert unknown.ratio is None and unknown.reason
+
+
+@pytest.mark.parametrize(
+    ("verdict", "bad_jobs", "others", "nothing"),
+    [
+        ("too many", 0, 0.3, True),
+        ("too many", 0, 0.05, False),
+        ("too many", 0, None, False),
+        ("too many", 1, 0.3, False),
+        ("carried", 0, 0.3, False),
+    ],
+)
+def test_a_slow_run_beside_other_work_shows_nothing_and_a_fast_one_that_its_sessions_fit(
+    verdict: RunVerdict, bad_jobs: int, others: float | None, nothing: bool
+) -> None:
+    run = QualifyRun(
+        folder="runs/search-1",
+        purpose="search",
+        position=1,
+        sessions=7,
+        state="finished",
+        others_cpu_ratio=others,
+    )
+    assert shows_nothing(run, SessionRun(sessions=7, verdict=verdict), bad_jobs) == nothing

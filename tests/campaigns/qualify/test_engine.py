@@ -122,6 +122,15 @@ def test_a_number_that_no_search_can_undercut_ends_it(tmp_path: Path) -> None:
     assert record.phase("search").state == "done"
 
 
+def test_a_number_that_was_slow_beside_other_work_is_run_again(tmp_path: Path) -> None:
+    work = FakeWork(Clock(), per_session=0.19, forecast=12, disturbed={"search-1": 1})
+    record = qualified(tmp_path, work, minutes=240.0)
+    idle = qualified(tmp_path / "idle", FakeWork(Clock(), per_session=0.19, forecast=12), minutes=240.0)
+    tried, wanted = ([run.sessions for run in one.runs_for("search")] for one in (record, idle))
+    assert tried[:2] == [12, 12], "made again"
+    assert tried[1:] == wanted[: len(tried) - 1], "and then as on an idle machine"
+
+
 def test_a_disturbed_run_is_made_again_once_and_counts_in_nothing(tmp_path: Path) -> None:
     work = FakeWork(Clock(), disturbed={"alone-1": 1, "measured-2": 2})
     engine, said = engine_over(tmp_path, begun(tmp_path, minutes=90.0), work)

@@ -16,16 +16,20 @@ SEARCH = SessionSearch(first=FEWEST_SESSIONS, most=MOST_SESSIONS, runs_each=1)
 def fits_of(runs: Sequence[SessionRun], forecast: Fits | None) -> Fits:
     """The number and its interval; ``runs`` are the measured ones and those of the search.
 
-    Runs of neighbouring numbers, one carried and one not, prove the number.  Numbers further apart bound
-    the forecast.
+    Runs of neighbouring numbers, one carried and one not, prove the number; it has an interval if that of
+    the knee is known.  Numbers further apart bound the forecast.
     """
     knee = knee_of(runs, SEARCH)
     if knee is None or knee.sessions is None:
         return forecast or Fits(sessions=None, reason="no run was measured")
     if knee.beyond == "" and _neighbours(runs, knee.sessions):
-        low = knee.sessions if knee.low is None else knee.low
-        high = knee.sessions if knee.high is None else knee.high
-        return Fits(sessions=knee.sessions, low=low, high=high, basis="measured", reason=knee.interval_reason)
+        return Fits(
+            sessions=knee.sessions,
+            low=knee.low,
+            high=knee.high,
+            basis="measured",
+            reason=knee.interval_reason,
+        )
     least = knee.sessions if knee.beyond != "fewer than" else None
     above = [run.sessions for run in runs if run.verdict != "carried"]
     most = min((number for number in above if least is None or number > least), default=None)
@@ -43,7 +47,10 @@ def _neighbours(runs: Sequence[SessionRun], sessions: int) -> bool:
 
 
 def _bounded(forecast: Fits | None, least: int | None, most: int | None) -> Fits:
-    """The forecast, moved to between what a run carried and what one did not."""
+    """What is left of the forecast between the most that a run carried and the fewest that one did not.
+
+    Where nothing is left, the runs alone give the range.
+    """
     if most is not None and most < FEWEST_SESSIONS:
         return below_the_smallest_mix("measured")
     if forecast is None or forecast.sessions is None:
@@ -51,11 +58,19 @@ def _bounded(forecast: Fits | None, least: int | None, most: int | None) -> Fits
         if least is None:
             return forecast or Fits(sessions=None, reason=why)
         return Fits(sessions=least, low=least, high=most, basis="measured", reason=why)
+    low = forecast.sessions if forecast.low is None else forecast.low
+    high = forecast.sessions if forecast.high is None else forecast.high
+    refuted = f"the forecast of {low} to {high} sessions is wrong by the runs"
+    if least is not None and high < least:
+        return Fits(sessions=least, low=least, high=most, basis="measured", reason=refuted)
+    if most is not None and low > most:
+        if least is None:
+            why = f"fewer than {most + 1} sessions fit; {refuted}"
+            return Fits(sessions=None, high=most, basis="measured", reason=why)
+        return Fits(sessions=most, low=least, high=most, basis="measured", reason=refuted)
 
     def inside(number: int) -> int:
         number = number if least is None else max(number, least)
         return number if most is None else min(number, most)
 
-    low = inside(forecast.sessions if forecast.low is None else forecast.low)
-    high = inside(forecast.sessions if forecast.high is None else forecast.high)
-    return Fits(sessions=inside(forecast.sessions), low=low, high=high)
+    return Fits(sessions=inside(forecast.sessions), low=inside(low), high=inside(high))

@@ -27,7 +27,7 @@ from mawl.advice.qualification.network_reach import (
     is_all_behind_network,
     unasked_over_network,
 )
-from mawl.advice.qualification.other_work import Others, others_of
+from mawl.advice.qualification.other_work import Others, others_of, shows_nothing, uncounted
 from mawl.advice.qualification.seen import storage_of, system_of
 from mawl.analysis.campaign.knee import SessionRun
 from mawl.analysis.campaign.session_run import session_run
@@ -90,6 +90,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
         missing["changes"] = NOT_SIMULATED
     elif whole is not None:
         changes, missing["changes"] = _changes(runs, sessions, whole, bounds)
+    tried, not_counted = _session_runs(record, folder, bounds)
     return Evidence(
         sessions=sessions,
         most_slowdown=bounds.most_slowdown,
@@ -110,13 +111,12 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
         energy_scope=energy[1],
         limit=limit_of_runs(summaries, runs[0].view.facts),
         processors_active_ratio=processors_active_ratio(summaries),
-        fits=fits_of(
-            [*_session_runs(record, folder, bounds)], NO_SEARCH if record.nodes else record.search_forecast
-        ),
+        fits=fits_of(tried, NO_SEARCH if record.nodes else record.search_forecast),
         changes=changes,
         cautions=[
             *faster_than_alone(whole),
             *cautions_of(summaries, runs[0].view.facts, during, _probe(runs[0])),
+            *not_counted,
             *crowded(sessions, _cores(record)),
             *_of_nodes(record, runs[0]),
         ],
@@ -261,9 +261,16 @@ def _is_seen_in_network(run: MeasuredRun) -> bool:
 
 def _failed(summaries: Sequence[Judged]) -> str | None:
     """How many jobs of all runs did not finish with a right answer."""
-    planned = sum(max(one.jobs.total, one.workload.jobs) for one in summaries)
-    bad = planned - sum(one.jobs.counted for one in summaries)
-    return f"{bad} of {planned} jobs did not finish with a right answer" if bad else None
+    bad = _bad_jobs(summaries)
+    return f"{bad} of {_planned(summaries)} jobs did not finish with a right answer" if bad else None
+
+
+def _bad_jobs(summaries: Sequence[Judged]) -> int:
+    return _planned(summaries) - sum(one.jobs.counted for one in summaries)
+
+
+def _planned(summaries: Sequence[Judged]) -> int:
+    return sum(max(one.jobs.total, one.workload.jobs) for one in summaries)
 
 
 def _rate(summaries: Sequence[Judged]) -> Guideline | None:
@@ -297,9 +304,14 @@ def _energy(summaries: Sequence[Judged], missing: dict[str, str]) -> tuple[float
     return statistics.median(joules), scopes.pop()
 
 
-def _session_runs(record: Qualification, folder: Path, bounds: CapacityBounds) -> list[SessionRun]:
-    """What each measured run and each run of the search says; a number that was refused is too many."""
-    found = []
+def _session_runs(
+    record: Qualification, folder: Path, bounds: CapacityBounds
+) -> tuple[list[SessionRun], list[str]]:
+    """What each measured run and each run of the search says; a number that was refused is too many.
+
+    Then a caution for each run that says nothing, because other work may have made it too slow.
+    """
+    found, cautions = [], []
     for run in record.runs:
         if run.purpose not in ("measured", "search"):
             continue
@@ -309,10 +321,14 @@ def _session_runs(record: Qualification, folder: Path, bounds: CapacityBounds) -
         elif run.state == "finished":
             read = _read(folder, run, bounds)
             try:
-                found.append(session_run(run.sessions, compared_run(read.view, read.summary)))
+                said = session_run(run.sessions, compared_run(read.view, read.summary))
             except MawlError:
                 continue  # no job of it has a slowdown: it says nothing of how many are too many
-    return found
+            if shows_nothing(run, said, _bad_jobs([read.summary])):
+                cautions.append(uncounted(run))
+            else:
+                found.append(said)
+    return found, list(dict.fromkeys(cautions))
 
 
 def _changes(

@@ -7,8 +7,10 @@ from collections.abc import Iterable
 import msgspec
 
 from mawl.advice.validity.competition import MOST_FOREIGN_RATIO, foreign_cpu_ratio
+from mawl.analysis.campaign.knee import SessionRun
 from mawl.analysis.view import RunView
-from mawl.units import format_percent
+from mawl.model.qualification import QualifyRun
+from mawl.units import counted_noun, format_percent
 
 
 class Others(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +37,24 @@ def others_of(views: Iterable[RunView]) -> Others:
         elif found.ratio is None:
             found = Others(reason=view.why_not_drawn or "the samples do not say who used the processors")
     return found
+
+
+def shows_nothing(run: QualifyRun, found: SessionRun, bad_jobs: int) -> bool:
+    """Whether a run is too slow and other work may be the reason: then its sessions may still fit.
+
+    A run that is fast enough beside other work shows that they fit.  A failed job shows that they do not.
+    """
+    if found.verdict != "too many" or bad_jobs or run.others_cpu_ratio is None:
+        return False
+    return run.others_cpu_ratio > MOST_FOREIGN_RATIO
+
+
+def uncounted(run: QualifyRun) -> str:
+    """That a run does not count for the number of sessions, and why."""
+    return (
+        f"A run with {counted_noun(run.sessions, 'session')} does not count for the number that fits: other "
+        f"work used {format_percent(run.others_cpu_ratio or 0.0)} of the processors."
+    )
 
 
 def busy_words(alone: Others, measured: Others) -> str | None:

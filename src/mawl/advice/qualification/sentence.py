@@ -76,15 +76,18 @@ def limit_words(limit: AnswerLimit) -> str:
 
 
 def fits_words(fits: Fits, *, a_node: bool = False) -> str:
-    """``About 26 sessions fit (24 to 28)``, or of several nodes ``26 sessions a node``."""
+    """``About 26 sessions fit (24 to 28)``, ``26 sessions fit`` where a measured number has no interval.
+
+    Of several nodes ``26 sessions a node``.
+    """
     assert fits.sessions is not None, "it is known"
     sessions = f"{counted_noun(fits.sessions, 'session')}{' a node' if a_node else ''}"
     if fits.high is None and fits.low == fits.sessions:
         return f"At least {sessions} fit"
-    about = "About " if fits.basis == "forecast" or (fits.low, fits.high) != (fits.sessions,) * 2 else ""
-    range_ = "" if fits.low is None or fits.high is None else f" ({fits.low} to {fits.high})"
     fit = "fits" if fits.sessions == 1 else "fit"
-    return f"{about}{sessions} {fit}{range_}"
+    if fits.low is None or fits.high is None:
+        return f"{sessions} {fit}" if fits.basis == "measured" else f"About {sessions} {fit}"
+    return f"About {sessions} {fit} ({fits.low} to {fits.high})"
 
 
 def next_step_of(

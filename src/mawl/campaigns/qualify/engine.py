@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.advice.qualification.answer import FEWEST_ALONE, FEWEST_RUNS
+from mawl.advice.qualification.other_work import shows_nothing
 from mawl.analysis.campaign.knee import SessionRun
 from mawl.campaigns.qualify.choice import SMOKE, Chooser, check_fits, load_streams, sessions_of
 from mawl.campaigns.qualify.runs import Runs
@@ -228,12 +229,13 @@ class Engine:
         if seen.slowdown is None and not seen.bad_jobs:
             return None
         over = seen.slowdown is not None and seen.slowdown > most
-        return SessionRun(
+        found = SessionRun(
             sessions=run.sessions,
             verdict="too many" if over or seen.bad_jobs else "carried",
             slowdown=seen.slowdown,
             most_slowdown=most,
         )
+        return None if shows_nothing(run, found, seen.bad_jobs) else found
 
     # What phases are made of.
 
