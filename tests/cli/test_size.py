@@ -14,10 +14,13 @@ OFFERS = Path(__file__).parents[2] / "examples/offers.toml"
 
 
 def test_a_measured_run_is_sized_in_every_format(mawl: Command, nano_run: Path) -> None:
-    # The model fits so short a run or not: its own system has a probability or none, but never one of 99 %.
-    asked = ("size", str(OFFERS), str(nano_run), "--within", "10", "--anyway", "--probability", "0.99")
+    # The model fits so short a run or not: its own system has a probability or none, but never one of 99.9 %:
+    # that would take 999 checked forecasts.
+    asked = ("size", str(OFFERS), str(nano_run), "--within", "10", "--anyway", "--probability", "0.999")
     text = mawl(*asked)
     assert text.returncode == 4, text.stderr
+    assert text.stdout.startswith("No candidate is known to end 4 sessions"), text.stdout
+    assert "a probability of at least 99.9 %" in " ".join(text.stdout.split())
     assert "By the forecast alone as it is (400 EUR a month) is the cheapest" in text.stdout.replace(
         "\n ", ""
     )

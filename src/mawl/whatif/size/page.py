@@ -15,6 +15,7 @@ from mawl.whatif.size.text import (
     alternatives,
     candidate_cells,
     candidate_head,
+    exact_percent,
     explained,
     finding,
     gained_sessions,
@@ -51,7 +52,7 @@ def render(answer: SizeAnswer) -> str:
         [printable(fact) for fact in facts],
         _cards(answer),
         price_chart(
-            sized, answer.sessions, printable(answer.currency), format_percent(answer.safe_probability)
+            sized, answer.sessions, printable(answer.currency), exact_percent(answer.safe_probability)
         ),
         _parts(answer),
         tag=("no pick", "warn") if answer.pick is None else ("forecast", "good"),

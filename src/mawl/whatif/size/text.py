@@ -12,7 +12,7 @@ from mawl.printable import printable
 from mawl.reporters.columns import LEAST_WIDTH, stacked, wrapped
 from mawl.reporters.figure import ABSENT, Form, figure
 from mawl.reporters.markup import escaped, table
-from mawl.units import counted_noun, format_change, format_percent, format_ratio, format_seconds
+from mawl.units import counted_noun, format_change, format_ratio, format_seconds
 from mawl.whatif.size.records import PrintedSize, SizeAnswer, SizedCandidate, SizedUpgrade
 from mawl.whatif.text import LIMITS
 
@@ -75,7 +75,7 @@ def finding(answer: SizeAnswer) -> str:
             f"(probability {least(found)})"
         )
     if answer.forecast_pick is not None:
-        enough = format_percent(answer.asked_probability)
+        enough = exact_percent(answer.asked_probability)
         return (
             f"No candidate is known to {_asked(answer, plain=True)} with a probability of at least {enough}"
         )
@@ -89,7 +89,7 @@ def printed(answer: SizeAnswer) -> PrintedSize:
 
 def explained(answer: SizeAnswer) -> list[str]:
     """What carrying means, and what the choice rests on."""
-    found, enough = _named(answer, answer.pick), format_percent(answer.asked_probability)
+    found, enough = _named(answer, answer.pick), exact_percent(answer.asked_probability)
     lines = []
     if answer.bounded == "slowdown":
         lines.append(f"Carried means: a median slowdown of at most {_figure(answer.bound, answer)}.")
@@ -115,7 +115,7 @@ def alternatives(answer: SizeAnswer) -> list[str]:
     lines = []
     found, safe = _named(answer, answer.pick), _named(answer, answer.safe_pick)
     if found is not None and safe is not found:
-        percent = format_percent(answer.safe_probability)
+        percent = exact_percent(answer.safe_probability)
         lines.append(
             f"No candidate reaches a probability of {percent}."
             if safe is None
@@ -214,7 +214,7 @@ def notes(answer: SizeAnswer) -> list[str]:
         )
     lines.append(
         "Sessions that fit: the most that keep the bound by the forecast; safe: the most that keep it with a "
-        f"probability of at least {format_percent(answer.safe_probability)}."
+        f"probability of at least {exact_percent(answer.safe_probability)}."
     )
     lines.append(
         "Probability: k / (n + 1). n forecasts were compared with measured times; k of them would keep the "
@@ -249,6 +249,11 @@ def limit_said(one: SizedCandidate) -> str:
 def least(one: SizedCandidate) -> str:
     """``at least 87.5 %``."""
     return f"at least {_lower(one.probability or 0.0)}"
+
+
+def exact_percent(probability: float) -> str:
+    """A probability that was asked for, as a percentage: ``80 %``, ``99.9 %``."""
+    return f"{100.0 * probability:.6g} %"
 
 
 def _lower(probability: float) -> str:
