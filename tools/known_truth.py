@@ -25,6 +25,9 @@ PAGE = Path("docs/reference/known-truth.md")
 _BED_DIRECTORY = re.compile(rb'[^ "]*/test_answers_over_drawn_beds\w*')
 """The test's own directory, in which each role has a volume."""
 
+WHOLE = 12
+"""The draws of a seed: each limit in its share."""
+
 Kind = Literal["ample", "cap", "delay"]
 
 
@@ -59,6 +62,7 @@ def page(draws: Sequence[JudgedDraw]) -> str:
     """The page, in Markdown: ``draws`` by number, the newest of a number last."""
     newest = list({one.number: one for one in draws}.values())
     earlier = [one for one in draws if one not in newest]
+    missing = sorted({*range(WHOLE)} - {one.number for one in draws})
     lines = [
         "# Answers over beds of known truth",
         "Printed by `python -m tools.known_truth` from the draws of `tests/cli/test_qualify_truth.py`.",
@@ -70,6 +74,7 @@ def page(draws: Sequence[JudgedDraw]) -> str:
         "A draw is right when the answer and the limit are right.",
         "*NOT KNOWN* is right only where the truth is within 10 % of the bound.",
         f"Right: {sum(not one.faults for one in newest)} of {len(newest)}.",
+        *([f"Not made yet, of {WHOLE}: draws {', '.join(map(str, missing))}."] if missing else []),
         *_table(newest),
         "",
         "## How many sessions fit",

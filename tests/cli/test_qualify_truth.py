@@ -311,7 +311,7 @@ def test_the_page_counts_the_newest_draw_of_a_number_and_shows_all() -> None:
     assert [(one.number, one.faults) for one in draws] == [(3, ["limit cpu None"]), (3, []), (6, [])]
     assert {one.answer.next_step for one in draws} == {"mawl qualify --work /mnt/work --minutes 60"}
     counted, again = page(draws).split("## Draws that were made again")
-    assert "Right: 2 of 2." in counted
+    assert "Right: 2 of 2.\nNot made yet, of 12: draws 0, 1, 2, 4, 5, 7, 8, 9, 10, 11.\n" in counted
     row = "| 3 | work capped at 20.0 MB/s | 1 | 3.22 GB | 15 | 3 | NO | 4.40 (4.10 to 4.80) | "
     truth = "4.25 (4.00 to 4.50) | none | "
     assert f"{row}{truth}yes |" in counted
@@ -326,6 +326,8 @@ def test_the_page_counts_the_newest_draw_of_a_number_and_shows_all() -> None:
     once = page([wrong])
     assert "Right: 0 of 1." in once
     assert "made again" not in once
+    whole = page([msgspec.structs.replace(single, number=number) for number in range(12)])
+    assert "Not made yet" not in whole
     assert "| not kept | 3 |" in page([msgspec.structs.replace(single, minutes=None)])
 
 
