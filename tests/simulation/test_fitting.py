@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from mawl.advice.qualification.changes import changes_of
-from mawl.simulation.error_range import PAPERS_LOW_RATIO
 from mawl.simulation.fitting import Fitting
 from mawl.simulation.forecast import doubled_systems
+from mawl.simulation.measured_errors import central_range, published_ratios
 from tests.fakes.fitted import SESSIONS, fitted
 
 
@@ -45,8 +45,9 @@ def test_changes_of_what_limits_have_the_range_in_which_papers_systems_were(fitt
     system = dict(doubled_systems(fitting.base.own))["cores"]
     cores = next(change for change in found if change.text == "Twice the cores")
     assert cores.sessions_high is not None
-    assert fitting.slowdown(system, cores.sessions_high) <= 3.0 / PAPERS_LOW_RATIO
-    assert fitting.slowdown(system, cores.sessions_high + 1) > 3.0 / PAPERS_LOW_RATIO
+    low, _ = central_range(published_ratios())
+    assert fitting.slowdown(system, cores.sessions_high) <= 3.0 / low
+    assert fitting.slowdown(system, cores.sessions_high + 1) > 3.0 / low
 
 
 def test_a_change_with_which_fewer_may_fit_than_the_mix_has_says_so(fitting: Fitting) -> None:

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from mawl.config.published import published, published_result
-from mawl.simulation.error_range import PAPERS_HIGH_RATIO, PAPERS_LOW_RATIO
+from mawl.simulation.measured_errors import central_range, published_ratios
 from mawl.whatif import published_rows, published_text
 from mawl.whatif.held_out import HELD_OUT
 from mawl.whatif.published_forecast import FITTED, FittedNumbers
@@ -39,8 +39,9 @@ def test_times_of_systems_that_the_fit_has_not_seen_lie_in_the_range_for_other_s
     times = [row for row in rows() if row.figure in names and row.error_ratio is not None]
     found = [1 / (1 + (row.error_ratio or 0.0)) for row in times if not row.fitted]
     assert len(found) == 9
-    assert PAPERS_LOW_RATIO <= min(found) < PAPERS_LOW_RATIO + 0.011
-    assert PAPERS_HIGH_RATIO - 0.011 < max(found) <= PAPERS_HIGH_RATIO
+    low, high = central_range(published_ratios())
+    assert low <= min(found) < low + 0.011
+    assert high - 0.011 < max(found) <= high
 
 
 @pytest.mark.long(minutes=2)

@@ -10,18 +10,20 @@ import msgspec
 import pytest
 
 from mawl.analysis.view import StoredView
-from mawl.model.run import NodeFacts
+from mawl.model.run import CacheFacts, NodeFacts
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import Plan
 from mawl.simulation.activity import Calibration
 from mawl.simulation.changes import parse_change
 from mawl.simulation.forecast import Base, Question, base_of, predict
+from mawl.simulation.measured_errors import BedKind, bed_ratios, central_range
 from mawl.simulation.own_system import MEMORY_PATH, UNTOLD
 from mawl.simulation.plans import at_scale
 from mawl.simulation.recorded_demand import NO_CPU
 from mawl.simulation.scenario import Scenario, run
 from mawl.simulation.system import System
 from mawl.spec import toml
+from mawl.spec.program_options import CacheMode
 from mawl.store import Run, open_run
 from mawl.store.layout import PLAN
 from mawl.whatif.answer import doubled
@@ -52,9 +54,13 @@ def stored(folder: Path, of: Scenario) -> Run:
     return open_run(folder)
 
 
-def base(folder: Path, own: System | None = OWN, of: Scenario | None = None) -> Base:
+def base(
+    folder: Path, own: System | None = OWN, of: Scenario | None = None, cache: CacheMode | None = None
+) -> Base:
     made = stored(folder, of or scene())
-    return base_of(StoredView(made), as_summary(judged(StoredView(made))), own)
+    found = base_of(StoredView(made), as_summary(judged(StoredView(made))), own)
+    facts_of = msgspec.structs.replace(found.facts, cache=CacheFacts(mode=cache, input_bytes=10**9))
+    return replace(found, facts=facts_of)
 
 
 def elapsed(found: Base, question: Question) -> float:
@@ -105,24 +111,75 @@ def test_what_differs_beside_bandwidth_has_no_range(tmp_path: Path, change: str,
 
 
 @pytest.mark.parametrize(
-    ("change", "beyond"),
+    ("change", "beyond", "cache"),
     [
-        ("cores=1", "cores=0.5"),
-        ("disk.latency=0.005", "disk.latency=0.05"),
-        ("memory=8GiB", "memory=7GiB"),
-        ("memory=48GiB", "memory=50GiB"),
+        ("cores=1", "cores=0.5", "none"),
+        ("disk.latency=0.005", "disk.latency=0.05", "none"),
+        ("memory=8GiB", "memory=7GiB", "cold"),
+        ("memory=48GiB", "memory=50GiB", None),
     ],
 )
-def test_changes_as_on_the_drawn_beds_have_a_range(tmp_path: Path, change: str, beyond: str) -> None:
-    """One core in place of two, requests some milliseconds late, half to three times the memory."""
-    found = base(tmp_path / "run")
+def test_changes_as_on_the_drawn_beds_have_a_range(
+    tmp_path: Path, change: str, beyond: str, cache: CacheMode | None
+) -> None:
+    """One core in place of two, requests some milliseconds late; with a page cache half to three times the
+    memory."""
+    found = base(tmp_path / "run", cache=cache)
     assert validity(found, asked(change)).range.low_seconds is not None
     assert validity(found, asked(beyond)).range.low_seconds is None
+    other = base(tmp_path / "other", cache="none" if cache != "none" else "cold")
+    assert any("checked" in reason for reason in validity(other, asked(change)).reasons)
+
+
+@pytest.mark.parametrize(
+    ("change", "cache", "kind"),
+    [
+        ("disk.read=150MB", "none", "uncached"),
+        ("disk.read=150MB", "cold", "cached"),
+        ("memory=8GiB", "cold", "memory"),
+    ],
+)
+def test_the_range_is_that_of_beds_with_the_cache_and_the_change(
+    tmp_path: Path, change: str, cache: CacheMode, kind: BedKind
+) -> None:
+    found = base(tmp_path / "run", cache=cache)
+    low, high = central_range(bed_ratios(kind, "time.elapsed_seconds"))
+    block, seconds = validity(found, asked(change)).range, elapsed(found, asked(change))
+    assert (block.low_seconds, block.high_seconds) == pytest.approx((low * seconds, high * seconds))
+
+
+def test_a_direction_that_differs_counts_though_both_together_are_the_same(tmp_path: Path) -> None:
+    found = base(tmp_path / "run")
+    before = found.own.device("disk").read_bytes_per_second
+    block = validity(
+        found, asked(f"disk.read={2 * before - before / 10:.0f}", f"disk.write={before / 10:.0f}")
+    )
+    assert block.factors["storage.work"] == pytest.approx(0.1)
+    assert block.range.low_seconds is None
+
+
+def test_devices_that_only_the_run_describes_have_no_range_with_another_latency(tmp_path: Path) -> None:
+    found = base(tmp_path / "run", own=None, cache="none")
+    name = found.own.devices[0].name
+    reasons = validity(found, asked(f"{name}.latency=0.005")).reasons
+    assert any("probe them, or describe them" in reason for reason in reasons)
+
+
+def test_a_device_set_faster_than_both_directions_together_is_that_fast(tmp_path: Path) -> None:
+    """A run gives each of its devices a bound of both directions: the most that it saw."""
+    found = base(tmp_path / "run", own=None)
+    name = found.own.devices[0].name
+    rate = found.own.device(name).shared_bytes_per_second
+    assert rate is not None
+    question = asked(f"{name}.read={4 * rate:.0f}", f"{name}.write={4 * rate:.0f}")
+    assert predict(found, question)[0].system.device(name).shared_bytes_per_second == pytest.approx(4 * rate)
+    assert elapsed(found, question) < 0.8 * elapsed(found, Question())
+    assert any("probe them" in reason for reason in validity(found, question).reasons)
 
 
 def test_several_changes_at_once_and_a_low_bound_on_late_requests_have_none(tmp_path: Path) -> None:
     """Each drawn bed had one change, and its late devices at least 491 requests a second."""
-    found = base(tmp_path / "run")
+    found = base(tmp_path / "run", cache="none")
     for changes in (("cores=1", "memory=8GiB"), ("cores=1", "disk.read=150MB")):
         assert any("differ at once" in one for one in validity(found, asked(*changes)).reasons)
     late = "disk.latency=0.005"

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import Literal, get_args
+from typing import Literal
 
 import msgspec
 
 from mawl.simulation.forecast import Base, Question
 from mawl.simulation.measured_errors import (
-    PUBLISHED_SYSTEMS,
+    BedKind,
     TimeFigure,
     bed_ratios,
     central_range,
-    measured_ratios,
+    published_ratios,
 )
 from mawl.simulation.own_system import MEMORY_PATH, is_assumed
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system import Device, NodeKind, System
 from mawl.spec.program_options import ROLES, Role
 from mawl.units import format_change
-
-BED_RANGES: Mapping[TimeFigure, tuple[float, float]] = {
-    figure: central_range(bed_ratios(figure)) for figure in get_args(TimeFigure)
-}
-"""Factors of a forecast: nine of ten measured times lie between them (docs/design/simulation.md, Range)."""
 
 MOST_STORAGE_FACTOR = 8.0
 """Of a role's bandwidth; the lab beds behind the range went from one capped volume to eight."""
@@ -36,7 +32,7 @@ LEAST_CORES_FACTOR = 0.5
 """Of the cores: the drawn beds had one in place of two."""
 
 LEAST_MEMORY_FACTOR, MOST_MEMORY_FACTOR = 0.5, 3.0
-"""Of the memory with a page cache, on the drawn beds."""
+"""Of the memory of a run with a page cache, on the drawn beds."""
 
 LEAST_LATE_REQUESTS_PER_SECOND = 490.0
 """Of the devices that answered late on the drawn beds."""
@@ -50,11 +46,6 @@ MOST_CALIBRATION_ERROR_RATIO = 0.10
 SAME_RATIO = 0.01
 """A factor this near to 1 changes nothing."""
 
-PAPERS_LOW_RATIO, PAPERS_HIGH_RATIO = central_range(measured_ratios(tuple(PUBLISHED_SYSTEMS.values())))
-"""The times that papers published lay within these of what was forecast for the systems that the model was
-not fitted on: other cores, clocks, memory, nodes and devices at once
-(docs/reference/published-forecasts.md)."""
-
 MOST_MISSED_RATIO = 0.21
 """A run that its own simulation misses by more has no range on a system like the papers'.
 
@@ -66,11 +57,20 @@ ErrorBasis = Literal["lab beds", "published systems"]
 
 
 class ErrorRange(msgspec.Struct, frozen=True, kw_only=True):
-    """What measured times were of forecast ones: the least, the most, and on which systems."""
+    """Measured over forecast times of the forecasts of a kind, the smallest first, and on which systems."""
 
-    low_ratio: float
-    high_ratio: float
+    ratios: list[float]
     basis: ErrorBasis
+
+    @property
+    def low_ratio(self) -> float:
+        """The least of what a forecast may be off by, as :func:`central_range` has it."""
+        return central_range(self.ratios)[0]
+
+    @property
+    def high_ratio(self) -> float:
+        """The most of it."""
+        return central_range(self.ratios)[1]
 
 
 def error_range_of(
@@ -79,24 +79,37 @@ def error_range_of(
     """How far forecasts of this kind were off in a figure; the reason where that is not known.
 
     The error of the lab beds and drawn beds where one of these was of this kind.  Else that of the papers'
-    systems, whose forecasts began without a measured run; it holds for a run that the model misses by no more
-    than those that it was fitted on.  ``time.real_time_seconds`` stands for a slowdown, too.
+    systems, whose forecasts began without a measured run and which the model was not fitted on: other cores,
+    clocks, memory, nodes and devices at once (docs/reference/published-forecasts.md).  It holds for a run
+    that the model misses by no more than those that it was fitted on.  ``time.real_time_seconds`` stands for
+    a slowdown, too.
     """
     factors = factors_of(base, question, scenario)
-    doubts = doubts_of(base, factors, MOST_CALIBRATION_ERROR_RATIO)
+    doubts = doubts_of(base, scenario, factors, MOST_CALIBRATION_ERROR_RATIO)
     if not unchecked_of(base, question, scenario) and not doubts:
-        low, high = BED_RANGES[figure]
-        return ErrorRange(low_ratio=low, high_ratio=high, basis="lab beds")
-    doubts = doubts_of(base, factors, MOST_MISSED_RATIO)
+        return ErrorRange(ratios=bed_ratios(bed_kind_of(base, factors), figure), basis="lab beds")
+    doubts = doubts_of(base, scenario, factors, MOST_MISSED_RATIO)
     if doubts:
         return "; ".join(doubts)
-    return ErrorRange(low_ratio=PAPERS_LOW_RATIO, high_ratio=PAPERS_HIGH_RATIO, basis="published systems")
+    return ErrorRange(ratios=published_ratios(), basis="published systems")
+
+
+def bed_kind_of(base: Base, factors: Mapping[str, float | None]) -> BedKind:
+    """The beds whose forecasts are like this one, by the page cache of the run and by what differs."""
+    if is_uncached(base):
+        return "uncached"
+    return "memory" if _differs(factors["memory"]) else "cached"
+
+
+def is_uncached(base: Base) -> bool:
+    """Whether the run kept files out of the page cache."""
+    return base.facts.cache is not None and base.facts.cache.mode == "none"
 
 
 def unchecked_of(base: Base, question: Question, scenario: Scenario) -> list[str]:
     """What differs from the measured system in a way that no forecast of a lab bed or a drawn bed did."""
     factors = factors_of(base, question, scenario)
-    watched = bool(base.facts.storage_runs)
+    watched = bool(base.facts.storage_runs) and not is_uncached(base)
     beyond = [reason for name, factor in factors.items() for reason in _beyond(name, factor, watched=watched)]
     changes = drawn_changes(base, factors, scenario)
     other_rates = any(_differs(factors[f"storage.{role}"]) for role in ROLES)
@@ -106,7 +119,21 @@ def unchecked_of(base: Base, question: Question, scenario: Scenario) -> list[str
         [] if len(changes) < 2 else [f"{' and '.join(changes)} differ at once: no such forecast was checked"]
     )
     kept = [KEPT_REACH] if question.kept_reach and "memory" in changes else []
-    return [*beyond, *_unlike(base, scenario), *at_once, *kept, *scenario.remarks]
+    of_cache = _of_the_cache(is_uncached(base), changes)
+    return [*beyond, *_unlike(base, scenario), *at_once, *of_cache, *kept, *scenario.remarks]
+
+
+def _of_the_cache(uncached: bool, changes: list[str]) -> list[str]:
+    """Memory was checked on runs with a page cache, cores and latency on runs without one."""
+    if uncached and "memory" in changes:
+        return ["memory differs, and the run did not use the page cache: no such forecast was checked"]
+    if uncached:
+        return []
+    return [
+        f"other {name}: such forecasts were checked only for runs with --cache none"
+        for name in ("cores", "latency")
+        if name in changes
+    ]
 
 
 KEPT_REACH = "the page cache keeps what it kept with other memory: no such forecast was checked"
@@ -129,14 +156,21 @@ def _differs(factor: float | None) -> bool:
     return factor is None or abs(factor - 1.0) > SAME_RATIO
 
 
-def doubts_of(base: Base, factors: Mapping[str, float | None], most_error_ratio: float) -> list[str]:
+def doubts_of(
+    base: Base, scenario: Scenario, factors: Mapping[str, float | None], most_error_ratio: float
+) -> list[str]:
     """What speaks against the run as a base of any forecast; it may miss itself by ``most_error_ratio``."""
     error, found = base.error_ratio, []
     if error is None or abs(error) > most_error_ratio:
         found.append(_off(error))
     if base.demand.lacks:
         found.append("the run does not record all of its demand")
-    if not base.described and any(abs((factor or 0.0) - 1.0) > SAME_RATIO for factor in factors.values()):
+    other_devices = any(
+        _of_role(scenario.system, role, figure) != _of_role(base.own, role, figure)
+        for role in ROLES
+        for figure in OF_DEVICES
+    )
+    if not base.described and (other_devices or any(_differs(factor) for factor in factors.values())):
         found.append(
             "only the used rates of the devices are known, not what they can do: probe them, or describe "
             "them (--measured-on)"
@@ -167,7 +201,7 @@ def _beyond(name: str, factor: float | None, *, watched: bool) -> list[str]:
 
 
 def factors_of(base: Base, question: Question, scenario: Scenario) -> dict[str, float | None]:
-    """Asked over measured; of roles it is the bandwidth of their devices.
+    """Asked over measured; of roles it is the bandwidth of their devices, in the direction that differs most.
 
     Cores, their speed, memory and links are those of the first kind of node; None where a side is not
     known, or has no bound and the other has one.
@@ -186,8 +220,14 @@ def factors_of(base: Base, question: Question, scenario: Scenario) -> dict[str, 
         "fabric": _over(now.fabric_bytes_per_second, own.fabric_bytes_per_second)
         if now.fabric_shared_bytes_per_second == own.fabric_shared_bytes_per_second
         else None,
-        **{f"storage.{role}": _rate(now, kind, role) / _rate(own, before, role) for role in ROLES},
+        **{f"storage.{role}": _rate_factor(now, kind, own, before, role) for role in ROLES},
     }
+
+
+def _rate_factor(now: System, kind: NodeKind, own: System, before: NodeKind, role: Role) -> float:
+    """That of reads, of writes or of both together, whichever differs most."""
+    rates = zip(_rates(now, kind, role), _rates(own, before, role), strict=True)
+    return max((asked / measured for asked, measured in rates), key=lambda factor: abs(math.log(factor)))
 
 
 OF_DEVICES = {
@@ -200,7 +240,7 @@ OF_DEVICES = {
 
 def _unlike(base: Base, scenario: Scenario) -> list[str]:
     """What differs from the measured system that no factor tells."""
-    now, own = scenario.system, base.own
+    now, own, uncached = scenario.system, base.own, is_uncached(base)
     found = []
     kinds = max(len(now.nodes), len(own.nodes))
     if kinds > 1:
@@ -209,7 +249,7 @@ def _unlike(base: Base, scenario: Scenario) -> list[str]:
         late = _is_late(now, own, role)
         for figure, words in OF_DEVICES.items():
             asked, measured = _of_role(now, role, figure), _of_role(own, role, figure)
-            checked = asked == {None} if figure == "spinning_streams" else late
+            checked = (asked == {None} and not uncached) if figure == "spinning_streams" else late
             if asked != measured and not checked:
                 found.append(
                     f"{words} of the devices of {role} differs: "
@@ -238,13 +278,17 @@ def _over(now: float | None, before: float | None) -> float | None:
     return None if now is None or before is None else now / before
 
 
-def _rate(system: System, kind: NodeKind, role: Role) -> float:
-    return sum(_both(system.device(name)) for name in kind.roles[role])
+def _rates(system: System, kind: NodeKind, role: Role) -> tuple[float, float, float]:
+    """What the devices of a role read, write, and move in both directions together, in bytes a second."""
+    devices = [system.device(name) for name in kind.roles[role]]
+    reads, writes, both = zip(*(_bounded(device) for device in devices), strict=True)
+    return sum(reads), sum(writes), sum(both)
 
 
-def _both(device: Device) -> float:
-    both = device.read_bytes_per_second + device.write_bytes_per_second
-    return min(both, device.shared_bytes_per_second or both)
+def _bounded(device: Device) -> tuple[float, float, float]:
+    read, write = device.read_bytes_per_second, device.write_bytes_per_second
+    shared = device.shared_bytes_per_second or read + write
+    return min(read, shared), min(write, shared), min(read + write, shared)
 
 
 def _off(error: float | None) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mawl.simulation.error_range import (
-    BED_RANGES,
     MOST_CALIBRATION_ERROR_RATIO,
+    bed_kind_of,
     doubts_of,
     factors_of,
     unchecked_of,
 )
 from mawl.simulation.forecast import Base, Question
+from mawl.simulation.measured_errors import bed_ratios, central_range
 from mawl.simulation.scenario import Scenario
 from mawl.whatif.logs import OF_DERIVED_JOBS, OF_LOGS, LogsBasis
 from mawl.whatif.metrics import ElapsedRange, ForecastValidity, PhaseLimit
@@ -27,8 +28,8 @@ def validity_of(
 ) -> ForecastValidity:
     """How far the question lies from the measured run, and the range of the elapsed time where one is known.
 
-    The range is that of :data:`~mawl.simulation.error_range.BED_RANGES`.  It is null, with the reasons, where
-    something differs in a way that no checked forecast did
+    The range is that of the beds that are like it (:func:`~mawl.simulation.error_range.bed_kind_of`).  It is
+    null, with the reasons, where something differs in a way that no checked forecast did
     (:func:`~mawl.simulation.error_range.unchecked_of`).  ``doubt`` is what speaks against the run itself,
     ``logs`` what the forecast of a run of logs rests on.
     """
@@ -36,9 +37,9 @@ def validity_of(
     reasons = [] if doubt is None else [doubt]
     reasons += [] if logs is None else [OF_LOGS]
     reasons += unchecked_of(base, question, scenario)
-    reasons += doubts_of(base, factors, MOST_CALIBRATION_ERROR_RATIO)
+    reasons += doubts_of(base, scenario, factors, MOST_CALIBRATION_ERROR_RATIO)
     known = not reasons
-    low, high = BED_RANGES["time.elapsed_seconds"]
+    low, high = central_range(bed_ratios(bed_kind_of(base, factors), "time.elapsed_seconds"))
     return ForecastValidity(
         calibration_error_ratio=base.error_ratio,
         alone_ratio=base.calibration.alone_ratio,

@@ -6,9 +6,11 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from mawl.errors import InvalidFileError, UsageError
+from mawl.model.run import CacheFacts
 from mawl.whatif.size import page
 from mawl.whatif.size.answer import _limit, size
 from mawl.whatif.size.asked import SizedRun, SizeQuestion
@@ -263,7 +265,26 @@ def test_what_an_upgrade_gains_beyond_the_search_is_not_known(start: SizedRun, t
     assert "at least 16 more sessions" in page.render(beyond)
 
 
+def uncached(start: SizedRun) -> SizedRun:
+    """The same of a run that kept files out of the page cache."""
+    cache = CacheFacts(mode="none", input_bytes=10**9)
+    return replace(
+        start, base=replace(start.base, facts=msgspec.structs.replace(start.base.facts, cache=cache))
+    )
+
+
+def test_less_memory_than_the_page_cache_of_the_run_had_is_not_known(start: SizedRun, tmp_path: Path) -> None:
+    own = start.base.own.nodes[0]
+    less = HUGE + f"memory_bytes = {own.memory_bytes // 2:.0f}\n"
+    one = named(sized(start, tmp_path, less), "huge")
+    assert (one.carries, one.probability, one.fits_safe) == (None, None, None)
+    assert any("its page cache keeps less" in reason for reason in one.reasons)
+    found = named(sized(uncached(start), tmp_path, less), "huge")
+    assert found.carries is True and found.probability == 7 / 8
+
+
 def test_the_sessions_that_fit_keep_within_the_memory(start: SizedRun, tmp_path: Path) -> None:
+    start = uncached(start)
     question = replace(ASKED, most_slowdown=4.0)
     needed = named(sized(start, tmp_path, HUGE, question=question), "huge").memory_bytes
     assert needed

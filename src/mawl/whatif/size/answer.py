@@ -9,20 +9,19 @@ from dataclasses import dataclass
 from mawl.errors import UsageError
 from mawl.simulation.active import active_seconds
 from mawl.simulation.engine import SimulationOutcome
-from mawl.simulation.error_range import error_range_of
+from mawl.simulation.error_range import error_range_of, is_uncached
 from mawl.simulation.fitting import FittedFigure
 from mawl.simulation.forecast import Question, scenario_of
 from mawl.simulation.measured_errors import (
-    PUBLISHED_SYSTEMS,
     TimeFigure,
-    bed_ratios,
     highest_probability,
     margin_for,
-    measured_ratios,
     probability_within,
 )
+from mawl.simulation.own_system import MEMORY_PATH, is_assumed
 from mawl.simulation.system import System
-from mawl.units import counted_noun
+from mawl.units import counted_noun, format_seconds
+from mawl.whatif.logs import OF_DERIVED_JOBS
 from mawl.whatif.size.asked import SizedRun, SizeQuestion, fitted_of, window_of
 from mawl.whatif.size.candidates import Candidate, candidates_of, upgraded
 from mawl.whatif.size.catalogue import Catalogue, UpgradeOffer, changes_of
@@ -31,6 +30,13 @@ from mawl.whatif.size.rule import ROOFLINE_ERROR, UNSEEN_ERROR, RooflineRule, ru
 from mawl.whatif.validity import phases_of
 
 MEMORY = "memory"
+LESS_CACHE = (
+    "it has less memory than the run, so its page cache keeps less, and mawl size does not forecast that: "
+    "size from a run with --cache none, or ask mawl simulate --set memory"
+)
+LESS_MEMORY = (
+    "it has less memory than the run, and the run does not show that its jobs fit into its own memory at once"
+)
 SAFE_PROBABILITY = 0.8
 """The least probability of the second pick, for buyers who want more than *more likely than not*."""
 
@@ -105,12 +111,10 @@ class _Sizing:
         memory = self._memory(outcome)
         lacks_memory = _exceeds(memory, system)
         fits = self._most_sessions(system, bound)
-        errors = self._errors(system, sessions)
-        margin = margin_for(self.safe, errors.ratios)
+        less = None if lacks_memory else self._less_memory(system)
+        errors = self._errors(system, sessions) if less is None else _Errors(reason=less)
         probability = None if errors.reason else probability_within(figure, bound, errors.ratios)
-        safe = None
-        if margin is not None and not (lacks_memory and fits is None):
-            safe = (self._most_sessions(system, bound / margin) or 0) * nodes
+        safe = None if less is not None or (lacks_memory and fits is None) else self._safe(system)
         limit, limit_ratio = (MEMORY, None) if lacks_memory else _limit(outcome, sessions * nodes)
         return _Forecast(
             figure=figure,
@@ -122,8 +126,35 @@ class _Sizing:
             more=fits == self.fitted.most,
             errors=errors,
             probability=0.0 if lacks_memory and probability is not None else probability,
-            safe=safe,
+            safe=None if safe is None else safe * nodes,
         )
+
+    def _safe(self, system: System) -> int | None:
+        """The most sessions of one node with the safe probability; None if too few forecasts were checked.
+
+        The measured number of sessions has other checked forecasts than every other number.
+        """
+        own, other = (
+            self._margin(system, number) for number in (self.start.sessions, self.start.sessions + 1)
+        )
+        found = [] if other is None else [self._most_sessions(system, self.bound / other) or 0]
+        if own is not None:
+            most = self._most_sessions(system, self.bound / own) or 0
+            found.append(self.start.sessions if most >= self.start.sessions else 0)
+        return max(found, default=None)
+
+    def _margin(self, system: System, sessions: int) -> float | None:
+        return margin_for(self.safe, self._errors(system, sessions).ratios)
+
+    def _less_memory(self, system: System) -> str | None:
+        """Why nothing is known of a system with less memory than the run; None where that changes nothing."""
+        base = self.start.base
+        less = system.nodes[0].memory_bytes < base.own.nodes[0].memory_bytes
+        if not less or is_assumed(base.own, MEMORY_PATH):
+            return None
+        if not is_uncached(base):
+            return LESS_CACHE
+        return None if self.memory_known else LESS_MEMORY
 
     def _errors(self, system: System, sessions: int) -> _Errors:
         """Errors of the beds if such a forecast was compared there, otherwise of the papers' systems."""
@@ -134,9 +165,7 @@ class _Sizing:
         found = error_range_of(base, question, scenario_of(base, question), self.time)
         if isinstance(found, str):
             return _Errors(reason=found)
-        if found.basis == "lab beds":
-            return _Errors(ratios=bed_ratios(self.time), basis=found.basis)
-        return _Errors(ratios=measured_ratios(tuple(PUBLISHED_SYSTEMS.values())), basis=found.basis)
+        return _Errors(ratios=found.ratios, basis=found.basis)
 
     def _memory(self, outcome: SimulationOutcome) -> float | None:
         """What the jobs of a node need at once, in bytes; None if the run does not show it."""
@@ -217,7 +246,7 @@ def _candidate(sizing: _Sizing, one: Candidate) -> SizedCandidate:
     rule, sessions = sizing.rule, sizing.per_node(one.nodes)
     reasons = [made.errors.reason] if made.errors.reason else []
     if not sizing.memory_known:
-        reasons.append("memory: the run does not show what its jobs need at once")
+        reasons.append("memory: the run does not show that its jobs fit into its own memory at once")
     if made.lacks_memory and made.fits is None:
         reasons.append("fits: the jobs of one node need more memory at once than it has")
     elif made.fits is None:
@@ -343,5 +372,11 @@ def _remarks(found: Sequence[SizedCandidate], sizing: _Sizing) -> list[str]:
         )
     if sizing.start.doubt is not None:
         remarks.append(f"there is no probability: {sizing.start.doubt}")
+    base = sizing.start.base
+    active = base.summary.time.active_seconds
+    if active is not None:
+        remarks.append(f"the forecasts begin from one run, whose active phase took {format_seconds(active)}")
+    if base.facts.derived:
+        remarks.append(OF_DERIVED_JOBS)
     remarks.append("mawl assumes that the page cache keeps what it kept in the run, whatever the memory")
     return remarks
