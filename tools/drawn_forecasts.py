@@ -82,15 +82,16 @@ class DrawnForecast(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_wrong_limit(self) -> bool:
         """Both name a limit, and not the same."""
-        return self._both_known and self.forecast_limit != self.measured_limit
+        return self.is_limit_known and self.forecast_limit != self.measured_limit
 
     @property
     def is_wrong_verdict(self) -> bool:
         """Both name a limit, and it is not the same whatever the role."""
-        return self._both_known and self.forecast_limit.split()[0] != self.measured_limit.split()[0]
+        return self.is_limit_known and self.forecast_limit.split()[0] != self.measured_limit.split()[0]
 
     @property
-    def _both_known(self) -> bool:
+    def is_limit_known(self) -> bool:
+        """Both name a limit."""
         return "not known" not in (self.forecast_limit, self.measured_limit)
 
 
@@ -109,7 +110,8 @@ def page(rows: Sequence[DrawnForecast]) -> str:
         f"Elapsed times within {WITHIN_RATIO:.0%}: {sum(one.is_near for one in rows)} of {len(rows)} "
         f"forecasts in {campaigns} campaigns.".replace("%", " %"),
         "*Error of real time* is that of the sum over all jobs, and so of a slowdown.",
-        f"Limits that differ: {sum(one.is_wrong_limit for one in rows)}, of which "
+        f"Forecast and run both name a limit in {sum(one.is_limit_known for one in rows)} of {len(rows)}: "
+        f"{sum(one.is_wrong_limit for one in rows)} of these differ, "
         f"{sum(one.is_wrong_verdict for one in rows)} in more than the role.",
         *(
             _of_seed(number, [one for one in rows if one.seed == seed])

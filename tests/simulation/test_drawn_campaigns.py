@@ -231,14 +231,14 @@ def test_the_page_counts_near_forecasts_and_keeps_the_newest() -> None:
     far = msgspec.structs.replace(
         one, campaign=2, kind="latency", forecast_seconds=12.0, measured_limit="cpu"
     )
+    unnamed = msgspec.structs.replace(one, campaign=3, forecast_limit="not known")
     old = msgspec.structs.replace(one, forecast_seconds=20.0)
     rows = stored([msgspec.json.encode(row) for row in (far, old, one)])
     assert rows == [one, far]
     text = page(rows)
-    assert (
-        "within 10 %: 1 of 2 forecasts in 2 campaigns" in text
-        and "Limits that differ: 1, of which 1 in" in text
-    )
+    assert "within 10 %: 1 of 2 forecasts in 2 campaigns" in text
+    said = page([*rows, unnamed])
+    assert "both name a limit in 2 of 3: 1 of these differ, 1 in more than the role." in said
     assert "| cores | 1 | 1 | 5 % | +5 % to +5 % |" in text
     assert "wide_sort; segmentation, census_load at 0.002 | cores | " in text
     assert "1 processor | 10.5 s | 10.0 s | +5 % | +3 % | -2 % | storage work | storage work |" in text
