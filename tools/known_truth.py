@@ -26,7 +26,7 @@ _BED_DIRECTORY = re.compile(rb'[^ "]*/test_answers_over_drawn_beds\w*')
 """The test's own directory, in which each role has a volume."""
 
 WHOLE = 12
-"""The draws of a seed: each limit in its share."""
+"""Draws of a seed, which together have each limit as often as the test says."""
 
 Kind = Literal["ample", "cap", "delay"]
 

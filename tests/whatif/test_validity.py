@@ -172,7 +172,9 @@ def test_a_device_set_faster_than_both_directions_together_is_that_fast(tmp_path
     rate = found.own.device(name).shared_bytes_per_second
     assert rate is not None
     question = asked(f"{name}.read={4 * rate:.0f}", f"{name}.write={4 * rate:.0f}")
-    assert predict(found, question)[0].system.device(name).shared_bytes_per_second == pytest.approx(4 * rate)
+    made = predict(found, question)[0].system
+    assert made.device(name).shared_bytes_per_second == pytest.approx(4 * rate)
+    assert made.sources[f"devices.{name}.shared_bytes_per_second"] == "assumed"
     assert elapsed(found, question) < 0.8 * elapsed(found, Question())
     assert any("probe them" in reason for reason in validity(found, question).reasons)
 

@@ -49,7 +49,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ranking(msgspec.Struct, frozen=True, kw_only=True):
-    """Systems in order, the one on which most sessions fit first; costs are of a thousand jobs."""
+    """Systems by place, then by the sessions that fit, most first; costs are of a thousand jobs."""
 
     currency: str
     most_slowdown: float

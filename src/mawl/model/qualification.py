@@ -206,7 +206,9 @@ class AnswerLimit(msgspec.Struct, frozen=True, kw_only=True):
 class Fits(msgspec.Struct, frozen=True, kw_only=True):
     """The most sessions that are carried; None with ``reason`` where it is not known.
 
-    ``low`` and ``high`` are its range.  Where only an upper bound is known, ``high`` alone is given.
+    ``low`` and ``high`` are its range.  Where only an upper bound is known, ``high`` alone is given, and
+    ``low`` without ``high`` means at least.  ``reason`` also says where the range is assumed, or where runs
+    refute the forecast.
     """
 
     sessions: int | None

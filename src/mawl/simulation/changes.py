@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from mawl.errors import UsageError
@@ -27,7 +26,6 @@ OF_DEVICES = {
     "requests": "requests_per_second",
     "spinning_streams": "spinning_streams",
 }
-ONE_WAY = ("read_bytes_per_second", "write_bytes_per_second")
 IN_BYTES = frozenset({"memory", "link", "fabric", "read", "write", "shared"})
 
 FLASH = Device(
@@ -95,21 +93,17 @@ def _changed(system: System, change: SystemChange) -> System:
         raise UsageError(
             "nothing to set is called so", where=where, cure=f"set {KEYS}; the devices are {', '.join(names)}"
         )
-    set_to = partial(_with, field=OF_DEVICES[word], value=_figure(word, change.value, where))
+    set_to: dict[str, Any] = {OF_DEVICES[word]: _figure(word, change.value, where)}
+    shared = system.device(name).shared_bytes_per_second
+    if word in ("read", "write") and shared is not None and shared < set_to[OF_DEVICES[word]]:
+        # Both directions together move no less than one of them.
+        set_to["shared_bytes_per_second"] = set_to[OF_DEVICES[word]]
     return replace(
-        _assumed(system, f"devices.{name}.{OF_DEVICES[word]}"),
-        devices=tuple(set_to(device) if device.name == name else device for device in system.devices),
+        _assumed(system, *(f"devices.{name}.{field}" for field in set_to)),
+        devices=tuple(
+            replace(device, **set_to) if device.name == name else device for device in system.devices
+        ),
     )
-
-
-def _with(device: Device, field: str, value: float) -> Device:
-    """The device with a figure; what both directions together move is no less than one of them."""
-    changes: dict[str, Any] = {field: value}
-    found = replace(device, **changes)
-    shared = found.shared_bytes_per_second
-    if field not in ONE_WAY or shared is None:
-        return found
-    return replace(found, shared_bytes_per_second=max(shared, value))
 
 
 def _assumed(system: System, *paths: str) -> System:

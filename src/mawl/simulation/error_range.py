@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.simulation.forecast import Base, Question
+from mawl.simulation.forecast import Base, Question, is_uncached
 from mawl.simulation.measured_errors import (
     BedKind,
     TimeFigure,
@@ -23,7 +23,7 @@ from mawl.spec.program_options import ROLES, Role
 from mawl.units import format_change
 
 MOST_STORAGE_FACTOR = 8.0
-"""Of a role's bandwidth; the lab beds behind the range went from one capped volume to eight."""
+"""Of a role's bandwidth; the lab beds went from one capped volume to eight."""
 
 MOST_LINK_FACTOR = 1.4
 """Of the links of nodes before a storage server that was watched; as on the lab bed behind the range."""
@@ -54,6 +54,7 @@ since 2026-11-27.
 """
 
 ErrorBasis = Literal["lab beds", "published systems"]
+"""``lab beds`` also stands for drawn beds: the name is older than these."""
 
 
 class ErrorRange(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,44 +97,33 @@ def error_range_of(
 
 def bed_kind_of(base: Base, factors: Mapping[str, float | None]) -> BedKind:
     """The beds whose forecasts are like this one, by the page cache of the run and by what differs."""
-    if is_uncached(base):
+    if is_uncached(base.facts):
         return "uncached"
     return "memory" if _differs(factors["memory"]) else "cached"
-
-
-def is_uncached(base: Base) -> bool:
-    """Whether the run kept files out of the page cache."""
-    return base.facts.cache is not None and base.facts.cache.mode == "none"
 
 
 def unchecked_of(base: Base, question: Question, scenario: Scenario) -> list[str]:
     """What differs from the measured system in a way that no forecast of a lab bed or a drawn bed did."""
     factors = factors_of(base, question, scenario)
-    watched = bool(base.facts.storage_runs) and not is_uncached(base)
+    uncached = is_uncached(base.facts)
+    watched = bool(base.facts.storage_runs) and not uncached
     beyond = [reason for name, factor in factors.items() for reason in _beyond(name, factor, watched=watched)]
     changes = drawn_changes(base, factors, scenario)
     other_rates = any(_differs(factors[f"storage.{role}"]) for role in ROLES)
     if changes and "latency" not in changes and other_rates:
         changes = [*changes, "devices"]
+    if changes and _differs(factors["link"]):
+        changes = [*changes, "link"]
     at_once = (
         [] if len(changes) < 2 else [f"{' and '.join(changes)} differ at once: no such forecast was checked"]
     )
     kept = [KEPT_REACH] if question.kept_reach and "memory" in changes else []
-    of_cache = _of_the_cache(is_uncached(base), changes)
-    return [*beyond, *_unlike(base, scenario), *at_once, *of_cache, *kept, *scenario.remarks]
-
-
-def _of_the_cache(uncached: bool, changes: list[str]) -> list[str]:
-    """Memory was checked on runs with a page cache, cores and latency on runs without one."""
-    if uncached and "memory" in changes:
-        return ["memory differs, and the run did not use the page cache: no such forecast was checked"]
-    if uncached:
-        return []
-    return [
+    cached = [
         f"other {name}: such forecasts were checked only for runs with --cache none"
         for name in ("cores", "latency")
-        if name in changes
+        if name in changes and not uncached
     ]
+    return [*beyond, *_unlike(base, scenario), *at_once, *cached, *kept, *scenario.remarks]
 
 
 KEPT_REACH = "the page cache keeps what it kept with other memory: no such forecast was checked"
@@ -240,7 +230,7 @@ OF_DEVICES = {
 
 def _unlike(base: Base, scenario: Scenario) -> list[str]:
     """What differs from the measured system that no factor tells."""
-    now, own, uncached = scenario.system, base.own, is_uncached(base)
+    now, own, uncached = scenario.system, base.own, is_uncached(base.facts)
     found = []
     kinds = max(len(now.nodes), len(own.nodes))
     if kinds > 1:

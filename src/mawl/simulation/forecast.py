@@ -99,7 +99,7 @@ def base_of(
             where=f"system {system.name}",
             cure="describe the nodes that ran it",
         )
-    if not _without_cache(stored.facts):
+    if not is_uncached(stored.facts):
         demand = replace(demand, jobs=_written_behind(demand.jobs, system, plans))
     blocked = _blocked(summary) if logged is None else demand.blocked_seconds
     machine = _machine_bytes(stored.facts, 0.0)
@@ -156,7 +156,7 @@ def scenario_of(base: Base, question: Question) -> Scenario:
         memory = system.nodes[system.kind_number(place)].memory_bytes
         made = demands_for(plan, base.demand, base.plans, draw)
         known = not question.kept_reach and not is_assumed(base.own, memory_path(measured))
-        if memory != before and known and _without_cache(base.facts):
+        if memory != before and known and is_uncached(base.facts):
             remarks[NO_PAGE_CACHE] = None
         elif memory != before and known:
             machine = _machine_bytes(base.facts, memory)
@@ -184,7 +184,8 @@ def scenario_of(base: Base, question: Question) -> Scenario:
 NO_PAGE_CACHE = "the run left out the page cache (--cache none), so no job's reach changes with memory"
 
 
-def _without_cache(facts: RunFacts) -> bool:
+def is_uncached(facts: RunFacts) -> bool:
+    """Whether the run kept files out of the page cache."""
     return facts.cache is not None and facts.cache.mode == "none"
 
 

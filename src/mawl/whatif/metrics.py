@@ -79,7 +79,9 @@ class ForecastValidity(msgspec.Struct, frozen=True, kw_only=True):
         Annotated[
             float | None,
             share(
-                "Asked over measured: nodes, sessions a node, scale, cores, ...; null where not known.", RANGE
+                "Asked over measured: nodes, sessions a node, scale, cores, ...; of a role the direction "
+                "that differs most; null where not known.",
+                RANGE,
             ),
         ],
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from mawl.advice.qualification.fitting import below_the_smallest_mix, fits_of
 from mawl.advice.qualification.sentence import fits_words
 from mawl.analysis.campaign.knee import SessionRun
@@ -26,11 +28,14 @@ def test_neighbours_on_both_sides_of_the_bound_prove_the_number() -> None:
     assert found.low is not None and found.high is not None and found.low <= 10 <= found.high
 
 
-def test_a_number_that_two_runs_prove_has_no_range() -> None:
-    found = fits_of([said(10, 1.9), said(11, 2.1)], FORECAST)
-    assert (found.sessions, found.low, found.high, found.basis) == (10, None, None, "measured")
-    assert "4 runs" in (found.reason or "")
-    assert fits_words(found) == "10 sessions fit"
+@pytest.mark.parametrize(("sessions", "low", "high"), [(5, 5, 6), (10, 9, 11), (26, 24, 29)])
+def test_a_number_that_two_runs_prove_has_the_range_of_an_assumed_spread(
+    sessions: int, low: int, high: int
+) -> None:
+    """1.96 times 5 % from run to run, and one session at least."""
+    found = fits_of([said(sessions, 1.9), said(sessions + 1, 2.1)], FORECAST)
+    assert (found.sessions, found.low, found.high, found.basis) == (sessions, low, high, "measured")
+    assert (found.reason or "").startswith("the range is assumed: it takes 4 runs")
 
 
 def test_runs_further_apart_bound_the_forecast() -> None:
@@ -39,8 +44,9 @@ def test_runs_further_apart_bound_the_forecast() -> None:
 
 
 def test_where_runs_refute_the_forecast_they_alone_give_the_range() -> None:
+    # On the line through (8, 1.5) and (12, 2.9), in logarithms, the bound of 2.0 is at 9.5.
     between = fits_of([said(8, 1.5), said(12, 2.9)], FORECAST)
-    assert (between.sessions, between.low, between.high) == (11, 8, 11)
+    assert (between.sessions, between.low, between.high) == (9, 8, 11)
     above = fits_of([said(30, 1.9)], FORECAST)
     assert (above.sessions, above.low, above.high) == (30, 30, None)
     assert fits_words(above) == "At least 30 sessions fit"
@@ -49,7 +55,13 @@ def test_where_runs_refute_the_forecast_they_alone_give_the_range() -> None:
     assert (below.reason or "").startswith("fewer than 12 sessions fit")
     for found in (between, above, below):
         assert found.basis == "measured"
-        assert "the forecast of 18 to 23 sessions is wrong" in (found.reason or "")
+        assert "the runs refute the forecast of 18 to 23 sessions" in (found.reason or "")
+
+
+@pytest.mark.parametrize("runs", [[said(8, 1.5), said(19, 2.1)], [said(23, 1.9)], [said(19, 2.1)]])
+def test_a_forecast_of_which_the_runs_leave_one_number_is_no_range(runs: list[SessionRun]) -> None:
+    found = fits_of(runs, FORECAST)
+    assert found.low is None or found.high is None or found.low < found.high
 
 
 def test_without_a_forecast_a_run_that_was_carried_is_the_least() -> None:

@@ -214,7 +214,8 @@ def test_a_probability_that_so_few_forecasts_cannot_give_is_not_known_rather_tha
     )
     huge = named(answer, "huge")
     assert huge.forecasts == 7 and huge.probability == 7 / 8 and huge.carries is None and answer.pick is None
-    assert "carries, fits_safe: 7 checked forecasts cannot give a probability of 0.995" in huge.reasons
+    assert "carries: 7 checked forecasts cannot give a probability of 0.995" in huge.reasons
+    assert "fits_safe: no number is known to have a probability of 0.995" in huge.reasons
     missed = sized(start, tmp_path, SMALL, question=replace(ASKED, most_slowdown=0.1, probability=0.995))
     assert named(missed, "small").probability == 0.0 and named(missed, "small").carries is False
 
@@ -281,6 +282,33 @@ def test_less_memory_than_the_page_cache_of_the_run_had_is_not_known(start: Size
     assert any("its page cache keeps less" in reason for reason in one.reasons)
     found = named(sized(uncached(start), tmp_path, less), "huge")
     assert found.carries is True and found.probability == 7 / 8
+    nearly = HUGE + f"memory_bytes = {0.995 * own.memory_bytes:.0f}\n"
+    assert named(sized(start, tmp_path, nearly), "huge").carries is True
+
+
+def test_less_memory_is_not_known_to_hold_jobs_whose_memory_is_not(start: SizedRun, tmp_path: Path) -> None:
+    base = uncached(start).base
+    jobs = {name: replace(job, memory_bytes=None) for name, job in base.demand.jobs.items()}
+    untold = replace(start, base=replace(base, demand=replace(base.demand, jobs=jobs)))
+    less = HUGE + f"memory_bytes = {base.own.nodes[0].memory_bytes // 2:.0f}\n"
+    one = named(sized(untold, tmp_path, less), "huge")
+    assert (one.carries, one.probability, one.fits_safe) == (None, None, None)
+    assert any("not known whether the jobs fit" in reason for reason in one.reasons)
+
+
+def test_safe_sessions_other_than_the_run_had_have_the_errors_of_such_forecasts(
+    start: SizedRun, tmp_path: Path
+) -> None:
+    """The run's own system with a bound far above: six sessions by 23 forecasts, more by those of papers."""
+    same = '[[candidate]]\nname = "same"\nprice = 1\ncores = 2\n'
+    question = replace(ASKED, most_slowdown=9.0)
+    few = named(sized(start, tmp_path, same, question=question), "same")
+    many = named(sized(start, tmp_path, same, question=replace(question, sessions=12)), "same")
+    assert (few.error_basis, few.forecasts) == ("lab beds", 23)
+    assert (many.error_basis, many.forecasts) == ("published systems", 7)
+    assert few.fits_safe == many.fits_safe
+    tight = named(sized(start, tmp_path, same, question=replace(ASKED, most_slowdown=3.4)), "same")
+    assert tight.fits_safe == SESSIONS, "by the errors of beds alone"
 
 
 def test_the_sessions_that_fit_keep_within_the_memory(start: SizedRun, tmp_path: Path) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-from mawl.analysis.campaign.knee import SessionRun, knee_of
+import msgspec
+
+from mawl.advice.qualification.estimate import NORMAL
+from mawl.analysis.campaign.knee import Knee, SessionRun, knee_of, on_the_line
 from mawl.model.campaign import SessionSearch
 from mawl.model.qualification import Basis, Fits
+from mawl.model.thresholds import value_of
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.spec.record import MOST_SESSIONS
 
@@ -16,24 +21,35 @@ SEARCH = SessionSearch(first=FEWEST_SESSIONS, most=MOST_SESSIONS, runs_each=1)
 def fits_of(runs: Sequence[SessionRun], forecast: Fits | None) -> Fits:
     """The number and its interval; ``runs`` are the measured ones and those of the search.
 
-    Runs of neighbouring numbers, one carried and one not, prove the number; it has an interval if that of
-    the knee is known.  Numbers further apart bound the forecast.
+    Runs of neighbouring numbers, one carried and one not, prove the number.  Numbers further apart bound
+    the forecast.
     """
     knee = knee_of(runs, SEARCH)
     if knee is None or knee.sessions is None:
         return forecast or Fits(sessions=None, reason="no run was measured")
     if knee.beyond == "" and _neighbours(runs, knee.sessions):
-        return Fits(
-            sessions=knee.sessions,
-            low=knee.low,
-            high=knee.high,
-            basis="measured",
-            reason=knee.interval_reason,
-        )
+        return _measured(knee, knee.sessions)
     least = knee.sessions if knee.beyond != "fewer than" else None
     above = [run.sessions for run in runs if run.verdict != "carried"]
-    most = min((number for number in above if least is None or number > least), default=None)
-    return _bounded(forecast, least, None if most is None else most - 1)
+    beyond = min((number for number in above if least is None or number > least), default=None)
+    found = _bounded(forecast, least, None if beyond is None else beyond - 1)
+    if least is None or beyond is None or found.basis == "forecast":
+        return found
+    return msgspec.structs.replace(found, sessions=on_the_line(runs, least, beyond) or least)
+
+
+def _measured(knee: Knee, sessions: int) -> Fits:
+    """The number with the interval of the knee; else with one from the assumed spread from run to run."""
+    if knee.low is not None and knee.high is not None:
+        return Fits(sessions=sessions, low=knee.low, high=knee.high, basis="measured")
+    half = math.exp(NORMAL * value_of("qualification.assumed_run_spread_ratio"))
+    return Fits(
+        sessions=sessions,
+        low=max(min(round(sessions / half), sessions - 1), FEWEST_SESSIONS),
+        high=max(round(sessions * half), sessions + 1),
+        basis="measured",
+        reason=f"the range is assumed: {knee.interval_reason}",
+    )
 
 
 def below_the_smallest_mix(basis: Basis) -> Fits:
@@ -60,14 +76,14 @@ def _bounded(forecast: Fits | None, least: int | None, most: int | None) -> Fits
         return Fits(sessions=least, low=least, high=most, basis="measured", reason=why)
     low = forecast.sessions if forecast.low is None else forecast.low
     high = forecast.sessions if forecast.high is None else forecast.high
-    refuted = f"the forecast of {low} to {high} sessions is wrong by the runs"
-    if least is not None and high < least:
+    refuted = f"the runs refute the forecast of {low} to {high} sessions"
+    if least is not None and high <= least:
         return Fits(sessions=least, low=least, high=most, basis="measured", reason=refuted)
-    if most is not None and low > most:
+    if most is not None and low >= most:
         if least is None:
             why = f"fewer than {most + 1} sessions fit; {refuted}"
             return Fits(sessions=None, high=most, basis="measured", reason=why)
-        return Fits(sessions=most, low=least, high=most, basis="measured", reason=refuted)
+        return Fits(sessions=least, low=least, high=most, basis="measured", reason=refuted)
 
     def inside(number: int) -> int:
         number = number if least is None else max(number, least)

@@ -46,7 +46,7 @@ from mawl.model.summary.judgement import Guideline
 from mawl.model.summary.summary import Judged
 from mawl.model.thresholds import value_of
 from mawl.simulation.fitting import Fitting
-from mawl.simulation.forecast import base_of
+from mawl.simulation.forecast import base_of, is_uncached
 from mawl.simulation.probed import system_for
 from mawl.spec.sources import NODE_OPTIONS, words_of
 from mawl.store import open_run
@@ -229,12 +229,7 @@ def _no_parts() -> str:
 def _active(runs: Sequence[MeasuredRun]) -> float:
     """Seconds that count for the storage: in sum where no page cache defers writes, else the longest."""
     seconds = [run.summary.time.active_seconds or 0.0 for run in runs]
-    return sum(seconds) if all(_uncached(run) for run in runs) else max(seconds)
-
-
-def _uncached(run: MeasuredRun) -> bool:
-    cache = run.view.facts.cache
-    return cache is not None and cache.mode == "none"
+    return sum(seconds) if all(is_uncached(run.view.facts) for run in runs) else max(seconds)
 
 
 def _lack(runs: Sequence[MeasuredRun]) -> tuple[str, Lack] | None:

@@ -62,7 +62,7 @@ def best_change(evidence: Evidence) -> QualificationChange | None:
     """The change with which most sessions fit, where these are more than now."""
     known = [change for change in evidence.changes if change.sessions is not None]
     best = max(known, key=lambda change: change.sessions or 0, default=None)
-    now = evidence.fits.sessions
+    now = evidence.fits.sessions or evidence.fits.high
     return best if best is not None and now is not None and (best.sessions or 0) > now else None
 
 
@@ -76,18 +76,14 @@ def limit_words(limit: AnswerLimit) -> str:
 
 
 def fits_words(fits: Fits, *, a_node: bool = False) -> str:
-    """``About 26 sessions fit (24 to 28)``, ``26 sessions fit`` where a measured number has no interval.
-
-    Of several nodes ``26 sessions a node``.
-    """
+    """``About 26 sessions fit (24 to 28)``, or of several nodes ``26 sessions a node``."""
     assert fits.sessions is not None, "it is known"
     sessions = f"{counted_noun(fits.sessions, 'session')}{' a node' if a_node else ''}"
     if fits.high is None and fits.low == fits.sessions:
         return f"At least {sessions} fit"
     fit = "fits" if fits.sessions == 1 else "fit"
-    if fits.low is None or fits.high is None:
-        return f"{sessions} {fit}" if fits.basis == "measured" else f"About {sessions} {fit}"
-    return f"About {sessions} {fit} ({fits.low} to {fits.high})"
+    range_ = "" if fits.low is None or fits.high is None else f" ({fits.low} to {fits.high})"
+    return f"About {sessions} {fit}{range_}"
 
 
 def next_step_of(

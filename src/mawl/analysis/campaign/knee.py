@@ -87,6 +87,29 @@ def tried(runs: Sequence[SessionRun]) -> list[Tried]:
     return found
 
 
+def on_the_line(runs: Sequence[SessionRun], low: int, high: int) -> int | None:
+    """Where the line through the slowdowns of two numbers crosses the bound, on logarithmic axes.
+
+    None where one of them has no slowdown, or they do not lie on both sides of the bound.
+    """
+    below, above, bound = slowdown_of(runs, low), slowdown_of(runs, high), bound_of(runs)
+    if below is None or above is None or not below < bound < above:
+        return None
+    share = math.log(bound / below) / math.log(above / below)
+    return math.floor(low * math.exp(share * math.log(high / low)))
+
+
+def bound_of(runs: Sequence[SessionRun]) -> float:
+    """The bound of the slowdown; 0 where no run has one."""
+    return next((run.most_slowdown for run in runs if run.most_slowdown), 0.0)
+
+
+def slowdown_of(runs: Sequence[SessionRun], sessions: int) -> float | None:
+    """The slowdown of the middle run with so many sessions."""
+    found = sorted(run.slowdown for run in runs if run.sessions == sessions and run.slowdown)
+    return found[(len(found) - 1) // 2] if found else None
+
+
 def next_sessions(runs: Sequence[SessionRun], search: SessionSearch) -> int | None:
     """The number of sessions to try next; None where the knee is found.
 

@@ -204,11 +204,13 @@ class Engine:
             wanted = next_number(runs, forecast) if runs else None
             if wanted is None:
                 break
+            if wanted in self._unclear():
+                return f"forecast: {_fit_words(forecast)}; other work slowed the run of {wanted} sessions"
             if not self.runs.is_over("search", position) and not self._time_for(wanted):
                 return f"forecast: {_fit_words(forecast)}; no time is left to prove it by a run"
             self._show(f"  run {position}: {wanted} sessions")
             wish = RunWish(sessions=wanted, scale=choice.scale, cache=choice.cache)
-            self.runs.make("search", position, wish, may_refuse=True)
+            self.runs.make("search", position, wish, may_refuse=True, may_repeat=self._in_time)
             position += 1
         return f"forecast: {_fit_words(forecast)}; {counted_noun(position - 1, 'run')} of the search"
 
@@ -219,6 +221,10 @@ class Engine:
             for run in self.record.runs
             if run.purpose in ("measured", "search") and (found := self._session_run(run)) is not None
         ]
+
+    def _unclear(self) -> set[int]:
+        """The numbers of which a run of the search shows nothing, though it was made again where possible."""
+        return {run.sessions for run in self.record.runs_for("search") if self._session_run(run) is None}
 
     def _session_run(self, run: QualifyRun) -> SessionRun | None:
         if run.state == "refused":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from mawl.analysis.campaign.knee import SessionRun, tried
+from mawl.analysis.campaign.knee import SessionRun, bound_of, on_the_line, slowdown_of, tried
 from mawl.model.qualification import Fits
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.spec.record import MOST_SESSIONS
@@ -31,7 +31,8 @@ def next_number(runs: Sequence[SessionRun], forecast: Fits) -> int | None:
     if least > high - 1:
         around = [one for one in found if one.sessions in (high, low) and not one.refused]
         return next((one.sessions for one in around[::-1] if one.runs < RUNS_EACH), None)
-    wanted = _between(runs, low, high) or _untried(forecast, low, high) or _extrapolated(runs, low, high)
+    between = None if low is None else on_the_line(runs, low, high)
+    wanted = between or _untried(forecast, low, high) or _extrapolated(runs, low, high)
     return None if wanted is None else min(max(wanted, least), high - 1)
 
 
@@ -44,24 +45,5 @@ def _untried(forecast: Fits, low: int | None, high: int) -> int | None:
 def _extrapolated(runs: Sequence[SessionRun], low: int | None, high: int) -> int | None:
     """Where the bound would be met if slowdown grew as the sessions do; None without a slowdown."""
     sessions = low if low is not None else high
-    slowdown = _slowdown(runs, sessions)
-    return None if slowdown is None else math.floor(sessions * _bound(runs) / slowdown)
-
-
-def _between(runs: Sequence[SessionRun], low: int | None, high: int) -> int | None:
-    """Where the line through the two numbers crosses the bound; None where one of them was not run."""
-    below, above = _slowdown(runs, low), _slowdown(runs, high)
-    bound = _bound(runs)
-    if low is None or below is None or above is None or not below < bound < above:
-        return None
-    share = math.log(bound / below) / math.log(above / below)
-    return math.floor(low * math.exp(share * math.log(high / low)))
-
-
-def _bound(runs: Sequence[SessionRun]) -> float:
-    return next((run.most_slowdown for run in runs if run.most_slowdown), 0.0)
-
-
-def _slowdown(runs: Sequence[SessionRun], sessions: int | None) -> float | None:
-    found = sorted(run.slowdown for run in runs if run.sessions == sessions and run.slowdown)
-    return found[(len(found) - 1) // 2] if found else None
+    slowdown = slowdown_of(runs, sessions)
+    return None if slowdown is None else math.floor(sessions * bound_of(runs) / slowdown)

@@ -31,7 +31,7 @@ Tone = Literal["good", "bad", "warn"]
 TONES: dict[str, Tone] = {"carried": "good", "not carried": "bad", "not known": "warn"}
 EXPECTED = {"carried": "YES", "not carried": "NO", "not known": "NOT KNOWN"}
 BASIS = {
-    "lab beds": "by the error of lab forecasts",
+    "lab beds": "by the error of forecasts for test beds",
     "published systems": "by the error of forecasts for the papers' systems",
 }
 CHANGE_NOTE = (
@@ -215,7 +215,8 @@ def _fits(answer: QualificationAnswer) -> str:
             return f"Not known: {reason}"
         return f"{'Measured' if fits.basis == 'measured' else 'Forecast by simulation'}: {reason}"
     basis = "measured on both sides of the bound" if fits.basis == "measured" else "forecast by simulation"
-    basis = "measured; more were not tried" if fits.high is None and fits.low == fits.sessions else basis
+    if fits.high is None and fits.low == fits.sessions:
+        basis = "measured; no run shows that more are too many"
     why = f"; {fits.reason}" if fits.reason else ""
     return f"{fits_words(fits, a_node=bool(answer.nodes))}: {basis}{why}"
 

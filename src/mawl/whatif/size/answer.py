@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from mawl.errors import UsageError
 from mawl.simulation.active import active_seconds
 from mawl.simulation.engine import SimulationOutcome
-from mawl.simulation.error_range import error_range_of, is_uncached
+from mawl.simulation.error_range import SAME_RATIO, error_range_of
 from mawl.simulation.fitting import FittedFigure
-from mawl.simulation.forecast import Question, scenario_of
+from mawl.simulation.forecast import Question, is_uncached, scenario_of
 from mawl.simulation.measured_errors import (
     TimeFigure,
     highest_probability,
@@ -31,12 +31,10 @@ from mawl.whatif.validity import phases_of
 
 MEMORY = "memory"
 LESS_CACHE = (
-    "it has less memory than the run, so its page cache keeps less, and mawl size does not forecast that: "
-    "size from a run with --cache none, or ask mawl simulate --set memory"
+    "each node has less memory than that of the run, so its page cache keeps less, which mawl size does not "
+    "forecast: size from a run with --cache none, or ask mawl simulate --set memory"
 )
-LESS_MEMORY = (
-    "it has less memory than the run, and the run does not show that its jobs fit into its own memory at once"
-)
+LESS_MEMORY = "each node has less memory than that of the run, so it is not known whether the jobs fit"
 SAFE_PROBABILITY = 0.8
 """The least probability of the second pick, for buyers who want more than *more likely than not*."""
 
@@ -111,8 +109,10 @@ class _Sizing:
         memory = self._memory(outcome)
         lacks_memory = _exceeds(memory, system)
         fits = self._most_sessions(system, bound)
-        less = None if lacks_memory else self._less_memory(system)
-        errors = self._errors(system, sessions) if less is None else _Errors(reason=less)
+        less = self._less_memory(system)
+        errors = self._errors(system, sessions)
+        if less is not None and not lacks_memory:
+            errors = _Errors(reason=less)
         probability = None if errors.reason else probability_within(figure, bound, errors.ratios)
         safe = None if less is not None or (lacks_memory and fits is None) else self._safe(system)
         limit, limit_ratio = (MEMORY, None) if lacks_memory else _limit(outcome, sessions * nodes)
@@ -134,14 +134,12 @@ class _Sizing:
 
         The measured number of sessions has other checked forecasts than every other number.
         """
-        own, other = (
-            self._margin(system, number) for number in (self.start.sessions, self.start.sessions + 1)
-        )
-        found = [] if other is None else [self._most_sessions(system, self.bound / other) or 0]
-        if own is not None:
-            most = self._most_sessions(system, self.bound / own) or 0
-            found.append(self.start.sessions if most >= self.start.sessions else 0)
-        return max(found, default=None)
+        sessions = self.start.sessions
+        own, other = self._margin(system, sessions), self._margin(system, 2 * sessions)
+        reached = own is not None and (self._most_sessions(system, self.bound / own) or 0) >= sessions
+        if other is None:
+            return sessions if reached else None
+        return max(self._most_sessions(system, self.bound / other) or 0, sessions if reached else 0)
 
     def _margin(self, system: System, sessions: int) -> float | None:
         return margin_for(self.safe, self._errors(system, sessions).ratios)
@@ -149,10 +147,10 @@ class _Sizing:
     def _less_memory(self, system: System) -> str | None:
         """Why nothing is known of a system with less memory than the run; None where that changes nothing."""
         base = self.start.base
-        less = system.nodes[0].memory_bytes < base.own.nodes[0].memory_bytes
+        less = system.nodes[0].memory_bytes / base.own.nodes[0].memory_bytes < 1.0 - SAME_RATIO
         if not less or is_assumed(base.own, MEMORY_PATH):
             return None
-        if not is_uncached(base):
+        if not is_uncached(base.facts):
             return LESS_CACHE
         return None if self.memory_known else LESS_MEMORY
 
@@ -255,10 +253,11 @@ def _candidate(sizing: _Sizing, one: Candidate) -> SizedCandidate:
     asked = sizing.question.probability
     too_high = made.probability == highest_probability(made.errors.ratios) < asked
     is_known = made.probability is not None and not too_high
-    if made.errors.ratios and made.safe is None and not (made.lacks_memory and made.fits is None):
-        what = "carries, fits_safe" if too_high else "fits_safe"
+    if too_high:
         forecasts = len(made.errors.ratios)
-        reasons.append(f"{what}: {forecasts} checked forecasts cannot give a probability of {sizing.safe:g}")
+        reasons.append(f"carries: {forecasts} checked forecasts cannot give a probability of {asked:g}")
+    if made.errors.ratios and made.safe is None and not (made.lacks_memory and made.fits is None):
+        reasons.append(f"fits_safe: no number is known to have a probability of {sizing.safe:g}")
     return SizedCandidate(
         name=one.offer.name,
         price=one.offer.price,
@@ -378,5 +377,6 @@ def _remarks(found: Sequence[SizedCandidate], sizing: _Sizing) -> list[str]:
         remarks.append(f"the forecasts begin from one run, whose active phase took {format_seconds(active)}")
     if base.facts.derived:
         remarks.append(OF_DERIVED_JOBS)
-    remarks.append("mawl assumes that the page cache keeps what it kept in the run, whatever the memory")
+    if not is_uncached(base.facts):
+        remarks.append("mawl assumes that the page cache keeps what it kept in the run, whatever the memory")
     return remarks

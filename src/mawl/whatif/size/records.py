@@ -52,14 +52,22 @@ class SizedCandidate(msgspec.Struct, frozen=True, kw_only=True):
     ]
     memory_bytes: Annotated[
         float | None,
-        size("Forecast of the most memory that jobs of a node need at once; null if not recorded.", CARRIES),
+        size(
+            "Forecast of the most memory that jobs of a node need at once; null if the run does not show it.",
+            CARRIES,
+        ),
     ]
     fits: Annotated[
         int | None,
         count("Most sessions within the bound and the memory by the forecast, all nodes.", CARRIES),
     ]
     fits_safe: Annotated[
-        int | None, count("Most sessions with at least safe_probability, all nodes.", PROBABILITY)
+        int | None,
+        count(
+            "Most sessions with at least safe_probability, all nodes; 0 if not even the fewest have it; "
+            "null if the checked forecasts cannot show it.",
+            PROBABILITY,
+        ),
     ]
     more_may_fit: Annotated[
         bool, flag("Whether the search ended below the bound, so that more may fit.", CARRIES)

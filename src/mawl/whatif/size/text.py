@@ -97,7 +97,7 @@ def explained(answer: SizeAnswer) -> list[str]:
         lines.append(f"No cheaper candidate is known to do so with a probability of at least {enough}.")
         lines.append(
             f"The probability comes from {counted_noun(found.forecasts or 0, 'forecast')} that "
-            f"{'was' if found.forecasts == 1 else 'were'} compared with measured times ({found.error_basis})."
+            f"{'was' if found.forecasts == 1 else 'were'} compared with measured times ({_basis(found)})."
         )
         return lines
     likely = _named(answer, answer.forecast_pick)
@@ -249,6 +249,11 @@ def limit_said(one: SizedCandidate) -> str:
 def least(one: SizedCandidate) -> str:
     """``at least 87.5 %``."""
     return f"at least {_lower(one.probability or 0.0)}"
+
+
+def _basis(one: SizedCandidate) -> str:
+    """The systems of the checked forecasts; lab beds and drawn beds are test beds."""
+    return "test beds" if one.error_basis == "lab beds" else str(one.error_basis)
 
 
 def exact_percent(probability: float) -> str:
