@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import msgspec
-
 from mawl.advice.qualification.estimate import NORMAL
 from mawl.analysis.campaign.knee import Knee, SessionRun, knee_of, on_the_line
 from mawl.model.campaign import SessionSearch
@@ -29,13 +27,9 @@ def fits_of(runs: Sequence[SessionRun], forecast: Fits | None) -> Fits:
         return forecast or Fits(sessions=None, reason="no run was measured")
     if knee.beyond == "" and _neighbours(runs, knee.sessions):
         return _measured(knee, knee.sessions)
-    least = knee.sessions if knee.beyond != "fewer than" else None
-    above = [run.sessions for run in runs if run.verdict != "carried"]
-    beyond = min((number for number in above if least is None or number > least), default=None)
-    found = _bounded(forecast, least, None if beyond is None else beyond - 1)
-    if least is None or beyond is None or found.basis == "forecast":
-        return found
-    return msgspec.structs.replace(found, sessions=on_the_line(runs, least, beyond) or least)
+    carried = 0 if knee.beyond == "fewer than" else knee.sessions
+    above = [run.sessions for run in runs if run.verdict != "carried" and run.sessions > carried]
+    return _bounded(runs, forecast, carried, min(above, default=MOST_SESSIONS + 1))
 
 
 def _measured(knee: Knee, sessions: int) -> Fits:
@@ -62,31 +56,33 @@ def _neighbours(runs: Sequence[SessionRun], sessions: int) -> bool:
     return any(run.sessions == sessions + 1 for run in runs)
 
 
-def _bounded(forecast: Fits | None, least: int | None, most: int | None) -> Fits:
-    """What is left of the forecast between the most that a run carried and the fewest that one did not.
+def _bounded(runs: Sequence[SessionRun], forecast: Fits | None, carried: int, too_many: int) -> Fits:
+    """What the runs leave of the forecast; where they leave no range of it, the runs alone give one.
 
-    Where nothing is left, the runs alone give the range.
+    ``carried`` is the most sessions that a run carried, 0 if none did; ``too_many`` the fewest that one did
+    not carry, more than a run may have if each did.
     """
-    if most is not None and most < FEWEST_SESSIONS:
+    if too_many <= FEWEST_SESSIONS:
         return below_the_smallest_mix("measured")
     if forecast is None or forecast.sessions is None:
-        why = "no forecast was made" if forecast is None else forecast.reason or "no forecast was made"
-        if least is None:
-            return forecast or Fits(sessions=None, reason=why)
-        return Fits(sessions=least, low=least, high=most, basis="measured", reason=why)
-    low = forecast.sessions if forecast.low is None else forecast.low
-    high = forecast.sessions if forecast.high is None else forecast.high
-    refuted = f"the runs refute the forecast of {low} to {high} sessions"
-    if least is not None and high <= least:
-        return Fits(sessions=least, low=least, high=most, basis="measured", reason=refuted)
-    if most is not None and low >= most:
-        if least is None:
-            why = f"fewer than {most + 1} sessions fit; {refuted}"
-            return Fits(sessions=None, high=most, basis="measured", reason=why)
-        return Fits(sessions=least, low=least, high=most, basis="measured", reason=refuted)
+        unknown = forecast or Fits(sessions=None, reason="no forecast was made")
+        if carried == 0:
+            return unknown
+        return _of_runs(runs, carried, too_many, unknown.reason or "no forecast was made")
+    low, high = forecast.low or forecast.sessions, forecast.high or forecast.sessions
+    if high <= carried or low >= too_many - 1:
+        refuted = f"the runs refute the forecast of {low} to {high} sessions"
+        return _of_runs(runs, carried, too_many, refuted)
+    sessions, low, high = (min(max(n, carried), too_many - 1) for n in (forecast.sessions, low, high))
+    return Fits(sessions=sessions, low=low, high=high)
 
-    def inside(number: int) -> int:
-        number = number if least is None else max(number, least)
-        return number if most is None else min(number, most)
 
-    return Fits(sessions=inside(forecast.sessions), low=inside(low), high=inside(high))
+def _of_runs(runs: Sequence[SessionRun], carried: int, too_many: int, reason: str) -> Fits:
+    """The number between runs that are no neighbours: on the line through their slowdowns, if known."""
+    if carried == 0:
+        why = f"fewer than {too_many} sessions fit; {reason}"
+        return Fits(sessions=None, high=too_many - 1, basis="measured", reason=why)
+    if too_many > MOST_SESSIONS:
+        return Fits(sessions=carried, low=carried, basis="measured", reason=reason)
+    sessions = on_the_line(runs, carried, too_many) or carried
+    return Fits(sessions=sessions, low=carried, high=too_many - 1, basis="measured", reason=reason)
