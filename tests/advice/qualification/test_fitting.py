@@ -38,6 +38,20 @@ def test_a_number_that_two_runs_prove_has_the_range_of_an_assumed_spread(
     assert (found.reason or "").startswith("the range is assumed: it takes 4 runs")
 
 
+def test_runs_that_spread_too_much_for_a_range_give_none() -> None:
+    spread = [said(5, 1.82), said(5, 1.97), said(5, 1.92), said(6, 2.2), said(6, 1.97), said(6, 2.08)]
+    found = fits_of(spread, FORECAST)
+    assert (found.sessions, found.low, found.high, found.basis) == (5, None, None, "measured")
+    assert found.reason == "the runs spread so much that 12 sessions might fit, or more"
+    assert fits_words(found) == "About 5 sessions fit"
+
+
+def test_a_range_ends_at_the_smallest_mix() -> None:
+    quiet = [said(5, 1.93), said(5, 1.98), said(5, 1.90), said(6, 2.03), said(6, 2.12), said(6, 2.06)]
+    found = fits_of(quiet, FORECAST)
+    assert (found.sessions, found.low) == (5, 5) and found.high is not None and found.reason is None
+
+
 def test_runs_further_apart_bound_the_forecast() -> None:
     assert fits_of([said(8, 1.5), said(22, 2.4)], FORECAST) == Fits(sessions=20, low=18, high=21)
     assert fits_of([said(22, 1.9)], FORECAST) == Fits(sessions=22, low=22, high=23)

@@ -134,6 +134,27 @@ def test_a_first_run_that_erred_is_put_right() -> None:
     assert found is not None and found.sessions == 20
 
 
+def test_runs_that_spread_more_than_the_next_session_costs_give_no_upper_end() -> None:
+    slowdowns = {5: (1.82, 1.97, 1.92), 6: (2.20, 1.97, 2.08)}
+    runs = [
+        SessionRun(
+            sessions=sessions,
+            verdict="too many" if slowdown > BOUND else "carried",
+            slowdown=slowdown,
+            most_slowdown=BOUND,
+        )
+        for sessions, found in slowdowns.items()
+        for slowdown in found
+    ]
+    assert crossing(runs, 5, 6) == (
+        (1, None),
+        "the runs spread so much that 12 sessions might fit, or more",
+    )
+    found = knee_of(runs, SEARCH)
+    assert found is not None and (found.sessions, found.low, found.high) == (5, 1, None)
+    assert "might fit" in (found.interval_reason or "")
+
+
 def test_an_interval_takes_runs_enough() -> None:
     machine = Machine(capacity=4.25)
     runs = [machine.run(8), machine.run(9)]

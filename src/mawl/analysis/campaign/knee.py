@@ -54,7 +54,10 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Knee(msgspec.Struct, frozen=True, kw_only=True):
-    """The most sessions that are carried; ``low`` to ``high`` is the 95 % interval, None with a reason."""
+    """The most sessions that are carried; ``low`` to ``high`` is the 95 % interval, None with a reason.
+
+    A ``low`` without ``high`` is one that the runs do not bound from above: they spread too much.
+    """
 
     sessions: int | None
     beyond: Beyond
@@ -155,18 +158,23 @@ def knee_of(runs: Sequence[SessionRun], search: SessionSearch) -> Knee | None:
         sessions=low,
         beyond="",
         low=min(interval[0], low) if interval else None,
-        high=max(interval[1], low) if interval else None,
+        high=max(interval[1], low) if interval and interval[1] is not None else None,
         interval_reason=reason,
         reason=against,
     )
 
 
-def crossing(runs: Sequence[SessionRun], low: int, high: int) -> tuple[tuple[int, int] | None, str | None]:
+def crossing(
+    runs: Sequence[SessionRun], low: int, high: int
+) -> tuple[tuple[int, int | None] | None, str | None]:
     """The 95 % interval of the knee between ``low`` and ``high``, or None with the reason.
 
     Log slowdown is taken for straight in log sessions near the knee, and the numbers whose 95 % band of
     the line leaves the bound inside are those that may be the knee: inverse regression (Draper and Smith
     1998, section 3.2; Fieller 1954), read at whole numbers of sessions.
+
+    Where the band still holds the bound at twice ``high``, the upper end is None with the reason; where it
+    does at half of ``low``, the lower end is one session.
     """
     points = [
         (math.log(run.sessions), math.log(run.slowdown))
@@ -200,8 +208,10 @@ def crossing(runs: Sequence[SessionRun], low: int, high: int) -> tuple[tuple[int
     surely = [band(sessions)[1] <= math.log(bound) for sessions in numbers]
     least = next((place for place, carried in enumerate(surely) if not carried), len(surely))
     too_many = [band(sessions)[0] > math.log(bound) for sessions in numbers]
-    most = next((place for place, past in enumerate(too_many) if past), len(too_many))
-    return (max(numbers[0] + least - 1, 0), numbers[0] + most - 1), None
+    lower = numbers[0] + least - 1 if least > 0 else 1
+    if True not in too_many:
+        return (lower, None), f"the runs spread so much that {numbers[-1]} sessions might fit, or more"
+    return (lower, numbers[0] + too_many.index(True) - 1), None
 
 
 def _gap(found: Sequence[Tried]) -> tuple[int | None, int | None]:
