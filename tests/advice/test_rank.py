@@ -38,6 +38,30 @@ def test_a_number_without_an_interval_is_not_told_apart_and_an_unknown_one_comes
     assert all(getattr(last, name) is None for name in last.missing)
 
 
+def test_a_number_that_no_run_bounds_from_above_is_at_least_that() -> None:
+    least = Fits(sessions=20, low=20, basis="measured")
+    records = {
+        "four": clustered(msgspec.structs.replace(CLUSTER_YES, fits=least)),
+        "one": system(100, 98, 102),
+    }
+    found = rank(records, {})
+    assert [(one.name, one.place) for one in found.systems] == [("one", 1), ("four", 1)]
+    for page in (text(found), markdown(found)):
+        assert "at least 80" in page and "no run shows that more are too many" in page
+
+
+def test_a_cost_below_one_keeps_three_digits() -> None:
+    found = rank({"a": answered(YES), "b": answered(NO)}, {"a": 0.08, "b": 12000.0}, "EUR")
+    assert "0.00939 (0.00879 to 0.0102)" in text(found) and "0.00939 (" in markdown(found)
+    assert "1,408.45 (" in markdown(found)
+
+
+def test_a_system_without_a_price_beside_one_with_a_price_is_named() -> None:
+    found = rank({"a": answered(YES), "b": answered(NO)}, {"a": 1.0})
+    assert "no price was given for b" in found.remarks
+    assert not any("price" in one for one in rank({"a": answered(YES), "b": answered(NO)}, {}).remarks)
+
+
 def test_sessions_and_jobs_of_a_cluster_are_those_of_all_its_nodes() -> None:
     found = rank({"one": system(26, 24, 28), "four": clustered(CLUSTER_YES)}, {"four": 10.0})
     first = found.systems[0]

@@ -24,7 +24,7 @@ def folders(tmp_path: Path) -> list[str]:
 def test_the_table_has_prices_and_eighty_columns(
     folders: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["rank", *folders, "--price", "A=1.20/h", "--price", "B=0.80/h"]) == 0
+    assert main(["rank", *folders, "--price", "A=12.00/h", "--price", "B=13/h"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[0].split()[:2] == ["system", "place"] and lines[0].endswith("per 1000 jobs")
@@ -45,5 +45,18 @@ def test_markdown_and_json(folders: list[str], capsys: pytest.CaptureFixture[str
 
 def test_one_system_is_no_ranking(folders: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rank", folders[0]]) == 2
-    assert main(["rank", folders[0], folders[0]]) == 2
-    assert "twice" in capsys.readouterr().err
+    assert "at least two systems" in capsys.readouterr().err
+    for again in (folders[0], f"{folders[0]}/../A/"):
+        assert main(["rank", folders[0], again]) == 2
+        assert "twice" in capsys.readouterr().err
+
+
+def test_a_price_book_with_none_of_the_systems_is_refused(
+    folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    book = tmp_path / "prices.toml"
+    book.write_text('currency = "EUR"\n[per_hour]\nolder = 3.0\n')
+    assert main(["rank", *folders, "--prices", str(book)]) == 2
+    assert "has no price for A or B" in capsys.readouterr().err
+    assert main(["rank", *folders, "--prices", str(book), "--price", "A=1"]) == 0
+    assert "no price was given for B" in " ".join(capsys.readouterr().out.split())

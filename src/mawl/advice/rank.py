@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -20,7 +19,8 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
     """One system.  Sessions are those of all its ``nodes`` together.
 
     ``place`` counts the systems that are surely better, and one: systems of one place are within the noise of
-    each other.  What is None has its reason in ``missing``.
+    each other.  ``fits_low`` without ``fits_high`` means at least.  What is None has its reason in
+    ``missing``.
     """
 
     name: str
@@ -88,14 +88,16 @@ def rank(records: Mapping[str, Qualification], prices: Mapping[str, float], curr
         scale=choice.scale,
         cache=choice.cache,
         systems=systems,
-        remarks=_remarks(records),
+        remarks=[*_remarks(records), *_unpriced(records, prices)],
     )
 
 
 def _answered(name: str, record: Qualification) -> QualificationAnswer:
     if record.answer is None:
         raise UsageError(
-            "has no answer yet", where=name, cure=f"finish it: mawl qualify --continue {shlex.quote(name)}"
+            "has no answer yet",
+            where=name,
+            cure="finish it with mawl qualify --continue on the machine where it began, or leave it out",
         )
     return record.answer
 
@@ -159,7 +161,8 @@ def _system(name: str, record: Qualification, answer: QualificationAnswer, price
     return Ranked(
         name=name,
         place=None,
-        machine=_nodes(record) or f"{machine.name or 'unnamed'}: {processor}, {machine.cores} cores",
+        machine=_nodes(record)
+        or f"{machine.name or 'unnamed'}: {processor}, {machine.cores} {_core_words(answer)}",
         nodes=nodes,
         answer=answer.carried.answer,
         sessions=nodes * answer.sessions,
@@ -187,6 +190,12 @@ def _no_energy(record: Qualification, answer: QualificationAnswer) -> str:
     """Why the energy of a job is not known."""
     before = f"it was qualified in format {record.format_version}, which has no energy"
     return answer.missing.get("figures.joules_per_job", before)
+
+
+def _core_words(answer: QualificationAnswer) -> str:
+    """What the number of cores counts."""
+    basis = None if answer.system is None else answer.system.core_basis
+    return "cores" if basis is None else f"{basis}s"
 
 
 def _nodes(record: Qualification) -> str | None:
@@ -226,6 +235,12 @@ def _cheapest(one: Ranked, every: Sequence[Ranked]) -> bool | None:
     if one.cost_low is None:
         return None
     return not any(other.cost_high is not None and other.cost_high < one.cost_low for other in every)
+
+
+def _unpriced(records: Mapping[str, Qualification], prices: Mapping[str, float]) -> list[str]:
+    """The systems without a price, where others have one."""
+    names = [name for name in records if name not in prices] if prices else []
+    return [f"no price was given for {', '.join(names)}"] if names else []
 
 
 def _remarks(records: Mapping[str, Qualification]) -> list[str]:

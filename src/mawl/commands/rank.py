@@ -56,6 +56,12 @@ def run(arguments: argparse.Namespace) -> int:
     known = set(records)
     given = {text.rpartition("=")[0] for text in arguments.price}
     prices = {name: price for name, price in book.per_hour.items() if name in known or name in given}
+    if arguments.prices and not prices:
+        raise UsageError(
+            f"has no price for {' or '.join(records)}",
+            where=arguments.prices,
+            cure="give per_hour the names of the folders as keys",
+        )
     width = width_for(arguments.output, LEAST_WIDTH)
     write_text(
         arguments.output, lambda: _rendered(rank(records, prices, book.currency), arguments.format, width)
@@ -70,11 +76,11 @@ def _records(folders: list[str]) -> dict[str, Qualification]:
             f"a ranking takes at least two systems, found {len(folders)}", cure="mawl rank A B [C...]"
         )
     paths = [Path(folder) for folder in folders]
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise UsageError("a system is named twice", cure="name each folder once")
     names = [path.absolute().name for path in paths]
     if len(set(names)) < len(names):
         names = folders
-    if len(set(names)) < len(names):
-        raise UsageError("a system is named twice", cure="name each folder once")
     return {name: read_qualification(path) for name, path in zip(names, paths, strict=True)}
 
 

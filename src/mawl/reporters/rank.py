@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from mawl.advice.rank import Ranked, Ranking
@@ -12,6 +13,7 @@ from mawl.reporters.markup import escaped, table
 from mawl.units import format_joules, format_plain, format_ratio
 
 HEAD = ("place", "system", "answer", "sessions that fit", "slowdown", "jobs per hour")
+MOST_DECIMALS = 9
 SHORT = ("place", "system", "answer", "fits", "slowdown", "jobs/h")
 
 
@@ -62,13 +64,21 @@ def _cells(one: Ranked, found: Ranking, *, priced: bool) -> list[str]:
         _range(one.slowdown, one.slowdown_low, one.slowdown_high, format_ratio),
         "-" if one.jobs_per_hour is None else f"{one.jobs_per_hour:,.0f}",
     ]
-    return [*cells, _range(one.cost, one.cost_low, one.cost_high, format_ratio)] if priced else cells
+    return [*cells, _range(one.cost, one.cost_low, one.cost_high, _price)] if priced else cells
 
 
 def _range(value: float | None, low: float | None, high: float | None, form: Callable[[float], str]) -> str:
     if value is None:
         return "-"
+    if high is None and low == value:
+        return f"at least {form(value)}"
     return f"{form(value)}" if low is None or high is None else f"{form(value)} ({form(low)} to {form(high)})"
+
+
+def _price(value: float) -> str:
+    """Two decimals, and three significant digits of less than 1: ``0.0592``."""
+    decimals = 2 if value >= 1.0 else min(2 - math.floor(math.log10(value)), MOST_DECIMALS)
+    return f"{value:,.{decimals}f}"
 
 
 def _sentences(one: Ranked) -> list[str]:
@@ -76,6 +86,8 @@ def _sentences(one: Ranked) -> list[str]:
     limit = one.limit or f"not known ({one.missing.get('limit', 'no reason is known')})"
     cheap = "; no other is surely cheaper per job" if one.cheapest else ""
     fits = f"the number that fits is {basis}" if one.fits is not None else one.missing["fits"]
+    if one.fits is not None and one.fits_high is None and one.fits_low == one.fits:
+        fits = "the number is measured; no run shows that more are too many"
     energy = ""
     if one.joules_per_job is not None:
         energy = f"; {format_joules(one.joules_per_job)} per job ({one.energy_scope})"
@@ -86,7 +98,7 @@ def _about(found: Ranking) -> list[str]:
     return [
         f"Bound {format_ratio(found.most_slowdown)}; {found.workload} at scale "
         f"{format_plain(found.scale)} of full, cache {found.cache}. "
-        "Systems of one place are within the noise of each other.",
+        "A place is one more than the number of systems on which surely more sessions fit.",
         *(f"Note: {remark}" for remark in found.remarks),
     ]
 
