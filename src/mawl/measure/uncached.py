@@ -1,21 +1,21 @@
-"""Whether ``--cache none`` can hold: a compiler for the counting library, and file systems that keep out."""
+"""Whether ``--cache none`` can hold: the counting library, and file systems that keep out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from mawl.compiled import find_compiler
 from mawl.measure.page_cache import keeps
-from mawl.measure.preload.build import is_ready
+from mawl.measure.preload.build import library
 from mawl.measure.space import nearest
 from mawl.spec.program_options import Role
 
 
 def why_cached(roles: Mapping[Role, Iterable[Path]], environment: Mapping[str, str]) -> str | None:
     """Why files of these directories cannot be kept out of the page cache; None where they can be."""
-    if find_compiler(environment) is None and not is_ready(environment):
-        return "there is no C compiler for mawl's counting library"
+    missing = library(environment).reason
+    if missing is not None:
+        return f"mawl's counting library is missing: {missing}"
     for role, places in roles.items():
         for place in places:
             reason = keeps(nearest(place))

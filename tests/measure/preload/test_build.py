@@ -88,6 +88,14 @@ def test_an_installed_library_serves_every_user_without_a_compiler(
     assert not (tmp_path / "cache").exists()
 
 
+def test_a_compiler_that_cannot_compile_keeps_no_files_out_of_the_cache(tmp_path: Path) -> None:
+    broken = tmp_path / "gcc"
+    broken.write_text("#!/bin/sh\necho 'stdio.h: No such file or directory' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    reason = why_cached({}, {"PATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")})
+    assert reason is not None and "stdio.h: No such file or directory" in reason
+
+
 def test_a_library_in_the_cache_needs_no_compiler(tmp_path: Path, made: Library) -> None:
     assert made.path is not None
     bare = {"PATH": str(tmp_path), "XDG_CACHE_HOME": str(made.path.parents[1])}
