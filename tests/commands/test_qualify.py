@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -13,7 +15,8 @@ from mawl.advice.qualification.gather import again
 from mawl.commands.main import main
 from mawl.commands.qualify import cleaning
 from mawl.commands.qualify_shown import ProgressLines, choice_text
-from mawl.store.qualification import read_qualification
+from mawl.store.qualification import read_qualification, write_qualification
+from tests.fakes.answered import YES, answered
 from tests.fakes.qualifications import choice, qualification
 from tests.fakes.qualified import cluster, machine
 
@@ -116,6 +119,33 @@ def test_how_nodes_are_reached_and_which_they_are_is_kept_for_every_later_proces
     assert nodes.tls_key == str(tmp_path / "me.key")
     shown = again(record, 1.0)
     assert "--cluster tls://x:1" in shown and "--storage-node server=sdb" in shown and "--nodes 3" in shown
+
+
+def test_pages_that_a_kill_kept_from_being_written_are_made_by_continue(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    write_qualification(tmp_path, answered(YES))
+    (tmp_path / "answer.md").write_text("as it was sent\n")
+    assert main(["qualify", "--continue", str(tmp_path)]) == 0
+    assert (tmp_path / "answer.html").read_text().startswith("<!DOCTYPE html>")
+    assert (tmp_path / "disclosure.md").exists()
+    assert (tmp_path / "answer.md").read_text() == "as it was sent\n"
+    assert capsys.readouterr().out.startswith("YES")
+
+
+def test_an_answer_that_another_process_left_meanwhile_stays(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    @contextlib.contextmanager
+    def held(folder: Path, name: str) -> Iterator[int]:
+        write_qualification(folder, answered(YES))
+        yield 0
+
+    write_qualification(tmp_path, msgspec.structs.replace(answered(YES), answer=None))
+    monkeypatch.setattr("mawl.commands.qualify.held", held)
+    monkeypatch.setattr("mawl.commands.qualify.check_place", lambda *_: None)
+    assert main(["qualify", "--continue", str(tmp_path), "--yes"]) == 0
+    assert read_qualification(tmp_path).answer == answered(YES).answer
 
 
 def test_a_folder_elsewhere_names_the_command_that_cleans_up(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ from mawl.commands.html import named
 from mawl.commands.qualify_shown import ProgressLines, choice_text
 from mawl.errors import InterruptedRunError, MawlError, UsageError
 from mawl.imports import importing
-from mawl.model.qualification import Asked, Qualification
+from mawl.model.qualification import MOST_MINUTES, Asked, Qualification
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.scale import parse_scale
 from mawl.reporters.qualification import disclosure, markdown, text
@@ -99,7 +99,6 @@ NEW_ONLY = (
 ANSWER_PAGE = "answer.html"
 DEFAULT_MINUTES = 30.0
 LEAST_MINUTES = 2.0
-MOST_MINUTES = 48 * 60.0
 MOST_REPEAT = 99
 
 
@@ -170,7 +169,8 @@ def run(arguments: argparse.Namespace) -> int:
         make_folder(folder)
         write_qualification(folder, record)
     with held(folder, name=LOCK) as lock:
-        return _qualified(arguments, folder, record, bounds, lock, failing)
+        # Another process may have gone on with it until it let go of the lock.
+        return _qualified(arguments, folder, read_qualification(folder), bounds, lock, failing)
 
 
 def _qualified(
@@ -190,19 +190,17 @@ def _qualified(
         work = _work(folder, record, lock, progress.rewrite)
         engine = _engine(record)(folder, record, work, time.monotonic, time.time, progress.say)
         try:
-            choice = engine.until_choice()
-            if arguments.plan:
+            shown = choice_text(engine.until_choice(), record.asked)
+            if not arguments.plan:
+                progress.say(shown)
+            if arguments.plan or not (arguments.yes or _agreed()):
                 engine.finish("planned")
-                _print(engine.record, choice_text(choice, engine.record.asked), arguments.json)
+                if arguments.plan:
+                    _print(engine.record, shown, arguments.json)
                 progress.say(f"it goes on with: mawl qualify --continue {shlex.quote(named(folder))}")
-                return 0
-            progress.say(choice_text(choice, record.asked))
-            if not arguments.yes and not _agreed():
-                engine.finish("planned")
                 return 0
             engine.finish("finished", answer=answer_of(engine.to_the_end(), folder, bounds))
             record = engine.record
-            _leave_pages(folder, record)
         except (KeyboardInterrupt, InterruptedRunError):
             cure = f"mawl qualify --continue {shlex.quote(named(folder))}"
             raise InterruptedRunError("interrupted", cure=f"{cure} goes on") from None
@@ -211,6 +209,7 @@ def _qualified(
                 progress.say(f"once that is fixed: mawl qualify --continue {shlex.quote(named(folder))}")
             raise
     assert record.answer is not None, "a finished qualification has one"
+    _leave_pages(folder, record)
     _print(record, text.render(record), arguments.json)
     print(f"\nfolder: {shlex.quote(named(folder))}", file=sys.stderr)
     print(f"answer on one page: {shlex.quote(named(folder / ANSWER_PAGE))}", file=sys.stderr)
@@ -256,11 +255,13 @@ def cleaning(folder: Path, runs: Path) -> list[str]:
 
 
 def _leave_pages(folder: Path, record: Qualification) -> None:
-    """The answer as a page, for a ticket, and with every rule."""
+    """The answer as a page, for a ticket, and with every rule; those that are there stay."""
     from mawl.reporters.qualification import html
 
     pages = {ANSWER_PAGE: html, "answer.md": markdown, "disclosure.md": disclosure}
     for name, reporter in pages.items():
+        if (folder / name).exists():
+            continue
         replace_file(folder / name, f"{reporter.render(record).rstrip()}\n".encode())
 
 
@@ -273,10 +274,7 @@ def _print(record: Qualification, words: str, as_json: bool) -> None:
 def _new(arguments: argparse.Namespace, bounds: CapacityBounds) -> Qualification:
     minutes = DEFAULT_MINUTES if arguments.minutes is None else arguments.minutes
     if not LEAST_MINUTES <= minutes <= MOST_MINUTES:
-        raise UsageError(
-            f"--minutes {minutes:g}: expected {LEAST_MINUTES:g} to {MOST_MINUTES:g}",
-            cure="give it 15 minutes or more for an answer that can be relied on",
-        )
+        raise UsageError(f"--minutes {minutes:g}: expected {LEAST_MINUTES:g} to {MOST_MINUTES:g}")
     own = own_directories({"data": arguments.data, "work": arguments.work, "util": arguments.util})
     spec = asked(argparse.Namespace(**(vars(arguments) | own)))
     sessions = spec.sessions

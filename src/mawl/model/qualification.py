@@ -39,6 +39,10 @@ Basis = Literal["measured", "forecast"]
 NodesLimit = Literal["nodes", "shared storage", "neither", "not known"]
 
 
+MOST_MINUTES = 48 * 60.0
+"""The longest that a qualification may be asked to take."""
+
+
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """What the user asked for; ``roles`` are the directories that mawl uses, as absolute paths.
 

@@ -149,6 +149,12 @@ def test_with_more_time_no_fewer_runs_are_asked_for_than_an_answer_needs(repeat:
     assert f"--repeat {repeat} " in same and (f"--repeat {repeat} " in more) == kept
 
 
+def test_the_command_asks_for_what_qualify_takes_and_for_the_same_order_of_volumes() -> None:
+    asked = msgspec.structs.replace(qualification().asked, minutes=1440.0, volume_order="free-space")
+    words = again(qualification(asked=asked), 4.0)
+    assert words.endswith("--volume-order free-space --minutes 2880")
+
+
 @pytest.mark.parametrize(
     ("minutes", "active_seconds", "needed_seconds", "times"),
     [

@@ -36,6 +36,7 @@ from mawl.analysis.view import StoredView
 from mawl.errors import MawlError, UsageError
 from mawl.model.probe import Probe
 from mawl.model.qualification import (
+    MOST_MINUTES,
     Fits,
     Qualification,
     QualificationAnswer,
@@ -146,8 +147,11 @@ def again(record: Qualification, times: float) -> str:
         words += ["--repeat", str(asked.repeat)]
     if asked.scale is not None:
         words += ["--scale", f"{asked.scale:g}"]
+    if asked.volume_order != "rotation":
+        words += ["--volume-order", asked.volume_order]
     words += [] if asked.nodes is None else words_of(asked.nodes, NODE_OPTIONS)
-    minutes = asked.minutes if times == 1.0 else 5 * math.ceil(asked.minutes * times / 5)
+    more = min(5 * math.ceil(asked.minutes * times / 5), MOST_MINUTES)
+    minutes = asked.minutes if times == 1.0 else more
     return shlex.join([*words, "--minutes", f"{minutes:g}"])
 
 
