@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from mawl.measure.machine import Limits, Machine, read_machine
@@ -55,6 +56,37 @@ def metal(tmp_path: Path) -> Path:
 
 def read(root: Path) -> Machine:
     return read_machine(root / "proc", root / "sys", root)
+
+
+@pytest.mark.parametrize(
+    ("basis", "logical", "usable", "quota", "expected"),
+    [
+        ("vCPU", 8, list(range(8)), None, 8),
+        ("vCPU", 8, [0, 4], None, 2),
+        ("vCPU", 64, list(range(64)), 8.0, 8),
+        ("vCPU", 64, [0, 1, 2, 3], 8.0, 4),
+        ("vCPU", 8, None, 0.5, 1),
+        ("vCPU", None, None, 2.0, None),
+        ("physical core", 4, [0, 2, 3], None, 2),
+        ("physical core", 4, None, 2.0, 1),
+    ],
+)
+def test_affinity_and_quota_leave_a_part_of_the_cores(
+    metal: Path,
+    basis: str,
+    logical: int | None,
+    usable: list[int] | None,
+    quota: float | None,
+    expected: int | None,
+) -> None:
+    """The last two are of the machine with two cores of two threads each: a CPU is half a core."""
+    changes = {
+        "core_basis": basis,
+        "logical_cpus": logical,
+        "usable_cpus": usable,
+        "cpu_quota_cores": quota,
+    }
+    assert msgspec.structs.replace(read(metal), **changes).available_cores == expected
 
 
 def test_a_physical_machine_counts_cores_not_threads(metal: Path) -> None:

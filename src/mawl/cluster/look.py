@@ -45,12 +45,9 @@ def look_here(roles: Mapping[Role, Sequence[str]]) -> NodeLook:
     """This machine, as a node."""
     places = {role: [Path(place) for place in named] for role, named in roles.items()}
     machine = read_machine()
-    every, usable = machine.cores or 1, machine.usable_cpus
-    confined = machine.logical_cpus and usable and len(usable) < machine.logical_cpus
-    share = len(usable) / machine.logical_cpus if confined and usable and machine.logical_cpus else 1.0
     return NodeLook(
         cpu_model=machine.cpu_model,
-        cores=max(round(every * share), 1),
+        cores=machine.available_cores or 1,
         memory_bytes=machine.memory_limit_bytes or machine.memory_bytes or 0,
         boot_id=machine.boot_id,
         systems=[*file_systems(places, None), *ephemeral_storage(places, None)],

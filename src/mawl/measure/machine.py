@@ -87,6 +87,16 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
         """Number of ``core_basis``."""
         return self.logical_cpus if self.core_basis == "vCPU" else self.physical_cores
 
+    @property
+    def available_cores(self) -> int | None:
+        """The part of ``cores`` that CPU affinity and the quota of the control group leave, 1 at least."""
+        if self.cores is None or not self.logical_cpus:
+            return self.cores
+        cpus: float = len(self.usable_cpus) if self.usable_cpus else self.logical_cpus
+        if self.cpu_quota_cores is not None:
+            cpus = min(cpus, self.cpu_quota_cores)
+        return max(round(self.cores * cpus / self.logical_cpus), 1)
+
 
 def read_machine(proc: Path = Path("/proc"), sys: Path = Path("/sys"), root: Path = Path("/")) -> Machine:
     """Read all facts; what cannot be read is None, with the reason in ``missing``."""

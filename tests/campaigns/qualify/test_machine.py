@@ -12,7 +12,6 @@ from mawl.campaigns.qualify.machine import (
     notices,
     target_words,
     targets,
-    usable_cores,
 )
 from mawl.campaigns.qualify.places import own_directories
 from mawl.campaigns.qualify.work import WritableSpace
@@ -49,16 +48,9 @@ def test_one_core_and_one_file_system_are_said_and_a_good_machine_is_quiet() -> 
     assert any("share one file system" in line for line in said)
     assert notices([DISK, DISK], 4, [SuitabilityCheck("limits", "ok", "fine")]) == []
     assert notices([DISK, DISK], 4, [SuitabilityCheck("noise", "notice", "busy")]) == ["noise: busy"]
-
-
-@pytest.mark.parametrize(
-    ("cores", "logical", "usable", "expected"),
-    [(4, 8, list(range(8)), 4), (4, 8, [0, 4], 1), (2, 2, [0], 1), (16, 16, None, 16), (None, None, None, 1)],
-)
-def test_an_affinity_leaves_its_part_of_the_cores(
-    cores: int | None, logical: int | None, usable: list[int] | None, expected: int
-) -> None:
-    assert usable_cores(cores, logical, usable) == expected
+    assert notices([DISK, DISK], 4, [SuitabilityCheck("noise", "notice", "busy", "stop it")]) == [
+        "noise: busy; stop it"
+    ]
 
 
 def test_a_file_system_is_probed_once_for_all_of_its_roles(tmp_path: Path) -> None:

@@ -222,8 +222,9 @@ def _of_nodes(record: Qualification, run: MeasuredRun) -> list[str]:
 
 
 def _cores(record: Qualification) -> int | None:
-    """Cores of the machine, or of the node that has fewest."""
-    return min((node.cores for node in record.nodes), default=record.machine.cores)
+    """Cores that the jobs may use: of the machine, or of the node that has fewest."""
+    chosen = record.machine.cores if record.choice is None else record.choice.cores
+    return min((node.cores for node in record.nodes), default=chosen)
 
 
 def _no_parts() -> str:

@@ -93,7 +93,7 @@ class QualifyMachine:
         ]
         check_places(systems)
         Volumes(self._roles).ensure()
-        cores = usable_cores(machine.cores, machine.logical_cpus, machine.usable_cpus)
+        cores = machine.available_cores or 1
         reason = why_cached(self._roles, os.environ)
         time.sleep(max(began + LOOK_SECONDS - time.monotonic(), 0.0))
         checks = [*limit_checks(machine), container_check(machine), *noise_checks(machine, noise.look())]
@@ -235,20 +235,16 @@ def check_places(systems: Sequence[WritableSpace]) -> None:
 
 def notices(systems: Sequence[WritableSpace], cores: int, checks: Sequence[SuitabilityCheck]) -> list[str]:
     """What the answer will lack, in sentences."""
-    found = [f"{check.name}: {check.text}" for check in checks if check.status != "ok"]
+    found = [
+        f"{check.name}: {check.text}{f'; {check.cure}' if check.cure else ''}"
+        for check in checks
+        if check.status != "ok"
+    ]
     if cores == 1:
         found.append("one core: even the fewest sessions, 5, are four times the published 1.25 a core")
     if sum(system.kind != EPHEMERAL for system in systems) == 1:
         found.append("data, work and util share one file system: they cannot be told apart by its device")
     return found
-
-
-def usable_cores(cores: int | None, logical: int | None, usable: Sequence[int] | None) -> int:
-    """Cores of the processors that this process may use (its affinity)."""
-    every = cores or 1
-    if not logical or not usable or len(usable) >= logical:
-        return every
-    return max(round(every * len(usable) / logical), 1)
 
 
 def targets(roles: Mapping[Role, Sequence[Path]]) -> list[ProbePlace]:
