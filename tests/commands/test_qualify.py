@@ -68,6 +68,37 @@ def test_what_cannot_be_is_refused_at_once(
     assert sentence.count("\n") == 1
 
 
+@pytest.mark.parametrize("bound", ["0", "-1", "1", "nan", "inf", "2e6", "twice"])
+def test_a_bound_that_no_slowdown_can_have_is_refused_before_any_run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, bound: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MAWL_MOST_SLOWDOWN", bound)
+    status, sentence = refused(capsys, tmp_path, "--yes")
+    assert status == 2 and "most_slowdown" in sentence
+    assert main(["run", "nano"]) == 2
+    assert "most_slowdown" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+
+
+def test_settings_that_a_qualification_does_not_use_are_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mawl.commands.qualify.first_look", lambda *_: machine())
+    monkeypatch.setattr("mawl.commands.qualify._qualified", lambda *_: 0)
+    (tmp_path / "mawl.toml").write_text(
+        'cores = "0"\nscale = "quick"\nmost_slowdown = 3.0\nwork = "w"\n[options]\nsortsize = "64MiB"\n'
+    )
+    monkeypatch.setenv("MAWL_SEED", "7")
+    assert main(["qualify", "--yes", "--output", "there"]) == 0
+    said = capsys.readouterr().err
+    assert said == (
+        "warning: mawl qualify does not use scale, cores, seed, options of mawl.toml and the environment\n"
+    )
+    assert read_qualification(tmp_path / "there").asked.most_slowdown == 3.0
+
+
 def test_a_directory_in_memory_is_refused(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

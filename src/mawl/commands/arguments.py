@@ -23,6 +23,7 @@ from mawl.spec.sources import OPTIONS, Layer, layer_of_command, spec_of
 from mawl.units import parse_size
 from mawl.volumes import Volumes
 
+MOST_BOUND = 1e6
 PLAN_OPTIONS = ("sessions", "scale", "seed", "saving")
 ROLE_HELP = {"data": "input tables and results", "work": "temporary tables", "util": "sort and spill files"}
 
@@ -124,8 +125,13 @@ def settings() -> Settings:
 
 def layer_of(arguments: argparse.Namespace, *, leave: Sequence[str] = ()) -> Layer:
     """What settings, plan, profile and command line set; ``leave``: options with another meaning to the
-    verb."""
-    layer = settings().layer()
+    verb.
+
+    Bounds of what is said of a run are checked, too, because mawl reads them only after the run.
+    """
+    chosen = settings()
+    bounds_of(chosen)
+    layer = chosen.layer()
     if getattr(arguments, "workload", None) is not None:
         layer = with_run_of(arguments.workload, layer)
     if getattr(arguments, "profile", None) is not None:
@@ -146,8 +152,15 @@ def volumes_of(spec: RunSpec) -> Volumes:
 def bounds_of(chosen: Settings) -> CapacityBounds:
     """What a system must keep to carry its sessions, from the settings."""
     defaults = CapacityBounds()
+    most_slowdown = chosen.number("most_slowdown", None, defaults.most_slowdown)
+    if not 1.0 < most_slowdown <= MOST_BOUND:
+        raise UsageError(
+            f"most_slowdown {most_slowdown:g}: expected a number above 1 and up to {MOST_BOUND:g}",
+            why="it says how many times as long as alone jobs may take",
+            cure="mend it in mawl.toml or MAWL_MOST_SLOWDOWN",
+        )
     return CapacityBounds(
-        most_slowdown=chosen.number("most_slowdown", None, defaults.most_slowdown),
+        most_slowdown=most_slowdown,
         warn_bytes_per_second_per_core=_rate(
             chosen, "guideline_warn", defaults.warn_bytes_per_second_per_core
         ),

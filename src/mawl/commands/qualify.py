@@ -48,7 +48,7 @@ from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.scale import parse_scale
 from mawl.reporters.qualification import disclosure, markdown, text
 from mawl.spec.record import MOST_SESSIONS, NodesSpec
-from mawl.spec.sources import NODE_OPTIONS
+from mawl.spec.sources import NODE_OPTIONS, OPTIONS
 from mawl.store.files import replace_file
 from mawl.store.folder import make_folder
 from mawl.store.qualification import (
@@ -157,6 +157,7 @@ def run(arguments: argparse.Namespace) -> int:
             _check_packages(record.asked.nodes)
     else:
         record = _new(arguments, bounds)
+        _warn_unused()
         _check_packages(record.asked.nodes)
         folder = (
             Path(arguments.output) if arguments.output else chosen.runs(arguments.runs) / record.name
@@ -304,6 +305,19 @@ def _new(arguments: argparse.Namespace, bounds: CapacityBounds) -> Qualification
             nodes=None if spec.nodes is None else _with_absolute_files(spec.nodes),
         ),
     )
+
+
+def _warn_unused() -> None:
+    """Name the settings of mawl.toml and of the environment that no run of a qualification has."""
+    layer = settings().layer()
+    used = (*NEW_ONLY, *NODE_FIELDS)
+    names = [OPTIONS[field].name for field in layer.values if field not in used]
+    names += ["options"] if layer.options else []
+    if names:
+        print(
+            f"warning: mawl qualify does not use {', '.join(names)} of mawl.toml and the environment",
+            file=sys.stderr,
+        )
 
 
 def _with_absolute_files(nodes: NodesSpec) -> NodesSpec:
