@@ -47,8 +47,8 @@ check() {
             "$((NEEDED_KIB / 1024)) MiB; free space there, or clone to a larger file system"
     fi
     if [ ! -d /dev/shm ] || [ ! -w /dev/shm ]; then
-        say "notice: /dev/shm cannot be written, so several processes cannot make tables together;" \
-            "$(as_root mount -t tmpfs tmpfs /dev/shm), or set MAWL_PROCESSES=1"
+        say "notice: /dev/shm cannot be written, so only one process makes the input tables;" \
+            "$(as_root mount -t tmpfs tmpfs /dev/shm)"
     fi
     if ! compiler; then
         say "notice: no C compiler, so I/O is not split by role and everything else works;" \

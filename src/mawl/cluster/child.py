@@ -33,6 +33,7 @@ from mawl.cluster.messages import (
 )
 from mawl.cluster.storage import StorageNode
 from mawl.cluster.tokens import PREFIX, own_token
+from mawl.datagen.workers import usual_processes
 from mawl.errors import InterruptedRunError, MawlError, UnsuitableMachineError
 from mawl.launch.sweep import kill_run
 from mawl.measure.machine import network_namespace, read_machine
@@ -179,7 +180,7 @@ class Node:
         self.line.say(Made())
 
     def _processes(self) -> int:
-        return self.task.spec.processes or len(self.cpus or os.sched_getaffinity(0))
+        return self.task.spec.processes or usual_processes(self.cpus)
 
     def _run(self) -> None:
         task = self.task

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from pathlib import Path
 
 import msgspec
@@ -18,6 +17,7 @@ from mawl.commands.arguments import (
 )
 from mawl.commands.inputs import shown_inputs
 from mawl.datagen.construction import Status
+from mawl.datagen.workers import usual_processes
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import needs
@@ -103,6 +103,6 @@ def generated(spec: RunSpec) -> Inputs:
         volumes,
         needs(plan, CATALOGUE),
         order=spec.volume_order,
-        processes=spec.processes or len(os.sched_getaffinity(0)),
+        processes=spec.processes or usual_processes(),
         verify=True,
     )

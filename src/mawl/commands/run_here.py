@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
 import sys
 import time
@@ -20,6 +19,7 @@ from mawl.commands.peaks import Peaks
 from mawl.commands.plan import as_json, as_text
 from mawl.commands.solo import SoloTimes
 from mawl.commands.terminal import width_for
+from mawl.datagen.workers import usual_processes
 from mawl.measure.machine import read_machine
 from mawl.measure.space import in_memory_bytes
 from mawl.model.probe import Probe
@@ -73,7 +73,7 @@ def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
     check_space(plan, needed, volumes, spec.volume_order)
     run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{plan.workload}-{secrets.token_hex(2)}"
     folder = Path(spec.output) if spec.output else runs / run_id
-    processes = spec.processes or len(cpus or os.sched_getaffinity(0))
+    processes = spec.processes or usual_processes(cpus)
     inputs = shown_inputs(plan, volumes, needed, order=spec.volume_order, processes=processes)
     request = RunRequest(
         run_id=run_id,

@@ -12,6 +12,7 @@ import signal
 import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
 from typing import TypeVar
 
 from mawl.errors import UnsuitableMachineError
@@ -24,7 +25,15 @@ Result = TypeVar("Result")
 LOOK_SECONDS, STOPPED_SECONDS = 1.0, 5.0
 """How often it is looked whether a process is stopped by a signal, and how long it may be."""
 
+SHARED_MEMORY = Path("/dev/shm")
 _PR_SET_PDEATHSIG = 1
+
+
+def usual_processes(cpus: Sequence[int] | None = None, shared_memory: Path = SHARED_MEMORY) -> int:
+    """As many as processors the run may use; one where processes cannot share semaphores."""
+    if not os.access(shared_memory, os.W_OK | os.X_OK):
+        return 1
+    return len(cpus or os.sched_getaffinity(0))
 
 
 def in_processes(

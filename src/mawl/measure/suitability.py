@@ -182,8 +182,8 @@ def limit_checks(machine: Machine, shared_memory: Path = Path("/dev/shm")) -> li
             cure = f"raise {flag} in /etc/security/limits.conf to {least} or more and log in again"
             found.append(SuitabilityCheck("limits", "notice", f"at most {value} {name} are allowed", cure))
     if not os.access(shared_memory, os.W_OK | os.X_OK):
-        cure = f"mount a tmpfs there (mount -t tmpfs tmpfs {shared_memory}) or set MAWL_PROCESSES=1"
-        text = f"{shared_memory} cannot be written, so several processes cannot make tables together"
+        cure = f"mount a tmpfs there (mount -t tmpfs tmpfs {shared_memory})"
+        text = f"{shared_memory} cannot be written, so only one process makes the input tables"
         found.append(SuitabilityCheck("limits", "notice", text, cure))
     if found:
         return found
