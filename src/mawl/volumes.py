@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from mawl.errors import UnsuitableMachineError
+from mawl.errors import UnsuitableMachineError, cure_of
 from mawl.foreign import read_regular
 from mawl.spec.program_options import ROLES, Role, VolumeOrder
 
@@ -68,7 +68,7 @@ class Volumes:
                         f"the {role} directory cannot be written",
                         where=str(path),
                         why=(error.strerror or str(error)).lower(),
-                        cure=f"name a writable directory with --{role}",
+                        cure=cure_of(error, path, f"name another directory with --{role}"),
                     ) from None
 
     def inputs(self) -> list[Path]:

@@ -52,3 +52,8 @@ def test_the_kind_comes_from_mountinfo(tmp_path: Path) -> None:
 def test_nearest_directory_that_exists(tmp_path: Path) -> None:
     assert nearest(tmp_path / "a" / "b" / "c") == tmp_path
     assert nearest(tmp_path) == tmp_path
+
+
+def test_a_place_that_cannot_be_looked_at_counts_with_the_nearest_above_it(tmp_path: Path) -> None:
+    """Path.exists raises for a name that is too long, as for a directory that this user may not enter."""
+    assert nearest(tmp_path / ("a" * 300) / "b") == tmp_path

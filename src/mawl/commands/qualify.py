@@ -165,6 +165,8 @@ def run(arguments: argparse.Namespace) -> int:
         _check_asking(arguments)
         work = _work(folder, record, None, lambda _: None)
         seen = first_look(work, record.asked, smallest(record.asked))
+        for place in seen.made:
+            print(f"notice: made {place}; stop now if another disk was to be mounted there", file=sys.stderr)
         # Pages print this name, and --continue takes it as a folder in RUNS or in the current directory.
         record = msgspec.structs.replace(record, name=folder.name, nodes=seen.nodes)
         make_folder(folder)

@@ -147,7 +147,7 @@ def _with_space(volume: VolumeFacts, after: bool) -> VolumeFacts:
 def nearest(directory: Path) -> Path:
     """The directory itself, or the closest one above it that exists."""
     place = directory.absolute()
-    while not place.exists():
+    while not os.path.exists(place):  # False, too, where this user may not look; Path.exists raises
         place = place.parent
     return place
 

@@ -49,7 +49,7 @@ def refuse_overlaps(places: Mapping[Role, Sequence[Path]]) -> None:
     for place, (role, path, real) in enumerate(known):
         for other_role, other, other_real in known[:place]:
             names = f"--{role}" if role == other_role else f"--{other_role} and --{role}"
-            if real == other_real or (path.exists() and other.exists() and path.samefile(other)):
+            if real == other_real or (os.path.exists(path) and os.path.exists(other) and path.samefile(other)):
                 twice = (
                     "the same directory twice" if str(other) == str(path) else "one directory by two names"
                 )

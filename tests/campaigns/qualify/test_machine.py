@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from mawl.campaigns.qualify.machine import (
+    QualifyMachine,
     alone_workload,
     check_places,
+    lies_on,
     notices,
     target_words,
     targets,
@@ -16,8 +19,11 @@ from mawl.campaigns.qualify.machine import (
 from mawl.campaigns.qualify.places import own_directories
 from mawl.campaigns.qualify.work import WritableSpace
 from mawl.errors import UnsuitableMachineError
+from mawl.measure.mounts import read_mounts
 from mawl.measure.suitability import SuitabilityCheck
+from mawl.model.qualification import Asked
 from mawl.plan.mix import COPIES
+from mawl.spec.program_options import ROLES, Role
 from tests.fakes.probes import probe, probe_test, target
 
 DISK = WritableSpace(roles=["work"], directories=["/mnt/b"], free_bytes=10**12, kind="ext4")
@@ -30,7 +36,7 @@ DISK = WritableSpace(roles=["work"], directories=["/mnt/b"], free_bytes=10**12, 
             {"kind": "tmpfs"},
             r"/mnt/b: work would lie in memory \(tmpfs\), which is no storage; name a directory",
         ),
-        ({"unwritable": ["/mnt/b/x"]}, r"/mnt/b/x: cannot be made or written; mount it writable"),
+        ({"unwritable": ["/mnt/b/x"]}, r"/mnt/b/x: cannot be made or written by this user; mount it writable"),
     ],
 )
 def test_a_place_that_no_answer_can_be_of_is_refused_with_what_to_do(
@@ -51,6 +57,24 @@ def test_one_core_and_one_file_system_are_said_and_a_good_machine_is_quiet() -> 
     assert notices([DISK, DISK], 4, [SuitabilityCheck("noise", "notice", "busy", "stop it")]) == [
         "noise: busy; stop it"
     ]
+
+
+def test_a_look_names_what_each_directory_lies_on_and_which_it_made(tmp_path: Path) -> None:
+    roles: dict[Role, list[str]] = {
+        "data": [str(tmp_path / "a")],
+        "work": [str(tmp_path / "mawl-work")],
+        "util": [str(tmp_path)],
+    }
+    look = QualifyMachine(tmp_path, Asked(roles=roles, minutes=5.0), str(tmp_path), None, print).look
+    first, second = look(), look()
+    assert (first.made, second.made) == ([lies_on(tmp_path / "a", read_mounts())], [])
+    mounted = os.path.realpath(tmp_path)
+    while not os.path.ismount(mounted):
+        mounted = os.path.dirname(mounted)
+    assert [line.split()[:2] for line in first.places] == [
+        [role, str(place)] for role in ROLES for place in roles[role]
+    ]
+    assert all(line.endswith(f", mounted at {mounted}") for line in first.places)
 
 
 def test_a_file_system_is_probed_once_for_all_of_its_roles(tmp_path: Path) -> None:

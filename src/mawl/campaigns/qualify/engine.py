@@ -94,6 +94,8 @@ class Engine:
 
     def _doctor(self) -> str:
         seen = self._look()
+        for place in seen.places:
+            self._show(f"  {place}")
         for notice in seen.notices:
             self._show(f"  notice: {notice}")
         cores = counted_noun(seen.cores, "core")

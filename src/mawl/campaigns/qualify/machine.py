@@ -22,6 +22,7 @@ from mawl.errors import UnreadableRunError, UnsuitableMachineError
 from mawl.launch.setup import RUN_ID_VARIABLE
 from mawl.measure.ephemeral import EPHEMERAL, ephemeral_storage
 from mawl.measure.machine import Machine, read_machine
+from mawl.measure.mounts import Mount, mount_of, read_mounts
 from mawl.measure.noise import NoiseWatch
 from mawl.measure.space import file_systems, nearest
 from mawl.measure.suitability import SuitabilityCheck, container_check, limit_checks, noise_checks
@@ -92,6 +93,8 @@ class QualifyMachine:
             for system in [*file_systems(self._roles, None), *ephemeral_storage(self._roles, None)]
         ]
         check_places(systems)
+        mounts, places = read_mounts(), [(role, place) for role in ROLES for place in self._roles[role]]
+        made = [lies_on(place, mounts) for role, place in places if _is_missing(role, place)]
         Volumes(self._roles).ensure()
         cores = machine.available_cores or 1
         reason = why_cached(self._roles, os.environ)
@@ -105,6 +108,8 @@ class QualifyMachine:
             uncached_reason=reason,
             has_fio=_has_fio(),
             notices=notices(systems, cores, checks),
+            places=[f"{role} {lies_on(place, mounts)}" for role, place in places],
+            made=made,
         )
 
     def probe(self, folder: Path, seconds: float, streams: int) -> str:
@@ -221,9 +226,9 @@ def check_places(systems: Sequence[WritableSpace]) -> None:
         named = ", ".join(f"--{role}" for role in system.roles)
         if system.unwritable:
             raise UnsuitableMachineError(
-                "cannot be made or written",
+                "cannot be made or written by this user",
                 where=", ".join(system.unwritable),
-                cure=f"mount it writable, or name another directory with {named}",
+                cure=f"mount it writable, let this user write there, or name another directory with {named}",
             )
         if system.kind in IN_MEMORY:
             raise UnsuitableMachineError(
@@ -231,6 +236,20 @@ def check_places(systems: Sequence[WritableSpace]) -> None:
                 where=", ".join(system.directories),
                 cure=f"name a directory on a disk with {named}",
             )
+
+
+def lies_on(place: Path, mounts: Sequence[Mount]) -> str:
+    """``/mnt/a on ext4 of /dev/sdb1, mounted at /mnt/a``: the file system that holds a directory."""
+    mount = mount_of(nearest(place), mounts)
+    if mount is None:
+        return str(place)
+    return f"{place} on {mount.file_system} of {mount.source}, mounted at {mount.mount_point}"
+
+
+def _is_missing(role: Role, place: Path) -> bool:
+    """Whether a directory that the user named is not there; mawl makes its own ones in any case."""
+    own = place.name == f"mawl-{role}" and os.path.exists(place.parent)
+    return not own and not os.path.exists(place)
 
 
 def notices(systems: Sequence[WritableSpace], cores: int, checks: Sequence[SuitabilityCheck]) -> list[str]:

@@ -28,7 +28,8 @@ class MachineSeen(msgspec.Struct, frozen=True, kw_only=True):
     """What a look at the machine shows.  ``cores`` are those that jobs may use.
 
     ``uncached`` is False, with ``uncached_reason``, where ``--cache none`` cannot hold.  Where there are
-    ``nodes``, cores and memory are those of the node that has fewest.
+    ``nodes``, cores and memory are those of the node that has fewest.  ``places`` says what each directory
+    lies on, ``made`` which directories the user named that were not there.
     """
 
     cores: int
@@ -39,6 +40,8 @@ class MachineSeen(msgspec.Struct, frozen=True, kw_only=True):
     has_fio: bool = True
     notices: list[str] = []
     nodes: list[QualifyNode] = []
+    places: list[str] = []
+    made: list[str] = []
 
 
 class Mix(msgspec.Struct, frozen=True, kw_only=True):
