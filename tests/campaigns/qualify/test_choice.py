@@ -12,6 +12,7 @@ from mawl.campaigns.qualify.choice import (
     check_fits,
     expected,
     needs_at,
+    probe_seconds,
     sessions_for,
 )
 from mawl.campaigns.qualify.work import MachineSeen
@@ -123,6 +124,23 @@ def test_runs_that_were_asked_for_and_do_not_fit_are_refused() -> None:
     with pytest.raises(UsageError, match="10 minutes are too short") as refusal:
         asked_runs(50, 10)
     assert "and 50 runs of 8 sessions take" in str(refusal.value.why)
+
+
+def test_the_minutes_that_are_named_have_room_for_their_longer_probe() -> None:
+    """Three targets are probed for 18 s each of 2 minutes, and for longer when there are more."""
+    others = 47.0
+    asked = msgspec.structs.replace(ASKED, minutes=2.0)
+
+    def chooser(minutes: float) -> Chooser:
+        left = 60 * minutes - others - 3 * probe_seconds(minutes)
+        return Chooser(msgspec.structs.replace(asked, minutes=minutes), machine(), FakeModel(0.25), left)
+
+    with pytest.raises(UsageError, match="2 minutes are too short") as refusal:
+        chooser(2.0).choose({"probe": 54.0, "calibration": others})
+    named = int((refusal.value.cure or "").split()[4])
+    assert chooser(named).choose({}).repeats == 1
+    with pytest.raises(UsageError, match="too short"):
+        chooser(named - 1).choose({"probe": 3 * probe_seconds(named - 1), "calibration": others})
 
 
 @pytest.mark.parametrize("minutes", [3, 120])

@@ -39,6 +39,10 @@ MOST_FITTING_RATIO = 3.0
 LEAST_PHASE_SECONDS = 3.0
 """A process that looks at input tables, or a simulation: what such a phase takes at least."""
 
+PROBE_RATIO = 0.15
+MOST_PROBE_SECONDS = 60.0
+"""The probe of each target takes this part of the time, and about a minute at most."""
+
 SPARE_RATIO = 0.05
 """Part of the time that is kept for what takes longer than forecast."""
 
@@ -121,6 +125,11 @@ def needs_at(sessions: int, scale: float) -> Needs:
 def load_streams(sessions: int) -> int:
     """The most requests that the mix in so many sessions can have under way at a time."""
     return requests_under_way(plan_at(sessions, SMOKE), CATALOGUE)
+
+
+def probe_seconds(minutes: float) -> float:
+    """How long the probe of each target takes, of so many minutes in all."""
+    return min(PROBE_RATIO * 60.0 * minutes, MOST_PROBE_SECONDS)
 
 
 class Chooser:
@@ -215,10 +224,17 @@ class Chooser:
         return sum(self.seconds(repeats, scale).values()) <= (1 - SPARE_RATIO) * self.left_seconds
 
     def _too_short(self, spent: Mapping[PhaseName, float]) -> UsageError:
-        least = sum(self.seconds(self.preferred[-1], SMOKE).values()) / (1 - SPARE_RATIO) + sum(
-            spent.values()
-        )
-        minutes = math.ceil(least / 60)
+        probed = spent.get("probe", 0.0)
+        to_come = sum(self.seconds(self.preferred[-1], SMOKE).values()) / (1 - SPARE_RATIO)
+        beside = to_come + sum(spent.values()) - probed
+
+        def least_of(minutes: float) -> float:
+            return beside + probed * probe_seconds(minutes) / probe_seconds(self.asked.minutes)
+
+        minutes = math.ceil(least_of(self.asked.minutes) / 60)
+        while 60 * minutes < least_of(minutes):  # with more time the probe is longer, up to its most
+            minutes += 1
+        least = least_of(minutes)
         return UsageError(
             f"{self.asked.minutes:g} minutes are too short for an answer here",
             why=f"inputs, one run of each program alone and {self._runs_words()} of {self.sessions} sessions "

@@ -17,7 +17,14 @@ import msgspec
 from mawl.advice.qualification.answer import FEWEST_ALONE, FEWEST_RUNS
 from mawl.advice.qualification.other_work import shows_nothing
 from mawl.analysis.campaign.knee import SessionRun
-from mawl.campaigns.qualify.choice import SMOKE, Chooser, check_fits, load_streams, sessions_of
+from mawl.campaigns.qualify.choice import (
+    SMOKE,
+    Chooser,
+    check_fits,
+    load_streams,
+    probe_seconds,
+    sessions_of,
+)
 from mawl.campaigns.qualify.runs import Runs
 from mawl.campaigns.qualify.search import next_number
 from mawl.campaigns.qualify.work import MachineSeen, Model, RunWish, Work
@@ -36,10 +43,6 @@ from mawl.model.qualification import (
 from mawl.units import counted_noun, format_bytes, format_percent, format_ratio, format_seconds
 
 PROBE = "probe.json"
-PROBE_RATIO = 0.15
-MOST_PROBE_SECONDS = 60.0
-"""The probe of each target takes this part of the time, and about a minute at most."""
-
 MOST_MEASURED = 9
 """More measured runs narrow the range no further."""
 
@@ -104,7 +107,7 @@ class Engine:
     def _probe(self) -> str:
         if not self._look().has_fio:
             raise LeftOutError("fio is not installed, so reports lack what the storage itself can do")
-        seconds = min(PROBE_RATIO * self._asked_seconds, MOST_PROBE_SECONDS)
+        seconds = probe_seconds(self.record.asked.minutes)
         sessions = sessions_of(self.record.asked, self._look().cores)
         return self.work.probe(self.folder, seconds, load_streams(sessions))
 
