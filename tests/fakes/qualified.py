@@ -65,7 +65,7 @@ class FakeWork:
 
     ``made`` lists every run and other piece of work that was finished, in order.  ``disturbed``
     is the number of first attempts of a run during which other work used 30 % of the processors.  A run with
-    all nodes takes ``all_ratio`` times as long as one with one node.
+    all nodes takes ``all_ratio`` times as long as one with one node.  In each run alone ``bad_jobs_alone`` fail.
     """
 
     def __init__(
@@ -81,12 +81,14 @@ class FakeWork:
         die_late: bool = False,
         disturbed: Mapping[str, int] | None = None,
         all_ratio: float = 1.0,
+        bad_jobs_alone: int = 0,
     ) -> None:
         self.clock, self.per_session, self.slower = clock, per_session, slower
         self.forecast = int(2.0 / per_session) if forecast is None else forecast
         self.seen = seen or machine()
         self.refuse_above, self.die_after, self.die_late = refuse_above, die_after, die_late
         self.disturbed, self.all_ratio = disturbed or {}, all_ratio
+        self.bad_jobs_alone = bad_jobs_alone
         self.made: list[str] = []
         self.streams = 0
         self._calls = 0
@@ -126,10 +128,11 @@ class FakeWork:
     def read(self, folder: Path, alone: Sequence[Path], repeats: int) -> RunSeen:
         plain = json.loads((folder / "run.json").read_text())
         sessions, seconds = plain["sessions"], plain["seconds"]
+        bad = 0 if sessions else self.bad_jobs_alone
         return RunSeen(
             run_id=folder.name,
-            outcome="completed",
-            reason=None,
+            outcome="failed" if bad else "completed",
+            reason=f"{bad} jobs did not finish well" if bad else None,
             seconds=seconds,
             elapsed_seconds=seconds - OVERHEAD_SECONDS,
             active_seconds=0.9 * seconds,

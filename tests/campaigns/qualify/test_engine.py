@@ -11,7 +11,7 @@ import pytest
 
 from mawl.campaigns.qualify.choice import SMOKE, load_streams
 from mawl.campaigns.qualify.engine import MOST_MEASURED, Engine
-from mawl.errors import UnsuitableMachineError, UsageError
+from mawl.errors import MawlError, UnsuitableMachineError, UsageError
 from mawl.model.qualification import PHASES, Qualification
 from mawl.store.qualification import read_qualification, write_qualification
 from tests.fakes.qualifications import qualification
@@ -189,6 +189,21 @@ def test_without_fio_the_probe_is_left_out_and_the_rest_is_done(tmp_path: Path) 
     assert record.phase("probe").state == "skipped"
     assert "fio is not installed" in record.phase("probe").detail
     assert record.runs_for("measured")
+
+
+def test_a_calibration_whose_jobs_fail_names_its_folder(tmp_path: Path) -> None:
+    engine, _ = engine_over(tmp_path, begun(tmp_path), FakeWork(Clock(), bad_jobs_alone=2))
+    with pytest.raises(MawlError, match="2 jobs did not finish well; mawl report .*/runs/calibration-1 names"):
+        engine.until_choice()
+
+
+@pytest.mark.parametrize("name", ["calibration-1", "alone-2"])
+def test_a_calibration_and_a_further_run_alone_are_made_again_once_where_disturbed(
+    tmp_path: Path, name: str
+) -> None:
+    record = qualified(tmp_path, FakeWork(Clock(), slower=0.4, disturbed={name: 1}), minutes=2.8)
+    attempts = [run.state for run in record.runs if run.folder.startswith(f"runs/{name}")]
+    assert attempts == ["disturbed", "finished"]
 
 
 def test_too_little_time_is_refused_after_the_calibration_with_the_minutes_it_takes(tmp_path: Path) -> None:

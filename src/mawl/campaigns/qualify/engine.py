@@ -8,6 +8,7 @@ comes out (docs/design/qualify.md).
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -28,7 +29,7 @@ from mawl.campaigns.qualify.choice import (
 from mawl.campaigns.qualify.runs import Runs
 from mawl.campaigns.qualify.search import next_number
 from mawl.campaigns.qualify.work import MachineSeen, Model, RunWish, Work
-from mawl.errors import InterruptedRunError
+from mawl.errors import InterruptedRunError, MawlError
 from mawl.model.qualification import (
     Asked,
     Fits,
@@ -113,7 +114,15 @@ class Engine:
 
     def _calibration(self) -> str:
         wish = RunWish(sessions=None, scale=SMOKE, cache="none" if self._look().uncached else "cold")
-        self.runs.make("calibration", 1, wish)
+        self.runs.make("calibration", 1, wish, may_repeat=self._in_time)
+        run = self.record.runs_for("calibration")[0]
+        if run.reason is not None:
+            folder = shlex.quote(str(self.folder / run.folder))
+            raise MawlError(
+                "the calibration cannot be used",
+                why=run.reason,
+                cure=f"mawl report {folder} names each job with its reason; mend that, and begin anew",
+            )
         model = self._modelled()
         reach = ", ".join(
             f"{name} reach {format_percent(value)}"
@@ -192,7 +201,7 @@ class Engine:
             if not self.runs.is_over("alone", position) and not self._in_time(seconds):
                 return
             self._show(f"  each program alone: run {position}")
-            self.runs.make("alone", position, wish)
+            self.runs.make("alone", position, wish, may_repeat=self._in_time)
 
     def _search(self) -> str:
         choice, bound = self._chosen, self.record.asked.most_slowdown
