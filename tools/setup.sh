@@ -27,7 +27,7 @@ check() {
     if ! "$PYTHON" -c 'import sys' >/dev/null 2>&1; then
         misses=1
         say "$PYTHON was not found; $(as_root apt-get install "$(package)" "$(package)-venv")," \
-            "or name another Python from 3.11 on: make PYTHON=python3.12"
+            "or name another Python from 3.11 on: make demo PYTHON=python3.12"
     elif ! "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
         misses=1
         say "$PYTHON is older than Python 3.11;" \
@@ -51,7 +51,7 @@ check() {
             "$(as_root mount -t tmpfs tmpfs /dev/shm)"
     fi
     if ! compiler; then
-        say "notice: no C compiler, so I/O is not split by role and everything else works;" \
+        say "notice: no C compiler, so no I/O by role, no --cache none and no answer to what limits;" \
             "$(as_root apt-get install gcc libc6-dev)"
     fi
     return "$misses"

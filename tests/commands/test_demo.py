@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+
 from mawl.commands.demo import first_screen, qualify_command
 from mawl.model.summary.summary import Judged
 from mawl.spec.program_options import Role
@@ -40,9 +42,18 @@ def test_it_says_that_it_is_no_answer_what_happened_and_which_command_answers() 
 
 
 def test_without_a_limit_and_without_a_forecast_nothing_is_made_up() -> None:
-    text = first_screen(summary(None), None, roles=ROLES, page=None)
-    assert "limited by   nothing that this short run could tell" in text
+    unknown = msgspec.structs.replace(summary(None), missing={"limit": "there is no C compiler"})
+    text = first_screen(unknown, None, roles=ROLES, page=None)
+    assert "limited by   not known: there is no C compiler" in text
+    nothing = first_screen(summary("none"), None, roles=ROLES, page=None)
+    assert "limited by   nothing that this short run could tell" in nothing
     assert "forecast" not in text
+
+
+def test_a_reader_who_has_no_mawl_on_the_path_gets_commands_that_work() -> None:
+    text = first_screen(summary("mixed"), None, roles=ROLES, page=None, program=".venv/bin/mawl")
+    assert "  .venv/bin/mawl qualify --data" in text and "every figure: .venv/bin/mawl report latest" in text
+    assert "limited by   several resources in turn" in text
 
 
 def test_directories_below_the_current_one_are_named_from_there() -> None:

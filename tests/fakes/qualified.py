@@ -65,7 +65,8 @@ class FakeWork:
 
     ``made`` lists every run and other piece of work that was finished, in order.  ``disturbed``
     is the number of first attempts of a run during which other work used 30 % of the processors.  A run with
-    all nodes takes ``all_ratio`` times as long as one with one node.  In each run alone ``bad_jobs_alone`` fail.
+    all nodes takes ``all_ratio`` times as long as one with one node.  In each run alone ``bad_jobs_alone``
+    jobs fail.
     """
 
     def __init__(

@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import secrets
 import shlex
+import shutil
 import sys
 import time
 from collections.abc import Mapping
@@ -28,7 +29,6 @@ from mawl.commands.html import leave_html, named
 from mawl.commands.qualify_shown import ProgressLines
 from mawl.errors import MawlError, RunFailedError
 from mawl.model.qualification import Asked, QualificationChoice
-from mawl.model.summary.judgement import Limit
 from mawl.model.summary.summary import Judged
 from mawl.spec.answer import Task
 from mawl.spec.program_options import ROLES, Role
@@ -79,7 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
     place = None if page is None else named(page)
     choice = _forecast(wanted, work, folder)
     progress.clear()
-    print(first_screen(summary, choice, roles=wanted.roles, page=place))
+    program = "mawl" if shutil.which("mawl") else shlex.quote(named(Path(sys.argv[0]).absolute()))
+    print(first_screen(summary, choice, roles=wanted.roles, page=place, program=program))
     if summary.outcome != "completed":
         raise RunFailedError("some jobs failed", cure="mawl report latest --all names them")
     return 0
@@ -94,9 +95,14 @@ def _forecast(wanted: Asked, work: QualifyMachine, folder: Path) -> Qualificatio
 
 
 def first_screen(
-    summary: Judged, choice: QualificationChoice | None, *, roles: Mapping[Role, list[str]], page: str | None
+    summary: Judged,
+    choice: QualificationChoice | None,
+    *,
+    roles: Mapping[Role, list[str]],
+    page: str | None,
+    program: str = "mawl",
 ) -> str:
-    """What the run shows, in words for a first reader."""
+    """What the run shows, in words for a first reader; ``program`` is how they start mawl."""
     jobs, io = summary.jobs, summary.io
     elapsed = format_seconds(summary.time.elapsed_seconds or 0.0)
     moved = (io.application.read_bytes or 0) + (io.application.written_bytes or 0)
@@ -112,31 +118,34 @@ def first_screen(
         f"sessions; {jobs.counted} gave the right answer",
         f"what it did  {elapsed}; the programs moved {format_bytes(moved)}, and "
         f"{' and '.join(reach) or 'an unknown part'} reached the storage",
-        f"limited by   {_limit_words(summary.limit)}",
+        f"limited by   {_limit_words(summary)}",
         "",
         "for a real answer: does this machine carry its load, what limits it, how many sessions fit?",
-        f"  {qualify_command(roles)}",
+        f"  {qualify_command(roles, program)}",
     ]
     if choice is not None:
         lines.append(
             f"  forecast: {format_seconds(choice.total_seconds)}, {format_bytes(choice.space_bytes)} disk, "
             f"{choice.sessions} sessions; it shows its plan and asks first"
         )
-    return "\n".join([*lines, "", f"every figure: {f'{page}, or ' if page else ''}mawl report latest"])
+    return "\n".join([*lines, "", f"every figure: {f'{page}, or ' if page else ''}{program} report latest"])
 
 
-def qualify_command(roles: Mapping[Role, list[str]]) -> str:
+def qualify_command(roles: Mapping[Role, list[str]], program: str = "mawl") -> str:
     """The command that qualifies these directories."""
     places = " ".join(
         f"--{role} {' '.join(shlex.quote(named(Path(place))) for place in roles[role])}" for role in ROLES
     )
-    return f"mawl qualify {places} --minutes {MINUTES:g}"
+    return f"{program} qualify {places} --minutes {MINUTES:g}"
 
 
-def _limit_words(limit: Limit | None) -> str:
-    if limit is None or limit.verdict == "none":
+def _limit_words(summary: Judged) -> str:
+    limit = summary.limit
+    if limit is None:
+        return f"not known: {summary.missing.get('limit', 'the run shows no limit')}"
+    if limit.verdict == "none":
         return "nothing that this short run could tell"
-    names = {"cpu": "the processors"}
+    names = {"cpu": "the processors", "network": "the network", "mixed": "several resources in turn"}
     share: float | None = getattr(limit.shares, limit.verdict, None)
     part = f", {format_percent(share)} of the time" if share is not None else ""
     return f"{names.get(limit.verdict, limit.verdict)}{part}"

@@ -67,7 +67,7 @@ NAME = "qualify"
 HELP = "does this system carry the load, what limits it, how many sessions fit: one command, one answer"
 EXIT_CODES = (
     "exit status: 0 carried, 3 not carried, 4 not known (with --fail-on: of its conditions), "
-    "1 a check failed, 2 wrong use, 130 interrupted"
+    "1 mawl could not go on, 2 wrong use, 130 interrupted"
 )
 EXIT_OF_ANSWER = {"carried": 0, "not carried": 3, "not known": 4}
 

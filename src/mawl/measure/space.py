@@ -11,6 +11,7 @@ import msgspec
 
 from mawl.measure.mounts import MEMORY_FILE_SYSTEMS
 from mawl.model.run import VolumeFacts
+from mawl.spec.places import is_there
 from mawl.spec.program_options import Role
 
 
@@ -147,7 +148,7 @@ def _with_space(volume: VolumeFacts, after: bool) -> VolumeFacts:
 def nearest(directory: Path) -> Path:
     """The directory itself, or the closest one above it that exists."""
     place = directory.absolute()
-    while not os.path.exists(place):  # False, too, where this user may not look; Path.exists raises
+    while not is_there(place):
         place = place.parent
     return place
 

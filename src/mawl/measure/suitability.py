@@ -112,7 +112,7 @@ def _of_programs(requirements: Iterable[str]) -> Iterator[Requirement]:
 
 
 def compiler_check(environment: Mapping[str, str]) -> SuitabilityCheck:
-    """Whether the role counters can be built; everything else works without."""
+    """Whether the role counters can be built: without them no I/O by role, ``--cache none`` or limit."""
     found = find_compiler(environment)
     if found:
         return SuitabilityCheck("compiler", "ok", found)

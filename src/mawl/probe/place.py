@@ -120,5 +120,5 @@ def check_room(directory: Path, needed_bytes: int) -> None:
             directory,
             f"its files take {format_memory(needed_bytes)}, {format_memory(free)} are free, "
             f"and {format_memory(SPARE_RATIO * size)} shall stay so",
-            "name a smaller --file-size, or free space",
+            "free space there, or let mawl probe use smaller files (--file-size)",
         )

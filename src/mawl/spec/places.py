@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -40,6 +41,13 @@ def role_place(role: Role, text: str) -> Path:
     return path
 
 
+def is_there(path: Path) -> bool:
+    """Whether a path exists; False, too, where this user may not look (Path.exists raises then)."""
+    with contextlib.suppress(OSError):
+        return path.exists()
+    return False
+
+
 def refuse_overlaps(places: Mapping[Role, Sequence[Path]]) -> None:
     """Refuse two names of one directory, and within a role a directory inside another.
 
@@ -49,7 +57,7 @@ def refuse_overlaps(places: Mapping[Role, Sequence[Path]]) -> None:
     for place, (role, path, real) in enumerate(known):
         for other_role, other, other_real in known[:place]:
             names = f"--{role}" if role == other_role else f"--{other_role} and --{role}"
-            if real == other_real or (os.path.exists(path) and os.path.exists(other) and path.samefile(other)):
+            if real == other_real or (is_there(path) and is_there(other) and path.samefile(other)):
                 twice = (
                     "the same directory twice" if str(other) == str(path) else "one directory by two names"
                 )

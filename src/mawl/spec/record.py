@@ -216,7 +216,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         int | None,
         Option(form=Whole(1, 1024, of="processes"), places=("environment", "settings")),
     ] = None
-    """That make inputs; None: as many as processors the run may use, or one where /dev/shm cannot be written."""
+    """That make inputs; None: as many as processors the run may use, or 1 where /dev/shm is not writable."""
     volume_order: Annotated[
         VolumeOrder,
         Option(

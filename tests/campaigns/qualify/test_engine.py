@@ -193,7 +193,9 @@ def test_without_fio_the_probe_is_left_out_and_the_rest_is_done(tmp_path: Path) 
 
 def test_a_calibration_whose_jobs_fail_names_its_folder(tmp_path: Path) -> None:
     engine, _ = engine_over(tmp_path, begun(tmp_path), FakeWork(Clock(), bad_jobs_alone=2))
-    with pytest.raises(MawlError, match="2 jobs did not finish well; mawl report .*/runs/calibration-1 names"):
+    with pytest.raises(
+        MawlError, match=r"2 jobs did not finish well; mawl report .*/runs/calibration-1 names"
+    ):
         engine.until_choice()
 
 

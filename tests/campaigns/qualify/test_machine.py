@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -36,7 +35,10 @@ DISK = WritableSpace(roles=["work"], directories=["/mnt/b"], free_bytes=10**12, 
             {"kind": "tmpfs"},
             r"/mnt/b: work would lie in memory \(tmpfs\), which is no storage; name a directory",
         ),
-        ({"unwritable": ["/mnt/b/x"]}, r"/mnt/b/x: cannot be made or written by this user; mount it writable"),
+        (
+            {"unwritable": ["/mnt/b/x"]},
+            r"/mnt/b/x: cannot be made or written by this user; mount it writable",
+        ),
     ],
 )
 def test_a_place_that_no_answer_can_be_of_is_refused_with_what_to_do(
@@ -68,9 +70,7 @@ def test_a_look_names_what_each_directory_lies_on_and_which_it_made(tmp_path: Pa
     look = QualifyMachine(tmp_path, Asked(roles=roles, minutes=5.0), str(tmp_path), None, print).look
     first, second = look(), look()
     assert (first.made, second.made) == ([lies_on(tmp_path / "a", read_mounts())], [])
-    mounted = os.path.realpath(tmp_path)
-    while not os.path.ismount(mounted):
-        mounted = os.path.dirname(mounted)
+    mounted = next(place for place in (tmp_path, *tmp_path.resolve().parents) if place.is_mount())
     assert [line.split()[:2] for line in first.places] == [
         [role, str(place)] for role in ROLES for place in roles[role]
     ]

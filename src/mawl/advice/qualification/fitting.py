@@ -33,12 +33,10 @@ def fits_of(runs: Sequence[SessionRun], forecast: Fits | None) -> Fits:
 
 
 def _measured(knee: Knee, sessions: int) -> Fits:
-    """The number with the interval of the knee; of too few runs with one of the assumed spread between runs."""
+    """The number with the interval of the knee; of too few runs, with one of the assumed spread."""
     if knee.low is not None:
         low = None if knee.high is None else max(knee.low, FEWEST_SESSIONS)
-        return Fits(
-            sessions=sessions, low=low, high=knee.high, basis="measured", reason=knee.interval_reason
-        )
+        return Fits(sessions=sessions, low=low, high=knee.high, basis="measured", reason=knee.interval_reason)
     half = math.exp(NORMAL * value_of("qualification.assumed_run_spread_ratio"))
     return Fits(
         sessions=sessions,

@@ -93,7 +93,10 @@ def next_step_of(
     if whole.answer == "not known":
         return _to_know(evidence)
     if evidence.failed is not None:
-        return "Fix the failed jobs (mawl report on the runs names each with its reason), then run it again"
+        return (
+            "Fix the failed jobs (mawl report on each folder in runs names them with their reasons), then "
+            "run it again"
+        )
     if preliminary:
         why = ", ".join(preliminary)
         return f"The answer is preliminary ({why}). Run it again with more time: {evidence.longer}"

@@ -39,6 +39,7 @@ from mawl.probe.place import ProbePlace
 from mawl.probe.probing import ProbeRequest, probe
 from mawl.probe.process import fio_version
 from mawl.spec.answer import Task
+from mawl.spec.places import is_there
 from mawl.spec.program_options import ROLES, Role
 from mawl.spec.record import RunSpec
 from mawl.store import Run, open_run
@@ -248,8 +249,8 @@ def lies_on(place: Path, mounts: Sequence[Mount]) -> str:
 
 def _is_missing(role: Role, place: Path) -> bool:
     """Whether a directory that the user named is not there; mawl makes its own ones in any case."""
-    own = place.name == f"mawl-{role}" and os.path.exists(place.parent)
-    return not own and not os.path.exists(place)
+    own = place.name == f"mawl-{role}" and is_there(place.parent)
+    return not own and not is_there(place)
 
 
 def notices(systems: Sequence[WritableSpace], cores: int, checks: Sequence[SuitabilityCheck]) -> list[str]:

@@ -35,7 +35,7 @@ NODES_WORDS = (
     (
         "nodes, shared storage",
         "the nodes limit where one node alone takes as long as all together; the shared storage or its "
-        f"network where jobs take at least {format_ratio(LEAST_RATIO)} times as long with all nodes as with "
-        "one, and wait for storage or network",
+        f"network where jobs surely take more than {format_ratio(LEAST_RATIO)} times as long with all nodes "
+        "as with one, and wait for storage or network",
     ),
 )
