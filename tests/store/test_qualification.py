@@ -17,10 +17,11 @@ from mawl.model.qualification import (
     QualificationAnswer,
     QualificationFigures,
 )
+from mawl.store.facts import read_facts
 from mawl.store.files import try_lock
+from mawl.store.layout import QUALIFICATION
 from mawl.store.qualification import (
     LOCK,
-    RECORD,
     locate_qualification,
     read_qualification,
     write_qualification,
@@ -47,7 +48,7 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 def test_every_point_in_time_is_iso_in_the_file(tmp_path: Path) -> None:
     write_qualification(tmp_path, qualification())
-    plain = json.loads((tmp_path / RECORD).read_text())
+    plain = json.loads((tmp_path / QUALIFICATION).read_text())
     assert plain["created_at"].endswith("Z")
     assert all(phase["began_at"].endswith("Z") for phase in plain["phases"])
 
@@ -89,8 +90,8 @@ def _damaged(plain: dict[str, Any], damage: str) -> object:
 )
 def test_a_damaged_record_is_refused_by_what_is_wrong(tmp_path: Path, damage: str, said: str) -> None:
     write_qualification(tmp_path, qualification())
-    plain = json.loads((tmp_path / RECORD).read_text())
-    (tmp_path / RECORD).write_bytes(msgspec.json.encode(_damaged(plain, damage)))
+    plain = json.loads((tmp_path / QUALIFICATION).read_text())
+    (tmp_path / QUALIFICATION).write_bytes(msgspec.json.encode(_damaged(plain, damage)))
     with pytest.raises(UnreadableRunError, match=said):
         read_qualification(tmp_path)
 
@@ -104,3 +105,11 @@ def test_a_qualification_is_found_by_path_and_by_name_and_by_nothing_else(tmp_pa
     for name in ("", "latest", "qualify-b"):
         with pytest.raises(UsageError, match="is no qualification"):
             locate_qualification(name, tmp_path / "runs")
+
+
+def test_a_verb_that_takes_a_run_names_the_runs_of_a_qualification(tmp_path: Path) -> None:
+    write_qualification(tmp_path, qualification())
+    with pytest.raises(
+        UnreadableRunError, match="is the folder of a qualification, not of a run; name one of"
+    ):
+        read_facts(tmp_path)

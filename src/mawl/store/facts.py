@@ -9,7 +9,7 @@ import msgspec
 from mawl.errors import UnreadableRunError
 from mawl.model.run import RunFacts
 from mawl.store.files import read_bounded, replace_file
-from mawl.store.layout import FACTS, FORMAT_VERSION
+from mawl.store.layout import FACTS, FORMAT_VERSION, QUALIFICATION
 from mawl.store.plain import decoded, from_plain, to_plain
 from mawl.store.upgrades import Upgrade, steps_from, with_queue_depth
 
@@ -29,6 +29,12 @@ def read_facts(folder: Path) -> tuple[RunFacts, list[Upgrade]]:
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
+        if (folder / QUALIFICATION).exists():
+            raise UnreadableRunError(
+                "is the folder of a qualification, not of a run",
+                where=str(folder),
+                cure=f"name one of its runs, such as {folder / 'runs' / 'measured-1'}",
+            ) from None
         raise UnreadableRunError(
             f"is not a run folder, or its run was killed before it began: it has no {FACTS}",
             where=str(folder),

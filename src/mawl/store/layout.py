@@ -34,6 +34,7 @@ from __future__ import annotations
 FORMAT_VERSION = "2.5"
 
 FACTS = "run.json"
+QUALIFICATION = "qualify.json"
 PLAN = "plan.toml"
 LOGS = "logs"
 OWN_LOG, KEPT_LOG = ".saslog", ".sas.log"

@@ -9,11 +9,10 @@ import msgspec
 from mawl.errors import UnreadableRunError, UsageError
 from mawl.model.qualification import PHASES, QUALIFICATION_FORMAT_VERSION, Qualification
 from mawl.store.files import folder_with, is_held, read_bounded, replace_file
-from mawl.store.layout import major
+from mawl.store.layout import QUALIFICATION, major
 from mawl.store.plain import Plain, decoded, from_plain, instant_of, to_plain
 from mawl.units import format_instant
 
-RECORD = "qualify.json"
 LOCK = "qualify.lock"
 """Held (flock) by the process that makes the qualification, for as long as it lives."""
 
@@ -30,7 +29,7 @@ def plain_qualification(record: Qualification) -> Plain:
 def write_qualification(folder: Path, record: Qualification) -> None:
     """Replace the record, in the current format; raises OSError."""
     plain = plain_qualification(record)
-    replace_file(folder / RECORD, msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
+    replace_file(folder / QUALIFICATION, msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
 
 
 def read_qualification(folder: Path) -> Qualification:
@@ -38,7 +37,7 @@ def read_qualification(folder: Path) -> Qualification:
 
     Raises :class:`~mawl.errors.UnreadableRunError` naming the file and what is wrong with it.
     """
-    path = folder / RECORD
+    path = folder / QUALIFICATION
     record = _decoded(path, read_bounded(path, "name the folder of a qualification", inside=folder))
     if record.outcome == "running" and not is_worked_on(folder):
         return msgspec.structs.replace(record, outcome="interrupted", reason="its process was killed")
@@ -100,7 +99,7 @@ def is_worked_on(folder: Path) -> bool:
 
 def qualification_folder(name: str, runs: Path) -> Path | None:
     """The folder of a qualification that a path, or a name in ``runs``, means; None for anything else."""
-    return folder_with(RECORD, name, runs)
+    return folder_with(QUALIFICATION, name, runs)
 
 
 def locate_qualification(name: str, runs: Path) -> Path:
@@ -110,7 +109,7 @@ def locate_qualification(name: str, runs: Path) -> Path:
         raise UsageError(
             "is no qualification",
             where=name or "an empty name",
-            why=f"it has no {RECORD}",
+            why=f"it has no {QUALIFICATION}",
             cure="name the folder that mawl qualify made",
         )
     return folder.resolve()

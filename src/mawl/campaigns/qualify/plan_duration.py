@@ -14,8 +14,8 @@ from mawl.model.run import NodeFacts
 from mawl.model.thresholds import value_of
 from mawl.plan.workload import Plan
 from mawl.store import Run, open_run
-from mawl.store.layout import PROBE
-from mawl.store.qualification import RECORD, read_qualification
+from mawl.store.layout import PROBE, QUALIFICATION
+from mawl.store.qualification import read_qualification
 
 MOST_OTHERS_RATIO = value_of("validity.competition.most_cpu_ratio")
 NO_CALIBRATION = "no undisturbed calibration of this machine is there: mawl qualify makes one"
@@ -34,7 +34,7 @@ def duration_of(plan: Plan, runs: Path) -> Duration:
     A calibration beside which other work used too much of the processors is no basis.
     """
     machine = read_machine()
-    for record in sorted(runs.glob(f"*/{RECORD}"), key=_made_at, reverse=True):
+    for record in sorted(runs.glob(f"*/{QUALIFICATION}"), key=_made_at, reverse=True):
         calibration = _calibration(record.parent)
         if calibration is None or not _is_of(machine, calibration.facts.nodes[0]):
             continue
