@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -18,9 +19,11 @@ from pyarrow import compute
 import mawl
 from mawl.launch.sweep import live_runs
 from mawl.store import Run, open_run
+from mawl.store.qualification import read_qualification
 from tests import needs
 from tests.cluster.spaces import NO_SPACES, SUBNET, Spaces
 from tests.fakes.processes import dask_workers
+from tests.fakes.second_slowdown import stretches
 
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 pytestmark = [
@@ -106,10 +109,12 @@ class Hosts:
         words = ["ssh", "-F", str(self.place / "config"), "-o", "BatchMode=yes", name, "true"]
         return subprocess.run([*self.spaces.inside(), *words], capture_output=True).returncode
 
-    def mawl(self, directory: Path, *arguments: str, hosts: str = "alpha,beta") -> subprocess.Popen[str]:
-        """``mawl run --ssh`` in the hub; roles and the nodes' run folders in the directory."""
+    def mawl(
+        self, directory: Path, *arguments: str, verb: str = "run", hosts: str = "alpha,beta"
+    ) -> subprocess.Popen[str]:
+        """A verb with ``--ssh`` in the hub; roles and the nodes' run folders in the directory."""
         roles = [f"--{role}={directory / role}" for role in ("data", "work", "util")]
-        command = [sys.executable, "-m", "mawl", "run", *arguments, "--html", "no", "--ssh", hosts, *roles]
+        command = [sys.executable, "-m", "mawl", verb, *arguments, "--ssh", hosts, *roles]
         command += ["--ssh-config", str(self.place / "config"), "--node-runs", str(directory / "nodes")]
         return subprocess.Popen(
             [*self.spaces.inside(), *command],
@@ -151,7 +156,7 @@ def until(so: Callable[[], bool]) -> None:
 def sleeping(hosts: Hosts, directory: Path, *arguments: str) -> subprocess.Popen[str]:
     """A run both of whose jobs have started."""
     (directory / "sleepers.toml").write_text(SLEEPERS)
-    run = hosts.mawl(directory, "sleepers.toml", *arguments)
+    run = hosts.mawl(directory, "sleepers.toml", "--html", "no", *arguments)
     journal = directory / "runs" / "latest" / "journal" / "events.jsonl"
     until(
         lambda: run.poll() is not None or (journal.exists() and journal.read_text().count("job_started") == 2)
@@ -176,7 +181,7 @@ def newest(directory: Path) -> Run:
 
 
 def test_two_hosts_are_two_nodes_and_nothing_is_left(hosts: Hosts, tmp_path: Path) -> None:
-    run = hosts.mawl(tmp_path, "nano")
+    run = hosts.mawl(tmp_path, "nano", "--html", "no")
     said, complaints = run.communicate(timeout=240)
     assert run.returncode == 0, complaints + said
     assert "distributed." not in complaints, "Dask speaks of its own"
@@ -208,6 +213,27 @@ def test_a_host_that_lets_nobody_in_is_named_with_what_ssh_said(hosts: Hosts, tm
         assert expected[host][1] in complaints
     until(lambda: not any(dask_workers(host) for host in expected))
     assert not (tmp_path / "runs").exists(), "no run was begun"
+
+
+@pytest.mark.long(minutes=18)
+def test_qualify_answers_for_two_hosts(hosts: Hosts, tmp_path: Path) -> None:
+    asked = ("--minutes", "15", "--yes", "--output", "answer")
+    said, complaints = hosts.mawl(tmp_path, *asked, verb="qualify").communicate(timeout=1500)
+    record = read_qualification(tmp_path / "answer")
+    answer = record.answer
+    assert answer is not None and answer.nodes, complaints + said
+    assert answer.sentence in " ".join(said.split())
+    assert [node.name for node in record.nodes] == list(NAMES)
+    assert record.nodes[1].machine == "alpha"
+    # The slowdown is the one of all jobs of all measured runs; that of one node, of the runs with one.
+    for part, purpose, nodes in ((answer.carried, "measured", 2), (answer.nodes.one, "one-node", 1)):
+        runs = [run for run in record.runs if run.purpose == purpose and run.state == "finished"]
+        folders = [tmp_path / "answer" / run.folder for run in runs]
+        assert all(len(open_run(folder).facts.node_runs) == nodes for folder in folders)
+        found = [one for folder in folders for one in stretches(folder)["slowdown"]]
+        assert part.slowdown == pytest.approx(statistics.median(found)), purpose
+    assert answer.nodes.limit == "not known", "both nodes are one machine"
+    until_nothing_is_left(open_run(tmp_path / "answer" / record.runs[-1].folder))
 
 
 def test_nothing_outlives_a_controller_that_is_killed(hosts: Hosts, tmp_path: Path) -> None:

@@ -25,6 +25,13 @@ def parts(real: float, waits: dict[str, float]) -> tuple[float, float]:
 
 def slowdowns(path: Path) -> dict[str, float]:
     """Dotted names of the summary and their values: the medians over the jobs that count."""
+    return {
+        f"capacity.{name}.median": float(numpy.median(values)) for name, values in stretches(path).items()
+    }
+
+
+def stretches(path: Path) -> dict[str, list[float]]:
+    """By part, for each job that counts: how many times as long as alone it took."""
     alone = {}
     for one in json.loads((path / "run.json").read_text())["alone"]:
         runs = sorted(one["runs"], key=lambda run: run["real_time_seconds"])
@@ -42,4 +49,4 @@ def slowdowns(path: Path) -> dict[str, float]:
         found["slowdown"].append(row["real_time_seconds"] / base)
         found["compute"].append((base + compute - compute0) / base)
         found["storage"].append((base + storage - storage0) / base)
-    return {f"capacity.{name}.median": float(numpy.median(values)) for name, values in found.items()}
+    return found
