@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.advice.qualification.fitting import below_the_smallest_mix, fits_of
+from mawl.advice.qualification.estimate import MedianEstimate
+from mawl.advice.qualification.fitting import below_the_smallest_mix, fits_of, with_the_measured
 from mawl.advice.qualification.sentence import fits_words
 from mawl.analysis.campaign.knee import SessionRun
 from mawl.model.qualification import Fits
@@ -76,6 +77,37 @@ def test_where_runs_refute_the_forecast_they_alone_give_the_range() -> None:
 def test_a_forecast_of_which_the_runs_leave_one_number_is_no_range(runs: list[SessionRun]) -> None:
     found = fits_of(runs, FORECAST)
     assert found.low is None or found.high is None or found.low < found.high
+
+
+OPEN = MedianEstimate(median=2.1, low=1.4, high=2.6)
+"""The bound of 2.0 lies in it."""
+
+
+@pytest.mark.parametrize(
+    ("fits", "expected"),
+    [
+        (Fits(sessions=20, low=18, high=23), Fits(sessions=20, low=18, high=23)),
+        (Fits(sessions=24, low=23, high=26), Fits(sessions=24, low=19, high=26)),
+        (Fits(sessions=17, low=16, high=18), Fits(sessions=17, low=16, high=20)),
+        (Fits(sessions=20, low=20, basis="measured"), Fits(sessions=19, low=19, basis="measured")),
+        (Fits(sessions=20, basis="measured"), Fits(sessions=20, basis="measured")),
+        (Fits(sessions=None, reason="no run"), Fits(sessions=None, reason="no run")),
+        (Fits(sessions=None, high=31, reason="few"), Fits(sessions=None, high=31, reason="few")),
+    ],
+)
+def test_a_number_of_sessions_whose_answer_is_not_known_stays_in_the_range(
+    fits: Fits, expected: Fits
+) -> None:
+    assert with_the_measured(fits, 20, OPEN, 2.0) == expected
+    for clear in (None, MedianEstimate(median=2.4, low=2.1, high=2.6)):
+        assert with_the_measured(fits, 20, clear, 2.0) == fits
+
+
+def test_the_smallest_mix_may_fit_where_its_answer_is_not_known() -> None:
+    found = with_the_measured(below_the_smallest_mix("measured"), 5, OPEN, 2.0)
+    assert (found.sessions, found.low, found.high, found.basis) == (None, None, 5, "measured")
+    assert found.reason == "at most 5 sessions fit, and whether 5 do is not known"
+    assert with_the_measured(Fits(sessions=5, low=5, high=6), 5, OPEN, 2.0).low == 5
 
 
 def test_without_a_forecast_a_run_that_was_carried_is_the_least() -> None:

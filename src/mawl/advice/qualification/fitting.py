@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from mawl.advice.qualification.estimate import NORMAL
+import msgspec
+
+from mawl.advice.qualification.estimate import NORMAL, MedianEstimate
 from mawl.analysis.campaign.knee import Knee, SessionRun, knee_of, on_the_line
 from mawl.model.campaign import SessionSearch
 from mawl.model.qualification import Basis, Fits
@@ -45,6 +47,29 @@ def _measured(knee: Knee, sessions: int) -> Fits:
         basis="measured",
         reason=f"the range is assumed: {knee.interval_reason}",
     )
+
+
+def with_the_measured(
+    fits: Fits, sessions: int, slowdown: MedianEstimate | None, most_slowdown: float
+) -> Fits:
+    """The number with the measured sessions in its range, if the bound lies in the range of their slowdown.
+
+    Then the runs show neither that so many sessions fit nor that they do not.
+    """
+    if slowdown is None or not slowdown.low <= most_slowdown <= slowdown.high:
+        return fits
+    fewer = max(sessions - 1, FEWEST_SESSIONS)
+    if fits.sessions is None:
+        if fits.high is None or fits.high >= sessions:
+            return fits
+        why = f"at most {sessions} sessions fit, and whether {sessions} do is not known"
+        return Fits(sessions=None, high=sessions, basis=fits.basis, reason=why)
+    if fits.low is None:
+        return fits
+    low = min(fits.low, fewer)
+    if fits.high is None:
+        return msgspec.structs.replace(fits, sessions=min(fits.sessions, low), low=low)
+    return msgspec.structs.replace(fits, low=low, high=max(fits.high, sessions))
 
 
 def below_the_smallest_mix(basis: Basis) -> Fits:

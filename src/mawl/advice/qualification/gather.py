@@ -20,7 +20,7 @@ from mawl.advice.qualification.cautions import cautions_of, crowded, faster_than
 from mawl.advice.qualification.changes import changes_of
 from mawl.advice.qualification.estimate import MedianEstimate, estimate, fewest_alone, ratio_of
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
-from mawl.advice.qualification.fitting import fits_of
+from mawl.advice.qualification.fitting import fits_of, with_the_measured
 from mawl.advice.qualification.limits import limit_of_runs, processors_active_ratio
 from mawl.advice.qualification.network_reach import (
     IN_PLACE_OF_REACH,
@@ -92,6 +92,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
     elif whole is not None:
         changes, missing["changes"] = _changes(runs, sessions, whole, bounds)
     tried, not_counted = _session_runs(record, folder, bounds)
+    fits = fits_of(tried, NO_SEARCH if record.nodes else record.search_forecast)
     return Evidence(
         sessions=sessions,
         most_slowdown=bounds.most_slowdown,
@@ -112,7 +113,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
         energy_scope=energy[1],
         limit=limit_of_runs(summaries, runs[0].view.facts),
         processors_active_ratio=processors_active_ratio(summaries),
-        fits=fits_of(tried, NO_SEARCH if record.nodes else record.search_forecast),
+        fits=with_the_measured(fits, sessions, whole, bounds.most_slowdown),
         changes=changes,
         cautions=[
             *faster_than_alone(whole),
