@@ -69,6 +69,7 @@ def test_sessions_and_jobs_of_a_cluster_are_those_of_all_its_nodes() -> None:
     assert first.machine == "4 nodes, each with a CPU, 16 cores"
     assert first.cost == pytest.approx(10.0 / 30_672.0 * 1000)
     assert found.systems[1].nodes == 1
+    assert found.systems[1].machine == "vm: a CPU, 6 vCPUs"
 
 
 def test_a_thousand_jobs_cost_the_hours_that_they_take() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import msgspec
+import pytest
 
-from mawl.commands.demo import first_screen, qualify_command
+from mawl.commands.demo import first_screen, qualify_command, started_as
 from mawl.model.summary.summary import Judged
 from mawl.spec.program_options import Role
 from tests.fakes.qualifications import choice
@@ -54,6 +56,18 @@ def test_a_reader_who_has_no_mawl_on_the_path_gets_commands_that_work() -> None:
     text = first_screen(summary("mixed"), None, roles=ROLES, page=None, program=".venv/bin/mawl")
     assert "  .venv/bin/mawl qualify --data" in text and "every figure: .venv/bin/mawl report latest" in text
     assert "limited by   several resources in turn" in text
+
+
+def test_a_program_is_started_by_its_name_its_path_or_its_python(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert started_as(".venv/bin/mawl") == ".venv/bin/mawl"
+    assert started_as("/lib/mawl/__main__.py") == f"{sys.executable} -m mawl"
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "mawl").touch(mode=0o755)
+    assert started_as(".venv/bin/mawl") == "mawl"
 
 
 def test_directories_below_the_current_one_are_named_from_there() -> None:

@@ -94,7 +94,8 @@ def test_settings_that_a_qualification_does_not_use_are_named(
     assert main(["qualify", "--yes", "--output", "there"]) == 0
     said = capsys.readouterr().err
     assert said == (
-        "warning: mawl qualify does not use scale, cores, seed, options of mawl.toml and the environment\n"
+        "warning: mawl qualify does not use these settings of mawl.toml or the environment: "
+        "scale, cores, seed, options\n"
     )
     assert read_qualification(tmp_path / "there").asked.most_slowdown == 3.0
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.datagen.workers import in_processes
+from mawl.datagen.workers import in_processes, usual_processes
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.processes import is_stopped
 
@@ -46,6 +46,12 @@ def stop_itself(task: int) -> int:
     if task:
         os.kill(os.getpid(), signal.SIGSTOP)
     return 0
+
+
+def test_as_many_processes_as_processors_and_one_where_they_share_no_memory(tmp_path: Path) -> None:
+    assert usual_processes([0, 2, 5], tmp_path) == 3
+    assert usual_processes(None, tmp_path) == len(os.sched_getaffinity(0))
+    assert usual_processes([0, 2, 5], tmp_path / "absent") == 1
 
 
 def test_one_process_is_this_one() -> None:

@@ -9,7 +9,7 @@ import msgspec
 from mawl.advice.qualification.sentence import limit_words
 from mawl.errors import UsageError
 from mawl.model.qualification import AnswerWord, Qualification, QualificationAnswer, QualificationChoice
-from mawl.units import format_ratio
+from mawl.units import counted_noun, format_ratio
 
 THOUSAND = 1000.0
 NO_PRICE = "no price was given for this system"
@@ -46,6 +46,11 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
     cost_high: float | None
     cheapest: bool | None
     missing: dict[str, str]
+
+    @property
+    def is_at_least(self) -> bool:
+        """Whether so many sessions fit, and no run shows that more are too many."""
+        return self.fits is not None and self.fits_high is None and self.fits_low == self.fits
 
 
 class Ranking(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,9 +139,9 @@ def _check_alike(records: Mapping[str, Qualification]) -> None:
 
 
 def _system(name: str, record: Qualification, answer: QualificationAnswer, price: float | None) -> Ranked:
-    figures, fits, machine = answer.figures, answer.fits, record.machine
+    figures, fits = answer.figures, answer.fits
     nodes = max(len(record.nodes), 1)
-    hourly, processor = figures.jobs_per_hour, machine.cpu_model or "unknown processor"
+    hourly = figures.jobs_per_hour
     cost = None if price is None or not hourly else price / hourly * THOUSAND
     ends: list[float | None] = [None, None]
     if cost is not None and figures.slowdown and figures.slowdown_low and figures.slowdown_high:
@@ -161,8 +166,7 @@ def _system(name: str, record: Qualification, answer: QualificationAnswer, price
     return Ranked(
         name=name,
         place=None,
-        machine=_nodes(record)
-        or f"{machine.name or 'unnamed'}: {processor}, {machine.cores} {_core_words(answer)}",
+        machine=_nodes(record) or _machine(record, answer),
         nodes=nodes,
         answer=answer.carried.answer,
         sessions=nodes * answer.sessions,
@@ -192,10 +196,12 @@ def _no_energy(record: Qualification, answer: QualificationAnswer) -> str:
     return answer.missing.get("figures.joules_per_job", before)
 
 
-def _core_words(answer: QualificationAnswer) -> str:
-    """What the number of cores counts."""
+def _machine(record: Qualification, answer: QualificationAnswer) -> str:
+    """One machine by name, processor and cores."""
+    machine = record.machine
     basis = None if answer.system is None else answer.system.core_basis
-    return "cores" if basis is None else f"{basis}s"
+    cores = "cores not known" if machine.cores is None else counted_noun(machine.cores, basis or "core")
+    return f"{machine.name or 'unnamed'}: {machine.cpu_model or 'unknown processor'}, {cores}"
 
 
 def _nodes(record: Qualification) -> str | None:

@@ -155,7 +155,7 @@ def bounds_of(chosen: Settings) -> CapacityBounds:
     most_slowdown = chosen.number("most_slowdown", None, defaults.most_slowdown)
     if not 1.0 < most_slowdown <= MOST_BOUND:
         raise UsageError(
-            f"most_slowdown {most_slowdown:g}: expected a number above 1 and up to {MOST_BOUND:g}",
+            f"most_slowdown {most_slowdown:g}: expected a number above 1 and up to {MOST_BOUND:,.0f}",
             why="it says how many times as long as alone jobs may take",
             cure="mend it in mawl.toml or MAWL_MOST_SLOWDOWN",
         )

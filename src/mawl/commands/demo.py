@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.advice.judge import judged
+from mawl.advice.qualification.sentence import RESOURCES
 from mawl.analysis.view import StoredView
 from mawl.campaigns.qualify.child import carried
 from mawl.campaigns.qualify.choice import Chooser
@@ -79,11 +80,20 @@ def run(arguments: argparse.Namespace) -> int:
     place = None if page is None else named(page)
     choice = _forecast(wanted, work, folder)
     progress.clear()
-    program = "mawl" if shutil.which("mawl") else shlex.quote(named(Path(sys.argv[0]).absolute()))
+    program = started_as(sys.argv[0])
     print(first_screen(summary, choice, roles=wanted.roles, page=place, program=program))
     if summary.outcome != "completed":
-        raise RunFailedError("some jobs failed", cure="mawl report latest --all names them")
+        raise RunFailedError("some jobs failed", cure=f"{program} report latest --all names them")
     return 0
+
+
+def started_as(script: str) -> str:
+    """How a reader starts mawl in this directory, whose ``script`` this process runs."""
+    if shutil.which("mawl"):
+        return "mawl"
+    if Path(script).name == "mawl":
+        return shlex.quote(named(Path(script).absolute()))
+    return f"{shlex.quote(sys.executable)} -m mawl"
 
 
 def _forecast(wanted: Asked, work: QualifyMachine, folder: Path) -> QualificationChoice | None:
@@ -145,7 +155,7 @@ def _limit_words(summary: Judged) -> str:
         return f"not known: {summary.missing.get('limit', 'the run shows no limit')}"
     if limit.verdict == "none":
         return "nothing that this short run could tell"
-    names = {"cpu": "the processors", "network": "the network", "mixed": "several resources in turn"}
+    names = {**RESOURCES, "cpu": "the processors"}
     share: float | None = getattr(limit.shares, limit.verdict, None)
     part = f", {format_percent(share)} of the time" if share is not None else ""
     return f"{names.get(limit.verdict, limit.verdict)}{part}"

@@ -12,6 +12,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,7 @@ from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.scale import parse_scale
 from mawl.reporters.qualification import disclosure, markdown, text
 from mawl.spec.record import MOST_SESSIONS, NodesSpec
+from mawl.spec.settings import Settings
 from mawl.spec.sources import NODE_OPTIONS, OPTIONS
 from mawl.store.files import replace_file
 from mawl.store.folder import make_folder
@@ -157,16 +159,14 @@ def run(arguments: argparse.Namespace) -> int:
             _check_packages(record.asked.nodes)
     else:
         record = _new(arguments, bounds)
-        _warn_unused()
+        _warn_unused(chosen)
         _check_packages(record.asked.nodes)
         folder = (
             Path(arguments.output) if arguments.output else chosen.runs(arguments.runs) / record.name
         ).absolute()
         _check_asking(arguments)
         work = _work(folder, record, None, lambda _: None)
-        seen = first_look(work, record.asked, smallest(record.asked))
-        for place in seen.made:
-            print(f"notice: made {place}; stop now if another disk was to be mounted there", file=sys.stderr)
+        seen = first_look(work, record.asked, smallest(record.asked), partial(print, file=sys.stderr))
         # Pages print this name, and --continue takes it as a folder in RUNS or in the current directory.
         record = msgspec.structs.replace(record, name=folder.name, nodes=seen.nodes)
         make_folder(folder)
@@ -309,15 +309,16 @@ def _new(arguments: argparse.Namespace, bounds: CapacityBounds) -> Qualification
     )
 
 
-def _warn_unused() -> None:
+def _warn_unused(chosen: Settings) -> None:
     """Name the settings of mawl.toml and of the environment that no run of a qualification has."""
-    layer = settings().layer()
+    layer = chosen.layer()
     used = (*NEW_ONLY, *NODE_FIELDS)
     names = [OPTIONS[field].name for field in layer.values if field not in used]
     names += ["options"] if layer.options else []
     if names:
         print(
-            f"warning: mawl qualify does not use {', '.join(names)} of mawl.toml and the environment",
+            f"warning: mawl qualify does not use these settings of mawl.toml or the environment: "
+            f"{', '.join(names)}",
             file=sys.stderr,
         )
 

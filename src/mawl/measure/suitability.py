@@ -123,7 +123,7 @@ def compiler_check(environment: Mapping[str, str]) -> SuitabilityCheck:
     return SuitabilityCheck(
         "compiler",
         "notice",
-        "no C compiler, so I/O is not split by role",
+        "no C compiler, so no I/O by role, no --cache none and no answer to what limits",
         "install one, for example with apt-get install gcc libc6-dev",
     )
 

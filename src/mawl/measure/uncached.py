@@ -1,4 +1,4 @@
-"""Whether ``--cache none`` can hold: the counting library, and file systems that keep out."""
+"""Whether ``--cache none`` can hold: that takes the counting library and fitting file systems."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def why_cached(roles: Mapping[Role, Iterable[Path]], environment: Mapping[str, s
     """Why files of these directories cannot be kept out of the page cache; None where they can be."""
     missing = library(environment).reason
     if missing is not None:
-        return f"mawl's counting library is missing: {missing}"
+        return f"mawl's counting library cannot be used: {missing}"
     for role, places in roles.items():
         for place in places:
             reason = keeps(nearest(place))

@@ -221,6 +221,11 @@ class Fits(msgspec.Struct, frozen=True, kw_only=True):
     basis: Basis = "forecast"
     reason: str | None = None
 
+    @property
+    def is_at_least(self) -> bool:
+        """Whether so many sessions fit, and no run shows that more are too many."""
+        return self.sessions is not None and self.high is None and self.low == self.sessions
+
 
 class QualificationChange(msgspec.Struct, frozen=True, kw_only=True):
     """One change of the system, with the sessions that would then fit; ``reason`` says why a number is null.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 from mawl.advice.rank import Ranked, Ranking
@@ -10,10 +9,10 @@ from mawl.formats.lines import one_line
 from mawl.printable import printable
 from mawl.reporters.columns import LEAST_WIDTH, stacked, wrapped
 from mawl.reporters.markup import escaped, table
+from mawl.reporters.qualification.content import NO_MORE_SHOWN
 from mawl.units import format_joules, format_plain, format_ratio
 
 HEAD = ("place", "system", "answer", "sessions that fit", "slowdown", "jobs per hour")
-MOST_DECIMALS = 9
 SHORT = ("place", "system", "answer", "fits", "slowdown", "jobs/h")
 
 
@@ -60,25 +59,31 @@ def _cells(one: Ranked, found: Ranking, *, priced: bool) -> list[str]:
         place,
         one.name,
         {"carried": "yes", "not carried": "no", "not known": "not known"}[one.answer],
-        _range(one.fits, one.fits_low, one.fits_high, lambda number: f"{number:.0f}"),
+        _fits(one),
         _range(one.slowdown, one.slowdown_low, one.slowdown_high, format_ratio),
         "-" if one.jobs_per_hour is None else f"{one.jobs_per_hour:,.0f}",
     ]
     return [*cells, _range(one.cost, one.cost_low, one.cost_high, _price)] if priced else cells
 
 
+def _fits(one: Ranked) -> str:
+    """The sessions that fit, with their range."""
+    if one.is_at_least:
+        return f"at least {one.fits}"
+    return _range(one.fits, one.fits_low, one.fits_high, lambda number: f"{number:.0f}")
+
+
 def _range(value: float | None, low: float | None, high: float | None, form: Callable[[float], str]) -> str:
     if value is None:
         return "-"
-    if high is None and low == value:
-        return f"at least {form(value)}"
     return f"{form(value)}" if low is None or high is None else f"{form(value)} ({form(low)} to {form(high)})"
 
 
 def _price(value: float) -> str:
     """Two decimals, and three significant digits of less than 1: ``0.0592``."""
-    decimals = 2 if value >= 1.0 else min(2 - math.floor(math.log10(value)), MOST_DECIMALS)
-    return f"{value:,.{decimals}f}"
+    if value >= 1.0:
+        return f"{value:,.2f}"
+    return format_plain(value)
 
 
 def _sentences(one: Ranked) -> list[str]:
@@ -86,8 +91,8 @@ def _sentences(one: Ranked) -> list[str]:
     limit = one.limit or f"not known ({one.missing.get('limit', 'no reason is known')})"
     cheap = "; no other is surely cheaper per job" if one.cheapest else ""
     fits = f"the number that fits is {basis}" if one.fits is not None else one.missing["fits"]
-    if one.fits is not None and one.fits_high is None and one.fits_low == one.fits:
-        fits = "the number is measured; no run shows that more are too many"
+    if one.is_at_least:
+        fits = f"the number is measured; {NO_MORE_SHOWN}"
     energy = ""
     if one.joules_per_job is not None:
         energy = f"; {format_joules(one.joules_per_job)} per job ({one.energy_scope})"

@@ -33,7 +33,7 @@ def read_facts(folder: Path) -> tuple[RunFacts, list[Upgrade]]:
             raise UnreadableRunError(
                 "is the folder of a qualification, not of a run",
                 where=str(folder),
-                cure=f"name one of its runs, such as {folder / 'runs' / 'measured-1'}",
+                cure=f"name one of its runs, which are in {folder / 'runs'}",
             ) from None
         raise UnreadableRunError(
             f"is not a run folder, or its run was killed before it began: it has no {FACTS}",

@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from mawl.campaigns.qualify.choice import SMOKE, load_streams
-from mawl.campaigns.qualify.engine import MOST_MEASURED, Engine
+from mawl.campaigns.qualify.engine import MOST_MEASURED, Engine, first_look
+from mawl.campaigns.qualify.work import WritableSpace
 from mawl.errors import MawlError, UnsuitableMachineError, UsageError
 from mawl.model.qualification import PHASES, Qualification
 from mawl.store.qualification import read_qualification, write_qualification
@@ -199,13 +200,36 @@ def test_a_calibration_whose_jobs_fail_names_its_folder(tmp_path: Path) -> None:
         engine.until_choice()
 
 
-@pytest.mark.parametrize("name", ["calibration-1", "alone-2"])
-def test_a_calibration_and_a_further_run_alone_are_made_again_once_where_disturbed(
-    tmp_path: Path, name: str
+@pytest.mark.parametrize(
+    ("name", "slower", "minutes", "states"),
+    [
+        ("calibration-1", 1.0, 60.0, ["disturbed", "finished"]),
+        ("calibration-1", 2.0, 4.0, ["finished"]),
+        ("alone-2", 0.4, 2.8, ["disturbed", "finished"]),
+    ],
+)
+def test_a_disturbed_run_of_the_programs_alone_is_made_again_once_where_time_is_left(
+    tmp_path: Path, name: str, slower: float, minutes: float, states: list[str]
 ) -> None:
-    record = qualified(tmp_path, FakeWork(Clock(), slower=0.4, disturbed={name: 1}), minutes=2.8)
-    attempts = [run.state for run in record.runs if run.folder.startswith(f"runs/{name}")]
-    assert attempts == ["disturbed", "finished"]
+    record = qualified(tmp_path, FakeWork(Clock(), slower=slower, disturbed={name: 1}), minutes=minutes)
+    assert [run.state for run in record.runs if run.folder.startswith(f"runs/{name}")] == states
+
+
+def test_the_doctor_says_what_directories_lie_on_and_which_were_made(tmp_path: Path) -> None:
+    seen = machine(places=["data /mnt/a on ext4"], made=["/mnt/a on ext4"])
+    engine, said = engine_over(tmp_path, begun(tmp_path), FakeWork(Clock(), seen=seen))
+    engine.until_choice()
+    assert "  data /mnt/a on ext4" in said
+    assert "notice: made /mnt/a on ext4; stop now if another disk was to be mounted there" in said
+
+
+def test_a_directory_that_was_made_is_named_where_its_disk_is_too_small(tmp_path: Path) -> None:
+    said: list[str] = []
+    small = [WritableSpace(roles=["data", "work", "util"], directories=["/mnt/a"], free_bytes=0)]
+    seen = machine(made=["/mnt/a on ext4"], systems=small)
+    with pytest.raises(UnsuitableMachineError):
+        first_look(FakeWork(Clock(), seen=seen), qualification().asked, SMOKE, said.append)
+    assert len(said) == 1 and said[0].startswith("notice: made /mnt/a on ext4")
 
 
 def test_too_little_time_is_refused_after_the_calibration_with_the_minutes_it_takes(tmp_path: Path) -> None:

@@ -61,7 +61,11 @@ def test_one_core_and_one_file_system_are_said_and_a_good_machine_is_quiet() -> 
     ]
 
 
-def test_a_look_names_what_each_directory_lies_on_and_which_it_made(tmp_path: Path) -> None:
+def test_a_look_names_what_each_directory_lies_on_and_which_it_made(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("mawl.campaigns.qualify.machine.LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("mawl.campaigns.qualify.machine.IN_MEMORY", frozenset())
     roles: dict[Role, list[str]] = {
         "data": [str(tmp_path / "a")],
         "work": [str(tmp_path / "mawl-work")],

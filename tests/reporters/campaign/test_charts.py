@@ -83,6 +83,14 @@ def test_the_next_step_follows_from_the_result_and_names_a_run(kind: str) -> Non
         assert not re.search(r"\bRUN (says|lists)", form), "a run that is meant has its name"
 
 
+def test_a_lower_end_without_an_upper_one_is_no_number_to_plan_for() -> None:
+    said = search_for_sessions()
+    assert said.knee is not None
+    lower = msgspec.structs.replace(said.knee, low=1, high=None)
+    step = finding(msgspec.structs.replace(said, knee=lower)).next_step
+    assert step is not None and step.startswith("plan for 3 sessions: the median slowdown")
+
+
 def test_repeats_that_scatter_say_what_change_they_would_show() -> None:
     said = repeats()
     (arm,) = said.arms

@@ -58,17 +58,13 @@ def with_the_measured(
     """
     if slowdown is None or not slowdown.low <= most_slowdown <= slowdown.high:
         return fits
-    fewer = max(sessions - 1, FEWEST_SESSIONS)
-    if fits.sessions is None:
-        if fits.high is None or fits.high >= sessions:
-            return fits
-        why = f"at most {sessions} sessions fit, and whether {sessions} do is not known"
-        return Fits(sessions=None, high=sessions, basis=fits.basis, reason=why)
-    if fits.low is None:
+    is_smaller = fits.sessions is None and fits.high is not None and fits.high < sessions
+    if is_smaller or fits.is_at_least:
+        why = f"the bound lies in the range of the slowdown of {sessions} sessions"
+        return Fits(sessions=None, basis=fits.basis, reason=why)
+    if fits.low is None or fits.high is None:
         return fits
-    low = min(fits.low, fewer)
-    if fits.high is None:
-        return msgspec.structs.replace(fits, sessions=min(fits.sessions, low), low=low)
+    low = min(fits.low, max(sessions - 1, FEWEST_SESSIONS))
     return msgspec.structs.replace(fits, low=low, high=max(fits.high, sessions))
 
 

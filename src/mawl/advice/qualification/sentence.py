@@ -79,7 +79,7 @@ def fits_words(fits: Fits, *, a_node: bool = False) -> str:
     """``About 26 sessions fit (24 to 28)``, or of several nodes ``26 sessions a node``."""
     assert fits.sessions is not None, "it is known"
     sessions = f"{counted_noun(fits.sessions, 'session')}{' a node' if a_node else ''}"
-    if fits.high is None and fits.low == fits.sessions:
+    if fits.is_at_least:
         return f"At least {sessions} fit"
     fit = "fits" if fits.sessions == 1 else "fit"
     range_ = "" if fits.low is None or fits.high is None else f" ({fits.low} to {fits.high})"

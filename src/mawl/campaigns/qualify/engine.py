@@ -44,6 +44,9 @@ from mawl.model.qualification import (
 from mawl.units import counted_noun, format_bytes, format_percent, format_ratio, format_seconds
 
 PROBE = "probe.json"
+EARLY_RATIO = 0.25
+"""A disturbed calibration is made again if it takes at most this part of the time that is left."""
+
 MOST_MEASURED = 9
 """More measured runs narrow the range no further."""
 
@@ -114,7 +117,7 @@ class Engine:
 
     def _calibration(self) -> str:
         wish = RunWish(sessions=None, scale=SMOKE, cache="none" if self._look().uncached else "cold")
-        self.runs.make("calibration", 1, wish, may_repeat=self._in_time)
+        self.runs.make("calibration", 1, wish, may_repeat=self._is_early)
         run = self.record.runs_for("calibration")[0]
         if run.reason is not None:
             folder = shlex.quote(str(self.folder / run.folder))
@@ -285,7 +288,7 @@ class Engine:
     def _look(self) -> MachineSeen:
         """The machine; looked at once a process, and refused where mawl cannot work on it."""
         if self._seen is None:
-            self._seen = first_look(self.work, self.record.asked)
+            self._seen = first_look(self.work, self.record.asked, SMOKE, self._show)
         return self._seen
 
     def _modelled(self) -> Model:
@@ -314,6 +317,10 @@ class Engine:
     def _in_time(self, seconds: float) -> bool:
         """Whether work of so many seconds ends in time."""
         return self.runs.spent() + seconds <= self._asked_seconds
+
+    def _is_early(self, seconds: float) -> bool:
+        """Whether work of so many seconds leaves most of the time to the runs, of which none is forecast."""
+        return seconds <= EARLY_RATIO * (self._asked_seconds - self.runs.spent())
 
     def _spare(self, left: int, seconds: float) -> bool:
         """Whether a run of so many seconds may be made again, with ``left`` more of its kind to come.
@@ -363,9 +370,14 @@ class Engine:
             raise
 
 
-def first_look(work: Work, asked: Asked, scale: float = SMOKE) -> MachineSeen:
-    """The machine; raises MawlError where mawl cannot work on it, or the scale does not fit."""
+def first_look(work: Work, asked: Asked, scale: float, show: Callable[[str], None]) -> MachineSeen:
+    """The machine; raises MawlError where mawl cannot work on it, or the scale does not fit.
+
+    ``show`` gets a notice for each directory that was made, also where the scale does not fit there.
+    """
     seen = work.look()
+    for place in seen.made:
+        show(f"notice: made {place}; stop now if another disk was to be mounted there")
     check_fits(seen, sessions_of(asked, seen.cores), scale)
     return seen
 

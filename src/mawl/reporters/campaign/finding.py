@@ -178,7 +178,8 @@ def _plan(found: CampaignFound, sessions: int) -> str:
     """How many sessions to plan for, how far that is from the bound, and what to read for more."""
     slowdown = next((one.median_slowdown for one in found.sessions if one.sessions == sessions), None)
     bound = next((run.most_slowdown for run in found.session_runs if run.sessions == sessions), None)
-    low = found.knee.low if found.knee is not None else None
+    knee = found.knee
+    low = None if knee is None or knee.high is None else knee.low
     said = f"plan for {counted_noun(sessions, 'session')}"
     if low is not None and low < sessions:
         said += f", or {low} to be sure"

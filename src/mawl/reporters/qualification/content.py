@@ -40,6 +40,8 @@ CHANGE_NOTE = (
 )
 FEWER = f"fewer than {FEWEST_SESSIONS}"
 
+NO_MORE_SHOWN = "no run shows that more are too many"
+
 
 class QualificationFigure(msgspec.Struct, frozen=True, kw_only=True):
     """A figure: what it is, its value, and what it is to be compared with."""
@@ -215,8 +217,8 @@ def _fits(answer: QualificationAnswer) -> str:
             return f"Not known: {reason}"
         return f"{'Measured' if fits.basis == 'measured' else 'Forecast by simulation'}: {reason}"
     basis = "measured on both sides of the bound" if fits.basis == "measured" else "forecast by simulation"
-    if fits.high is None and fits.low == fits.sessions:
-        basis = "measured; no run shows that more are too many"
+    if fits.is_at_least:
+        basis = f"measured; {NO_MORE_SHOWN}"
     why = f"; {fits.reason}" if fits.reason else ""
     return f"{fits_words(fits, a_node=bool(answer.nodes))}: {basis}{why}"
 
