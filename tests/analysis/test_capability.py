@@ -37,6 +37,8 @@ def test_the_nearest_test_is_direct_then_by_size_then_by_streams() -> None:
         ({"devices": [], "directory": "/mnt/disk"}, True),
         ({"devices": [], "source": "/dev/disk", "network": True}, True),
         ({"devices": [], "source": "/dev/disk"}, False),
+        ({"size_bytes": 10**12}, True),
+        ({"size_bytes": 2 * 10**12}, False),
     ],
 )
 def test_a_target_holds_what_is_on_its_devices_or_in_its_place(volume: dict[str, object], fits: bool) -> None:

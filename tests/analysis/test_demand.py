@@ -40,6 +40,14 @@ def test_rates_at_the_devices_over_the_rate_of_the_nearest_test() -> None:
     assert sorted(found["shared_with"]) == ["util", "work"], "one disk holds all: the demand is of all"
 
 
+def test_a_disk_shared_by_other_devices_is_named_apart_from_shared_devices() -> None:
+    found = role(
+        probe(target("x", [probe_test("read", 400)], devices=["sdb"])), "work", apart_facts(["data"])
+    )
+    assert (found["shared_with"], found["disks_shared_with"]) == ([], ["data"])
+    assert role(probe(disk()))["disks_shared_with"] == []
+
+
 def test_a_peak_is_not_the_sustained_rate() -> None:
     def burst(second: float) -> float:
         return 240e6 if second >= 50 else 80e6

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from mawl.measure.space import file_systems, nearest
+from mawl.measure.mounts import parse_mountinfo
+from mawl.measure.space import file_systems, nearest, system_of
 from mawl.spec.program_options import Role
 
 
@@ -47,6 +48,19 @@ def test_the_kind_comes_from_mountinfo(tmp_path: Path) -> None:
     assert system.kind == "xfs"
     (unknown,) = file_systems({"data": [tmp_path]}, None, tmp_path / "absent")
     assert unknown.kind is None
+
+
+def test_subvolumes_of_btrfs_are_one_file_system() -> None:
+    lines = [
+        f"{number} 1 0:50 /{name} /mnt/{name} rw shared:1 - btrfs /dev/sdb rw,subvol=/{name}"
+        for number, name in enumerate(("a", "b"), 40)
+    ]
+    mounts = parse_mountinfo("\n".join([*lines, "60 1 8:32 / /mnt/c rw shared:2 - ext4 /dev/sdc rw"]))
+    assert system_of(Path("/mnt/a/x"), mounts) == system_of(Path("/mnt/b"), mounts) == "0:50"
+    assert system_of(Path("/mnt/c"), mounts) == "8:32"
+    assert system_of(Path("/"), []) == "{}:{}".format(
+        *(f(Path("/").stat().st_dev) for f in (os.major, os.minor))
+    )
 
 
 def test_nearest_directory_that_exists(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ def test_a_direct_test_runs_for_its_time_over_each_streams_share() -> None:
     found = words()
     assert {"--rw=read", "--bs=262144", "--numjobs=4", f"--size={16 * MIB}", "--direct=1"} <= set(found)
     assert {"--ioengine=psync", "--time_based", "--runtime=10", "--fallocate=none"} <= set(found)
+    assert "--randrepeat=0" in found, "else each test begins with the same random bytes"
     assert "--filename_format=stream.$jobnum" in found
 
 

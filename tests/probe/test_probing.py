@@ -127,6 +127,20 @@ def test_a_test_that_fails_costs_itself_alone(
     assert list(here.iterdir()) == []
 
 
+def test_a_target_that_takes_its_files_too_slowly_asks_for_smaller_ones(
+    probing: Probing, monkeypatch: pytest.MonkeyPatch, here: Path
+) -> None:
+    monkeypatch.setattr(targets, "GRACE_SECONDS", 0.5)
+    monkeypatch.setattr(targets, "LEAST_BYTES_PER_SECOND", 1e12)
+    found = only(probing("here", fault="if kind == 'layout': time.sleep(100)"))
+    assert found.tests == [] and found.problem is not None
+    assert "fio did not end within" in found.problem
+    assert found.problem.endswith(
+        "let mawl probe write smaller files (--file-size), or see to the file system, "
+        "or name another directory"
+    )
+
+
 def test_a_fio_that_hangs_is_ended_and_ends_its_target_alone(
     probing: Probing, here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -212,10 +226,12 @@ def test_a_probe_that_would_not_fit_is_refused_before_it_writes(
 def test_where_direct_is_refused_tests_are_buffered_and_say_so(
     probing: Probing, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(targets, "takes_direct", lambda _: False)
+    monkeypatch.setattr(targets, "why_cached", lambda *_: "the file system refuses O_DIRECT")
     found = only(probing("here"))
     assert [test.direct for test in found.tests] == [False, False]
-    assert {test.remark for test in found.tests} == {targets.REFUSED_DIRECT}
+    assert {test.remark for test in found.tests} == {
+        "the file system refuses O_DIRECT, so the test was buffered"
+    }
     assert all("--direct=0" in test.command for test in found.tests)
     assert found.problem is None
 
@@ -223,7 +239,7 @@ def test_where_direct_is_refused_tests_are_buffered_and_say_so(
 def test_direct_and_buffered_are_one_test_where_direct_is_refused(
     probing: Probing, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(targets, "takes_direct", lambda _: False)
+    monkeypatch.setattr(targets, "why_cached", lambda *_: "the file system refuses O_DIRECT")
     buffered = PlannedTest(
         pattern="sequential", direction="read", request_bytes=256 * KIB, streams=1, direct=False
     )
@@ -240,11 +256,30 @@ def test_o_direct_that_is_refused_is_told_from_what_fails(
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(os, "write", refuse)
-    assert places.takes_direct(here) is False
+    assert places.why_cached("ext4", here) == "the file system refuses O_DIRECT"
     monkeypatch.setattr(os, "write", fail)
     with pytest.raises(OSError, match="Input/output"):
-        places.takes_direct(here)
+        places.why_cached("ext4", here)
     assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "why"),
+    [
+        ("2.2.4-1ubuntu1", "ZFS before 2.3 serves O_DIRECT from its cache"),
+        (None, "ZFS before 2.3 serves O_DIRECT from its cache"),
+        ("2.3.0-1", None),
+        ("2.10.1", None),
+    ],
+)
+def test_a_file_system_that_serves_direct_requests_from_memory_is_known(
+    here: Path, tmp_path: Path, version: str | None, why: str | None
+) -> None:
+    if version is not None:
+        (tmp_path / "module/zfs").mkdir(parents=True)
+        (tmp_path / "module/zfs/version").write_text(f"{version}\n")
+    assert places.why_cached("zfs", here, tmp_path) == why
+    assert places.why_cached("tmpfs", here) == "tmpfs lies in memory"
 
 
 def test_levels_that_are_below_what_is_used_are_left_out_with_a_reason(probing: Probing, here: Path) -> None:

@@ -18,15 +18,17 @@ def figures_of(test: ProbeTest, direction: str) -> ProbeFigures | None:
 def targets_of(volume: VolumeFacts, targets: Sequence[ProbeTarget]) -> list[ProbeTarget]:
     """The targets on the storage of a volume.
 
-    They are on the volume's node and devices; where one of the two names no devices, in its directory or on
-    the same export of a network.
+    They are on the volume's node and devices, in a file system of the same size: the kernel gives the name
+    of a device to another one after a reboot.  Where one of the two names no devices, they are in its
+    directory or on the same export of a network.
     """
 
     def fits(target: ProbeTarget) -> bool:
         if target.node != volume.node:
             return False
         if target.devices and volume.devices:
-            return sorted(target.devices) == sorted(volume.devices)
+            sizes = {target.size_bytes, volume.size_bytes} - {None}
+            return len(sizes) < 2 and sorted(target.devices) == sorted(volume.devices)
         return target.directory == volume.directory or (
             target.source == volume.source and volume.network and volume.source is not None
         )

@@ -76,16 +76,29 @@ def _role(
     read_size, write_size = (
         (calls.read_request_bytes.p50, calls.write_request_bytes.p50) if calls else (None, None)
     )
+    shared_with = _on_these_devices(role, volumes, facts.volumes)
     reading = _tests(targets, "read", pattern, read_size)
     writing = _tests(targets, "write", pattern, write_size)
     return RoleStorage(
         devices=devices,
-        shared_with=sorted({other for volume in volumes for other in volume.shared_with}),
+        shared_with=shared_with,
+        disks_shared_with=sorted(
+            {other for volume in volumes for other in volume.shared_with} - {*shared_with}
+        ),
         targets=[] if isinstance(targets, str) else [target.name for target in targets],
         pattern=pattern,
         read=_demand(read_size, read, reading, "read", f"{path}.read", missing),
         write=_demand(write_size, write, writing, "write", f"{path}.write", missing),
     )
+
+
+def _on_these_devices(role: Role, volumes: Sequence[VolumeFacts], every: Sequence[VolumeFacts]) -> list[Role]:
+    """The other roles whose file systems have a device of these volumes."""
+    own = {(volume.node, device) for volume in volumes for device in volume.devices}
+    found: set[Role] = {
+        volume.role for volume in every if own & {(volume.node, device) for device in volume.devices}
+    }
+    return sorted(found - {role})
 
 
 def _demand(

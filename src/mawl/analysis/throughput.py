@@ -40,9 +40,9 @@ class Counters:
         self.source, self.read, self.write = source, tuple(read), tuple(write)
         self.reason = reason
 
-    def flow(self, samples: RunSamples, edges: Sequence[float]) -> Flow:
-        """Bytes per second in each window, read, written and together."""
-        read, write = rates(samples, self.read, edges), rates(samples, self.write, edges)
+    def flow(self, samples: RunSamples, edges: Sequence[float], nodes: Sequence[str] | None = None) -> Flow:
+        """Bytes per second in each window, read, written and together, over all nodes or these."""
+        read, write = (rates(samples, names, edges, nodes) for names in (self.read, self.write))
         return {
             "read": read,
             "write": write,

@@ -229,7 +229,7 @@ def _say(arguments: argparse.Namespace, sentence: str, status: int) -> int:
 
 
 def terminated(number: int, _: FrameType | None) -> NoReturn:
-    """SIGTERM ends a verb as Ctrl-C does."""
+    """SIGTERM and SIGHUP end a verb as Ctrl-C does."""
     raise KeyboardInterrupt(signal.Signals(number).name)
 
 
@@ -243,7 +243,9 @@ def _open_standard_streams() -> None:
 
 
 def entry() -> NoReturn:
-    """The console script; SIGTERM ends a verb as Ctrl-C does."""
+    """The console script; SIGTERM, and a terminal that closes, end a verb as Ctrl-C does."""
     _open_standard_streams()
     signal.signal(signal.SIGTERM, terminated)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup
+        signal.signal(signal.SIGHUP, terminated)
     end_with(main)

@@ -120,7 +120,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--file-size",
         default=None,
         metavar="SIZE",
-        help=f"of what the streams of a test move together (default: {DEFAULT_FILE_BYTES >> 30}GiB)",
+        help=f"of the files of a test, of all its streams together (default: {DEFAULT_FILE_BYTES >> 30}GiB)",
     )
     parser.add_argument(
         "--direct",
@@ -281,7 +281,8 @@ def _announcement(request: ProbeRequest) -> str:
     most = f" to {format_seconds(number * choice.most_test_seconds)}" if choice.steady else ""
     return (
         f"{number} tests of {choice.seconds:g} s on {counted_noun(len(request.places), 'target')}, "
-        f"{format_seconds(seconds)}{most}; its files take {format_memory(sum(choice.file_sizes()))} on each, "
+        f"{format_seconds(seconds)}{most} beside the time to write its files; these take "
+        f"{format_memory(sum(choice.file_sizes()))} on each, "
         "and tests that write rewrite them at the rate they find for all of their time"
     )
 

@@ -29,7 +29,7 @@ def die_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
 
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
-    """In the block Ctrl-C and SIGTERM wait; each that came has its effect at the end of the block.
+    """In the block Ctrl-C, SIGTERM and SIGHUP wait; each that came has its effect at the end of the block.
 
     It has it also if the block raises: what the signal raises then has the error of the block as its context.
     A process that begins with ``preexec_fn`` belongs into such a block: functions of Python run after its
@@ -39,7 +39,7 @@ def uninterrupted() -> Iterator[None]:
         yield
         return
     came: list[int] = []
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         for number, handler in before.items():
             if handler is not signal.SIG_IGN:

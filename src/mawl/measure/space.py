@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from mawl.measure.mounts import MEMORY_FILE_SYSTEMS
+from mawl.measure.mounts import MEMORY_FILE_SYSTEMS, Mount, mount_of, parse_mountinfo
 from mawl.model.run import VolumeFacts
 from mawl.spec.places import is_there
 from mawl.spec.program_options import Role
@@ -31,6 +30,18 @@ class FileSystem(msgspec.Struct, frozen=True, kw_only=True):
     unwritable: list[str]
 
 
+def system_of(place: Path, mounts: Sequence[Mount]) -> str:
+    """What is the same for two places on one file system: the device that its mount shows.
+
+    Not the device number of the directory: btrfs gives each subvolume one of its own.
+    """
+    mount = mount_of(place, mounts)
+    if mount is not None:
+        return mount.device
+    device = place.stat().st_dev
+    return f"{os.major(device)}:{os.minor(device)}"
+
+
 def file_systems(
     roles: Mapping[Role, Sequence[Path]],
     needed_bytes: Mapping[Role, int] | None,
@@ -46,17 +57,18 @@ def file_systems(
     A directory that is not there yet counts with the nearest one above it that is.  Free bytes are
     those an unprivileged user may fill (statvfs(3) ``f_bavail``).
     """
-    kinds = _kinds(mounts)
-    found: dict[int, FileSystem] = {}
+    known = parse_mountinfo(_read(mounts))
+    kinds = {mount.device: mount.file_system for mount in known}
+    found: dict[str, FileSystem] = {}
     for role, volumes in roles.items():
         weights = weights_of(volumes, by_free_space)
         for volume, weight in zip(volumes, weights, strict=True):
             share = None if needed_bytes is None else needed_bytes[role] * weight // sum(weights)
             place = nearest(volume)
-            device = place.stat().st_dev
+            device = system_of(place, known)
             space = space_of(place)
             here = found.get(device) or FileSystem(
-                kind=kinds.get(f"{os.major(device)}:{os.minor(device)}"),
+                kind=kinds.get(device),
                 size_bytes=space.size_bytes,
                 free_bytes=space.free_bytes,
                 needed_bytes=None if share is None else 0,
@@ -153,10 +165,9 @@ def nearest(directory: Path) -> Path:
     return place
 
 
-def _kinds(mounts: Path) -> dict[str, str]:
-    """Device number to file-system type, from lines of mountinfo (proc_pid_mountinfo(5))."""
+def _read(mounts: Path) -> str:
+    """The text of mountinfo; empty where that is not readable."""
     try:
-        text = mounts.read_text(errors="replace")
+        return mounts.read_text(errors="replace")
     except OSError:
-        return {}
-    return dict(re.findall(r"^\d+ \d+ (\d+:\d+) .*? - (\S+)", text, re.MULTILINE))
+        return ""

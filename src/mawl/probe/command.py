@@ -5,7 +5,8 @@ takes ``:`` in it for a separator, and copies it into its JSON as it is.
 
 ``psync``: each stream has one request under way, as a program that reads a table has; ``--thread``: all
 streams in one process, which dies with mawl; ``--fallocate=none``: preallocated extents are stored
-uncompressed by btrfs; ``--overwrite=1``: a file that is not there is laid out first, so that writes
+uncompressed by btrfs; ``--randrepeat=0``: else each run of fio writes the same random bytes, which a store
+may deduplicate; ``--overwrite=1``: a file that is not there is laid out first, so that writes
 never measure its growing.  A buffered test moves each byte once and syncs at its end: repeated, it
 would measure the page cache.
 """
@@ -85,7 +86,10 @@ def fill_command(file: str, size: int, *, direct: bool) -> list[str]:
     return [*_writing("incompressible", direct=direct), *_file(file, size)]
 
 
-_COMMON = ("--ioengine=psync", "--thread", "--fallocate=none", "--eta=never", "--output-format=json")
+_COMMON = (
+    *("--ioengine=psync", "--thread", "--fallocate=none", "--randrepeat=0"),
+    *("--eta=never", "--output-format=json"),
+)
 
 
 def _writing(content: Content, *, direct: bool) -> list[str]:

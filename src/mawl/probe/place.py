@@ -6,14 +6,16 @@ import contextlib
 import errno
 import mmap
 import os
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
-from mawl.errors import UnsuitableMachineError
+from mawl.errors import UnsuitableMachineError, cure_of
 from mawl.measure.block_devices import volume_facts
+from mawl.measure.mounts import MEMORY_FILE_SYSTEMS
 from mawl.measure.space import space_of
 from mawl.model.run import VolumeFacts
 from mawl.spec.program_options import Role
@@ -23,6 +25,8 @@ from mawl.volumes import claim_directory, remove_leftover
 SPARE_RATIO = 0.01
 """Share of a file system that a probe leaves free beyond its own files."""
 DIRECT_BYTES = 1 << 16
+ZFS_WITH_DIRECT = 2, 3
+"""The first release of OpenZFS whose O_DIRECT goes past its cache (openzfs/zfs pull request 10018)."""
 
 
 class ProbePlace(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,8 +60,11 @@ def claimed(place: ProbePlace, run_id: str) -> Iterator[Path]:
     except (OSError, UnsuitableMachineError) as error:
         if isinstance(error, UnsuitableMachineError) and error.where == str(directory):
             raise
-        why = error.why if isinstance(error, UnsuitableMachineError) else (error.strerror or "").lower()
-        raise refusal(directory, why or str(error), "name a directory that you may write to") from None
+        cure = "name a directory that you may write to"
+        if isinstance(error, UnsuitableMachineError):
+            raise refusal(directory, error.why or str(error), cure) from None
+        why = (error.strerror or str(error)).lower()
+        raise refusal(directory, why, cure_of(error, directory, cure)) from None
     try:
         try:
             yield made
@@ -88,11 +95,30 @@ def refusal(directory: Path, why: str, cure: str) -> UnsuitableMachineError:
     return UnsuitableMachineError("cannot be probed", where=str(directory), why=why, cure=cure)
 
 
-def takes_direct(directory: Path) -> bool:
-    """Whether the file system lets a file be written with O_DIRECT; tmpfs of old kernels refuses, others may.
+def why_cached(file_system: str | None, directory: Path, sys: Path = Path("/sys")) -> str | None:
+    """Why requests with O_DIRECT would not go past the memory of this file system; None where they do.
 
-    Raises OSError for anything else that fails.
+    tmpfs takes O_DIRECT since Linux 6.6, and OpenZFS before 2.3; both serve it from memory all the same.
+    Raises OSError for what fails beside a refusal of O_DIRECT.
     """
+    if file_system in MEMORY_FILE_SYSTEMS:
+        return f"{file_system} lies in memory"
+    if file_system == "zfs" and _zfs_version(sys) < ZFS_WITH_DIRECT:
+        return "ZFS before 2.3 serves O_DIRECT from its cache"
+    return None if _takes_direct(directory) else "the file system refuses O_DIRECT"
+
+
+def _zfs_version(sys: Path) -> tuple[int, int]:
+    """The version of the kernel's ZFS; the oldest where it does not say."""
+    with contextlib.suppress(OSError):
+        found = re.match(r"(\d+)\.(\d+)", (sys / "module/zfs/version").read_text(errors="replace"))
+        if found:
+            return int(found[1]), int(found[2])
+    return 0, 0
+
+
+def _takes_direct(directory: Path) -> bool:
+    """Whether a file can be written with O_DIRECT; raises OSError for anything else that fails."""
     path = directory / "direct"
     block = mmap.mmap(-1, DIRECT_BYTES)
     try:

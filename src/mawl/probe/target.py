@@ -14,7 +14,7 @@ from mawl.model.probe import ProbeTarget, ProbeTest
 from mawl.printable import encodable
 from mawl.probe.choice import MIB, READ_SHARE, PlannedTest, ProbeChoice
 from mawl.probe.command import FILL, fill_command, layout_command, probe_command, waits_for_steady
-from mawl.probe.place import ProbePlace, check_room, claimed, facts_of, refusal, takes_direct
+from mawl.probe.place import DIRECT_BYTES, ProbePlace, check_room, claimed, facts_of, refusal, why_cached
 from mawl.probe.process import FioEnded, failure, run_fio
 
 LEAST_BYTES_PER_SECOND = 10e6
@@ -22,7 +22,6 @@ LEAST_BYTES_PER_SECOND = 10e6
 GRACE_SECONDS = 60.0
 TRIED, TRIED_BYTES = "tried", 16 * MIB
 """A first file, whose rate says how large the others may be."""
-REFUSED_DIRECT = "the file system refuses O_DIRECT, so the test was buffered"
 
 Says = Callable[[str], None]
 
@@ -36,7 +35,8 @@ class TargetProbe:
         self._tests: list[ProbeTest] = []
         self._problems: list[str] = []
         self._space: tuple[int | None, int | None] = (None, None)
-        self._direct = True
+        self._cached: str | None = None
+        """Why requests do not go past the page cache, where that is so."""
         self._hung = False
         self._measured: set[PlannedTest] = set()
 
@@ -71,7 +71,8 @@ class TargetProbe:
             with claimed(self._place, run_id) as directory:
                 space = space_of(directory)
                 self._space = (space.size_bytes, space.free_bytes)
-                self._direct = takes_direct(directory)
+                check_room(directory, DIRECT_BYTES)
+                self._cached = why_cached(self._facts.file_system, directory)
                 levels: list[float | None] = [*self._choice.fill_ratios] or [None]
                 for fill_ratio in levels:
                     yield from self._at_level(directory, fill_ratio, environment, says)
@@ -91,12 +92,12 @@ class TargetProbe:
         if fill_ratio is None:
             check_room(directory, sum(sizes))
         says(f"{self._place.name}: writing the files to be read")
-        command = layout_command(sizes, self._choice, direct=self._direct)
+        command = layout_command(sizes, self._choice, direct=self._cached is None)
         self._written(command, directory, sum(sizes) * (2 if self._choice.precondition else 1), environment)
         level = None if fill_ratio is None else space_of(directory).used_ratio
         self._measured.clear()
         for index, shape in enumerate(self._choice.shapes):
-            real = shape if self._direct else msgspec.structs.replace(shape, direct=False)
+            real = msgspec.structs.replace(shape, direct=shape.direct and self._cached is None)
             if real in self._measured:
                 continue
             self._measured.add(real)
@@ -114,7 +115,7 @@ class TargetProbe:
         if seconds is None:
             return
         check_room(directory, TRIED_BYTES)
-        command = fill_command(TRIED, TRIED_BYTES, direct=self._direct)
+        command = fill_command(TRIED, TRIED_BYTES, direct=self._cached is None)
         rate = self._written(command, directory, TRIED_BYTES, environment)
         (directory / TRIED).unlink()
         self._choice = self._choice.fitted(rate * seconds)
@@ -136,7 +137,7 @@ class TargetProbe:
         if lacking >= MIB:
             says(f"{self._place.name}: filling the file system to {ratio:.0%}")
             number = len(list(directory.glob(f"{FILL}*")))
-            command = fill_command(f"{FILL}{number}", lacking, direct=self._direct)
+            command = fill_command(f"{FILL}{number}", lacking, direct=self._cached is None)
             self._written(command, directory, lacking, environment)
         return True
 
@@ -154,7 +155,10 @@ class TargetProbe:
         error = next((job.error for job in jobs if job.error), None)
         if ended.status != 0 or error:
             why = f"its files could not be written: {failure(ended, timeout, error)}"
-            raise refusal(self._place.directory, why, "see to the file system, or name another directory")
+            cure = "see to the file system, or name another directory"
+            if ended.status is None:
+                cure = f"let mawl probe write smaller files (--file-size), or {cure}"
+            raise refusal(self._place.directory, why, cure)
         return sum(job.write.bytes_per_second for job in jobs if job.write)
 
     def _test(
@@ -185,7 +189,7 @@ class TargetProbe:
             command=command,
             fill_ratio=level,
             preconditioned=choice.precondition,
-            remark=REFUSED_DIRECT if shape.direct != asked.direct else None,
+            remark=f"{self._cached}, so the test was buffered" if shape.direct != asked.direct else None,
         )
         jobs = _jobs(ended)
         if isinstance(jobs, str):

@@ -17,7 +17,7 @@ from mawl.model.run import Alone, AloneRun
 from mawl.model.summary.io import Foreign
 from tests.fakes.clustered_run import node_run
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, reading_of, samples
-from tests.fakes.probes import MB, disk, probe
+from tests.fakes.probes import MB, disk, probe, probe_test, target
 from tests.fakes.stored_run import facts, job, jobs
 from tests.fakes.views import judge, partly, plain
 
@@ -234,6 +234,9 @@ def test_the_guideline_is_judged_by_a_probe_or_a_run_that_storage_limited() -> N
     guideline = capacity["guideline"]
     assert (guideline["basis"], guideline["standing"], guideline["met"]) == ("probe", "warn", True)
     assert guideline["bytes_per_second_per_core"] == 100 * MB
+    candidate = target("usb", [probe_test("read", 10), probe_test("write", 10)], devices=["sdz"])
+    assert block(run_of(), probe=probe(disk(), candidate))[0]["guideline"] == guideline, "it holds no role"
+    assert block(run_of(), probe=probe(candidate))[0]["guideline"]["basis"] is None
     assert capacity["reasons"][-1] == (
         "guideline 100 MB/s (good: 150 MB/s): met: a probe found 100 MB/s per vCPU"
     )

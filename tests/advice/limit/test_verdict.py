@@ -9,10 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mawl.advice.limit.device import device_lines, device_peaks
 from mawl.advice.limit.verdict import NO_WAITS, TOO_SHORT, classify, limit_of, named, second
+from mawl.analysis.series import RunSamples
 from mawl.analysis.view import RunView
 from mawl.model.run import VolumeFacts
-from tests.fakes.measured_run import WORKLOAD, Rate, reading_of
+from mawl.store.columns import to_table
+from tests.fakes.measured_run import WORKLOAD, Rate, four_jobs, reading_of, sample_rows
 from tests.fakes.stored_run import facts
 from tests.fakes.views import plain
 
@@ -92,6 +95,31 @@ def test_the_device_under_the_role_is_named_and_its_await_only_supports() -> Non
         pytest.approx(peak) for peak in (60e6, 50e6, 10e6)
     ]
     assert "sdb" not in sentences(block, "evidence")
+
+
+def test_of_devices_with_one_name_on_several_nodes_the_busiest_is_looked_at() -> None:
+    of = facts(
+        volumes=[
+            VolumeFacts(role="work", node=node, directory="/w", devices=["sdb"])
+            for node in ("n1", "n2", "n3")
+        ]
+    )
+    rows = [
+        row
+        for node, busy in (("n1", 0.2), ("n2", 0.4))
+        for row in sample_rows(
+            60,
+            {
+                "device.sdb.busy_seconds": busy,
+                "device.sdb.read_bytes": 100e6 * busy,
+                "device.sdb.written_bytes": 0.0,
+            },
+            node=node,
+        )
+    ]
+    reading = RunView(of, four_jobs(60), RunSamples(to_table("samples", rows)))
+    assert device_lines(reading, "sdb")[0].sentence.startswith("sdb of n2 moved 40.0 MB/s in its highest")
+    assert device_peaks(reading, "sdb")["read"] == pytest.approx(40e6)
 
 
 def test_blocked_time_on_a_network_file_system_is_network() -> None:

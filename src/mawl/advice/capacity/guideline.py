@@ -9,10 +9,11 @@ import msgspec
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.foreign import foreign
 from mawl.analysis.blocks import Missing
-from mawl.analysis.capability import by_streams, figures_of, words_of
+from mawl.analysis.capability import by_streams, figures_of, targets_of, words_of
 from mawl.analysis.view import RunView
 from mawl.definitions.figure import flag, rate, text
 from mawl.model.probe import PAPERS_REQUEST_BYTES, Probe, ProbeTarget
+from mawl.model.run import RunFacts
 from mawl.model.summary.judgement import Guideline, Limit, Standing
 
 PAGE = "docs/design/probe.md, The guideline"
@@ -28,11 +29,12 @@ def guideline_of(
 ) -> Guideline:
     """``capacity.guideline``: throughput per core beside the two bounds; it decides nothing.
 
-    It is a capability of storage, so it is judged by a probe of the roles (the lowest target), or by a run
+    It is a capability of storage, so it is judged by a probe of the roles (the lowest target on the run's
+    own storage), or by a run
     that its storage limited; the throughput of any other run is shown and not judged.  Where others moved
     more than a tenth of the bytes (:mod:`mawl.advice.foreign`) the run has none.
     """
-    rates = _probed(probe, bounds)
+    rates = _probed(probe, reading.facts, bounds)
     value: float | None = min(rates) if rates else getattr(reading.summary.io.device, PER_CORE)
     standing: Standing | None = None
     basis: Literal["probe", "run"] | None = None
@@ -110,11 +112,12 @@ def probe_guidelines(probe: Probe, bounds: CapacityBounds) -> dict[str, TargetGu
     return {target.name: _of_target(target, probe, bounds) for target in probe.targets}
 
 
-def _probed(probe: Probe | None, bounds: CapacityBounds) -> list[float]:
-    """The lower rate per core of each target; empty where one cannot be judged."""
+def _probed(probe: Probe | None, facts: RunFacts, bounds: CapacityBounds) -> list[float]:
+    """The lower rate per core of each target that holds a role; empty where one cannot be judged."""
     if probe is None:
         return []
-    lowest = [one.lowest for one in probe_guidelines(probe, bounds).values()]
+    used = {target.name for volume in facts.volumes for target in targets_of(volume, probe.targets)}
+    lowest = [one.lowest for name, one in probe_guidelines(probe, bounds).items() if name in used]
     known = [rate for rate in lowest if rate is not None]
     return known if len(known) == len(lowest) else []
 

@@ -16,8 +16,8 @@ def device_totals(reading: RunView, device: str) -> Flow:
     if reading.over_time is None:
         return {direction: [] for direction in DIRECTIONS}
     samples, windows = reading.over_time
-    counters = Counters(device, [f"device.{device}.read_bytes"], [f"device.{device}.written_bytes"])
-    return counters.flow(samples, windows.active_edges)
+    names = [[f"device.{device}.{way}_bytes"] for way in ("read", "written")]
+    return Counters(device, *names).flow(samples, windows.active_edges, _node(reading, device))
 
 
 def device_peaks(reading: RunView, device: str) -> dict[str, float | None]:
@@ -32,9 +32,10 @@ def device_lines(reading: RunView, device: str) -> list[RuleEvidence]:
     """Throughput, await and utilisation: they only support, since a throttled device can look idle."""
     lines = []
     moved = [value for value in device_totals(reading, device)["total"] if value is not None]
+    name = device if len(_nodes(reading, device)) < 2 else f"{device} of {_node(reading, device)[0]}"
     if moved:
         lines.append(
-            f"{device} moved {format_rate(max(moved))} in its highest window, "
+            f"{name} moved {format_rate(max(moved))} in its highest window, "
             f"{format_rate(statistics.median(moved))} in the median one"
         )
     requests = _mean(reading, device, "reads", "writes")
@@ -42,7 +43,7 @@ def device_lines(reading: RunView, device: str) -> list[RuleEvidence]:
     busy = _mean(reading, device, "busy_seconds")
     if requests and seconds is not None and busy is not None:
         lines.append(
-            f"a request to {device} took {format_latency(seconds / requests)} on average, "
+            f"a request to {name} took {format_latency(seconds / requests)} on average, "
             f"and it was in use {format_percent(min(busy, 1.0))} of the time"
         )
     return [RuleEvidence(kind="support", sentence=line) for line in lines]
@@ -54,4 +55,24 @@ def _mean(reading: RunView, device: str, *figures: str) -> float | None:
         return None
     samples, windows = reading.over_time
     edges = (windows.active_edges[0], windows.active_edges[-1])
-    return rates(samples, [f"device.{device}.{figure}" for figure in figures], edges)[0]
+    names = [f"device.{device}.{figure}" for figure in figures]
+    return rates(samples, names, edges, _node(reading, device))[0]
+
+
+def _nodes(reading: RunView, device: str) -> list[str]:
+    """The nodes whose role lies on a device of this name: on each node it is another device."""
+    return sorted({volume.node for volume in reading.facts.volumes if device in volume.devices})
+
+
+def _node(reading: RunView, device: str) -> list[str]:
+    """The node whose device was in use for longest, as a list of one; empty if it holds no role."""
+    nodes = _nodes(reading, device)
+    if len(nodes) < 2 or reading.over_time is None:
+        return nodes
+    samples, windows = reading.over_time
+    edges = (windows.active_edges[0], windows.active_edges[-1])
+
+    def busy(node: str) -> float:
+        return rates(samples, [f"device.{device}.busy_seconds"], edges, [node])[0] or 0.0
+
+    return [max(nodes, key=busy)]

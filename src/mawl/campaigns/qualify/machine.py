@@ -24,7 +24,7 @@ from mawl.measure.ephemeral import EPHEMERAL, ephemeral_storage
 from mawl.measure.machine import Machine, read_machine
 from mawl.measure.mounts import Mount, mount_of, read_mounts
 from mawl.measure.noise import NoiseWatch
-from mawl.measure.space import file_systems, nearest
+from mawl.measure.space import file_systems, nearest, system_of
 from mawl.measure.suitability import SuitabilityCheck, container_check, limit_checks, noise_checks
 from mawl.measure.uncached import why_cached
 from mawl.model.probe import PAPERS_REQUEST_BYTES, Probe
@@ -269,10 +269,11 @@ def notices(systems: Sequence[WritableSpace], cores: int, checks: Sequence[Suita
 
 def targets(roles: Mapping[Role, Sequence[Path]]) -> list[ProbePlace]:
     """One target a file system: the first directory on it, with all roles that lie there."""
-    found: dict[int, ProbePlace] = {}
+    found: dict[str, ProbePlace] = {}
+    mounts = read_mounts()
     for role, places in roles.items():
         for number, place in enumerate(places):
-            device = nearest(place).stat().st_dev
+            device = system_of(nearest(place), mounts)
             name = f"{role}-{number + 1}" if number else role
             held = found.get(device) or ProbePlace(name=name, directory=place)
             own = held.roles if role in held.roles else [*held.roles, role]

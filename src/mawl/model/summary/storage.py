@@ -57,7 +57,14 @@ class RoleStorage(msgspec.Struct, kw_only=True):
     shared_with: Annotated[
         list[str],
         listing(
-            "Other roles on the same storage, whose demand is in these figures, too.",
+            "Other roles on the same devices, whose demand is in these figures, too.",
+            DEMAND_AGAINST_CAPABILITY,
+        ),
+    ]
+    disks_shared_with: Annotated[
+        list[str],
+        listing(
+            "Other roles on the same disks by other devices, whose demand is not in these figures.",
             DEMAND_AGAINST_CAPABILITY,
         ),
     ]

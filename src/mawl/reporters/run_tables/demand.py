@@ -32,6 +32,10 @@ def _notes(_: RunView, summary: Summary) -> list[Note]:
         block = storage.by_role[role]
         if block.shared_with:
             found.setdefault(f"its figures are also of {' and '.join(block.shared_with)}", []).append(role)
+        if block.disks_shared_with:
+            others = " and ".join(block.disks_shared_with)
+            sentence = f"its disks also hold {others}, whose demand is not in these figures"
+            found.setdefault(sentence, []).append(role)
         for direction in DIRECTIONS:
             test = getattr(block, direction).test
             why = missing.get(f"storage.by_role.{role}.{direction}.test", "")
