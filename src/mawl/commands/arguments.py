@@ -8,10 +8,11 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.errors import UsageError
+from mawl.formats.saslog_dates import DateOrder
 from mawl.plan.from_spec import with_run_of
 from mawl.plan.workload import shipped
 from mawl.spec.campaign import CAMPAIGN_OPTIONS
@@ -97,6 +98,16 @@ def add_clock_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NODE=SECONDS",
         help="move the recording of a node, or all files of a kind, by seconds; may be repeated",
+    )
+
+
+def add_dates_argument(parser: argparse.ArgumentParser) -> None:
+    """--dates: day and month in the timestamps of SAS logs."""
+    parser.add_argument(
+        "--dates",
+        choices=get_args(DateOrder),
+        help="order of day and month in the timestamps of SAS logs (default: as the logs show it by a number "
+        "above 12 or by the heads of their pages, else month-first)",
     )
 
 

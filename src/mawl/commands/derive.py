@@ -17,13 +17,19 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from mawl.commands.arguments import add_clock_arguments, patterns_by_role, settings
+from mawl.commands.arguments import (
+    add_clock_arguments,
+    add_dates_argument,
+    patterns_by_role,
+    settings,
+)
 from mawl.derive.derive import DeriveRequest, derive
 from mawl.derive.folder import make_derived_folder, write_derived, write_nights
 from mawl.derive.nights import derive_nights, parse_daily
 from mawl.derive.shown import text_of, text_of_nights
 from mawl.derive.window import parse_night
 from mawl.errors import UsageError
+from mawl.formats.saslog_dates import DateOrder
 from mawl.importers.build import ImportRequest, import_files
 from mawl.importers.clock import Clocks, parse_shifts, parse_zones
 from mawl.importers.registry import IMPORTERS
@@ -120,6 +126,7 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
         help="a regular expression for whole librefs of a role: work='SCRATCH[0-9]'; may be repeated",
     )
     add_clock_arguments(parser)
+    add_dates_argument(parser)
     parser.add_argument(
         "--core-speed",
         type=_number("speed", SLOWEST_CORE, FASTEST_CORE),
@@ -151,7 +158,8 @@ def run(arguments: argparse.Namespace) -> int:
     )
     output = Path(arguments.output)
     make_derived_folder(output)
-    with _opened(arguments.logs, clocks, settings().runs(arguments.runs)) as stored:
+    runs = settings().runs(arguments.runs)
+    with _opened(arguments.logs, clocks, arguments.dates, runs) as stored:
         if daily is not None:
             thinning, nights = derive_nights(stored, request, daily, arguments.nights)
             write_nights(output, thinning, nights)
@@ -164,7 +172,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 @contextlib.contextmanager
-def _opened(paths: list[str], clocks: Clocks, runs: Path) -> Iterator[Run]:
+def _opened(paths: list[str], clocks: Clocks, dates: DateOrder | None, runs: Path) -> Iterator[Run]:
     """The run folder that is named, or a run of the files for as long as it is read."""
     if len(paths) == 1 and ((Path(paths[0]) / FACTS).exists() or not Path(paths[0]).exists()):
         yield open_run(paths[0], runs)
@@ -177,6 +185,7 @@ def _opened(paths: list[str], clocks: Clocks, runs: Path) -> Iterator[Run]:
                 folder=folder,
                 run_id=f"derive-{secrets.token_hex(2)}",
                 clocks=clocks,
+                dates=dates,
                 command=["mawl", *map(encodable, sys.argv[1:])],
             )
         )

@@ -14,7 +14,12 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.commands.arguments import add_clock_arguments, patterns_by_role, settings
+from mawl.commands.arguments import (
+    add_clock_arguments,
+    add_dates_argument,
+    patterns_by_role,
+    settings,
+)
 from mawl.commands.attach import attach
 from mawl.commands.attach import text as attached_text
 from mawl.errors import UsageError
@@ -44,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="DIR", help="the run folder to make (default: in --runs)")
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
     add_clock_arguments(parser)
+    add_dates_argument(parser)
     parser.add_argument(
         "--start",
         metavar="TIME",
@@ -83,6 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
         kind=arguments.kind,
         clocks=Clocks(parse_zones(arguments.timezone, tuple(IMPORTERS)), parse_shifts(arguments.shift)),
         untimed=parse_untimed(arguments.start, arguments.interval),
+        dates=arguments.dates,
         roles=patterns_by_role("--role", arguments.role),
         command=["mawl", *map(encodable, sys.argv[1:])],
     )

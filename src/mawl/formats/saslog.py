@@ -23,6 +23,7 @@ from mawl.formats.saslog_block import (
     unreadable_value,
     value_is_whole,
 )
+from mawl.formats.saslog_dates import DateOrder, with_month_first
 from mawl.formats.saslog_notes import (
     damaged_rows,
     fact,
@@ -71,13 +72,19 @@ class LogReader:
     """Reads one log; :meth:`entries` may be taken once."""
 
     def __init__(
-        self, stream: BinaryIO, skip: Skip, scanner: Callable[[], Scanner | None] | None = None
+        self,
+        stream: BinaryIO,
+        skip: Skip,
+        scanner: Callable[[], Scanner | None] | None = None,
+        dates: DateOrder = "month-first",
     ) -> None:
         """``skip`` is told the line (from 1), the reason and the text of what is left out or doubtful.
 
         ``scanner`` is asked for one when the log is large enough; with it whole notes come in batches.
+        ``dates`` is the order of day and month in the timestamps.
         """
-        self._stream, self._skip = stream, skip
+        chunks = byte_chunks(stream)
+        self._chunks, self._skip = with_month_first(chunks) if dates == "day-first" else chunks, skip
         self._make_scanner = scanner
         self._scanner: Scanner | None = None
         self._above = Above()
@@ -106,7 +113,7 @@ class LogReader:
     def parts(self) -> Iterator[Entry | NoteBatch]:
         """Notes and facts in the order of the log, whole notes also in batches."""
         rest, dropping = b"", False
-        for chunk in byte_chunks(self._stream):
+        for chunk in self._chunks:
             if dropping:
                 _, newline, chunk = chunk.partition(b"\n")
                 if not newline:
@@ -433,11 +440,11 @@ def read_log(stream: BinaryIO, skip: Skip) -> Iterator[Entry]:
     return LogReader(stream, skip).entries()
 
 
-def read_parts(stream: BinaryIO, skip: Skip) -> Iterator[Entry | NoteBatch]:
+def read_parts(stream: BinaryIO, skip: Skip, dates: DateOrder = "month-first") -> Iterator[Entry | NoteBatch]:
     """As :func:`read_log`, with the whole notes of large logs in batches if the scanner can be built."""
     from mawl.formats.saslog_scan.scanner import scanner
 
-    return LogReader(stream, skip, scanner).parts()
+    return LogReader(stream, skip, scanner, dates).parts()
 
 
 def read_notes(lines: Iterable[str]) -> Iterator[PerformanceNote]:

@@ -10,9 +10,11 @@ import msgspec
 
 from mawl.errors import UsageError
 from mawl.formats.lines import one_line
+from mawl.formats.saslog_dates import DateOrder
 from mawl.formats.sysstat import Untimed
 from mawl.importers.clock import Clocks
 from mawl.importers.collected import Collected
+from mawl.importers.date_orders import DateOrders
 from mawl.importers.facts import facts_of
 from mawl.importers.interface import FIRST_BYTES, Context, Importer
 from mawl.importers.registry import IMPORTERS
@@ -37,6 +39,8 @@ class ImportRequest(msgspec.Struct, frozen=True, kw_only=True):
     kind: str | None = None
     clocks: Clocks = Clocks()
     untimed: Untimed | None = None
+    dates: DateOrder | None = None
+    """Order of day and month in the timestamps of logs; None: as the logs show it."""
     roles: Mapping[Role, Sequence[re.Pattern[str]]] = {}
     command: list[str] = []
 
@@ -72,7 +76,8 @@ def import_files(request: ImportRequest) -> Imported:
     writer = WholeRunWriter(request.folder)
     try:
         collected = Collected(writer, request.clocks)
-        sources, refused = _read_all(request, collected)
+        orders = DateOrders(request.paths) if request.dates is None else None
+        sources, refused = _read_all(request, collected, orders)
         if not collected.jobs and not collected.samples and collected.probe is None:
             raise _nothing(request, sources, refused)
         collected.check_shifts(tuple(IMPORTERS))
@@ -80,13 +85,17 @@ def import_files(request: ImportRequest) -> Imported:
         joined = collected.joined()
         records = collected.job_records(joined)
         facts = facts_of(request.run_id, request.command, request.roles, collected, records, sources, refused)
-        if joined is not None:
-            facts = msgspec.structs.replace(facts, remarks=[*facts.remarks, *remarks_of(joined)])
+        further = [*(remarks_of(joined) if joined else []), *(orders.remarks if orders else [])]
+        facts = msgspec.structs.replace(facts, remarks=[*facts.remarks, *further])
         writer.finish(facts, records, collected.probe, request.runs)
     except BaseException:
         writer.abandon()
         raise
-    warnings = [*collected.warnings(), *(joined.warnings if joined else [])]
+    warnings = [
+        *collected.warnings(),
+        *(joined.warnings if joined else []),
+        *(orders.warnings if orders else []),
+    ]
     return Imported(
         run=facts.run_id,
         folder=str(request.folder),
@@ -104,7 +113,9 @@ def import_files(request: ImportRequest) -> Imported:
     )
 
 
-def _read_all(request: ImportRequest, collected: Collected) -> tuple[list[SourceFacts], list[Skipped]]:
+def _read_all(
+    request: ImportRequest, collected: Collected, orders: DateOrders | None
+) -> tuple[list[SourceFacts], list[Skipped]]:
     sources: list[SourceFacts] = []
     refused: list[Skipped] = []
 
@@ -134,7 +145,8 @@ def _read_all(request: ImportRequest, collected: Collected) -> tuple[list[Source
                 refuse(shown, kinds if source.size_bytes else "the file is empty")
                 continue
             to_utc = request.clocks.to_utc(importer.kind)
-            context = Context(shown, importer.kind, to_utc, collected.job_name, request.untimed)
+            dates = request.dates or (orders.of(path) if orders else "month-first")
+            context = Context(shown, importer.kind, to_utc, collected.job_name, request.untimed, dates)
             collected.take(importer.read(source, context), context)  # type: ignore[arg-type]
             for problem in problems:
                 context.skip(None, problem)

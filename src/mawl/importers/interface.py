@@ -12,6 +12,7 @@ from typing import BinaryIO, NamedTuple, Protocol
 import msgspec
 import pyarrow as pa
 
+from mawl.formats.saslog_dates import DateOrder
 from mawl.formats.sysstat import Untimed
 from mawl.model.probe import Probe
 from mawl.model.records import JobOutcome, ProgramClass, StepRecord
@@ -110,10 +111,11 @@ class Context:
         to_utc: Callable[[float], float],
         names: Callable[[str], str],
         untimed: Untimed | None = None,
+        dates: DateOrder = "month-first",
     ) -> None:
         """``file`` is how messages call it; ``to_utc`` turns seconds of its wall clock into UTC; ``untimed``
-        is when reports were written that have no times."""
-        self.untimed = untimed
+        is when reports were written that have no times; ``dates`` the order of day and month in logs."""
+        self.untimed, self.dates = untimed, dates
         self.file, self.kind = file, kind
         self._to_utc, self._names = to_utc, names
         self.blocks = 0

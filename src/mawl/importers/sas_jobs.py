@@ -61,7 +61,7 @@ class SasLogs:
     def read(self, stream: BinaryIO, context: Context) -> Iterator[Item]:
         """Steps, and the job of each session after its own."""
         sessions = LogSessions()
-        for part in read_parts(stream, context.skip):
+        for part in read_parts(stream, context.skip, context.dates):
             if not isinstance(part, NoteBatch):
                 yield from self._entry(part, sessions, context)
             elif part.count < FEWEST_NOTES or sessions.current.remote_librefs:

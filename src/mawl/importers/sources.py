@@ -96,6 +96,11 @@ class FileStream(io.RawIOBase):
         self._ended = False
         self._first = b""
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether its bytes are those of the file: it is not compressed."""
+        return self._stream is self._file
+
     def first(self, size: int) -> bytes:
         """The first bytes, which a later :meth:`read` gives again; before any of them."""
         self._first = self._next(size)
