@@ -259,6 +259,15 @@ def test_what_is_in_the_way_is_kept(tmp_path: Path) -> None:
         ("etl/load2_2026.11.20_08.05.00_123.log", "load2"),
         ("step_1.log", "step_1"),
         ("20261120.log", "20261120"),
+        ("load_02MAR2026.log", "load"),
+        ("load_02mar26.log", "load"),
+        ("load_20260302T201533.log", "load"),
+        ("load_2026-03-02T20.15.33.log", "load"),
+        ("PROD.LOAD.D260302", "PROD.LOAD"),
+        ("PROD.LOAD.D260302.T201533", "PROD.LOAD"),
+        ("load_march2026.log", "load_march2026"),
+        ("02MAR2026.log", "02MAR2026"),
+        ("nights/sort_T1.log", "sort_T1"),
     ],
 )
 def test_a_program_is_its_logs_name_without_the_date(file: str, program: str) -> None:

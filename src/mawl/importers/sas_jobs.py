@@ -23,7 +23,14 @@ from mawl.model.usage import Usage
 from mawl.store.plain import in_calendar
 from mawl.units import parse_instant
 
-_NUMBERS_AT_END = re.compile(r"(?:[._-][0-9]{1,17}){1,9}$")
+_MONTH = re.compile(r"JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC", re.IGNORECASE)
+_NUMBERS_AT_END = re.compile(
+    r"(?:[._-](?:[0-9]{1,17}|[0-9]{1,8}T[0-9]{2,6}|[DT][0-9]{6,7}"
+    rf"|[0-9]{{1,2}}(?:{_MONTH.pattern})(?:[0-9]{{2}}){{1,2}})){{1,9}}$",
+    re.IGNORECASE,
+)
+"""Numbers, and the forms of dates and times that SAS writes into names: ``20260302T201533``, ``02MAR2026``
+(``&SYSDATE9``), ``D260302.T201533`` (z/OS)."""
 DIGITS_OF_A_DATE = 6
 _HEADINGS = re.compile(
     rb"NOTE: (?:The )?(?:DATA statement|PROCEDURE \S+|SAS initialization|SAS System|SAS session|View \S+)"
@@ -270,8 +277,10 @@ def program_of(file: str) -> str:
     """The program that a log is of: its name without a date at the end, so that repeats are one program."""
     name = PurePath(stem(file)).name
     end = _NUMBERS_AT_END.search(name)
-    dated = end is not None and sum(map(str.isdigit, end[0])) >= DIGITS_OF_A_DATE
-    return name[: end.start()] if end is not None and end.start() and dated else name
+    if end is None or not end.start():
+        return name
+    dated = sum(map(str.isdigit, end[0])) >= DIGITS_OF_A_DATE or _MONTH.search(end[0])
+    return name[: end.start()] if dated else name
 
 
 IMPORTER = SasLogs()
