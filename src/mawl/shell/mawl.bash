@@ -124,6 +124,9 @@ _mawl_values() {
     import:--as)
         words='saslog nmon sadf mpstat iostat sar vmstat fio lsf slurm orchestrator sasgsub'
         ;;
+    import:--dates | derive:--dates)
+        words='month-first day-first'
+        ;;
     derive:--names)
         words='hash keep'
         ;;
@@ -170,8 +173,8 @@ _mawl_options() {
     measure) words='-h --help --data --work --util --sync --cache --json --output' ;;
     probe) words='-h --help --help-all --data --work --util --full --patterns --sizes --streams --seconds --file-size --direct --content --precondition --fill --steady --output --run --runs --from --system --json --fail-on --junit' ;;
     compressibility) words='-h --help --data --work --util --codec --block --storage --confidence --half-width --seed --other-file-systems --json --output' ;;
-    import) words='-h --help --as --output --runs --timezone --shift --start --interval --role --array-map --json' ;;
-    derive) words='-h --help --output --night --nights --arrivals --scale --growth --only --without --names --library --timezone --shift --core-speed --runs' ;;
+    import) words='-h --help --as --output --runs --timezone --shift --dates --start --interval --role --array-map --json' ;;
+    derive) words='-h --help --output --night --nights --arrivals --scale --growth --only --without --names --library --timezone --shift --dates --core-speed --runs' ;;
     attach) words='-h --help --array-map --runs --json' ;;
     lab) words='-h --help' ;;
     'lab up') words='-h --help --arm --images --check' ;;
