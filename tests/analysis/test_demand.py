@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from mawl.model.probe import Probe, ProbeTarget
-from mawl.model.run import RunFacts
+from mawl.model.run import RunFacts, VolumeFacts
+from mawl.spec.program_options import ROLES
 from tests.fakes.host_run import PARTS, apart_facts, host_facts
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
 from tests.fakes.probes import MB, disk, probe, probe_test, target
@@ -46,6 +47,50 @@ def test_a_disk_shared_by_other_devices_is_named_apart_from_shared_devices() -> 
     )
     assert (found["shared_with"], found["disks_shared_with"]) == ([], ["data"])
     assert role(probe(disk()))["disks_shared_with"] == []
+
+
+def test_an_image_on_the_disk_of_another_role_is_in_the_figures_of_that_disk() -> None:
+    volumes = [
+        VolumeFacts(
+            role="data",
+            node="bench1",
+            directory="/d",
+            devices=["sdb1"],
+            layers=["sdb1", "sdb"],
+            disks=["sdb"],
+            shared_with=["work"],
+        ),
+        VolumeFacts(
+            role="work",
+            node="bench1",
+            directory="/w",
+            devices=["loop0"],
+            layers=["loop0", "sdb1", "sdb"],
+            disks=["sdb"],
+            shared_with=["data"],
+        ),
+    ]
+    block = summary(probe(disk()), host_facts(volumes=volumes))["storage"]["by_role"]
+    shared = {
+        name: (block[name]["shared_with"], block[name]["disks_shared_with"]) for name in ("data", "work")
+    }
+    assert shared == {"data": (["work"], []), "work": ([], ["data"])}
+
+
+def test_roles_on_one_export_share_their_figures_and_no_disk_is_known() -> None:
+    volumes = [
+        VolumeFacts(
+            role=name,
+            node="bench1",
+            directory=f"/{name}",
+            network=True,
+            source="nas:/x",
+            shared_with=[other for other in ROLES if other != name],
+        )
+        for name in ROLES
+    ]
+    block = summary(probe(disk()), host_facts(volumes=volumes))["storage"]["by_role"]["work"]
+    assert (block["shared_with"], block["disks_shared_with"]) == (["data", "util"], [])
 
 
 def test_a_peak_is_not_the_sustained_rate() -> None:

@@ -123,12 +123,17 @@ def test_wrong_use_is_refused_before_anything_is_written(
     assert not (roles.directory / "probe.json").exists()
 
 
-def test_ctrl_c_keeps_the_finished_tests_and_leaves_no_files(roles: Command) -> None:
+@pytest.mark.parametrize("signals", [[signal.SIGINT], [signal.SIGHUP, signal.SIGHUP]])
+def test_an_interrupt_keeps_the_finished_tests_and_leaves_no_files(
+    roles: Command, signals: list[signal.Signals]
+) -> None:
+    """A terminal that closes sends SIGHUP twice."""
     environment = stubbed(roles, "if '--numjobs=2' in words: time.sleep(100)")
     roles.environment |= environment
     process = roles.start("probe", "--streams", "1,2", "--work", "work", *SMALL)
     wait_for(lambda: (roles.directory / "probe.json").exists())
-    process.send_signal(signal.SIGINT)
+    for number in signals:
+        process.send_signal(number)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert errors.splitlines()[-1] == "mawl probe: interrupted: 1 finished tests are in probe.json"

@@ -76,15 +76,14 @@ def _role(
     read_size, write_size = (
         (calls.read_request_bytes.p50, calls.write_request_bytes.p50) if calls else (None, None)
     )
-    shared_with = _on_these_devices(role, volumes, facts.volumes)
+    shared = {other for volume in volumes for other in volume.shared_with}
+    shared_with = _in_these_figures(role, volumes, facts.volumes) if devices else sorted(shared)
     reading = _tests(targets, "read", pattern, read_size)
     writing = _tests(targets, "write", pattern, write_size)
     return RoleStorage(
         devices=devices,
-        shared_with=shared_with,
-        disks_shared_with=sorted(
-            {other for volume in volumes for other in volume.shared_with} - {*shared_with}
-        ),
+        shared_with=[*shared_with],
+        disks_shared_with=sorted(shared - {*shared_with}),
         targets=[] if isinstance(targets, str) else [target.name for target in targets],
         pattern=pattern,
         read=_demand(read_size, read, reading, "read", f"{path}.read", missing),
@@ -92,11 +91,13 @@ def _role(
     )
 
 
-def _on_these_devices(role: Role, volumes: Sequence[VolumeFacts], every: Sequence[VolumeFacts]) -> list[Role]:
-    """The other roles whose file systems have a device of these volumes."""
+def _in_these_figures(role: Role, volumes: Sequence[VolumeFacts], every: Sequence[VolumeFacts]) -> list[Role]:
+    """The other roles whose bytes pass through a device that these file systems name."""
     own = {(volume.node, device) for volume in volumes for device in volume.devices}
     found: set[Role] = {
-        volume.role for volume in every if own & {(volume.node, device) for device in volume.devices}
+        volume.role
+        for volume in every
+        if own & {(volume.node, device) for device in (*volume.devices, *volume.layers)}
     }
     return sorted(found - {role})
 

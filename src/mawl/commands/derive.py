@@ -191,6 +191,8 @@ def _opened(paths: list[str], clocks: Clocks, dates: DateOrder | None, runs: Pat
         )
         for warning in made.warnings:
             print(f"warning   {warning}")
+        for remark in made.dates:
+            print(f"remark    {remark}")
         if made.schedulers is not None:
             print(f"remark    {sentence_of(made.schedulers)}")
         yield open_run(folder)

@@ -229,7 +229,13 @@ def _say(arguments: argparse.Namespace, sentence: str, status: int) -> int:
 
 
 def terminated(number: int, _: FrameType | None) -> NoReturn:
-    """SIGTERM and SIGHUP end a verb as Ctrl-C does."""
+    """SIGTERM and SIGHUP end a verb as Ctrl-C does.
+
+    A terminal that closes sends SIGHUP twice: the shell does, and so does the kernel.  The second one is
+    ignored, so that it does not interrupt the end.
+    """
+    if number == signal.SIGHUP:
+        signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt(signal.Signals(number).name)
 
 

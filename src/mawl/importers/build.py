@@ -14,7 +14,7 @@ from mawl.formats.saslog_dates import DateOrder
 from mawl.formats.sysstat import Untimed
 from mawl.importers.clock import Clocks
 from mawl.importers.collected import Collected
-from mawl.importers.date_orders import DateOrders
+from mawl.importers.date_orders import DateOrders, is_own
 from mawl.importers.facts import facts_of
 from mawl.importers.interface import FIRST_BYTES, Context, Importer
 from mawl.importers.registry import IMPORTERS
@@ -65,6 +65,8 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     remarks: list[str]
     warnings: list[str]
     schedulers: SchedulerJoin | None
+    dates: list[str] = []
+    """Of the remarks those on the order of day and month."""
 
 
 def import_files(request: ImportRequest) -> Imported:
@@ -110,6 +112,7 @@ def import_files(request: ImportRequest) -> Imported:
         remarks=[remark for remark in facts.remarks if remark not in warnings],
         warnings=warnings,
         schedulers=joined.counts if joined else None,
+        dates=[] if orders is None else orders.remarks,
     )
 
 
@@ -145,7 +148,9 @@ def _read_all(
                 refuse(shown, kinds if source.size_bytes else "the file is empty")
                 continue
             to_utc = request.clocks.to_utc(importer.kind)
-            dates = request.dates or (orders.of(path) if orders else "month-first")
+            dates = orders.of(path) if orders else request.dates
+            if dates is None or is_own(first):
+                dates = "month-first"
             context = Context(shown, importer.kind, to_utc, collected.job_name, request.untimed, dates)
             collected.take(importer.read(source, context), context)  # type: ignore[arg-type]
             for problem in problems:

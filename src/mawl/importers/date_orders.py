@@ -19,20 +19,30 @@ LOOK_BYTES = 256 * 1024
 """How much of the beginning and of the end of a log is looked at."""
 
 OWN_MARK = b"in the layout of a SAS log"
-"""In the first lines of mawl's own logs, which have the month first."""
+"""In the first lines of mawl's own logs."""
+MARK_BYTES = 4096
+
+
+def is_own(first: bytes) -> bool:
+    """Whether a file begins as mawl's own logs do."""
+    return OWN_MARK in first[:MARK_BYTES]
 
 
 class DateOrders:
-    """The order of each log by what it shows; one that shows none has the order of all others that do.
+    """The order of each log by what it shows; one that shows none, or both, has the order of all others.
 
-    Where some logs show the one and some the other, or none shows any, such a log has the month first.
+    Where some of these show the one and some the other, or none shows any, it has the month first.
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
         self._shown: dict[Path, DateOrder] = {}
+        self._own: set[Path] = set()
         self._mixed = 0
         for path, _ in find_files(list(paths), lambda *_: None):
             shown = _looked_at(path)
+            if shown is None:
+                self._own.add(path)
+                continue
             self._mixed += len(shown) > 1
             if len(shown) == 1:
                 self._shown[path] = shown.pop()
@@ -40,8 +50,8 @@ class DateOrders:
         self._others: DateOrder = orders.pop() if len(orders) == 1 else "month-first"
 
     def of(self, path: Path) -> DateOrder:
-        """The order of a log."""
-        return self._shown.get(path, self._others)
+        """The order of a log; mawl's own logs have the month first."""
+        return "month-first" if path in self._own else self._shown.get(path, self._others)
 
     @property
     def remarks(self) -> list[str]:
@@ -61,19 +71,22 @@ class DateOrders:
             return []
         return [
             f"timestamps in both orders of day and month in {counted_noun(self._mixed, 'log')}, taken "
-            "month-first (--dates)"
+            f"{self._others} (--dates)"
         ]
 
 
-def _looked_at(path: Path) -> set[DateOrder]:
-    """The orders that the beginning and the end of a file show; none of what cannot be read."""
+def _looked_at(path: Path) -> set[DateOrder] | None:
+    """The orders that the beginning and the end of a file show, None of a log of mawl's own.
+
+    None at all is shown by what cannot be read.
+    """
     with contextlib.suppress(OSError), FileStream(path, lambda _: None) as source:
         first = source.first(LOOK_BYTES)
-        if OWN_MARK in first[:4096]:
-            return {"month-first"}
+        if is_own(first):
+            return None
         wide = "16" in encoding_of(first)
         parts = [b"".join(byte_chunks(ChunkStream(first, iter(())))) if wide else first]  # type: ignore[arg-type]
-        if source.is_plain and not wide:
+        if source.is_plain and not wide and source.size_bytes > LOOK_BYTES:
             parts.append(_end_of(path, source.size_bytes))
         return set().union(*map(orders_shown, parts))
     return set()

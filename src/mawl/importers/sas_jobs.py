@@ -15,6 +15,7 @@ from mawl.formats.saslog import read_parts
 from mawl.formats.saslog_records import Entry, LogFact, PerformanceNote
 from mawl.formats.saslog_scan.batch import NoteBatch
 from mawl.formats.saslog_steps import step_of
+from mawl.importers.date_orders import OWN_MARK
 from mawl.importers.interface import Context, ImportedJob, Item, StepColumns
 from mawl.importers.sas_batches import FEWEST_NOTES, spans_of, steps_of, sums_of
 from mawl.importers.sas_sessions import LogSessions, Session
@@ -36,7 +37,7 @@ _HEADINGS = re.compile(
     rb"NOTE: (?:The )?(?:DATA statement|PROCEDURE \S+|SAS initialization|SAS System|SAS session|View \S+)"
     rb"\s+used"
 )
-_MARKS = (b"SAS (r) Proprietary Software", b"by SAS Institute Inc.", b"in the layout of a SAS log")
+_MARKS = (b"SAS (r) Proprietary Software", b"by SAS Institute Inc.", OWN_MARK)
 
 WITH_STARTUP = "the log has no session total: the sum of its initialization and steps"
 NO_STARTUP = "the log has neither session total nor initialization: the sum of its steps"

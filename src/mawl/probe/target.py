@@ -7,14 +7,14 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.errors import InvalidFileError, MawlError
+from mawl.errors import InvalidFileError, MawlError, cure_of
 from mawl.formats.fio import FioJob, parse_fio
 from mawl.measure.space import space_of
 from mawl.model.probe import ProbeTarget, ProbeTest
 from mawl.printable import encodable
 from mawl.probe.choice import MIB, READ_SHARE, PlannedTest, ProbeChoice
 from mawl.probe.command import FILL, fill_command, layout_command, probe_command, waits_for_steady
-from mawl.probe.place import DIRECT_BYTES, ProbePlace, check_room, claimed, facts_of, refusal, why_cached
+from mawl.probe.place import ProbePlace, check_room, claimed, facts_of, refusal, why_cached
 from mawl.probe.process import FioEnded, failure, run_fio
 
 LEAST_BYTES_PER_SECOND = 10e6
@@ -71,7 +71,6 @@ class TargetProbe:
             with claimed(self._place, run_id) as directory:
                 space = space_of(directory)
                 self._space = (space.size_bytes, space.free_bytes)
-                check_room(directory, DIRECT_BYTES)
                 self._cached = why_cached(self._facts.file_system, directory)
                 levels: list[float | None] = [*self._choice.fill_ratios] or [None]
                 for fill_ratio in levels:
@@ -79,8 +78,9 @@ class TargetProbe:
         except MawlError as error:
             self._problems.append(str(error))
         except OSError as error:
-            why = (error.strerror or str(error)).lower()
-            self._problems.append(f"{self._place.directory}: its probe was stopped: {why}")
+            why, place = (error.strerror or str(error)).lower(), self._place.directory
+            cure = cure_of(error, place, "name another directory")
+            self._problems.append(f"{place}: its probe was stopped: {why}; {cure}")
 
     def _at_level(
         self, directory: Path, fill_ratio: float | None, environment: Mapping[str, str], says: Says

@@ -236,7 +236,9 @@ def test_the_guideline_is_judged_by_a_probe_or_a_run_that_storage_limited() -> N
     assert guideline["bytes_per_second_per_core"] == 100 * MB
     candidate = target("usb", [probe_test("read", 10), probe_test("write", 10)], devices=["sdz"])
     assert block(run_of(), probe=probe(disk(), candidate))[0]["guideline"] == guideline, "it holds no role"
-    assert block(run_of(), probe=probe(candidate))[0]["guideline"]["basis"] is None
+    other, why = block(run_of(), probe=probe(candidate))
+    assert other["guideline"]["basis"] is None
+    assert "no target of the probe holds one of its roles" in why["capacity.guideline.met"]
     assert capacity["reasons"][-1] == (
         "guideline 100 MB/s (good: 150 MB/s): met: a probe found 100 MB/s per vCPU"
     )

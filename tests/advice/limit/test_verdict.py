@@ -13,7 +13,7 @@ from mawl.advice.limit.device import device_lines, device_peaks
 from mawl.advice.limit.verdict import NO_WAITS, TOO_SHORT, classify, limit_of, named, second
 from mawl.analysis.series import RunSamples
 from mawl.analysis.view import RunView
-from mawl.model.run import VolumeFacts
+from mawl.model.run import NodeFacts, VolumeFacts
 from mawl.store.columns import to_table
 from tests.fakes.measured_run import WORKLOAD, Rate, four_jobs, reading_of, sample_rows
 from tests.fakes.stored_run import facts
@@ -119,6 +119,24 @@ def test_of_devices_with_one_name_on_several_nodes_the_busiest_is_looked_at() ->
     ]
     reading = RunView(of, four_jobs(60), RunSamples(to_table("samples", rows)))
     assert device_lines(reading, "sdb")[0].sentence.startswith("sdb of n2 moved 40.0 MB/s in its highest")
+    assert device_peaks(reading, "sdb")["read"] == pytest.approx(40e6)
+
+
+def test_a_device_of_nodes_on_one_machine_is_the_sum_of_their_parts() -> None:
+    """As in a simulated run, whose samples have no busy time."""
+    nodes = [NodeFacts(name="n1"), NodeFacts(name="n2", same_machine_as="n1"), NodeFacts(name="n3")]
+    of = facts(
+        nodes=nodes,
+        volumes=[VolumeFacts(role="work", node=node.name, directory="/w", devices=["sdb"]) for node in nodes],
+    )
+    rows = [
+        row
+        for node, rate in (("n1", 10e6), ("n2", 30e6), ("n3", 20e6))
+        for row in sample_rows(
+            60, {"device.sdb.read_bytes": rate, "device.sdb.written_bytes": 0.0}, node=node
+        )
+    ]
+    reading = RunView(of, four_jobs(60), RunSamples(to_table("samples", rows)))
     assert device_peaks(reading, "sdb")["read"] == pytest.approx(40e6)
 
 

@@ -91,6 +91,7 @@ OPEN_AT = "the bound lies in the range of the slowdown of"
         (Fits(sessions=24, low=23, high=26), Fits(sessions=24, low=19, high=26)),
         (Fits(sessions=17, low=16, high=18), Fits(sessions=17, low=16, high=20)),
         (Fits(sessions=20, low=20), Fits(sessions=None, reason=f"{OPEN_AT} 20 sessions")),
+        (Fits(sessions=24, low=24), Fits(sessions=None, reason=f"{OPEN_AT} 20 sessions")),
         (Fits(sessions=20, basis="measured"), Fits(sessions=20, basis="measured")),
         (Fits(sessions=None, reason="no run"), Fits(sessions=None, reason="no run")),
         (Fits(sessions=None, high=31, reason="few"), Fits(sessions=None, high=31, reason="few")),

@@ -22,6 +22,10 @@ NOT_ASKED = (
     "the storage did not limit this run and was not probed, so the run's throughput is not what the storage "
     "can do (mawl probe)"
 )
+NOT_ITS_STORAGE = (
+    "the storage did not limit this run, and no target of the probe holds one of its roles (same node, same "
+    "devices, same size)"
+)
 
 
 def guideline_of(
@@ -29,9 +33,8 @@ def guideline_of(
 ) -> Guideline:
     """``capacity.guideline``: throughput per core beside the two bounds; it decides nothing.
 
-    It is a capability of storage, so it is judged by a probe of the roles (the lowest target on the run's
-    own storage), or by a run
-    that its storage limited; the throughput of any other run is shown and not judged.  Where others moved
+    It is a capability of storage, so it is judged by a probe (the lowest target that holds a role), or by a
+    run that its storage limited; the throughput of any other run is shown and not judged.  Where others moved
     more than a tenth of the bytes (:mod:`mawl.advice.foreign`) the run has none.
     """
     rates = _probed(probe, reading.facts, bounds)
@@ -45,7 +48,7 @@ def guideline_of(
         value = None if others else value
         if limit is not None and limit.verdict == "storage":
             basis = "run"
-        why = others or NOT_ASKED
+        why = others or (NOT_ASKED if probe is None else NOT_ITS_STORAGE)
         missing |= {f"capacity.guideline.{name}": why for name in ("basis", "standing", "met")}
     if value is None:
         basis = None

@@ -17,7 +17,7 @@ def device_totals(reading: RunView, device: str) -> Flow:
         return {direction: [] for direction in DIRECTIONS}
     samples, windows = reading.over_time
     names = [[f"device.{device}.{way}_bytes"] for way in ("read", "written")]
-    return Counters(device, *names).flow(samples, windows.active_edges, _node(reading, device))
+    return Counters(device, *names).flow(samples, windows.active_edges, _nodes(reading, device))
 
 
 def device_peaks(reading: RunView, device: str) -> dict[str, float | None]:
@@ -32,7 +32,9 @@ def device_lines(reading: RunView, device: str) -> list[RuleEvidence]:
     """Throughput, await and utilisation: they only support, since a throttled device can look idle."""
     lines = []
     moved = [value for value in device_totals(reading, device)["total"] if value is not None]
-    name = device if len(_nodes(reading, device)) < 2 else f"{device} of {_node(reading, device)[0]}"
+    name = device
+    if len(_machines(reading, device)) > 1:
+        name = f"{device} of {_nodes(reading, device)[0]}"
     if moved:
         lines.append(
             f"{name} moved {format_rate(max(moved))} in its highest window, "
@@ -56,23 +58,31 @@ def _mean(reading: RunView, device: str, *figures: str) -> float | None:
     samples, windows = reading.over_time
     edges = (windows.active_edges[0], windows.active_edges[-1])
     names = [f"device.{device}.{figure}" for figure in figures]
-    return rates(samples, names, edges, _node(reading, device))[0]
+    return rates(samples, names, edges, _nodes(reading, device))[0]
+
+
+def _machines(reading: RunView, device: str) -> list[list[str]]:
+    """The nodes whose role lies on a device of this name, by machine: on each it is another device."""
+    same = {node.name: node.same_machine_as or node.name for node in reading.facts.nodes}
+    found: dict[str, list[str]] = {}
+    for node in sorted({volume.node for volume in reading.facts.volumes if device in volume.devices}):
+        found.setdefault(same.get(node, node), []).append(node)
+    return list(found.values())
 
 
 def _nodes(reading: RunView, device: str) -> list[str]:
-    """The nodes whose role lies on a device of this name: on each node it is another device."""
-    return sorted({volume.node for volume in reading.facts.volumes if device in volume.devices})
-
-
-def _node(reading: RunView, device: str) -> list[str]:
-    """The node whose device was in use for longest, as a list of one; empty if it holds no role."""
-    nodes = _nodes(reading, device)
-    if len(nodes) < 2 or reading.over_time is None:
-        return nodes
+    """The nodes of the machine whose device was in use for longest, or moved most if that is not known."""
+    machines = _machines(reading, device)
+    if len(machines) < 2 or reading.over_time is None:
+        return machines[0] if machines else []
     samples, windows = reading.over_time
     edges = (windows.active_edges[0], windows.active_edges[-1])
 
-    def busy(node: str) -> float:
-        return rates(samples, [f"device.{device}.busy_seconds"], edges, [node])[0] or 0.0
+    def used(nodes: list[str]) -> tuple[float, float]:
+        busy = rates(samples, [f"device.{device}.busy_seconds"], edges, nodes)[0]
+        moved = rates(samples, [f"device.{device}.{way}_bytes" for way in ("read", "written")], edges, nodes)[
+            0
+        ]
+        return busy or 0.0, moved or 0.0
 
-    return [max(nodes, key=busy)]
+    return max(machines, key=used)

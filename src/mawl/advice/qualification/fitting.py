@@ -52,9 +52,10 @@ def _measured(knee: Knee, sessions: int) -> Fits:
 def with_the_measured(
     fits: Fits, sessions: int, slowdown: MedianEstimate | None, most_slowdown: float
 ) -> Fits:
-    """The number with the measured sessions in its range, if the bound lies in the range of their slowdown.
+    """The number as far as it is known where the bound lies in the range of the measured slowdown.
 
-    Then the runs show neither that so many sessions fit nor that they do not.
+    Then the runs show neither that so many sessions fit nor that they do not: a range gets them into it, and
+    a number that says the one or the other becomes None.
     """
     if slowdown is None or not slowdown.low <= most_slowdown <= slowdown.high:
         return fits

@@ -57,7 +57,7 @@ class RoleStorage(msgspec.Struct, kw_only=True):
     shared_with: Annotated[
         list[str],
         listing(
-            "Other roles on the same devices, whose demand is in these figures, too.",
+            "Other roles on these devices, whose demand is in these figures, too.",
             DEMAND_AGAINST_CAPABILITY,
         ),
     ]

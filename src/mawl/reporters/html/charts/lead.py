@@ -83,7 +83,7 @@ def _together(summary: Summary, way: str) -> float | None:
         able = getattr(block, way).capability_bytes_per_second
         if able is None:
             return None
-        together = frozenset({role, *block.shared_with})
+        together = frozenset({role, *block.shared_with, *block.disks_shared_with})
         highest[together] = max(highest.get(together, 0.0), able)
     return sum(highest.values())
 
