@@ -13,11 +13,12 @@ from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.reporters.html.chart_data import chart_data
 from mawl.reporters.html.charts.every import charts_of
-from mawl.reporters.html.charts.lead import limit_columns, too_few
+from mawl.reporters.html.charts.lead import bounds_of, limit_columns, too_few
 from mawl.reporters.html.sources import sources_of
 from mawl.store import open_run
 from tests.fakes.stored_run import facts, write_run
 from tests.fakes.synthetic_run import write_synthetic_run
+from tests.fakes.views import partly
 from tests.pages.kinds import run_page
 
 
@@ -186,3 +187,20 @@ def test_the_strip_covers_the_active_phase_of_a_cluster(tmp_path: Path) -> None:
     assert limits["right"][-1] == pytest.approx(summary.time.active_seconds, abs=0.01)
     lead = charts_of(found, sources_of(found, summary), summary)[0]
     assert "each window of the active phase" in lead.caption
+
+
+@pytest.mark.parametrize("shared", ["shared_with", "disks_shared_with"])
+def test_storage_that_roles_share_counts_once(shared: str) -> None:
+    """Roles on one device, and roles on two partitions of one disk."""
+    able = {"data": 300e6, "work": 300e6, "util": 100e6}
+    others = {"data": ["work"], "work": ["data"], "util": []}
+    by_role = {
+        role: {
+            shared: others[role],
+            "read": {"capability_bytes_per_second": rate},
+            "write": {"capability_bytes_per_second": None},
+        }
+        for role, rate in able.items()
+    }
+    (bound,) = bounds_of(partly({"storage": {"by_role": by_role}}), None)
+    assert (bound.words, bound.bytes_per_second) == ("storage can be read at", 400e6)
