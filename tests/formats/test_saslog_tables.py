@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-from mawl.formats.saslog import read_log, read_notes
-from mawl.formats.saslog_records import PerformanceNote
+from mawl.formats.saslog import LEAST_SCANNED_BYTES, read_log, read_notes, read_parts
+from mawl.formats.saslog_records import LogFact, PerformanceNote
 from mawl.model.step_notes import MOST_TABLES, StepNotes, TableNote
 
 BLOCK = """\
@@ -37,6 +37,34 @@ def test_tables_have_names_rows_and_variables_in_the_order_of_the_log() -> None:
         ),
         sort="threaded",
     )
+
+
+APPEND = (
+    "NOTE: Appending WORK.DELTA to DWH.FACT.\n"
+    "NOTE: There were 5000 observations read from the data set WORK.DELTA.\n"
+    "NOTE: 5000 observations added.\n"
+    "NOTE: The data set DWH.FACT has 297000000 observations and 6 variables.\n"
+)
+
+
+@pytest.mark.parametrize(("without", "added"), [("", 5000), ("There were", 5000), ("added", 297000000)])
+def test_an_append_wrote_the_rows_that_it_added(without: str, added: int) -> None:
+    lines = APPEND.splitlines(keepends=True)
+    above = "".join(line for line in lines if not without or without not in line)
+    [note] = read_notes((above + BLOCK).splitlines(keepends=True))
+    assert note.rows_written == added
+    assert note.notes is not None
+    assert note.notes.tables[-1] == TableNote(direction="written", name="DWH.FACT", rows=added, variables=6)
+
+
+def test_rows_that_one_step_added_are_not_those_of_the_next_in_a_large_log() -> None:
+    plain = "NOTE: The data set WORK.A has 7 observations and 2 variables.\n" + BLOCK
+    text = ((APPEND + BLOCK + plain) * (1 + LEAST_SCANNED_BYTES // len(plain))).encode()
+    rows: list[int | None] = []
+    for part in read_parts(io.BytesIO(text), lambda *_: None):
+        entries = [part] if isinstance(part, PerformanceNote | LogFact) else part.entries()
+        rows += [entry.rows_written for entry in entries if isinstance(entry, PerformanceNote)]
+    assert len(rows) > 100 and rows == [5000, 7] * (len(rows) // 2)
 
 
 def test_pages_of_a_compressed_table_belong_to_the_table_of_that_name() -> None:

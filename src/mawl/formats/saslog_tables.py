@@ -21,6 +21,7 @@ _WRITTEN = re.compile(
     rf"NOTE: The data set (?:({NAME})|\S+) has {_NUMBER} observations and {_NUMBER} variables\..*"
 )
 _CREATED = re.compile(rf"NOTE: Table (?:({NAME})|\S+) created, with {_NUMBER} rows and {_NUMBER} columns\..*")
+_ADDED = re.compile(rf"NOTE: {_NUMBER} observations? added\.\s*")
 _INSERTED = re.compile(rf"NOTE: {_NUMBER} rows? {_WAS} inserted into (?:({NAME})\.?(?=\s|$))?.*")
 _FILE_READ = re.compile(rf"NOTE: {_NUMBER} records? {_WAS} read from the .*")
 _FILE_WRITTEN = re.compile(rf"NOTE: {_NUMBER} records? {_WAS} written to the .*")
@@ -88,6 +89,7 @@ class Above:
     """What the notes above a performance note have told so far."""
 
     __slots__ = (
+        "_added",
         "_compressed",
         "_file_bytes",
         "_left_out",
@@ -108,10 +110,13 @@ class Above:
         self._compressed: str | None = None
         self._libref: str | None = None
         self._file_bytes: int | None = None
+        self._added: int | None = None
 
     def add(self, note: TableNote) -> None:
         """A table or file."""
         read = note.direction == "read"
+        if note.variables is not None and note.rows is not None:
+            note = msgspec.structs.replace(note, rows=self.rows_written(note.rows))
         if note.rows is not None or note.file_bytes is None:
             self.count("rows_read" if read else "rows_written", note.rows)
         if note.variables is not None:
@@ -120,6 +125,14 @@ class Above:
             note = msgspec.structs.replace(note, file_bytes=self._file_bytes)
             self._file_bytes = None
         self.keep(note)
+
+    def rows_written(self, rows: int) -> int:
+        """The rows that a step wrote into a table that now has so many: those that were added, if it says so.
+
+        PROC APPEND writes both: ``5 observations added.``, and below it the rows of the whole base table.
+        """
+        added, self._added = self._added, None
+        return rows if added is None else added
 
     def keep(self, note: TableNote) -> None:
         """A table or file whose rows are counted already."""
@@ -139,7 +152,9 @@ class Above:
             if text.startswith(opening):
                 self._sort = sort
                 return None
-        if _INDEX_MADE.fullmatch(text):
+        if match := _ADDED.fullmatch(text):
+            self._added = int(match[1])
+        elif _INDEX_MADE.fullmatch(text):
             self._made += 1
         elif _INDEX_USED.fullmatch(text):
             self._used += 1
@@ -201,7 +216,7 @@ class Above:
     def tells_nothing(self) -> bool:
         """Whether a performance note below would be the same without these."""
         told = self.counts or self.tables or self._made or self._used
-        return not told and self._sort is None
+        return not told and self._sort is None and self._added is None
 
     def fields(self) -> dict[str, object]:
         """Those of a performance note."""

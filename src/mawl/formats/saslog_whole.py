@@ -87,7 +87,7 @@ def _add_rows(
         counts["rows_read"] = None if before is None else before + rows
         above.keep(TableNote(direction="read", name=read_name.decode(), rows=rows))
     if written is not None and written_name is not None and variables is not None:
-        rows, columns = int(written), int(variables)
+        rows, columns = above.rows_written(int(written)), int(variables)
         before = counts.get("rows_written", 0)
         counts["rows_written"] = None if before is None else before + rows
         before = counts.get("variables_written", 0)
