@@ -106,8 +106,7 @@ def add_dates_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dates",
         choices=get_args(DateOrder),
-        help="order of day and month in the timestamps of SAS logs (default: as the logs show it by a number "
-        "above 12 or by the heads of their pages, else month-first)",
+        help="order in timestamps of logs (default: as they show)",
     )
 
 

@@ -79,7 +79,8 @@ def test_an_installed_library_serves_every_user_without_a_compiler(
     bare = {"PATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     monkeypatch.setattr(build, "_INSTALLED", tmp_path / "built")
     assert not is_ready(bare)
-    assert "no C compiler" in (why_cached({}, bare) or "")
+    elsewhere = {**bare, "XDG_CACHE_HOME": str(tmp_path / "elsewhere")}
+    assert "no C compiler" in (why_cached({}, elsewhere) or "")
     made = install(place=tmp_path / "built")
     os.chown(made, *((1, 1) if os.geteuid() == 0 else (-1, -1)))
     assert is_ready(bare) and why_cached({}, bare) is None
