@@ -127,10 +127,12 @@ def test_wrong_use_is_refused_before_anything_is_written(
 def test_an_interrupt_keeps_the_finished_tests_and_leaves_no_files(
     roles: Command, signals: list[signal.Signals]
 ) -> None:
-    """A terminal that closes sends SIGHUP twice."""
+    """A terminal that closes sends SIGHUP twice; nohup, under which tests may run, would ignore it."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     environment = stubbed(roles, "if '--numjobs=2' in words: time.sleep(100)")
     roles.environment |= environment
     process = roles.start("probe", "--streams", "1,2", "--work", "work", *SMALL)
+    signal.signal(signal.SIGHUP, before)
     wait_for(lambda: (roles.directory / "probe.json").exists())
     for number in signals:
         process.send_signal(number)
