@@ -14,7 +14,7 @@ from mawl.formats.saslog_dates import DateOrder
 from mawl.formats.sysstat import Untimed
 from mawl.importers.clock import Clocks
 from mawl.importers.collected import Collected
-from mawl.importers.date_orders import DateOrders, is_own
+from mawl.importers.date_orders import DateOrders
 from mawl.importers.facts import facts_of
 from mawl.importers.interface import FIRST_BYTES, Context, Importer
 from mawl.importers.registry import IMPORTERS
@@ -78,7 +78,7 @@ def import_files(request: ImportRequest) -> Imported:
     writer = WholeRunWriter(request.folder)
     try:
         collected = Collected(writer, request.clocks)
-        orders = DateOrders(request.paths) if request.dates is None else None
+        orders = DateOrders(request.paths, request.dates)
         sources, refused = _read_all(request, collected, orders)
         if not collected.jobs and not collected.samples and collected.probe is None:
             raise _nothing(request, sources, refused)
@@ -87,7 +87,7 @@ def import_files(request: ImportRequest) -> Imported:
         joined = collected.joined()
         records = collected.job_records(joined)
         facts = facts_of(request.run_id, request.command, request.roles, collected, records, sources, refused)
-        further = [*(remarks_of(joined) if joined else []), *(orders.remarks if orders else [])]
+        further = [*(remarks_of(joined) if joined else []), *orders.remarks]
         facts = msgspec.structs.replace(facts, remarks=[*facts.remarks, *further])
         writer.finish(facts, records, collected.probe, request.runs)
     except BaseException:
@@ -96,7 +96,7 @@ def import_files(request: ImportRequest) -> Imported:
     warnings = [
         *collected.warnings(),
         *(joined.warnings if joined else []),
-        *(orders.warnings if orders else []),
+        *orders.warnings,
     ]
     return Imported(
         run=facts.run_id,
@@ -112,12 +112,12 @@ def import_files(request: ImportRequest) -> Imported:
         remarks=[remark for remark in facts.remarks if remark not in warnings],
         warnings=warnings,
         schedulers=joined.counts if joined else None,
-        dates=[] if orders is None else orders.remarks,
+        dates=orders.remarks,
     )
 
 
 def _read_all(
-    request: ImportRequest, collected: Collected, orders: DateOrders | None
+    request: ImportRequest, collected: Collected, orders: DateOrders
 ) -> tuple[list[SourceFacts], list[Skipped]]:
     sources: list[SourceFacts] = []
     refused: list[Skipped] = []
@@ -148,9 +148,7 @@ def _read_all(
                 refuse(shown, kinds if source.size_bytes else "the file is empty")
                 continue
             to_utc = request.clocks.to_utc(importer.kind)
-            dates = orders.of(path) if orders else request.dates
-            if dates is None or is_own(first):
-                dates = "month-first"
+            dates = orders.of(path, first)
             context = Context(shown, importer.kind, to_utc, collected.job_name, request.untimed, dates)
             collected.take(importer.read(source, context), context)  # type: ignore[arg-type]
             for problem in problems:

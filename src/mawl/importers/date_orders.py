@@ -34,24 +34,26 @@ class DateOrders:
     Where some of these show the one and some the other, or none shows any, it has the month first.
     """
 
-    def __init__(self, paths: Sequence[str]) -> None:
+    def __init__(self, paths: Sequence[str], asked: DateOrder | None) -> None:
+        """With an order that the user ``asked`` for no log is looked at."""
         self._shown: dict[Path, DateOrder] = {}
-        self._own: set[Path] = set()
         self._mixed = 0
+        if asked is not None:
+            self._others: DateOrder = asked
+            return
         for path, _ in find_files(list(paths), lambda *_: None):
             shown = _looked_at(path)
-            if shown is None:
-                self._own.add(path)
-                continue
             self._mixed += len(shown) > 1
             if len(shown) == 1:
                 self._shown[path] = shown.pop()
         orders = set(self._shown.values())
-        self._others: DateOrder = orders.pop() if len(orders) == 1 else "month-first"
+        self._others = orders.pop() if len(orders) == 1 else "month-first"
 
-    def of(self, path: Path) -> DateOrder:
-        """The order of a log; mawl's own logs have the month first."""
-        return "month-first" if path in self._own else self._shown.get(path, self._others)
+    def of(self, path: Path, first: bytes) -> DateOrder:
+        """The order of a log that begins so; mawl's own logs have the month first."""
+        if is_own(first):
+            return "month-first"
+        return self._shown.get(path, self._others)
 
     @property
     def remarks(self) -> list[str]:
@@ -75,15 +77,15 @@ class DateOrders:
         ]
 
 
-def _looked_at(path: Path) -> set[DateOrder] | None:
-    """The orders that the beginning and the end of a file show, None of a log of mawl's own.
+def _looked_at(path: Path) -> set[DateOrder]:
+    """The orders that the beginning and the end of a file show.
 
-    None at all is shown by what cannot be read.
+    mawl's own logs, and files that cannot be read, show no order.
     """
     with contextlib.suppress(OSError), FileStream(path, lambda _: None) as source:
         first = source.first(LOOK_BYTES)
         if is_own(first):
-            return None
+            return set()
         wide = "16" in encoding_of(first)
         parts = [b"".join(byte_chunks(ChunkStream(first, iter(())))) if wide else first]  # type: ignore[arg-type]
         if source.is_plain and not wide and source.size_bytes > LOOK_BYTES:

@@ -226,6 +226,10 @@ class Fits(msgspec.Struct, frozen=True, kw_only=True):
         """Whether so many sessions fit, and no run shows that more are too many."""
         return self.sessions is not None and self.high is None and self.low == self.sessions
 
+    def says_fewer_than(self, sessions: int) -> bool:
+        """Whether there is no number, but an upper bound below so many sessions."""
+        return self.sessions is None and self.high is not None and self.high < sessions
+
 
 class QualificationChange(msgspec.Struct, frozen=True, kw_only=True):
     """One change of the system, with the sessions that would then fit; ``reason`` says why a number is null.

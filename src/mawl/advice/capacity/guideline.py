@@ -48,7 +48,7 @@ def guideline_of(
         value = None if others else value
         if limit is not None and limit.verdict == "storage":
             basis = "run"
-        why = others or (NOT_ASKED if probe is None else NOT_ITS_STORAGE)
+        why = others or _not_judged(probe)
         missing |= {f"capacity.guideline.{name}": why for name in ("basis", "standing", "met")}
     if value is None:
         basis = None
@@ -70,6 +70,13 @@ def guideline_of(
         standing=standing,
         met=None if standing is None else standing != "below",
     )
+
+
+def _not_judged(probe: Probe | None) -> str:
+    """Why a run that its storage did not limit has no standing."""
+    if probe is None:
+        return NOT_ASKED
+    return NOT_ITS_STORAGE
 
 
 def standing_of(bytes_per_second_per_core: float, bounds: CapacityBounds) -> Standing:

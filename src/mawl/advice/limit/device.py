@@ -32,9 +32,7 @@ def device_lines(reading: RunView, device: str) -> list[RuleEvidence]:
     """Throughput, await and utilisation: they only support, since a throttled device can look idle."""
     lines = []
     moved = [value for value in device_totals(reading, device)["total"] if value is not None]
-    name = device
-    if len(_machines(reading, device)) > 1:
-        name = f"{device} of {_nodes(reading, device)[0]}"
+    name = _name(reading, device)
     if moved:
         lines.append(
             f"{name} moved {format_rate(max(moved))} in its highest window, "
@@ -53,12 +51,14 @@ def device_lines(reading: RunView, device: str) -> list[RuleEvidence]:
 
 def _mean(reading: RunView, device: str, *figures: str) -> float | None:
     """What the device's counters gained per second in the active phase."""
-    if reading.over_time is None:
-        return None
-    samples, windows = reading.over_time
-    edges = (windows.active_edges[0], windows.active_edges[-1])
-    names = [f"device.{device}.{figure}" for figure in figures]
-    return rates(samples, names, edges, _nodes(reading, device))[0]
+    return _gained(reading, [f"device.{device}.{figure}" for figure in figures], _nodes(reading, device))
+
+
+def _name(reading: RunView, device: str) -> str:
+    """The device, with its node where several machines have a device of this name."""
+    if len(_machines(reading, device)) < 2:
+        return device
+    return f"{device} of {_nodes(reading, device)[0]}"
 
 
 def _machines(reading: RunView, device: str) -> list[list[str]]:
@@ -73,16 +73,21 @@ def _machines(reading: RunView, device: str) -> list[list[str]]:
 def _nodes(reading: RunView, device: str) -> list[str]:
     """The nodes of the machine whose device was in use for longest, or moved most if that is not known."""
     machines = _machines(reading, device)
-    if len(machines) < 2 or reading.over_time is None:
-        return machines[0] if machines else []
-    samples, windows = reading.over_time
-    edges = (windows.active_edges[0], windows.active_edges[-1])
+    if len(machines) < 2:
+        return [node for nodes in machines for node in nodes]
 
     def used(nodes: list[str]) -> tuple[float, float]:
-        busy = rates(samples, [f"device.{device}.busy_seconds"], edges, nodes)[0]
-        moved = rates(samples, [f"device.{device}.{way}_bytes" for way in ("read", "written")], edges, nodes)[
-            0
-        ]
+        busy = _gained(reading, [f"device.{device}.busy_seconds"], nodes)
+        moved = _gained(reading, [f"device.{device}.{way}_bytes" for way in ("read", "written")], nodes)
         return busy or 0.0, moved or 0.0
 
     return max(machines, key=used)
+
+
+def _gained(reading: RunView, names: list[str], nodes: list[str]) -> float | None:
+    """What counters gained per second in the active phase, over these nodes."""
+    if reading.over_time is None:
+        return None
+    samples, windows = reading.over_time
+    edges = (windows.active_edges[0], windows.active_edges[-1])
+    return rates(samples, names, edges, nodes)[0]

@@ -26,6 +26,10 @@ class MedianEstimate(msgspec.Struct, frozen=True, kw_only=True):
     low: float
     high: float
 
+    def holds(self, value: float) -> bool:
+        """Whether a value lies in the interval."""
+        return self.low <= value <= self.high
+
 
 def estimate(runs: Sequence[Slowdowns], part: Part) -> MedianEstimate | None:
     """A part of the slowdown over all runs; None where no job has it.

@@ -37,8 +37,10 @@ def fits_of(runs: Sequence[SessionRun], forecast: Fits | None) -> Fits:
 def _measured(knee: Knee, sessions: int) -> Fits:
     """The number with the interval of the knee; of too few runs, with one of the assumed spread."""
     if knee.low is not None:
-        low = None if knee.high is None else max(knee.low, FEWEST_SESSIONS)
-        return Fits(sessions=sessions, low=low, high=knee.high, basis="measured", reason=knee.interval_reason)
+        found = Fits(sessions=sessions, basis="measured", reason=knee.interval_reason)
+        if knee.high is None:
+            return found
+        return msgspec.structs.replace(found, low=max(knee.low, FEWEST_SESSIONS), high=knee.high)
     half = math.exp(NORMAL * value_of("qualification.assumed_run_spread_ratio"))
     return Fits(
         sessions=sessions,
@@ -57,16 +59,14 @@ def with_the_measured(
     Then the runs show neither that so many sessions fit nor that they do not: a range gets them into it, and
     a number that says the one or the other becomes None.
     """
-    if slowdown is None or not slowdown.low <= most_slowdown <= slowdown.high:
-        return fits
-    is_smaller = fits.sessions is None and fits.high is not None and fits.high < sessions
-    if is_smaller or fits.is_at_least:
+    is_open = slowdown is not None and slowdown.holds(most_slowdown)
+    if is_open and (fits.is_at_least or fits.says_fewer_than(sessions)):
         why = f"the bound lies in the range of the slowdown of {sessions} sessions"
         return Fits(sessions=None, basis=fits.basis, reason=why)
-    if fits.low is None or fits.high is None:
-        return fits
-    low = min(fits.low, max(sessions - 1, FEWEST_SESSIONS))
-    return msgspec.structs.replace(fits, low=low, high=max(fits.high, sessions))
+    if is_open and fits.low is not None and fits.high is not None:
+        low = min(fits.low, max(sessions - 1, FEWEST_SESSIONS))
+        return msgspec.structs.replace(fits, low=low, high=max(fits.high, sessions))
+    return fits
 
 
 def below_the_smallest_mix(basis: Basis) -> Fits:

@@ -256,7 +256,7 @@ def _is_missing(role: Role, place: Path) -> bool:
 def notices(systems: Sequence[WritableSpace], cores: int, checks: Sequence[SuitabilityCheck]) -> list[str]:
     """What the answer will lack, in sentences."""
     found = [
-        f"{check.name}: {check.text}{f'; {check.cure}' if check.cure else ''}"
+        f"{check.name}: {'; '.join(filter(None, (check.text, check.cure)))}"
         for check in checks
         if check.status != "ok"
     ]
