@@ -42,6 +42,11 @@ def kill_itself(_: int) -> int:
     return 0
 
 
+def interrupted(_: int) -> bool:
+    os.kill(os.getpid(), signal.SIGINT)
+    return signal.SIGINT in signal.sigpending()
+
+
 def stop_itself(task: int) -> int:
     if task:
         os.kill(os.getpid(), signal.SIGSTOP)
@@ -62,6 +67,12 @@ def test_several_processes_are_others_and_every_task_comes_back_once() -> None:
     found = dict(in_processes(identity, list(range(7)), 2))
     assert sorted(found) == list(range(7))
     assert os.getpid() not in found.values()
+
+
+def test_ctrl_c_is_held_back_from_a_process_and_not_from_this_one() -> None:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    assert all(held_back for _, held_back in in_processes(interrupted, [0, 1], 2))
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before
 
 
 def test_a_killed_process_is_one_sentence() -> None:

@@ -10,7 +10,7 @@ import os
 import queue
 import signal
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import TypeVar
@@ -42,8 +42,8 @@ def in_processes(
     """(index of the task, its result) as tasks end, handed out in order to up to ``processes``.
 
     With one process the work is done here.  New processes are spawned, since a fork would share the
-    locks of libraries' threads; they ignore the terminal's Ctrl-C, which this process answers, and die
-    with it.  When the caller stops early, tasks that run are waited for and the rest is dropped.
+    locks of libraries' threads; the terminal's Ctrl-C does not reach them, since this process answers
+    it, and they die with this process.  When the caller stops early, tasks that run are waited for and the rest is dropped.
     Raises UnsuitableMachineError where a process was killed, or is stopped by a signal for long.
     """
     if processes <= 1:
@@ -57,7 +57,8 @@ def in_processes(
         initargs=(os.getpid(),),
     )
     try:
-        futures = {pool.submit(work, task): index for index, task in enumerate(tasks)}
+        with _without_interrupts():
+            futures = {pool.submit(work, task): index for index, task in enumerate(tasks)}
         ended: queue.SimpleQueue[concurrent.futures.Future[ResultType]] = queue.SimpleQueue()
         for future in futures:
             future.add_done_callback(ended.put)
@@ -74,6 +75,20 @@ def in_processes(
     finally:
         signal_all(_children(), signal.SIGCONT)  # one that is stopped would be waited for without end
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back until the end; processes that start meanwhile never receive it.
+
+    A process that first had to ask for this itself could be interrupted while Python starts, and the
+    pool would wait for it without end.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _WorkerWatch:
@@ -109,8 +124,7 @@ def _children() -> list[int]:
 
 
 def _prepare(parent: int) -> None:
-    """Die with the parent, and leave Ctrl-C to it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Die with the parent."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(1)
