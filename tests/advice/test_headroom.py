@@ -38,6 +38,20 @@ def test_processors_have_what_was_idle_and_not_what_a_hypervisor_took() -> None:
     assert block["cpu_ratio"] == pytest.approx(1.5 / 4)
 
 
+@pytest.mark.parametrize(
+    ("held", "left_over"),
+    [({"cpus_used": [0, 3]}, 0.4), ({"cpu_quota": 1.5}, 0.2), ({"cpus_used": [0], "cpu_quota": 1.5}, 0.0)],
+)
+def test_processors_of_jobs_that_are_held_have_what_these_left(
+    held: dict[str, Any], left_over: float
+) -> None:
+    """The other processors of the machine idle, and the jobs may not use them."""
+    node = msgspec.structs.replace(facts().nodes[0], logical_cpus=64, **held)
+    rates: dict[str, Rate] = {"host.cpu_idle_seconds": 60.0, "jobs.on_cpu_seconds": 1.2}
+    block, _ = left(run_of(rates, nodes=[node]))
+    assert block["cpu_ratio"] == pytest.approx(left_over)
+
+
 def test_without_a_probe_storage_has_what_its_busiest_device_was_idle() -> None:
     block, _ = left(run_of({"device.sda.busy_seconds": 0.11}))
     assert block["storage_ratio"] == pytest.approx(0.89)

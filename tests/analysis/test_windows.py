@@ -170,3 +170,6 @@ def test_processors_that_the_run_was_held_to_are_its_cores() -> None:
     node = msgspec.structs.replace(facts().nodes[0], cpus_used=[3])
     found = summary_of(facts(nodes=[node]), four_jobs(60), samples=samples(60, IDLE))
     assert found["io"]["device"]["sustained_bytes_per_second_per_core"] == pytest.approx(135e6)
+    quota = msgspec.structs.replace(facts().nodes[0], cpu_quota=0.5)
+    found = summary_of(facts(nodes=[quota]), four_jobs(60), samples=samples(60, IDLE))
+    assert found["io"]["device"]["sustained_bytes_per_second_per_core"] == pytest.approx(270e6)

@@ -75,6 +75,8 @@ def test_nano_runs_inside_as_nobody_special_and_sees_the_limits(
     assert facts["outcome"] == "completed"
     assert facts["settings"]["container_memory_limit_bytes"] == MEMORY_BYTES
     assert facts["settings"]["container_cpu_quota_cores"] == QUOTA_CORES
+    (node,) = facts["nodes"]
+    assert (node["cpu_quota"], node["memory_limit_bytes"]) == (QUOTA_CORES, MEMORY_BYTES)
     summary = json.loads(inside(builder, container, "mawl", "report", "--format", "json"))
     assert summary["io"]["by_role"]["work"]["written_bytes"] > 0, "the library of the image counted"
     assert summary["io"]["by_role"]["other"] is not None

@@ -89,6 +89,18 @@ def test_affinity_and_quota_leave_a_part_of_the_cores(
     assert msgspec.structs.replace(read(metal), **changes).available_cores == expected
 
 
+def test_only_a_quota_or_limit_below_the_machine_binds(metal: Path) -> None:
+    machine = read(metal)
+    assert machine.memory_bytes is not None
+
+    def held(quota: float | None, limit: int | None) -> tuple[float | None, int | None]:
+        one = msgspec.structs.replace(machine, cpu_quota_cores=quota, memory_limit_bytes=limit)
+        return one.binding_cpu_quota, one.binding_memory_limit
+
+    assert held(1.5, machine.memory_bytes - 1) == (1.5, machine.memory_bytes - 1)
+    assert held(4.0, machine.memory_bytes) == held(None, None) == (None, None)
+
+
 def test_a_physical_machine_counts_cores_not_threads(metal: Path) -> None:
     machine = read(metal)
     assert (machine.logical_cpus, machine.physical_cores) == (4, 2)

@@ -114,6 +114,8 @@ def test_one_cpu_is_no_cpus() -> None:
     )
     assert "used: 1 CPU\n" in one
     assert "used: 2 CPUs\n" in two
+    quota = facts(nodes=[msgspec.structs.replace(node, cpu_quota=1.5)])
+    assert "CPU quota 1.5\n" in render(BARE, as_summary(summary_of(quota, jobs())))
 
 
 def test_what_is_left_out_is_said_by_its_kind() -> None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
 import pytest
 
 from mawl.errors import UsageError
+from mawl.model.run import NodeFacts
+from mawl.simulation.own_system import cores_of
 from mawl.simulation.probed import probed_system
 from mawl.simulation.system_file import loads_system, system_toml
 from tests.fakes.probes import KIB, MB, disk, probe, probe_test, target
@@ -33,6 +38,13 @@ def test_each_device_once_with_its_highest_sequential_rates() -> None:
     assert remarks == []
     assert all(source.startswith("measured: ") for source in found.sources.values())
     assert loads_system(system_toml(found), where="written") == found
+
+
+def test_confinement_and_quota_leave_a_part_of_the_cores() -> None:
+    node = NodeFacts(name="n", cores=4, core_basis="physical core", logical_cpus=8)
+    held: list[dict[str, Any]] = [{}, {"cpus_used": [0, 1, 2]}, {"cpu_quota": 1.5}]
+    assert [cores_of(msgspec.structs.replace(node, **one)) for one in held] == [4.0, 1.5, 0.75]
+    assert cores_of(msgspec.structs.replace(node, cpus_used=[0, 1, 2], cpu_quota=1.5)) == 0.75
 
 
 def test_a_disk_that_seeks_between_streams_falls_as_the_engine_has_it() -> None:

@@ -64,7 +64,8 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     reread_bytes_per_second: float | None
     evicted_bytes_per_second: float | None
     network_bytes_per_second: float | None
-    throttled_ratio: float | None
+    throttled_cpus: float | None
+    """Processors, on average, on which the CPU quota of the control group let nothing of it run."""
     links: LinkWindow | None = None
     ports: dict[PortKind, float] = {}
     """The share that the fullest port of each kind carried of its speed."""
@@ -121,7 +122,7 @@ def moments(
             reread_bytes_per_second=reread[at],
             evicted_bytes_per_second=evicted[at],
             network_bytes_per_second=network[at],
-            throttled_ratio=throttled[at],
+            throttled_cpus=throttled[at],
             links=links[at],
             ports=full[at],
         )

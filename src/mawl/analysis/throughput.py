@@ -182,10 +182,10 @@ def cores_of(facts: RunFacts) -> tuple[float | None, str]:
     for node in facts.machines():
         if node.cores is None:
             return None, "the cores of a node are not known"
-        if node.cpus_used is None:
+        if node.granted_cpus is None:
             total += node.cores
         elif node.core_basis == "vCPU":
-            total += len(node.cpus_used)
+            total += node.granted_cpus
         else:
             return None, "the jobs were held to some processors, whose physical cores are not known"
     return total or None, "the run names no node"

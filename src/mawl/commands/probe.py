@@ -188,7 +188,7 @@ def _probed(arguments: argparse.Namespace, chosen: Settings) -> Probe:
     """A probe of the places that are named."""
     tool = fio_version()
     machine = read_machine()
-    choice = choice_of(arguments, machine.cores or 1)
+    choice = choice_of(arguments, machine.available_cores or 1)
     run_id = f"{PROBE_PREFIX}{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
     request = ProbeRequest(
         run_id=run_id,
@@ -197,7 +197,7 @@ def _probed(arguments: argparse.Namespace, chosen: Settings) -> Probe:
         node=machine.name or "localhost",
         tool=tool,
         created_at=time.time(),
-        cores=machine.cores,
+        cores=machine.available_cores,
         core_basis=machine.core_basis,
         environment={RUN_ID_VARIABLE: run_id},
     )

@@ -43,7 +43,8 @@ def in_processes(
 
     With one process the work is done here.  New processes are spawned, since a fork would share the
     locks of libraries' threads; the terminal's Ctrl-C does not reach them, since this process answers
-    it, and they die with this process.  When the caller stops early, tasks that run are waited for and the rest is dropped.
+    it, and they die with this process.  When the caller stops early, tasks that run are waited for and
+    the rest is dropped.
     Raises UnsuitableMachineError where a process was killed, or is stopped by a signal for long.
     """
     if processes <= 1:

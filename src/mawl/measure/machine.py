@@ -83,6 +83,18 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
         return usable if usable and every is not None and len(usable) < every else None
 
     @property
+    def binding_cpu_quota(self) -> float | None:
+        """The quota where it leaves less than all logical CPUs."""
+        quota, every = self.cpu_quota_cores, self.logical_cpus
+        return quota if quota is not None and (every is None or quota < every) else None
+
+    @property
+    def binding_memory_limit(self) -> int | None:
+        """The memory limit where it leaves less than all memory, in bytes."""
+        limit, every = self.memory_limit_bytes, self.memory_bytes
+        return limit if limit is not None and (every is None or limit < every) else None
+
+    @property
     def cores(self) -> int | None:
         """Number of ``core_basis``."""
         return self.logical_cpus if self.core_basis == "vCPU" else self.physical_cores

@@ -43,7 +43,13 @@ _FIGURES: tuple[Metric, ...] = tuple(
 PROBE_METRICS: tuple[Metric, ...] = (
     text_metric("tool", "The version of fio.", TEST),
     Metric("created_at", "time", "text", "When the probe began (UTC).", TEST),
-    Metric("physical_cores", "count", "float", "Cores of the node that probed, in core_basis.", GUIDELINE),
+    Metric(
+        "physical_cores",
+        "count",
+        "float",
+        "Cores that CPU affinity and quota left to the probe, in core_basis.",
+        GUIDELINE,
+    ),
     text_metric("core_basis", "physical core or vCPU.", GUIDELINE),
     text_metric("targets.*.name", "Its role, with a number from the second on, or its directory.", TARGET),
     Metric("targets.*.roles", "-", "list", "The roles it was named for.", TARGET),

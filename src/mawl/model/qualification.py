@@ -272,13 +272,14 @@ class AnswerNodes(msgspec.Struct, frozen=True, kw_only=True):
 class AnswerSystem(msgspec.Struct, frozen=True, kw_only=True):
     """The machine that was measured, as its first measured run saw it.
 
-    ``cores`` counts what ``core_basis`` names; ``virtual`` is what shows that it is a virtual machine.  The
-    memory limit is the one that the jobs were held to.
+    ``cores`` counts what ``core_basis`` names; ``virtual`` is what shows that it is a virtual machine.  CPU
+    quota (CPU seconds a second) and memory limit are those that the jobs were held to.
     """
 
     cores: int | None = None
     core_basis: Literal["physical core", "vCPU"] | None = None
     logical_cpus: int | None = None
+    cpu_quota: float | None = None
     memory_bytes: int | None = None
     memory_limit_bytes: int | None = None
     virtual: str | None = None

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from mawl.definitions.figure import block, count, flag, listing, seconds, share, size, text
+from mawl.definitions.figure import block, count, flag, listing, seconds, share, size, text, unitless
 from mawl.definitions.metric import (
     CACHE,
     CAPS,
@@ -68,7 +68,8 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     """A machine that ran sessions.
 
     ``cores`` counts what ``core_basis`` names; runs of unlike bases are not compared.
-    ``cpus_used`` (logical CPU numbers) and ``memory_limit_bytes`` are None for the whole machine.
+    ``cpus_used`` (logical CPU numbers), ``cpu_quota`` and ``memory_limit_bytes`` are None for the whole
+    machine; the last two are those of an option or of the container, whichever leaves less.
     ``smt`` is the kernel's word (on, off, forceoff, notsupported, notimplemented), ``virtual`` what
     shows that it is a virtual machine.
     """
@@ -88,6 +89,14 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
             "Logical CPUs that the jobs were confined to, by an option, taskset or a cpuset; null for all.",
             FACTS,
             absent="not restricted: all processors",
+        ),
+    ] = None
+    cpu_quota: Annotated[
+        float | None,
+        unitless(
+            "CPU seconds a second that mawl's control group may use; null without a quota that binds.",
+            FACTS,
+            absent="no quota: all processors",
         ),
     ] = None
     memory_limit_bytes: Annotated[
@@ -117,6 +126,12 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = None
     """The node before it that is the same machine (namespaces, say): what is the machine's counts there."""
+
+    @property
+    def granted_cpus(self) -> float | None:
+        """Logical CPUs that the jobs could keep busy, by confinement and quota; None for all."""
+        confined = None if self.cpus_used is None else float(len(self.cpus_used))
+        return min((bound for bound in (confined, self.cpu_quota) if bound is not None), default=None)
 
 
 class VolumeFacts(msgspec.Struct, frozen=True, kw_only=True):

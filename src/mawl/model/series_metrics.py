@@ -165,7 +165,11 @@ PART_SERIES: tuple[Metric, ...] = (
     count_metric(
         "group.cpu_throttled_periods", "Periods in which its quota was used up; cumulative.", _GROUP
     ),
-    seconds_metric("group.cpu_throttled_seconds", "Time it waited for its quota; cumulative.", _GROUP),
+    seconds_metric(
+        "group.cpu_throttled_seconds",
+        "Time it waited for its quota, summed over processors; cumulative.",
+        _GROUP,
+    ),
 )
 
 SERIES_METRICS: tuple[Metric, ...] = (*HOST_SERIES, *PART_SERIES)

@@ -114,7 +114,7 @@ def _left_by_processors(summary: Summary, facts: RunFacts) -> float | None:
     time = summary.time
     busy = [time.user_cpu_seconds, time.system_cpu_seconds]
     counts = [
-        len(node.cpus_used) if node.cpus_used is not None else node.logical_cpus or node.cores
+        node.logical_cpus or node.cores if node.granted_cpus is None else node.granted_cpus
         for node in facts.machines()
     ]
     elapsed, real = time.elapsed_seconds, time.real_time_seconds

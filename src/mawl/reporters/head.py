@@ -59,6 +59,8 @@ def node_text(node: NodeFacts) -> str:
     parts += [f"{' and '.join(unknown)} not known"] if unknown else []
     if node.cpus_used is not None:
         parts.append(f"used: {counted_noun(len(node.cpus_used), 'CPU')}")
+    if node.cpu_quota is not None:
+        parts.append(f"CPU quota {node.cpu_quota:g}")
     if node.memory_limit_bytes is not None:
         parts.append(f"limited to {format_memory(node.memory_limit_bytes)}")
     return f"{node_name(node)}: {', '.join(part for part in parts if part)}"

@@ -111,6 +111,7 @@ def planned_jobs(plan: Plan, catalogue: Mapping[str, Program], node: str) -> lis
 
 def _node(request: RunRequest, machine: Machine, name: str) -> NodeFacts:
     topology = read_topology()
+    limits = (request.spec.memory_limit_bytes, machine.binding_memory_limit)
     return NodeFacts(
         name=name,
         kernel=machine.kernel,
@@ -120,7 +121,8 @@ def _node(request: RunRequest, machine: Machine, name: str) -> NodeFacts:
         core_basis=machine.core_basis,
         memory_bytes=machine.memory_bytes,
         cpus_used=machine.confined_cpus if request.cpus is None else list(request.cpus),
-        memory_limit_bytes=request.spec.memory_limit_bytes,
+        cpu_quota=machine.binding_cpu_quota,
+        memory_limit_bytes=min((limit for limit in limits if limit is not None), default=None),
         sockets=topology.sockets,
         physical_cores=topology.physical_cores,
         logical_cpus=topology.logical_cpus,

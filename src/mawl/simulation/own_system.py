@@ -168,10 +168,10 @@ def _memory_of(node: NodeFacts) -> int | None:
 
 
 def cores_of(node: NodeFacts) -> float:
-    """Cores that jobs could use: those of the logical CPUs that the run was confined to, else all."""
+    """Cores that jobs could use: of the logical CPUs that confinement and quota leave, else all."""
     cores = float(node.cores or 1)
-    if node.cpus_used and node.logical_cpus:
-        return cores * len(node.cpus_used) / node.logical_cpus
+    if node.granted_cpus and node.logical_cpus:
+        return cores * node.granted_cpus / node.logical_cpus
     return cores
 
 

@@ -31,15 +31,10 @@ def _evidence(reading: RunView) -> list[RuleEvidence]:
         lines.append(
             RuleEvidence(kind="support", sentence=f"processors were busy {format_percent(busy)} of the time")
         )
-    throttled = reading.mean(lambda moment: moment.throttled_ratio)
-    if throttled:
-        lines.append(
-            RuleEvidence(
-                kind="support",
-                sentence=f"the control group of this system throttled its processes "
-                f"{format_percent(throttled)} of the time",
-            )
-        )
+    held_back = reading.mean(lambda moment: moment.throttled_cpus)
+    if held_back:
+        sentence = f"the CPU quota of its control group stopped {held_back:.1f} processors on average"
+        lines.append(RuleEvidence(kind="support", sentence=sentence))
     return lines
 
 

@@ -244,6 +244,7 @@ def _missing_of_system(evidence: Evidence) -> dict[str, str]:
         return {"system": "no run names its machine"}
     unread = "the machine does not say it"
     why = {
+        "cpu_quota": "the jobs were held to no CPU quota",
         "memory_limit_bytes": "the jobs were held to no limit",
         "virtual": "nothing shows that it is a virtual machine",
     }

@@ -25,6 +25,7 @@ def system_of(facts: RunFacts) -> AnswerSystem | None:
         cores=node.cores,
         core_basis=node.core_basis,
         logical_cpus=node.logical_cpus,
+        cpu_quota=node.cpu_quota,
         memory_bytes=node.memory_bytes,
         memory_limit_bytes=node.memory_limit_bytes,
         virtual=node.virtual,

@@ -95,6 +95,7 @@ def _machine(node: NodeFacts) -> str:
     cores = f"{node.cores or '-'} {node.core_basis or 'core'}s"
     memory = "-" if node.memory_bytes is None else format_memory(node.memory_bytes)
     limits = [] if node.cpus_used is None else [f"{len(node.cpus_used)} CPUs used"]
+    limits += [] if node.cpu_quota is None else [f"CPU quota {node.cpu_quota:g}"]
     limits += (
         [] if node.memory_limit_bytes is None else [f"limited to {format_memory(node.memory_limit_bytes)}"]
     )

@@ -127,7 +127,7 @@ class QualifyMachine:
         return "; ".join(target_words(one) for one in found)
 
     def _probed(self, place: ProbePlace, seconds: float, streams: int, machine: Machine) -> Probe:
-        cores = machine.cores or 1
+        cores = machine.available_cores or 1
         shapes = default_shapes(int(cores), "yes", min(streams, MOST_STREAMS))
         free = os.statvfs(place.directory)
         choice = ProbeChoice(

@@ -88,7 +88,10 @@ class ControlGroup(msgspec.Struct, kw_only=True):
     ]
     memory_limit_hits: Annotated[Number | None, count("Times that group met its memory limit.", HOST)]
     cpu_throttled_seconds: Annotated[
-        Number | None, seconds("Time that group waited because its CPU quota was used up.", HOST)
+        Number | None,
+        seconds(
+            "Time that its CPU quota, used up, let nothing of that group run; summed over processors.", HOST
+        ),
     ]
 
 

@@ -188,7 +188,14 @@ class Losses(msgspec.Struct, kw_only=True):
 class Headroom(msgspec.Struct, kw_only=True):
     """What the run left of each resource."""
 
-    cpu_ratio: Annotated[Number | None, share("Mean share of processor time that was idle.", THE_VERDICT)]
+    cpu_ratio: Annotated[
+        Number | None,
+        share(
+            "Mean share of processor time that was idle; of jobs held to some processors or a CPU quota,"
+            " 1 less what they used over what they may use.",
+            THE_VERDICT,
+        ),
+    ]
     storage_ratio: Annotated[
         Number | None,
         share(

@@ -49,6 +49,7 @@ def _system(system: AnswerSystem) -> str:
     parts = [
         *([] if system.cores is None else [f"{system.cores} {cores}"]),
         *([] if system.logical_cpus in (None, system.cores) else [f"{system.logical_cpus} threads"]),
+        *([] if system.cpu_quota is None else [f"CPU quota {system.cpu_quota:g}"]),
         *([] if system.memory_bytes is None else [f"{format_memory(system.memory_bytes)} of memory"]),
         *(
             []

@@ -98,6 +98,8 @@ def _held(node: NodeFacts) -> str:
     held = []
     if node.cpus_used is not None:
         held.append(f"{len(node.cpus_used)} CPUs")
+    if node.cpu_quota is not None:
+        held.append(f"CPU quota {node.cpu_quota:g}")
     if node.memory_limit_bytes is not None:
         held.append(format_memory(node.memory_limit_bytes))
     return ", ".join(held) or "nothing"
