@@ -65,7 +65,7 @@ def assert_rounded(found: Usage, written: Usage) -> None:
 
 
 @settings(max_examples=150)
-@given(st.lists(STEPS, max_size=4), USAGES)
+@given(st.lists(STEPS, max_size=4, unique_by=lambda step: step.number), USAGES)
 def test_what_was_written_reads_back(steps: list[StepRecord], own: Usage) -> None:
     record = job("s1-1", 0.0, 20.5, usage=own, steps=len(steps))
     notes = list(read_notes(job_log(record, steps).splitlines(keepends=True)))

@@ -15,6 +15,7 @@ from bench.saslog import write_log
 from mawl.compiled import shared_library
 from mawl.formats import decoding, saslog
 from mawl.formats.saslog import LogReader, read_log
+from mawl.formats.saslog_nesting import with_nesting
 from mawl.formats.saslog_records import Entry, PerformanceNote
 from mawl.formats.saslog_scan.batch import NoteBatch
 from mawl.formats.saslog_scan.scanner import load, recipe, scanner
@@ -60,7 +61,7 @@ def scanned(log: bytes) -> tuple[Read, int]:
     skipped: list[tuple[int, str, str]] = []
     entries: list[Entry] = []
     batched = 0
-    for part in LogReader(io.BytesIO(log), lambda *told: skipped.append(told), scanner).parts():
+    for part in with_nesting(LogReader(io.BytesIO(log), lambda *told: skipped.append(told), scanner).parts()):
         if isinstance(part, NoteBatch):
             batched += part.count
             entries.extend(part.entries())

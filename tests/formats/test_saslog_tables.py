@@ -57,6 +57,26 @@ def test_an_append_wrote_the_rows_that_it_added(without: str, added: int) -> Non
     assert note.notes.tables[-1] == TableNote(direction="written", name="DWH.FACT", rows=added, variables=6)
 
 
+UPLOAD = (
+    "NOTE: The data set WORK.A has 999 observations and 18 variables.\n"
+    "NOTE: Uploaded 999 observations of 18 variables.\n"
+)
+
+
+@pytest.mark.parametrize("verb", ["Uploaded", "Downloaded"])
+@pytest.mark.parametrize(("repeated", "written"), [("WORK.A", 999), ("WORK.B", 1998)])
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_table_that_was_transferred_is_told_twice_and_counts_once(
+    verb: str, repeated: str, written: int, whole: bool
+) -> None:
+    lines = UPLOAD.replace("Uploaded", verb) + UPLOAD.splitlines(keepends=True)[0].replace("WORK.A", repeated)
+    if not whole:
+        lines = lines.replace("variables.\n", "variables. \n")  # no line that the reader takes at once
+    [note] = read_notes((lines + BLOCK).splitlines(keepends=True))
+    assert (note.rows_written, note.variables_written) == (written, 18 * written // 999)
+    assert note.notes is not None and len(note.notes.tables) == written // 999
+
+
 def test_rows_that_one_step_added_are_not_those_of_the_next_in_a_large_log() -> None:
     plain = "NOTE: The data set WORK.A has 7 observations and 2 variables.\n" + BLOCK
     text = ((APPEND + BLOCK + plain) * (1 + LEAST_SCANNED_BYTES // len(plain))).encode()

@@ -104,6 +104,24 @@ def test_a_session_total_is_the_jobs_own_and_steps_are_summed_only_without_one(t
     assert "2 of 3 jobs have no session total: their figures are sums of steps" in made.remarks
 
 
+def test_a_step_within_an_import_is_kept_and_counts_in_the_import_alone(tmp_path: Path) -> None:
+    """In the layout of a public log of FULLSTIMER: both notes have the same step count."""
+    times = "      real time           {0}.00 seconds\n      cpu time            {0}.00 seconds\n"
+    count = "      Timestamp           11/20/2026 08:00:09 AM\n      Step Count                        3  "
+    count += "Switch Count  0\n      \n"
+    table = "NOTE: The data set WORK.WANT has 5 observations and 6 variables.\n"
+    text = f"{table}NOTE: DATA statement used (Total process time):\n{times.format(2)}{count}"
+    text += f"{table}NOTE: PROCEDURE IMPORT used (Total process time):\n{times.format(3)}{count}"
+    _, run = imported(tmp_path, write(tmp_path / "logs", load=text))
+    (job,) = run.job_records()
+    assert (job.usage.real_time_seconds, job.usage.cpu_seconds, job.steps) == (3.0, 3.0, 2)
+    steps = run.step_records()
+    assert [(step.name, step.kind, step.rows_written) for step in steps] == [
+        ("DATA", "nested", None),
+        ("IMPORT", "procedure", 5),
+    ]
+
+
 def test_jobs_lie_in_time_and_sessions_are_the_fewest_that_could_have_run_them(tmp_path: Path) -> None:
     starts = {"a": 0, "b": 10, "c": 100, "d": 105, "e": 210}
     logs = {name: log(EIGHT + timedelta(seconds=start), 100) for name, start in starts.items()}

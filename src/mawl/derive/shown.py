@@ -151,7 +151,7 @@ def _left_out(left: LeftOut) -> str:
         (left.jobs_without_times, "job", "without times"),
         (left.jobs_not_chosen, "job", "by --only and --without"),
         (left.jobs_without_steps, "job", "without steps"),
-        (left.views_and_startup_steps, "note", "of views, initialization or checks"),
+        (left.views_and_startup_steps, "note", "of views, steps within steps, initialization or checks"),
         (left.tables_of_databases, "table", "of databases or other sessions"),
         (left.tables_beyond_the_first, "table", f"beyond the first {MOST_TABLES} of a step"),
         (left.steps_beyond_the_first, "step", f"beyond the first {MOST_STEPS:,} of a job"),

@@ -24,6 +24,7 @@ from mawl.formats.saslog_block import (
     value_is_whole,
 )
 from mawl.formats.saslog_dates import DateOrder, with_month_first
+from mawl.formats.saslog_nesting import with_nesting
 from mawl.formats.saslog_notes import (
     damaged_rows,
     fact,
@@ -437,14 +438,14 @@ class LogReader:
 
 def read_log(stream: BinaryIO, skip: Skip) -> Iterator[Entry]:
     """Notes and facts of a log; ``skip`` is told what was left out.  No log whatever raises anything."""
-    return LogReader(stream, skip).entries()
+    return cast("Iterator[Entry]", with_nesting(LogReader(stream, skip).entries()))
 
 
 def read_parts(stream: BinaryIO, skip: Skip, dates: DateOrder = "month-first") -> Iterator[Entry | NoteBatch]:
     """As :func:`read_log`, with the whole notes of large logs in batches if the scanner can be built."""
     from mawl.formats.saslog_scan.scanner import scanner
 
-    return LogReader(stream, skip, scanner, dates).parts()
+    return with_nesting(LogReader(stream, skip, scanner, dates).parts())
 
 
 def read_notes(lines: Iterable[str]) -> Iterator[PerformanceNote]:

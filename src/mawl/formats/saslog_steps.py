@@ -19,13 +19,15 @@ def step_of(
 ) -> StepRecord:
     """The step of a note, named as SAS names it: ``SORT``, ``DATA``; times in seconds since the epoch.
 
+    That of a nested note is of kind ``nested``, whatever it is: its figures are in the step that follows.
+
     KeyError for the note of a session total.
     """
     return StepRecord(
         job=job,
         number=number,
         name=note.name or ("DATA" if note.kind == "data" else note.kind),
-        kind=STEP_KINDS[note.kind],
+        kind="nested" if note.nested else STEP_KINDS[note.kind],
         started_at=started_at,
         ended_at=ended_at,
         usage=note.usage,

@@ -22,6 +22,9 @@ _WRITTEN = re.compile(
 )
 _CREATED = re.compile(rf"NOTE: Table (?:({NAME})|\S+) created, with {_NUMBER} rows and {_NUMBER} columns\..*")
 _ADDED = re.compile(rf"NOTE: {_NUMBER} observations? added\.\s*")
+_TRANSFERRED = re.compile(
+    rf"NOTE: (?:Uploaded|Downloaded) {_NUMBER} observations? of {_NUMBER} variables?\.\s*"
+)
 _INSERTED = re.compile(rf"NOTE: {_NUMBER} rows? {_WAS} inserted into (?:({NAME})\.?(?=\s|$))?.*")
 _FILE_READ = re.compile(rf"NOTE: {_NUMBER} records? {_WAS} read from the .*")
 _FILE_WRITTEN = re.compile(rf"NOTE: {_NUMBER} records? {_WAS} written to the .*")
@@ -96,6 +99,7 @@ class Above:
         "_libref",
         "_made",
         "_sort",
+        "_transferred",
         "_used",
         "counts",
         "tables",
@@ -111,9 +115,12 @@ class Above:
         self._libref: str | None = None
         self._file_bytes: int | None = None
         self._added: int | None = None
+        self._transferred = False
 
     def add(self, note: TableNote) -> None:
         """A table or file."""
+        if self.repeats(note.name, note.rows, note.variables):
+            return
         read = note.direction == "read"
         if note.variables is not None and note.rows is not None:
             note = msgspec.structs.replace(note, rows=self.rows_written(note.rows))
@@ -133,6 +140,20 @@ class Above:
         """
         added, self._added = self._added, None
         return rows if added is None else added
+
+    def repeats(self, name: str | None, rows: int | None, variables: int | None) -> bool:
+        """Whether a note tells once more what the last one did.
+
+        PROC UPLOAD and DOWNLOAD give the note of a table twice, one for each session, and between them
+        ``Uploaded 9 observations of 2 variables.``
+        """
+        transferred, self._transferred = self._transferred, False
+        last = self.tables[-1] if self.tables else None
+        return (
+            transferred
+            and last is not None
+            and (last.name, last.rows, last.variables) == (name, rows, variables)
+        )
 
     def keep(self, note: TableNote) -> None:
         """A table or file whose rows are counted already."""
@@ -154,6 +175,8 @@ class Above:
                 return None
         if match := _ADDED.fullmatch(text):
             self._added = int(match[1])
+        elif _TRANSFERRED.fullmatch(text):
+            self._transferred = True
         elif _INDEX_MADE.fullmatch(text):
             self._made += 1
         elif _INDEX_USED.fullmatch(text):

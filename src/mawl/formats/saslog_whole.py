@@ -87,6 +87,8 @@ def _add_rows(
         counts["rows_read"] = None if before is None else before + rows
         above.keep(TableNote(direction="read", name=read_name.decode(), rows=rows))
     if written is not None and written_name is not None and variables is not None:
+        if above.repeats(written_name.decode(), int(written), int(variables)):
+            return
         rows, columns = above.rows_written(int(written)), int(variables)
         before = counts.get("rows_written", 0)
         counts["rows_written"] = None if before is None else before + rows

@@ -127,7 +127,7 @@ class SasLogs:
             session.job = context.job_name(self._wanted(session, context))
         session.steps += 1
         started_at, ended_at = _span(session, note, context)
-        if note.kind in ("data", "procedure"):
+        if note.kind in ("data", "procedure") and not note.nested:
             session.sums.add(note.usage)
         elif note.kind == "initialization":
             session.startup = note.usage

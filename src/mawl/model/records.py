@@ -12,7 +12,7 @@ from mawl.model.usage import Usage
 from mawl.spec.answer import RunOutcome as RunOutcome
 
 ProgramClass = Literal["compute", "memory", "io", "unknown"]
-StepKind = Literal["startup", "data", "procedure", "verify", "view"]
+StepKind = Literal["startup", "data", "procedure", "verify", "view", "nested"]
 JobOutcome = Literal["finished", "failed", "timed_out", "stopped", "lost", "not_started"]
 Answer = dict[str, float | int | str]
 

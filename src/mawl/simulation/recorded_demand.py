@@ -59,7 +59,7 @@ def demand_of(run: Run, summary: Summary, logged: Logged | None = None) -> Deman
     """
     steps: dict[str, list[StepRecord]] = defaultdict(list)
     for step in run.step_records():
-        if step.kind != "view":
+        if step.kind not in ("view", "nested"):
             steps[step.job].append(step)
     jobs: dict[str, JobDemand] = {}
     lacks: defaultdict[str, float] = defaultdict(float)

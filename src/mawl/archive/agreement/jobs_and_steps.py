@@ -21,6 +21,8 @@ from mawl.model.usage import FIELDS, PEAKS, Usage, total
 SECONDS = 1e-6
 """What sums of seconds in floating point may be off by."""
 CLOCKS_SECONDS, CLOCKS_RATIO = 0.05, 0.001
+WITHIN_OR_BEFORE = ("startup", "view", "nested")
+"""Steps before the job's start, or within the step that follows them."""
 _ADDED = tuple(name for name in FIELDS if name not in PEAKS)
 
 
@@ -95,7 +97,7 @@ def _times(job: JobRecord, steps: list[StepRecord]) -> Iterator[str]:
     before = job.started_at
     for step in steps:
         yield from _waits(f"step {step.number}: ", step.waits, step.usage)
-        if step.started_at is None or step.ended_at is None or step.kind == "startup":
+        if step.started_at is None or step.ended_at is None or step.kind in WITHIN_OR_BEFORE:
             continue
         if not before - 1e-3 <= step.started_at <= step.ended_at <= job.ended_at + 1e-3:
             yield f"step {step.number} began before the previous step ended, or is not within its job"
