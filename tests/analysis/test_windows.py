@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mawl.analysis.throughput import cores_of
 from mawl.analysis.timeline import Timeline
 from mawl.analysis.windows import MOST_TAIL_WINDOWS, initial_edges, window_seconds, windows_of
 from mawl.model.records import JobRecord
@@ -170,6 +171,26 @@ def test_processors_that_the_run_was_held_to_are_its_cores() -> None:
     node = msgspec.structs.replace(facts().nodes[0], cpus_used=[3])
     found = summary_of(facts(nodes=[node]), four_jobs(60), samples=samples(60, IDLE))
     assert found["io"]["device"]["sustained_bytes_per_second_per_core"] == pytest.approx(135e6)
-    quota = msgspec.structs.replace(facts().nodes[0], cpu_quota=0.5)
-    found = summary_of(facts(nodes=[quota]), four_jobs(60), samples=samples(60, IDLE))
-    assert found["io"]["device"]["sustained_bytes_per_second_per_core"] == pytest.approx(270e6)
+
+
+@pytest.mark.parametrize(
+    ("basis", "held", "cores"),
+    [
+        ("vCPU", [{"cpu_quota": 0.5}], 0.5),
+        ("physical core", [{"cpu_quota": 1.0}], 0.5),
+        ("vCPU", [{"cpu_quota": 0.5}, {"cpu_quota": 1.0}], 1.5),
+        ("vCPU", [{"cpu_quota": 1.5}, {"cpu_quota": 3.5}], 2.0),
+        ("vCPU", [{"cpu_quota": 0.5}, {}], 2.0),
+        ("vCPU", [{"cpus_used": [0]}, {"cpus_used": [0]}], 1.0),
+    ],
+)
+def test_a_cpu_quota_leaves_a_part_of_the_cores_to_all_nodes_of_a_machine(
+    basis: str, held: list[dict[str, Any]], cores: float
+) -> None:
+    """Two cores of two threads each, or 4 vCPUs of which the machine says that it has 2 cores."""
+    node = msgspec.structs.replace(facts().nodes[0], core_basis=basis, cores=2, logical_cpus=4)
+    nodes = [
+        msgspec.structs.replace(node, name=f"n{number}", same_machine_as="n0" if number else None, **one)
+        for number, one in enumerate(held)
+    ]
+    assert cores_of(facts(nodes=nodes))[0] == cores

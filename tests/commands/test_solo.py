@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 
 from mawl.commands import solo
@@ -17,10 +18,11 @@ from mawl.spec.record import RunSpec
 from mawl.volumes import Volumes
 
 
-def of(tmp_path: Path) -> dict[str, Any]:
+def of(tmp_path: Path, **limits: object) -> dict[str, Any]:
     plan = SimpleNamespace(seed=1, saving=0.9)
     asked: Any = SimpleNamespace(plan=plan, cpus=None, spec=RunSpec())
-    return dict(surroundings(asked, Volumes({role: [tmp_path] for role in ROLES}), read_machine()))
+    machine = msgspec.structs.replace(read_machine(), **limits)
+    return dict(surroundings(asked, Volumes({role: [tmp_path] for role in ROLES}), machine))
 
 
 def test_another_disk_under_the_same_path_is_another_condition(
@@ -35,6 +37,11 @@ def test_another_disk_under_the_same_path_is_another_condition(
     assert {name for name in found[0] if found[0][name] != found[1][name]} == {
         f"{role}_storage" for role in ROLES
     }
+
+
+@pytest.mark.parametrize("limits", [{"cpu_quota_cores": 0.25}, {"memory_limit_bytes": 2**20}])
+def test_another_limit_of_the_container_is_another_condition(tmp_path: Path, limits: dict[str, Any]) -> None:
+    assert of(tmp_path, **limits) != of(tmp_path)
 
 
 def as_dict(mount: Mount) -> dict[str, str]:

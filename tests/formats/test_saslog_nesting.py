@@ -8,7 +8,7 @@ import pytest
 
 from mawl.formats import decoding, saslog
 from mawl.formats.saslog import read_log, read_notes, read_parts
-from mawl.formats.saslog_nesting import MOST_BETWEEN, with_nesting
+from mawl.formats.saslog_nesting import MOST_HELD, with_nesting
 from mawl.formats.saslog_records import Entry, LogFact, PerformanceNote
 from mawl.formats.saslog_scan.batch import NoteBatch
 from mawl.model.step_notes import MOST_TABLES
@@ -95,17 +95,56 @@ def test_a_session_total_has_the_number_of_its_last_step_and_contains_none() -> 
     assert (step.nested, whole.kind, whole.nested) == (False, "session", False)
 
 
-def test_steps_within_a_step_within_a_step_are_all_in_the_last() -> None:
+def test_all_steps_that_a_step_ran_are_in_it_however_long_each_is() -> None:
     reads = "NOTE: There were 7 observations read from the data set WORK.A.\n"
     writes = "NOTE: The data set WORK.B has 7 observations and 2 variables.\n"
-    text = reads + note("PROCEDURE SORT", "1.00 seconds", 9) + writes
-    text += note("PROCEDURE MEANS", "1.00 seconds", 9) + writes.replace(".B", ".C")
-    text += note("DATA statement", "3.00 seconds", 9)
+    text = reads + note("PROCEDURE SORT", "2.00 seconds", 9, "10:00:02 AM") + writes
+    text += note("PROCEDURE MEANS", "1.00 seconds", 9, "10:00:03 AM") + PAGE + writes.replace(".B", ".C")
+    text += note("DATA statement", "4.00 seconds", 9, "10:00:04 AM")
     *inner, outer = read(text)
     assert [one.nested for one in inner] == [True, True]
     assert (outer.rows_read, outer.rows_written, outer.variables_written) == (7, 14, 4)
     assert outer.notes is not None
     assert [table.name for table in outer.notes.tables] == ["WORK.A", "WORK.B", "WORK.C"]
+
+
+def test_steps_that_took_longer_together_are_not_all_in_one() -> None:
+    text = "".join(note("PROCEDURE SORT", "3.00 seconds", 9, f"10:00:0{at} AM") for at in (1, 2))
+    *inner, outer = read(text + note("DATA statement", "4.00 seconds", 9, "10:00:03 AM"))
+    assert [one.nested for one in inner] == [False, True] and not outer.nested
+
+
+def test_without_stamps_equal_numbers_alone_show_nothing() -> None:
+    text = note("PROCEDURE SORT", "1.00 seconds", 9) + note("DATA statement", "4.00 seconds", 9)
+    lines = [line for line in text.splitlines() if "Timestamp" not in line]
+    assert [one.nested for one in read_notes(lines)] == [False, False]
+    text = imported(9)
+    lines = [line for line in text.splitlines() if "Timestamp" not in line]
+    assert [one.nested for one in read_notes(lines)] == [True, False]
+
+
+def test_rows_that_a_damaged_note_leaves_unknown_stay_unknown() -> None:
+    damaged = "NOTE: There were 7 observations read from the data set WORK.A.\n"
+    damaged += "NOTE: There were 7 observations\n    read frum the data set WORK.B.\n"
+    whole = "NOTE: There were 5 observations read from the data set WORK.C.\n"
+    text = damaged + note("PROCEDURE SORT", "1.00 seconds", 9) + whole
+    inner, outer = read(text + note("DATA statement", "4.00 seconds", 9))
+    assert inner.nested and outer.rows_read is None
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "ERROR: Remote submit to A canceled.\n",
+        PAGE.replace("7 ", "1 "),
+        "NOTE: Remote signoff from A commencing.\n",
+    ],
+)
+def test_a_line_that_begins_or_ends_a_session_parts_two_notes(between: str) -> None:
+    first, second = read(
+        note("PROCEDURE SORT", "1.00 seconds", 9) + between + note("DATA statement", "4.00 seconds", 9)
+    )
+    assert not first.nested and not second.nested
 
 
 def test_tables_beyond_the_most_are_counted() -> None:
@@ -119,7 +158,7 @@ def test_tables_beyond_the_most_are_counted() -> None:
 
 def test_what_is_held_back_between_two_notes_is_bounded_and_keeps_its_order() -> None:
     first, *_ = read(note("DATA statement", "1.00 seconds", 1))
-    errors = [LogFact(line, "error", "x") for line in range(2, 3 * MOST_BETWEEN)]
+    errors = [LogFact(line, "error", "x") for line in range(2, 3 * MOST_HELD)]
     seen: list[int] = []
 
     def told() -> object:
@@ -130,7 +169,7 @@ def test_what_is_held_back_between_two_notes_is_bounded_and_keeps_its_order() ->
     out = []
     for part in with_nesting(told()):  # type: ignore[arg-type]
         out.append(part)
-        assert len(seen) - len(out) <= MOST_BETWEEN + 1
+        assert len(seen) - len(out) <= MOST_HELD + 1
     assert out == [first, *errors]
 
 

@@ -57,9 +57,12 @@ SPLIT = Layout(
     + _FULL.replace(
         "      Timestamp",
         "\f4      The SAS System      Friday, November 20, 2026 10:00:00 AM\n\n      Timestamp",
-    )
+    ).replace("Step Count                        3", "Step Count                        4")
     + "\n",
-    [Note("procedure", "SUMMARY", _FULL_USAGE, _FULL_MORE)] * 2,
+    [
+        Note("procedure", "SUMMARY", _FULL_USAGE, _FULL_MORE),
+        Note("procedure", "SUMMARY", _FULL_USAGE, {**_FULL_MORE, "step_count": 4}),
+    ],
 )
 
 LINUX_93 = Layout(

@@ -115,6 +115,7 @@ def test_a_step_within_an_import_is_kept_and_counts_in_the_import_alone(tmp_path
     _, run = imported(tmp_path, write(tmp_path / "logs", load=text))
     (job,) = run.job_records()
     assert (job.usage.real_time_seconds, job.usage.cpu_seconds, job.steps) == (3.0, 3.0, 2)
+    assert job.started_at is not None and job.ended_at == job.started_at + 3.0
     steps = run.step_records()
     assert [(step.name, step.kind, step.rows_written) for step in steps] == [
         ("DATA", "nested", None),

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from mawl.analysis.throughput import cores_of
 from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
 from mawl.model.role_io import Waits
@@ -122,6 +123,16 @@ def test_reports_are_made_of_it(tmp_path: Path) -> None:
     simulated, _ = stored(tmp_path / "run", scene())
     summary = judged(StoredView(simulated))
     assert "simulated" in markdown.render(BARE, as_summary(summary))
+
+
+def test_a_part_of_a_core_is_a_quota_of_the_simulated_node(tmp_path: Path) -> None:
+    jobs = demands({"s1-1": [step(0.5)]})
+    for number, cores in enumerate((2.0, 1.5)):
+        of = scenario(system(device(), cores=cores), plan([[["s1-1"]]]), jobs)
+        simulated, _ = stored(tmp_path / f"run{number}", of)
+        (node,) = simulated.facts.nodes
+        assert (node.cores, node.cpu_quota) == (2, None if cores == 2.0 else 1.5)
+        assert cores_of(simulated.facts)[0] == cores
 
 
 def test_a_figure_that_no_table_can_hold_is_refused_and_leaves_no_folder(tmp_path: Path) -> None:

@@ -49,29 +49,35 @@ def _source(found: tuple[float | None, str]) -> str | None:
 def _processors(reading: RunView) -> float | None:
     """Idle time of all processors over all their time in the active phase; stolen time is not idle.
 
-    Of jobs that may use only some of them, 1 less what the jobs used over what they may use.
+    Of jobs that may use only some of them, what they may use less what they used, over what they may use;
+    and no more than all processors were idle.
     """
     if reading.over_time is None:
         return None
     samples, windows = reading.over_time
     edges = (windows.active_edges[0], windows.active_edges[-1])
-    if any(node.granted_cpus is not None for node in reading.facts.machines()):
-        granted, used = _granted_cpus(reading), rates(samples, ["jobs.on_cpu_seconds"], edges)[0]
-        return None if granted is None or used is None else max(1.0 - used / granted, 0.0)
     spent = {kind: rates(samples, [f"host.cpu_{kind}_seconds"], edges)[0] for kind in CPU_KINDS}
     busy, whole = busy_seconds(spent), whole_seconds(spent)
     if busy is None or spent["idle"] is None or whole <= 0:
         return None
-    return (whole - busy - (spent["steal"] or 0.0)) / whole
+    idle = whole - busy - (spent["steal"] or 0.0)
+    granted = _granted_cpus(reading)
+    if granted is None:
+        return idle / whole
+    used = rates(samples, ["jobs.on_cpu_seconds"], edges)[0]
+    return None if used is None else max(min(granted - used, idle), 0.0) / granted
 
 
 def _granted_cpus(reading: RunView) -> float | None:
-    """Logical CPUs that the jobs may use, of all machines; None where a machine does not say it."""
-    granted = [
-        node.logical_cpus if node.granted_cpus is None else node.granted_cpus
-        for node in reading.facts.machines()
+    """Logical CPUs that the jobs may use, of all machines; None where these are all, or are not known."""
+    machines = reading.facts.machines()
+    granted = [reading.facts.granted_cpus(node) for node in machines]
+    if all(bound is None for bound in granted):
+        return None
+    every = [
+        node.logical_cpus if bound is None else bound for node, bound in zip(machines, granted, strict=True)
     ]
-    return sum(count for count in granted if count) if all(granted) else None
+    return sum(count for count in every if count) if all(every) else None
 
 
 def _storage(reading: RunView) -> tuple[float | None, str]:

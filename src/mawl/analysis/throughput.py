@@ -174,7 +174,10 @@ def side_in_time(
 
 
 def cores_of(facts: RunFacts) -> tuple[float | None, str]:
-    """Cores that the jobs could use, over all nodes in one basis; None with the reason."""
+    """Cores that the jobs could use, over all nodes in one basis; None with the reason.
+
+    A CPU quota of so many logical CPUs is that part of the machine's cores.
+    """
     bases = {node.core_basis for node in facts.nodes}
     if len(bases) != 1 or None in bases:
         return None, "the nodes' cores are not known in one basis"
@@ -182,10 +185,13 @@ def cores_of(facts: RunFacts) -> tuple[float | None, str]:
     for node in facts.machines():
         if node.cores is None:
             return None, "the cores of a node are not known"
-        if node.granted_cpus is None:
+        granted = facts.granted_cpus(node)
+        if granted is None:
             total += node.cores
         elif node.core_basis == "vCPU":
-            total += node.granted_cpus
+            total += granted
+        elif node.cpus_used is None and node.logical_cpus:
+            total += node.cores * granted / node.logical_cpus
         else:
             return None, "the jobs were held to some processors, whose physical cores are not known"
     return total or None, "the run names no node"

@@ -48,7 +48,7 @@ def look_here(roles: Mapping[Role, Sequence[str]]) -> NodeLook:
     return NodeLook(
         cpu_model=machine.cpu_model,
         cores=machine.available_cores or 1,
-        memory_bytes=machine.memory_limit_bytes or machine.memory_bytes or 0,
+        memory_bytes=machine.binding_memory_limit or machine.memory_bytes or 0,
         boot_id=machine.boot_id,
         systems=[*file_systems(places, None), *ephemeral_storage(places, None)],
         cached_reason=why_cached(places, os.environ),

@@ -89,7 +89,11 @@ class PrintedProbe(msgspec.Struct, frozen=True, kw_only=True):
     created_at: Annotated[str, instant("When the probe began (UTC, ISO 8601).", DESIGN)]
     tool: Annotated[str, words("The fio that probed, with its version.", DESIGN)]
     physical_cores: Annotated[
-        float | None, unitless("Cores of the node that probed, on the basis that core_basis names.", DESIGN)
+        float | None,
+        unitless(
+            "Cores that CPU affinity and a CPU quota left to the probe, rounded; what core_basis names.",
+            DESIGN,
+        ),
     ]
     core_basis: Annotated[str | None, words("What counts as a core.", DESIGN)]
     targets: list[ProbeTarget]

@@ -48,6 +48,8 @@ def surroundings(request: RunRequest, volumes: Volumes, machine: Machine) -> dic
         "cache": request.spec.cache,
         "cpus": None if request.cpus is None else [str(cpu) for cpu in request.cpus],
         "memory_limit_bytes": request.spec.memory_limit_bytes,
+        "container_memory_limit_bytes": machine.binding_memory_limit,
+        "cpu_quota": machine.binding_cpu_quota,
         **{role: [str(place.absolute()) for place in places] for role, places in volumes.directories.items()},
         **{f"{role}_storage": _storage(places) for role, places in volumes.directories.items()},
         "node": machine.name,

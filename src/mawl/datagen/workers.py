@@ -10,12 +10,13 @@ import os
 import queue
 import signal
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import TypeVar
 
 from mawl.errors import UnsuitableMachineError
+from mawl.interrupts import without_interrupts
 from mawl.measure.processes import is_stopped, signal_all
 
 TaskType = TypeVar("TaskType")
@@ -58,7 +59,7 @@ def in_processes(
         initargs=(os.getpid(),),
     )
     try:
-        with _without_interrupts():
+        with without_interrupts():
             futures = {pool.submit(work, task): index for index, task in enumerate(tasks)}
         ended: queue.SimpleQueue[concurrent.futures.Future[ResultType]] = queue.SimpleQueue()
         for future in futures:
@@ -76,20 +77,6 @@ def in_processes(
     finally:
         signal_all(_children(), signal.SIGCONT)  # one that is stopped would be waited for without end
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-@contextlib.contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Hold Ctrl-C back until the end; processes that start meanwhile never receive it.
-
-    A process that first had to ask for this itself could be interrupted while Python starts, and the
-    pool would wait for it without end.
-    """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _WorkerWatch:

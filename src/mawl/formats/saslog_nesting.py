@@ -1,23 +1,26 @@
 """Steps that run within another step: PROC IMPORT of a text file runs a DATA step, DOSUBL any steps.
 
-SAS writes the note of the inner step first and numbers both alike (``Step Count``).  The times of the outer
-step include those of the inner one (public logs of PROC IMPORT: none is smaller).  Without step counts
-(STIMER) only PROC IMPORT shows it: the DATA step above wrote the table that its own notes name.
+SAS writes the note of an inner step first and numbers both alike (``Step Count``).  The times of the outer
+step include those of the inner ones (public logs of PROC IMPORT: none is smaller).  Where step counts or
+timestamps are absent (STIMER), only PROC IMPORT shows it: the DATA step above wrote the table that its own
+notes name.  PROC EXPORT to a text file runs a DATA step, too, and without step counts nothing shows it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 import msgspec
 
-from mawl.formats.saslog_records import Entry, FactName, LogFact, PerformanceNote
+from mawl.formats.saslog_records import Entry, FactName, LogFact, PerformanceNote, is_first_page
 from mawl.formats.saslog_scan.batch import MISSING, NoteBatch
 from mawl.model.step_notes import MOST_TABLES, StepNotes, TableNote
 
 BETWEEN: tuple[FactName, ...] = ("page", "error", "libref")
 """What may stand between the notes of an inner and an outer step: other facts begin or end something."""
-MOST_BETWEEN = 100
+MOST_HELD = 100
+"""Notes of one step count, and what stands between them, that are held back."""
 
 STAMP_SECONDS = 1.1
 """What the time between two stamps of whole seconds may be off, and times of hundredths with it."""
@@ -29,81 +32,85 @@ _IMPORT = "IMPORT"
 def with_nesting(parts: Iterable[Entry | NoteBatch]) -> Iterator[Entry | NoteBatch]:
     """The parts in their order; inner steps are marked ``nested``, and their rows and tables are the outer's.
 
-    One note or batch and the facts below it are held back until the next note tells what it is.
+    Notes of one step count, or a batch, and what stands below them are held back until the next note.
     """
     held = _Held()
     for part in parts:
         split = isinstance(part, NoteBatch) and (not part.count or _nests(part) or held.goes_on_in(part))
         for piece in part.entries() if isinstance(part, NoteBatch) and split else (part,):
-            if isinstance(piece, LogFact):
-                if not held.takes(piece):
-                    yield from held.released()
-                    yield piece
+            if isinstance(piece, PerformanceNote) and held.is_of_last_step(piece):
+                yield from held.add(piece)
+            elif isinstance(piece, LogFact) and held.takes(piece):
+                held.parts.append(piece)
             else:
-                last = held.last_of(piece)
-                if last is not None and isinstance(piece, PerformanceNote) and _contains(piece, last):
-                    piece = _outer(piece, last)
-                    held.mark_last()
-                yield from held.released()
-                held.first = piece
-    yield from held.released()
+                yield from held.parts
+                held.parts = [] if isinstance(piece, LogFact) else [piece]
+                if isinstance(piece, LogFact):
+                    yield piece
+    yield from held.parts
 
 
 class _Held:
-    """A note or a batch, and the facts below it."""
+    """Notes that may be of one step, or a batch, and the facts between and below them."""
 
     def __init__(self) -> None:
-        self.first: PerformanceNote | NoteBatch | None = None
-        self._before: list[Entry] = []
-        self._facts: list[LogFact] = []
+        self.parts: list[Entry | NoteBatch] = []
 
     def takes(self, fact: LogFact) -> bool:
-        """Hold a fact back, if it may stand between two notes of one step."""
-        if self.first is None or fact.name not in BETWEEN or len(self._facts) >= MOST_BETWEEN:
-            return False
-        self._facts.append(fact)
-        return True
-
-    def released(self) -> list[Entry | NoteBatch]:
-        """All that was held back, in its order."""
-        first = [] if self.first is None else [self.first]
-        parts = [*self._before, *first, *self._facts]
-        self.first, self._before, self._facts = None, [], []
-        return parts
+        """Whether a fact may stand between two notes of one step."""
+        begins = fact.name == "page" and is_first_page(fact.text)
+        ends = fact.name == "error" and fact.text.startswith("Remote submit to ")
+        return 0 < len(self.parts) < MOST_HELD and fact.name in BETWEEN and not begins and not ends
 
     def goes_on_in(self, batch: NoteBatch) -> bool:
         """Whether the first note of a batch has the step count of the last one that is held back."""
         count = self._step_count()
         return count is not None and int(batch.wholes["step_count"][0]) == count
 
-    def last_of(self, following: PerformanceNote | NoteBatch) -> PerformanceNote | None:
-        """The last note, if ``following`` may be of the same step."""
-        if isinstance(following, NoteBatch) or self.first is None:
-            return None
+    def is_of_last_step(self, note: PerformanceNote) -> bool:
+        """Whether a note may be of the step of the last one that is held back."""
         count = self._step_count()
-        if count != following.step_count or (count is None and following.name != _IMPORT):
-            return None
-        if isinstance(self.first, NoteBatch):
-            entries = list(self.first.entries())
-            place = max(at for at, entry in enumerate(entries) if isinstance(entry, PerformanceNote))
-            last = entries[place]
-            assert isinstance(last, PerformanceNote)
-            self._before, self.first = entries[:place], last
-            self._facts[:0] = [entry for entry in entries[place:] if isinstance(entry, LogFact)]
-        return self.first
+        alike = count is not None or note.name == _IMPORT
+        return 0 < len(self.parts) < MOST_HELD and alike and note.step_count == count
 
-    def mark_last(self) -> None:
-        """Mark the last note as of a step within the next one, which has its rows and tables now."""
-        assert isinstance(self.first, PerformanceNote)
-        self.first = msgspec.structs.replace(
-            self.first, nested=True, rows_read=None, rows_written=None, variables_written=None, notes=None
-        )
+    def add(self, outer: PerformanceNote) -> list[Entry]:
+        """Hold a note back, too; those of steps within its own are marked, and it has their rows and tables.
+
+        Returns what came in a batch before its last note, and is held back no longer.
+        """
+        before: list[Entry] = []
+        if isinstance(self.parts[0], NoteBatch):
+            entries = list(self.parts[0].entries())
+            last = max(place for place, one in enumerate(entries) if isinstance(one, PerformanceNote))
+            before, self.parts[:1] = entries[:last], entries[last:]
+        places = [
+            place
+            for place, part in enumerate(self.parts)
+            if isinstance(part, PerformanceNote) and not part.nested
+        ]
+        seconds = 0.0
+        for place in reversed(places):
+            inner = self.parts[place]
+            assert isinstance(inner, PerformanceNote)
+            seconds += inner.usage.real_time_seconds or 0.0
+            if not _contains(outer, inner, seconds):
+                break
+            outer = _outer(outer, inner)
+            self.parts[place] = msgspec.structs.replace(
+                inner, nested=True, rows_read=None, rows_written=None, variables_written=None, notes=None
+            )
+        self.parts.append(outer)
+        return before
 
     def _step_count(self) -> int | None:
-        if self.first is None or isinstance(self.first, PerformanceNote):
-            return None if self.first is None else self.first.step_count
-        count = int(self.first.wholes["step_count"][-1])
-        return None if count == MISSING else count
+        """That of the last note that is held back."""
+        for part in reversed(self.parts):
+            if isinstance(part, NoteBatch):
+                count = int(part.wholes["step_count"][-1])
+                return None if count == MISSING else count
+            if isinstance(part, PerformanceNote):
+                return part.step_count
+        return None
 
 
 def _nests(batch: NoteBatch) -> bool:
@@ -115,17 +122,18 @@ def _nests(batch: NoteBatch) -> bool:
     )
 
 
-def _contains(outer: PerformanceNote, inner: PerformanceNote) -> bool:
-    """Whether a step ran the one of the note above it; their step counts are alike, or both unknown."""
+def _contains(outer: PerformanceNote, inner: PerformanceNote, seconds: float) -> bool:
+    """Whether a step ran that of a note above it; their step counts are alike, or both unknown.
+
+    ``seconds`` is the real time of the inner step and of those between both.
+    """
     long, short = outer.usage.real_time_seconds, inner.usage.real_time_seconds
     if outer.kind not in _WORKING or inner.kind not in _WORKING:
         return False
-    if long is None or short is None or long < short:
+    if long is None or short is None or long < seconds - STAMP_SECONDS or long < short:
         return False
-    if outer.step_count is None and not (inner.kind == "data" and _repeated(outer, inner)):
-        return False
-    if outer.ended_at is None or inner.ended_at is None:
-        return True
+    if outer.step_count is None or outer.ended_at is None or inner.ended_at is None:
+        return outer.name == _IMPORT and inner.kind == "data" and bool(_repeated(outer, inner))
     # Logs of several sessions, one after another, can have steps of one number, too.
     since = outer.ended_at - inner.ended_at
     return since >= 0.0 and since + short <= long + STAMP_SECONDS
@@ -157,19 +165,31 @@ def _outer(outer: PerformanceNote, inner: PerformanceNote) -> PerformanceNote:
         indexes_made=own.indexes_made + its.indexes_made,
         indexes_used=own.indexes_used + its.indexes_used,
     )
+    both = (outer, inner)
     return msgspec.structs.replace(
         outer,
-        rows_read=_sum(outer.rows_read, inner.rows_read),
-        rows_written=_sum(outer.rows_written, inner.rows_written, [table.rows for table in repeated]),
-        variables_written=_sum(
-            outer.variables_written, inner.variables_written, [table.variables for table in repeated]
-        ),
+        rows_read=_sum(both, "rows_read", "read"),
+        rows_written=_sum(both, "rows_written", "written", [table.rows for table in repeated]),
+        variables_written=_sum(both, "variables_written", "written", [table.variables for table in repeated]),
         notes=None if notes == StepNotes() else notes,
     )
 
 
-def _sum(outer: int | None, inner: int | None, repeated: Sequence[int | None] = ()) -> int | None:
-    """A count of both steps, of tables that both tell of once; None where neither tells any."""
-    if outer is None or inner is None:
-        return inner if outer is None else outer
-    return outer + inner - sum(count or 0 for count in repeated)
+def _sum(
+    steps: Sequence[PerformanceNote],
+    field: str,
+    direction: Literal["read", "written"],
+    repeated: Sequence[int | None] = (),
+) -> int | None:
+    """A count of several steps less that of the tables that two tell of.
+
+    None where no step tells any, and where one names tables of which a count is not known.
+    """
+    known = []
+    for step in steps:
+        count: int | None = getattr(step, field)
+        if count is not None:
+            known.append(count)
+        elif any(table.direction == direction for table in _tables(step)):
+            return None
+    return sum(known) - sum(count or 0 for count in repeated) if known else None

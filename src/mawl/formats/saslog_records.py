@@ -89,6 +89,7 @@ _PAGE = re.compile(
     rf"|{_DATE.replace('P<', 'P<long_')} (?P<long_hours>[0-9]{{1,2}}):(?P<long_minutes>[0-9]{{2}})"
     r":[0-9]{2} (?P<half>[AP])M)(?:\s+[0-9]{1,9})?\s*"
 )
+_FIRST_PAGE = re.compile(r"1\s|\D.*\s1$")
 _NUMBERED = re.compile(r"\s?[0-9]{1,9}\s{2,}\S.*")
 _TITLED = re.compile(r"\s?(?:[0-9]{1,9}\s+)?The SAS System(?:\s+[0-9]{1,9})?\s*")
 
@@ -101,6 +102,11 @@ def is_page_header(line: str, *, below_blank: bool) -> bool:
     if line.startswith("\f") or _TITLED.fullmatch(line) or (not below_blank and _NUMBERED.fullmatch(line)):
         return True
     return "day, " in line and _PAGE.fullmatch(line) is not None
+
+
+def is_first_page(text: str) -> bool:
+    """Whether the head of a page, without blanks around it, is that of page 1: a session begins above it."""
+    return _FIRST_PAGE.match(text) is not None
 
 
 def page_instant(text: str) -> float | None:

@@ -50,7 +50,15 @@ MISSING: dict[str, str] = {
         f"nodes.*.{name}": NOT_IN_FILES
         for name in (
             *("kernel", "python", "cpu_model", "cores", "core_basis", "memory_bytes", "cpus_used"),
-            *("memory_limit_bytes", "sockets", "physical_cores", "logical_cpus", "smt", "virtual"),
+            *(
+                "cpu_quota",
+                "memory_limit_bytes",
+                "sockets",
+                "physical_cores",
+                "logical_cpus",
+                "smt",
+                "virtual",
+            ),
         )
     },
     "io.by_role": NO_ROLES,

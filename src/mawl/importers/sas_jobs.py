@@ -133,7 +133,7 @@ class SasLogs:
             session.startup = note.usage
         if ended_at is not None:
             session.last_at = ended_at
-            if session.first_at is None:
+            if session.first_at is None and not note.nested:
                 session.first_at = started_at
         step = step_of(note, session.job, session.steps, started_at, ended_at)
         return _with_remote(step, session.remote_librefs) if session.remote_librefs else step

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import get_args
 
-from mawl.formats.saslog_records import LogFact, PerformanceNote, page_instant
+from mawl.formats.saslog_records import LogFact, PerformanceNote, is_first_page, page_instant
 from mawl.formats.saslog_write import PLACE
 from mawl.importers.sums import StepSums
 from mawl.model.records import JobOutcome
@@ -26,7 +26,6 @@ REMOTE_ENGINES = frozenset(
 Relational Databases: Reference, the engine names of its chapters; SAS/SHARE and SAS/CONNECT: REMOTE)."""
 
 _IDENTITY = re.compile(r"job (.+?), program (.+?), session (.+?), outcome (\w+)")
-_FIRST_PAGE = re.compile(r"1\s|\D.*\s1$")
 
 
 class Session:
@@ -82,7 +81,7 @@ class Session:
 
     def _page(self, fact: LogFact) -> None:
         """The head of a page has its session's start; below notes a first page may be of the next one."""
-        first = _FIRST_PAGE.match(fact.text) is not None
+        first = is_first_page(fact.text)
         if not self.notes or (self.page is None and not first):
             self.page = page_instant(fact.text)
         if self.notes:
@@ -92,7 +91,7 @@ class Session:
         """The session that follows in the same log; a first page below the last note is its."""
         following = Session(remote=self.remote)
         page = self.next_page
-        if page is not None and page.line > self.last_line and _FIRST_PAGE.match(page.text):
+        if page is not None and page.line > self.last_line and is_first_page(page.text):
             at = page_instant(page.text)
             following.page = None if at == self.page else at
         return following

@@ -193,7 +193,7 @@ def limit_checks(machine: Machine, shared_memory: Path = Path("/dev/shm")) -> li
 
 
 def container_check(machine: Machine) -> SuitabilityCheck:
-    """Container and CPU limits: a quota makes jobs wait in a way that no CPU figure shows."""
+    """Container and CPU limits: a quota makes jobs wait for CPU while the processors are idle."""
     where = f"in a {machine.container} container" if machine.container else "no container"
     usable = len(machine.usable_cpus or [])
     text = f"{where}, {usable} of {machine.logical_cpus} CPUs may be used"

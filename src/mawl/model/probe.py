@@ -116,6 +116,6 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     tool: str
     """``fio-3.33``."""
     physical_cores: Annotated[float, Meta(gt=0)] | None
-    """Of the node that probed; vCPUs where ``core_basis`` says so."""
+    """Those that CPU affinity and a CPU quota left to the probe; vCPUs where ``core_basis`` says so."""
     core_basis: str | None
     targets: list[ProbeTarget]

@@ -47,7 +47,7 @@ PROBE_METRICS: tuple[Metric, ...] = (
         "physical_cores",
         "count",
         "float",
-        "Cores that CPU affinity and quota left to the probe, in core_basis.",
+        "Cores that CPU affinity and a CPU quota left to the probe, rounded; in core_basis.",
         GUIDELINE,
     ),
     text_metric("core_basis", "physical core or vCPU.", GUIDELINE),

@@ -22,10 +22,11 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True, tag="step", gc=False
 
     ``data`` and ``procedure`` steps (as in SAS) make up the job; ``startup`` (fork or imports) and
     ``verify`` (checking the answer) are recorded but left out of the job's own figures.
-    A ``view`` (imported SAS logs) is read by the step after it, which has its time, too: it is left out,
-    as well.  ``io`` is None where I/O by role was not measured; the times of an imported step are None
-    where its log has no timestamps.  ``direct_*_bytes`` are those of the program's requests that passed
-    by the page cache (O_DIRECT); None where nobody counts them: commands, and runs of formats before 1.2.
+    A ``view`` (imported SAS logs) is read by the step after it, and a ``nested`` step was run by it; that
+    step has their time, too, so both are left out, as well.  ``io`` is None where I/O by role was not
+    measured; the times of an imported step are None where its log has no timestamps.  ``direct_*_bytes``
+    are those of the program's requests that passed by the page cache (O_DIRECT); None where nobody counts
+    them: commands, and runs of formats before 1.2.
     ``notes`` is what notes of a SAS log tell of the step's tables; None for steps that have no such log.
     """
 

@@ -69,7 +69,8 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     ``cores`` counts what ``core_basis`` names; runs of unlike bases are not compared.
     ``cpus_used`` (logical CPU numbers), ``cpu_quota`` and ``memory_limit_bytes`` are None for the whole
-    machine; the last two are those of an option or of the container, whichever leaves less.
+    machine.  The quota is that of the control group that mawl runs in, the memory limit that of this group
+    or of the option, whichever leaves less.
     ``smt`` is the kernel's word (on, off, forceoff, notsupported, notimplemented), ``virtual`` what
     shows that it is a virtual machine.
     """
@@ -437,3 +438,15 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     def machines(self) -> list[NodeFacts]:
         """The nodes that are machines of their own: what sums of cores and memory are over."""
         return [node for node in self.nodes if node.same_machine_as is None]
+
+    def granted_cpus(self, machine: NodeFacts) -> float | None:
+        """Logical CPUs that the jobs of all nodes on a machine could keep busy together; None for all."""
+        nodes = [machine, *(node for node in self.nodes if node.same_machine_as == machine.name)]
+        bounds = [node.granted_cpus for node in nodes]
+        granted = sum(bound for bound in bounds if bound is not None)
+        if None in bounds or (machine.logical_cpus is not None and granted >= machine.logical_cpus):
+            return None
+        confined = [node.cpus_used for node in nodes if node.cpus_used is not None]
+        if len(confined) < len(nodes):
+            return granted
+        return min(granted, float(len({cpu for cpus in confined for cpu in cpus})))

@@ -114,7 +114,7 @@ def _left_by_processors(summary: Summary, facts: RunFacts) -> float | None:
     time = summary.time
     busy = [time.user_cpu_seconds, time.system_cpu_seconds]
     counts = [
-        node.logical_cpus or node.cores if node.granted_cpus is None else node.granted_cpus
+        node.logical_cpus or node.cores if (granted := facts.granted_cpus(node)) is None else granted
         for node in facts.machines()
     ]
     elapsed, real = time.elapsed_seconds, time.real_time_seconds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -168,11 +169,12 @@ def _facts(
     nodes = [
         NodeFacts(
             name=name,
-            cores=round(group.kind.cores) or 1,
+            cores=math.ceil(group.kind.cores),
             core_basis=source.nodes[0].core_basis if source.nodes else None,
             memory_bytes=_memory_of(scenario.system, group.kind),
-            physical_cores=round(group.kind.cores) or 1,
-            logical_cpus=round(group.kind.cores * group.kind.threads_per_core) or 1,
+            cpu_quota=_cpu_quota(group.kind),
+            physical_cores=math.ceil(group.kind.cores),
+            logical_cpus=round(math.ceil(group.kind.cores) * group.kind.threads_per_core),
             same_machine_as=names[0][0] if scenario.system.one_machine and name != names[0][0] else None,
         )
         for group, members in zip(groups, names, strict=True)
@@ -243,6 +245,11 @@ def _storage_run(server: SimulatedServer, label: Label) -> StorageRun:
         devices=list(server.devices),
         outcome="completed",
     )
+
+
+def _cpu_quota(kind: NodeKind) -> float | None:
+    """Logical CPUs of a part of the cores, such as a quota leaves; None for whole cores."""
+    return None if kind.cores == math.ceil(kind.cores) else kind.cores * kind.threads_per_core
 
 
 def _memory_of(system: System, kind: NodeKind) -> int | None:

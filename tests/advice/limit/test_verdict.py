@@ -58,9 +58,10 @@ def test_a_full_run_queue_is_a_limit_and_busy_processors_alone_are_none() -> Non
 def test_a_cpu_quota_that_stops_more_than_one_processor_is_no_share_above_100_percent() -> None:
     """The kernel adds up the time of all processors (checked: two busy ones, 3.8 s in 2.2 s)."""
     block = limit(reading_of({**CPU, "group.cpu_throttled_seconds": 1.8}))
-    assert "the CPU quota of its control group stopped 1.8 processors on average" in sentences(
-        block, "support"
-    )
+    sentence = "the CPU quota of mawl's control group stopped {} processors on average"
+    assert sentence.format(1.8) in sentences(block, "support")
+    little = limit(reading_of({**CPU, "group.cpu_throttled_seconds": 0.01}))
+    assert "CPU quota" not in sentences(little, "support")
 
 
 def test_blocked_time_is_storage_with_its_role_and_pressure_as_evidence() -> None:

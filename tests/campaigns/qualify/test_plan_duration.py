@@ -33,7 +33,9 @@ def run_here(**changes: object) -> Any:
         "cpu_model": here.cpu_model,
         "cores": here.cores,
         "cpus_used": here.confined_cpus,
+        "cpu_quota": here.binding_cpu_quota,
         "memory_bytes": here.memory_bytes,
+        "memory_limit_bytes": here.binding_memory_limit,
         **changes,
     }
     cache = SimpleNamespace(mode="none")
@@ -57,6 +59,16 @@ def test_a_plan_is_simulated_from_the_calibration_of_this_machine(runs: Path) ->
         60.0 * len(PLAN.sessions), "simulated from the calibration of first, with --cache none"
     )
     assert duration_of(PLAN, runs) == expected
+
+
+@pytest.mark.parametrize("held", [{"cpu_quota": 0.25}, {"memory_limit_bytes": 2**20}, {"cpus_used": [4095]}])
+def test_a_calibration_under_other_limits_is_no_basis(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: dict[str, object]
+) -> None:
+    (tmp_path / "held").mkdir()
+    (tmp_path / "held" / "qualify.json").write_text("{}")
+    monkeypatch.setattr(plan_duration, "_calibration", lambda folder: run_here(**held))
+    assert duration_of(PLAN, tmp_path) == Duration(None, NO_CALIBRATION)
 
 
 def test_without_a_calibration_it_says_who_makes_one(tmp_path: Path) -> None:

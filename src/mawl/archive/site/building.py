@@ -7,7 +7,6 @@ import gc
 import multiprocessing
 import os
 import shutil
-import signal
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -18,6 +17,7 @@ from mawl.archive.site.entries import SiteEntry, checked, named_once, slug_of, s
 from mawl.archive.site.kept import keep, kept_file, read_kept
 from mawl.archive.site.pages import beside, feed, index, result, system
 from mawl.errors import UnsuitableMachineError, UsageError, cure_of
+from mawl.interrupts import without_interrupts
 
 MARK = "mawl-site"
 """A file that says that mawl made the directory, and may write into it again."""
@@ -120,7 +120,9 @@ def _checked(packs: Sequence[Path]) -> Iterator[SiteEntry]:
     # Spawned: a fork would share the locks of the threads of libraries.
     pool = concurrent.futures.ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin)
     try:
-        yield from pool.map(checked, packs, chunksize=4)
+        with without_interrupts():
+            found = pool.map(checked, packs, chunksize=4)
+        yield from found
     except BrokenProcessPool:
         raise UnsuitableMachineError(
             "a process that checked packs was killed",
@@ -132,11 +134,7 @@ def _checked(packs: Sequence[Path]) -> Iterator[SiteEntry]:
 
 
 def _begin() -> None:
-    """A process that checks packs: Ctrl-C is for the one that the user started, which ends the others.
-
-    Modules stay, so the collector need not look at them after every few records.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Modules stay, so the collector of a process need not look at them after every few records."""
     gc.freeze()
 
 

@@ -103,7 +103,7 @@ class QualifyMachine:
         checks = [*limit_checks(machine), container_check(machine), *noise_checks(machine, noise.look())]
         return MachineSeen(
             cores=cores,
-            memory_bytes=machine.memory_limit_bytes or machine.memory_bytes or 0,
+            memory_bytes=machine.binding_memory_limit or machine.memory_bytes or 0,
             systems=systems,
             uncached=reason is None,
             uncached_reason=reason,

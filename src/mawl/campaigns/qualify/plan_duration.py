@@ -71,5 +71,7 @@ def _calibration(folder: Path) -> Run | None:
 
 
 def _is_of(machine: Machine, node: NodeFacts) -> bool:
-    now = machine.cpu_model, machine.cores, machine.confined_cpus, machine.memory_bytes
-    return (node.cpu_model, node.cores, node.cpus_used, node.memory_bytes) == now
+    now = machine.cpu_model, machine.cores, machine.confined_cpus, machine.binding_cpu_quota
+    memory_now = machine.memory_bytes, machine.binding_memory_limit
+    own = node.cpu_model, node.cores, node.cpus_used, node.cpu_quota
+    return own == now and (node.memory_bytes, node.memory_limit_bytes) == memory_now

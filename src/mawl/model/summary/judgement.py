@@ -192,7 +192,7 @@ class Headroom(msgspec.Struct, kw_only=True):
         Number | None,
         share(
             "Mean share of processor time that was idle; of jobs held to some processors or a CPU quota,"
-            " 1 less what they used over what they may use.",
+            " the share of what they may use that they did not use, as far as processors were idle.",
             THE_VERDICT,
         ),
     ]
