@@ -108,9 +108,9 @@ def test_all_steps_that_a_step_ran_are_in_it_however_long_each_is() -> None:
     assert [table.name for table in outer.notes.tables] == ["WORK.A", "WORK.B", "WORK.C"]
 
 
-def test_steps_that_took_longer_together_are_not_all_in_one() -> None:
-    text = "".join(note("PROCEDURE SORT", "3.00 seconds", 9, f"10:00:0{at} AM") for at in (1, 2))
-    *inner, outer = read(text + note("DATA statement", "4.00 seconds", 9, "10:00:03 AM"))
+def test_a_step_that_ended_before_another_began_is_none_within_it() -> None:
+    text = "".join(note("PROCEDURE SORT", "3.00 seconds", 9, f"10:00:0{at} AM") for at in (2, 5))
+    *inner, outer = read(text + note("DATA statement", "4.00 seconds", 9, "10:00:06 AM"))
     assert [one.nested for one in inner] == [False, True] and not outer.nested
 
 

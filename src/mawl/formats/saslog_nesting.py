@@ -88,12 +88,10 @@ class _Held:
             for place, part in enumerate(self.parts)
             if isinstance(part, PerformanceNote) and not part.nested
         ]
-        seconds = 0.0
         for place in reversed(places):
             inner = self.parts[place]
             assert isinstance(inner, PerformanceNote)
-            seconds += inner.usage.real_time_seconds or 0.0
-            if not _contains(outer, inner, seconds):
+            if not _contains(outer, inner):
                 break
             outer = _outer(outer, inner)
             self.parts[place] = msgspec.structs.replace(
@@ -122,15 +120,12 @@ def _nests(batch: NoteBatch) -> bool:
     )
 
 
-def _contains(outer: PerformanceNote, inner: PerformanceNote, seconds: float) -> bool:
-    """Whether a step ran that of a note above it; their step counts are alike, or both unknown.
-
-    ``seconds`` is the real time of the inner step and of those between both.
-    """
+def _contains(outer: PerformanceNote, inner: PerformanceNote) -> bool:
+    """Whether a step ran that of a note above it; their step counts are alike, or both unknown."""
     long, short = outer.usage.real_time_seconds, inner.usage.real_time_seconds
     if outer.kind not in _WORKING or inner.kind not in _WORKING:
         return False
-    if long is None or short is None or long < seconds - STAMP_SECONDS or long < short:
+    if long is None or short is None or long < short:
         return False
     if outer.step_count is None or outer.ended_at is None or inner.ended_at is None:
         return outer.name == _IMPORT and inner.kind == "data" and bool(_repeated(outer, inner))
