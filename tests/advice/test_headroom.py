@@ -50,6 +50,9 @@ def test_processors_of_jobs_that_are_held_have_what_these_left(
     rates: dict[str, Rate] = {"host.cpu_idle_seconds": 60.0, "jobs.on_cpu_seconds": 1.2}
     block, _ = left(run_of(rates, nodes=[node]))
     assert block["cpu_ratio"] == pytest.approx(left_over)
+    full: dict[str, Rate] = {"host.cpu_user_seconds": 64.0, "host.cpu_idle_seconds": 0.0}
+    block, _ = left(run_of({**full, "jobs.on_cpu_seconds": 0.1}, nodes=[node]))
+    assert block["cpu_ratio"] == 0.0, "other programs fill what the jobs may use"
 
 
 def test_without_a_probe_storage_has_what_its_busiest_device_was_idle() -> None:
