@@ -182,6 +182,7 @@ def test_processors_that_the_run_was_held_to_are_its_cores() -> None:
         ("vCPU", [{"cpu_quota": 1.5}, {"cpu_quota": 3.5}], 2.0),
         ("vCPU", [{"cpu_quota": 0.5}, {}], 2.0),
         ("vCPU", [{"cpus_used": [0]}, {"cpus_used": [0]}], 1.0),
+        ("vCPU", [{"cpus_used": [0, 1, 2]}, {"cpus_used": [0, 1, 2]}], 3.0),
     ],
 )
 def test_a_cpu_quota_leaves_a_part_of_the_cores_to_all_nodes_of_a_machine(

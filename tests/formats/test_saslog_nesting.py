@@ -108,6 +108,14 @@ def test_all_steps_that_a_step_ran_are_in_it_however_long_each_is() -> None:
     assert [table.name for table in outer.notes.tables] == ["WORK.A", "WORK.B", "WORK.C"]
 
 
+def test_a_table_that_two_inner_steps_wrote_was_written_twice() -> None:
+    writes = "NOTE: The data set WORK.B has 7 observations and 2 variables.\n"
+    text = writes + note("DATA statement", "2.00 seconds", 9, "10:00:02 AM")
+    text += writes + note("PROCEDURE SORT", "2.00 seconds", 9, "10:00:04 AM")
+    *_, outer = read(text + note("DATA statement", "5.00 seconds", 9, "10:00:05 AM"))
+    assert outer.rows_written == 14
+
+
 def test_a_step_that_ended_before_another_began_is_none_within_it() -> None:
     text = "".join(note("PROCEDURE SORT", "3.00 seconds", 9, f"10:00:0{at} AM") for at in (2, 5))
     *inner, outer = read(text + note("DATA statement", "4.00 seconds", 9, "10:00:06 AM"))

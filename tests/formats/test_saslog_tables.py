@@ -71,7 +71,7 @@ def test_a_table_that_was_transferred_is_told_twice_and_counts_once(
 ) -> None:
     lines = UPLOAD.replace("Uploaded", verb) + UPLOAD.splitlines(keepends=True)[0].replace("WORK.A", repeated)
     if not whole:
-        lines = lines.replace("variables.\n", "variables. \n")  # no line that the reader takes at once
+        lines = lines.replace("WORK.A", "WORK.'A B'n")  # a name that is read line by line
     [note] = read_notes((lines + BLOCK).splitlines(keepends=True))
     assert (note.rows_written, note.variables_written) == (written, 18 * written // 999)
     assert note.notes is not None and len(note.notes.tables) == written // 999

@@ -98,7 +98,7 @@ def test_only_a_quota_or_limit_below_the_machine_binds(metal: Path) -> None:
         return one.binding_cpu_quota, one.binding_memory_limit
 
     assert held(1.5, machine.memory_bytes - 1) == (1.5, machine.memory_bytes - 1)
-    assert held(4.0, machine.memory_bytes) == held(None, None) == (None, None)
+    assert held(3.0, machine.memory_bytes) == held(None, None) == (None, None), "it may run on three CPUs"
 
 
 def test_a_physical_machine_counts_cores_not_threads(metal: Path) -> None:

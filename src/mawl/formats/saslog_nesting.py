@@ -71,6 +71,11 @@ class _Held:
         """Whether a note may be of the step of the last one that is held back."""
         count = self._step_count()
         alike = count is not None or note.name == _IMPORT
+        first = self.parts[0] if self.parts else None
+        if isinstance(first, NoteBatch) and any(
+            before == first.count and is_first_page(page.text) for before, page in first.pages
+        ):
+            return False
         return 0 < len(self.parts) < MOST_HELD and alike and note.step_count == count
 
     def add(self, outer: PerformanceNote) -> list[Entry]:
@@ -83,6 +88,7 @@ class _Held:
             entries = list(self.parts[0].entries())
             last = max(place for place, one in enumerate(entries) if isinstance(one, PerformanceNote))
             before, self.parts[:1] = entries[:last], entries[last:]
+        told = outer
         places = [
             place
             for place, part in enumerate(self.parts)
@@ -91,9 +97,9 @@ class _Held:
         for place in reversed(places):
             inner = self.parts[place]
             assert isinstance(inner, PerformanceNote)
-            if not _contains(outer, inner):
+            if not _contains(told, inner):
                 break
-            outer = _outer(outer, inner)
+            outer = _outer(outer, inner, _repeated(told, inner))
             self.parts[place] = msgspec.structs.replace(
                 inner, nested=True, rows_read=None, rows_written=None, variables_written=None, notes=None
             )
@@ -148,9 +154,8 @@ def _written(note: PerformanceNote) -> list[TableNote]:
     return [table for table in _tables(note) if table.direction == "written"]
 
 
-def _outer(outer: PerformanceNote, inner: PerformanceNote) -> PerformanceNote:
-    """The outer step with the rows and tables of the inner one, each table once."""
-    repeated = _repeated(outer, inner)
+def _outer(outer: PerformanceNote, inner: PerformanceNote, repeated: Sequence[TableNote]) -> PerformanceNote:
+    """The outer step with the rows and tables of the inner one, ``repeated`` ones once."""
     tables = [*_tables(inner), *(table for table in _tables(outer) if table not in repeated)]
     own, its = outer.notes or StepNotes(), inner.notes or StepNotes()
     notes = StepNotes(
@@ -178,7 +183,8 @@ def _sum(
 ) -> int | None:
     """A count of several steps less that of the tables that two tell of.
 
-    None where no step tells any, and where one names tables of which a count is not known.
+    None where no step tells any, and where one names tables of which a count is not known.  (Of a step whose
+    only note on rows is damaged, nothing shows that it had any.)
     """
     known = []
     for step in steps:

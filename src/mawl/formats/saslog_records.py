@@ -27,7 +27,7 @@ class PerformanceNote(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     STIMER gives only the sum of CPU times (``usage.unsplit_cpu_seconds``).  ``ended_at`` takes the log's
     time as UTC: a SAS log does not name its zone, mawl's are UTC.  Rows and variables are those of
     the notes above the block, and ``notes`` what else these tell; ``cut`` where the file ends within it.
-    A ``nested`` one is of a step that ran within that of the next note, which has its rows and tables.
+    A ``nested`` one is of a step that ran within that of a later note, which has its rows and tables.
     """
 
     line: int

@@ -19,7 +19,7 @@ def step_of(
 ) -> StepRecord:
     """The step of a note, named as SAS names it: ``SORT``, ``DATA``; times in seconds since the epoch.
 
-    That of a nested note is of kind ``nested``, whatever it is: its figures are in the step that follows.
+    That of a nested note is of kind ``nested``, whatever it is: its figures are in a step that follows.
 
     KeyError for the note of a session total.
     """

@@ -84,8 +84,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def binding_cpu_quota(self) -> float | None:
-        """The quota where it leaves less than all logical CPUs."""
-        quota, every = self.cpu_quota_cores, self.logical_cpus
+        """The quota where it leaves less than the logical CPUs that this process may run on."""
+        quota, every = self.cpu_quota_cores, len(self.usable_cpus or []) or self.logical_cpus
         return quota if quota is not None and (every is None or quota < every) else None
 
     @property

@@ -444,9 +444,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
         nodes = [machine, *(node for node in self.nodes if node.same_machine_as == machine.name)]
         bounds = [node.granted_cpus for node in nodes]
         granted = sum(bound for bound in bounds if bound is not None)
-        if None in bounds or (machine.logical_cpus is not None and granted >= machine.logical_cpus):
-            return None
         confined = [node.cpus_used for node in nodes if node.cpus_used is not None]
-        if len(confined) < len(nodes):
-            return granted
-        return min(granted, float(len({cpu for cpus in confined for cpu in cpus})))
+        if len(confined) == len(nodes):
+            granted = min(granted, float(len({cpu for cpus in confined for cpu in cpus})))
+        whole = machine.logical_cpus is not None and granted >= machine.logical_cpus
+        return None if None in bounds or whole else granted

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from mawl.analysis.series import RunSamples
 from mawl.analysis.storage_servers import device_rates
 from mawl.analysis.windows import Windows, rates
@@ -95,7 +97,15 @@ class _OfRun:
 
     def signature(self, node: NodeFacts) -> tuple[object, ...]:
         """What alike nodes have in common."""
-        return cores_of(node), _memory_of(node), *(tuple(self.storage(node, role)) for role in ROLES)
+        return self._cores(node), _memory_of(node), *(tuple(self.storage(node, role)) for role in ROLES)
+
+    def _cores(self, node: NodeFacts) -> float:
+        """Those that jobs could use; of nodes on one machine, all of them together."""
+        if not self.one_machine:
+            return cores_of(node)
+        (machine,) = self.facts.machines()
+        granted = self.facts.granted_cpus(machine)
+        return cores_of(msgspec.structs.replace(machine, cpus_used=None, cpu_quota=granted))
 
     def storage(self, node: NodeFacts, role: Role) -> list[tuple[str, _Seen]]:
         """Names and devices of a role on a node."""
@@ -118,7 +128,7 @@ class _OfRun:
             self.sources[f"nodes.{number}.link_bytes_per_second"] = "declared (--link)"
         return NodeKind(
             count=count,
-            cores=cores_of(node),
+            cores=self._cores(node),
             memory_bytes=float(memory or UNTOLD_BYTES),
             roles=roles,
             link_bytes_per_second=link,

@@ -24,7 +24,7 @@ History of the format
        samples: series of energy
   2.4  run.json: caps of the volumes, what control groups let the run move at their devices
   2.5  jobs: submitted_at, queue_seconds, of an imported job, from the history of its scheduler;
-       steps: kind nested, of imported logs; run.json: cpu_quota of nodes
+       steps: kind nested, of SAS logs; run.json: cpu_quota of nodes
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
 it needs a step in :mod:`mawl.store.upgrades`, and older readers refuse it.

@@ -172,7 +172,7 @@ def _facts(
             cores=math.ceil(group.kind.cores),
             core_basis=source.nodes[0].core_basis if source.nodes else None,
             memory_bytes=_memory_of(scenario.system, group.kind),
-            cpu_quota=_cpu_quota(group.kind),
+            cpu_quota=_cpu_quota(group.kind, sum(map(len, names)) if scenario.system.one_machine else 1),
             physical_cores=math.ceil(group.kind.cores),
             logical_cpus=round(math.ceil(group.kind.cores) * group.kind.threads_per_core),
             same_machine_as=names[0][0] if scenario.system.one_machine and name != names[0][0] else None,
@@ -247,9 +247,14 @@ def _storage_run(server: SimulatedServer, label: Label) -> StorageRun:
     )
 
 
-def _cpu_quota(kind: NodeKind) -> float | None:
-    """Logical CPUs of a part of the cores, such as a quota leaves; None for whole cores."""
-    return None if kind.cores == math.ceil(kind.cores) else kind.cores * kind.threads_per_core
+def _cpu_quota(kind: NodeKind, sharing: int) -> float | None:
+    """Logical CPUs of a part of the cores, such as a quota leaves; None for whole cores.
+
+    ``sharing`` is how many nodes have the cores of one machine; each gets as large a quota.
+    """
+    if kind.cores == math.ceil(kind.cores):
+        return None
+    return kind.cores * kind.threads_per_core / sharing
 
 
 def _memory_of(system: System, kind: NodeKind) -> int | None:

@@ -7,9 +7,6 @@ from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
 from mawl.units import format_percent
 
-LEAST_STOPPED = 0.05
-"""Processors that a CPU quota stopped, on average, so that it is worth a line."""
-
 
 def _loss(moment: Moment, _: RunView) -> float | None:
     """Time in the run queue.  Busy processors alone are no limit: nobody may be waiting for them."""
@@ -35,7 +32,7 @@ def _evidence(reading: RunView) -> list[RuleEvidence]:
             RuleEvidence(kind="support", sentence=f"processors were busy {format_percent(busy)} of the time")
         )
     held_back = reading.mean(lambda moment: moment.throttled_cpus)
-    if held_back is not None and held_back >= LEAST_STOPPED:
+    if held_back is not None and round(held_back, 1):
         sentence = f"the CPU quota of mawl's control group stopped {held_back:.1f} processors on average"
         lines.append(RuleEvidence(kind="support", sentence=sentence))
     return lines

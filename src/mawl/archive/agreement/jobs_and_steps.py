@@ -22,7 +22,7 @@ SECONDS = 1e-6
 """What sums of seconds in floating point may be off by."""
 CLOCKS_SECONDS, CLOCKS_RATIO = 0.05, 0.001
 WITHIN_OR_BEFORE = ("startup", "view", "nested")
-"""Steps before the job's start, or within the step that follows them."""
+"""Steps before the job's start, or within a step that follows them."""
 _ADDED = tuple(name for name in FIELDS if name not in PEAKS)
 
 
