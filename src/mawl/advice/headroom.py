@@ -49,8 +49,8 @@ def _source(found: tuple[float | None, str]) -> str | None:
 def _processors(reading: RunView) -> float | None:
     """Idle time of all processors over all their time in the active phase; stolen time is not idle.
 
-    Of jobs that may use only some of them, what they may use less what they used, over what they may use;
-    and no more than all processors were idle.
+    Where the jobs may use only some processors, it is the share of these that the jobs did not use.  It is
+    never more than what all processors were idle.
     """
     if reading.over_time is None:
         return None
@@ -61,23 +61,15 @@ def _processors(reading: RunView) -> float | None:
     if busy is None or spent["idle"] is None or whole <= 0:
         return None
     idle = whole - busy - (spent["steal"] or 0.0)
-    granted = _granted_cpus(reading)
-    if granted is None:
+    facts, machines = reading.facts, reading.facts.machines()
+    if not any(facts.granted_cpus(node) for node in machines):
         return idle / whole
+    usable = [cpus for node in machines if (cpus := facts.usable_cpus(node))]
     used = rates(samples, ["jobs.on_cpu_seconds"], edges)[0]
-    return None if used is None else max(min(granted - used, idle), 0.0) / granted
-
-
-def _granted_cpus(reading: RunView) -> float | None:
-    """Logical CPUs that the jobs may use, of all machines; None where these are all, or are not known."""
-    machines = reading.facts.machines()
-    granted = [reading.facts.granted_cpus(node) for node in machines]
-    if all(bound is None for bound in granted):
+    if used is None or len(usable) < len(machines):
         return None
-    every = [
-        node.logical_cpus if bound is None else bound for node, bound in zip(machines, granted, strict=True)
-    ]
-    return sum(count for count in every if count) if all(every) else None
+    left = min(sum(usable) - used, idle)
+    return max(left, 0.0) / sum(usable)
 
 
 def _storage(reading: RunView) -> tuple[float | None, str]:

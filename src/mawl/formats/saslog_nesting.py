@@ -69,14 +69,12 @@ class _Held:
 
     def is_of_last_step(self, note: PerformanceNote) -> bool:
         """Whether a note may be of the step of the last one that is held back."""
-        count = self._step_count()
-        alike = count is not None or note.name == _IMPORT
-        first = self.parts[0] if self.parts else None
-        if isinstance(first, NoteBatch) and any(
-            before == first.count and is_first_page(page.text) for before, page in first.pages
-        ):
+        if not 0 < len(self.parts) < MOST_HELD or self._ends_with_first_page():
             return False
-        return 0 < len(self.parts) < MOST_HELD and alike and note.step_count == count
+        count = self._step_count()
+        if count is None and note.name != _IMPORT:
+            return False
+        return note.step_count == count
 
     def add(self, outer: PerformanceNote) -> list[Entry]:
         """Hold a note back, too; those of steps within its own are marked, and it has their rows and tables.
@@ -105,6 +103,13 @@ class _Held:
             )
         self.parts.append(outer)
         return before
+
+    def _ends_with_first_page(self) -> bool:
+        """Whether a session begins below the last note of a batch."""
+        first = self.parts[0]
+        if not isinstance(first, NoteBatch):
+            return False
+        return any(before == first.count and is_first_page(page.text) for before, page in first.pages)
 
     def _step_count(self) -> int | None:
         """That of the last note that is held back."""

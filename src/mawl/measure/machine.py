@@ -85,14 +85,17 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def binding_cpu_quota(self) -> float | None:
         """The quota where it leaves less than the logical CPUs that this process may run on."""
-        quota, every = self.cpu_quota_cores, len(self.usable_cpus or []) or self.logical_cpus
-        return quota if quota is not None and (every is None or quota < every) else None
+        usable = len(self.usable_cpus) if self.usable_cpus else self.logical_cpus
+        if usable and self.cpu_quota_cores and self.cpu_quota_cores >= usable:
+            return None
+        return self.cpu_quota_cores
 
     @property
     def binding_memory_limit(self) -> int | None:
         """The memory limit where it leaves less than all memory, in bytes."""
-        limit, every = self.memory_limit_bytes, self.memory_bytes
-        return limit if limit is not None and (every is None or limit < every) else None
+        if self.memory_bytes and self.memory_limit_bytes and self.memory_limit_bytes >= self.memory_bytes:
+            return None
+        return self.memory_limit_bytes
 
     @property
     def cores(self) -> int | None:

@@ -131,8 +131,12 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def granted_cpus(self) -> float | None:
         """Logical CPUs that the jobs could keep busy, by confinement and quota; None for all."""
-        confined = None if self.cpus_used is None else float(len(self.cpus_used))
-        return min((bound for bound in (confined, self.cpu_quota) if bound is not None), default=None)
+        bounds: list[float] = []
+        if self.cpus_used is not None:
+            bounds.append(float(len(self.cpus_used)))
+        if self.cpu_quota is not None:
+            bounds.append(self.cpu_quota)
+        return min(bounds, default=None)
 
 
 class VolumeFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -442,10 +446,18 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     def granted_cpus(self, machine: NodeFacts) -> float | None:
         """Logical CPUs that the jobs of all nodes on a machine could keep busy together; None for all."""
         nodes = [machine, *(node for node in self.nodes if node.same_machine_as == machine.name)]
-        bounds = [node.granted_cpus for node in nodes]
-        granted = sum(bound for bound in bounds if bound is not None)
+        bounds = [bound for node in nodes if (bound := node.granted_cpus) is not None]
+        if len(bounds) < len(nodes):
+            return None
+        granted = sum(bounds)
         confined = [node.cpus_used for node in nodes if node.cpus_used is not None]
         if len(confined) == len(nodes):
             granted = min(granted, float(len({cpu for cpus in confined for cpu in cpus})))
-        whole = machine.logical_cpus is not None and granted >= machine.logical_cpus
-        return None if None in bounds or whole else granted
+        if machine.logical_cpus is not None and granted >= machine.logical_cpus:
+            return None
+        return granted
+
+    def usable_cpus(self, machine: NodeFacts) -> float | None:
+        """Logical CPUs of a machine that its jobs could keep busy; None where the machine does not say it."""
+        granted = self.granted_cpus(machine)
+        return machine.logical_cpus if granted is None else granted

@@ -113,10 +113,7 @@ def _left_by_processors(summary: Summary, facts: RunFacts) -> float | None:
     """Seconds of summed real time that could go before the processors were busy all the time."""
     time = summary.time
     busy = [time.user_cpu_seconds, time.system_cpu_seconds]
-    counts = [
-        node.logical_cpus or node.cores if (granted := facts.granted_cpus(node)) is None else granted
-        for node in facts.machines()
-    ]
+    counts = [facts.usable_cpus(node) or node.cores for node in facts.machines()]
     elapsed, real = time.elapsed_seconds, time.real_time_seconds
     if None in busy or not elapsed or real is None or not counts or None in counts:
         return None

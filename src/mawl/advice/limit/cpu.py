@@ -31,9 +31,9 @@ def _evidence(reading: RunView) -> list[RuleEvidence]:
         lines.append(
             RuleEvidence(kind="support", sentence=f"processors were busy {format_percent(busy)} of the time")
         )
-    held_back = reading.mean(lambda moment: moment.throttled_cpus)
-    if held_back is not None and round(held_back, 1):
-        sentence = f"the CPU quota of mawl's control group stopped {held_back:.1f} processors on average"
+    stopped = reading.mean(lambda moment: moment.throttled_cpus) or 0.0
+    if round(stopped, 1) > 0.0:
+        sentence = f"the CPU quota of mawl's control group stopped {stopped:.1f} processors on average"
         lines.append(RuleEvidence(kind="support", sentence=sentence))
     return lines
 
