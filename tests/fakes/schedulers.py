@@ -36,6 +36,8 @@ def lsb_record(
     requeued: float = 0,
     version: str = "10.108",
     usage_of_hosts: bool = False,
+    state: int = 64,
+    exit_status: int = 0,
 ) -> str:
     """A record JOB_FINISH as lsb.acct(5) of LSF 10.1 lists its fields."""
     begin = 0 if job.eligible is None or depends else job.eligible
@@ -45,9 +47,9 @@ def lsb_record(
         *(text(depends), text(""), text("login1"), text("/shop"), text(""), text("%J.out"), text("")),
         text(f"{int(job.submitted)}.{job.number}"),
         *(len(asked), *map(text, asked), len(hosts), *map(text, hosts)),
-        *(64, 100.0, text(job.name), text(job.command)),
+        *(state, 100.0, text(job.name), text(job.command)),
         *("0.004997", "0.006155", 3748, 0, -1, 0, 0, 436, 4, 0, 928, 0, -1, 0, 0, 0, 19, 2, -1),
-        *(text(""), text("default"), 0, 1, text(""), text("")),  # mailUser to timeEvent
+        *(text(""), text("default"), exit_status, 1, text(""), text("")),  # mailUser to timeEvent
         job.task or 0,
         *(2048, 0, text(""), text(""), text(""), text(""), 0, text(""), 0, text(""), -1),
         *(text(""), text(""), text(""), text(""), -1, text(""), text(""), 5136, text("")),
@@ -91,7 +93,7 @@ def clock(at: float, hours: float = 0.0) -> str:
     return (datetime.fromtimestamp(at, UTC) + timedelta(hours=hours)).strftime("%Y-%m-%dT%H:%M:%S")
 
 
-def sacct_json(jobs: Sequence[Ran]) -> str:
+def sacct_json(jobs: Sequence[Ran], state: str = "COMPLETED") -> str:
     """``sacct --json`` of Slurm 23.11."""
     return json.dumps(
         {
@@ -103,7 +105,7 @@ def sacct_json(jobs: Sequence[Ran]) -> str:
                     },
                     "job_id": job.number,
                     "name": job.name,
-                    "state": {"current": ["COMPLETED"], "reason": "None"},
+                    "state": {"current": [state], "reason": "None"},
                     "submit_line": job.command,
                     "time": {
                         "elapsed": int(job.ended - job.started),

@@ -78,7 +78,8 @@ class ScheduledJob(msgspec.Struct, frozen=True, gc=False):
 
     ``number`` is the scheduler's number of the job, ``task`` its number in an array of jobs.  ``zoned``: the
     file gives the zone of its clock.  ``queue_seconds`` is None, with ``why_unknown``, if the history does
-    not separate the queue from other waits.
+    not separate the queue from other waits.  ``stopped`` says what ended the job before its own
+    end, as far as the history says so.
     """
 
     names: tuple[str, ...]
@@ -90,6 +91,7 @@ class ScheduledJob(msgspec.Struct, frozen=True, gc=False):
     zoned: bool
     queue_seconds: float | None
     why_unknown: str | None = None
+    stopped: str | None = None
 
 
 class StepColumns(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mawl.importers.interface import ImportedJob, ScheduledJob
-from mawl.model.records import JobRecord
+from mawl.model.records import JobOutcome, JobRecord
 from mawl.model.role_io import Waits
 from mawl.model.usage import Usage
 
@@ -81,8 +81,18 @@ def _with_stages(placed: Sequence[Placed], sessions: dict[int, str]) -> list[tup
     return result
 
 
+def _end(one: Placed) -> tuple[JobOutcome, str | None]:
+    """How a job ended; one whose log just stops did not finish if its scheduler says what stopped it."""
+    job, scheduled = one.job, one.scheduled
+    stopped = scheduled.stopped if scheduled else None
+    if stopped and job.outcome == "finished" and "usage" in job.missing:
+        return "lost", f"the log has no session total, and the scheduler says what ended the job: {stopped}"
+    return job.outcome, job.reason
+
+
 def _record(one: Placed, session: str, stage: int) -> JobRecord:
     job = one.job
+    outcome, reason = _end(one)
     return JobRecord(
         job=job.job,
         program=job.program,
@@ -93,9 +103,9 @@ def _record(one: Placed, session: str, stage: int) -> JobRecord:
         replica=0,
         gate=None,
         trail_out=job.trail_out,
-        outcome=job.outcome,
+        outcome=outcome,
         verified=job.verified,
-        reason=job.reason,
+        reason=reason,
         started_at=job.started_at,
         ended_at=job.ended_at,
         usage=job.usage,

@@ -130,6 +130,72 @@ def test_a_job_that_depended_on_others_has_a_queue_time_only_where_the_record_te
     assert (known.why_unknown, known.times.eligible) == (None, AT + 240)
 
 
+@pytest.mark.parametrize(
+    ("state", "exit_status", "stopped"),
+    [
+        (64, 0, None),
+        (32, 256, None),  # SAS ended with warnings
+        (32, 255 << 8, None),
+        (32, 9, "signal 9"),
+        (32, 128 + 11, "signal 11"),  # with a core file
+        (32, 140 << 8, "signal 12"),  # TERM_RUNLIMIT
+        (32, -1, None),
+        (64, 9, None),
+    ],
+)
+def test_a_job_of_lsf_that_a_signal_ended_says_so(state: int, exit_status: int, stopped: str | None) -> None:
+    job = of_lsf(LOAD, state=state, exit_status=exit_status)
+    assert isinstance(job, HistoryJob)
+    assert job.stopped == stopped
+
+
+def test_an_lsf_record_that_ends_before_the_exit_status_has_none() -> None:
+    record, exited = OF_LSF_5.replace(" 64 3.3", " 32 3.3"), '"" "default" 9 1'
+    [job] = lsf.read_jobs([(1, record.replace('"" "default" 0 1', exited))])
+    assert isinstance(job, HistoryJob) and job.stopped == "signal 9"
+    [job] = lsf.read_jobs([(1, record.partition('"" "default" 0')[0])])
+    assert isinstance(job, HistoryJob) and job.stopped is None
+
+
+@pytest.mark.parametrize(
+    ("state", "exit_code", "stopped"),
+    [
+        ("COMPLETED", "0:0", None),
+        ("FAILED", "1:0", None),
+        ("FAILED", "0:9", "signal 9"),
+        ("FAILED", "137:0", "signal 9"),
+        ("FAILED", "255:0", None),
+        ("TIMEOUT", "0:0", "TIMEOUT"),
+        ("CANCELLED by 1000", "0:15", "CANCELLED by 1000"),
+        ("FAILED", "?", None),
+    ],
+)
+def test_a_job_that_slurm_or_a_signal_ended_says_so(state: str, exit_code: str, stopped: str | None) -> None:
+    row = sacct([LOAD]).splitlines()[1].removesuffix("COMPLETED")
+    [job] = of_slurm(f"{row}{state}|{exit_code}", f"{HEADING}|ExitCode")
+    assert isinstance(job, HistoryJob) and job.stopped == stopped
+    [job] = of_slurm(f"{row}{state}")
+    assert isinstance(job, HistoryJob) and job.stopped == (None if state == "FAILED" else stopped)
+
+
+@pytest.mark.parametrize(
+    ("state", "stopped"),
+    [
+        ({"current": ["OUT_OF_MEMORY"], "reason": "None"}, "OUT_OF_MEMORY"),
+        ({"current": "NODE_FAIL"}, "NODE_FAIL"),
+        ({"current": ["COMPLETED"]}, None),
+        ({"current": [1, None]}, None),
+        ("TIMEOUT", None),
+        (None, None),
+    ],
+)
+def test_the_json_of_slurm_says_what_ended_a_job(state: object, stopped: str | None) -> None:
+    plain = msgspec.json.decode(sacct_json([LOAD]))
+    plain["jobs"][0]["state"] = state
+    [job] = msgspec.convert(plain, SacctJson).entries()
+    assert isinstance(job, HistoryJob) and job.stopped == stopped
+
+
 def test_jobs_without_a_start_or_an_end_are_counted() -> None:
     assert of_lsf(LOAD._replace(started=0)) == HistoryEnd(NEVER_STARTED)
     cancelled = "8|load|2026-03-02T20:00:00|2026-03-02T20:00:00|Unknown|2026-03-02T20:01:00|CANCELLED by 0"

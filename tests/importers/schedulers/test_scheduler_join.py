@@ -335,3 +335,27 @@ def test_records_know_their_place(tmp_path: Path) -> None:
     found: dict[str, JobRecord] = {job.job: job for job in run.job_records()}
     assert (found["a"].submitted_at, found["a"].queue_seconds) == (AT, 590.0)
     assert (found["b"].submitted_at, found["b"].queue_seconds) == (None, None)
+
+
+@pytest.mark.parametrize("total", [True, False])
+@pytest.mark.parametrize("killed", [True, False])
+def test_a_log_that_just_stops_is_of_a_lost_job_if_the_scheduler_says_what_ended_it(
+    tmp_path: Path, total: bool, killed: bool
+) -> None:
+    place = tmp_path / "shop"
+    place.mkdir()
+    (place / "load.log").write_text(log(datetime.fromtimestamp(AT + 60, UTC), 300, total=total))
+    state, exit_status = (32, 137 << 8) if killed else (64, 0)
+    record = lsb_record(Ran(1, "load", AT, AT + 60, AT + 700), state=state, exit_status=exit_status)
+    (place / "lsb.acct").write_text(record)
+    made, run = imported(tmp_path, place, clocks=UTC_LOGS)
+    assert made.schedulers is not None and made.schedulers.joined == 1
+    [job] = run.job_records()
+    if killed and not total:
+        assert (job.outcome, job.reason) == (
+            "lost",
+            "the log has no session total, and the scheduler says what ended the job: signal 9",
+        )
+        assert run.facts.outcome == "failed"
+    else:
+        assert (job.outcome, job.reason) == ("finished", None)

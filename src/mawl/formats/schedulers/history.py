@@ -35,7 +35,8 @@ class HistoryJob(msgspec.Struct, frozen=True):
 
     ``line`` counts from 1 (None: the format has no lines).  ``task`` is the number in an array of jobs (None:
     not in an array).  ``why_unknown`` says why the job may have waited for something other than the scheduler
-    after ``times.eligible``.
+    after ``times.eligible``.  ``stopped`` says what ended the job before its own end (None: nothing did, or
+    the history does not say).
     """
 
     line: int | None
@@ -45,6 +46,7 @@ class HistoryJob(msgspec.Struct, frozen=True):
     task: str | None
     times: Times
     why_unknown: str | None = None
+    stopped: str | None = None
 
 
 class HistoryDoubt(msgspec.Struct, frozen=True):
@@ -62,6 +64,20 @@ class HistoryEnd(msgspec.Struct, frozen=True):
 
 
 Entry = HistoryJob | HistoryDoubt | HistoryEnd
+
+SHELL_SIGNAL_BASE = 128
+MOST_SIGNAL = 64
+
+
+def signal_of(exit_code: int, signal: int) -> str | None:
+    """The signal that ended a job; None if none did.
+
+    A shell whose program was ended by a signal exits with 128 and the number of the signal.
+    """
+    if 0 < exit_code - SHELL_SIGNAL_BASE <= MOST_SIGNAL:
+        signal = exit_code - SHELL_SIGNAL_BASE
+    return f"signal {signal}" if 0 < signal <= MOST_SIGNAL else None
+
 
 Clock = tuple[float, bool]
 """A time, and whether its zone is known (seconds since the epoch)."""

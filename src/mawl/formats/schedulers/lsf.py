@@ -16,6 +16,7 @@ from mawl.formats.schedulers.history import (
     HistoryDoubt,
     HistoryEnd,
     HistoryJob,
+    signal_of,
     times_of,
 )
 
@@ -23,13 +24,18 @@ RECORD = '"JOB_FINISH" '
 OTHER_RECORDS = ('"EVENT_ADRSV_FINISH" ', '"JOB_RESIZE" ', "#")
 DEPENDED = "bsub -w made it depend on other jobs, and the record does not have how long it waited for them"
 
+EXITED = 0x20
+"""The bit of jStatus for a job that did not end with exit code 0 (lsbatch.h)."""
+SIGNAL_BITS = 0x7F
+
 _FIELD = re.compile(r'"((?:[^"]|"")*)"|([^\s"]+)')
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
 
 # Places of fields before the first list, from 0.
 _EVENT_TIME, _JOB, _SUBMIT, _BEGIN, _START, _DEPENDENCY, _ASKED_HOSTS = 2, 3, 7, 8, 10, 14, 22
 
-# Fields after the command: 19 of resource usage, then mailUser to timeEvent, and idx.
+# Fields after the command: 19 of resource usage, mailUser, projectName, exitStatus to timeEvent, and idx.
+_BEFORE_EXIT_STATUS = 21
 _BEFORE_INDEX = 25
 # From maxRMem to jobDescription.
 _BEFORE_EXTENSIONS = 23
@@ -58,10 +64,12 @@ def _job(number: int, line: str) -> Entry:
         record.at = _ASKED_HOSTS
         record.skip(record.whole())
         record.skip(record.whole())  # the hosts that it ran on
-        record.skip(2)  # jStatus, hostFactor
+        state = record.whole()
+        record.skip(1)  # hostFactor
         name, command = record.text(), record.text()
     except (IndexError, ValueError):
         return HistoryDoubt(number, "its fields are not those of a record JOB_FINISH", line)
+    stopped = _stopped(record) if state & EXITED else None
     index, ineligible, requeued = _late_fields(record)
     if not started:
         return HistoryEnd(NEVER_STARTED)
@@ -76,7 +84,7 @@ def _job(number: int, line: str) -> Entry:
     if isinstance(times, str):
         return HistoryDoubt(number, times, line)
     unknown = DEPENDED if depended and waited is None and not requeued else None
-    return HistoryJob(number, job, name, command, str(index) if index else None, times, unknown)
+    return HistoryJob(number, job, name, command, str(index) if index else None, times, unknown, stopped)
 
 
 class _Record:
@@ -106,6 +114,16 @@ class _Record:
         if count < 0 or self.at + count > len(self.fields):
             raise IndexError(count)
         self.at += count
+
+
+def _stopped(record: _Record) -> str | None:
+    """The signal that ended a job; its exit status is that of wait(2)."""
+    place = record.at + _BEFORE_EXIT_STATUS
+    field = record.fields[place] if place < len(record.fields) else ""
+    if not _WHOLE.fullmatch(field):
+        return None
+    code, signal = divmod(int(field), 256)
+    return signal_of(code, signal & SIGNAL_BITS)
 
 
 def _number(field: str) -> int:

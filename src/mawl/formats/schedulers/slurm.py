@@ -20,12 +20,18 @@ from mawl.formats.schedulers.history import (
     HistoryDoubt,
     HistoryEnd,
     HistoryJob,
+    signal_of,
     times_of,
 )
 
 REQUIRED = ("JobID", "JobName", "Submit", "Start", "End")
-GIVE = "sacct -P -o JobID,JobName,Submit,Eligible,Start,End,State"
+GIVE = "sacct -P -o JobID,JobName,Submit,Eligible,Start,End,State,ExitCode"
 _NOT_YET = frozenset({"", "unknown", "none", "none assigned", "n/a"})
+STOPPED = frozenset(
+    ("BOOT_FAIL", "CANCELLED", "DEADLINE", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "TIMEOUT")
+)
+"""States of sacct(1) in which Slurm ended the job."""
+_EXIT_CODE = re.compile(r"([0-9]{1,3}):([0-9]{1,3})")
 _TASK = re.compile(r"([0-9]{1,18})_([0-9]{1,18})")
 
 
@@ -73,7 +79,18 @@ def _of_row(line: int, row: dict[str, str], text: str) -> Entry | None:
         row.get("SubmitLine", ""),
         task[2] if task else None,
         times,
+        stopped=_stopped(row.get("State", "")) or _ended_by(row.get("ExitCode", "")),
     )
+
+
+def _stopped(state: object) -> str | None:
+    """The state, such as ``CANCELLED by 1000``, if Slurm ended the job."""
+    return state if isinstance(state, str) and state.partition(" ")[0] in STOPPED else None
+
+
+def _ended_by(exit_code: str) -> str | None:
+    found = _EXIT_CODE.fullmatch(exit_code)
+    return None if found is None else signal_of(int(found[1]), int(found[2]))
 
 
 class _Job(msgspec.Struct):
@@ -84,6 +101,7 @@ class _Job(msgspec.Struct):
     array: Any = None
     submit_line: Any = None
     time: Any = None
+    state: Any = None
 
 
 class SacctJson(msgspec.Struct):
@@ -118,7 +136,14 @@ def _of_json(job: _Job) -> Entry:
         command,
         None if task is None else str(task),
         found,
+        stopped=next(filter(None, map(_stopped, _states(job.state))), None),
     )
+
+
+def _states(state: object) -> list[object]:
+    """The states of a job: a list in newer versions, one text in older ones."""
+    current = state.get("current") if isinstance(state, dict) else None
+    return current if isinstance(current, list) else [current]
 
 
 def _number(value: object, unset: int | None = None) -> int | None:

@@ -127,6 +127,7 @@ def _item(job: HistoryJob, context: Context) -> ScheduledJob:
         zoned=job.times.zoned,
         queue_seconds=None if job.why_unknown else max(started_at - clock(job.times.eligible), 0.0),
         why_unknown=job.why_unknown,
+        stopped=job.stopped,
     )
 
 
