@@ -199,7 +199,7 @@ def test_leaves_a_process():
 
 def test_a_run_that_left_a_process_fails(tmp_path: Path) -> None:
     ended = run(tmp_path, LEAVES, "-p", "tests.leftovers", "--basetemp", str(tmp_path / "base"))
-    assert ended.returncode == pytest.ExitCode.TESTS_FAILED
+    assert ended.returncode == pytest.ExitCode.TESTS_FAILED, ended.stdout
     line = next(one for one in ended.stdout.splitlines() if one.startswith("left behind by this run"))
     (pid,) = line.partition("processes: [")[2].rstrip("]").split(",")
     os.kill(int(pid), 9)
