@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from mawl.campaigns.qualify.choice import SMOKE
@@ -66,7 +67,7 @@ class FakeWork:
     ``made`` lists every run and other piece of work that was finished, in order.  ``disturbed``
     is the number of first attempts of a run during which other work used 30 % of the processors.  A run with
     all nodes takes ``all_ratio`` times as long as one with one node.  In each run alone ``bad_jobs_alone``
-    jobs fail.
+    jobs fail.  The probe has ``targets``.
     """
 
     def __init__(
@@ -83,13 +84,14 @@ class FakeWork:
         disturbed: Mapping[str, int] | None = None,
         all_ratio: float = 1.0,
         bad_jobs_alone: int = 0,
+        targets: int = 1,
     ) -> None:
         self.clock, self.per_session, self.slower = clock, per_session, slower
         self.forecast = int(2.0 / per_session) if forecast is None else forecast
         self.seen = seen or machine()
         self.refuse_above, self.die_after, self.die_late = refuse_above, die_after, die_late
         self.disturbed, self.all_ratio = disturbed or {}, all_ratio
-        self.bad_jobs_alone = bad_jobs_alone
+        self.bad_jobs_alone, self.targets = bad_jobs_alone, targets
         self.made: list[str] = []
         self.streams = 0
         self._calls = 0
@@ -97,9 +99,13 @@ class FakeWork:
     def look(self) -> MachineSeen:
         return self.seen
 
-    def probe(self, folder: Path, seconds: float, streams: int) -> str:
+    def probe(self, folder: Path, seconds: float, streams: int, finished: Callable[[], None]) -> str:
         self.streams = streams
-        self._dying("probe", lambda: (folder / "probe.json").write_text("{}"), seconds)
+        for number in range(self.targets):
+            file = folder / f"probe-{number}.json"
+            if not file.exists():
+                self._dying("probe", partial(_kept, file, finished), seconds)
+        (folder / "probe.json").write_text("{}")
         return "probed"
 
     def generate(self, wish: RunWish, log: Path) -> None:
@@ -164,6 +170,11 @@ class FakeWork:
         self.made.append(name)
         if dies:
             raise KeyboardInterrupt
+
+
+def _kept(file: Path, finished: Callable[[], None]) -> None:
+    file.write_text("{}")
+    finished()
 
 
 def machine(cores: int = 6, **changes: object) -> MachineSeen:

@@ -14,7 +14,7 @@ from mawl.model.records import RunOutcome
 from mawl.spec.program_options import Role, VolumeOrder
 from mawl.spec.record import NodesSpec
 
-QUALIFICATION_FORMAT_VERSION = "1.2"
+QUALIFICATION_FORMAT_VERSION = "1.3"
 """1.1: several nodes (``asked.nodes``, ``nodes``, ``answer.nodes``, runs of purpose ``one-node``);
 1.2: energy (``answer.figures.joules_per_job``, ``energy_scope``)."""
 
@@ -31,7 +31,7 @@ PHASES: tuple[PhaseName, ...] = (
 )
 PhaseState = Literal["waiting", "running", "done", "skipped", "failed"]
 RunPurpose = Literal["calibration", "alone", "one-node", "measured", "search"]
-RunState = Literal["running", "finished", "refused", "interrupted", "disturbed"]
+RunState = Literal["running", "finished", "refused", "interrupted", "disturbed", "left out"]
 QualificationOutcome = Literal["running", "planned", "finished", "failed", "interrupted"]
 CacheMode = Literal["none", "cold"]
 AnswerWord = Literal["carried", "not carried", "not known"]
@@ -147,7 +147,8 @@ class QualifyRun(msgspec.Struct, frozen=True, kw_only=True):
     """One run; ``folder`` is below the qualification's, ``position`` counts within its purpose from 1.
 
     A run is ``disturbed`` where other work used too much of the processors and time was left to make it
-    again: its figures count in nothing.
+    again, and ``left out`` where that was so in a further run and nothing was made again: the figures of both
+    count in nothing.
     """
 
     folder: str

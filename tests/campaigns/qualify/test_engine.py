@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
@@ -51,6 +53,17 @@ def qualified(folder: Path, work: FakeWork, minutes: float = 60.0) -> Qualificat
     engine, _ = engine_over(folder, begun(folder, minutes), work)
     engine.until_choice()
     return engine.to_the_end()
+
+
+class Case(NamedTuple):
+    """A qualification over a fake machine; ``disturbed`` as :class:`FakeWork` has it."""
+
+    minutes: float
+    changes: Mapping[str, Any]
+    disturbed: Mapping[str, int]
+
+    def work(self, clock: Clock, **changes: object) -> FakeWork:
+        return FakeWork(clock, disturbed=self.disturbed, **self.changes, **changes)  # type: ignore[arg-type]
 
 
 def test_every_phase_is_done_and_said_with_its_time(tmp_path: Path) -> None:
@@ -123,6 +136,17 @@ def test_a_number_that_no_search_can_undercut_ends_it(tmp_path: Path) -> None:
     assert record.phase("search").state == "done"
 
 
+def test_where_not_even_the_smallest_mix_fits_the_time_of_the_search_goes_to_further_runs(
+    tmp_path: Path,
+) -> None:
+    work = FakeWork(Clock(), per_session=0.5, seen=machine(cores=2))
+    record = qualified(tmp_path, work)
+    assert record.choice is not None and record.choice.proofs and record.choice.sessions == 5
+    assert len(record.runs_for("measured")) > record.choice.repeats == 3
+    assert record.runs_for("search") == []
+    assert 0.8 * 3600 <= sum(phase.seconds for phase in record.phases) <= 3600
+
+
 def test_a_number_that_was_slow_beside_other_work_is_run_again(tmp_path: Path) -> None:
     work = FakeWork(Clock(), per_session=0.19, forecast=12, disturbed={"search-1": 1})
     record = qualified(tmp_path, work, minutes=240.0)
@@ -160,6 +184,20 @@ def test_a_disturbed_run_stays_where_there_is_no_time_to_make_it_again(tmp_path:
     record = qualified(tmp_path, work, minutes=30.0)
     assert not [run for run in record.runs if run.state == "disturbed"]
     assert max(run.others_cpu_ratio or 0.0 for run in record.runs_for("measured")) == 0.3
+
+
+@pytest.mark.parametrize("purpose", ["alone", "measured"])
+def test_a_further_run_that_stays_beside_other_work_is_left_out(tmp_path: Path, purpose: str) -> None:
+    idle = qualified(tmp_path / "idle", FakeWork(Clock(), slower=0.4), minutes=3.0)
+    assert idle.choice is not None
+    rounds = idle.choice.runs_alone - (idle.choice.scale == SMOKE)
+    planned = idle.choice.repeats if purpose == "measured" else rounds
+    name = f"{purpose}-{planned + 1}"
+    record = qualified(tmp_path / "busy", FakeWork(Clock(), slower=0.4, disturbed={name: 2}), minutes=3.0)
+    states = [run.state for run in record.runs if (run.purpose, run.position) == (purpose, planned + 1)]
+    assert states[-1] == "left out" and states[:-1] in ([], ["disturbed"])
+    assert max(run.others_cpu_ratio or 0.0 for run in record.runs if run.state == "finished") < 0.1
+    assert sum(phase.seconds for phase in record.phases) <= 3 * 60
 
 
 def test_time_that_is_left_makes_the_runs_alone_three(tmp_path: Path) -> None:
@@ -255,34 +293,60 @@ def test_a_full_disk_is_refused_before_anything_is_run(tmp_path: Path, free_byte
     assert work.made == []
 
 
-DISTURBED = {"alone-2": 1, "measured-3": 1}
-ENDED = ("finished", "disturbed")
+ENDED = ("finished", "disturbed", "left out")
+
+SEARCHED = Case(
+    minutes=60.0, changes={"per_session": 0.19, "forecast": 12}, disturbed={"alone-2": 1, "measured-3": 1}
+)
+LEFT_OUT = Case(minutes=3.0, changes={"slower": 0.4}, disturbed={"alone-2": 2, "measured-3": 2})
 
 
-def _killed_and_continued(folder: Path, after: int, late: bool) -> tuple[Qualification, list[str]]:
+def _killed_and_continued(
+    folder: Path, case: Case, after: int, late: bool
+) -> tuple[Qualification, list[str]]:
     """A qualification that is killed in its n-th piece of work and continued; all that was finished."""
     clock = Clock()
-    work = FakeWork(clock, per_session=0.19, forecast=12, die_after=after, die_late=late, disturbed=DISTURBED)
-    engine, _ = engine_over(folder, begun(folder), work)
+    work = case.work(clock, die_after=after, die_late=late)
+    engine, _ = engine_over(folder, begun(folder, case.minutes), work)
     try:
         engine.until_choice()
         return engine.to_the_end(), work.made
     except KeyboardInterrupt:
         assert read_qualification(folder).outcome == "interrupted"
-    again = FakeWork(clock, per_session=0.19, forecast=12, disturbed=DISTURBED)
+    again = case.work(clock)
     engine, _ = engine_over(folder, read_qualification(folder), again)
     engine.until_choice()
     return engine.to_the_end(), work.made + again.made
 
 
+@pytest.mark.parametrize("killed_in", [1, 2, 3])
+def test_a_probe_that_was_stopped_keeps_the_time_of_the_targets_that_were_finished(
+    tmp_path: Path, killed_in: int
+) -> None:
+    whole = qualified(tmp_path / "whole", FakeWork(Clock(), targets=3))
+    work = FakeWork(Clock(), targets=3, die_after=killed_in)
+    engine, _ = engine_over(tmp_path / "stopped", begun(tmp_path / "stopped"), work)
+    with pytest.raises(KeyboardInterrupt):
+        engine.until_choice()
+    again = FakeWork(work.clock, targets=3)
+    engine, _ = engine_over(tmp_path / "stopped", read_qualification(tmp_path / "stopped"), again)
+    engine.until_choice()
+    record = engine.to_the_end()
+    assert Counter(work.made + again.made)["probe"] == 3
+    assert record.phase("probe").seconds == pytest.approx(whole.phase("probe").seconds)
+    assert record.choice == whole.choice
+
+
 @pytest.mark.parametrize("late", [False, True])
-def test_killed_in_any_piece_of_work_and_continued_it_is_the_same(tmp_path: Path, late: bool) -> None:
-    whole = qualified(
-        tmp_path / "whole", FakeWork(Clock(), per_session=0.19, forecast=12, disturbed=DISTURBED)
-    )
+@pytest.mark.parametrize(("case", "states"), [(SEARCHED, {"disturbed"}), (LEFT_OUT, {"left out"})])
+def test_killed_in_any_piece_of_work_and_continued_it_is_the_same(
+    tmp_path: Path, case: Case, states: set[str], late: bool
+) -> None:
+    whole = qualified(tmp_path / "whole", case.work(Clock()), case.minutes)
+    assert states < {run.state for run in whole.runs}
     pieces = 3 + len([run for run in whole.runs if run.state in ENDED])
     for after in range(1, pieces):
-        record, made = _killed_and_continued(tmp_path / f"{after}-{late}", after, late)
+        record, made = _killed_and_continued(tmp_path / f"{after}-{late}", case, after, late)
         finished = [
             (run.purpose, run.position, run.sessions, round(run.seconds or 0.0, 6))
             for run in record.runs

@@ -27,7 +27,7 @@ from mawl.campaigns.qualify.choice import (
     sessions_of,
 )
 from mawl.campaigns.qualify.runs import Runs
-from mawl.campaigns.qualify.search import next_number
+from mawl.campaigns.qualify.search import next_number, smallest_is_too_many
 from mawl.campaigns.qualify.work import MachineSeen, Model, RunWish, Work
 from mawl.errors import InterruptedRunError, MawlError
 from mawl.model.qualification import (
@@ -113,7 +113,12 @@ class Engine:
             raise LeftOutError("fio is not installed, so reports lack what the storage itself can do")
         seconds = probe_seconds(self.record.asked.minutes)
         sessions = sessions_of(self.record.asked, self._look().cores)
-        return self.work.probe(self.folder, seconds, load_streams(sessions))
+        before, began = self.record.phase("probe").seconds, self._clock()
+
+        def note_time() -> None:
+            self._change("probe", seconds=before + self._clock() - began)
+
+        return self.work.probe(self.folder, seconds, load_streams(sessions), note_time)
 
     def _calibration(self) -> str:
         wish = RunWish(sessions=None, scale=SMOKE, cache="none" if self._look().uncached else "cold")
@@ -176,7 +181,8 @@ class Engine:
         while position <= choice.repeats or self._time_for_another(position):
             self._show(f"  run {position}: {choice.sessions} sessions")
             left = max(choice.repeats - position, 0)
-            self.runs.make("measured", position, wish, may_repeat=partial(self._spare, left))
+            may_repeat, further = partial(self._spare, left), position > choice.repeats
+            self.runs.make("measured", position, wish, may_repeat=may_repeat, further=further)
             position += 1
             if position > max(choice.repeats, FEWEST_RUNS):
                 self._further_alone()
@@ -204,7 +210,7 @@ class Engine:
             if not self.runs.is_over("alone", position) and not self._in_time(seconds):
                 return
             self._show(f"  each program alone: run {position}")
-            self.runs.make("alone", position, wish, may_repeat=self._in_time)
+            self.runs.make("alone", position, wish, may_repeat=self._in_time, further=True)
 
     def _search(self) -> str:
         choice, bound = self._chosen, self.record.asked.most_slowdown
@@ -306,11 +312,13 @@ class Engine:
     def _time_for_another(self, position: int) -> bool:
         """Whether a further measured run was made, or is forecast to end in time.
 
-        The search goes before, and a number that was asked for is not exceeded.
+        The search goes before, if it has anything to do, and a number that was asked for is not exceeded.
         """
         if self.runs.is_over("measured", position):
             return True
-        if self._chosen.proofs or self.record.asked.repeat is not None or position > MOST_MEASURED:
+        if self.record.asked.repeat is not None or position > MOST_MEASURED:
+            return False
+        if self._chosen.proofs and not smallest_is_too_many(self._tried()):
             return False
         return self._in_time(self._run_seconds())
 

@@ -113,7 +113,7 @@ class QualifyMachine:
             made=made,
         )
 
-    def probe(self, folder: Path, seconds: float, streams: int) -> str:
+    def probe(self, folder: Path, seconds: float, streams: int, finished: Callable[[], None]) -> str:
         """Probe each target whose file is not in the folder yet; the whole lies in ``probe.json``."""
         machine = read_machine()
         found: list[Probe] = []
@@ -121,6 +121,7 @@ class QualifyMachine:
             file = folder / f"probe-{place.name}.json"
             if not file.exists():
                 write_probe(file, self._probed(place, seconds, streams, machine))
+                finished()
             found.append(read_probe(file))
         whole = msgspec.structs.replace(found[0], targets=[target for one in found for target in one.targets])
         write_probe(folder / "probe.json", whole)

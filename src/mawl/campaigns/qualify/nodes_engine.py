@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import count
 
 from mawl.advice.qualification.alike import NO_PROBE
 from mawl.advice.qualification.answer import FEWEST_RUNS
@@ -53,13 +54,14 @@ class NodesEngine(Engine):
         one = RunWish(sessions=choice.sessions, scale=choice.scale, cache=choice.cache)
         every = RunWish(sessions=choice.sessions, scale=choice.scale, cache=choice.cache, all_nodes=True)
         while self._is_next(position):
-            left = max(choice.repeats - position, 0)
-            with_one = self._made("one-node") + 1
+            may_repeat = partial(self._spare, max(choice.repeats - position, 0))
+            further = position > choice.repeats
+            with_one = next(number for number in count(1) if not self.runs.is_over("one-node", number))
             if self._one_is_next(position, with_one):
                 self._show(f"  run {with_one} with {first} alone: {choice.sessions} sessions")
-                self.runs.make("one-node", with_one, one, may_repeat=partial(self._spare, left))
+                self.runs.make("one-node", with_one, one, may_repeat=may_repeat, further=further)
             self._show(f"  run {position} with {choice.nodes} nodes: {choice.sessions} sessions each")
-            self.runs.make("measured", position, every, may_repeat=partial(self._spare, left))
+            self.runs.make("measured", position, every, may_repeat=may_repeat, further=further)
             position += 1
             if position > choice.repeats:
                 self._further_alone()
@@ -84,9 +86,6 @@ class NodesEngine(Engine):
         if self.runs.is_over("measured", position) or with_one > min(most, position):
             return False
         return position == 1 or self._in_time(self._seconds_of("one-node") + self._run_seconds())
-
-    def _made(self, purpose: RunPurpose) -> int:
-        return len(self.record.runs_for(purpose))
 
     def _seconds_of(self, purpose: RunPurpose) -> float:
         """The mean of the runs of a purpose that were made."""

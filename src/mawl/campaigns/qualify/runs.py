@@ -15,7 +15,7 @@ from mawl.advice.validity.competition import MOST_FOREIGN_RATIO
 from mawl.campaigns.qualify.choice import SMOKE
 from mawl.campaigns.qualify.work import RunSeen, RunWish, Work
 from mawl.errors import InterruptedRunError, UnsuitableMachineError
-from mawl.model.qualification import PhaseName, Qualification, QualifyRun, RunPurpose
+from mawl.model.qualification import PhaseName, Qualification, QualifyRun, RunPurpose, RunState
 from mawl.store.qualification import write_qualification
 from mawl.units import format_percent
 
@@ -46,27 +46,34 @@ class Runs:
         *,
         may_refuse: bool = False,
         may_repeat: Callable[[float], bool] = lambda _: False,
+        further: bool = False,
     ) -> None:
         """Make a run, unless it is finished; one that was cut short is made again in another folder.
 
         A run during which other work used too much of the processors is made again once, if ``may_repeat``
-        says that there is time for its seconds.
+        says that there is time for its seconds.  A ``further`` run, which the answer can do without, is left
+        out where it stays so.
         """
-        while not self._is_made(purpose, position, may_repeat):
+        while not self._is_made(purpose, position, may_repeat, further=further):
             self._attempt(purpose, position, wish, may_refuse=may_refuse)
 
     def _attempts(self, purpose: RunPurpose, position: int) -> list[QualifyRun]:
         return [run for run in self.record.runs if (run.purpose, run.position) == (purpose, position)]
 
-    def _is_made(self, purpose: RunPurpose, position: int, may_repeat: Callable[[float], bool]) -> bool:
+    def _is_made(
+        self, purpose: RunPurpose, position: int, may_repeat: Callable[[float], bool], *, further: bool
+    ) -> bool:
         """Whether a run is over; notes how the last attempt ended where that is not known yet.
 
-        Whether a disturbed run is made again is decided before the next run begins, and never later.
+        Whether a disturbed run is made again or left out is decided before the next run begins, and never
+        later.
         """
         attempts = self._attempts(purpose, position)
         if not attempts or attempts[-1].state in ("interrupted", "disturbed"):
             return False
         last = attempts[-1]
+        if last.state == "left out":
+            return True
         if last.state == "running":
             if not self._finished(last, None):
                 self._replace(last, state="interrupted")
@@ -75,12 +82,17 @@ class Runs:
         others = last.others_cpu_ratio
         if others is None or others <= MOST_FOREIGN_RATIO or self.record.runs[-1] != last:
             return True
+        others_words = f"other work used {format_percent(others)} of the processors"
         if any(run.state == "disturbed" for run in attempts) or not may_repeat(last.seconds or 0.0):
+            if further:
+                self._set_aside(last, "left out", f"{others_words}, so the run does not count")
             return True
-        why = f"other work used {format_percent(others)} of the processors, so the run was made again"
-        self._replace(last, state="disturbed", reason=why)
-        self._show(f"  {why}")
+        self._set_aside(last, "disturbed", f"{others_words}, so the run was made again")
         return False
+
+    def _set_aside(self, run: QualifyRun, state: RunState, why: str) -> None:
+        self._replace(run, state=state, reason=why)
+        self._show(f"  {why}")
 
     def _attempt(self, purpose: RunPurpose, position: int, wish: RunWish, *, may_refuse: bool) -> None:
         attempt = len(self._attempts(purpose, position)) + 1
@@ -148,17 +160,18 @@ class Runs:
     def phase_seconds(self, name: PhaseName) -> float:
         """Those of a phase that is done, else those of its runs that came to their end.
 
+        A probe that was stopped counts the targets that were finished.
         A run alone that the phase of the measured runs made with the time left counts there.
         """
         phase = self.record.phase(name)
-        if phase.state in ("done", "skipped"):
+        if phase.state in ("done", "skipped") or name == "probe":
             return phase.seconds
         purposes = ("measured", "one-node") if name == "runs" else (name,)
         further = 1 + self.rounds_alone if name == "runs" else math.inf
         return sum(
             run.seconds or 0.0
             for run in self.record.runs
-            if run.state in ("finished", "disturbed")
+            if run.state in ("finished", "disturbed", "left out")
             and (run.purpose in purposes or (run.purpose == "alone" and run.position >= further))
         )
 
@@ -170,7 +183,8 @@ class Runs:
 
     def is_over(self, purpose: RunPurpose, position: int) -> bool:
         """Whether a run was made, or refused by the machine."""
-        return any(run.state in ("finished", "refused") for run in self._attempts(purpose, position))
+        over = ("finished", "refused", "left out")
+        return any(run.state in over for run in self._attempts(purpose, position))
 
     def _replace(self, run: QualifyRun, **changes: object) -> None:
         changed = msgspec.structs.replace(run, **changes)

@@ -36,6 +36,13 @@ def next_number(runs: Sequence[SessionRun], forecast: Fits) -> int | None:
     return None if wanted is None else min(max(wanted, least), high - 1)
 
 
+def smallest_is_too_many(runs: Sequence[SessionRun]) -> bool:
+    """Whether runs settle that not even the smallest mix fits, so that there is nothing to search."""
+    return any(
+        one.sessions == FEWEST_SESSIONS and not one.carried and one.runs >= RUNS_EACH for one in tried(runs)
+    )
+
+
 def _untried(forecast: Fits, low: int | None, high: int) -> int | None:
     """The forecast, unless the runs have overtaken it."""
     sessions = forecast.sessions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -110,10 +110,10 @@ class Work(Protocol):
     def look(self) -> MachineSeen:
         """What the machine is; raises MawlError where mawl cannot work on it."""
 
-    def probe(self, folder: Path, seconds: float, streams: int) -> str:
+    def probe(self, folder: Path, seconds: float, streams: int, finished: Callable[[], None]) -> str:
         """Probe each target for so many seconds in all, as far as its file is not in the folder yet.
 
-        ``streams`` are the requests that the load can have under way.
+        ``streams`` are the requests that the load can have under way.  Calls ``finished`` after each target.
         A sentence on what was found; the whole lies in ``probe.json``.
         """
 
