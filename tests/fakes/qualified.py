@@ -67,7 +67,9 @@ class FakeWork:
     ``made`` lists every run and other piece of work that was finished, in order.  ``disturbed``
     is the number of first attempts of a run during which other work used 30 % of the processors.  A run with
     all nodes takes ``all_ratio`` times as long as one with one node.  In each run alone ``bad_jobs_alone``
-    jobs fail.  The probe has ``targets``.
+    jobs fail.  The probe has ``targets``.  ``uneven`` has runs that take so many
+    times as long as others: alone-2, and alone-2-2 for what is made after it ended once.  ``failing`` has the
+    folders of runs with a failed job.
     """
 
     def __init__(
@@ -85,6 +87,8 @@ class FakeWork:
         all_ratio: float = 1.0,
         bad_jobs_alone: int = 0,
         targets: int = 1,
+        uneven: Mapping[str, float] | None = None,
+        failing: Sequence[str] = (),
     ) -> None:
         self.clock, self.per_session, self.slower = clock, per_session, slower
         self.forecast = int(2.0 / per_session) if forecast is None else forecast
@@ -92,6 +96,7 @@ class FakeWork:
         self.refuse_above, self.die_after, self.die_late = refuse_above, die_after, die_late
         self.disturbed, self.all_ratio = disturbed or {}, all_ratio
         self.bad_jobs_alone, self.targets = bad_jobs_alone, targets
+        self.uneven, self.failing = uneven or {}, failing
         self.made: list[str] = []
         self.streams = 0
         self._calls = 0
@@ -122,20 +127,24 @@ class FakeWork:
             else model.mix(wish.sessions or 0, wish.scale).elapsed_seconds
         )
         ratio = self.all_ratio if wish.all_nodes else 1.0
-        seconds = ratio * self.slower * seconds + OVERHEAD_SECONDS
+        run, ended = _run_of(folder)
+        uneven = self.uneven.get(f"{run}-{ended + 1}" if ended else run, 1.0)
+        seconds = ratio * self.slower * uneven * seconds + OVERHEAD_SECONDS
         folder.mkdir()
-        others = self._others(folder)
+        others = 0.3 if ended < self.disturbed.get(run, 0) else 0.01
         content = {"sessions": wish.sessions, "seconds": seconds, "others": others, "ratio": ratio}
         name = "alone" if alone else f"mix-{wish.sessions}{'-all' if wish.all_nodes else ''}"
         self._dying(name, lambda: (folder / "run.json").write_text(json.dumps(content)), seconds)
 
     def outcome(self, folder: Path) -> RunOutcome | None:
-        return "completed" if (folder / "run.json").exists() else None
+        if not (folder / "run.json").exists():
+            return None
+        return "failed" if folder.name in self.failing else "completed"
 
     def read(self, folder: Path, alone: Sequence[Path], repeats: int) -> RunSeen:
         plain = json.loads((folder / "run.json").read_text())
         sessions, seconds = plain["sessions"], plain["seconds"]
-        bad = 0 if sessions else self.bad_jobs_alone
+        bad = folder.name in self.failing if sessions else self.bad_jobs_alone
         return RunSeen(
             run_id=folder.name,
             outcome="failed" if bad else "completed",
@@ -153,12 +162,6 @@ class FakeWork:
     def fitting(self, runs: Sequence[Path], probe: Path, sessions: int, most_slowdown: float) -> Fits:
         return Fits(sessions=self.forecast, low=self.forecast - 1, high=self.forecast + 1)
 
-    def _others(self, folder: Path) -> float:
-        """The share of other work: of a run such as alone-2, whose second attempt is alone-2-2."""
-        name = re.sub(r"(-[0-9]+)-[0-9]+$", r"\1", folder.name)
-        before = len([*folder.parent.glob(f"{name}/run.json"), *folder.parent.glob(f"{name}-*/run.json")])
-        return 0.3 if before < self.disturbed.get(name, 0) else 0.01
-
     def _dying(self, name: str, keep: Callable[[], object], seconds: float) -> None:
         """Finish a piece of work, or be interrupted in it: before its result is kept, or just after."""
         self._calls += 1
@@ -170,6 +173,12 @@ class FakeWork:
         self.made.append(name)
         if dies:
             raise KeyboardInterrupt
+
+
+def _run_of(folder: Path) -> tuple[str, int]:
+    """The run of a folder, such as alone-2 (its second attempt is alone-2-2), and how many attempts ended."""
+    name = re.sub(r"(-[0-9]+)-[0-9]+$", r"\1", folder.name)
+    return name, len([*folder.parent.glob(f"{name}/run.json"), *folder.parent.glob(f"{name}-*/run.json")])
 
 
 def _kept(file: Path, finished: Callable[[], None]) -> None:

@@ -16,7 +16,7 @@ from mawl.spec.record import NodesSpec
 
 QUALIFICATION_FORMAT_VERSION = "1.3"
 """1.1: several nodes (``asked.nodes``, ``nodes``, ``answer.nodes``, runs of purpose ``one-node``);
-1.2: energy (``answer.figures.joules_per_job``, ``energy_scope``)."""
+1.2: energy (``answer.figures.joules_per_job``, ``energy_scope``); 1.3: runs of state ``left out``."""
 
 PhaseName = Literal["doctor", "probe", "calibration", "choice", "inputs", "alone", "runs", "search"]
 PHASES: tuple[PhaseName, ...] = (
@@ -146,9 +146,9 @@ class QualificationChoice(msgspec.Struct, frozen=True, kw_only=True):
 class QualifyRun(msgspec.Struct, frozen=True, kw_only=True):
     """One run; ``folder`` is below the qualification's, ``position`` counts within its purpose from 1.
 
-    A run is ``disturbed`` where other work used too much of the processors and time was left to make it
-    again, and ``left out`` where that was so in a further run and nothing was made again: the figures of both
-    count in nothing.
+    A run is ``disturbed`` where other work used too much of the processors and it was made again.  A further
+    run, which was made because time was left, is ``left out`` where it was not made again.  The figures of
+    both count in nothing.
     """
 
     folder: str

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.other_work import Others, others_of, shows_nothing
+from mawl.advice.qualification.other_work import Others, left_out, others_of, shows_nothing
 from mawl.analysis.campaign.knee import RunVerdict, SessionRun
 from mawl.model.qualification import QualifyRun
 from tests.fakes.answered import NO, YES
@@ -77,3 +77,23 @@ def test_a_slow_run_beside_other_work_shows_nothing_and_a_fast_one_that_its_sess
         others_cpu_ratio=others,
     )
     assert shows_nothing(run, SessionRun(sessions=7, verdict=verdict), bad_jobs) == nothing
+
+
+def test_runs_that_are_left_out_are_a_caution() -> None:
+    run = QualifyRun(
+        folder="runs/measured-4",
+        purpose="measured",
+        position=4,
+        sessions=7,
+        state="left out",
+        others_cpu_ratio=0.2,
+    )
+    more = msgspec.structs.replace(run, position=5, others_cpu_ratio=0.4)
+    disturbed = msgspec.structs.replace(run, state="disturbed", others_cpu_ratio=0.9)
+    assert left_out([disturbed]) == []
+    assert left_out([run, disturbed]) == [
+        "1 further run does not count: other work used up to 20 % of the processors."
+    ]
+    assert left_out([run, more]) == [
+        "2 further runs do not count: other work used up to 40 % of the processors."
+    ]

@@ -200,6 +200,20 @@ def test_a_further_run_that_stays_beside_other_work_is_left_out(tmp_path: Path, 
     assert sum(phase.seconds for phase in record.phases) <= 3 * 60
 
 
+def test_a_further_run_with_a_failed_job_counts_also_beside_other_work(tmp_path: Path) -> None:
+    work = FakeWork(Clock(), slower=0.4, disturbed={"measured-3": 2}, failing=("measured-3", "measured-3-2"))
+    record = qualified(tmp_path, work, minutes=3.0)
+    run = record.runs_for("measured")[2]
+    assert (run.position, run.outcome, run.others_cpu_ratio) == (3, "failed", 0.3)
+
+
+def test_a_run_that_is_left_out_is_not_one_of_the_three_that_go_before_runs_alone(tmp_path: Path) -> None:
+    record = qualified(tmp_path, FakeWork(Clock(), slower=0.4, disturbed={"measured-3": 2}), minutes=3.0)
+    assert record.choice is not None and record.choice.repeats == 2
+    further = [(run.purpose, run.position, run.state) for run in record.runs if run.position > 1][1:4]
+    assert further == [("measured", 3, "disturbed"), ("measured", 3, "left out"), ("measured", 4, "finished")]
+
+
 def test_time_that_is_left_makes_the_runs_alone_three(tmp_path: Path) -> None:
     record = qualified(tmp_path, FakeWork(Clock(), slower=0.4), minutes=3.0)
     assert record.choice is not None and record.choice.runs_alone < 3
@@ -298,6 +312,26 @@ ENDED = ("finished", "disturbed", "left out")
 SEARCHED = Case(
     minutes=60.0, changes={"per_session": 0.19, "forecast": 12}, disturbed={"alone-2": 1, "measured-3": 1}
 )
+UNEVEN = Case(
+    minutes=60.0,
+    changes={
+        "per_session": 0.19,
+        "forecast": 12,
+        "uneven": {"measured-1": 1.5, "measured-3": 0.6, "search-1": 0.6, "search-2": 1.5},
+    },
+    disturbed={"measured-3": 1, "search-1": 1},
+)
+SMALLEST = Case(
+    minutes=60.0,
+    changes={"per_session": 0.5, "seen": machine(cores=2), "uneven": {"measured-1": 1.4, "measured-5": 0.7}},
+    disturbed={"measured-5": 1},
+)
+JUST_IN_TIME = Case(
+    minutes=3.28,
+    changes={"slower": 0.4, "uneven": {"measured-1": 2.0, "measured-2": 1.5}},
+    disturbed={"measured-4": 1},
+)
+"""There is time for measured-4 once more, and would be none for a run that takes as long as the others."""
 LEFT_OUT = Case(minutes=3.0, changes={"slower": 0.4}, disturbed={"alone-2": 2, "measured-3": 2})
 
 
@@ -337,26 +371,61 @@ def test_a_probe_that_was_stopped_keeps_the_time_of_the_targets_that_were_finish
     assert record.choice == whole.choice
 
 
+def _ended(record: Qualification) -> list[tuple[object, ...]]:
+    return [
+        (run.purpose, run.position, run.sessions, run.state, round(run.seconds or 0.0, 6))
+        for run in record.runs
+        if run.state in ENDED
+    ]
+
+
+CASES = [
+    *((case, "disturbed") for case in (SEARCHED, UNEVEN, SMALLEST, JUST_IN_TIME)),
+    (LEFT_OUT, "left out"),
+]
+
+
 @pytest.mark.parametrize("late", [False, True])
-@pytest.mark.parametrize(("case", "states"), [(SEARCHED, {"disturbed"}), (LEFT_OUT, {"left out"})])
+@pytest.mark.parametrize(("case", "state"), CASES)
 def test_killed_in_any_piece_of_work_and_continued_it_is_the_same(
-    tmp_path: Path, case: Case, states: set[str], late: bool
+    tmp_path: Path, case: Case, state: str, late: bool
 ) -> None:
     whole = qualified(tmp_path / "whole", case.work(Clock()), case.minutes)
-    assert states < {run.state for run in whole.runs}
-    pieces = 3 + len([run for run in whole.runs if run.state in ENDED])
-    for after in range(1, pieces):
+    assert state in {run.state for run in whole.runs}
+    for after in range(1, 3 + len(_ended(whole))):
         record, made = _killed_and_continued(tmp_path / f"{after}-{late}", case, after, late)
-        finished = [
-            (run.purpose, run.position, run.sessions, round(run.seconds or 0.0, 6))
-            for run in record.runs
-            if run.state in ENDED
-        ]
-        assert finished == [
-            (run.purpose, run.position, run.sessions, round(run.seconds or 0.0, 6))
-            for run in whole.runs
-            if run.state in ENDED
-        ]
+        assert _ended(record) == _ended(whole)
         assert record.choice == whole.choice
         mixes = Counter(name for name in made if name not in ("probe", "generate"))
-        assert sum(mixes.values()) == len(finished), f"something was measured twice: {made}"
+        assert sum(mixes.values()) == len(_ended(whole)), f"something was measured twice: {made}"
+
+
+@pytest.mark.parametrize("case", [UNEVEN, JUST_IN_TIME, LEFT_OUT])
+def test_killed_after_any_change_of_the_record_and_continued_it_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: Case
+) -> None:
+    whole = qualified(tmp_path / "whole", case.work(Clock()), case.minutes)
+    for after in range(1, 200):
+        folder, clock, writes = tmp_path / str(after), Clock(), 0
+
+        def dying(place: Path, record: Qualification) -> None:
+            nonlocal writes
+            writes += 1
+            write_qualification(place, record)
+            if writes == after:  # noqa: B023
+                raise KeyboardInterrupt
+
+        engine, _said = engine_over(folder, begun(folder, case.minutes), case.work(clock))
+        monkeypatch.setattr("mawl.campaigns.qualify.runs.write_qualification", dying)
+        try:
+            engine.until_choice()
+            record = engine.to_the_end()
+        except KeyboardInterrupt:
+            monkeypatch.setattr("mawl.campaigns.qualify.runs.write_qualification", write_qualification)
+            engine, _said = engine_over(folder, read_qualification(folder), case.work(clock))
+            engine.until_choice()
+            record = engine.to_the_end()
+        assert _ended(record) == _ended(whole), f"killed after change {after}"
+        if writes < after:
+            return
+    pytest.fail("the record changes more often")

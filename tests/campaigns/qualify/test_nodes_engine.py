@@ -170,3 +170,48 @@ def test_killed_in_any_piece_of_work_and_continued_it_is_the_same(tmp_path: Path
         assert _ended(record) == _ended(whole)
         assert record.choice == whole.choice
         assert sum(Counter(made).values()) == pieces, f"something was measured twice: {made}"
+
+
+UNEVEN = {"one-node-1": 0.6, "one-node-2": 1.5, "measured-1": 1.3, "measured-2": 0.7, "measured-4": 1.4}
+
+
+@pytest.mark.parametrize(("minutes", "slower"), [(20.0, 1.0), (4.0, 0.5)])
+def test_killed_after_any_change_of_the_record_and_continued_it_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, minutes: float, slower: float
+) -> None:
+    changes = {"all_ratio": 1.6, "slower": slower, "uneven": UNEVEN, "disturbed": DISTURBED}
+    whole = qualified(tmp_path / "whole", fake(**changes), minutes)
+    for after in range(1, 200):
+        folder, writes = tmp_path / str(after), 0
+
+        def dying(place: Path, record: Qualification) -> None:
+            nonlocal writes
+            writes += 1
+            write_qualification(place, record)
+            if writes == after:  # noqa: B023
+                raise KeyboardInterrupt
+
+        work = fake(**changes)
+        engine = engine_over(folder, begun(folder, minutes), work)
+        monkeypatch.setattr("mawl.campaigns.qualify.runs.write_qualification", dying)
+        try:
+            engine.until_choice()
+            record = engine.to_the_end()
+        except KeyboardInterrupt:
+            monkeypatch.setattr("mawl.campaigns.qualify.runs.write_qualification", write_qualification)
+            again = FakeWork(work.clock, seen=cluster(), **changes)  # type: ignore[arg-type]
+            engine = engine_over(folder, read_qualification(folder), again)
+            engine.until_choice()
+            record = engine.to_the_end()
+        assert _ended(record) == _ended(whole), f"killed after change {after}"
+        if writes < after:
+            return
+    pytest.fail("the record changes more often")
+
+
+def test_a_further_run_with_one_node_that_stays_beside_other_work_is_left_out_once(tmp_path: Path) -> None:
+    work = fake(all_ratio=1.2, slower=0.1, disturbed={"one-node-2": 2})
+    record = qualified(tmp_path, work, minutes=4.0)
+    assert record.choice is not None and record.choice.one_node_runs == 1
+    ones = [(run.position, run.state) for run in record.runs if run.purpose == "one-node"]
+    assert ones == [(1, "finished"), (2, "disturbed"), (2, "left out"), (3, "finished")]

@@ -87,6 +87,14 @@ def test_the_disclosure_has_every_rule_and_every_reason() -> None:
     assert all(f"`{path}`" in page for path in record.answer.missing)
 
 
+def test_the_disclosure_says_why_a_run_does_not_count() -> None:
+    record = answered(YES)
+    why = "other work used 30 % of the processors, so the run does not count"
+    last = msgspec.structs.replace(record.runs[-1], state="left out", outcome="completed", reason=why)
+    page = disclosure.render(msgspec.structs.replace(record, runs=[*record.runs[:-1], last]))
+    assert page.count(why) == 1
+
+
 def test_failed_rules_come_first_and_say_so_in_words() -> None:
     record = answered(NOT_KNOWN)
     assert record.answer is not None

@@ -27,7 +27,7 @@ from mawl.advice.qualification.network_reach import (
     is_all_behind_network,
     unasked_over_network,
 )
-from mawl.advice.qualification.other_work import Others, others_of, shows_nothing, uncounted
+from mawl.advice.qualification.other_work import Others, left_out, others_of, shows_nothing, uncounted
 from mawl.advice.qualification.seen import storage_of, system_of
 from mawl.analysis.campaign.knee import SessionRun
 from mawl.analysis.campaign.session_run import session_run
@@ -119,6 +119,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
             *faster_than_alone(whole),
             *cautions_of(summaries, runs[0].view.facts, during, _probe(runs[0])),
             *not_counted,
+            *left_out(record.runs),
             *crowded(sessions, _cores(record)),
             *_of_nodes(record, runs[0]),
         ],

@@ -57,6 +57,16 @@ def uncounted(run: QualifyRun) -> str:
     )
 
 
+def left_out(runs: Iterable[QualifyRun]) -> list[str]:
+    """A caution that further runs do not count, and why; empty where all count."""
+    ratios = [run.others_cpu_ratio or 0.0 for run in runs if run.state == "left out"]
+    if not ratios:
+        return []
+    what = "further run does" if len(ratios) == 1 else "further runs do"
+    most = format_percent(max(ratios))
+    return [f"{len(ratios)} {what} not count: other work used up to {most} of the processors."]
+
+
 def busy_words(alone: Others, measured: Others) -> str | None:
     """Which of both ran beside too much other work; None where neither did."""
     said = [

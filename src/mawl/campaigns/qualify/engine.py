@@ -184,9 +184,9 @@ class Engine:
             may_repeat, further = partial(self._spare, left), position > choice.repeats
             self.runs.make("measured", position, wish, may_repeat=may_repeat, further=further)
             position += 1
-            if position > max(choice.repeats, FEWEST_RUNS):
+            if self.runs.counted("measured", position) >= max(choice.repeats, FEWEST_RUNS):
                 self._further_alone()
-        if position <= max(choice.repeats, FEWEST_RUNS):
+        if self.runs.counted("measured", position) < max(choice.repeats, FEWEST_RUNS):
             self._further_alone()
         seen = [self.runs.read(run) for run in self.record.runs_for("measured")]
         slowdowns = [format_ratio(one.slowdown) for one in seen if one.slowdown is not None]
@@ -207,7 +207,7 @@ class Engine:
         wish = RunWish(sessions=None, scale=choice.scale, cache=choice.cache)
         most = FEWEST_ALONE - (choice.scale == SMOKE)
         for position in range(self.runs.rounds_alone + 1, most + 1):
-            if not self.runs.is_over("alone", position) and not self._in_time(seconds):
+            if not self.runs.is_begun("alone", position) and not self._in_time(seconds):
                 return
             self._show(f"  each program alone: run {position}")
             self.runs.make("alone", position, wish, may_repeat=self._in_time, further=True)
@@ -223,14 +223,16 @@ class Engine:
         assert forecast is not None, "it was just made"
         position = 1
         while True:
-            runs = self._tried()
-            wanted = next_number(runs, forecast) if runs else None
+            wanted = self.runs.sessions_begun("search", position)
             if wanted is None:
-                break
-            if wanted in self._unclear():
-                return f"forecast: {_fit_words(forecast)}; other work slowed the run of {wanted} sessions"
-            if not self.runs.is_over("search", position) and not self._time_for(wanted):
-                return f"forecast: {_fit_words(forecast)}; no time is left to prove it by a run"
+                runs = self._tried()
+                wanted = next_number(runs, forecast) if runs else None
+                if wanted is None:
+                    break
+                if wanted in self._unclear():
+                    return f"forecast: {_fit_words(forecast)}; other work slowed the run of {wanted} sessions"
+                if not self._time_for(wanted):
+                    return f"forecast: {_fit_words(forecast)}; no time is left to prove it by a run"
             self._show(f"  run {position}: {wanted} sessions")
             wish = RunWish(sessions=wanted, scale=choice.scale, cache=choice.cache)
             self.runs.make("search", position, wish, may_refuse=True, may_repeat=self._in_time)
@@ -314,7 +316,7 @@ class Engine:
 
         The search goes before, if it has anything to do, and a number that was asked for is not exceeded.
         """
-        if self.runs.is_over("measured", position):
+        if self.runs.is_begun("measured", position):
             return True
         if self.record.asked.repeat is not None or position > MOST_MEASURED:
             return False

@@ -56,8 +56,11 @@ class NodesEngine(Engine):
         while self._is_next(position):
             may_repeat = partial(self._spare, max(choice.repeats - position, 0))
             further = position > choice.repeats
-            with_one = next(number for number in count(1) if not self.runs.is_over("one-node", number))
-            if self._one_is_next(position, with_one):
+            stopped = self._stopped_with_one()
+            with_one = stopped or next(
+                number for number in count(1) if not self.runs.is_over("one-node", number)
+            )
+            if stopped or self._one_is_next(position, with_one):
                 self._show(f"  run {with_one} with {first} alone: {choice.sessions} sessions")
                 self.runs.make("one-node", with_one, one, may_repeat=may_repeat, further=further)
             self._show(f"  run {position} with {choice.nodes} nodes: {choice.sessions} sessions each")
@@ -69,11 +72,16 @@ class NodesEngine(Engine):
 
     def _is_next(self, position: int) -> bool:
         """Whether a run with all nodes is made: the first, and others as far as the time allows."""
-        if position == 1 or self.runs.is_over("measured", position):
+        if position == 1 or self.runs.is_begun("measured", position) or self._stopped_with_one():
             return True
         if position > self._chosen.repeats:
             return self._time_for_another(position)
         return self._in_time(self._run_seconds())
+
+    def _stopped_with_one(self) -> int | None:
+        """The run with one node that was the last before a stop: it may have to be made again."""
+        last = self.record.runs[-1]
+        return last.position if last.purpose == "one-node" else None
 
     def _one_is_next(self, position: int, with_one: int) -> bool:
         """Whether a run with one node goes before the run with all nodes of that position.
@@ -83,7 +91,7 @@ class NodesEngine(Engine):
         choice = self._chosen
         further = position - choice.repeats
         most = min(choice.one_node_runs + further, FEWEST_RUNS) if further > 0 else choice.one_node_runs
-        if self.runs.is_over("measured", position) or with_one > min(most, position):
+        if self.runs.is_begun("measured", position) or with_one > min(most, position):
             return False
         return position == 1 or self._in_time(self._seconds_of("one-node") + self._run_seconds())
 

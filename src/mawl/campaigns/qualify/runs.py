@@ -52,7 +52,7 @@ class Runs:
 
         A run during which other work used too much of the processors is made again once, if ``may_repeat``
         says that there is time for its seconds.  A ``further`` run, which the answer can do without, is left
-        out where it stays so.
+        out where it stays so, unless jobs of it failed.
         """
         while not self._is_made(purpose, position, may_repeat, further=further):
             self._attempt(purpose, position, wish, may_refuse=may_refuse)
@@ -84,7 +84,7 @@ class Runs:
             return True
         others_words = f"other work used {format_percent(others)} of the processors"
         if any(run.state == "disturbed" for run in attempts) or not may_repeat(last.seconds or 0.0):
-            if further:
+            if further and last.outcome == "completed":
                 self._set_aside(last, "left out", f"{others_words}, so the run does not count")
             return True
         self._set_aside(last, "disturbed", f"{others_words}, so the run was made again")
@@ -180,6 +180,19 @@ class Runs:
         """The runs alone that the phase ``alone`` makes; at smoke the calibration is the first of them."""
         choice = self.record.choice
         return 0 if choice is None else choice.runs_alone - (choice.scale == SMOKE)
+
+    def is_begun(self, purpose: RunPurpose, position: int) -> bool:
+        """Whether an attempt was made, so that no further look at the time decides about the run."""
+        return bool(self._attempts(purpose, position))
+
+    def sessions_begun(self, purpose: RunPurpose, position: int) -> int | None:
+        """The sessions of a run of which an attempt was made; None without one."""
+        attempts = self._attempts(purpose, position)
+        return attempts[0].sessions if attempts else None
+
+    def counted(self, purpose: RunPurpose, before: int) -> int:
+        """The runs of a purpose at positions before this one that count."""
+        return sum(run.position < before for run in self.record.runs_for(purpose))
 
     def is_over(self, purpose: RunPurpose, position: int) -> bool:
         """Whether a run was made, or refused by the machine."""

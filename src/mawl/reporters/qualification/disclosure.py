@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mawl.model.qualification import Qualification, QualificationAnswer
+from mawl.model.qualification import Qualification, QualificationAnswer, QualifyRun
 from mawl.reporters.markup import code, escaped, table
 from mawl.reporters.qualification import markdown
 from mawl.reporters.qualification.rules import MET, decision_rows, rules_rows, rules_sentence
@@ -34,16 +34,19 @@ def render(record: Qualification) -> str:
             ],
         )
     )
-    runs = [
-        (run.folder, run.purpose, str(run.sessions), run.state, run.outcome or run.reason or "-")
-        for run in record.runs
-    ]
+    runs = [(run.folder, run.purpose, str(run.sessions), run.state, _outcome(run)) for run in record.runs]
     parts.append(_section("Runs", ("folder", "purpose", "sessions", "state", "outcome"), runs))
     parts.append(_section("Forecast", ("figure", "forecast"), [*_forecast(record)]))
     if answer is not None:
         missing = [(path, why) for path, why in answer.missing.items()]
         parts.append(_section("What is not known, and why", ("figure", "reason"), missing))
     return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def _outcome(run: QualifyRun) -> str:
+    """Why a run does not count, where it does not; else how it ended."""
+    aside = run.state in ("disturbed", "left out")
+    return (run.reason if aside else run.outcome or run.reason) or "-"
 
 
 def _rules(answer: QualificationAnswer) -> list[str]:
