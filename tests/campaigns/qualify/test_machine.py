@@ -20,9 +20,12 @@ from mawl.campaigns.qualify.work import WritableSpace
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.mounts import read_mounts
 from mawl.measure.suitability import SuitabilityCheck
+from mawl.model.probe import Probe
 from mawl.model.qualification import Asked
 from mawl.plan.mix import COPIES
+from mawl.probe.place import ProbePlace
 from mawl.spec.program_options import ROLES, Role
+from mawl.store.probe import read_probe
 from tests.fakes.probes import probe, probe_test, target
 
 DISK = WritableSpace(roles=["work"], directories=["/mnt/b"], free_bytes=10**12, kind="ext4")
@@ -96,6 +99,31 @@ def test_the_words_for_a_probe_name_the_most_that_it_found_and_with_how_many_str
     assert target_words(found) == "work: read 186 MB/s by 19 streams, write 11.6 MB/s by 1 stream"
     lacking = probe(target("work", tests[:2], roles=["work"]))
     assert target_words(lacking) == "work: no figures"
+
+
+def test_a_probe_that_was_stopped_goes_on_with_the_targets_that_are_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roles: dict[Role, list[str]] = {role: [str(tmp_path / role)] for role in ROLES}
+    machine = QualifyMachine(tmp_path, Asked(roles=roles, minutes=5.0), str(tmp_path), None, print)
+    monkeypatch.setattr("mawl.campaigns.qualify.machine.system_of", lambda place, mounts: str(place))
+    monkeypatch.setattr("mawl.campaigns.qualify.machine.nearest", lambda place: place)
+    asked: list[str] = []
+
+    def probed(_: QualifyMachine, place: ProbePlace, *__: object) -> Probe:
+        asked.append(place.name)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return probe(target(place.name, [probe_test("read", 100.0)], roles=list(place.roles)))
+
+    monkeypatch.setattr(QualifyMachine, "_probed", probed)
+    finished: list[int] = []
+    with pytest.raises(KeyboardInterrupt):
+        machine.probe(tmp_path, 60.0, 5, lambda: finished.append(len(asked)))
+    machine.probe(tmp_path, 60.0, 5, lambda: finished.append(len(asked)))
+    assert asked == ["data", "work", "work", "util"]
+    assert finished == [1, 3, 4]
+    assert [one.name for one in read_probe(tmp_path / "probe.json").targets] == ["data", "work", "util"]
 
 
 def test_a_directory_for_several_roles_gets_one_for_each_below_it() -> None:
