@@ -83,7 +83,7 @@ def _damaged(plain: dict[str, Any], damage: str) -> object:
     [
         ("phase", "expected the phases doctor"),
         ("folder", "no folder below runs"),
-        ("version", "this mawl knows 1.2"),
+        ("version", "this mawl knows 1.3"),
         ("time", "expected a time"),
         ("list", "expected `object`"),
     ],
