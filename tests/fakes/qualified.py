@@ -9,16 +9,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import count
 from pathlib import Path
 
+import pytest
+
 from mawl.campaigns.qualify.choice import SMOKE
+from mawl.campaigns.qualify.engine import Engine
 from mawl.campaigns.qualify.work import MachineSeen, Mix, Model, RunSeen, RunWish, WritableSpace
 from mawl.errors import UnsuitableMachineError
-from mawl.model.qualification import Fits, QualifyNode
+from mawl.model.qualification import Fits, Qualification, QualifyNode
 from mawl.model.records import RunOutcome
+from mawl.store.qualification import write_qualification
 
+WRITES = "mawl.campaigns.qualify.runs.write_qualification"
 ALONE_SECONDS = 20.0
 """Of all programs at smoke."""
 
@@ -205,3 +211,40 @@ def cluster(count: int = 4, cores: int = 6) -> MachineSeen:
         for number in range(1, count + 1)
     ]
     return machine(cores, nodes=nodes, has_fio=False)
+
+
+def killed_after_each_change(
+    monkeypatch: pytest.MonkeyPatch, begin: Callable[[int], Engine], go_on: Callable[[int], Engine]
+) -> Iterator[tuple[int, Qualification]]:
+    """A qualification for every change of its record: killed after that change, continued, and at its end.
+
+    The last one is not killed, because its record does not change so often.
+    """
+    killed = True
+    for after in count(1):
+        engine = begin(after)
+        monkeypatch.setattr(WRITES, _Dying(after))
+        try:
+            engine.until_choice()
+            record, killed = engine.to_the_end(), False
+        except KeyboardInterrupt:
+            monkeypatch.setattr(WRITES, write_qualification)
+            engine = go_on(after)
+            engine.until_choice()
+            record = engine.to_the_end()
+        yield after, record
+        if not killed:
+            return
+
+
+class _Dying:
+    """Writes the record, and is interrupted after that was done so many times."""
+
+    def __init__(self, after: int) -> None:
+        self._left = after
+
+    def __call__(self, folder: Path, record: Qualification) -> None:
+        write_qualification(folder, record)
+        self._left -= 1
+        if not self._left:
+            raise KeyboardInterrupt

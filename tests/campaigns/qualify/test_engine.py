@@ -18,7 +18,7 @@ from mawl.errors import MawlError, UnsuitableMachineError, UsageError
 from mawl.model.qualification import PHASES, Qualification
 from mawl.store.qualification import read_qualification, write_qualification
 from tests.fakes.qualifications import qualification
-from tests.fakes.qualified import Clock, FakeWork, machine
+from tests.fakes.qualified import Clock, FakeWork, killed_after_each_change, machine
 
 
 @pytest.fixture(autouse=True)
@@ -405,27 +405,15 @@ def test_killed_after_any_change_of_the_record_and_continued_it_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: Case
 ) -> None:
     whole = qualified(tmp_path / "whole", case.work(Clock()), case.minutes)
-    for after in range(1, 200):
-        folder, clock, writes = tmp_path / str(after), Clock(), 0
+    clock = Clock()
 
-        def dying(place: Path, record: Qualification) -> None:
-            nonlocal writes
-            writes += 1
-            write_qualification(place, record)
-            if writes == after:  # noqa: B023
-                raise KeyboardInterrupt
+    def begin(after: int) -> Engine:
+        folder = tmp_path / str(after)
+        return engine_over(folder, begun(folder, case.minutes), case.work(clock))[0]
 
-        engine, _said = engine_over(folder, begun(folder, case.minutes), case.work(clock))
-        monkeypatch.setattr("mawl.campaigns.qualify.runs.write_qualification", dying)
-        try:
-            engine.until_choice()
-            record = engine.to_the_end()
-        except KeyboardInterrupt:
-            monkeypatch.setattr("mawl.campaigns.qualify.runs.write_qualification", write_qualification)
-            engine, _said = engine_over(folder, read_qualification(folder), case.work(clock))
-            engine.until_choice()
-            record = engine.to_the_end()
+    def go_on(after: int) -> Engine:
+        folder = tmp_path / str(after)
+        return engine_over(folder, read_qualification(folder), case.work(clock))[0]
+
+    for after, record in killed_after_each_change(monkeypatch, begin, go_on):
         assert _ended(record) == _ended(whole), f"killed after change {after}"
-        if writes < after:
-            return
-    pytest.fail("the record changes more often")

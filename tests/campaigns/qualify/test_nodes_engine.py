@@ -16,7 +16,7 @@ from mawl.model.qualification import Qualification
 from mawl.spec.record import NodesSpec
 from mawl.store.qualification import read_qualification, write_qualification
 from tests.fakes.qualifications import qualification
-from tests.fakes.qualified import Clock, FakeWork, cluster
+from tests.fakes.qualified import Clock, FakeWork, cluster, killed_after_each_change
 
 
 @pytest.fixture(autouse=True)
@@ -181,32 +181,21 @@ def test_killed_after_any_change_of_the_record_and_continued_it_is_the_same(
 ) -> None:
     changes = {"all_ratio": 1.6, "slower": slower, "uneven": UNEVEN, "disturbed": DISTURBED}
     whole = qualified(tmp_path / "whole", fake(**changes), minutes)
-    for after in range(1, 200):
-        folder, writes = tmp_path / str(after), 0
+    clock = Clock()
 
-        def dying(place: Path, record: Qualification) -> None:
-            nonlocal writes
-            writes += 1
-            write_qualification(place, record)
-            if writes == after:  # noqa: B023
-                raise KeyboardInterrupt
+    def work() -> FakeWork:
+        return FakeWork(clock, seen=cluster(), **changes)  # type: ignore[arg-type]
 
-        work = fake(**changes)
-        engine = engine_over(folder, begun(folder, minutes), work)
-        monkeypatch.setattr("mawl.campaigns.qualify.runs.write_qualification", dying)
-        try:
-            engine.until_choice()
-            record = engine.to_the_end()
-        except KeyboardInterrupt:
-            monkeypatch.setattr("mawl.campaigns.qualify.runs.write_qualification", write_qualification)
-            again = FakeWork(work.clock, seen=cluster(), **changes)  # type: ignore[arg-type]
-            engine = engine_over(folder, read_qualification(folder), again)
-            engine.until_choice()
-            record = engine.to_the_end()
+    def begin(after: int) -> NodesEngine:
+        folder = tmp_path / str(after)
+        return engine_over(folder, begun(folder, minutes), work())
+
+    def go_on(after: int) -> NodesEngine:
+        folder = tmp_path / str(after)
+        return engine_over(folder, read_qualification(folder), work())
+
+    for after, record in killed_after_each_change(monkeypatch, begin, go_on):
         assert _ended(record) == _ended(whole), f"killed after change {after}"
-        if writes < after:
-            return
-    pytest.fail("the record changes more often")
 
 
 def test_a_further_run_with_one_node_that_stays_beside_other_work_is_left_out_once(tmp_path: Path) -> None:
