@@ -57,22 +57,28 @@ def choice(**changes: object) -> QualificationChoice:
     return msgspec.structs.replace(made, **changes)
 
 
+def finished_run(purpose: str, position: int, sessions: int, **changes: object) -> QualifyRun:
+    """A run that came to its end, or what is changed of it."""
+    run = QualifyRun(
+        folder=f"runs/{purpose}-{position}",
+        purpose=purpose,  # type: ignore[arg-type]
+        position=position,
+        sessions=sessions,
+        state="finished",
+        run_id=f"{purpose}-{position}",
+        outcome="completed",
+        seconds=100.0,
+    )
+    return msgspec.structs.replace(run, **changes)
+
+
 def qualification(**changes: object) -> Qualification:
     """Every phase done: three rounds alone, three measured, two of the search; no answer yet."""
     phases = [
         Phase(name=name, state="done", began_at=1.7e9, seconds=seconds) for name, seconds in SECONDS.items()
     ]
     runs = [
-        QualifyRun(
-            folder=f"runs/{purpose}-{position}",
-            purpose=purpose,  # type: ignore[arg-type]
-            position=position,
-            sessions=sessions,
-            state="finished",
-            run_id=f"{purpose}-{position}",
-            outcome="completed",
-            seconds=100.0,
-        )
+        finished_run(purpose, position, sessions)
         for purpose, positions in (
             ("alone", [(1, 8), (2, 8), (3, 8)]),
             ("measured", [(1, 8), (2, 8), (3, 8)]),

@@ -10,10 +10,10 @@ from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.qualification.other_work import Others, left_out, others_of, shows_nothing
 from mawl.analysis.campaign.knee import RunVerdict, SessionRun
-from mawl.model.qualification import QualifyRun
 from tests.fakes.answered import NO, YES
 from tests.fakes.drawn_evidence import EVIDENCE
 from tests.fakes.measured_run import reading_of
+from tests.fakes.qualifications import finished_run
 
 BUSY = Others(ratio=0.4, names=("fio", "make"))
 IDLE = Others(ratio=0.02)
@@ -68,26 +68,12 @@ def test_the_busiest_run_counts_and_runs_without_samples_give_a_reason() -> None
 def test_a_slow_run_beside_other_work_shows_nothing_and_a_fast_one_that_its_sessions_fit(
     verdict: RunVerdict, bad_jobs: int, others: float | None, nothing: bool
 ) -> None:
-    run = QualifyRun(
-        folder="runs/search-1",
-        purpose="search",
-        position=1,
-        sessions=7,
-        state="finished",
-        others_cpu_ratio=others,
-    )
+    run = finished_run("search", 1, 7, others_cpu_ratio=others)
     assert shows_nothing(run, SessionRun(sessions=7, verdict=verdict), bad_jobs) == nothing
 
 
 def test_runs_that_are_left_out_are_a_caution() -> None:
-    run = QualifyRun(
-        folder="runs/measured-4",
-        purpose="measured",
-        position=4,
-        sessions=7,
-        state="left out",
-        others_cpu_ratio=0.2,
-    )
+    run = finished_run("measured", 4, 7, state="left out", others_cpu_ratio=0.2)
     more = msgspec.structs.replace(run, position=5, others_cpu_ratio=0.4)
     disturbed = msgspec.structs.replace(run, state="disturbed", others_cpu_ratio=0.9)
     assert left_out([disturbed]) == []

@@ -12,11 +12,10 @@ from mawl.campaigns.qualify import model, plan_duration
 from mawl.campaigns.qualify.plan_duration import NO_CALIBRATION, Duration, duration_of
 from mawl.errors import MawlError
 from mawl.measure.machine import read_machine
-from mawl.model.qualification import QualifyRun
 from mawl.plan.from_spec import plan_of
 from mawl.spec.record import RunSpec
 from mawl.store.qualification import write_qualification
-from tests.fakes.qualifications import qualification
+from tests.fakes.qualifications import finished_run, qualification
 from tests.fakes.qualified import cluster
 
 PLAN = plan_of(RunSpec(workload="nano"))
@@ -96,14 +95,7 @@ def test_a_program_that_was_not_calibrated_is_named(runs: Path, monkeypatch: pyt
 def test_a_disturbed_calibration_and_that_of_a_cluster_are_no_basis(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others_cpu_ratio: float | None, nodes: int, known: bool
 ) -> None:
-    calibration = QualifyRun(
-        folder="runs/calibration-1",
-        purpose="calibration",
-        position=1,
-        sessions=1,
-        state="finished",
-        others_cpu_ratio=others_cpu_ratio,
-    )
+    calibration = finished_run("calibration", 1, 1, others_cpu_ratio=others_cpu_ratio)
     (tmp_path / "one").mkdir()
     record = qualification(runs=[calibration], nodes=cluster(nodes).nodes)
     write_qualification(tmp_path / "one", record)

@@ -207,7 +207,7 @@ class Engine:
         wish = RunWish(sessions=None, scale=choice.scale, cache=choice.cache)
         most = FEWEST_ALONE - (choice.scale == SMOKE)
         for position in range(self.runs.rounds_alone + 1, most + 1):
-            if not self.runs.is_begun("alone", position) and not self._in_time(seconds):
+            if not self.runs.begun("alone", position) and not self._in_time(seconds):
                 return
             self._show(f"  each program alone: run {position}")
             self.runs.make("alone", position, wish, may_repeat=self._in_time, further=True)
@@ -222,22 +222,26 @@ class Engine:
         forecast = self.record.search_forecast
         assert forecast is not None, "it was just made"
         position = 1
-        while True:
-            wanted = self.runs.sessions_begun("search", position)
-            if wanted is None:
-                runs = self._tried()
-                wanted = next_number(runs, forecast) if runs else None
-                if wanted is None:
-                    break
-                if wanted in self._unclear():
-                    return f"forecast: {_fit_words(forecast)}; other work slowed the run of {wanted} sessions"
-                if not self._time_for(wanted):
-                    return f"forecast: {_fit_words(forecast)}; no time is left to prove it by a run"
+        while isinstance(wanted := self._next_in_search(position, forecast), int):
             self._show(f"  run {position}: {wanted} sessions")
             wish = RunWish(sessions=wanted, scale=choice.scale, cache=choice.cache)
             self.runs.make("search", position, wish, may_refuse=True, may_repeat=self._in_time)
             position += 1
-        return f"forecast: {_fit_words(forecast)}; {counted_noun(position - 1, 'run')} of the search"
+        return f"forecast: {_fit_words(forecast)}; {wanted}"
+
+    def _next_in_search(self, position: int, forecast: Fits) -> int | str:
+        """The sessions of the run at a position; else why the search ends.  A run that was begun is made."""
+        if begun := self.runs.begun("search", position):
+            return begun.sessions
+        runs = self._tried()
+        wanted = next_number(runs, forecast) if runs else None
+        if wanted is None:
+            return f"{counted_noun(position - 1, 'run')} of the search"
+        if wanted in self._unclear():
+            return f"other work slowed the run of {wanted} sessions"
+        if not self._time_for(wanted):
+            return "no time is left to prove it by a run"
+        return wanted
 
     def _tried(self) -> list[SessionRun]:
         """The measured runs and those of the search, as the search reads them."""
@@ -316,7 +320,7 @@ class Engine:
 
         The search goes before, if it has anything to do, and a number that was asked for is not exceeded.
         """
-        if self.runs.is_begun("measured", position):
+        if self.runs.begun("measured", position):
             return True
         if self.record.asked.repeat is not None or position > MOST_MEASURED:
             return False

@@ -72,7 +72,7 @@ class NodesEngine(Engine):
 
     def _is_next(self, position: int) -> bool:
         """Whether a run with all nodes is made: the first, and others as far as the time allows."""
-        if position == 1 or self.runs.is_begun("measured", position) or self._stopped_with_one():
+        if position == 1 or self.runs.begun("measured", position) or self._stopped_with_one():
             return True
         if position > self._chosen.repeats:
             return self._time_for_another(position)
@@ -91,7 +91,7 @@ class NodesEngine(Engine):
         choice = self._chosen
         further = position - choice.repeats
         most = min(choice.one_node_runs + further, FEWEST_RUNS) if further > 0 else choice.one_node_runs
-        if self.runs.is_begun("measured", position) or with_one > min(most, position):
+        if self.runs.begun("measured", position) or with_one > min(most, position):
             return False
         return position == 1 or self._in_time(self._seconds_of("one-node") + self._run_seconds())
 

@@ -181,14 +181,9 @@ class Runs:
         choice = self.record.choice
         return 0 if choice is None else choice.runs_alone - (choice.scale == SMOKE)
 
-    def is_begun(self, purpose: RunPurpose, position: int) -> bool:
-        """Whether an attempt was made, so that no further look at the time decides about the run."""
-        return bool(self._attempts(purpose, position))
-
-    def sessions_begun(self, purpose: RunPurpose, position: int) -> int | None:
-        """The sessions of a run of which an attempt was made; None without one."""
-        attempts = self._attempts(purpose, position)
-        return attempts[0].sessions if attempts else None
+    def begun(self, purpose: RunPurpose, position: int) -> QualifyRun | None:
+        """The first attempt at a run: once begun, a run is made, whatever time is left."""
+        return next(iter(self._attempts(purpose, position)), None)
 
     def counted(self, purpose: RunPurpose, before: int) -> int:
         """The runs of a purpose at positions before this one that count."""

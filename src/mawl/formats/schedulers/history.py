@@ -67,6 +67,7 @@ Entry = HistoryJob | HistoryDoubt | HistoryEnd
 
 SHELL_SIGNAL_BASE = 128
 MOST_SIGNAL = 64
+"""Linux has no greater number (signal(7))."""
 
 
 def signal_of(exit_code: int, signal: int) -> str | None:

@@ -89,8 +89,10 @@ def _stopped(state: object) -> str | None:
 
 
 def _ended_by(exit_code: str) -> str | None:
-    found = _EXIT_CODE.fullmatch(exit_code)
-    return None if found is None else signal_of(int(found[1]), int(found[2]))
+    """The signal of an ``ExitCode`` (exit code:signal)."""
+    if found := _EXIT_CODE.fullmatch(exit_code):
+        return signal_of(int(found[1]), int(found[2]))
+    return None
 
 
 class _Job(msgspec.Struct):
