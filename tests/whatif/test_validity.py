@@ -35,6 +35,8 @@ from tests.fakes.views import as_summary, judged
 from tests.simulation.scenes import demands, device, flow, plan, scenario, step, system
 
 OWN = system(device(), cores=2)
+SCALE = 0.01
+"""Of the plans; at full scale the model of the page cache replays two million requests."""
 
 
 def scene(**more: Any) -> Scenario:
@@ -60,7 +62,7 @@ def base(
     made = stored(folder, of or scene())
     found = base_of(StoredView(made), as_summary(judged(StoredView(made))), own)
     facts_of = msgspec.structs.replace(found.facts, cache=CacheFacts(mode=cache, input_bytes=10**9))
-    return replace(found, facts=facts_of)
+    return replace(found, facts=facts_of, plans=tuple(at_scale(one, SCALE) for one in found.plans))
 
 
 def elapsed(found: Base, question: Question) -> float:
@@ -208,8 +210,6 @@ def test_what_memory_cannot_change_is_a_reason(tmp_path: Path) -> None:
     of = scene()
     jobs = {name: replace(job, program="of_their_own") for name, job in of.jobs.items()}
     found = base(tmp_path / "run")
-    # At full scale the model of the page cache replays two million requests.
-    found = replace(found, plans=tuple(at_scale(one, 0.01) for one in found.plans))
     assert not [reason for reason in validity(found, asked("memory=1GiB")).reasons if "declared" in reason]
     own = replace(found, plans=tuple(_of_their_own(one) for one in found.plans))
     own = replace(own, demand=replace(own.demand, jobs=jobs))
@@ -237,8 +237,8 @@ def test_the_folder_of_another_scale_says_so(tmp_path: Path) -> None:
     found = base(tmp_path / "run")
     made = predict(found, Question(scale_factor=2.0))
     written = write_folder(tmp_path / "twice", *made, Label(run_id="twice", source=found.facts))
-    assert written.workload.scale == 2.0
-    assert toml.load(tmp_path / "twice" / PLAN, WorkloadSpec).scale == 2.0
+    assert written.workload.scale == 2 * SCALE
+    assert toml.load(tmp_path / "twice" / PLAN, WorkloadSpec).scale == 2 * SCALE
     measured, twice = (
         sum(one.device_bytes for job in jobs.values() for part in job.steps for one in part.flows)
         for jobs in (found.demand.jobs, made[0].jobs)

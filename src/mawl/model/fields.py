@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -50,7 +51,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
         if self.many:
             yield place(get_args(self.kind)[-1], (*self.path, ANY), self.said)
         elif isinstance(self.kind, type) and issubclass(self.kind, msgspec.Struct):
-            for field in msgspec.structs.fields(self.kind):
+            for field in _fields(self.kind):
                 yield place(field.type, (*self.path, field.encode_name), self.said)
 
 
@@ -87,6 +88,12 @@ def places(kind: Any, path: Path = ()) -> Iterator[Place]:
 def metrics_of(kind: Any, path: Path = ()) -> tuple[Metric, ...]:
     """The entries of all figures that a type defines; ``path`` is before their names."""
     return tuple(one.metric for one in places(kind, path) if one.figure.definition)
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """The fields of a record, whose annotations are evaluated once for each type."""
+    return msgspec.structs.fields(kind)
 
 
 def _filled(figure: Figure, said: Words | None) -> Figure:

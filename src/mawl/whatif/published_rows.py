@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -74,9 +74,9 @@ def forecasts() -> dict[str, PublishedForecast]:
 
 
 @cache
-def forecasts_without(paper: str) -> dict[str, PublishedForecast]:
-    """Every described system simulated with the numbers that were fitted without this paper."""
-    return {one.id: forecast(one, HELD_OUT[paper]) for one in published_systems()}
+def forecast_without(paper: str, system: str) -> PublishedForecast:
+    """A described system, by its id, simulated with the numbers that were fitted without this paper."""
+    return forecast(forecasts()[system].system, HELD_OUT[paper])
 
 
 def published_figures(result: PublishedResult) -> dict[str, Printed]:
@@ -195,8 +195,10 @@ def pairs() -> list[PublishedPair]:
 
 def _pair(reference: str, candidate: str, figure: str, change: float) -> PublishedPair:
     paper = published_result(reference).source
-    predicted = _predicted(forecasts(), reference, candidate, figure)
-    before, after = (forecasts()[name].system for name in (reference, candidate))
+    known = [forecasts()[name] for name in (reference, candidate)]
+    unseen = [forecast_without(paper, name) for name in (reference, candidate)]
+    predicted = _predicted(*known, figure)
+    before, after = (one.system for one in known)
     rules = rule_changes(before, after, published_result(reference), figure)
     return PublishedPair(
         paper=paper,
@@ -205,7 +207,7 @@ def _pair(reference: str, candidate: str, figure: str, change: float) -> Publish
         figure=figure,
         published_change_ratio=change,
         predicted_change_ratio=predicted,
-        unseen_change_ratio=_predicted(forecasts_without(paper), reference, candidate, figure),
+        unseen_change_ratio=_predicted(*unseen, figure),
         amdahl_change_ratio=rules.amdahl,
         roofline_change_ratio=rules.roofline,
         large=abs(change) >= SAME_RATIO and figure not in TWICE,
@@ -214,11 +216,9 @@ def _pair(reference: str, candidate: str, figure: str, change: float) -> Publish
     )
 
 
-def _predicted(
-    known: Mapping[str, PublishedForecast], reference: str, candidate: str, figure: str
-) -> float | None:
+def _predicted(reference: PublishedForecast, candidate: PublishedForecast, figure: str) -> float | None:
     """The model's change of a figure; None where it does not give the figure."""
-    own, other = (known[name].figures.get(figure) for name in (candidate, reference))
+    own, other = (one.figures.get(figure) for one in (candidate, reference))
     return None if own is None or not other else own / other - 1.0
 
 
