@@ -7,7 +7,7 @@ SOURCES := src tests tools bench examples
 SPELLED := $(wildcard *.md) deploy docs examples src tools bench
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-lab test-long check types style site bench format reference setup clean-venv
+.PHONY: help demo test test-all test-lab test-long check types style site documents bench format reference setup clean-venv
 
 help:
 	@echo "make demo      a first look: run 71 jobs of twenty programs, say what limited them and what answers for real"
@@ -49,10 +49,8 @@ test-long: $(STAMP)
 	$(BIN)/pytest -m long --durations=40 $(TESTS) --junitxml="$(or $(REPORT),.long)/$$(date +%Y-%m-%dT%H-%M-%S)-$$$$.xml"
 
 check: $(STAMP)
-	$(MAKE) -j 2 --output-sync=target types style
-	$(MAKE) site
+	$(MAKE) -j 2 --output-sync=target documents types style site
 	$(MAKE) test-all
-	$(BIN)/python tools/documents.py
 
 types: $(STAMP)
 	$(BIN)/mypy
@@ -68,6 +66,9 @@ style: $(STAMP)
 
 site: $(STAMP)
 	$(BIN)/python -m tools.docs_site
+
+documents: $(STAMP)
+	$(BIN)/python tools/documents.py
 
 bench: $(STAMP)
 	$(BIN)/python -m bench $(ROWS)

@@ -18,9 +18,9 @@ from tests.fakes.altered_packs import altered, members_of
 from tests.fakes.published_cluster import write_published_cluster
 from tests.fakes.published_run import STATEMENT, write_published_campaign
 
-QUICK, LONG = 120, 9_000
-QUICK_OF_FIVE, LONG_OF_FIVE = 30, 1_000
-QUICK_OF_NODES, LONG_OF_NODES = 15, 1_000
+QUICK, LONG = 50, 9_000
+QUICK_OF_FIVE, LONG_OF_FIVE = 12, 1_000
+QUICK_OF_NODES, LONG_OF_NODES = 8, 1_000
 PARTS = 10
 """The long test has so many parts, each with a block of cases, so that one can be run alone."""
 REPEATS = 25

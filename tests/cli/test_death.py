@@ -21,6 +21,8 @@ from tests import needs
 from tests.cli.conftest import Command
 
 SEED = random.SystemRandom().randrange(2**32)
+KILLS = 7
+"""test_kills.py has fifty of each verb."""
 
 
 def kill_at(mawl: Command, seconds: float) -> str:
@@ -123,13 +125,13 @@ def test_a_killed_run_is_readable_and_cleaned_and_the_next_one_works(mawl: Comma
 
 @pytest.mark.lab
 @pytest.mark.parallel
-def test_kill_at_twenty_random_points(mawl: Command) -> None:
+def test_kill_at_random_points(mawl: Command) -> None:
     chance = random.Random(SEED)
     assert mawl("generate", "nano").returncode == 0
     began = time.monotonic()
     assert mawl("run", "nano").returncode == 0
     whole = time.monotonic() - began
-    for _ in range(20):
+    for _ in range(KILLS):
         seconds = chance.uniform(0.0, whole)
         run_id = kill_at(mawl, seconds)
         if run_id:

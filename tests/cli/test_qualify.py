@@ -50,7 +50,7 @@ def until(folder: Path, phase: str, process: subprocess.Popen[str], seconds: flo
 
 @pytest.mark.lab
 def test_a_stop_says_how_to_go_on_and_the_plan_is_made_then(tmp_path: Path) -> None:
-    stopped = begun(tmp_path, *ROLES, "--minutes=30", "--plan")
+    stopped = begun(tmp_path, *ROLES, "--minutes=5", "--plan")
     until(tmp_path / "q", "calibration", stopped)
     time.sleep(1.0)
     stopped.send_signal(signal.SIGINT)

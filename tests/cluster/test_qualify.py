@@ -51,7 +51,7 @@ def test_a_plan_for_two_nodes_is_calibrated_on_the_first(cluster: Cluster, tmp_p
     for name in ("node1", "node2"):
         cluster.worker(name)
     cluster.wait("node1", "node2")
-    done = qualify(tmp_path, "--cluster", cluster.address, "--minutes", "30", "--plan", "--output", "q")
+    done = qualify(tmp_path, "--cluster", cluster.address, "--minutes", "5", "--plan", "--output", "q")
     assert done.returncode == 0, done.stderr
     assert "2 nodes   52 jobs, " in done.stdout and "  one node  26 jobs, " in done.stdout
     record = read_qualification(tmp_path / "q")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from importlib.metadata import PackageNotFoundError
+from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from tests import needs
@@ -46,6 +47,15 @@ def test_every_requirement_of_the_project_accepts_its_constraint() -> None:
     for text in wanted:
         requirement = Requirement(text)
         assert requirement.specifier.contains(versions[canonicalize_name(requirement.name)]), text
+
+
+def test_every_package_installs_on_the_first_release_of_the_oldest_python() -> None:
+    """Debian 12 has 3.11.2: a package that asked for 3.11.5 could not be installed there."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    oldest = f"{project['requires-python'].removeprefix('>=')}.0"
+    for name in lock.closure(ROOT / "pyproject.toml"):
+        wanted = metadata(name)["Requires-Python"]
+        assert wanted is None or SpecifierSet(wanted).contains(oldest), f"{name} requires Python {wanted}"
 
 
 def test_the_closure_follows_requirements_and_leaves_others_out(

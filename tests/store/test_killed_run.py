@@ -246,7 +246,7 @@ def test_a_job_that_nobody_planned_is_remarked(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("finished", [True, False])
 @settings(
-    max_examples=60,
+    max_examples=30,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     derandomize=True,
 )
