@@ -195,8 +195,8 @@ def pairs() -> list[PublishedPair]:
 
 def _pair(reference: str, candidate: str, figure: str, change: float) -> PublishedPair:
     paper = published_result(reference).source
-    known = [forecasts()[name] for name in (reference, candidate)]
-    unseen = [forecast_without(paper, name) for name in (reference, candidate)]
+    known = forecasts()[reference], forecasts()[candidate]
+    unseen = forecast_without(paper, reference), forecast_without(paper, candidate)
     predicted = _predicted(*known, figure)
     before, after = (one.system for one in known)
     rules = rule_changes(before, after, published_result(reference), figure)
