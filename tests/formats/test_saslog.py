@@ -134,6 +134,21 @@ SPLIT = (
 )
 
 
+@pytest.mark.parametrize(
+    ("line", "figures"),
+    [
+        ("memory              677.15k", {"memory_bytes": 693402}),
+        ("Block Input Operations            7", {"block_input_operations": 7}),
+        ("Page Faults                       7", {"page_faults": 7}),
+    ],
+)
+def test_a_note_with_the_first_of_two_figures_that_stand_together(line: str, figures: dict[str, int]) -> None:
+    """As SAS 8.2 gives no OS Memory."""
+    text = f"NOTE: DATA statement used:\n      real time           1.00 seconds\n      {line}\n      \n\n"
+    (note,) = read_notes(text.splitlines())
+    assert note.usage == Usage(real_time_seconds=1.0, **figures)
+
+
 def test_page_headers_and_echo_inside_a_block_and_a_log_cut_off() -> None:
     notes = list(read_notes(SPLIT.split("\n")))
     assert [(note.kind, note.name) for note in notes] == [

@@ -29,31 +29,31 @@ _CLOCK = (
 _NUMBER = rb"([0-9]{1,18}+)[ ]*+\n"
 _KILOBYTES = rb"([0-9]{1,15}+(?:\.[0-9]{1,9})?)k[ ]*+\n"
 
-_NAME = rb"((?:[A-Za-z_][A-Za-z0-9_]{0,31}\.)?+[A-Za-z_][A-Za-z0-9_]{0,63}+)"
+_NAME = rb"((?>(?:[A-Za-z_][A-Za-z0-9_]{0,31}\.)?)[A-Za-z_][A-Za-z0-9_]{0,63}+)"
 _READ = rb" ?+NOTE: There were ([0-9]{1,18}+) observations read from the data set " + _NAME + rb"\.[ ]*+\n"
 _COUNTS = rb"([0-9]{1,18}+) observations and ([0-9]{1,18}+) variables"
 _WRITTEN = rb" ?+NOTE: The data set " + _NAME + rb" has " + _COUNTS + rb"\.[ ]*+\n"
 
 _WHOLE = re.compile(
-    rb"(?:" + _READ + rb")?+(?:" + _WRITTEN + rb")?+"
+    rb"(?>(?:" + _READ + rb")?)(?>(?:" + _WRITTEN + rb")?)"
     rb" ?+NOTE: (?:(DATA) statement|PROCEDURE ([A-Za-z0-9_]{1,64}+)) used(?: \(Total process time\))?:[ ]*+\n"
-    rb"[ ]++real time[ ]++" + _CLOCK + rb"(?:[ ]++cpu time[ ]++" + _CLOCK + rb")?+"
-    rb"(?:[ ]++user cpu time[ ]++" + _CLOCK + rb"[ ]++system cpu time[ ]++" + _CLOCK + rb")?+"
-    rb"(?:[ ]++[Mm]emory[ ]++" + _KILOBYTES + rb"[ ]++OS Memory[ ]++" + _KILOBYTES + rb")?+"
-    rb"(?:[ ]++Timestamp[ ]++(" + STAMP.encode() + rb")[ ]*+\n)?+"
-    rb"(?:[ ]++Step Count[ ]++([0-9]{1,18}+)[ ]++Switch Count[ ]++" + _NUMBER + rb")?+"
-    rb"(?:[ ]++Page Faults[ ]++" + _NUMBER + rb"[ ]++Page Reclaims[ ]++" + _NUMBER + rb")?+"
-    rb"(?:[ ]++Page Swaps[ ]++" + _NUMBER + rb")?+"
-    rb"(?:[ ]++Voluntary Context Switches[ ]++" + _NUMBER +
-    rb"[ ]++Involuntary Context Switches[ ]++" + _NUMBER + rb")?+"
-    rb"(?:[ ]++Block Input Operations[ ]++" + _NUMBER +
-    rb"[ ]++Block Output Operations[ ]++" + _NUMBER + rb")?+"
+    rb"[ ]++real time[ ]++" + _CLOCK + rb"(?>(?:[ ]++cpu time[ ]++" + _CLOCK + rb")?)"
+    rb"(?>(?:[ ]++user cpu time[ ]++" + _CLOCK + rb"[ ]++system cpu time[ ]++" + _CLOCK + rb")?)"
+    rb"(?>(?:[ ]++[Mm]emory[ ]++" + _KILOBYTES + rb"[ ]++OS Memory[ ]++" + _KILOBYTES + rb")?)"
+    rb"(?>(?:[ ]++Timestamp[ ]++(" + STAMP.encode() + rb")[ ]*+\n)?)"
+    rb"(?>(?:[ ]++Step Count[ ]++([0-9]{1,18}+)[ ]++Switch Count[ ]++" + _NUMBER + rb")?)"
+    rb"(?>(?:[ ]++Page Faults[ ]++" + _NUMBER + rb"[ ]++Page Reclaims[ ]++" + _NUMBER + rb")?)"
+    rb"(?>(?:[ ]++Page Swaps[ ]++" + _NUMBER + rb")?)"
+    rb"(?>(?:[ ]++Voluntary Context Switches[ ]++" + _NUMBER +
+    rb"[ ]++Involuntary Context Switches[ ]++" + _NUMBER + rb")?)"
+    rb"(?>(?:[ ]++Block Input Operations[ ]++" + _NUMBER +
+    rb"[ ]++Block Output Operations[ ]++" + _NUMBER + rb")?)"
     rb"[ ]*+\n"
 )  # fmt: skip
 
 
 _HEADED = re.compile(
-    rb"(?:" + _READ + rb")?+(?:" + _WRITTEN + rb")?+"
+    rb"(?>(?:" + _READ + rb")?)(?>(?:" + _WRITTEN + rb")?)"
     rb" ?NOTE: (?:DATA statement|PROCEDURE [A-Za-z0-9_]{1,64}) used"
 )
 _PAGE_HEAD = re.compile(rb"\n((?:\f[^\n]*|[^\n]*day, [^\n]*)\n)[ ]*\n")
