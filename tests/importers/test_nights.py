@@ -39,10 +39,17 @@ def linux(
         yield f"DISKBUSY,{tag},{disk:.1f}\nDISKREAD,{tag},100.0\nDISKWRITE,{tag},0.0\n"
 
 
+def own(name: str, text: str) -> str:
+    """A log of that program, which is no copy of another one."""
+    return f"1          * {name};\n{text}"
+
+
 def nights(folder: Path, *starts: datetime, recorded: datetime | None = None, minutes: int = 60) -> Run:
     """Two jobs of an hour, side by side, in each night; a recording from one moment on."""
     logs = {
-        f"{name}{number}": log(start, HOURS) for number, start in enumerate(starts, 1) for name in ("a", "b")
+        f"{name}{number}": own(name, log(start, HOURS))
+        for number, start in enumerate(starts, 1)
+        for name in ("a", "b")
     }
     paths = [write(folder / "logs", **logs)]
     if recorded is not None:
@@ -142,7 +149,9 @@ def test_the_first_screen_of_a_recording_alone_shows_processors_and_devices(tmp_
 
 
 def test_a_recording_of_the_tail_alone_gives_the_host_and_no_limit(tmp_path: Path) -> None:
-    logs = {f"j{number}": log(TEN, 600) for number in range(5)} | {"long": log(TEN, 2 * HOURS)}
+    logs = {f"j{number}": own(f"j{number}", log(TEN, 600)) for number in range(5)} | {
+        "long": log(TEN, 2 * HOURS)
+    }
     (tmp_path / "lab1.nmon").write_text("".join(linux(TEN + timedelta(hours=1), 20)))
     _, run = imported(tmp_path, write(tmp_path / "logs", **logs), tmp_path / "lab1.nmon")
     summary = judged(StoredView(run))

@@ -14,6 +14,7 @@ from mawl.formats.saslog_dates import DateOrder
 from mawl.formats.sysstat import Untimed
 from mawl.importers.clock import Clocks
 from mawl.importers.collected import Collected
+from mawl.importers.copies import Copies, tells_times
 from mawl.importers.date_orders import DateOrders
 from mawl.importers.facts import facts_of
 from mawl.importers.interface import FIRST_BYTES, Context, Importer
@@ -121,6 +122,7 @@ def _read_all(
 ) -> tuple[list[SourceFacts], list[Skipped]]:
     sources: list[SourceFacts] = []
     refused: list[Skipped] = []
+    copies = Copies()
 
     def refuse(file: str, reason: str) -> None:
         if len(refused) < MOST_SKIPPED_FILES:
@@ -146,6 +148,10 @@ def _read_all(
                 problem = f"; {problems[0]}" if problems else ""
                 kinds = f"no kind of file that mawl reads ({', '.join(IMPORTERS)}){problem}"
                 refuse(shown, kinds if source.size_bytes else "the file is empty")
+                continue
+            earlier = copies.earlier(path, shown, first) if tells_times(importer.kind, first) else None
+            if earlier is not None:
+                refuse(shown, f"its content is that of {earlier}, and counts once")
                 continue
             to_utc = request.clocks.to_utc(importer.kind)
             dates = orders.of(path, first)

@@ -34,7 +34,8 @@ def shop(
     place = folder / "shop"
     place.mkdir()
     for name, (start, seconds) in logs.items():
-        (place / f"{name}.log").write_text(log(datetime.fromtimestamp(start, UTC), seconds))
+        text = log(datetime.fromtimestamp(start, UTC), seconds)
+        (place / f"{name}.log").write_text(f"1          * {name};\n{text}")
     for number, text in enumerate(histories):
         (place / f"history{number}").write_text(text)
     return imported(folder, place, clocks=clocks)

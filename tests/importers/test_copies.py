@@ -1,0 +1,77 @@
+"""A file with the content of an earlier one counts once: packed, in another folder, or named twice."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+
+from mawl.importers import copies
+from mawl.importers.build import Imported, ImportRequest, import_files
+from mawl.importers.copies import Copies
+from mawl.importers.interface import FIRST_BYTES
+from mawl.store import open_run
+from tests.importers.test_import import EIGHT, log
+
+
+def imported(place: Path, *paths: Path) -> Imported:
+    return import_files(
+        ImportRequest(paths=[str(path) for path in paths], folder=place / "run", run_id="copies")
+    )
+
+
+def test_a_packed_copy_a_copy_elsewhere_and_a_file_named_twice_count_once(tmp_path: Path) -> None:
+    text = log(EIGHT, 600.0)
+    own, other = tmp_path / "logs", tmp_path / "copied"
+    for folder in (own, other):
+        folder.mkdir()
+        (folder / "night.log").write_text(text)
+    (own / "night_alt.log").write_text(text)
+    (own / "night.log.gz").write_bytes(gzip.compress(text.encode()))
+    found = imported(tmp_path, own, other, own / "night.log")
+    assert (found.jobs, found.files) == (1, 1)
+    why = "its content is that of night.log, and counts once"
+    assert [(one.file, one.reason) for one in found.skipped] == [
+        ("night.log.gz", why),
+        ("night_alt.log", why),
+        ("night.log", why),
+        ("night.log", why),
+    ]
+    [job] = open_run(tmp_path / "run").job_records()
+    assert job.usage.real_time_seconds == 600.0
+
+
+def test_short_jobs_without_timestamps_may_have_the_same_log(tmp_path: Path) -> None:
+    text = re.sub(r" +Timestamp .*\n", "", log(EIGHT, 0.02))
+    for name in ("a.log", "b.log"):
+        (tmp_path / name).write_text(text)
+    assert imported(tmp_path, tmp_path / "a.log", tmp_path / "b.log").jobs == 2
+
+
+def test_files_that_begin_alike_and_differ_later_all_count(tmp_path: Path) -> None:
+    begin = log(EIGHT, 60.0) + "NOTE: a line of the log\n" * (FIRST_BYTES // 20)
+    for number in range(3):
+        (tmp_path / f"{number}.log").write_text(begin + log(EIGHT, 60.0 * (number + 1)))
+    found = imported(tmp_path, *(tmp_path / f"{number}.log" for number in (0, 1, 2, 1)))
+    assert found.jobs == 6
+    assert [one.file for one in found.skipped] == ["1.log"]
+
+
+def test_only_files_that_begin_alike_are_read_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(copies, "_content_sum", lambda path: read.append(path.name) or path.read_bytes())
+    met = Copies()
+    for name, content in (("a", b"one"), ("b", b"two"), ("c", b"one"), ("d", b"one")):
+        (tmp_path / name).write_bytes(content)
+        assert met.earlier(tmp_path / name, name, content) == ("a" if name in "cd" else None)
+    assert read == ["a", "c", "d"]
+
+
+def test_a_file_that_is_gone_is_no_copy(tmp_path: Path) -> None:
+    met = Copies()
+    for name in ("gone", "there"):
+        assert met.earlier(tmp_path / name, name, b"the same") is None
+        (tmp_path / "there").write_bytes(b"the same")
+    assert met.earlier(tmp_path / "there", "again", b"the same") == "there"
