@@ -65,7 +65,7 @@ def ran(clone: Path) -> tuple[int, list[str], list[str]]:
     """Status, lines of both outputs, and what make was asked for."""
     ended = subprocess.run(
         [str(clone / "bin" / "bash"), str(clone / ".ci/run")],
-        env={"PATH": str(clone / "bin")},
+        env={"PATH": str(clone / "bin"), "PYTHON": str(clone / "bin/python3.11")},
         cwd="/",
         input="",
         stdout=subprocess.PIPE,
