@@ -61,11 +61,16 @@ def test_files_that_begin_alike_and_differ_later_all_count(tmp_path: Path) -> No
 
 def test_only_files_that_begin_alike_are_read_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    monkeypatch.setattr(copies, "_content_sum", lambda path: read.append(path.name) or path.read_bytes())
+
+    def content(path: Path) -> bytes:
+        read.append(path.name)
+        return path.read_bytes()
+
+    monkeypatch.setattr(copies, "_content_sum", content)
     met = Copies()
-    for name, content in (("a", b"one"), ("b", b"two"), ("c", b"one"), ("d", b"one")):
-        (tmp_path / name).write_bytes(content)
-        assert met.earlier(tmp_path / name, name, content) == ("a" if name in "cd" else None)
+    for name, text in (("a", b"one"), ("b", b"two"), ("c", b"one"), ("d", b"one")):
+        (tmp_path / name).write_bytes(text)
+        assert met.earlier(tmp_path / name, name, text) == ("a" if name in "cd" else None)
     assert read == ["a", "c", "d"]
 
 

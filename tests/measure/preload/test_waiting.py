@@ -104,7 +104,7 @@ def test_a_process_writes_it_down_however_it_ends_by_itself(ending: str, counted
         "import os, subprocess, sys, time\n"
         f"os.sched_setaffinity(0, [{cpu}])\n"
         "rival = subprocess.Popen([sys.executable, '-I', '-S', '-c', 'while True: pass'])\n"
-        "while time.process_time() < 0.1: pass\n"
+        "while time.process_time() < 0.3: pass\n"
         f"rival.kill(); rival.wait()\n{ending}\n"
     )
     assert counters.run_delay_seconds > 0.03
