@@ -1,4 +1,4 @@
-"""Steps within steps: PROC IMPORT's DATA step counts once, in the step that ran it."""
+"""Steps within steps: the DATA step of PROC IMPORT or EXPORT counts once, in the step that ran it."""
 
 from __future__ import annotations
 
@@ -47,6 +47,22 @@ def imported(
     )
 
 
+def exported(
+    step: int | None, inner: str = "0.09 seconds", table: str = "WORK.WANT", between: str = ""
+) -> str:
+    """What PROC EXPORT to a text file writes (public logs of saspy and of SAS 9.4 on Windows)."""
+    return (
+        "NOTE: 2 records were written to the file '/out/a.csv'.\n"
+        "      The minimum record length was 85.\n"
+        "      The maximum record length was 192.\n"
+        "NOTE: There were 1 observations read from the data set WORK.WANT.\n"
+        f"{note('DATA statement', inner, step)}{between}"
+        f"1 records created in /out/a.csv from {table}.\n  \n  \n"
+        'NOTE: "/out/a.csv" file was successfully created.\n'
+        f"{note('PROCEDURE EXPORT', '0.82 seconds', step)}"
+    )
+
+
 def read(text: str) -> list[PerformanceNote]:
     return list(read_notes(text.splitlines()))
 
@@ -65,15 +81,34 @@ def test_the_step_within_an_import_has_its_rows_in_the_import(step: int | None, 
     assert (table.name, table.rows) == ("WORK.WANT", 5)
 
 
+@pytest.mark.parametrize("step", [726, None])
+@pytest.mark.parametrize("between", ["", "\n\n", PAGE])
+def test_the_step_within_an_export_has_its_rows_in_the_export(step: int | None, between: str) -> None:
+    inner, outer = read(exported(step, between=between))
+    assert (inner.kind, inner.nested, inner.rows_read, inner.rows_written) == ("data", True, None, None)
+    assert (outer.name, outer.nested, outer.usage.real_time_seconds) == ("EXPORT", False, 0.82)
+    assert (outer.rows_read, outer.rows_written) == (1, 2)
+    assert outer.notes is not None
+    file, table = outer.notes.tables
+    assert (file.external, file.direction, file.longest_record_bytes) == (True, "written", 192)
+    assert (table.name, table.direction, table.rows) == ("WORK.WANT", "read", 1)
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        exported(None, table="WORK.OTHER"),
+        exported(None, inner="0.90 seconds"),
+        exported(None).replace("1 records created", "7 records created"),
         imported(None, table="WORK.OTHER"),
         imported(None, inner="0.50 seconds"),
         imported(3).replace("Step Count                        3", "Step Count                        4", 1),
         note("PROCEDURE SORT", "1.00 seconds", None) + note("PROCEDURE SORT", "2.00 seconds", None),
     ],
-    ids=["another table", "longer than the import", "another number", "no import"],
+    ids=[
+        *("export of another table", "longer than the export", "other rows than the export"),
+        *("another table", "longer than the import", "another number", "no import"),
+    ],
 )
 def test_steps_one_after_another_are_none_within_another(text: str) -> None:
     first, second = read(text)
@@ -195,11 +230,12 @@ def test_large_logs_are_read_as_small_ones(chunk: int, monkeypatch: pytest.Monke
     numbered = "".join(imported(step) if step % 9 == 0 else sort(step) for step in range(1, 60))
     plain = "".join(imported(None) if step % 9 == 0 else sort(None) for step in range(1, 60))
     alone = "".join(sort(step) for step in range(1, 60))
-    exported = "".join(
+    files = "".join(exported(None) if step % 9 == 0 else sort(None) for step in range(1, 60))
+    other = "".join(
         f"{sort(step)}{note('PROCEDURE EXPORT', '1.00 seconds', step)}" if step % 7 == 0 else sort(step)
         for step in range(1, 60)
     )
-    for text in (numbered, plain, alone, exported):
+    for text in (numbered, plain, alone, files, other):
         batches = 0
         entries: list[Entry] = []
         for part in read_parts(io.BytesIO(text.encode()), lambda *_: None):

@@ -41,7 +41,7 @@ from mawl.formats.saslog_records import (
     page_instant,
 )
 from mawl.formats.saslog_scan.reasons import DONE, FULL, UNFINISHED
-from mawl.formats.saslog_tables import Above, Details, table_note
+from mawl.formats.saslog_tables import Above, Details, exported_table, table_note
 from mawl.formats.saslog_whole import MOST_BYTES_OF_A_NOTE, whole_note, whole_rows
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ LEAST_SCANNED_BYTES = 64 * 1024
 """Smaller logs are read by Python alone: a batch of few notes costs more than it saves."""
 
 _NOTE = b"NOTE:"
-_NEEDLES = (b"ERROR", b"PASS HEADER ", b"day, ", b"Elapsed time ", b"INFO: Index ")
+_NEEDLES = (b"ERROR", b"PASS HEADER ", b"day, ", b"Elapsed time ", b"INFO: Index ", b"records created in ")
 """What all lines that matter outside a block contain; a log is searched for them, not split into lines."""
 _TIMES = (b"real time ", b" cpu ")
 
@@ -322,6 +322,8 @@ class LogReader:
             yield from self._without_heading()
         elif text.startswith("INFO: Index "):
             self._above.take(text)
+        elif "records created in " in text and (table := exported_table(text)) is not None:
+            self._above.add(table)
         else:
             yield from self._fact(text)
 

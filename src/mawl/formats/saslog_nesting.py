@@ -2,8 +2,8 @@
 
 SAS writes the note of an inner step first and numbers both alike (``Step Count``).  The times of the outer
 step include those of the inner ones (public logs of PROC IMPORT: none is smaller).  Where step counts or
-timestamps are absent (STIMER), only PROC IMPORT shows it: the DATA step above wrote the table that its own
-notes name.  PROC EXPORT to a text file runs a DATA step, too, and without step counts nothing shows it.
+timestamps are absent (STIMER), only two procedures show it: the DATA step above wrote the table that PROC
+IMPORT names, or read the one that PROC EXPORT to a text file names (``9 records created in FILE from A.``).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STAMP_SECONDS = 1.1
 """What the time between two stamps of whole seconds may be off, and times of hundredths with it."""
 
 _WORKING = ("data", "procedure")
-_IMPORT = "IMPORT"
+_IMPORT, _EXPORT = "IMPORT", "EXPORT"
 
 
 def with_nesting(parts: Iterable[Entry | NoteBatch]) -> Iterator[Entry | NoteBatch]:
@@ -72,7 +72,7 @@ class _Held:
         if not 0 < len(self.parts) < MOST_HELD or self._ends_with_first_page():
             return False
         count = self._step_count()
-        if count is None and note.name != _IMPORT:
+        if count is None and note.name not in (_IMPORT, _EXPORT):
             return False
         return note.step_count == count
 
@@ -139,7 +139,7 @@ def _contains(outer: PerformanceNote, inner: PerformanceNote) -> bool:
     if long is None or short is None or long < short:
         return False
     if outer.step_count is None or outer.ended_at is None or inner.ended_at is None:
-        return outer.name == _IMPORT and inner.kind == "data" and bool(_repeated(outer, inner))
+        return outer.name in (_IMPORT, _EXPORT) and inner.kind == "data" and bool(_repeated(outer, inner))
     # Logs of several sessions, one after another, can have steps of one number, too.
     since = outer.ended_at - inner.ended_at
     return since >= 0.0 and since + short <= long + STAMP_SECONDS
@@ -150,13 +150,13 @@ def _tables(note: PerformanceNote) -> Sequence[TableNote]:
 
 
 def _repeated(outer: PerformanceNote, inner: PerformanceNote) -> list[TableNote]:
-    """The tables of which both steps say that they wrote them, with as many rows: they were written once."""
-    written = [(table.name, table.rows, table.variables) for table in _written(inner) if table.name]
-    return [table for table in _written(outer) if (table.name, table.rows, table.variables) in written]
-
-
-def _written(note: PerformanceNote) -> list[TableNote]:
-    return [table for table in _tables(note) if table.direction == "written"]
+    """The tables that both steps wrote, or read for PROC EXPORT, with as many rows: it was done once."""
+    direction = "read" if outer.name == _EXPORT else "written"
+    inside, own = (
+        [table for table in _tables(note) if table.direction == direction] for note in (inner, outer)
+    )
+    told = [(table.name, table.rows, table.variables) for table in inside if table.name]
+    return [table for table in own if (table.name, table.rows, table.variables) in told]
 
 
 def _outer(outer: PerformanceNote, inner: PerformanceNote, repeated: Sequence[TableNote]) -> PerformanceNote:
@@ -171,11 +171,14 @@ def _outer(outer: PerformanceNote, inner: PerformanceNote, repeated: Sequence[Ta
         indexes_used=own.indexes_used + its.indexes_used,
     )
     both = (outer, inner)
+    read, written = (
+        [table for table in repeated if table.direction == direction] for direction in ("read", "written")
+    )
     return msgspec.structs.replace(
         outer,
-        rows_read=_sum(both, "rows_read", "read"),
-        rows_written=_sum(both, "rows_written", "written", [table.rows for table in repeated]),
-        variables_written=_sum(both, "variables_written", "written", [table.variables for table in repeated]),
+        rows_read=_sum(both, "rows_read", "read", [table.rows for table in read]),
+        rows_written=_sum(both, "rows_written", "written", [table.rows for table in written]),
+        variables_written=_sum(both, "variables_written", "written", [table.variables for table in written]),
         notes=None if notes == StepNotes() else notes,
     )
 

@@ -30,6 +30,7 @@ _FILE_READ = re.compile(rf"NOTE: {_NUMBER} records? {_WAS} read from the .*")
 _FILE_WRITTEN = re.compile(rf"NOTE: {_NUMBER} records? {_WAS} written to the .*")
 _FILES_READ = re.compile(rf"NOTE: {_NUMBER} bytes were read from the files ({NAME})\.")
 _FILES_WRITTEN = re.compile(rf"NOTE: {_NUMBER} bytes were written to the files ({NAME})\.")
+_EXPORTED = re.compile(rf"\s?{_NUMBER} records created in .{{1,1024}} from ({NAME})\.\s*")
 _ROW_WORDS = (
     "observations",
     "records",
@@ -86,6 +87,12 @@ def table_note(text: str) -> TableNote | None:
     if match := _INSERTED.fullmatch(text):
         return TableNote(direction="written", rows=int(match[1]), name=match[2])
     return None
+
+
+def exported_table(line: str) -> TableNote | None:
+    """The table that PROC EXPORT to a text file says it read; None for any other line."""
+    match = _EXPORTED.fullmatch(line)
+    return match and TableNote(direction="read", rows=int(match[1]), name=match[2])
 
 
 class Above:

@@ -38,7 +38,7 @@ struct batch {
 };
 
 static const char *const NEEDLES[] = {"NOTE:", "ERROR", "PASS HEADER ", "day, ", "Elapsed time ", "INFO: Index ",
-                                      "real time ", " cpu "};
+                                      "records created in ", "real time ", " cpu "};
 #define NEEDLE_COUNT ((int)(sizeof NEEDLES / sizeof *NEEDLES))
 #define WINDOW 5
 
