@@ -149,6 +149,38 @@ def test_a_note_with_the_first_of_two_figures_that_stand_together(line: str, fig
     assert note.usage == Usage(real_time_seconds=1.0, **figures)
 
 
+SQL_STATEMENTS = """\
+4    proc sql stimer ;
+NOTE: SQL Statement used:
+      real time           0.00 seconds
+      cpu time            0.01 seconds
+
+5       select us.name, us.population from sql.unitedstates as us;
+NOTE: The execution of this query involves performing one or more Cartesian
+      product joins that can not be optimized.
+
+NOTE: There were 57 observations read from the data set SQL.UNITEDSTATES.
+NOTE: SQL Statement used (Total process time):
+      real time           0.10 seconds
+      cpu time            0.05 seconds
+
+6    quit;
+NOTE: PROCEDURE SQL used (Total process time):
+      real time           0.02 seconds
+      cpu time            0.00 seconds
+
+"""
+
+
+def test_each_statement_of_proc_sql_with_stimer_is_a_step() -> None:
+    notes = list(read_notes(SQL_STATEMENTS.splitlines()))
+    assert [(note.kind, note.name, note.usage.real_time_seconds, note.rows_read) for note in notes] == [
+        ("procedure", "SQL", 0.0, None),
+        ("procedure", "SQL", 0.1, 57),
+        ("procedure", "SQL", 0.02, None),
+    ]
+
+
 def test_page_headers_and_echo_inside_a_block_and_a_log_cut_off() -> None:
     notes = list(read_notes(SPLIT.split("\n")))
     assert [(note.kind, note.name) for note in notes] == [

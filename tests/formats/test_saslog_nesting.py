@@ -143,6 +143,13 @@ def test_all_steps_that_a_step_ran_are_in_it_however_long_each_is() -> None:
     assert [table.name for table in outer.notes.tables] == ["WORK.A", "WORK.B", "WORK.C"]
 
 
+def test_statements_of_proc_sql_have_one_number_and_none_is_within_another() -> None:
+    text = note("SQL Statement", "0.50 seconds", 9, "10:00:01 AM")
+    text += note("SQL Statement", "2.00 seconds", 9, "10:00:03 AM")
+    found = read(text + note("PROCEDURE SQL", "2.50 seconds", 9, "10:00:03 AM"))
+    assert [(one.name, one.nested) for one in found] == [("SQL", False)] * 3
+
+
 def test_a_table_that_two_inner_steps_wrote_was_written_twice() -> None:
     writes = "NOTE: The data set WORK.B has 7 observations and 2 variables.\n"
     text = writes + note("DATA statement", "2.00 seconds", 9, "10:00:02 AM")

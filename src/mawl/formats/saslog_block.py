@@ -18,13 +18,16 @@ from mawl.model.usage import Usage
 TIME = r"[0-9]{1,9}\.[0-9]{1,6} seconds|(?:[0-9]{1,9}:)?[0-9]{1,9}:[0-9]{2}\.[0-9]{1,6}"
 """A time: with its unit below one minute, ``m:ss.ss`` and ``h:mm:ss.ss`` from there on."""
 
+_SQL_STATEMENT = "SQL Statement"
 SUBJECTS: tuple[tuple[NoteKind, str], ...] = (
     ("data", r"DATA statement"),
-    ("procedure", r"PROCEDURE (\S{1,64})"),
+    ("procedure", rf"PROCEDURE (\S{{1,64}})|{_SQL_STATEMENT}"),
     ("initialization", r"SAS [Ii]nitialization|initialization phase"),
     ("session", r"The SAS System|The SAS session|SAS session|SAS System"),
     ("view", r"View (\S{1,128})"),
 )
+"""With ``PROC SQL STIMER`` each statement has a note, "rather than as a cumulative value for the entire
+procedure" (SAS SQL Procedure User's Guide, STIMER; Improving Query Performance has such a log)."""
 _SUBJECT = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in SUBJECTS)
 HEADING = re.compile(rf"NOTE: (?:The )?(?:{_SUBJECT}) used(?: \(Total process time\))?:\s*")
 MAINFRAME = re.compile(
@@ -89,7 +92,9 @@ class OpenBlock:
         self.line, self.kind = line, kind
         self.figures: dict[str, float] = {}
         self.more: dict[str, object] = {"line": line, "kind": kind, **above.fields()}
-        if kind in ("procedure", "view"):
+        if heading[kind] == _SQL_STATEMENT:
+            self.more["name"] = "SQL"
+        elif kind in ("procedure", "view"):
             self.more["name"] = heading[kind].split(" ", 1)[1]
         self.may_end = False
         self.early_end: str | None = None

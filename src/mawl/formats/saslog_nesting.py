@@ -26,7 +26,7 @@ STAMP_SECONDS = 1.1
 """What the time between two stamps of whole seconds may be off, and times of hundredths with it."""
 
 _WORKING = ("data", "procedure")
-_IMPORT, _EXPORT = "IMPORT", "EXPORT"
+_IMPORT, _EXPORT, _SQL = "IMPORT", "EXPORT", "SQL"
 
 
 def with_nesting(parts: Iterable[Entry | NoteBatch]) -> Iterator[Entry | NoteBatch]:
@@ -136,6 +136,8 @@ def _contains(outer: PerformanceNote, inner: PerformanceNote) -> bool:
     long, short = outer.usage.real_time_seconds, inner.usage.real_time_seconds
     if outer.kind not in _WORKING or inner.kind not in _WORKING:
         return False
+    if outer.name == inner.name == _SQL:
+        return False  # statements of one PROC SQL STIMER
     if long is None or short is None or long < short:
         return False
     if outer.step_count is None or outer.ended_at is None or inner.ended_at is None:
