@@ -40,7 +40,7 @@ test test-all: $(STAMP)
 # The serial part runs whatever became of the parallel one.
 test-lab: $(STAMP)
 	parallel=0; \
-	$(BIN)/pytest -m "lab and parallel and not long" --durations=40 -n 2 --dist worksteal \
+	$(BIN)/pytest -m "lab and parallel and not long" --durations=40 -n 3 --dist worksteal \
 	    $(if $(REPORT),"--junitxml=$(REPORT)/test-parallel.xml") || parallel=$$?; \
 	$(BIN)/pytest -m "lab and not parallel and not long" --durations=40 $(if $(REPORT),"--junitxml=$(REPORT)/test-lab.xml") && exit $$parallel
 

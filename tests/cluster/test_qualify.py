@@ -47,6 +47,7 @@ def test_nodes_are_seen_before_a_run_and_a_missing_one_is_named(cluster: Cluster
 
 @pytest.mark.lab
 @pytest.mark.parallel
+@pytest.mark.long(minutes=2)
 def test_a_plan_for_two_nodes_is_calibrated_on_the_first(cluster: Cluster, tmp_path: Path) -> None:
     for name in ("node1", "node2"):
         cluster.worker(name)

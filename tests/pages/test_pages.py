@@ -35,7 +35,6 @@ LONGEST_WORD = 20
 IN_THE_GATE = (
     "run",
     "cluster",
-    "short smoke run",
     "import of nights",
     "answer yes",
     "comparison",

@@ -10,6 +10,7 @@ import sysconfig
 import tarfile
 import tomllib
 import zipfile
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path, PurePosixPath
 
@@ -128,9 +129,9 @@ def test_the_newest_entry_of_the_changelog_is_this_version_with_its_date() -> No
     assert cited is not None and cited[1] == __version__
 
 
-@pytest.mark.lab
-@pytest.mark.parallel
-def test_what_is_installed_from_the_wheel_alone_runs_reports_and_plans(wheel: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def installed(wheel: Path, tmp_path: Path) -> Callable[..., str]:
+    """The command as installed from the wheel alone; it gives what a successful call prints."""
     empty = tmp_path / "empty"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(empty)], check=True)
     python = empty / "bin/python"
@@ -161,19 +162,33 @@ def test_what_is_installed_from_the_wheel_alone_runs_reports_and_plans(wheel: Pa
         assert ended.returncode == 0, ended.stderr
         return ended.stdout
 
-    documented = documented_outputs()
     place = [str(python), "-c", "import mawl; print(mawl.__file__)"]
     assert str(packages) in subprocess.run(place, cwd=tmp_path, capture_output=True, text=True).stdout
-    assert [mawl("--version")] == documented.pop("mawl --version") == [f"mawl {__version__}\n"]
-    commands = ["mawl run nano", "mawl report", "mawl qualify --plan --minutes 15 --data d --work w --util u"]
-    assert list(documented) == commands
-    figures = {"run": "all 8 jobs finished", "report": "mawl run nano --solo", "qualify": "sessions"}
-    for command in commands:
-        verb, *words = command.split()[1:]
-        output = mawl(verb, *words)
-        assert figures[verb] in output
-        printed = labels(output)
-        assert [label for label in labels(*documented[command]) if label not in printed] == []
+    return mawl
+
+
+@pytest.mark.lab
+@pytest.mark.parallel
+def test_what_is_installed_from_the_wheel_alone_runs_and_reports(installed: Callable[..., str]) -> None:
+    assert [installed("--version")] == documented_outputs()["mawl --version"] == [f"mawl {__version__}\n"]
+    prints_as_documented(installed, "mawl run nano", "all 8 jobs finished")
+    prints_as_documented(installed, "mawl report", "mawl run nano --solo")
+
+
+@pytest.mark.lab
+@pytest.mark.parallel
+@pytest.mark.long(minutes=2)
+def test_what_is_installed_from_the_wheel_alone_plans(installed: Callable[..., str]) -> None:
+    command = "mawl qualify --plan --minutes 15 --data d --work w --util u"
+    prints_as_documented(installed, command, "sessions")
+
+
+def prints_as_documented(installed: Callable[..., str], command: str, figure: str) -> None:
+    """The command prints the figure, and each label that the install guide shows after it."""
+    output = installed(*command.split()[1:])
+    assert figure in output
+    printed = labels(output)
+    assert [label for label in labels(*documented_outputs()[command]) if label not in printed] == []
 
 
 def documented_outputs() -> dict[str, list[str]]:
