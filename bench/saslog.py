@@ -103,6 +103,7 @@ def write_log(path: Path, size: int, between: int) -> int:
     notes, lines, at, steps = 0, 0, START, 0
     source = "".join(f"{line:<6}     x{line} = sum(a{line}, b{line}) * 1.01;\n" for line in range(1000))
     with path.open("w", encoding="ascii") as file:
+        file.write(f"1          * {path.stem};\n")  # logs of equal content would count once
         while file.tell() < size:
             at += timedelta(seconds=1)
             steps += 1
