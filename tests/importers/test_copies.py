@@ -32,7 +32,7 @@ def test_a_packed_copy_a_copy_elsewhere_and_a_file_named_twice_count_once(tmp_pa
     (own / "night.log.gz").write_bytes(gzip.compress(text.encode()))
     found = imported(tmp_path, own, other, own / "night.log")
     assert (found.jobs, found.files) == (1, 1)
-    why = "its content is that of night.log, and counts once"
+    why = "the same content as night.log, which was read: it counts once"
     assert [(one.file, one.reason) for one in found.skipped] == [
         ("night.log.gz", why),
         ("night_alt.log", why),

@@ -27,6 +27,8 @@ STAMP_SECONDS = 1.1
 
 _WORKING = ("data", "procedure")
 _IMPORT, _EXPORT, _SQL = "IMPORT", "EXPORT", "SQL"
+_NAME_THE_TABLE = (_IMPORT, _EXPORT)
+"""Procedures whose notes name the table of the DATA step that they ran."""
 
 
 def with_nesting(parts: Iterable[Entry | NoteBatch]) -> Iterator[Entry | NoteBatch]:
@@ -72,9 +74,8 @@ class _Held:
         if not 0 < len(self.parts) < MOST_HELD or self._ends_with_first_page():
             return False
         count = self._step_count()
-        if count is None and note.name not in (_IMPORT, _EXPORT):
-            return False
-        return note.step_count == count
+        shown = count is not None or note.name in _NAME_THE_TABLE
+        return shown and note.step_count == count
 
     def add(self, outer: PerformanceNote) -> list[Entry]:
         """Hold a note back, too; those of steps within its own are marked, and it has their rows and tables.
@@ -141,7 +142,7 @@ def _contains(outer: PerformanceNote, inner: PerformanceNote) -> bool:
     if long is None or short is None or long < short:
         return False
     if outer.step_count is None or outer.ended_at is None or inner.ended_at is None:
-        return outer.name in (_IMPORT, _EXPORT) and inner.kind == "data" and bool(_repeated(outer, inner))
+        return outer.name in _NAME_THE_TABLE and inner.kind == "data" and bool(_repeated(outer, inner))
     # Logs of several sessions, one after another, can have steps of one number, too.
     since = outer.ended_at - inner.ended_at
     return since >= 0.0 and since + short <= long + STAMP_SECONDS

@@ -151,7 +151,7 @@ def _read_all(
                 continue
             earlier = copies.earlier(path, shown, first) if tells_times(importer.kind, first) else None
             if earlier is not None:
-                refuse(shown, f"its content is that of {earlier}, and counts once")
+                refuse(shown, f"the same content as {earlier}, which was read: it counts once")
                 continue
             to_utc = request.clocks.to_utc(importer.kind)
             dates = orders.of(path, first)

@@ -18,7 +18,7 @@ class Copies:
         self._whole: dict[bytes, str] = {}
 
     def earlier(self, path: Path, name: str, first: bytes) -> str | None:
-        """The name of the earlier file with the same content; None where there is none.
+        """The name of an earlier file with the same content, if any.
 
         ``first`` are the file's first bytes, unpacked, and ``name`` is what messages call it.
         """
