@@ -33,6 +33,7 @@ THOROUGH = (
     "contract/test_planted_repeated.py",
     "contract/test_programs.py",
     "contract/test_wide_sort_ratio.py",
+    "frozen/test_frozen.py",
     "fuzz/test_fuzz.py",
     "programs/tree_ensemble/test_run.py",
     "store/test_killed_run.py",

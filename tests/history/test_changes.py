@@ -167,17 +167,22 @@ def test_markdown_has_a_heading_for_each_change() -> None:
     assert made.count("#### ") == 1 and "<details><summary>15 nights</summary>" in made
 
 
-@pytest.fixture
-def stored(tmp_path: Path) -> Path:
+def store_nights(folder: Path) -> Path:
     """A folder with twelve stored nights, the last three slower."""
     for night, run in enumerate(nights_with_step(3, "work", 0.3, runs=1)):
         records = [
             longer(one, 1.0 + 0.002 * (night % 3), "work" if night >= BEFORE else None, 0.3)
             for one in jobs({})
         ]
-        writer = WholeRunWriter(tmp_path / "runs" / run.facts.run_id)
+        writer = WholeRunWriter(folder / run.facts.run_id)
         writer.finish(run.facts, records)
-    return tmp_path / "runs"
+    return folder
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Path:
+    """The stored nights."""
+    return store_nights(tmp_path / "runs")
 
 
 def test_the_verb_fails_a_pipeline_on_a_regression(

@@ -63,13 +63,18 @@ def on_slow(**changes: object) -> RunFacts:
     return facts(**{**values, **changes})
 
 
-def advice(
+def advice(*targets: ProbeTarget, **changes: Any) -> dict[str, Any]:
+    """The advice as JSON has it."""
+    return plain(advised(*targets, **changes))
+
+
+def advised(
     *targets: ProbeTarget,
     of: RunFacts | None = None,
     verdict: str = "storage",
     file: str | None = None,
     others: dict[str, float] | None = None,
-) -> dict[str, Any]:
+) -> PlacementAdvice:
     """The advice on a run whose jobs were blocked most in work."""
     run = of or on_slow()
     records = [msgspec.structs.replace(job, waits=WAITS) for job in jobs()]
@@ -82,7 +87,7 @@ def advice(
     summary["limit"] = {"verdict": verdict}
     summary["io"]["foreign"] = others or summary["io"]["foreign"]
     found = probe(*targets)
-    return plain(advise(RunView(run, records), partly(summary), [found], {file: found} if file else None))
+    return advise(RunView(run, records), partly(summary), [found], {file: found} if file else None)
 
 
 def test_what_each_role_asked_and_each_target_can() -> None:

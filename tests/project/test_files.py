@@ -125,7 +125,7 @@ def test_every_public_function_of_the_product_says_what_it_does() -> None:
 
 def test_tests_mirror_the_source() -> None:
     floors = {path.name for path in (ROOT / "src" / "mawl").iterdir() if (path / "__init__.py").is_file()}
-    others = {"contract", "cli", "deploy", "golden", "fakes", "pages", "project", "bench", "fuzz"}
+    others = {"contract", "cli", "deploy", "frozen", "golden", "fakes", "pages", "project", "bench", "fuzz"}
     folders = {
         path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and path.name != "__pycache__"
     }
