@@ -261,11 +261,11 @@ def _leave_pages(folder: Path, record: Qualification) -> None:
     """The answer as a page, for a ticket, and with every rule; those that are there stay."""
     from mawl.reporters.qualification import html
 
-    pages = {ANSWER_PAGE: html, "answer.md": markdown, "disclosure.md": disclosure}
-    for name, reporter in pages.items():
+    pages = {ANSWER_PAGE: html.render, "answer.md": markdown.render, "disclosure.md": disclosure.render}
+    for name, render in pages.items():
         if (folder / name).exists():
             continue
-        replace_file(folder / name, f"{reporter.render(record).rstrip()}\n".encode())
+        replace_file(folder / name, f"{render(record).rstrip()}\n".encode())
 
 
 def _print(record: Qualification, words: str, as_json: bool) -> None:

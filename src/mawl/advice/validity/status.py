@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, Protocol
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
 
 from mawl.advice.validity import (
     clock,
@@ -31,36 +31,35 @@ from mawl.model.summary.judgement import Finding, Severity, Unmeasured, Validity
 Status = Literal["publishable", "preliminary", "invalid"]
 
 
-class ValidityRule(Protocol):
-    """A module of this package: what it says of a measured run, and of one that was imported."""
+Check = Callable[[RunView], Sequence[Finding | Unmeasured]]
+
+
+class ValidityRule(NamedTuple):
+    """A rule: what it says of a measured run, and of one that was imported; nothing where it is met."""
 
     NAME: str
-
-    def check(self, reading: RunView, /) -> Sequence[Finding | Unmeasured]:
-        """What the rule finds in a measured run; nothing where it is met."""
-
-    def check_import(self, reading: RunView, /) -> Sequence[Finding | Unmeasured]:
-        """The same of an imported run."""
+    check: Check
+    check_import: Check
 
 
-_RULES: tuple[ValidityRule, ...] = (
-    jobs,
-    reach,
-    scale,
-    duration,
-    repeats,
-    residency,
-    competition,
-    writeback,
-    clock,
-    coverage,
-    sampling,
-    swap,
-    steal,
-    frequency,
-    drift,
-    space,
-    overhead,
+_RULES = (
+    ValidityRule(jobs.NAME, jobs.check, jobs.check_import),
+    ValidityRule(reach.NAME, reach.check, reach.check_import),
+    ValidityRule(scale.NAME, scale.check, scale.check_import),
+    ValidityRule(duration.NAME, duration.check, duration.check_import),
+    ValidityRule(repeats.NAME, repeats.check, repeats.check_import),
+    ValidityRule(residency.NAME, residency.check, residency.check_import),
+    ValidityRule(competition.NAME, competition.check, competition.check_import),
+    ValidityRule(writeback.NAME, writeback.check, writeback.check_import),
+    ValidityRule(clock.NAME, clock.check, clock.check_import),
+    ValidityRule(coverage.NAME, coverage.check, coverage.check_import),
+    ValidityRule(sampling.NAME, sampling.check, sampling.check_import),
+    ValidityRule(swap.NAME, swap.check, swap.check_import),
+    ValidityRule(steal.NAME, steal.check, steal.check_import),
+    ValidityRule(frequency.NAME, frequency.check, frequency.check_import),
+    ValidityRule(drift.NAME, drift.check, drift.check_import),
+    ValidityRule(space.NAME, space.check, space.check_import),
+    ValidityRule(overhead.NAME, overhead.check, overhead.check_import),
 )
 RULES = {rule.NAME: rule for rule in _RULES}
 """Every rule by its name, in the order of the report; one that says nothing is met."""

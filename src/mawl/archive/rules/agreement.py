@@ -18,8 +18,8 @@ _CURE = "the tables contradict each other, so at least one was altered or damage
 def _check(subject: ValidationSubject) -> Iterator[Fault]:
     for name, run in subject.runs.items():
         records = RunRecords(run.view)
-        for part in (jobs_and_plan, jobs_and_steps, times):
-            for sentence in islice(part.faults(records), MOST_NAMED):
+        for faults in (jobs_and_plan.faults, jobs_and_steps.faults, times.faults):
+            for sentence in islice(faults(records), MOST_NAMED):
                 yield Fault(where=name, sentence=sentence, cure=_CURE)
         for sentence in islice(nodes.faults(records, run.nodes), MOST_NAMED):
             yield Fault(where=name, sentence=sentence, cure=_CURE)

@@ -19,10 +19,18 @@ from mawl.archive.rules.rule import ValidationRule
 from mawl.archive.rules.validity import VALIDITY_RULES
 
 EVERY: tuple[ValidationRule, ...] = (
-    *(module.RULE for module in (complete, unaltered, signature, contents, figures, pages, agreement)),
+    complete.RULE,
+    unaltered.RULE,
+    signature.RULE,
+    contents.RULE,
+    figures.RULE,
+    pages.RULE,
+    agreement.RULE,
     workload.RULE,
     *VALIDITY_RULES,
-    *(module.RULE for module in (repeats, disclosure, statement)),
+    repeats.RULE,
+    disclosure.RULE,
+    statement.RULE,
 )
 INTACT = range(1, 8)
 """Numbers of the rules that say whether figures are those that were measured, whatever they are worth."""
