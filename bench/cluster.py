@@ -19,7 +19,7 @@ from bench.fake_nodes import FakeNodes, conducted
 from bench.harness import Result, at_most
 from mawl.cluster.connection import LOOPBACK, TUNED
 from mawl.store import open_run
-from mawl.store.layout import NODES as NODE_RUNS
+from mawl.store.files import NODES as NODE_RUNS
 
 NAME = "cluster"
 

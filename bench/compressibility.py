@@ -12,10 +12,9 @@ from pathlib import Path
 from random import Random
 
 from bench.harness import Result, at_least, at_most, spread
-from mawl.compressibility.codecs import ZSTD_1
+from mawl.compressibility.codecs import KIB, ZSTD_1, EstimateRequest
 from mawl.compressibility.estimate import EstimatesFound, estimate
 from mawl.compressibility.population import Population
-from mawl.compressibility.storage import KIB, EstimateRequest
 from mawl.model.compressibility import Estimate
 from tests.compressibility.pieces import write_mixture
 

@@ -29,15 +29,13 @@ import numpy as np
 import pyarrow as pa
 
 from bench.harness import Result, at_least, at_most, spread
-from mawl.analysis.comparison.student import quantile
+from mawl.analysis.statistics import quantile
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.step import StepRecorder
 from mawl.model.messages import Assignment
 from mawl.programs.context import JobContext
 from mawl.programs.random_access.declare import PAGE_BYTES, TABLES
-from mawl.programs.random_access.lanes import Lanes
-from mawl.programs.random_access.pages import POINTS, PageFile
-from mawl.programs.random_access.run import _Table
+from mawl.programs.random_access.run import POINTS, Lanes, PageFile, _Table
 from mawl.spec.program_options import Options
 from mawl.tables import arrow
 from mawl.tables.direct import DirectIo

@@ -22,10 +22,9 @@ from bokeh.resources import INLINE
 from bench.harness import Result, alternate, at_most, ratio, spread
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
-from mawl.reporters.html.chart_data import chart_data
 from mawl.reporters.html.charts.every import charts_of
 from mawl.reporters.html.report import render
-from mawl.reporters.html.sources import sources_of
+from mawl.reporters.html.sources import chart_data, sources_of
 from mawl.store import open_run
 from tests.fakes.synthetic_run import write_synthetic_run
 from tests.pages.opened import DRAWN, chromium, until

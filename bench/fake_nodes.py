@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from mawl import __version__
+from mawl.cluster.connection import Link
 from mawl.cluster.controller import ClusterRequest, Controller
-from mawl.cluster.link import Link
 from mawl.cluster.messages import (
     Carry,
     Ended,
@@ -25,16 +25,15 @@ from mawl.cluster.messages import (
     Seen,
     to_node,
 )
-from mawl.model.records import EventRecord, JobRecord, StepRecord
+from mawl.model.records import EventRecord, JobRecord, StepRecord, Usage
 from mawl.model.run import RunFacts, WorkloadFacts
-from mawl.model.usage import Usage
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import Plan, load_workload, make_plan
-from mawl.runner.interrupts import Interrupts
+from mawl.runner.loop import Interrupts
 from mawl.runner.request import Listener, Status
 from mawl.spec.program_options import ROLES, StartMode
+from mawl.store.files import FACTS, JOURNAL, JOURNAL_FILES, PLAN
 from mawl.store.folder import RunWriter
-from mawl.store.layout import FACTS, JOURNAL, JOURNAL_FILES, PLAN
 
 SESSIONS, JOBS_A_SESSION = 20, 4
 STEPS_A_JOB = 3

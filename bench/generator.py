@@ -17,14 +17,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.harness import Result, alternate, at_least, at_most, cpu_seconds, ratio, spread
-from mawl.datagen.dial import filled_bytes, fills
+from mawl.datagen.build import chunk_rows, slots
 from mawl.datagen.generate import TableRequest, generate
-from mawl.datagen.slots import chunk_rows, slots
+from mawl.datagen.text import filled_bytes, fills
 from mawl.datagen.values import column_values
 from mawl.plan.catalogue import INPUTS
-from mawl.plan.columns import Code, Column, RowNumber, Uniform
-from mawl.plan.records import lay_out
-from mawl.plan.tables import InputTable
+from mawl.plan.columns import Code, Column, InputTable, RowNumber, Uniform, lay_out
 
 NAME = "generator"
 

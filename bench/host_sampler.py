@@ -17,9 +17,9 @@ from pathlib import Path
 
 from bench.harness import Result, at_most, ratio, spread
 from mawl.measure.host.collector import HostCollector
-from mawl.measure.kernel import become_subreaper
+from mawl.measure.step import become_subreaper
 from mawl.model.run import RunFacts, WorkloadFacts
-from mawl.runner.host_sampling import HostSampling
+from mawl.runner.sampling import HostSampling
 from mawl.store.folder import RunWriter
 
 NAME = "host_sampler"

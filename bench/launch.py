@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.harness import Result, alternate, at_most, cpu_seconds, ratio, spread
 from mawl.launch.client import Launcher
-from mawl.launch.setup import THREAD_VARIABLES
+from mawl.launch.pipe import THREAD_VARIABLES
 from mawl.model.messages import Assignment, Failed, FromLauncher, Ready, Reaped, Release, Start, Started
 from mawl.plan.catalogue import CATALOGUE
 from mawl.spec.program_options import Options

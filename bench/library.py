@@ -14,7 +14,7 @@ import msgspec
 
 from bench.harness import Result, at_most
 from mawl.server.application import create_app
-from mawl.server.rendering import Renderers
+from mawl.server.reports import Renderers
 from tests.fakes.served_runs import Made, finished
 
 NAME = "library"

@@ -30,14 +30,15 @@ from pyarrow import ipc
 from bench.harness import Result, alternate, at_least, at_most, spread
 from mawl.datagen.generate import TableRequest, generate
 from mawl.measure import step as step_module
-from mawl.measure.snapshot import Snapshots
+from mawl.measure.step import Snapshots
 from mawl.model.messages import Assignment, FromLauncher, StepEnded
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.scale import SCALES, scaled_options
+from mawl.plan.spec import SCALES, scaled_options
 from mawl.programs.execute import execute
 from mawl.programs.toolkit.checks import RowSample, StrictOrder, TableSum
 from mawl.spec.program_options import Options
-from mawl.tables import arrow, source
+from mawl.tables import arrow
+from mawl.tables import arrow as source
 
 NAME = "programs"
 RUNS = 5

@@ -11,8 +11,7 @@ from pathlib import Path
 import msgspec
 
 from bench.harness import Result, at_most, cpu_seconds
-from mawl.archive.container import write_pack
-from mawl.archive.layout import MANIFEST
+from mawl.archive.container import MANIFEST, write_pack
 from mawl.archive.manifest import SubmitterStatement, decoded, encoded
 from mawl.archive.packing import PackRequest, pack
 from tests.fakes.altered_packs import members_of

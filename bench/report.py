@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from bench.harness import Result, at_most, resources, spread
-from mawl.runner.sample_budget import MOST_SERIES
+from mawl.runner.sampling import MOST_SERIES
 from tests.fakes.synthetic_run import write_synthetic_run
 
 NAME = "report"

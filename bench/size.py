@@ -21,7 +21,7 @@ from mawl.store import open_run
 from mawl.whatif.folder import write_folder
 from mawl.whatif.size.answer import size
 from mawl.whatif.size.asked import SizedRun, SizeQuestion
-from mawl.whatif.size.catalogue import load_catalogue
+from mawl.whatif.size.candidates import load_catalogue
 
 NAME = "size"
 

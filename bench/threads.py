@@ -39,10 +39,10 @@ import msgspec
 from bench.harness import Result, alternate, at_least, at_most, spread
 from mawl.datagen.generate import TableRequest, generate
 from mawl.imports import importing
-from mawl.launch.setup import ONE_PASSIVE_THREAD
+from mawl.launch.pipe import ONE_PASSIVE_THREAD
 from mawl.model.messages import Assignment
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.scale import scaled_options
+from mawl.plan.spec import scaled_options
 from mawl.programs.execute import execute
 from mawl.spec.program_options import Options
 

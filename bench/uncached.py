@@ -20,7 +20,7 @@ from mawl.errors import UnsuitableMachineError
 from mawl.measure.page_cache import residency
 from mawl.measure.preload.build import library
 from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile, create
-from mawl.measure.uncached import why_cached
+from mawl.measure.suitability import why_cached
 from mawl.runner.counting import SHARED_MEMORY
 from mawl.spec.program_options import ROLES
 

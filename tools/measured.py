@@ -24,7 +24,7 @@ from mawl.model.records import JobRecord
 from mawl.model.role_io import RoleIo
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Direction
-from mawl.plan.scale import parse_scale, scale_name
+from mawl.plan.spec import parse_scale, scale_name
 from mawl.spec.program_options import ROLES, Role
 from mawl.store import open_run
 from mawl.units import format_bytes, format_instant, format_memory

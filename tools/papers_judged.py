@@ -10,8 +10,8 @@ from typing import Literal
 
 import msgspec
 
-from mawl.archive.rules.every import EVERY
-from mawl.archive.rules.rule import ValidationRule
+from mawl.archive.rules.published import EVERY
+from mawl.archive.subject import ValidationRule
 from mawl.config.published import papers
 from mawl.spec import toml
 from tools.markdown import table

@@ -6,7 +6,7 @@ no library, the same numbers every time.  It prints them as they stand in
 ``mawl/whatif/published_forecast.py`` and ends with 1 if the numbers there differ.
 
 ``--held-out`` does the same once for each paper that has a pair of systems, on the figures of all systems
-of the other papers: the numbers of ``mawl/whatif/held_out.py``.
+of the other papers: the numbers of ``mawl/whatif/published_forecast.py``.
 """
 
 from __future__ import annotations
@@ -17,10 +17,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mawl.config.published import published_result
-from mawl.whatif.baselines import TWICE
-from mawl.whatif.held_out import HELD_OUT
-from mawl.whatif.published_forecast import FITTED, FittedNumbers, forecast
-from mawl.whatif.published_rows import DOUBLED, FITTED_ON, PAIRS, published_figures
+from mawl.whatif.published_forecast import FITTED, HELD_OUT, FittedNumbers, forecast
+from mawl.whatif.published_rows import DOUBLED, FITTED_ON, PAIRS, TWICE, published_figures
 from mawl.whatif.published_system import PublishedSystem, published_systems
 
 START = FittedNumbers(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mawl.whatif.published_rows import published_forecasts
 from mawl.whatif.published_system import assumed
-from mawl.whatif.published_text import (
+from mawl.whatif.text import (
     CHANGE_HEAD,
     CHANGE_LEGEND,
     HEAD,

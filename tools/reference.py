@@ -16,20 +16,18 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
-from mawl.archive.rules.every import EVERY as EVERY_RULE
+from mawl.archive.rules.published import EVERY as EVERY_RULE
 from mawl.commands import schema
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS, mixed
 from mawl.plan.needs import tables_of
-from mawl.plan.procedures import DATA_STEP, PROCEDURES
-from mawl.plan.programs import Pass, Program, Step
-from mawl.plan.scale import SCALES
-from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
+from mawl.plan.programs import DATA_STEP, PROCEDURES, Pass, Program, Step
+from mawl.plan.spec import SCALES, JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import load_workload, make_plan, shipped
-from mawl.spec.files import RunKeys, RunOfPlan
 from mawl.spec.program_options import PLAIN_OPTIONS, ROLES, SIZE_OPTIONS, Options
 from mawl.spec.record import MOST_SESSIONS
 from mawl.spec.settings import FileSettings
+from mawl.spec.sources import RunKeys, RunOfPlan
 from mawl.units import format_bytes, format_memory
 from tools import diagrams, measured, mix
 from tools.api_page import api_page

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from mawl.advice.validity.status import RULES as VALIDITY
-from mawl.archive.rules.every import EVERY
-from mawl.archive.rules.rule import ValidationRule
+from mawl.archive.rules.published import EVERY
+from mawl.archive.subject import ValidationRule
 from mawl.model.thresholds import THRESHOLDS, thresholds_of
-from mawl.reporters.thresholds import shown
+from mawl.reporters.judgement import shown
 from tools import papers_judged
 from tools.markdown import table
 

@@ -24,7 +24,7 @@ from mawl.analysis.view import StoredView
 from mawl.simulation.system import System
 from mawl.whatif.size.answer import size
 from mawl.whatif.size.asked import SizedRun, SizeQuestion
-from mawl.whatif.size.catalogue import load_catalogue
+from mawl.whatif.size.candidates import load_catalogue
 from tools.forecasts import Campaign
 
 NEAR_RATIO = 1.05

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mawl.model.thresholds import THRESHOLDS
-from mawl.reporters.thresholds import shown
+from mawl.reporters.judgement import shown
 from tools.markdown import table
 
 

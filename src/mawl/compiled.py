@@ -21,7 +21,7 @@ import msgspec
 from mawl.errors import shortened
 from mawl.foreign import open_regular
 from mawl.printable import printable
-from mawl.store.user_cache import make_cache
+from mawl.store.files import make_cache
 
 NO_COMPILER = "no C compiler"
 _PATIENCE_SECONDS = 120

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from mawl.model.probe import Probe
     from mawl.model.run import RunFacts
     from mawl.model.summary.summary import Judged
-    from mawl.reporters.html.chart_data import ChartData
     from mawl.reporters.html.charts.frame import Chart
-    from mawl.reporters.html.plot import Plot
+    from mawl.reporters.html.page import Plot
+    from mawl.reporters.html.sources import ChartData
     from mawl.store import Run
 
 _TABLE = Markup('<table style="text-align: left">{}</table>')
@@ -97,7 +97,7 @@ class OpenedRun:
         Raises :class:`~mawl.errors.UsageError`, with the reason, if no chart has that name or the run
         has nothing to draw.
         """
-        from mawl.reporters.html.plot import Plot
+        from mawl.reporters.html.page import Plot
 
         for chart in self._charts:
             if chart.name == name:
@@ -117,7 +117,7 @@ class OpenedRun:
 
     @cached_property
     def _chart_data(self) -> ChartData:
-        from mawl.reporters.html.chart_data import chart_data
+        from mawl.reporters.html.sources import chart_data
 
         return chart_data(self._view)
 
@@ -145,7 +145,7 @@ class OpenedRun:
     def _rows(self) -> list[tuple[str, str]]:
         from mawl.reporters.head import node_text, outcome_text, workload_text
         from mawl.reporters.judgement import headlines
-        from mawl.reporters.sums import times
+        from mawl.reporters.paragraphs import times
 
         summary = self.summary
         return [

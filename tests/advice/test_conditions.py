@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.capacity.guideline import TargetGuideline
+from mawl.advice.capacity.answers import TargetGuideline
 from mawl.advice.conditions import (
     Condition,
     State,

@@ -9,7 +9,7 @@ import pytest
 
 from mawl.advice.headroom import headroom_of
 from mawl.analysis.view import RunView
-from mawl.model.ports import Port
+from mawl.model.node import Port
 from mawl.model.summary.io import Foreign
 from tests.fakes.measured_run import WORKLOAD, Rate, reading_of
 from tests.fakes.stored_run import facts

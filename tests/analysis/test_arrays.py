@@ -9,8 +9,8 @@ import pytest
 
 from mawl.analysis.arrays import arrays_block, arrays_over_time
 from mawl.analysis.windows import Windows
-from mawl.model.arrays import ArrayInterval, ArrayStatistics, ArrayVolume
-from mawl.model.summary.arrays import ArrayRoleFigures
+from mawl.model.node import ArrayInterval, ArrayStatistics, ArrayVolume
+from mawl.model.summary.storage import ArrayRoleFigures
 from tests.fakes.stored_run import facts
 
 WINDOWS = Windows(seconds=60.0, edges=(1000.0, 1060.0, 1120.0, 1180.0, 1240.0), active=4)

@@ -10,7 +10,7 @@ import pytest
 
 from mawl.analysis.blocks import Missing
 from mawl.analysis.caps import CoveringCap, Device, caps_block, least_cover
-from mawl.model.caps import IoCap
+from mawl.model.node import IoCap
 from mawl.model.run import RunFacts, VolumeFacts, WorkloadFacts
 from mawl.spec.program_options import Role
 

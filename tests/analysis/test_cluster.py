@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from mawl.reporters.run_tables.nodes import NODES
-from mawl.reporters.text_table import table_lines
+from mawl.reporters.tables import table_lines
 from tests.fakes.clustered_run import on_nodes
 from tests.fakes.stored_run import facts, job
 from tests.fakes.views import BARE, as_summary, summary_of

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from mawl.analysis.series import RunSamples
-from mawl.model.inventory import Inventory
+from mawl.model.node import Inventory
+from mawl.model.records import Usage
 from mawl.model.run import RunFacts
-from mawl.model.usage import Usage
 from tests.fakes.host_run import host_facts
 from tests.fakes.measured_run import IDLE, four_jobs, samples
 from tests.fakes.stored_run import NOTHING_LEFT

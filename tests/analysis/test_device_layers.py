@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.analysis.device_layers import bottom_layer, numbered_partitions
+from mawl.analysis.layers import bottom_layer, numbered_partitions
 
 LVM = ["fedora-root", "fedora-swap", "luks-5ec9b8a5-58f1-4e84-b5e8-2f6f2c1c5a6b"]
 

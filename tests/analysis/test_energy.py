@@ -8,9 +8,8 @@ import msgspec
 import pytest
 
 from mawl.analysis.series import RunSamples
-from mawl.model.records import JobRecord
+from mawl.model.records import JobRecord, Usage
 from mawl.model.run import RunFacts
-from mawl.model.usage import Usage
 from mawl.store.columns import to_table
 from tests.fakes.host_run import host_facts
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, sample_rows, samples

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.analysis.missing import gaps
+from mawl.analysis.figures import gaps
 from tests.fakes.stored_run import facts, jobs
 from tests.fakes.views import as_summary, summary_of
 

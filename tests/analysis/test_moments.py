@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mawl.analysis.moments import busy_cores, moments, peak_latencies
+from mawl.analysis.sessions import timeline
 from mawl.analysis.throughput import APPLICATION
-from mawl.analysis.timeline import timeline
 from mawl.analysis.windows import windows_of
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
 from tests.fakes.stored_run import facts

@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from mawl.analysis.night import NightOfRun, night_of, over_logs
 from mawl.model.derived import DerivedJob, DerivedStep
-from mawl.model.records import JobRecord, StepRecord
-from mawl.model.usage import Usage
+from mawl.model.records import JobRecord, StepRecord, Usage
 from tests.fakes.stored_run import job as job_record
 
 HOUR = 3600.0

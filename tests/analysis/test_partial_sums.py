@@ -10,8 +10,8 @@ from mawl.model.records import JobRecord
 from mawl.model.role_io import Waits
 from mawl.reporters import markdown, screen, text
 from mawl.reporters.html.figures import ShownFigures
+from mawl.reporters.paragraphs import waits
 from mawl.reporters.tables import lacking
-from mawl.reporters.waits import waits
 from mawl.units import format_ratio, format_seconds
 from tests.fakes.measured_run import four_jobs
 from tests.fakes.stored_run import facts

@@ -11,7 +11,7 @@ from mawl.config.published import paper_named, papers
 from mawl.errors import UsageError
 from mawl.model.metrics import METRICS
 from mawl.model.published import Paper, PaperTable
-from mawl.reporters.published_tables import cell, markdown, text
+from mawl.reporters.published import cell, markdown, text
 from mawl.spec.program_options import ROLES
 from tests.fakes.compared_runs import compared
 

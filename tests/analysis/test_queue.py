@@ -9,9 +9,8 @@ import msgspec
 import pytest
 
 from mawl.analysis.queue import chain_of, last_chain, queue_block
-from mawl.model.records import JobRecord
-from mawl.model.summary.queue import QueueChain
-from mawl.model.usage import Usage
+from mawl.model.records import JobRecord, Usage
+from mawl.model.summary.programs import QueueChain
 from tests.fakes.stored_run import jobs as stored_jobs
 
 

@@ -7,10 +7,9 @@ import pytest
 
 from mawl.model.records import JobRecord
 from mawl.model.role_io import Waits
-from mawl.reporters.run_tables.role_devices import ROLE_DEVICES
-from mawl.reporters.run_tables.roles import ROLES
-from mawl.reporters.text_table import table_lines
-from mawl.reporters.waits import waits
+from mawl.reporters.paragraphs import waits
+from mawl.reporters.run_tables.roles import ROLE_DEVICES, ROLES
+from mawl.reporters.tables import table_lines
 from tests.fakes.host_run import apart_facts
 from tests.fakes.measured_run import IDLE, samples
 from tests.fakes.stored_run import facts, job, jobs

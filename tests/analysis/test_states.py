@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mawl.analysis.states import states
+from mawl.analysis.waits import states
 from mawl.analysis.windows import Rates
-from mawl.model.followed import BOUNDED, STATES
+from mawl.model.records import BOUNDED, STATES
 
 JOBS = st.floats(0.0, 1e3)
 SOME = st.fixed_dictionaries(dict.fromkeys(STATES, JOBS))

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from mawl.analysis.missing import NOT_MEASURED, generalised, nulls
+from mawl.analysis.figures import NOT_MEASURED, generalised, nulls
 from mawl.analysis.view import StoredView
-from mawl.model.cluster import StorageRun
-from mawl.model.usage import Usage
+from mawl.model.node import StorageRun
+from mawl.model.records import Usage
 from mawl.reporters import screen, text
 from mawl.store import open_run
 from tests.fakes.stored_run import MOVED, facts, job, jobs, write_run

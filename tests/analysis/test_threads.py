@@ -12,7 +12,7 @@ from mawl.analysis.series import RunSamples
 from mawl.analysis.threads import adjusted_cpu_block, threads_per_core
 from mawl.analysis.view import StoredView
 from mawl.importers.build import ImportRequest, import_files
-from mawl.model.inventory import Inventory
+from mawl.model.node import Inventory
 from mawl.model.records import JobRecord
 from mawl.model.run import NodeFacts
 from mawl.reporters import markdown, text

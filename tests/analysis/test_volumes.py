@@ -10,10 +10,9 @@ import pytest
 from mawl.model.role_io import VolumeBytes
 from mawl.model.run import CacheFacts, RunFacts, VolumeFacts
 from mawl.reporters import markdown
-from mawl.reporters.html.figures import ShownFigures
-from mawl.reporters.html.tables import html_table
-from mawl.reporters.run_tables.volumes import VOLUMES
-from mawl.reporters.text_table import table_lines
+from mawl.reporters.html.figures import ShownFigures, html_table
+from mawl.reporters.run_tables.storage import VOLUMES
+from mawl.reporters.tables import table_lines
 from tests.fakes.measured_run import IDLE, Rate, samples
 from tests.fakes.stored_run import facts, jobs
 from tests.fakes.views import BARE, as_summary, partly, summary_of

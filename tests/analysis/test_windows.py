@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mawl.analysis.sessions import Timeline
 from mawl.analysis.throughput import cores_of
-from mawl.analysis.timeline import Timeline
 from mawl.analysis.windows import MOST_TAIL_WINDOWS, initial_edges, window_seconds, windows_of
 from mawl.model.records import JobRecord
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from mawl.archive.packing import PackRequest, pack, read_statement
-from mawl.archive.rules.every import EVERY
-from mawl.archive.rules.rule import ruling
-from mawl.archive.subject import ValidationSubject, opened_pack
+from mawl.archive.rules.published import EVERY
+from mawl.archive.subject import ValidationSubject, opened_pack, ruling
 from mawl.errors import UnreadableRunError
 from tests.fakes.altered_packs import altered, members_of
 from tests.fakes.published_cluster import write_published_cluster

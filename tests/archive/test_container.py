@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.archive.container import extract, read_member, read_members, write_pack
-from mawl.archive.layout import MOST_MEMBERS, is_name
+from mawl.archive.container import MOST_MEMBERS, extract, is_name, read_member, read_members, write_pack
 from mawl.errors import UnreadableRunError, UsageError
 
 MEMBERS: dict[str, bytes | Path] = {

@@ -12,16 +12,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from mawl.archive.container import read_member, read_members
-from mawl.archive.layout import MANIFEST
+from mawl.archive.container import MANIFEST, read_member, read_members
 from mawl.archive.manifest import decoded
-from mawl.archive.redaction import PrivateNames, names_of, redacted_folder
+from mawl.archive.packing import PrivateNames, names_of, redacted_folder
 from mawl.commands.main import main
-from mawl.model.caps import IoCap
+from mawl.model.node import IoCap
 from mawl.model.records import SampleRecord
 from mawl.model.run import VolumeFacts
 from mawl.store import open_run
-from mawl.store.arrays import write_arrays
+from mawl.store.beside import write_arrays
 from mawl.version import digest_of
 from tests import needs
 from tests.fakes.altered_packs import members_of, packed, with_new_manifest
@@ -251,7 +250,7 @@ def test_a_minisign_key_with_a_wrong_password_signs_nothing(
     wrong = Path("wrong")
     wrong.write_bytes(b"guess\n")
     with wrong.open() as given:
-        monkeypatch.setattr("mawl.archive.signing.subprocess.run", _answering(given))
+        monkeypatch.setattr("mawl.archive.manifest.subprocess.run", _answering(given))
         assert main(["pack", "one", "--sign", "mine", "--output", "x.zip"]) == 2
     said = capsys.readouterr().err
     assert "minisign did not sign" in said and "Wrong password" in said

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.archive.rules.every import EVERY
+from mawl.archive.rules.published import EVERY
 from mawl.config.published import papers
 from mawl.model.thresholds import value_of
 from tools.papers_judged import papers_judged, section

@@ -14,8 +14,7 @@ import pytest
 from pyarrow import parquet
 
 from mawl.advice.validity.status import RULES
-from mawl.archive.rules.every import EVERY, INTACT
-from mawl.archive.rules.validity import NUMBERS
+from mawl.archive.rules.published import EVERY, INTACT, NUMBERS
 from mawl.archive.subject import campaign_subject, run_subject
 from mawl.archive.validating import Validation, validate
 from mawl.store.campaign import read_campaign, write_campaign
@@ -120,7 +119,7 @@ def test_an_edited_log_is_found(run: Path) -> None:
 
 
 def test_an_edited_page_is_found_and_one_that_mawl_printed_is_not(run: Path) -> None:
-    from mawl.archive.printed import PrintedRun
+    from mawl.archive.packing import PrintedRun
     from mawl.reporters.html.report import render
 
     printed = PrintedRun(run)

@@ -13,7 +13,7 @@ import pytest
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.campaigns import series as module
 from mawl.campaigns.series import Series, begin, conduct, held, resume
-from mawl.commands.campaign_report import campaign_found, rendered
+from mawl.commands.reporting import campaign_found, rendered
 from mawl.errors import UnreadableRunError, UnsuitableMachineError, UsageError
 from mawl.model.campaign import CAMPAIGN_FORMAT_VERSION, Arm, Campaign, CampaignPart, Slot
 from mawl.store import open_run

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from mawl.analysis.campaign.knee import RunVerdict, SessionRun, knee_of
-from mawl.campaigns.series import Series, begin, conduct, held, resume
-from mawl.campaigns.sessions import following
+from mawl.campaigns.series import Series, begin, conduct, following, held, resume
 from mawl.errors import UnsuitableMachineError
 from mawl.model.campaign import Arm, Campaign, SessionSearch, Slot
 from mawl.store.campaign import RECORD, read_campaign

@@ -7,19 +7,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from mawl.analysis.campaign.knee import SmtRow, smt_sentence
 from mawl.analysis.campaign.results import found
-from mawl.analysis.campaign.smt import SmtRow, smt_sentence
 from mawl.analysis.comparison.compare import compare
 from mawl.analysis.comparison.programs import Statement
-from mawl.campaigns.order import back_and_forth
-from mawl.campaigns.series import begin, conduct, held
-from mawl.campaigns.smt import smt_arms
+from mawl.campaigns.series import back_and_forth, begin, conduct, held, smt_arms
 from mawl.commands.campaign_place import this_machine
 from mawl.commands.campaign_settings import settings_of
 from mawl.errors import UsageError
-from mawl.measure.smt import SmtMode, SmtModes
+from mawl.measure.machine import SmtMode, SmtModes
 from mawl.model.campaign import Arm, Campaign
-from mawl.reporters.campaign import markdown, text
+from mawl.reporters.campaign.content import render_markdown, render_text
 from mawl.spec.campaign import CampaignSpec
 from mawl.spec.record import RunSpec
 from tests.fakes.campaign_runs import FakeRuns, campaign
@@ -93,8 +91,8 @@ def test_it_ends_with_the_sentence_of_the_paper_or_its_contrary(
     told = found(made, all_runs(made, {"smt-1": 1.0, "smt-4": 1.0, "smt-8": factor}))
     assert told.smt_sentence is not None and told.smt_sentence.startswith(sentence)
     assert [(row.threads, row.runs) for row in told.smt] == [(1, 5), (4, 5), (8, 5)]
-    assert f"SMT        {sentence.split(',')[0]}" in text.render(told)
-    assert "## modes of hardware threads" in markdown.render(told).lower()
+    assert f"SMT        {sentence.split(',')[0]}" in render_text(told)
+    assert "## modes of hardware threads" in render_markdown(told).lower()
 
 
 def test_noise_is_not_said_to_be_alike() -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from mawl.launch.sweep import live_runs
+from mawl.launch.pipe import live_runs
 from mawl.store import open_run
-from mawl.store.layout import FACTS
+from mawl.store.files import FACTS
 from tests import needs
 from tests.cli.conftest import Command
 

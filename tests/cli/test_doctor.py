@@ -16,8 +16,8 @@ import pytest
 from mawl.commands import doctor
 from mawl.errors import UsageError
 from mawl.measure import space
+from mawl.measure.devices import Mount
 from mawl.measure.machine import Machine, read_machine
-from mawl.measure.mounts import Mount
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs
 from mawl.plan.workload import load_workload, make_plan
@@ -184,7 +184,7 @@ def test_spill_beyond_the_ephemeral_storage_of_a_pod_is_foreseen(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # Without mounts of its own the pod writes into the container's layer, at /.
-    monkeypatch.setattr("mawl.measure.ephemeral.read_mounts", lambda proc: [container_layer()])
+    monkeypatch.setattr("mawl.measure.space.read_mounts", lambda proc: [container_layer()])
     monkeypatch.setenv("MAWL_EPHEMERAL_STORAGE", "1073741824")
     assert run("nano") == 0
     assert "1.07 GB free (ephemeral storage of the pod)" in capsys.readouterr().out

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mawl.advice import judge
 from mawl.analysis.view import StoredView
-from mawl.commands.html import leave_html
+from mawl.commands.reporting import leave_html
 from mawl.store import open_run
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB

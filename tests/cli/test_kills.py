@@ -14,11 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from mawl.launch.sweep import live_runs
+from mawl.launch.pipe import live_runs
 from mawl.store import open_run
-from mawl.store.campaign import RECORD, read_campaign
-from mawl.store.layout import FACTS
-from mawl.store.qualification import read_qualification
+from mawl.store.campaign import RECORD, read_campaign, read_qualification
+from mawl.store.files import FACTS
 from mawl.store.reading import runner_lives
 from mawl.volumes import leftovers_under
 from tests.cli.conftest import Command

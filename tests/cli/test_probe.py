@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.simulation.system_file import load_system
+from mawl.simulation.system import load_system
 from tests import needs
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB

@@ -10,7 +10,7 @@ import pytest
 from mawl.commands import published
 from mawl.config.published import published as shipped
 from mawl.errors import UsageError
-from mawl.reporters.columns import LINE_WIDTH
+from mawl.reporters.layout import LINE_WIDTH
 
 
 def call(*words: str) -> int:

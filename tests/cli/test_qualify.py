@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mawl.model.qualification import Qualification
-from mawl.store.qualification import read_qualification
+from mawl.store.campaign import read_qualification
 
 MOMENTS = 20
 SEED = 23

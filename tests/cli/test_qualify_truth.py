@@ -40,7 +40,7 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.runner.restrict import remove_group
 from mawl.spec.program_options import ROLES, Role
-from mawl.store.qualification import read_qualification
+from mawl.store.campaign import read_qualification
 from tests.advice.limit.beds import Bed
 from tests.advice.limit.draws import generator
 from tests.advice.limit.test_ground_truth import ample, made_bed

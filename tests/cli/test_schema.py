@@ -17,9 +17,9 @@ import pytest
 from mawl.commands.main import build_parser, main
 from mawl.commands.schema import FORMATS, text
 from mawl.config.published import papers
-from mawl.reporters.campaign import json as campaign_json
+from mawl.reporters.campaign.content import render_json
 from mawl.reporters.json import render
-from mawl.store.qualification import plain_qualification, write_qualification
+from mawl.store.campaign import plain_qualification, write_qualification
 from mawl.whatif.metrics import PUBLISHED_FORECAST_METRICS
 from tests.cli.conftest import Command
 from tests.cli.test_attach import ROLES, table
@@ -149,7 +149,7 @@ def test_records_that_take_long_to_measure(tmp_path: Path) -> None:
     def plain(what: Any) -> Any:
         return json.loads(render(msgspec.to_builtins(what)))
 
-    check_valid("campaign", *(json.loads(campaign_json.render(made())) for made in EVERY.values()))
+    check_valid("campaign", *(json.loads(render_json(made())) for made in EVERY.values()))
     check_valid("history", plain(followed(nights_with_step(1, "work"))))
     check_valid("lab", plain(TWO_ARMS))
     check_valid("placement", plain(advice(SLOW, FLASH)))

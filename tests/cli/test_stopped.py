@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.launch.sweep import live_runs
+from mawl.launch.pipe import live_runs
 from tests.cli.conftest import Command
 from tests.cluster.conftest import Cluster, clustered
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from mawl.commands.main import main
-from mawl.model.inventory import Inventory
-from mawl.reporters.columns import LINE_WIDTH
+from mawl.model.node import Inventory
+from mawl.reporters.layout import LINE_WIDTH
 from mawl.store import open_run
 from mawl.tuning.profile_files import profiles
 from tests.cli.conftest import Command

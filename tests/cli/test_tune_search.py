@@ -17,10 +17,10 @@ import pytest
 from mawl import __version__
 from mawl.commands.campaign_place import this_machine
 from mawl.commands.main import main
-from mawl.commands.tune_search import parse_budget
+from mawl.commands.tune import parse_budget
 from mawl.store import open_run
 from mawl.store.campaign import read_campaign, write_campaign
-from mawl.tuning.search.file import read_search, write_search
+from mawl.tuning.search.records import read_search, write_search
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB
 from tests.fakes.search_runs import asked, campaign
@@ -180,7 +180,7 @@ def test_a_folder_that_is_no_search_is_refused(
 def test_without_the_library_it_says_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("mawl.commands.tune_search.find_spec", lambda _: None)
+    monkeypatch.setattr("mawl.commands.tune.find_spec", lambda _: None)
     assert main(["tune", "search", "nano", "--dimension", "cpucount=2"]) == 1
     assert "install it with: pip install 'mawl[search]'" in capsys.readouterr().err
 

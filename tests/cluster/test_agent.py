@@ -12,7 +12,7 @@ import pytest
 from mawl.cluster import agent
 from mawl.cluster.agent import AgentTask
 from mawl.cluster.messages import NodeTask
-from mawl.launch.sweep import live_runs
+from mawl.launch.pipe import live_runs
 
 
 def test_it_imports_neither_arrow_nor_the_runner() -> None:

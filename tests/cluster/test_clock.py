@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mawl.cluster.clock import Correction, clock_of
+from mawl.cluster.messages import Correction, clock_of
 from mawl.model.records import EventRecord, SampleRecord
 from mawl.store.columns import SCHEMAS
 from tests.fakes.stored_run import START, job

@@ -11,8 +11,7 @@ from typing import Any, cast
 import pytest
 
 from mawl.cluster import connection
-from mawl.cluster.connection import NO_SCHEDULER, DaskLink, connected, own_scheduler
-from mawl.cluster.link import NoAnswerError
+from mawl.cluster.connection import NO_SCHEDULER, DaskLink, NoAnswerError, connected, own_scheduler
 from mawl.errors import UnsuitableMachineError
 
 LISTENING = "0A"

@@ -18,16 +18,16 @@ from pyarrow import compute
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.analysis.view import StoredView
 from mawl.cluster import agent
+from mawl.cluster.connection import NoAnswerError
 from mawl.cluster.controller import ClusterRequest, Controller
-from mawl.cluster.link import NoAnswerError
 from mawl.cluster.messages import NodeTask
 from mawl.errors import MawlError
-from mawl.launch.sweep import live_runs
+from mawl.launch.pipe import live_runs
 from mawl.model.run import RunFacts
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import Plan, load_workload, make_plan
 from mawl.runner.counting import leftover_counters
-from mawl.runner.interrupts import Interrupts
+from mawl.runner.loop import Interrupts
 from mawl.runner.restrict import CGROUPS, GROUP_PREFIX
 from mawl.spec.program_options import OnLostNode
 from mawl.spec.record import RunSpec

@@ -15,7 +15,7 @@ from pyarrow import compute
 
 from mawl.cluster.connection import CONNECT_SECONDS, NO_SCHEDULER, connected
 from mawl.errors import UnsuitableMachineError, UsageError
-from mawl.launch.sweep import live_runs
+from mawl.launch.pipe import live_runs
 from mawl.store import Run, open_run
 from tests.cluster.conftest import Cluster
 from tests.fakes.processes import dask_workers

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from bench.fake_nodes import JOBS_A_SESSION, SESSIONS, FakeNodes, conducted
-from mawl.cluster.link import NoAnswerError, NodeGoneError
+from mawl.cluster.connection import NoAnswerError, NodeGoneError
 from mawl.store import open_run
 from tests.fakes.watcher import Watcher
 

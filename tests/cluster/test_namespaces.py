@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from pyarrow import compute
 
-from mawl.launch.sweep import live_runs
+from mawl.launch.pipe import live_runs
 from mawl.store import Run, open_run
 from tests import needs
 from tests.cluster.conftest import Cluster

@@ -1,17 +1,23 @@
-"""A node as the controller sees it: what it said, and a folder that cannot be read at the end."""
+"""A node as the controller sees it: what it said, and a folder that cannot be read at the end.
+
+What the controller says of nodes that do not answer, before they count as lost.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import msgspec
 import pytest
 
+from mawl.cluster.connection import NoAnswerError
+from mawl.cluster.merge import Mirror
 from mawl.cluster.messages import Ended, Halt, NodeTask, Notice, Refused, to_node
-from mawl.cluster.mirror import Mirror
-from mawl.cluster.node import RemoteNode
+from mawl.cluster.node import Attendant, RemoteNode
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import load_workload, make_plan
 from mawl.spec.answer import TaskFailure
@@ -21,7 +27,75 @@ from tests.fakes.stored_run import facts, job
 from tests.fakes.watcher import Watcher
 
 
-def node(watcher: Watcher) -> RemoteNode:
+class Silenced:
+    """A link whose every question takes as long as it may; why nobody answers, by node (None: it does)."""
+
+    def __init__(self, whys: dict[str, str | None]) -> None:
+        self.now, self.whys = 1000.0, whys
+
+    async def ask(self, node: str, function: str, *arguments: Any, seconds: float) -> str:
+        why = self.whys[node]
+        if why is None:
+            return "an answer"
+        self.now += seconds
+        raise NoAnswerError(why)
+
+
+def node_test_attend(name: str) -> Any:
+    """As much of a node as a question needs."""
+    return SimpleNamespace(
+        name=name,
+        mirror=None,
+        task=SimpleNamespace(run_id=name),
+        words=[],
+        heard=0,
+        answered=1000.0,
+        lost=None,
+        take=lambda answer, writer: None,
+    )
+
+
+def heard(link: Silenced, nodes: list[Any], rounds: int) -> list[str]:
+    """What is said while each node is asked so many times."""
+    said: list[str] = []
+    attendant = Attendant(
+        cast(Any, link), 30.0, said.append, now=lambda: link.now, monotonic=lambda: link.now
+    )
+    for _ in range(rounds):
+        for one in nodes:
+            asyncio.run(attendant.ask(one, None))
+    return said
+
+
+def test_a_silent_node_is_said_once_with_what_becomes_of_it() -> None:
+    nodes = [node_test_attend("a"), node_test_attend("b")]
+    said = heard(Silenced({"a": None, "b": "b did not answer"}), nodes, rounds=5)
+    assert said == [
+        "b did not answer; a node stops its jobs after 15 s of silence and counts as lost after 30 s"
+    ]
+    assert [one.lost for one in nodes] == [None, None]
+
+
+def test_a_silent_scheduler_is_said_once_for_all_nodes() -> None:
+    nodes = [node_test_attend("a"), node_test_attend("b")]
+    silent = "the scheduler did not answer"
+    [said] = heard(Silenced({"a": silent, "b": silent}), nodes, rounds=3)
+    assert said.startswith(f"{silent}; a node stops")
+    assert nodes[1].lost == f"no answer for 30 s ({silent})"
+
+
+def test_a_node_that_answered_again_is_said_again() -> None:
+    link, one, said = Silenced({"a": "a did not answer"}), node_test_attend("a"), list[str]()
+    attendant = Attendant(
+        cast(Any, link), 30.0, said.append, now=lambda: link.now, monotonic=lambda: link.now
+    )
+    for why in ("a did not answer", "a did not answer", None, "a did not answer"):
+        link.whys["a"] = why
+        asyncio.run(attendant.ask(one, None))
+    assert len(said) == 2 and len(set(said)) == 1
+
+
+def node_test_node(watcher: Watcher) -> RemoteNode:
     spec, where = load_workload("nano")
     task = NodeTask(
         run_id="r-n1",
@@ -66,14 +140,14 @@ def test_the_end_of_a_node_has_its_reason(
     words: list[msgspec.Struct], exit_status: int, outcome: tuple[str, str]
 ) -> None:
     watcher = Watcher()
-    found = node(watcher)
+    found = node_test_node(watcher)
     found.take(answer(Notice("look here"), *words, exit_status=exit_status, complaint="the last line"), None)
     assert found.outcome() == outcome and found.heard == 1 + len(words)
     assert watcher.notices == ["n1: look here"]
 
 
 def test_words_are_numbered_so_that_none_is_taken_twice() -> None:
-    found = node(Watcher())
+    found = node_test_node(Watcher())
     found.tell(Halt(1))
     found.tell(Halt(2))
     assert [(number, to_node(line)) for number, line in found.words] == [(1, Halt(1)), (2, Halt(2))]
@@ -81,7 +155,7 @@ def test_words_are_numbered_so_that_none_is_taken_twice() -> None:
 
 
 def test_a_folder_that_cannot_be_read_costs_what_did_not_come_before(tmp_path: Path) -> None:
-    found = node(Watcher())
+    found = node_test_node(Watcher())
     own = RunWriter(tmp_path / "own", facts(outcome="running", ended_at=None))
     own.job(job("s1-1", 1.0, 5.0))
     found.mirror = Mirror(tmp_path / "nodes" / "n1", (tmp_path / "own" / "run.json").read_bytes(), b"")
@@ -98,7 +172,7 @@ def test_a_folder_that_cannot_be_read_costs_what_did_not_come_before(tmp_path: P
 
 
 def test_a_line_that_was_damaged_on_the_way_makes_no_job_count_twice(tmp_path: Path) -> None:
-    found = node(Watcher())
+    found = node_test_node(Watcher())
     own = RunWriter(tmp_path / "own", facts(outcome="running", ended_at=None, planned_jobs=[]))
     names = ["s1-1", "s1-2", "s1-3"]
     for name in names:
@@ -120,7 +194,7 @@ def test_a_line_that_was_damaged_on_the_way_makes_no_job_count_twice(tmp_path: P
 
 def test_a_nodes_process_that_is_stopped_is_told_once_for_each_stop() -> None:
     watcher = Watcher()
-    found = node(watcher)
+    found = node_test_node(watcher)
     for stopped in (None, 7, 7, None, 7):
         found.take(answer(stopped=stopped), None)
     told = "n1: the node's process 7 was stopped by a signal, and the run waits for it; kill -CONT 7 there "

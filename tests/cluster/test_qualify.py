@@ -13,7 +13,7 @@ from mawl.cluster.look import look_at
 from mawl.errors import UsageError
 from mawl.spec.record import NodesSpec
 from mawl.store import open_run
-from mawl.store.qualification import read_qualification
+from mawl.store.campaign import read_qualification
 from tests.cluster.conftest import Cluster
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from mawl.cluster.controller import check_shared_space, groups, require_shared, share_out
 from mawl.cluster.messages import Looked, Seen
-from mawl.cluster.sharing import check_shared_space, groups, require_shared, share_out
 from mawl.errors import UnsuitableMachineError
 from mawl.plan.needs import TableNeed
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.cluster.ssh import address_towards, names_of, ssh_command, worker_command
+from mawl.cluster.conducting import address_towards, names_of, ssh_command, worker_command
 from mawl.errors import UnsuitableMachineError, UsageError
 from tests import needs
 

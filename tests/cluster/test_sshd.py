@@ -17,9 +17,9 @@ import pytest
 from pyarrow import compute
 
 import mawl
-from mawl.launch.sweep import live_runs
+from mawl.launch.pipe import live_runs
 from mawl.store import Run, open_run
-from mawl.store.qualification import read_qualification
+from mawl.store.campaign import read_qualification
 from tests import needs
 from tests.cluster.spaces import NO_SPACES, SUBNET, Spaces
 from tests.fakes.processes import dask_workers

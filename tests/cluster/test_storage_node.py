@@ -14,8 +14,8 @@ from mawl.cluster import agent
 from mawl.cluster.messages import NodeTask
 from mawl.errors import MawlError
 from mawl.plan.workload import Plan
-from mawl.reporters.run_tables.storage_servers import STORAGE_SERVERS
-from mawl.reporters.text_table import table_lines
+from mawl.reporters.run_tables.nodes import STORAGE_SERVERS
+from mawl.reporters.tables import table_lines
 from mawl.store import open_run
 from tests.cluster.test_controller import RUN, Lab, plan_of, until_gone
 from tests.fakes.views import as_summary, judged

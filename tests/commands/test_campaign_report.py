@@ -14,8 +14,8 @@ from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.campaigns.series import begin, conduct, held
 from mawl.commands import report
 from mawl.commands.arguments import settings
-from mawl.commands.campaign_report import campaign_found, rendered
-from mawl.model.inventory import Inventory
+from mawl.commands.reporting import campaign_found, rendered
+from mawl.model.node import Inventory
 from mawl.store import open_run
 from mawl.store.campaign import locate_campaign, read_campaign, write_campaign
 from mawl.store.facts import read_facts, write_facts

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from mawl.commands.live import PlainView, TerminalView, status_line, view
-from mawl.model.usage import Usage
+from mawl.model.records import Usage
 from mawl.runner.request import Status
 from tests.fakes.stored_run import jobs
 

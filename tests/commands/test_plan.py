@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from mawl.commands.main import main
-from mawl.measure import ephemeral
-from mawl.measure.mounts import Mount
+from mawl.measure import space
+from mawl.measure.devices import Mount
 from mawl.plan.catalogue import CATALOGUE
 from mawl.units import parse_size
 from mawl.volumes import INPUTS
@@ -22,7 +22,7 @@ def pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
         device="8:1", mount_point=str(tmp_path / "data"), file_system="ext4", source="/dev/sda1", options="rw"
     )
     (tmp_path / "data").mkdir()
-    monkeypatch.setattr(ephemeral, "read_mounts", lambda proc: [layer, claim])
+    monkeypatch.setattr(space, "read_mounts", lambda proc: [layer, claim])
     monkeypatch.chdir(tmp_path)
     for role in ("data", "work", "util"):
         monkeypatch.setenv(f"MAWL_{role.upper()}", str(tmp_path / role))

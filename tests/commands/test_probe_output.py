@@ -10,7 +10,7 @@ import pytest
 
 from mawl.commands.probe_output import ProbeOutput
 from mawl.errors import UnsuitableMachineError, UsageError
-from mawl.store.probe import read_probe
+from mawl.store.beside import read_probe
 from tests import needs
 from tests.fakes.probes import disk, probe, target
 

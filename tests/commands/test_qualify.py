@@ -15,7 +15,7 @@ from mawl.advice.qualification.gather import again
 from mawl.commands.main import main
 from mawl.commands.qualify import cleaning
 from mawl.commands.qualify_shown import ProgressLines, choice_text
-from mawl.store.qualification import read_qualification, write_qualification
+from mawl.store.campaign import read_qualification, write_qualification
 from tests.fakes.answered import YES, answered
 from tests.fakes.qualifications import choice, qualification
 from tests.fakes.qualified import cluster, machine
@@ -190,7 +190,7 @@ def test_a_folder_elsewhere_names_the_command_that_cleans_up(tmp_path: Path) -> 
 def test_without_the_programs_it_says_what_to_install(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("mawl.commands.extras.find_spec", lambda _: None)
+    monkeypatch.setattr("mawl.commands.terminal.find_spec", lambda _: None)
     status, sentence = refused(capsys, tmp_path, "--yes")
     assert status == 1
     assert "duckdb" in sentence and "pip install 'mawl[programs]'" in sentence

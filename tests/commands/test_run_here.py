@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from mawl.commands.run_here import wait_notice
+from mawl.commands.running import wait_notice
 from mawl.plan.derived import encoded
 from mawl.plan.from_spec import plan_of
 from mawl.plan.workload import Plan

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from mawl.compressibility.bounds import Rounds, interval_of_looks
+from mawl.compressibility.estimate import Rounds, interval_of_looks
 
 SEEDS = 200
 SLICES = 64

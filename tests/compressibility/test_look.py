@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from mawl.compressibility.codecs import LZ4, Codec, CodecKey
+from mawl.compressibility.codecs import LZ4, Codec, CodecKey, EstimateRequest
 from mawl.compressibility.look import LookRequest, look_at
 from mawl.compressibility.population import Kind, Population
-from mawl.compressibility.storage import EstimateRequest
 from mawl.errors import MawlError, UsageError
 from mawl.spec.program_options import Role
 

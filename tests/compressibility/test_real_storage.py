@@ -11,9 +11,8 @@ from random import Random
 
 import pytest
 
-from mawl.compressibility.codecs import CODECS
+from mawl.compressibility.codecs import CODECS, figures
 from mawl.compressibility.look import LookRequest, look_at
-from mawl.compressibility.storage import figures
 from tests import needs
 from tests.compressibility.pieces import write_mixture
 

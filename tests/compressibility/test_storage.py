@@ -6,8 +6,17 @@ from random import Random
 
 import pytest
 
-from mawl.compressibility.codecs import LZ4, LZO, ZSTD_1, Codec, CodecKey
-from mawl.compressibility.storage import EstimateRequest, figures, original_bytes, saved_share
+from mawl.compressibility.codecs import (
+    LZ4,
+    LZO,
+    ZSTD_1,
+    Codec,
+    CodecKey,
+    EstimateRequest,
+    figures,
+    original_bytes,
+    saved_share,
+)
 
 KIB = 1024
 

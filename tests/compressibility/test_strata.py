@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from mawl.compressibility.strata import Strata
+from mawl.compressibility.estimate import Strata
 
 
 def drawn(lengths: list[float], width: float, seed: int) -> tuple[Strata, list[float]]:

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.compressibility.codecs import Codec, CodecKey
-from mawl.compressibility.engine import engine_compressed
+from mawl.compressibility.codecs import Codec, CodecKey, engine_compressed
 from mawl.compressibility.watch import CPU_SHARE, Watch
 from mawl.spec.program_options import Role
 from tests.fakes.failing_reads import failing

@@ -9,14 +9,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from mawl.datagen.build import PARTIAL, PartTask, build_part, is_intact
-from mawl.datagen.dial import filled_bytes
-from mawl.datagen.slots import RowSlot
+from mawl.datagen.build import PARTIAL, PartTask, RowSlot, build_part, is_intact
+from mawl.datagen.text import filled_bytes
 from mawl.plan.catalogue import CATALOGUE, INPUTS
-from mawl.plan.scale import SCALES, scaled_options
-from mawl.plan.tables import InputTable
-from mawl.programs.ledger_update.row_file import RowFile
-from mawl.programs.random_access.pages import PAGE_WORDS, Lane, PageFile
+from mawl.plan.columns import InputTable
+from mawl.plan.spec import SCALES, scaled_options
+from mawl.programs.ledger_update.run import RowFile
+from mawl.programs.random_access.run import PAGE_WORDS, Lane, PageFile
 from mawl.programs.toolkit.partitions import partition_count, rows_in
 from mawl.programs.toolkit.rows import memory
 from mawl.programs.toolkit.text_records import read_records

@@ -11,8 +11,7 @@ import pyarrow as pa
 import pytest
 
 from mawl.datagen.values import true_cluster
-from mawl.programs.segmentation.declare import NUMERICS
-from mawl.programs.segmentation.inputs import FEATURES, TABLE
+from mawl.programs.segmentation.declare import FEATURES, NUMERICS, TABLE
 from tests.contract.planted_run import instead, run_with, without_first_row
 
 

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from mawl.datagen import construction, slots
-from mawl.datagen.construction import TableRequest
-from mawl.datagen.generate import GenerationProgress, generate
-from mawl.datagen.journal import JOURNAL
+from mawl.datagen import build
+from mawl.datagen import generate as construction
+from mawl.datagen.build import JOURNAL
+from mawl.datagen.generate import GenerationProgress, TableRequest, generate
 from mawl.errors import InterruptedRunError, UnsuitableMachineError
 from mawl.tables.arrow import add_sums, column_sums, read_batches
 from mawl.tables.manifest import MANIFEST, check_sizes, read_manifest
@@ -32,7 +32,7 @@ SMALL = (
 CHILD = """
 import sys
 from pathlib import Path
-from mawl.datagen import slots
+from mawl.datagen import build as slots
 from mawl.datagen.generate import TableRequest, generate
 
 if __name__ == "__main__":
@@ -49,8 +49,8 @@ if __name__ == "__main__":
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of 40 kB of text or one batch (1 MiB), so that small tables have many."""
-    monkeypatch.setattr(slots, "PART_BYTES", 40_000)
-    monkeypatch.setattr(slots, "CHUNK_ROWS", 100)
+    monkeypatch.setattr(build, "PART_BYTES", 40_000)
+    monkeypatch.setattr(build, "CHUNK_ROWS", 100)
 
 
 def contents(inputs: Path) -> dict[str, bytes]:
@@ -97,8 +97,8 @@ def test_the_bytes_do_not_depend_on_parts_chunks_or_processes(
     one.mkdir()
     two.mkdir()
     _, census = generate(SMALL, one, processes=1, bufsize_bytes=BUFSIZE)
-    monkeypatch.setattr(slots, "PART_BYTES", 40_000)
-    monkeypatch.setattr(slots, "CHUNK_ROWS", 100)
+    monkeypatch.setattr(build, "PART_BYTES", 40_000)
+    monkeypatch.setattr(build, "CHUNK_ROWS", 100)
     monkeypatch.setattr("mawl.datagen.generate._BYTES_PER_PROCESS", 1)
     policies, again = generate(SMALL, two, processes=2, bufsize_bytes=BUFSIZE)
     assert again.manifest.sums == census.manifest.sums

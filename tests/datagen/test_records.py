@@ -10,7 +10,7 @@ import pytest
 from mawl.datagen.records import make_groups, read_sums
 from mawl.datagen.values import column_values
 from mawl.plan.catalogue import INPUTS
-from mawl.plan.records import RecordLayout
+from mawl.plan.columns import RecordLayout
 from mawl.programs.census.inputs import HOUSEHOLD, PERSON, SIZES
 
 TABLE = INPUTS["census"]

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mawl.datagen.outcomes import true_chances
-from mawl.datagen.repeated import time_of, true_effects
+from mawl.datagen.groups import time_of, true_effects
+from mawl.datagen.responses import true_chances
 from mawl.datagen.values import column_values
-from mawl.plan.columns import Column, GroupNumber, GroupPlace, PerGroup, Uniform, Values
-from mawl.plan.tables import InputTable
-from mawl.programs.gee_repeated import inputs as visits
-from mawl.programs.mixed_model import inputs as store_weeks
+from mawl.plan.columns import Column, GroupNumber, GroupPlace, InputTable, PerGroup, Uniform, Values
+from mawl.programs.gee_repeated.declare import COEFFICIENTS, KEPT, OUTCOME, TABLE
+from mawl.programs.mixed_model.declare import COEFFICIENTS as MIXED_MODEL_COEFFICIENTS
+from mawl.programs.mixed_model.declare import RESPONSE, VARYING, WEEKS
+from mawl.programs.mixed_model.declare import TABLE as MIXED_MODEL_TABLE
 
 EMPTY = InputTable(name="sample", full_bytes=0)
 
@@ -46,8 +47,8 @@ def test_groups_are_numbered_and_their_rows_placed(start: int) -> None:
 
 def test_repeated_outcomes_come_as_often_as_their_rules_say_at_every_visit() -> None:
     rows = 24 * 4000
-    found = made(visits.TABLE, ["relapsed", *visits_used()], rows)
-    chances = true_chances(visits.OUTCOME, found) / 65_536
+    found = made(TABLE, ["relapsed", *visits_used()], rows)
+    chances = true_chances(OUTCOME, found) / 65_536
     assert chances.min() > 0.01
     for chance in np.unique(chances):
         inside = found["relapsed"][chances == chance]
@@ -57,21 +58,21 @@ def test_repeated_outcomes_come_as_often_as_their_rules_say_at_every_visit() -> 
 
 
 def test_the_coefficients_are_those_of_the_rules() -> None:
-    found = made(visits.TABLE, visits_used(), 5000)
-    linear = np.full(5000, visits.COEFFICIENTS[0])
-    for rule, coefficient in zip(visits.OUTCOME.rules, visits.COEFFICIENTS[1:], strict=True):
+    found = made(TABLE, visits_used(), 5000)
+    linear = np.full(5000, COEFFICIENTS[0])
+    for rule, coefficient in zip(OUTCOME.rules, COEFFICIENTS[1:], strict=True):
         (condition,) = rule.conditions
         linear += coefficient * (found[condition.column.name] >= condition.at_least)
     expected = 1.0 / (1.0 + np.exp(-linear))
-    assert true_chances(visits.OUTCOME, found) / 65_536 == pytest.approx(expected, abs=2e-5)
+    assert true_chances(OUTCOME, found) / 65_536 == pytest.approx(expected, abs=2e-5)
 
 
 def test_visits_correlate_the_less_the_farther_they_are_apart() -> None:
-    found = made(visits.TABLE, ["relapsed", *visits_used()], 24 * 4000)
-    chances = true_chances(visits.OUTCOME, found) / 65_536
+    found = made(TABLE, ["relapsed", *visits_used()], 24 * 4000)
+    chances = true_chances(OUTCOME, found) / 65_536
     residuals = ((found["relapsed"] - chances) / np.sqrt(chances * (1 - chances))).reshape(-1, 24)
     lags = [float((residuals[:, apart:] * residuals[:, :-apart]).mean()) for apart in (1, 2, 4, 8)]
-    kept = visits.KEPT / 256
+    kept = KEPT / 256
     # Below the chance that the draw is kept, since the chances of two visits differ.
     for apart, lag in zip((1, 2, 4, 8), lags, strict=True):
         assert 0.65 * kept**apart - 0.02 < lag < kept**apart + 0.02
@@ -79,25 +80,25 @@ def test_visits_correlate_the_less_the_farther_they_are_apart() -> None:
 
 
 def test_a_mixed_response_is_its_terms_its_effects_and_noise() -> None:
-    weeks, stores = store_weeks.WEEKS, 600
-    names = ["week", "sales", *(column.name for column in store_weeks.VARYING)]
-    found = made(store_weeks.TABLE, names, stores * weeks)
+    weeks, stores = WEEKS, 600
+    names = ["week", "sales", *(column.name for column in VARYING)]
+    found = made(MIXED_MODEL_TABLE, names, stores * weeks)
     effects = hidden(stores)
     time = time_of(found["week"], weeks)
-    expected = store_weeks.COEFFICIENTS[0] + store_weeks.COEFFICIENTS[1] * time
-    for column, coefficient in zip(store_weeks.VARYING, store_weeks.COEFFICIENTS[2:], strict=True):
+    expected = MIXED_MODEL_COEFFICIENTS[0] + MIXED_MODEL_COEFFICIENTS[1] * time
+    for column, coefficient in zip(VARYING, MIXED_MODEL_COEFFICIENTS[2:], strict=True):
         expected = expected + coefficient * found[column.name]
     expected += np.repeat(effects[:, 0], weeks) + np.repeat(effects[:, 1], weeks) * time
     noise = found["sales"] - expected
     assert noise.mean() == pytest.approx(0.0, abs=0.5)
-    assert noise.std() == pytest.approx(store_weeks.RESPONSE.noise, rel=0.02)
+    assert noise.std() == pytest.approx(RESPONSE.noise, rel=0.02)
     assert np.array_equal(found["sales"], np.round(found["sales"]))
     assert np.corrcoef(noise, time)[0, 1] == pytest.approx(0.0, abs=0.02)
 
 
 def test_hidden_effects_have_their_deviations_and_hang_together() -> None:
     effects = hidden(20_000)
-    values = store_weeks.RESPONSE
+    values = RESPONSE
     slope = values.shared / 16
     assert effects.mean(axis=0) == pytest.approx([0.0, 0.0], abs=0.5)
     assert effects[:, 0].std() == pytest.approx(values.level, rel=0.02)
@@ -112,12 +113,12 @@ def test_time_goes_from_minus_one_to_one_about_its_middle() -> None:
 
 
 def visits_used() -> list[str]:
-    return [rule.conditions[0].column.name for rule in visits.OUTCOME.rules]
+    return [rule.conditions[0].column.name for rule in OUTCOME.rules]
 
 
 def hidden(stores: int) -> NDArray[np.float64]:
     return true_effects(
-        store_weeks.RESPONSE,
+        RESPONSE,
         table="store_weeks",
         column="sales",
         seed=1,

@@ -4,9 +4,9 @@ import itertools
 
 import pytest
 
-from mawl.datagen.slots import PART_BYTES, chunk_rows, part_rows, slots
+from mawl.datagen.build import PART_BYTES, chunk_rows, part_rows, slots
 from mawl.plan.catalogue import INPUTS
-from mawl.plan.tables import InputTable
+from mawl.plan.columns import InputTable
 from mawl.tables.arrow import batch_rows
 
 TABLES = pytest.mark.parametrize("table", INPUTS.values(), ids=INPUTS)

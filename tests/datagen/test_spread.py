@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.datagen.construction import TableRequest
-from mawl.datagen.generate import generate
+from mawl.datagen.generate import TableRequest, generate
 from mawl.datagen.spread import spread_tables
 
 SCALE = 0.00001

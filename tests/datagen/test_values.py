@@ -19,6 +19,7 @@ from mawl.plan.columns import (
     Feature,
     GroupNumber,
     GroupPlace,
+    InputTable,
     Paired,
     PerGroup,
     Repeated,
@@ -27,8 +28,7 @@ from mawl.plan.columns import (
     Uniform,
     Values,
 )
-from mawl.plan.tables import InputTable
-from mawl.programs.segmentation.inputs import CLUSTER_SHARES
+from mawl.programs.segmentation.declare import CLUSTER_SHARES
 
 TABLES = pytest.mark.parametrize("table", INPUTS.values(), ids=INPUTS)
 EMPTY = InputTable(name="sample", full_bytes=0)

@@ -17,7 +17,7 @@ import yaml
 
 from mawl import open_run
 from mawl.commands.main import build_parser
-from mawl.measure.ephemeral import VARIABLE
+from mawl.measure.space import VARIABLE
 
 FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "kubernetes"
 FILES = sorted(FOLDER.glob("*.yaml"))

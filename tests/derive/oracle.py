@@ -15,9 +15,9 @@ from mawl.derive.estimate import Ranged
 from mawl.derive.jobs import StepEvidence
 from mawl.formats.saslog_write import job_log
 from mawl.importers.build import ImportRequest, import_files
-from mawl.model.usage import Usage
+from mawl.model.records import Usage
 from mawl.plan.derived import derived_programs
-from mawl.reporters import saslog
+from mawl.reporters.exports import render_saslog
 from mawl.spec.program_options import ROLES
 from mawl.store import Run, open_run
 
@@ -111,7 +111,7 @@ def derived_from_logs(
     """What the logs alone give, imported, after ``changes``; ``recordings`` are of the host of the run."""
     logs = folder / "logs"
     logs.mkdir(parents=True)
-    text = saslog.render(run) if text is None else text
+    text = render_saslog(run) if text is None else text
     for change in changes:
         text = change(text)
     (logs / "all.log").write_text(text)

@@ -15,11 +15,10 @@ import msgspec
 
 from mawl.derive.derive import Derived
 from mawl.derive.estimate import Ranged, exactly
+from mawl.derive.inferred import Parts, ends_of
 from mawl.derive.jobs import StepEvidence
-from mawl.derive.roles import Parts, ends_of
 from mawl.formats.saslog_write import job_log
-from mawl.model.records import StepRecord
-from mawl.model.usage import total
+from mawl.model.records import StepRecord, total
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Pass, Program, Step
 from mawl.spec.program_options import ROLES

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 
-from mawl.analysis.nights.window import Night
+from mawl.analysis.nights.logged import Night
 from mawl.derive.derive import Derived, DeriveRequest, derive
 from mawl.derive.folder import write_derived
 from mawl.derive.nights import parse_daily

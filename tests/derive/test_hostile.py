@@ -21,9 +21,7 @@ from mawl.derive.tables import Libraries
 from mawl.derive.told import BlockUnit, told_of
 from mawl.errors import MawlError
 from mawl.model.derived import DerivedJob, DerivedWorkload
-from mawl.model.records import StepRecord
-from mawl.model.step_notes import StepNotes, TableNote
-from mawl.model.usage import Usage
+from mawl.model.records import StepNotes, StepRecord, TableNote, Usage
 from mawl.plan.derived import decoded, encoded
 from tests.derive.shop import WORDS, logs
 from tests.derive.test_derive import run_of

@@ -10,7 +10,7 @@ from mawl.derive.inferred import Inference, Loads, device_share
 from mawl.derive.kernel import kernel_of
 from mawl.derive.tables import Libraries
 from mawl.derive.told import StepTold
-from mawl.model.step_notes import TableNote
+from mawl.model.records import TableNote
 from mawl.spec.program_options import ROLES
 
 MB = 10**6

@@ -9,14 +9,13 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 
-from mawl.analysis.nights.window import DailyWindow, Night
+from mawl.analysis.nights.logged import DailyWindow, Night
 from mawl.derive.derive import DeriveRequest
 from mawl.derive.folder import write_nights
 from mawl.derive.nights import derive_nights, parse_daily, thinned
 from mawl.derive.shown import text_of_nights
 from mawl.errors import UsageError
-from mawl.model.records import JobRecord
-from mawl.model.usage import Usage
+from mawl.model.records import JobRecord, Usage
 from mawl.plan.derived import load_derived
 from mawl.units import parse_instant
 from tests.derive.shop import OTHER_WORDS, WORDS, log, logs

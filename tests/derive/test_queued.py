@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.analysis.nights.window import Night
+from mawl.analysis.nights.logged import Night
 from mawl.commands.main import main
 from mawl.derive.derive import Derived, DeriveRequest, derive
 from mawl.derive.page import html_of

@@ -20,8 +20,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from mawl.archive.container import read_member, read_members, write_pack
-from mawl.archive.layout import MANIFEST
+from mawl.archive.container import MANIFEST, read_member, read_members, write_pack
 from mawl.archive.manifest import MemberSum, decoded, encoded
 
 Members = dict[str, bytes]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.advice.qualification.alike import NO_PROBE
 from mawl.advice.qualification.answer import answer_from
-from mawl.advice.qualification.cautions import LONG_RUN, other_verdict
 from mawl.advice.qualification.changes import MORE_MEMORY
-from mawl.advice.qualification.estimate import MedianEstimate
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
-from mawl.advice.qualification.limits import Contradiction
+from mawl.advice.qualification.fitting import MedianEstimate
+from mawl.advice.qualification.machine import NO_PROBE, Contradiction
 from mawl.advice.qualification.other_work import Others
+from mawl.advice.qualification.sentence import LONG_RUN, other_verdict
 from mawl.model.qualification import (
     AnswerLimit,
     AnswerStorage,

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from mawl.campaigns.order import back_and_forth
+from mawl.campaigns.series import back_and_forth
 from mawl.model.campaign import Arm, Campaign, CampaignMachine
 from mawl.store.facts import read_facts, write_facts
 from tests.fakes.compared_runs import COMPLETED

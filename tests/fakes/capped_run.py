@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mawl.advice.judge import judged
-from mawl.model.caps import Direction, IoCap
+from mawl.model.node import Direction, IoCap
 from mawl.model.run import VolumeFacts
 from mawl.model.summary.summary import Judged
 from mawl.spec.program_options import Role

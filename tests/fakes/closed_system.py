@@ -10,10 +10,9 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mawl.model.records import JobRecord
+from mawl.model.records import JobRecord, Usage
 from mawl.model.role_io import Waits
 from mawl.model.run import Alone, AloneRun
-from mawl.model.usage import Usage
 from tests.fakes.stored_run import job
 
 STORED = "s{number}-1"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.model.cluster import ClockFacts, NodeRun, StorageRun
+from mawl.model.node import ClockFacts, NodeRun, StorageRun
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
 from tests.fakes.stored_run import START, facts, job

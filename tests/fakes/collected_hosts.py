@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from mawl.formats.settings.cksum import check_sum
+from mawl.formats.settings.told import check_sum
 from mawl.tuning.profile_files import profiles
 from mawl.tuning.records import TuningSetting
 from tests.fakes.command_outputs import collected

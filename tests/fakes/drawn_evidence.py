@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from mawl.advice.qualification.estimate import MedianEstimate
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
+from mawl.advice.qualification.fitting import MedianEstimate
 from mawl.model.qualification import AnswerLimit, Fits, QualificationChange
 
 HOSTILE = st.sampled_from(

@@ -9,7 +9,7 @@ import msgspec
 
 from mawl.analysis.comparison.sides import ComparedRun
 from mawl.analysis.series import RunSamples
-from mawl.model.cluster import StorageRun
+from mawl.model.node import StorageRun
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts, VolumeFacts, WorkloadFacts
 from mawl.spec.program_options import ROLES

@@ -10,8 +10,7 @@ from mawl.analysis.view import StoredView
 from mawl.model.run import NodeFacts
 from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import StepDemand
-from mawl.simulation.fitting import Fitting
-from mawl.simulation.forecast import base_of
+from mawl.simulation.forecast import Fitting, base_of
 from mawl.simulation.scenario import run
 from mawl.store import open_run
 from mawl.whatif.folder import Label, write_folder

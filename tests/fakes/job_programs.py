@@ -15,8 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mawl.model.messages import Answered, Assignment, FromLauncher, StepEnded
-from mawl.model.records import StepRecord
-from mawl.model.usage import Usage
+from mawl.model.records import StepRecord, Usage
 
 Report = Callable[[FromLauncher], None]
 

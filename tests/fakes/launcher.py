@@ -23,8 +23,7 @@ from mawl.model.messages import (
     Stop,
     ToLauncher,
 )
-from mawl.model.records import StepRecord
-from mawl.model.usage import Usage
+from mawl.model.records import StepRecord, Usage
 
 WELL = ("well", "stepped clock")
 

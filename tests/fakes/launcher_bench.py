@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from mawl.launch.client import Launcher
 from mawl.model.messages import Assignment, FromLauncher, Reaped, Start, Started
-from mawl.model.usage import Usage
+from mawl.model.records import Usage
 from mawl.spec.program_options import Options
 
 PATIENCE_SECONDS = 30.0

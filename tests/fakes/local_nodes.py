@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mawl.cluster import agent
-from mawl.cluster.link import Link, NoAnswerError, NodeGoneError
+from mawl.cluster.connection import Link, NoAnswerError, NodeGoneError
 
 
 class LocalLink(Link):

@@ -9,8 +9,7 @@ from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts, WorkloadFacts
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import load_workload, make_plan
-from mawl.runner.interrupts import Interrupts
-from mawl.runner.loop import RunLoop
+from mawl.runner.loop import Interrupts, RunLoop
 from mawl.runner.request import Listener, RunRequest
 from mawl.runner.sampling import Sampling
 from mawl.spec.program_options import ROLES, OnFailure

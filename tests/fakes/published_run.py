@@ -8,7 +8,7 @@ import msgspec
 
 from mawl.formats.saslog_write import job_log
 from mawl.model.campaign import Arm, Campaign, CampaignMachine, CampaignPart, Slot
-from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
+from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord, Usage, total
 from mawl.model.role_io import IoByRole, RoleIo, Waits, sum_by_role
 from mawl.model.run import (
     CacheFacts,
@@ -23,11 +23,10 @@ from mawl.model.run import (
     VolumeFacts,
     WorkloadFacts,
 )
-from mawl.model.usage import Usage, total
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.from_spec import plan_of
+from mawl.plan.printed import plan_toml
 from mawl.plan.workload import JobPlan, Plan
-from mawl.plan.write import plan_toml
 from mawl.runner.facts import planned_jobs
 from mawl.spec.program_options import ROLES
 from mawl.spec.record import RunSpec

@@ -22,7 +22,7 @@ from mawl.campaigns.qualify.work import MachineSeen, Mix, Model, RunSeen, RunWis
 from mawl.errors import UnsuitableMachineError
 from mawl.model.qualification import Fits, Qualification, QualifyNode
 from mawl.model.records import RunOutcome
-from mawl.store.qualification import write_qualification
+from mawl.store.campaign import write_qualification
 
 WRITES = "mawl.campaigns.qualify.runs.write_qualification"
 ALONE_SECONDS = 20.0

@@ -8,10 +8,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from mawl.model.derived import DerivedJob, DerivedWorkload
-from mawl.model.records import JobRecord, StepRecord
+from mawl.model.records import JobRecord, StepRecord, Usage
 from mawl.model.role_io import RoleIo
 from mawl.model.run import RunFacts
-from mawl.model.usage import Usage
 from mawl.plan.derived import encoded
 from mawl.spec.program_options import ROLES
 from mawl.store import Run, open_run

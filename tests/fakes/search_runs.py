@@ -17,10 +17,9 @@ from mawl.model.campaign import Arm, Campaign, CampaignMachine
 from mawl.model.summary.summary import Judged
 from mawl.spec.record import RunSpec
 from mawl.store.campaign import RECORD
-from mawl.tuning.search.conduct import SearchCampaign
-from mawl.tuning.search.file import read_search, write_search
-from mawl.tuning.search.records import OBJECTIVES, SearchFound, SearchRecord
+from mawl.tuning.search.records import OBJECTIVES, SearchFound, SearchRecord, read_search, write_search
 from mawl.tuning.search.results import Proposals, as_found
+from mawl.tuning.search.search import SearchCampaign
 from mawl.tuning.search.text import stated
 from tests.fakes.compared_runs import COMPLETED
 from tests.fakes.stored_run import START, facts, write_run

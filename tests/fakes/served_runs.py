@@ -18,9 +18,8 @@ from mawl.analysis.view import StoredView
 from mawl.model.summary.summary import Judged
 from mawl.reporters.html.page import page
 from mawl.server.application import create_app
-from mawl.server.connections import PageServer, server_of
-from mawl.server.listening import listening
-from mawl.server.rendering import Renderers
+from mawl.server.connections import PageServer, listening, server_of
+from mawl.server.reports import Renderers
 from tests.fakes.stored_run import facts, write_run
 
 

@@ -13,13 +13,12 @@ import sys
 import time
 from pathlib import Path
 
-from mawl.campaigns.order import back_and_forth
-from mawl.campaigns.series import begin, conduct, held, resume
+from mawl.campaigns.series import back_and_forth, begin, conduct, held, resume
 from mawl.commands.campaign_place import this_machine
 from mawl.commands.campaign_settings import settings_of
 from mawl.measure.processes import descendants
 from mawl.model.campaign import Arm, Campaign, Slot
-from mawl.spec.arm_setting import ArmSetting
+from mawl.spec.campaign import ArmSetting
 from mawl.store.campaign import RECORD, read_campaign
 from tests.fakes.campaign_runs import FakeRuns, campaign
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mawl.analysis.device_bytes import DeviceBytes
+from mawl.analysis.io import DeviceBytes
 from mawl.analysis.series import CounterChange
-from mawl.model.dirty import DirtyPages
-from mawl.model.followed import spent, waits_of
-from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
+from mawl.model.node import DirtyPages
+from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord, Usage, spent, waits_of
 from mawl.model.role_io import IoByRole, RoleIo
 from mawl.model.run import (
     NodeFacts,
@@ -20,7 +19,6 @@ from mawl.model.run import (
     VolumeFacts,
     WorkloadFacts,
 )
-from mawl.model.usage import Usage
 from mawl.spec.program_options import ROLES, Options
 from mawl.store.folder import RunWriter
 

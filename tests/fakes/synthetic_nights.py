@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mawl.analysis.comparison.places import PLACES
-from mawl.history.series import FollowedSeries
+from mawl.history.nights import FollowedSeries
 
 RUN_NOISE = 0.029
 """Standard deviation of the mean over jobs of log real time, from run to run: nine runs of twenty programs

@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.model.cluster import ClockFacts, NodeRun
-from mawl.model.records import EventRecord, JobRecord, StepRecord
+from mawl.model.node import ClockFacts, NodeRun
+from mawl.model.records import EventRecord, JobRecord, StepRecord, Usage, total
 from mawl.model.role_io import IoByRole, RoleIo, Waits
 from mawl.model.run import (
     CacheFacts,
@@ -31,7 +31,6 @@ from mawl.model.run import (
     VolumeFacts,
     WorkloadFacts,
 )
-from mawl.model.usage import Usage, total
 from mawl.plan.catalogue import CATALOGUE
 from mawl.spec.program_options import ROLES, Options, Role
 from mawl.store.columns import SCHEMAS, to_table

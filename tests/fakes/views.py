@@ -9,11 +9,11 @@ import msgspec
 
 from mawl.advice import judge as judging
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.analysis.device_bytes import DeviceBytes
+from mawl.analysis.io import DeviceBytes
 from mawl.analysis.series import RunSamples
 from mawl.analysis.view import RunView
-from mawl.model.arrays import ArrayStatistics
 from mawl.model.fields import Place, place
+from mawl.model.node import ArrayStatistics
 from mawl.model.probe import Probe
 from mawl.model.records import EventRecord, JobRecord
 from mawl.model.run import RunFacts

@@ -13,8 +13,7 @@ from mawl.formats import saslog
 from mawl.formats.saslog import read_notes
 from mawl.formats.saslog_block import OpenBlock
 from mawl.formats.saslog_write import job_log
-from mawl.model.records import StepRecord
-from mawl.model.usage import Usage
+from mawl.model.records import StepRecord, Usage
 from mawl.units import parse_instant
 from tests.fakes.stored_run import START, job
 

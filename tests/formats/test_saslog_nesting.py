@@ -6,12 +6,13 @@ import io
 
 import pytest
 
-from mawl.formats import decoding, saslog
+from mawl.formats import saslog
+from mawl.formats import text as decoding
 from mawl.formats.saslog import read_log, read_notes, read_parts
 from mawl.formats.saslog_nesting import MOST_HELD, with_nesting
 from mawl.formats.saslog_records import Entry, LogFact, PerformanceNote
-from mawl.formats.saslog_scan.batch import NoteBatch
-from mawl.model.step_notes import MOST_TABLES
+from mawl.formats.saslog_scan.scanner import NoteBatch
+from mawl.model.records import MOST_TABLES
 from tests import needs
 
 PAGE = "\f7                       The SAS System        10:00 Friday, November 20, 2026\n\n"

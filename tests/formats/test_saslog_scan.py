@@ -13,12 +13,11 @@ import pytest
 
 from bench.saslog import write_log
 from mawl.compiled import shared_library
-from mawl.formats import decoding, saslog
+from mawl.formats import saslog, text
 from mawl.formats.saslog import LogReader, read_log
 from mawl.formats.saslog_nesting import with_nesting
 from mawl.formats.saslog_records import Entry, PerformanceNote
-from mawl.formats.saslog_scan.batch import NoteBatch
-from mawl.formats.saslog_scan.scanner import load, recipe, scanner
+from mawl.formats.saslog_scan.scanner import NoteBatch, load, recipe, scanner
 from tests import needs
 from tests.importers.layouts import LAYOUTS
 
@@ -106,7 +105,7 @@ def test_nearly_all_notes_of_a_large_log_come_in_batches(tmp_path: Path, between
 def test_damaged_logs_are_read_as_python_reads_them(
     generated: list[bytes], chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decoding, "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(text, "CHUNK_BYTES", chunk)
     logs = [*(layout.text.encode() for layout in LAYOUTS.values()), *generated]
     batches = 0
     for case in range(CASES):

@@ -7,8 +7,7 @@ import pytest
 
 from mawl.formats.saslog import read_notes
 from mawl.formats.saslog_write import block, job_log, procedure_name
-from mawl.model.records import StepRecord
-from mawl.model.usage import Usage
+from mawl.model.records import StepRecord, Usage
 from tests.fakes.stored_run import START, job, steps, usage
 
 STEPS = steps()[:2]

@@ -39,16 +39,14 @@ from mawl.commands.schema import FORMATS
 from mawl.config.published import papers
 from mawl.placement import text as placement_text
 from mawl.reporters.campaign import html as campaign_html
-from mawl.reporters.campaign import json as campaign_json
-from mawl.reporters.campaign import markdown as campaign_markdown
-from mawl.reporters.campaign import text as campaign_text
+from mawl.reporters.campaign.content import render_json, render_markdown, render_text
 from mawl.reporters.csv import TABLES
-from mawl.reporters.qualification import disclosure as answer_disclosure
 from mawl.reporters.qualification import html as answer_html
-from mawl.reporters.qualification import markdown as answer_markdown
-from mawl.reporters.qualification import text as answer_text
-from mawl.store.probe import write_probe
-from mawl.store.qualification import write_qualification
+from mawl.reporters.qualification.forms import render_disclosure
+from mawl.reporters.qualification.forms import render_markdown as render_markdown_qualification
+from mawl.reporters.qualification.forms import render_text as render_text_qualification
+from mawl.store.beside import write_probe
+from mawl.store.campaign import write_qualification
 from mawl.whatif.size import text as size_text
 from tests.cli.test_attach import table
 from tests.cli.test_replay import logs_and_run
@@ -372,18 +370,18 @@ def answers(outputs: Outputs) -> None:
     outputs.call("validate", "campaign", expected=(0, 1))
     for name, found in CAMPAIGNS.items():
         for form, campaign in (
-            ("text", campaign_text.render),
-            ("json", campaign_json.render),
-            ("markdown", campaign_markdown.render),
+            ("text", render_text),
+            ("json", render_json),
+            ("markdown", render_markdown),
             ("html", campaign_html.render),
         ):
             outputs.add(f"campaign {name} {form}", campaign(found()))
     for name, record in every_record().items():
         for form, answer in (
-            ("text", answer_text.render),
-            ("markdown", answer_markdown.render),
+            ("text", render_text_qualification),
+            ("markdown", render_markdown_qualification),
             ("html", answer_html.render),
-            ("rules", answer_disclosure.render),
+            ("rules", render_disclosure),
         ):
             outputs.add(f"answer {name} {form}", answer(record))
     for name, evidence in (("A", YES), ("B", NO)):

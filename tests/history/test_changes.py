@@ -16,15 +16,16 @@ import pytest
 from mawl.analysis.comparison.sides import ComparedRun
 from mawl.commands.main import main
 from mawl.errors import UsageError
-from mawl.history import page, text
+from mawl.history import text
 from mawl.history.changes import History, history_of
 from mawl.history.nights import nights_of
+from mawl.history.text import render_page
 from mawl.model.campaign import Arm, Slot
 from mawl.model.records import JobRecord
 from mawl.model.role_io import Waits
 from mawl.spec.program_options import ROLES, Role
 from mawl.store.campaign import write_campaign
-from mawl.store.whole import WholeRunWriter
+from mawl.store.folder import WholeRunWriter
 from tests.fakes.campaign_runs import campaign
 from tests.fakes.compared_runs import compared, jobs
 from tests.fakes.stored_run import START, facts
@@ -86,7 +87,7 @@ def test_a_step_has_its_size_role_and_cause() -> None:
     assert [(one.name, one.reference, one.candidate) for one in change.causes] == [
         ("software pyarrow", "26.0.1", "27.0.0")
     ]
-    said = text.render(history)
+    said = text.render_text(history)
     assert "blocked in work" in said and "software pyarrow: 26.0.1 -> 27.0.0" in said
     assert "limit" in said
 
@@ -130,13 +131,13 @@ def test_a_change_back_is_no_regression_any_more() -> None:
 
 def test_nothing_recorded_changed_is_said() -> None:
     history = followed(nights_with_step(1, "data", 0.1))
-    assert "nothing that mawl recorded" in text.render(history)
+    assert "nothing that mawl recorded" in text.render_text(history)
 
 
 def test_too_few_nights_do_not_tell() -> None:
     history = followed(nights_with_step(1, "data", 0.5)[: 5 * RUNS])
     assert history.regression is None and history.changes == []
-    assert "too few nights to tell: 10 required" in text.render(history)
+    assert "too few nights to tell: 10 required" in text.render_text(history)
 
 
 def test_runs_of_two_workloads_are_no_history() -> None:
@@ -155,7 +156,7 @@ def test_runs_of_an_hour_are_one_night_unless_each_counts() -> None:
 
 def test_the_page_is_well_formed_and_loads_nothing() -> None:
     history = followed(nights_with_step(1, "work", 0.1, software={"a<b>": "1"}))
-    made = page.render(history)
+    made = render_page(history)
     assert "a<b>" not in made and "http" not in made and "<script" not in made
     chart = made[made.index("<svg") : made.index("</svg>") + 6]
     dots = [one for one in ElementTree.fromstring(chart) if one.tag == "circle"]

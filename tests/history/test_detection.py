@@ -7,7 +7,7 @@ from math import expm1, log1p
 import numpy as np
 import pytest
 
-from mawl.analysis.change_points import WHOLE_LEVEL, change_points, smallest_change
+from mawl.analysis.statistics import WHOLE_LEVEL, change_points, smallest_change
 from mawl.history.changes import found_in
 from tests.fakes.synthetic_nights import series, whole
 

@@ -11,7 +11,7 @@ import pytest
 
 from mawl.analysis.nights import logged
 from mawl.commands.main import main
-from mawl.history.imported import by_program
+from mawl.history.nights import by_program
 from tests.fakes.compared_runs import compared
 from tests.fakes.nightly_logs import MINUTES, nightly
 from tests.importers.test_import import log, write

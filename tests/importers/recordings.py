@@ -7,8 +7,8 @@ import math
 from pathlib import Path
 
 from mawl.formats.sysstat import Untimed
+from mawl.importers.build import IMPORTERS
 from mawl.importers.interface import Context, HostFigures, HostSettings, Item
-from mawl.importers.registry import IMPORTERS
 from mawl.model.run import NodeFacts
 
 RECORDED = Path(__file__).parent / "recorded"

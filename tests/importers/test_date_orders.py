@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from mawl.formats.saslog import LEAST_SCANNED_BYTES, read_parts
-from mawl.formats.saslog_dates import orders_shown, with_month_first
-from mawl.formats.saslog_records import PerformanceNote
-from mawl.formats.saslog_scan.batch import NoteBatch
-from mawl.importers.date_orders import LOOK_BYTES
+from mawl.formats.saslog_records import PerformanceNote, orders_shown, with_month_first
+from mawl.formats.saslog_scan.scanner import NoteBatch
+from mawl.importers.clock import LOOK_BYTES
 from tests.importers.test_import import imported, log, write
 
 NIGHT = datetime(2026, 3, 2, 22, 15, tzinfo=UTC)

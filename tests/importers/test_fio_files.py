@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.importers.registry import IMPORTERS
+from mawl.importers.build import IMPORTERS
 from mawl.model.probe import Probe
-from mawl.store.probe import read_probe
+from mawl.store.beside import read_probe
 from tests.importers.recordings import Read
 from tests.importers.test_import import imported
 

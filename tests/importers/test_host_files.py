@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from mawl.importers.registry import IMPORTERS
+from mawl.importers.build import IMPORTERS
 from mawl.model.series_metrics import defined
 from tests.importers.recordings import RECORDED, Read, recorded
 

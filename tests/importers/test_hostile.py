@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from mawl.analysis.view import StoredView
-from mawl.commands.html import render_html
+from mawl.commands.reporting import render_html
 from mawl.importers.build import ImportRequest, import_files
 from mawl.importers.sources import MOST_EXPANDED_RATIO, FileStream
 from mawl.store import open_run

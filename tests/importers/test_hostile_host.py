@@ -10,8 +10,8 @@ from typing import BinaryIO, cast
 
 import pytest
 
+from mawl.importers.build import IMPORTERS
 from mawl.importers.interface import Context, HostFigures
-from mawl.importers.registry import IMPORTERS
 from tests.fakes.recorded_host import aix_recording
 from tests.fakes.schedulers import Ran, grid_status, lsb_record, orchestrator, sacct
 from tests.importers.recordings import Read, recorded

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mawl.formats.saslog import read_log
 from mawl.formats.saslog_records import PerformanceNote
-from mawl.model.usage import FIELDS
+from mawl.model.records import FIELDS
 from tests.importers.layouts import LAYOUTS
 from tests.importers.test_layouts import read
 

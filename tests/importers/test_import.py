@@ -14,7 +14,7 @@ from mawl.errors import UsageError
 from mawl.importers.build import Imported, ImportRequest, import_files
 from mawl.importers.clock import Clocks, parse_shifts, parse_zones
 from mawl.importers.sas_jobs import program_of
-from mawl.model.step_notes import StepNotes, TableNote
+from mawl.model.records import StepNotes, TableNote
 from mawl.store import Run, open_run
 from tests.fakes.views import plain
 from tests.importers.layout import BANNER

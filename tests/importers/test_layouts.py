@@ -8,7 +8,7 @@ import pytest
 
 from mawl.formats.saslog import read_log
 from mawl.formats.saslog_records import PerformanceNote
-from mawl.model.usage import FIELDS, Usage
+from mawl.model.records import FIELDS, Usage
 from tests.importers.layout import Layout, Note
 from tests.importers.layouts import LAYOUTS
 

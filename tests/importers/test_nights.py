@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from mawl.analysis.outline import outline
+from mawl.analysis.over_time import outline
 from mawl.analysis.view import StoredView
-from mawl.commands.html import render_html
+from mawl.commands.reporting import render_html
 from mawl.reporters import markdown, screen, text
 from mawl.store import Run
 from mawl.store.parquet import elapsed_seconds

@@ -8,7 +8,7 @@ import pytest
 
 from mawl.analysis.view import StoredView
 from mawl.importers.build import ImportRequest, import_files
-from mawl.reporters import saslog
+from mawl.reporters.exports import render_saslog
 from mawl.store import open_run
 from tests.fakes.stored_run import facts, write_run
 from tests.fakes.views import plain
@@ -30,10 +30,10 @@ def test_the_run_of_our_own_logs_is_the_run(tmp_path: Path, one_file: bool) -> N
     logs = tmp_path / "logs"
     logs.mkdir()
     if one_file:
-        (logs / "all.saslog").write_text(saslog.render(run))
+        (logs / "all.saslog").write_text(render_saslog(run))
     else:
         for job in run.job_records():
-            (logs / f"{job.job}.saslog").write_text(saslog.render(run, [job.job]))
+            (logs / f"{job.job}.saslog").write_text(render_saslog(run, [job.job]))
     made = import_files(ImportRequest(paths=[str(logs)], folder=tmp_path / "again", run_id="again"))
     again = open_run(tmp_path / "again")
     assert (made.jobs, made.steps, made.blocks) == (6, 12, 18)

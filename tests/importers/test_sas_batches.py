@@ -13,7 +13,7 @@ from mawl.formats import saslog
 from mawl.importers import sas_jobs
 from mawl.importers.build import ImportRequest, import_files
 from mawl.importers.clock import Clocks, parse_zones
-from mawl.model.usage import Usage
+from mawl.model.records import Usage
 from tests import needs
 from tests.importers.layouts import LAYOUTS
 

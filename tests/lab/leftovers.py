@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from mawl.lab.command import BED_VARIABLE
+from mawl.lab.devices import BED_VARIABLE
 from mawl.measure.processes import marked_processes
 
 

@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Any
 
-from mawl.measure.noise import NoiseWatch
+from mawl.measure.suitability import NoiseWatch
 
 IDLE_RATIO = 0.1
 LOOKS = 15

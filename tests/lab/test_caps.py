@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from mawl.lab.throttle import BLKIO, device_number
-from mawl.model.caps import IoCap
+from mawl.lab.devices import BLKIO, device_number
+from mawl.model.node import IoCap
 from mawl.model.run import VolumeFacts
 from mawl.store import open_run
 from tests import needs
@@ -87,8 +87,8 @@ def test_a_cap_of_a_group_above_does_not_hold_in_version_1(bed: Bed) -> None:
     group = BLKIO / f"mawl-test-caps-{bed.directory.name}"
     group.mkdir()
     code = (
-        "import sys; from pathlib import Path; from mawl.measure.block_devices import volume_facts;"
-        "from mawl.measure.caps import with_caps; import msgspec;"
+        "import sys; from pathlib import Path; from mawl.measure.devices import volume_facts;"
+        "from mawl.measure.control_groups import with_caps; import msgspec;"
         "Path(sys.argv[1], 'cgroup.procs').write_text('0');"
         "found = with_caps(volume_facts({'data': [Path(sys.argv[2])]}, 'n'));"
         "print(msgspec.json.encode(found).decode())"

@@ -9,7 +9,7 @@ import pytest
 from mawl.errors import UnsuitableMachineError
 from mawl.lab import needs
 from mawl.lab.bed import load_bed
-from mawl.lab.command import command
+from mawl.lab.devices import command
 from mawl.lab.needs import EVERY, check, needs_of
 from mawl.lab.state import known_beds
 

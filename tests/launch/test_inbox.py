@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mawl.launch.inbox import Inbox
-from mawl.launch.reports import PIPE_BUF, Reporter
+from mawl.launch.pipe import PIPE_BUF, Inbox, Reporter
 from mawl.model.messages import Answered, Failed, Started, decode_from_launcher, line
 
 

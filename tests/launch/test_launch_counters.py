@@ -13,7 +13,7 @@ import pytest
 from mawl.launch.client import Launcher
 from mawl.measure.preload.build import Library
 from mawl.measure.preload.counters import CounterFile, create
-from mawl.measure.preload.ledger import START, Ledger
+from mawl.measure.preload.job import START, Ledger
 from mawl.model.messages import LaunchMode, Reaped, Release, Start, Started
 from tests.fakes.launcher_bench import Bench, assignment, known
 from tests.launch.conftest import FAKES

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.launch.sweep import kill_run, live_runs
+from mawl.launch.pipe import kill_run, live_runs
 from mawl.measure.processes import descendants, is_alive
 from mawl.model.messages import Failed, Forked
 from tests.fakes.launcher_bench import Bench
@@ -204,7 +204,7 @@ def test_descendants_are_the_same_with_and_without_children_files(monkeypatch: p
 
 def test_a_process_is_never_its_own_sweeps_prey() -> None:
     # The mark that /proc shows is the one a process had when it was exec'ed: so a new interpreter.
-    code = "from mawl.launch.sweep import kill_run, live_runs; print(kill_run('own'), live_runs().get('own'))"
+    code = "from mawl.launch.pipe import kill_run, live_runs; print(kill_run('own'), live_runs().get('own'))"
     environment = {**os.environ, "MAWL_RUN_ID": "own"}
     printed = subprocess.check_output([sys.executable, "-c", code], env=environment, text=True)
     assert printed.split() == ["0", "None"]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from mawl.launch.client import Launcher
+from mawl.launch.pipe import Setup
 from mawl.launch.server import Server
-from mawl.launch.setup import Setup
 from mawl.measure.processes import is_alive
 from mawl.model.messages import (
     Answered,

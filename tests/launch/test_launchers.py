@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.launch.launchers import Launchers
+from mawl.launch.client import Launchers
 from mawl.model.messages import FromLauncher, Hello, Release, Start, Started, Stop
 from mawl.spec.program_options import Options
 from tests.contract.jobs import assign

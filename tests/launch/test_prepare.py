@@ -7,7 +7,7 @@ import importlib
 import pytest
 
 from mawl.errors import UnsuitableMachineError
-from mawl.launch import prepare
+from mawl.launch import keeper
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_the_cure_is_that_of_the_cause(
         raise error
 
     monkeypatch.setattr(importlib, "import_module", failing)
-    monkeypatch.setattr(prepare, "address_space_limit", lambda: limit)
+    monkeypatch.setattr(keeper, "address_space_limit", lambda: limit)
     with pytest.raises(UnsuitableMachineError) as raised:
-        prepare._import("scipy")
+        keeper._import("scipy")
     assert cure in str(raised.value) and str(error) in str(raised.value)

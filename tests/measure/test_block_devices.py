@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.measure.block_devices import volume_facts
+from mawl.measure.devices import volume_facts
 from mawl.model.run import VolumeFacts
 from mawl.spec.program_options import Role
 from tests.fakes.tree import plant
@@ -135,7 +135,7 @@ def test_btrfs_has_a_device_number_of_its_own_and_may_have_several_devices(
     machine.add("disk", "sdb", "8:16")
     for name in ("sda", "sdb"):
         plant(machine.root, {f"sys/fs/btrfs/0a-1b/devices/{name}": ""})
-    monkeypatch.setattr("mawl.measure.block_devices._name_of_node", lambda node, sys: node.name)
+    monkeypatch.setattr("mawl.measure.devices._name_of_node", lambda node, sys: node.name)
     data = machine.facts(data=machine.mount("data", "btrfs", "0:33", "/dev/sda", "rw,subvol=/@data"))["data"]
     assert (data.devices, data.disks) == (["sda", "sdb"], ["sda", "sdb"])
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from mawl.measure.caps import LONGEST_BYTES, with_caps, with_caps_after
-from mawl.model.caps import IoCap
+from mawl.measure.control_groups import LONGEST_BYTES, with_caps, with_caps_after
+from mawl.model.node import IoCap
 from mawl.model.run import VolumeFacts
 from tests.fakes.tree import plant
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mawl.errors import UsageError
-from mawl.measure.ephemeral import EPHEMERAL, VARIABLE, ephemeral_storage
+from mawl.measure.space import EPHEMERAL, VARIABLE, ephemeral_storage
 from mawl.spec.program_options import Role
 from tests.fakes.tree import plant
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mawl.measure.kernel import uninterrupted
+from mawl.measure.step import uninterrupted
 
 NUMBERS = (signal.SIGINT, signal.SIGTERM)
 

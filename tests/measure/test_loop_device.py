@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.measure.block_devices import volume_facts
+from mawl.measure.devices import volume_facts
 from mawl.measure.host.collector import HostCollector
 from tests import needs
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.measure.machine import Limits, Machine, read_machine
-from mawl.measure.topology import parse_cpu_list
+from mawl.measure.machine import Limits, Machine, parse_cpu_list, read_machine
 from tests.fakes.tree import plant
 
 CPUINFO = """processor\t: 0

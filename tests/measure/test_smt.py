@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mawl.errors import UnsuitableMachineError
-from mawl.measure.smt import CONTROL, read_smt
+from mawl.measure.machine import CONTROL, read_smt
 
 
 @pytest.fixture(autouse=True)

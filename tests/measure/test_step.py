@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mawl.measure.snapshot import Snapshots, reset_peak, usage_between
-from mawl.measure.step import StepRecorder
+from mawl.measure.step import Snapshots, StepRecorder, reset_peak, usage_between
 from mawl.model.records import StepRecord
 
 MB = 10**6

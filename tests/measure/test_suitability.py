@@ -1,20 +1,113 @@
-"""What doctor makes of the facts."""
+"""What doctor makes of the facts.
+
+A short look at clocks.
+
+Other load, from a folder that stands in for /proc.
+"""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from mawl.commands.extras import require_programs
+from mawl.commands.terminal import require_programs
 from mawl.errors import UnsuitableMachineError
 from mawl.measure import suitability
-from mawl.measure.clock import ClockLook
 from mawl.measure.machine import Limits, Machine
-from mawl.measure.noise import HeavyProcess, Noise
+from mawl.measure.suitability import (
+    ClockLook,
+    ClockWatch,
+    HeavyProcess,
+    Noise,
+    NoiseWatch,
+    kernel_synchronised,
+)
 from mawl.units import parse_size, whole_mib
+
+
+def clock(*readings: float) -> Iterator[float]:
+    return iter(readings)
+
+
+@pytest.mark.parametrize(
+    ("wall", "drift"), [((100.0, 102.0), 0.0), ((100.0, 102.002), 1e-3), ((100.0, 92.0), -5.0)]
+)
+def test_drift_is_against_the_hardware_clock(wall: tuple[float, float], drift: float) -> None:
+    walls, steadies = clock(*wall), clock(5.0, 7.0)
+    look = ClockWatch(lambda: next(walls), lambda: next(steadies)).look()
+    assert look.seconds == 2.0
+    assert look.drift_ratio == pytest.approx(drift, abs=1e-9)
+
+
+def test_a_look_of_no_length_has_no_drift() -> None:
+    look = ClockWatch(lambda: 1.0, lambda: 1.0).look()
+    assert look.drift_ratio == 0.0
+
+
+def test_the_kernel_says_whether_the_clock_is_synchronised_or_why_it_is_not_known() -> None:
+    state, reason = kernel_synchronised()
+    assert state in ("yes", "no") or reason
+    assert (state is None) == (reason is not None)
+
+
+def stat(root: Path, *ticks: int) -> None:
+    (root / "stat").write_text("cpu  " + " ".join(map(str, ticks)) + " 0 0\ncpu0 1 2 3\n")
+
+
+def process(root: Path, pid: int, name: str, user: int, system: int) -> None:
+    (root / str(pid)).mkdir(exist_ok=True)
+    (root / str(pid) / "stat").write_text(f"{pid} ({name}) R 1 1 1 0 -1 0 0 0 0 0 {user} {system} 0 0 20 0\n")
+
+
+def test_shares_leave_waiting_and_stolen_time_out_of_busy(tmp_path: Path) -> None:
+    stat(tmp_path, 100, 0, 0, 1000, 0, 0, 0, 0)
+    watch = NoiseWatch(tmp_path, ticks_per_second=100)
+    stat(tmp_path, 120, 5, 5, 1050, 10, 0, 0, 10)
+    noise = watch.look(seconds=1.0)
+    assert noise.busy_ratio == pytest.approx(0.30)
+    assert noise.steal_ratio == pytest.approx(0.10)
+
+
+def test_heavy_processes_are_named_heaviest_first(tmp_path: Path) -> None:
+    stat(tmp_path, 0, 0, 0, 0, 0, 0, 0, 0)
+    process(tmp_path, 10, "a (b) c", 100, 0)
+    process(tmp_path, 11, "idle", 100, 0)
+    process(tmp_path, 12, "gone", 0, 0)
+    process(tmp_path, 14, "reused", 0, 0)
+    process(tmp_path, os.getpid(), "self", 0, 0)
+    watch = NoiseWatch(tmp_path, ticks_per_second=100)
+    process(tmp_path, 10, "a (b) c", 150, 20)
+    process(tmp_path, 11, "idle", 101, 0)
+    (tmp_path / "12" / "stat").unlink()
+    process(tmp_path, 13, "new", 900, 0)
+    process(tmp_path, 14, "another", 900, 0)
+    process(tmp_path, os.getpid(), "self", 900, 0)
+    noise = watch.look(seconds=2.0)
+    assert [(heavy.pid, heavy.name, heavy.cores) for heavy in noise.heavy] == [(10, "a (b) c", 0.35)]
+
+
+def test_no_tick_gives_no_figure(tmp_path: Path) -> None:
+    stat(tmp_path, 1, 1, 1, 1, 1, 1, 1, 1)
+    noise = NoiseWatch(tmp_path, ticks_per_second=100).look(seconds=0.0)
+    assert (noise.busy_ratio, noise.steal_ratio) == (None, None)
+
+
+def test_an_old_kernel_without_steal_is_read(tmp_path: Path) -> None:
+    (tmp_path / "stat").write_text("cpu  0 0 0 0\n")
+    watch = NoiseWatch(tmp_path, ticks_per_second=100)
+    (tmp_path / "stat").write_text("cpu  50 0 0 50\n")
+    assert watch.look(seconds=1.0).busy_ratio == 0.5
+
+
+def test_this_machine_can_be_watched() -> None:
+    noise = NoiseWatch().look()
+    assert noise.busy_ratio is None or 0.0 <= noise.busy_ratio <= 1.0
+
 
 GIB = 2**30
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mawl.measure.topology import Topology, core_siblings, read_topology
+from mawl.measure.machine import Topology, core_siblings, read_topology
 from tests.fakes.tree import plant
 
 CPUS = "sys/devices/system/cpu"

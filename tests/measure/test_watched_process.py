@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 
-from mawl.measure.watched_process import children
+from mawl.measure.processes import children
 
 
 def test_children_of_a_process_and_of_none() -> None:

@@ -8,14 +8,20 @@ from typing import Any
 
 import msgspec
 
-from mawl.analysis.missing import generalised
+from mawl.analysis.figures import generalised
 from mawl.measure.process import ProcessSampler
-from mawl.model.metrics import METRICS, SAMPLE_METRICS, USAGE_METRICS, VOLUME_SERIES
+from mawl.model.metrics import (
+    METRICS,
+    ROLE_COLUMNS,
+    ROLE_SERIES,
+    SAMPLE_METRICS,
+    USAGE_METRICS,
+    VOLUME_SERIES,
+)
+from mawl.model.records import FIELDS, Usage
 from mawl.model.role_io import IO_FIELDS, WAIT_FIELDS, Waits
-from mawl.model.role_metrics import ROLE_COLUMNS, ROLE_SERIES
 from mawl.model.run import Alone
 from mawl.model.signature import SIGNATURE
-from mawl.model.usage import FIELDS, Usage
 from mawl.runner.sampling import Sampling
 from tests.advice.test_smt import judged
 from tests.fakes.array_run import array_statistics

@@ -7,7 +7,7 @@ import random
 import pytest
 from hypothesis import strategies as st
 
-from mawl.measure.preload.layout import lower_bound
+from mawl.measure.preload.counters import lower_bound
 from mawl.model.role_io import (
     WAIT_FIELDS,
     FileRole,

@@ -11,9 +11,8 @@ from mawl.model.thresholds import THRESHOLDS, count_of, thresholds_of, value_of
 
 SOURCES = Path(__file__).resolve().parents[2] / "src" / "mawl"
 RULES = sorted(path for path in (SOURCES / "advice").rglob("*.py"))
-READERS = [*RULES, SOURCES / "analysis" / "io.py", SOURCES / "analysis" / "links.py"]
+READERS = [*RULES, SOURCES / "analysis" / "io.py", SOURCES / "analysis" / "network.py"]
 READERS += sorted((SOURCES / "analysis" / "comparison").glob("*.py"))
-READERS.remove(SOURCES / "analysis" / "comparison" / "student.py")
 ARITHMETIC = {
     "DRAWS",
     "FEW_DRAWS",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from mawl.placement.capability import flash_like, overlap, service
+from mawl.placement.demand import flash_like, overlap, service
 from tests.fakes.probed import MB, probe_test, target
 from tests.placement.asked import demand
 

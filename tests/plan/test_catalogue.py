@@ -12,8 +12,7 @@ import pytest
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs
 from mawl.plan.programs import BYTES_PER_SECOND_ALONE, Pass
-from mawl.plan.scale import SCALES, scaled_options
-from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
+from mawl.plan.spec import SCALES, JobSpec, SessionSpec, WorkloadSpec, scaled_options
 from mawl.plan.workload import make_plan
 from mawl.spec.program_options import MIB, Options
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mawl.datagen.dial import filled_bytes
 from mawl.datagen.generate import TableRequest, generate
+from mawl.datagen.text import filled_bytes
 from mawl.errors import InvalidFileError, UsageError
 from mawl.model.derived import DerivedJob, DerivedStep, DerivedTable, DerivedWorkload, RoleLoad
 from mawl.plan.catalogue import CATALOGUE
@@ -15,11 +15,11 @@ from mawl.plan.derived import digest_of, encoded
 from mawl.plan.derived_program import input_of, planned, program_of
 from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import needs
+from mawl.plan.printed import write_plan
 from mawl.plan.workload import Plan, load_workload, make_plan
-from mawl.plan.write import write_plan
 from mawl.spec.program_options import ROLES
 from mawl.spec.record import RunSpec
-from tests.datagen.test_dial import measured_saving
+from tests.datagen.test_text import measured_saving
 from tests.fakes.derived import MIXED, SHOP, TABLE
 
 GB = 10**9

@@ -1,4 +1,7 @@
-"""The mixed workloads: counts, the rule that makes them, the bytes they move, and who ends last."""
+"""The mixed workloads: counts, the rule that makes them, the bytes they move, and who ends last.
+
+Each kind of job of a workload once, alone.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,76 @@ from hypothesis import strategies as st
 
 from mawl.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.mix import COPIES, FEWEST_SESSIONS, LEFT_OUT, apportion, mixed, mixed30_19
+from mawl.plan.mix import (
+    COPIES,
+    FEWEST_SESSIONS,
+    LEFT_OUT,
+    apportion,
+    kind_of,
+    kinds,
+    mixed,
+    mixed30_19,
+    solo_plan,
+)
 from mawl.plan.needs import needs
 from mawl.plan.programs import BYTES_PER_SECOND_ALONE, Program
 from mawl.plan.progress import Progress
-from mawl.plan.spec import WorkloadSpec
+from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import SHIPPED, Plan, load_workload, make_plan
 from mawl.spec.record import MOST_SESSIONS
 from tools import workloads
+
+
+def plan() -> Plan:
+    """Five jobs of three kinds: segmentation at two sizes, and census_load; some must wait."""
+    spec = WorkloadSpec(
+        name="five",
+        sessions=[
+            SessionSpec(
+                name="a", stages=[["segmentation"], ["census_load", "segmentation"]], start_delay_seconds=5.0
+            ),
+            SessionSpec(
+                name="b",
+                stages=[
+                    [JobSpec(program="segmentation", size=2.0, trail_out=True, after=["a.1.segmentation"])],
+                    ["census_load"],
+                ],
+            ),
+        ],
+    )
+    return make_plan(spec, where="", catalogue=CATALOGUE, scale=0.0005)
+
+
+def test_jobs_of_one_program_scale_and_options_are_of_one_kind() -> None:
+    found = {(kind.program, kind.scale): jobs for kind, jobs in kinds(plan()).items()}
+    assert found == {
+        ("segmentation", 0.0005): ["a.1.segmentation", "a.2.segmentation"],
+        ("census_load", 0.0005): ["a.2.census_load", "b.2.census_load"],
+        ("segmentation", 0.001): ["b.1.segmentation"],
+    }
+
+
+def test_alone_means_one_after_another_without_anything_to_wait_for() -> None:
+    whole = plan()
+    alone = solo_plan(whole, set(kinds(whole)))
+    jobs = list(alone.jobs())
+    assert [(job.stage, job.program, job.scale) for job in jobs] == [
+        (1, "segmentation", 0.0005),
+        (2, "census_load", 0.0005),
+        (3, "segmentation", 0.001),
+    ]
+    assert alone.peak_concurrent == 1 and alone.gate_jobs == 1
+    assert not any(job.after or job.trail_out or job.start_delay_seconds for job in jobs)
+    assert [kind_of(job) for job in jobs] == list(kinds(whole))
+
+
+def test_only_what_is_wanted_is_run_and_reads_a_replica_of_the_workload() -> None:
+    whole = plan()
+    wanted = {kind for kind in kinds(whole) if kind.program == "census_load"}
+    (job,) = solo_plan(whole, wanted).jobs()
+    assert job.gate is not None and job.stage == 1
+    assert job.replica in {own.replica for own in whole.jobs() if own.program == "census_load"}
+
 
 TB = 10**12
 NUMBERS = (5, 6, 7, 8, 12, 20, 21, 30, 47, 100)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.mix import mixed
+from mawl.plan.mix import JobKind, kinds, mixed
 from mawl.plan.needs import (
     JOB_PAGES_BYTES,
     MEASURED_MARGIN,
@@ -14,11 +14,10 @@ from mawl.plan.needs import (
     needs,
     requests_under_way,
 )
-from mawl.plan.solo import JobKind, kinds
 from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.plan.workload import Plan, make_plan
 from mawl.spec.program_options import MIB, Options
-from mawl.store.peaks import Peak
+from mawl.store.beside import Peak
 
 
 def planned(*sessions: list[list[str]]) -> Plan:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.procedures import PROCEDURES, sas_name
+from mawl.plan.programs import PROCEDURES, sas_name
 
 
 @pytest.mark.parametrize("name", sorted(CATALOGUE))

@@ -9,8 +9,8 @@ import pytest
 
 from mawl.errors import UsageError
 from mawl.plan.from_spec import plan_of
+from mawl.plan.printed import plan_toml
 from mawl.plan.processors import parse_cores, processors_of, with_threads
-from mawl.plan.write import plan_toml
 from mawl.spec.program_options import AUTO, Options, parse_options
 from mawl.spec.record import NodesSpec, RunSpec
 from mawl.spec.sources import as_command

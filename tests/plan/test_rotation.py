@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.rotation import _after, _files, turns
+from mawl.plan.needs import _after, _files, turns
 from mawl.plan.workload import Plan, load_workload, make_plan
 from mawl.spec.program_options import ROLES
 

@@ -6,7 +6,7 @@ import pytest
 
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Program, Step
-from mawl.plan.scale import SCALES, scaled_options
+from mawl.plan.spec import SCALES, scaled_options
 from mawl.programs.toolkit.partitions import partition_count
 from mawl.spec.program_options import Options
 

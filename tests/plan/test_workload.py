@@ -8,8 +8,7 @@ import pytest
 
 from mawl.errors import InvalidFileError, UsageError
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.scale import SCALES, parse_scale, scaled_options
-from mawl.plan.spec import WorkloadSpec
+from mawl.plan.spec import SCALES, WorkloadSpec, parse_scale, scaled_options
 from mawl.plan.workload import Plan, load_workload, make_plan
 
 

@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 
 from mawl.model.probe import Probe, ProbeTarget
-from mawl.probe import place as places
 from mawl.probe import target as targets
-from mawl.probe.choice import KIB, MIB, PlannedTest, ProbeChoice
-from mawl.probe.place import ProbePlace
-from mawl.probe.probing import ProbeRequest, probe
-from mawl.probe.process import FioEnded, run_fio
+from mawl.probe.command import KIB, MIB, PlannedTest, ProbeChoice
+from mawl.probe.process import FioEnded, ProbePlace, run_fio, why_cached
+from mawl.probe.target import ProbeRequest, probe
 from tests import needs
 from tests.fakes.probes import calls, stub_fio
 
@@ -256,10 +254,10 @@ def test_o_direct_that_is_refused_is_told_from_what_fails(
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(os, "write", refuse)
-    assert places.why_cached("ext4", here) == "the file system refuses O_DIRECT"
+    assert why_cached("ext4", here) == "the file system refuses O_DIRECT"
     monkeypatch.setattr(os, "write", fail)
     with pytest.raises(OSError, match="Input/output"):
-        places.why_cached("ext4", here)
+        why_cached("ext4", here)
     assert list(here.iterdir()) == []
 
 
@@ -278,8 +276,8 @@ def test_a_file_system_that_serves_direct_requests_from_memory_is_known(
     if version is not None:
         (tmp_path / "module/zfs").mkdir(parents=True)
         (tmp_path / "module/zfs/version").write_text(f"{version}\n")
-    assert places.why_cached("zfs", here, tmp_path) == why
-    assert places.why_cached("tmpfs", here) == "tmpfs lies in memory"
+    assert why_cached("zfs", here, tmp_path) == why
+    assert why_cached("tmpfs", here) == "tmpfs lies in memory"
 
 
 def test_levels_that_are_below_what_is_used_are_left_out_with_a_reason(probing: Probing, here: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from mawl.errors import DamagedTableError, WrongAnswerError
 from mawl.model.messages import Assignment, Failed, line
-from mawl.programs import failures
+from mawl.programs import execute
 from mawl.spec.program_options import MIB, Options
 from tests.contract.jobs import assign
 
@@ -27,7 +27,7 @@ def test_a_full_file_system_is_named_by_the_file_in_the_error(
 ) -> None:
     directory = getattr(assignment, role)[volume]
     error = OSError(errno.ENOSPC, "No space left on device", f"{directory}/part-7")
-    text, wrong = failures.sentence(error, assignment, "sort")
+    text, wrong = execute.sentence(error, assignment, "sort")
     assert text.startswith(f"{role} is full: {directory} has ")
     assert text.endswith(f"while step sort wrote to it; free space or name a larger volume with --{role}")
     assert not wrong
@@ -45,13 +45,13 @@ def test_without_a_file_the_file_system_with_the_least_space_is_named(
     error: Exception, assignment: Assignment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fullest = assignment.util[1]
-    monkeypatch.setattr(failures, "free_bytes", lambda directory: 17 if directory == fullest else 10**9)
-    text, _ = failures.sentence(error, assignment, "distribute")
+    monkeypatch.setattr(execute, "free_bytes", lambda directory: 17 if directory == fullest else 10**9)
+    text, _ = execute.sentence(error, assignment, "distribute")
     assert text.startswith(f"util is full: {fullest} has 17 bytes free while step distribute")
 
 
 def test_other_input_and_output_errors_are_not_taken_for_a_full_disk(assignment: Assignment) -> None:
-    text, _ = failures.sentence(OSError(errno.EROFS, "Read-only file system", "/x"), assignment, "sort")
+    text, _ = execute.sentence(OSError(errno.EROFS, "Read-only file system", "/x"), assignment, "sort")
     assert (
         text
         == "OSError in step sort: [Errno 30] Read-only file system: '/x'; the job's log has the traceback"
@@ -63,7 +63,7 @@ def test_a_device_that_fails_is_named_by_the_role_of_the_file_in_the_error(
     assignment: Assignment, role: str
 ) -> None:
     path = f"{getattr(assignment, role)[1]}/part-7"
-    text, wrong = failures.sentence(
+    text, wrong = execute.sentence(
         OSError(errno.EIO, "Input/output error", path), assignment, "sort", ["data"]
     )
     assert text == (
@@ -84,21 +84,21 @@ def test_a_device_that_fails_is_named_by_the_role_of_the_file_in_the_error(
 def test_without_a_file_the_roles_where_a_call_failed_are_named_or_all(
     error: Exception, assignment: Assignment
 ) -> None:
-    text, _ = failures.sentence(error, assignment, None, ["util"])
+    text, _ = execute.sentence(error, assignment, None, ["util"])
     assert text.startswith("a device of util failed before its first step: ")
     assert text.endswith("or name another directory with --util")
-    text, _ = failures.sentence(error, assignment, "sort")
+    text, _ = execute.sentence(error, assignment, "sort")
     assert text.startswith("a device of data or work or util failed in step sort: ")
     assert text.endswith("or name another directory with --data or --work or --util")
 
 
 def test_a_directory_that_cannot_be_made_says_why_and_what_helps() -> None:
-    broken = failures.not_made_sentence(OSError(errno.EIO, "Input/output error", "/w/j1"), "work")
+    broken = execute.not_made_sentence(OSError(errno.EIO, "Input/output error", "/w/j1"), "work")
     assert broken == (
         "/w/j1: the work directory of the job cannot be made: input/output error; "
         "see the kernel's log (dmesg) for the device, or name another directory with --work"
     )
-    full = failures.not_made_sentence(OSError(errno.ENOSPC, "No space left on device", "/w/j1"), "work")
+    full = execute.not_made_sentence(OSError(errno.ENOSPC, "No space left on device", "/w/j1"), "work")
     assert full.endswith("; free space there, or name another directory with --work")
 
 
@@ -111,7 +111,7 @@ def test_a_directory_that_cannot_be_made_says_why_and_what_helps() -> None:
     ],
 )
 def test_too_little_memory_names_memsize(error: Exception, assignment: Assignment) -> None:
-    text, wrong = failures.sentence(error, assignment, "means")
+    text, wrong = execute.sentence(error, assignment, "means")
     assert text.startswith("needs more memory than memsize (64.0 MiB) allows in step means")
     assert not wrong
 
@@ -119,8 +119,8 @@ def test_too_little_memory_names_memsize(error: Exception, assignment: Assignmen
 def test_a_limit_of_address_space_is_named_beside_memsize(
     assignment: Assignment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(failures, "address_space_limit", lambda: 2**30)
-    text, _ = failures.sentence(MemoryError("no"), assignment, "means")
+    monkeypatch.setattr(execute, "address_space_limit", lambda: 2**30)
+    text, _ = execute.sentence(MemoryError("no"), assignment, "means")
     assert text == (
         "needs more memory than memsize (64.0 MiB) or the limit of address space (ulimit -v, 1.00 GiB) "
         "allows in step means: no; give the job more with memsize, or raise the limit"
@@ -129,24 +129,24 @@ def test_a_limit_of_address_space_is_named_beside_memsize(
 
 def test_mawls_own_errors_say_it_themselves(assignment: Assignment) -> None:
     wrong = WrongAnswerError("the sum is wrong", why="found 1, expected 2")
-    assert failures.sentence(wrong, assignment, "verify") == ("the sum is wrong: found 1, expected 2", True)
+    assert execute.sentence(wrong, assignment, "verify") == ("the sum is wrong: found 1, expected 2", True)
     damaged = DamagedTableError("is cut", where="/a", cure="run mawl generate")
-    assert failures.sentence(damaged, assignment, None) == ("/a: is cut; run mawl generate", False)
+    assert execute.sentence(damaged, assignment, None) == ("/a: is cut; run mawl generate", False)
 
 
 def test_an_error_before_the_first_step_says_so(assignment: Assignment) -> None:
-    assert failures.sentence(KeyError("x"), assignment, None)[0].startswith(
+    assert execute.sentence(KeyError("x"), assignment, None)[0].startswith(
         "KeyError before its first step: 'x'"
     )
-    assert "no message" in failures.sentence(ValueError(), assignment, None)[0]
+    assert "no message" in execute.sentence(ValueError(), assignment, None)[0]
 
 
 def test_a_sentence_is_one_line_that_fits_a_pipe_write(assignment: Assignment) -> None:
-    text, _ = failures.sentence(ValueError("a\tb\n" + "c" * 9000), assignment, "sort")
+    text, _ = execute.sentence(ValueError("a\tb\n" + "c" * 9000), assignment, "sort")
     assert "\n" not in text
-    long, _ = failures.sentence(WrongAnswerError("é\n" * 9000), assignment, "sort")
+    long, _ = execute.sentence(WrongAnswerError("é\n" * 9000), assignment, "sort")
     assert len(line(Failed(job="a-job", sentence=long))) < 4096
 
 
 def test_free_space_of_a_directory_that_is_gone_is_that_of_its_file_system(tmp_path: Path) -> None:
-    assert failures.free_bytes(str(tmp_path / "gone" / "too")) > 0
+    assert execute.free_bytes(str(tmp_path / "gone" / "too")) > 0

@@ -7,16 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mawl.plan.catalogue import INPUTS
-from mawl.plan.columns import GroupNumber, PerGroup, Uniform
-from mawl.plan.records import RecordLayout
-from mawl.plan.tables import GB, InputTable
+from mawl.plan.columns import GB, GroupNumber, InputTable, PerGroup, RecordLayout, Uniform
 from mawl.programs.census.inputs import HOUSEHOLD, PERSON, SIZES
-from mawl.programs.census_query import inputs as people
-from mawl.programs.dimension_load.inputs import CUSTOMER, CUSTOMER_TYPES, REPEATED_GROUP
-from mawl.programs.segmentation.inputs import FEATURES
-from mawl.programs.stepwise_selection import inputs as measurements
-from mawl.programs.survey_logistic import inputs as respondents
-from mawl.programs.wide_sort.inputs import NARROW_COLUMNS
+from mawl.programs.census_query.declare import HOUSEHOLDS, PERSONS
+from mawl.programs.dimension_load.declare import CUSTOMER, CUSTOMER_TYPES, REPEATED_GROUP
+from mawl.programs.segmentation.declare import FEATURES
+from mawl.programs.stepwise_selection.declare import DEFECTS, TABLE, YIELD
+from mawl.programs.survey_logistic.declare import CLUSTER_ROWS, STRATA, UNINSURED
+from mawl.programs.survey_logistic.declare import TABLE as SURVEY_LOGISTIC_TABLE
+from mawl.programs.wide_sort.declare import NARROW_COLUMNS
 
 TABLES = pytest.mark.parametrize("table", INPUTS.values(), ids=INPUTS)
 
@@ -37,8 +36,8 @@ TABLES = pytest.mark.parametrize("table", INPUTS.values(), ids=INPUTS)
         ("sales", 10 * GB, 240),
         ("experiment_runs", 4 * GB, 256),
         ("census_single", 45 * GB, 231),
-        ("households", people.HOUSEHOLDS.full_bytes, 248),
-        ("persons", people.PERSONS.full_bytes, 504),
+        ("households", HOUSEHOLDS.full_bytes, 248),
+        ("persons", PERSONS.full_bytes, 504),
         ("customer_records", 19 * GB, 400),
         ("measurements", 10 * GB, 416),
         ("respondents", 14 * GB, 456),
@@ -110,12 +109,12 @@ def test_the_largest_census_has_serials_of_at_most_ten_digits() -> None:
 
 @given(scale=st.floats(1e-6, 100.0))
 def test_households_and_persons_have_rows_for_the_same_groups(scale: float) -> None:
-    households, persons = people.HOUSEHOLDS.rows(scale), people.PERSONS.rows(scale)
+    households, persons = HOUSEHOLDS.rows(scale), PERSONS.rows(scale)
     assert households * sum(SIZES) == persons * len(SIZES)
 
 
 def test_households_and_persons_are_thirty_six_gb() -> None:
-    assert people.HOUSEHOLDS.bytes(1.0) + people.PERSONS.bytes(1.0) == pytest.approx(36 * GB, rel=0.001)
+    assert HOUSEHOLDS.bytes(1.0) + PERSONS.bytes(1.0) == pytest.approx(36 * GB, rel=0.001)
 
 
 def test_customer_records_become_rows_of_320_bytes_and_mostly_have_a_type() -> None:
@@ -138,8 +137,8 @@ def test_customers_have_twenty_features_of_eight_clusters() -> None:
 
 def test_responses_depend_on_columns_of_their_table() -> None:
     for table, responses in (
-        (measurements.TABLE, (measurements.YIELD, *measurements.DEFECTS)),
-        (respondents.TABLE, (respondents.UNINSURED,)),
+        (TABLE, (YIELD, *DEFECTS)),
+        (SURVEY_LOGISTIC_TABLE, (UNINSURED,)),
     ):
         for response in responses:
             used = {factor.column for term in response.terms for factor in term.factors}
@@ -147,8 +146,8 @@ def test_responses_depend_on_columns_of_their_table() -> None:
 
 
 def test_clusters_are_whole_and_strata_have_many() -> None:
-    table = respondents.TABLE
-    assert table.group_rows == respondents.CLUSTER_ROWS
-    assert table.minimum_rows >= 20 * respondents.CLUSTER_ROWS * respondents.STRATA
+    table = SURVEY_LOGISTIC_TABLE
+    assert table.group_rows == CLUSTER_ROWS
+    assert table.minimum_rows >= 20 * CLUSTER_ROWS * STRATA
     shared = [column.values for column in table.columns if isinstance(column.values, PerGroup | GroupNumber)]
-    assert {values.rows for values in shared} == {respondents.CLUSTER_ROWS}
+    assert {values.rows for values in shared} == {CLUSTER_ROWS}

@@ -18,9 +18,9 @@ from mawl.commands.main import main
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import load_workload, make_plan
 from mawl.reporters.openmetrics import families
+from mawl.store.campaign import write_qualification
 from mawl.store.folder import RunWriter
-from mawl.store.qualification import write_qualification
-from mawl.whatif.size.catalogue import load_catalogue
+from mawl.whatif.size.candidates import load_catalogue
 from tests import needs
 from tests.cluster.conftest import clustered
 from tests.fakes import stub_sas

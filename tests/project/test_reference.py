@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import pytest
 
-from mawl.archive.rules.every import EVERY
+from mawl.archive.rules.published import EVERY
 from mawl.commands.main import VERBS
 from mawl.model.metrics import METRICS
 from mawl.model.thresholds import THRESHOLDS

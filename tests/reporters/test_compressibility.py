@@ -7,14 +7,13 @@ from pathlib import Path
 import msgspec
 
 from mawl.analysis.compressibility import compressibility_block
-from mawl.compressibility.codecs import ZSTD_1
+from mawl.compressibility.codecs import ZSTD_1, figures
 from mawl.compressibility.look import LookRequest, look_at
-from mawl.compressibility.storage import figures
 from mawl.reporters import markdown, text
 from mawl.reporters.compressibility import page
 from mawl.reporters.html.figures import ShownFigures
-from mawl.reporters.html.sections.compressibility import compressibility
-from mawl.reporters.html.sections.definitions import missing
+from mawl.reporters.html.sections.storage import compressibility
+from mawl.reporters.html.sections.system import missing
 from tests.fakes.compressed_run import sampled
 from tests.fakes.stored_run import facts, jobs
 from tests.fakes.views import BARE, as_summary, judge, plain, summary_of, typed

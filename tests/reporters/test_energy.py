@@ -14,8 +14,8 @@ from mawl.analysis.view import RunView, StoredView
 from mawl.model.summary.summary import Judged
 from mawl.reporters import csv, markdown, openmetrics
 from mawl.reporters.html import report as html_report
-from mawl.reporters.run_tables.energy import ENERGY
-from mawl.reporters.text_table import table_lines
+from mawl.reporters.run_tables.nodes import ENERGY
+from mawl.reporters.tables import table_lines
 from mawl.store import open_run
 from mawl.store.columns import to_table
 from tests.fakes.host_run import host_facts

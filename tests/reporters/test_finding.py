@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.model.caps import Direction
+from mawl.model.node import Direction
 from mawl.model.summary.io import RoleFigures
 from mawl.model.summary.judgement import Capacity, Limit, ReachedCap
 from mawl.model.summary.summary import Judged
-from mawl.reporters.finding import finding, limited_by
+from mawl.reporters.head import finding, limited_by
 from tests.fakes.views import partly
 
 

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.analysis.outline import outline
+from mawl.analysis.over_time import outline
 from mawl.analysis.view import StoredView
-from mawl.reporters import csv, disclosure, json, logparse, markdown, saslog, screen, text
+from mawl.reporters import csv, disclosure, json, markdown, screen, text
+from mawl.reporters.exports import render_logparse, render_saslog
 from mawl.store import Run, open_run
 from tests.fakes.stored_run import events, facts, jobs, write_run
 from tests.fakes.views import BARE, as_summary, judge, judged, summary_of, typed
@@ -51,13 +52,13 @@ def render(name: str, run: Run) -> str:
         case "report.json":
             return json.render(judged(StoredView(run)))
         case "report.saslog":
-            return saslog.render(run, ["s1-1", "s3-1"])
+            return render_saslog(run, ["s1-1", "s3-1"])
         case "report.md":
             return markdown.render(StoredView(run), as_summary(judged(StoredView(run))))
         case "disclosure.md":
             return disclosure.render(StoredView(run), typed(judged(StoredView(run))))
         case "logparse.csv":
-            return logparse.render(run)
+            return render_logparse(run)
         case "programs.csv":
             return csv.render(StoredView(run), as_summary(judged(StoredView(run))), "programs")
         case "screen.txt":

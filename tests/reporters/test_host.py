@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mawl.model.run import VolumeFacts
-from mawl.reporters.run_tables.devices import DEVICES, MOST_DEVICES
-from mawl.reporters.text_table import table_lines
+from mawl.reporters.run_tables.storage import DEVICES, MOST_DEVICES
+from mawl.reporters.tables import table_lines
 from tests.fakes.host_run import PARTS, host_facts
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
 from tests.fakes.views import BARE, as_summary, summary_of

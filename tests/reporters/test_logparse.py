@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mawl.formats.saslog import read_notes
-from mawl.reporters import logparse, saslog
+from mawl.reporters.exports import render_logparse, render_saslog
 from mawl.store import Run, open_run
 from tests.fakes.stored_run import facts, write_run
 
@@ -23,18 +23,18 @@ def run(tmp_path: Path) -> Run:
 
 def rows(run: Run) -> list[dict[str, str]]:
     """The table as a reader sees it."""
-    return list(csv.DictReader(io.StringIO(logparse.render(run))))
+    return list(csv.DictReader(io.StringIO(render_logparse(run))))
 
 
 def test_the_columns_are_the_macros_in_its_order(run: Run) -> None:
-    assert logparse.render(run).splitlines()[0] == (
+    assert render_logparse(run).splitlines()[0] == (
         "logfile,stepname,stepcnt,realtime,usertime,systime,cputime,memused,osmem,pageflt,pagercl,pageswp,"
         "osvconsw,osiconsw,blkinput,bkoutput,obsin,obsout,varsout,host,platform,scp,portdate,datetime"
     )
 
 
 def test_a_row_says_what_the_log_of_the_same_step_says(run: Run) -> None:
-    notes = [note for note in read_notes(saslog.render(run).splitlines()) if note.kind != "session"]
+    notes = [note for note in read_notes(render_saslog(run).splitlines()) if note.kind != "session"]
     found = rows(run)
     assert len(found) == len(notes) == 12
     for row, note in zip(found, notes, strict=True):

@@ -12,7 +12,7 @@ from mawl.advice.validity.status import RULES
 from mawl.analysis.view import RunView
 from mawl.model.run import RunFacts
 from mawl.reporters import disclosure, markdown
-from mawl.reporters.markup import code, escaped
+from mawl.reporters.layout import code, escaped
 from tests.fakes.host_run import PARTS, host_facts
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, samples
 from tests.fakes.stored_run import job

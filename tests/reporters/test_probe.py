@@ -8,16 +8,15 @@ from typing import Any
 import msgspec
 import pytest
 
+from mawl.advice.capacity.answers import probe_guidelines
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.advice.capacity.guideline import probe_guidelines
 from mawl.analysis.view import StoredView
-from mawl.model.probe import Probe
-from mawl.model.probe_metrics import PROBE_METRICS
+from mawl.model.probe import PROBE_METRICS, Probe
 from mawl.reporters import json, markdown, text
 from mawl.reporters.html import report as html
 from mawl.reporters.probe import render
 from mawl.store import open_run
-from mawl.store.probe import write_probe
+from mawl.store.beside import write_probe
 from tests.fakes.host_run import PARTS, host_facts
 from tests.fakes.measured_run import IDLE, four_jobs, samples
 from tests.fakes.probes import disk, probe, probe_test, target

@@ -8,13 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.analysis.outline import Outline, outline
+from mawl.analysis.over_time import Outline, outline
 from mawl.analysis.view import RunView
 from mawl.model.summary.judgement import Finding
 from mawl.plan.catalogue import CATALOGUE
-from mawl.reporters.columns import LEAST_WIDTH, LINE_WIDTH
+from mawl.reporters.layout import LEAST_WIDTH, LINE_WIDTH, Style
 from mawl.reporters.screen import MOST_LINES, render
-from mawl.reporters.style import Style
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, samples
 from tests.fakes.stored_run import MOVED, facts, job, jobs
 from tests.fakes.views import BARE, as_summary, judge, summary_of

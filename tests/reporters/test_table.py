@@ -10,17 +10,15 @@ import msgspec
 import pytest
 
 from mawl.advice.judge import judged
-from mawl.analysis.missing import generalised
+from mawl.analysis.figures import generalised
 from mawl.analysis.view import StoredView
 from mawl.model.summary.summary import Judged
 from mawl.reporters.csv import csv_table, written
-from mawl.reporters.html.figures import ShownFigures, registry
-from mawl.reporters.html.tables import html_table, tables_in
+from mawl.reporters.html.figures import ShownFigures, html_table, registry, tables_in
 from mawl.reporters.markdown import markdown_table
 from mawl.reporters.run_tables.every import RUN_TABLES
 from mawl.reporters.run_tables.nodes import NODES
-from mawl.reporters.table import EVERY, HTML, SHOWN, TEXT, Note, Row, RunColumn, RunTable, shown
-from mawl.reporters.text_table import table_lines
+from mawl.reporters.tables import EVERY, HTML, SHOWN, TEXT, Note, Row, RunColumn, RunTable, shown, table_lines
 from mawl.store import open_run
 from mawl.units import format_bytes, format_ratio, format_seconds
 from tests.fakes.array_run import array_statistics

@@ -5,13 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from mawl.analysis.device_bytes import DeviceBytes
+from mawl.analysis.io import DeviceBytes
 from mawl.analysis.series import CounterChange
-from mawl.model.usage import Usage
-from mawl.reporters.run_tables.cpu_account import CPU_ACCOUNT
-from mawl.reporters.run_tables.programs import PROGRAMS
-from mawl.reporters.tables import _cached, io
-from mawl.reporters.text_table import table_lines
+from mawl.model.records import Usage
+from mawl.reporters.run_tables.jobs import CPU_ACCOUNT, PROGRAMS
+from mawl.reporters.tables import _cached, io, table_lines
 from tests.fakes.stored_run import MOVED, facts, job, jobs
 from tests.fakes.views import BARE, as_summary, summary_of
 

@@ -13,11 +13,10 @@ from mawl.model.run import WorkloadFacts
 from mawl.model.signature import SIGNATURE
 from mawl.plan.catalogue import CATALOGUE
 from mawl.reporters import json
-from mawl.reporters.columns import LINE_WIDTH, aligned
-from mawl.reporters.figure import figure
+from mawl.reporters.layout import LINE_WIDTH, aligned, figure
 from mawl.reporters.run_tables.every import RUN_TABLES
+from mawl.reporters.tables import table_lines
 from mawl.reporters.text import MOST_FAILURES, render
-from mawl.reporters.text_table import table_lines
 from mawl.store import open_run
 from mawl.units import format_ratio, format_seconds
 from tests.fakes.measured_run import IDLE, WORKLOAD, charged, four_jobs, samples

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mawl.measure.dirty import Sync, dirty_of, machine_dirty_bytes
-from mawl.runner.clean_start import CleanStart
+from mawl.measure.page_cache import Sync, dirty_of, machine_dirty_bytes
+from mawl.runner.before import CleanStart
 from mawl.runner.request import AtOnce
 from mawl.runner.restrict import Restriction
 from mawl.spec.program_options import ROLES

@@ -14,11 +14,10 @@ from mawl.errors import UnsuitableMachineError
 from mawl.measure.preload.build import Library
 from mawl.measure.preload.counters import MOST_VOLUMES
 from mawl.measure.process import TreeSample
+from mawl.model.records import Usage
 from mawl.model.role_io import VolumeBytes
-from mawl.model.usage import Usage
-from mawl.runner.counting import DAMAGED, Counting, leftover_counters
+from mawl.runner.counting import DAMAGED, Counting, RoleSampling, leftover_counters
 from mawl.runner.job_io import DAMAGED_FILE, own_io
-from mawl.runner.role_sampling import RoleSampling
 from mawl.spec.program_options import ROLES, Role
 
 

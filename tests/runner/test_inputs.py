@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from mawl.errors import UnsuitableMachineError
-from mawl.measure import ephemeral
-from mawl.measure.mounts import Mount
+from mawl.measure import space
+from mawl.measure.devices import Mount
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs
 from mawl.plan.workload import load_workload, make_plan
-from mawl.runner.inputs import check_space
+from mawl.runner.facts import check_space
 from mawl.volumes import Volumes
 
 
@@ -24,12 +24,12 @@ def test_a_run_beyond_the_ephemeral_storage_of_a_pod_is_refused(
     needed = needs(plan, CATALOGUE)
     volumes = Volumes({role: [tmp_path / role] for role in ("data", "work", "util")})
     layer = Mount(device="0:50", mount_point="/", file_system="overlay", source="overlay", options="rw")
-    monkeypatch.setattr(ephemeral, "read_mounts", lambda proc: [layer])
+    monkeypatch.setattr(space, "read_mounts", lambda proc: [layer])
     # What results and missing inputs need is rounded role by role, hence the spare byte.
     enough = sum(needed.space_bytes.values()) + 1
-    monkeypatch.setenv(ephemeral.VARIABLE, str(enough))
+    monkeypatch.setenv(space.VARIABLE, str(enough))
     check_space(plan, needed, volumes, "rotation")
-    monkeypatch.setenv(ephemeral.VARIABLE, str(enough // 2))
+    monkeypatch.setenv(space.VARIABLE, str(enough // 2))
     with pytest.raises(UnsuitableMachineError) as refused:
         check_space(plan, needed, volumes, "rotation")
     assert "are free of the ephemeral storage of the pod" in str(refused.value)

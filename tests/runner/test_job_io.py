@@ -5,11 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from mawl.measure.preload.ledger import START, Entry
+from mawl.measure.preload.job import START, Entry
 from mawl.model.messages import Reaped
-from mawl.model.records import StepRecord
+from mawl.model.records import StepRecord, Usage
 from mawl.model.role_io import IoByRole, RoleIo, Waits
-from mawl.model.usage import Usage
 from mawl.runner.counting import JobCount
 from mawl.runner.job_io import own_io, run_delay_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mawl.measure.process import TreeSample
 from mawl.model.role_io import FILE_ROLES
-from mawl.runner.role_sampling import RoleSampling
+from mawl.runner.counting import RoleSampling
 
 
 class Ended:

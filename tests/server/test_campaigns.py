@@ -13,9 +13,9 @@ from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.commands.serve import _renderers
 from mawl.model.campaign import Campaign, Slot
 from mawl.reporters.campaign.content import QUESTIONS
-from mawl.server import campaigns
+from mawl.server import folders
 from mawl.server.application import create_app
-from mawl.server.campaigns import MOST_FOLDERS, CampaignRecords, campaigns_below
+from mawl.server.folders import MOST_FOLDERS, CampaignRecords, campaigns_below
 from mawl.store.campaign import RECORD, read_campaign, write_campaign
 from tests.fakes.campaign_runs import campaign
 from tests.fakes.served_runs import Made, finished
@@ -128,7 +128,7 @@ def test_a_record_is_read_again_only_when_its_file_changed(
         read.append(folder.name)
         return read_campaign(folder)
 
-    monkeypatch.setattr(campaigns, "read_campaign", counted)
+    monkeypatch.setattr(folders, "read_campaign", counted)
     records = CampaignRecords()
     first = records.entries(campaigns_below(runs).folders)
     assert (sorted(read), [entry.name for entry in first]) == (["one", "two"], ["one", "two"])

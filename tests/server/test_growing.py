@@ -31,7 +31,7 @@ from mawl.server.growing import (
     RunEndedError,
     drawable,
 )
-from mawl.server.rendering import Renderers
+from mawl.server.reports import Renderers
 from mawl.server.standard import standard
 from mawl.server.work import Worker
 from mawl.store import Run

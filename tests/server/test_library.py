@@ -14,8 +14,7 @@ from mawl.analysis.view import StoredView
 from mawl.model.run import WorkloadFacts
 from mawl.server.application import create_app
 from mawl.server.folders import Folders, LibraryEntry
-from mawl.server.library import Query, chosen, query_of, run_address
-from mawl.server.overview import MOST_POINTS, Overview, overview_of
+from mawl.server.library import MOST_POINTS, Overview, Query, chosen, overview_of, query_of, run_address
 from mawl.store import open_run
 from mawl.store.facts import read_facts
 from mawl.units import format_seconds

@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from mawl.errors import UnsuitableMachineError, UsageError
-from mawl.server.listening import address_of, is_loopback, listening, names_of
+from mawl.server.connections import address_of, is_loopback, listening, names_of
 
 
 def test_a_free_port_on_the_loopback_address() -> None:

@@ -8,9 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from mawl.advice.qualification.changes import changes_of
-from mawl.simulation.fitting import Fitting
-from mawl.simulation.forecast import doubled_systems
-from mawl.simulation.measured_errors import central_range, published_ratios
+from mawl.simulation.error_range import central_range, published_ratios
+from mawl.simulation.forecast import Fitting, doubled_systems
 from tests.fakes.fitted import SESSIONS, fitted
 
 

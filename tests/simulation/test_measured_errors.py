@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.simulation.measured_errors import (
+from mawl.simulation.error_range import (
     LAB_BEDS,
     MEMORY_BEDS,
     PUBLISHED_SYSTEMS,

@@ -7,16 +7,11 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from mawl.model.inventory import Inventory
+from mawl.model.node import Inventory
 from mawl.model.role_io import RoleIo
 from mawl.model.run import VolumeFacts
+from mawl.simulation.activity import GATHERED_BYTES, LINUX_READ_AHEAD_BYTES, outstanding_bytes, read_ahead_of
 from mawl.simulation.demand import USUAL_REQUEST_BYTES, Direction
-from mawl.simulation.outstanding import (
-    GATHERED_BYTES,
-    LINUX_READ_AHEAD_BYTES,
-    outstanding_bytes,
-    read_ahead_of,
-)
 from tests.fakes.stored_run import facts
 from tests.simulation.scenes import flow, side_by_side, simulated, step, system
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies
 
-from mawl.simulation.device_writer import DeviceWriter, most_dirty_bytes
-from mawl.simulation.page_cache import PageCache, PushedOut, WriteBack, blocks_of
+from mawl.simulation.page_cache import (
+    DeviceWriter,
+    PageCache,
+    PushedOut,
+    WriteBack,
+    blocks_of,
+    most_dirty_bytes,
+)
 
 
 def read(cache: PageCache, file: str, blocks: int, now: float = 0.0) -> None:

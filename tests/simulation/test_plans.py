@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from mawl.analysis.view import StoredView
-from mawl.model.cluster import NodeRun
+from mawl.model.node import NodeRun
 from mawl.model.run import CacheFacts, NodeFacts
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import mixed

@@ -9,9 +9,9 @@ import pytest
 
 from mawl.errors import UsageError
 from mawl.model.run import NodeFacts
+from mawl.simulation.changes import probed_system
 from mawl.simulation.own_system import cores_of
-from mawl.simulation.probed import probed_system
-from mawl.simulation.system_file import loads_system, system_toml
+from mawl.simulation.system import loads_system, system_toml
 from tests.fakes.probes import KIB, MB, disk, probe, probe_test, target
 
 GIB = 2.0**30

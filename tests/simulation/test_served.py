@@ -11,7 +11,7 @@ import pytest
 
 from mawl.analysis.view import StoredView
 from mawl.errors import InvalidFileError, UsageError
-from mawl.model.cluster import StorageRun
+from mawl.model.node import StorageRun
 from mawl.model.run import NodeFacts
 from mawl.plan.workload import Plan
 from mawl.simulation.activity import Calibration
@@ -23,11 +23,10 @@ from mawl.simulation.plans import of_node, plans_of
 from mawl.simulation.recorded_demand import demand_of
 from mawl.simulation.scenario import Scenario, run
 from mawl.simulation.served import NO_SERVER, as_served
-from mawl.simulation.system import System
-from mawl.simulation.system_file import loads_system, system_toml
+from mawl.simulation.system import System, loads_system, system_toml
 from mawl.store import Run, open_run
+from mawl.whatif.answer import validity_of
 from mawl.whatif.folder import Label, write_folder
-from mawl.whatif.validity import validity_of
 from tests.fakes.stored_run import facts
 from tests.fakes.views import as_summary, judged
 from tests.simulation.scenes import MB, demands, device, flow, plan, side_by_side, step, system

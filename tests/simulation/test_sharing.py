@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from mawl.simulation.sharing import OWN, Floats, Whole, shares
+from mawl.simulation.resources import OWN, Floats, Whole, shares
 
 AMOUNTS = st.one_of(st.just(0.0), st.floats(0.01, 100.0))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mawl.errors import InvalidFileError
-from mawl.spec.files import load_profile, load_side
+from mawl.spec.sources import load_profile, load_side
 
 
 def test_a_profile_is_read(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from mawl.commands.arguments import asked
 from mawl.commands.main import build_parser
 from mawl.errors import InvalidFileError, UsageError
 from mawl.plan.from_spec import plan_of
+from mawl.plan.printed import plan_toml
 from mawl.plan.workload import load_workload
-from mawl.plan.write import plan_toml
 from mawl.spec.record import RunSpec
 from tests.spec.test_record import EVERYTHING
 

@@ -10,9 +10,8 @@ import pytest
 from mawl.commands.arguments import asked
 from mawl.commands.run import add_arguments
 from mawl.errors import MawlError, UsageError
-from mawl.spec.check import check
 from mawl.spec.program_options import MIB, Options
-from mawl.spec.record import NodesSpec, RunSpec
+from mawl.spec.record import NodesSpec, RunSpec, check
 from mawl.spec.sources import OPTIONS, as_command, layer_of_command, layer_of_environment, spec_of
 
 EVERYTHING = RunSpec(

@@ -1,17 +1,126 @@
-"""Which runs a word means: a run, a campaign's, or those of a directory."""
+"""``qualify.json``: whole or not at all, and refused in a sentence.
+
+``settings.json`` comes back as it was written, and says what is wrong with it otherwise.
+
+Which runs a word means: a run, a campaign's, or those of a directory.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
 from mawl.errors import UnreadableRunError, UsageError
-from mawl.model.campaign import Campaign
-from mawl.store.campaign import FoundRuns, places_of, runs_and_campaigns, write_campaign
+from mawl.model.campaign import Campaign, ChangedSetting, CheckReading, SettingCommand, SettingRecord
+from mawl.model.qualification import AnswerPart, Fits, QualificationAnswer, QualificationFigures
+from mawl.spec.campaign import ArmSetting
+from mawl.store.campaign import (
+    QUALIFICATION_LOCK,
+    SETTINGS,
+    FoundRuns,
+    locate_qualification,
+    places_of,
+    read_qualification,
+    read_settings,
+    runs_and_campaigns,
+    write_campaign,
+    write_qualification,
+    write_settings,
+)
+from mawl.store.facts import read_facts
+from mawl.store.files import QUALIFICATION, try_lock
 from tests.fakes.campaign_runs import ARMS, campaign
+from tests.fakes.qualifications import qualification
 from tests.fakes.stored_run import facts, write_run
+
+RECORD = SettingRecord(
+    campaign="c",
+    machine="bench1",
+    directory="/",
+    mark="m",
+    holder="h",
+    changed=ChangedSetting(
+        arm="b",
+        setting=ArmSetting(name="mode", check="cat mode", before="b", after="a", expect="4"),
+        original=CheckReading(exit_status=0, printed="8"),
+    ),
+    commands=[
+        SettingCommand(
+            number=1,
+            role="original",
+            arm="b",
+            command="cat mode",
+            output="settings/001-original.log",
+            started_at=1.5,
+            seconds=0.5,
+            exit_status=0,
+            printed="8",
+        )
+    ],
+)
+
+
+def test_the_record_comes_back(tmp_path: Path) -> None:
+    assert read_settings(tmp_path) is None
+    write_settings(tmp_path, RECORD)
+    assert read_settings(tmp_path) == RECORD
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "truncated"),
+        (b"[]", "Expected `object`"),
+        (b"[" * 10_000, "too deep"),
+        (
+            b'{"campaign": "c", "machine": null, "directory": "/", "mark": "m", "changed": {}}',
+            "missing required field",
+        ),
+        (
+            b'{"campaign": "c", "machine": null, "directory": "/", "mark": "m", "format_version": "2.0"}',
+            "newer than",
+        ),
+        (
+            b'{"campaign": "c", "machine": null, "directory": "/", "mark": "m", "changed": {"arm": "b", '
+            b'"original": '
+            b'{"exit_status": 0, "printed": ""}, "setting": {"name": "m", "check": "a", "before": "b"}}}',
+            "after required, because before is there",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said(content: bytes, reason: str, tmp_path: Path) -> None:
+    (tmp_path / SETTINGS).write_bytes(content)
+    with pytest.raises(UnreadableRunError) as error:
+        read_settings(tmp_path)
+    assert reason in str(error.value) and "undo by hand" in str(error.value)
+
+
+def test_a_record_cut_anywhere_is_refused(tmp_path: Path) -> None:
+    write_settings(tmp_path, RECORD)
+    whole = (tmp_path / SETTINGS).read_bytes().rstrip()
+    for length in range(0, len(whole), 7):
+        (tmp_path / SETTINGS).write_bytes(whole[:length])
+        with pytest.raises(UnreadableRunError):
+            read_settings(tmp_path)
+
+
+def test_neither_a_link_nor_a_pipe_is_read(tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    folder.mkdir()
+    write_settings(tmp_path, RECORD)
+    (folder / SETTINGS).symlink_to(tmp_path / SETTINGS)
+    with pytest.raises(UnreadableRunError):
+        read_settings(folder)
+    (folder / SETTINGS).unlink()
+    os.mkfifo(folder / SETTINGS)
+    with pytest.raises(UnreadableRunError):
+        read_settings(folder)
 
 
 def stored(folder: Path) -> None:
@@ -75,3 +184,89 @@ def test_a_damaged_campaign_in_a_directory_is_named_and_its_neighbours_count(tmp
     assert "is no record of a campaign" in str(found.damaged[0])
     with pytest.raises(UnreadableRunError):
         runs_and_campaigns("five", tmp_path)
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
+    answer = QualificationAnswer(
+        sentence="YES",
+        carried=AnswerPart(answer="carried", sentence="all"),
+        compute=AnswerPart(answer="carried", sentence="compute"),
+        storage=AnswerPart(answer="not known", sentence="storage"),
+        preliminary=True,
+        sessions=8,
+        next_step="nothing",
+        figures=QualificationFigures(most_slowdown=2.0, guideline_bytes_per_second_per_core=1e8),
+        fits=Fits(sessions=None, reason="no run was beyond the number that fits"),
+    )
+    record = qualification(answer=answer)
+    write_qualification(tmp_path, record)
+    assert read_qualification(tmp_path) == record
+
+
+def test_every_point_in_time_is_iso_in_the_file(tmp_path: Path) -> None:
+    write_qualification(tmp_path, qualification())
+    plain = json.loads((tmp_path / QUALIFICATION).read_text())
+    assert plain["created_at"].endswith("Z")
+    assert all(phase["began_at"].endswith("Z") for phase in plain["phases"])
+
+
+def test_a_record_whose_process_ended_reads_as_interrupted_and_one_at_work_as_running(tmp_path: Path) -> None:
+    write_qualification(tmp_path, qualification(outcome="running"))
+    assert read_qualification(tmp_path).outcome == "interrupted"
+    descriptor = os.open(tmp_path / QUALIFICATION_LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        assert try_lock(descriptor)
+        assert read_qualification(tmp_path).outcome == "running"
+    finally:
+        os.close(descriptor)
+
+
+def _damaged(plain: dict[str, Any], damage: str) -> object:
+    if damage == "phase":
+        plain["phases"].pop()
+    elif damage == "folder":
+        plain["runs"][0]["folder"] = "runs/../../etc"
+    elif damage == "version":
+        plain["format_version"] = "2.0"
+    elif damage == "time":
+        plain["phases"][0]["began_at"] = "yesterday"
+    else:
+        return [plain]
+    return plain
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ("phase", "expected the phases doctor"),
+        ("folder", "no folder below runs"),
+        ("version", "this mawl knows 1.3"),
+        ("time", "expected a time"),
+        ("list", "expected `object`"),
+    ],
+)
+def test_a_damaged_record_is_refused_by_what_is_wrong(tmp_path: Path, damage: str, said: str) -> None:
+    write_qualification(tmp_path, qualification())
+    plain = json.loads((tmp_path / QUALIFICATION).read_text())
+    (tmp_path / QUALIFICATION).write_bytes(msgspec.json.encode(_damaged(plain, damage)))
+    with pytest.raises(UnreadableRunError, match=said):
+        read_qualification(tmp_path)
+
+
+def test_a_qualification_is_found_by_path_and_by_name_and_by_nothing_else(tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "qualify-a"
+    folder.mkdir(parents=True)
+    write_qualification(folder, qualification())
+    assert locate_qualification(str(folder), tmp_path) == folder
+    assert locate_qualification("qualify-a", tmp_path / "runs") == folder
+    for name in ("", "latest", "qualify-b"):
+        with pytest.raises(UsageError, match="is no qualification"):
+            locate_qualification(name, tmp_path / "runs")
+
+
+def test_a_verb_that_takes_a_run_names_the_runs_of_a_qualification(tmp_path: Path) -> None:
+    write_qualification(tmp_path, qualification())
+    with pytest.raises(
+        UnreadableRunError, match="is the folder of a qualification, not of a run; name one of"
+    ):
+        read_facts(tmp_path)

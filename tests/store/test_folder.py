@@ -14,9 +14,9 @@ from pyarrow import parquet
 from mawl.errors import InterruptedRunError, UnsuitableMachineError, UsageError
 from mawl.store import open_run
 from mawl.store.columns import INSTANT, PREFIXES
+from mawl.store.files import FORMAT_VERSION
 from mawl.store.folder import RunWriter
 from mawl.store.journal import Appender
-from mawl.store.layout import FORMAT_VERSION
 from tests.fakes.full_disk import small_files
 from tests.fakes.stored_run import PLAN, events, facts, job, jobs, steps, write_run
 

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from mawl.errors import MawlError
 from mawl.store import journal, open_run
 from mawl.store.compaction import read_journal
+from mawl.store.files import MOST_ROWS
 from mawl.store.folder import RunWriter
 from mawl.store.journal import Remarks, read_samples
-from mawl.store.layout import MOST_ROWS
 from mawl.store.tail import Tail
 from tests.fakes.stored_run import START, events, facts, job, jobs, samples, steps, write_run
 

@@ -16,7 +16,7 @@ import mawl
 from mawl.analysis.view import StoredView
 from mawl.errors import UnreadableRunError, UsageError
 from mawl.store import open_run
-from mawl.store.layout import FORMAT_VERSION, MOST_ROWS, major
+from mawl.store.files import FORMAT_VERSION, MOST_ROWS, major
 from mawl.store.upgrades import UPGRADES, Plain, Upgrade
 from tests.fakes.stored_run import facts, jobs, write_run
 from tests.fakes.views import plain

@@ -9,7 +9,7 @@ import pytest
 
 from mawl.model.records import SampleRecord
 from mawl.store import open_run
-from mawl.store.layout import JOURNAL, LARGEST_LINE_BYTES, SAMPLES_STREAM
+from mawl.store.files import JOURNAL, LARGEST_LINE_BYTES, SAMPLES_STREAM
 from mawl.store.tail import Tail
 from tests.fakes.stored_run import START, events, facts, jobs, samples, steps, write_run
 

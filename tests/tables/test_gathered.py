@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from mawl.tables.arrow import TableWriter, array, read_batches
-from mawl.tables.gathered import GatheredWriter
+from mawl.tables.direct import GatheredWriter
 
 SCHEMA = pa.schema(
     [
@@ -87,7 +87,7 @@ def test_no_process_that_makes_tables_imports_pandas(tmp_path: Path) -> None:
     make = (
         "import pathlib, sys\n"
         "import numpy as np, pyarrow as pa\n"
-        "from mawl.tables.gathered import GatheredWriter\n"
+        "from mawl.tables.direct import GatheredWriter\n"
         "schema = pa.schema([pa.field('number', pa.float64()), pa.field('text', pa.binary(8))])\n"
         "writer = GatheredWriter(\n"
         "    pathlib.Path(sys.argv[1]), schema, rows=8, rows_per_batch=8, bufsize_bytes=4096\n"

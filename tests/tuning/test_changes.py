@@ -8,12 +8,12 @@ import msgspec
 import pytest
 
 from mawl.errors import UsageError
-from mawl.model.inventory import Inventory
+from mawl.model.node import Inventory
 from mawl.tuning.changes import SettingChange, changes
-from mawl.tuning.changes_text import render
 from mawl.tuning.check import CurrentSettings
-from mawl.tuning.metrics import CHANGE_METRICS
 from mawl.tuning.profile_files import profiles
+from mawl.tuning.records import CHANGE_METRICS
+from mawl.tuning.text import render_changes
 from tests.fakes.views import plain
 
 VMO = {"maxfree": "1088", "minfree": "8K", "npswarn": "8192"}
@@ -89,9 +89,9 @@ def test_one_machine_may_have_another_name_and_several_may_not() -> None:
 
 def test_the_text_is_a_table_with_reasons_and_counts() -> None:
     found = changes(side(vmo=VMO), side(vmo=VMO | {"maxfree": "1\x1b[2J"}), ("a", "b"), None, profiles())
-    text = render(found, whole=True)
+    text = render_changes(found, whole=True)
     assert "\x1b" not in text and "not checked (unknown on one side):" in text
-    assert "more were left as they were or not checked" in render(found, whole=False)
+    assert "more were left as they were or not checked" in render_changes(found, whole=False)
 
 
 def test_names_are_those_of_the_registry() -> None:

@@ -9,10 +9,17 @@ import pytest
 
 from mawl.config.published import published_result
 from mawl.plan.catalogue import CATALOGUE
-from mawl.whatif.baselines import RuleChanges, roofline_of, rule_changes
 from mawl.whatif.metrics import PublishedPair
 from mawl.whatif.published_forecast import plan_of
-from mawl.whatif.published_rows import FITTED_ON, changes, pairs, scores
+from mawl.whatif.published_rows import (
+    FITTED_ON,
+    RuleChanges,
+    changes,
+    pairs,
+    roofline_of,
+    rule_changes,
+    scores,
+)
 from mawl.whatif.published_system import published_systems, system_of
 
 SYSTEMS = {one.id: one for one in published_systems()}

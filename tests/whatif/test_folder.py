@@ -14,8 +14,8 @@ from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
 from mawl.model.role_io import Waits
 from mawl.model.run import NodeFacts
+from mawl.plan.printed import nodes_toml, plan_toml
 from mawl.plan.workload import Plan
-from mawl.plan.write import nodes_toml, plan_toml
 from mawl.reporters import markdown
 from mawl.simulation.activity import Calibration
 from mawl.simulation.engine import SimulationOutcome
@@ -26,7 +26,7 @@ from mawl.simulation.recorded_demand import NO_ROLES, demand_of
 from mawl.simulation.scenario import Scenario, blocked_in_roles, run
 from mawl.spec.program_options import ROLES
 from mawl.store import Run, open_run
-from mawl.store.layout import PLAN
+from mawl.store.files import PLAN
 from mawl.whatif.answer import answer, grown
 from mawl.whatif.folder import Label, write_folder
 from mawl.whatif.metrics import ElapsedRange

@@ -16,8 +16,14 @@ from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.plans import plans_of
 from mawl.simulation.system import System
 from mawl.store import Run
-from mawl.whatif.logs import OF_LOGS, LogsBasis, assumptions_of_logs, range_of_logs, unknown_devices
-from mawl.whatif.validity import validity_of
+from mawl.whatif.answer import (
+    OF_LOGS,
+    LogsBasis,
+    assumptions_of_logs,
+    range_of_logs,
+    unknown_devices,
+    validity_of,
+)
 from tests.derive.shop import WORDS, log, logs
 from tests.derive.test_derive import run_of
 from tests.fakes.views import as_summary, judged

@@ -15,8 +15,8 @@ from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import Plan
 from mawl.simulation.activity import Calibration
 from mawl.simulation.changes import parse_change
+from mawl.simulation.error_range import BedKind, bed_ratios, central_range
 from mawl.simulation.forecast import Base, Question, base_of, predict
-from mawl.simulation.measured_errors import BedKind, bed_ratios, central_range
 from mawl.simulation.own_system import MEMORY_PATH, UNTOLD
 from mawl.simulation.plans import at_scale
 from mawl.simulation.recorded_demand import NO_CPU
@@ -25,11 +25,10 @@ from mawl.simulation.system import System
 from mawl.spec import toml
 from mawl.spec.program_options import CacheMode
 from mawl.store import Run, open_run
-from mawl.store.layout import PLAN
-from mawl.whatif.answer import doubled
+from mawl.store.files import PLAN
+from mawl.whatif.answer import doubled, validity_of
 from mawl.whatif.folder import Label, write_folder
 from mawl.whatif.metrics import ElapsedRange, ForecastValidity
-from mawl.whatif.validity import validity_of
 from tests.fakes.stored_run import facts
 from tests.fakes.views import as_summary, judged
 from tests.simulation.scenes import demands, device, flow, plan, scenario, step, system

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.advice.capacity.guideline import TargetGuideline
+from mawl.advice.capacity.answers import TargetGuideline
 from mawl.analysis.comparison.compare import Comparison, why_uncounted
 from mawl.model.qualification import QualificationAnswer
 from mawl.model.summary.judgement import Capacity
@@ -70,7 +70,7 @@ def checks_of_answer(
 
 
 def checks_of_probe(guidelines: Mapping[str, TargetGuideline]) -> list[ConditionCheck]:
-    """``below-guideline`` of each target, from :func:`mawl.advice.capacity.guideline.probe_guidelines`."""
+    """``below-guideline`` of each target, from :func:`mawl.advice.capacity.answers.probe_guidelines`."""
     return [
         ConditionCheck(
             name="below-guideline",

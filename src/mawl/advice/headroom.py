@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from mawl.advice.foreign import foreign
-from mawl.advice.limit.ports import WORDS
+from mawl.advice.limit.device import WORDS
 from mawl.analysis.blocks import Missing
 from mawl.analysis.busy import CPU_KINDS, busy_seconds, whole_seconds
-from mawl.analysis.ports import used_by_port
+from mawl.analysis.network import used_by_port
 from mawl.analysis.throughput import lacking, role_places
 from mawl.analysis.view import RunView
 from mawl.analysis.windows import gauges, rates

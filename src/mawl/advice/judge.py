@@ -11,12 +11,12 @@ from mawl.advice.limit.verdict import limit_of
 from mawl.advice.smt import smt_of
 from mawl.advice.validity.status import validity_of
 from mawl.analysis.blocks import Missing
-from mawl.analysis.missing import reasons
+from mawl.analysis.figures import reasons
 from mawl.analysis.view import RunView
+from mawl.model.capacity_thresholds import Threshold
 from mawl.model.summary.judgement import ThresholdUsed, Validity
 from mawl.model.summary.programs import ProgramFigures
 from mawl.model.summary.summary import Judged, Summary
-from mawl.model.threshold import Threshold
 from mawl.model.thresholds import thresholds_of
 
 

@@ -7,7 +7,7 @@ The rule is the papers' (REDP-5288, SMT8 considerations): enough parallel thread
 from __future__ import annotations
 
 from mawl.analysis.busy import CPU_KINDS, busy_ratio
-from mawl.analysis.missing import NOT_MEASURED
+from mawl.analysis.figures import NOT_MEASURED
 from mawl.analysis.threads import is_aix, power_model, threads_per_core
 from mawl.analysis.view import RunView
 from mawl.model.run import NodeFacts

@@ -12,9 +12,9 @@ import numpy as np
 from mawl.analysis.blocks import Missing
 from mawl.analysis.series import RunSamples
 from mawl.analysis.windows import Windows
-from mawl.model.arrays import ArrayInterval, ArrayStatistics, ArrayVolume
+from mawl.model.node import ArrayInterval, ArrayStatistics, ArrayVolume
 from mawl.model.run import RunFacts
-from mawl.model.summary.arrays import ArrayRoleFigures, Arrays, ArrayVolumeFigures, StorageSide
+from mawl.model.summary.storage import ArrayRoleFigures, Arrays, ArrayVolumeFigures, StorageSide
 from mawl.spec.program_options import ROLES, Role
 
 LEAST_COVERED = 0.5

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from mawl.analysis.blocks import Missing
 from mawl.analysis.throughput import MEMORY_FILE_SYSTEMS, lacking, role_places
-from mawl.model.caps import Direction
+from mawl.model.node import Direction
 from mawl.model.run import RunFacts, VolumeFacts
-from mawl.model.summary.caps import Caps, DirectionCap, PlaceCaps
+from mawl.model.summary.storage import Caps, DirectionCap, PlaceCaps
 from mawl.spec.program_options import ROLES
 
 Device = tuple[str, str]

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from mawl.analysis.blocks import Missing, counted
-from mawl.analysis.counter_gains import gain
 from mawl.analysis.host_parts import part_names
-from mawl.analysis.series import CounterChange, RunSamples
+from mawl.analysis.series import CounterChange, RunSamples, gain
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
-from mawl.model.summary.energy import Energy, EnergyDomain
+from mawl.model.summary.host import Energy, EnergyDomain
 from mawl.model.summary.programs import ProgramFigures
 
 NO_SAMPLES = (

@@ -13,9 +13,8 @@ import msgspec
 
 from mawl.analysis.blocks import Missing
 from mawl.analysis.busy import CPU_KINDS, busy_ratio, busy_seconds, whole_seconds
-from mawl.analysis.counter_gains import amount, fewest_seconds, gain
 from mawl.analysis.host_parts import PARTS, devices, interfaces, mounts, ports
-from mawl.analysis.series import RunSamples
+from mawl.analysis.series import RunSamples, amount, fewest_seconds, gain
 from mawl.analysis.threads import core_busy
 from mawl.analysis.throughput import role_places
 from mawl.model.run import RunFacts

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from mawl.analysis.counter_gains import fewest_seconds, gain
-from mawl.analysis.series import CounterChange, RunSamples, quotients
+from mawl.analysis.series import CounterChange, RunSamples, fewest_seconds, gain, quotients
 from mawl.model.run import RunFacts
 from mawl.model.summary.host import (
     DeviceFigures,

@@ -1,7 +1,7 @@
 """What a run was doing window by window: throughput, reach, what its jobs waited for, how the host felt.
 
 The states of jobs are mean numbers of jobs, which add up to those that ran: a job that waited half of a
-window for a CPU adds 0.5 to ``jobs_in_run_queue`` (:mod:`mawl.analysis.states`).
+window for a CPU adds 0.5 to ``jobs_in_run_queue`` (:mod:`mawl.analysis.waits`).
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ import msgspec
 
 from mawl.analysis.busy import CPU_KINDS, busy_ratio
 from mawl.analysis.interfaces import network_series
-from mawl.analysis.links import LinkWindow, link_windows
-from mawl.analysis.ports import WAYS, bonds, port_windows
+from mawl.analysis.network import WAYS, LinkWindow, bonds, link_windows, port_windows
 from mawl.analysis.series import RunSamples
-from mawl.analysis.states import states
 from mawl.analysis.throughput import APPLICATION, Counters, Flow
+from mawl.analysis.waits import states
 from mawl.analysis.windows import Rates, Windows, gauges, rates
-from mawl.model.ports import PortKind
+from mawl.model.node import PortKind
 from mawl.model.run import RunFacts
 from mawl.model.summary.windows import (
     JobsBlocked,

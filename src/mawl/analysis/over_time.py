@@ -2,6 +2,8 @@
 
 A row is the time from one look to the next of the node that was looked at most often: what one node's
 counters gained in it is exact, other nodes' grow evenly between their own looks.
+
+A run over time in a few numbers: throughput and running jobs in equal parts, for one line of text.
 """
 
 from __future__ import annotations
@@ -13,12 +15,13 @@ import msgspec
 import numpy as np
 
 from mawl.analysis.interfaces import network_series
-from mawl.analysis.ports import WAYS as NETWORK_WAYS
-from mawl.analysis.ports import bonds
+from mawl.analysis.network import WAYS as NETWORK_WAYS
+from mawl.analysis.network import bonds
 from mawl.analysis.series import Floats, RunSamples, averaged, gained, wrap_of
-from mawl.analysis.states import states
-from mawl.analysis.throughput import device_counters
-from mawl.analysis.windows import Rates
+from mawl.analysis.throughput import APPLICATION, device_counters
+from mawl.analysis.view import RunView
+from mawl.analysis.waits import states
+from mawl.analysis.windows import Rates, gauges
 from mawl.model.run import RunFacts
 from mawl.spec.program_options import ROLES
 
@@ -193,7 +196,7 @@ def _cpu(steps: _Steps) -> dict[str, Floats | None]:
 
 
 def _jobs(steps: _Steps) -> dict[str, Floats | None]:
-    """Mean numbers of jobs by state (:mod:`mawl.analysis.states`)."""
+    """Mean numbers of jobs by state (:mod:`mawl.analysis.waits`)."""
     running = steps.gauge("jobs_running")
     if running is None:
         return {"jobs_running": None}
@@ -243,3 +246,40 @@ def _network(steps: _Steps, samples: RunSamples, facts: RunFacts) -> dict[str, F
         f"network_{way}_bytes_per_second": steps.rate(network_series(samples, bonds(facts), [way]))
         for way in NETWORK_WAYS
     }
+
+
+MOST_PARTS = 2000
+SHORTEST_PART_SECONDS = 1.0
+"""Samples are a second apart: nothing is known of a shorter part."""
+
+
+class Outline(msgspec.Struct, frozen=True, kw_only=True):
+    """Means of equal parts of a run, first start to last end (of an import that recordings cover in part,
+    of that part: then it is not ``whole``); None where no sample covers a part.
+
+    ``application`` and ``device`` are bytes per second in total, ``jobs`` the jobs that ran.
+    """
+
+    part_seconds: float
+    application: Rates
+    device: Rates
+    jobs: Rates
+    whole: bool = True
+
+
+def outline(view: RunView) -> Outline | None:
+    """The outline of a run; None without samples or without a job that is known to have run."""
+    line, samples = view.line, view.samples
+    if samples is None or line is None or line.elapsed_seconds <= 0:
+        return None
+    start, end = line.span
+    parts = min(max(int((end - start) / SHORTEST_PART_SECONDS), 1), MOST_PARTS)
+    seconds = (end - start) / parts
+    edges = [start + number * seconds for number in range(parts)] + [end]
+    return Outline(
+        part_seconds=seconds,
+        application=APPLICATION.flow(samples, edges)["total"],
+        device=view.device.flow(samples, edges)["total"],
+        jobs=gauges(samples, "jobs_running", edges),
+        whole=line.observed is None,
+    )

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 
 import msgspec
 
-from mawl.model.published import Paper, PaperRange, PublishedResult, ThreadShare
-from mawl.model.published_figures import (
+from mawl.model.published import (
     Cited,
+    Paper,
+    PaperRange,
     PerCore,
     PublishedFigures,
     PublishedHost,
@@ -21,9 +22,11 @@ from mawl.model.published_figures import (
     PublishedJobs,
     PublishedLimit,
     PublishedRatios,
+    PublishedResult,
     PublishedShape,
     PublishedTimes,
     PublishedWorkload,
+    ThreadShare,
 )
 
 

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from mawl.analysis.comparison.sides import Side, at, centre
-from mawl.analysis.missing import reason_of
-from mawl.model.published import Paper, PaperRange, PaperRow, PaperTable, RowUnit
-from mawl.model.published_figures import PublishedFigures
+from mawl.analysis.figures import reason_of
+from mawl.model.published import Paper, PaperRange, PaperRow, PaperTable, PublishedFigures, RowUnit
 
 NOT_PRINTED = "the paper does not print it"
 NOT_MEASURED = "the run has no such figure"

@@ -9,11 +9,10 @@ from itertools import pairwise
 import numpy as np
 
 from mawl.analysis.blocks import Missing, ratio
-from mawl.analysis.chains import MOST_AFTER, followed
-from mawl.analysis.periods import why_not_one
-from mawl.analysis.timeline import Timeline
+from mawl.analysis.imported import why_not_one
+from mawl.analysis.sessions import MOST_AFTER, Timeline, followed
 from mawl.model.records import JobRecord
-from mawl.model.summary.queue import Queue, QueueChain, QueuedJob, QueueTimes
+from mawl.model.summary.programs import Queue, QueueChain, QueuedJob, QueueTimes
 from mawl.units import format_instant
 
 MOST_LONGEST = 10
@@ -107,7 +106,7 @@ def last_chain(jobs: Sequence[JobRecord]) -> list[JobRecord]:
     """The jobs that led to the last end, first to last: each but the first followed one of its session.
 
     A job that was in a queue followed the last one that ended while it was there, or at most
-    :data:`~mawl.analysis.chains.FOLLOW_SECONDS` earlier: schedulers start jobs in cycles, often more than a
+    :data:`~mawl.analysis.sessions.FOLLOW_SECONDS` earlier: schedulers start jobs in cycles, often more than a
     few seconds after a slot became free.
     """
     timed = [job for job in jobs if job.started_at is not None and job.ended_at is not None]

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from mawl.analysis.device_layers import DeviceLayer, bottom_layer, numbered_partitions
 from mawl.analysis.host_parts import part_names
+from mawl.analysis.layers import DeviceLayer, bottom_layer, numbered_partitions
 from mawl.analysis.series import RunSamples
-from mawl.analysis.timeline import Timeline
+from mawl.analysis.sessions import Timeline
 from mawl.model.run import RunFacts
 
 NO_JOBS = "no job was imported, only recordings of hosts or storage"

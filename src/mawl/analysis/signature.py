@@ -11,12 +11,11 @@ from mawl.analysis.io import REACHES_STORAGE_RATIO
 from mawl.model.run import RunFacts
 from mawl.model.signature import MIX_PROGRAMS, RANGE_SESSIONS, SIGNATURE, Need, SignatureRow
 from mawl.model.summary.io import Io, RoleFigures
-from mawl.model.summary.jobs import Jobs
-from mawl.model.summary.signature import SignatureFigure
-from mawl.model.summary.time import Time
+from mawl.model.summary.judgement import SignatureFigure
+from mawl.model.summary.time import Jobs, Time
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import COPIES
-from mawl.plan.scale import SCALES
+from mawl.plan.spec import SCALES
 
 Value = tuple[float | None, str]
 """A value, and why there is none."""

@@ -12,7 +12,6 @@ from mawl.analysis.blocks import Missing
 from mawl.analysis.caps import caps_block
 from mawl.analysis.cluster import cluster_block
 from mawl.analysis.compressibility import compressibility_of
-from mawl.analysis.counter_gains import partial_remark
 from mawl.analysis.demand import storage_block
 from mawl.analysis.energy import energy_block, shared_out
 from mawl.analysis.figures import (
@@ -20,24 +19,24 @@ from mawl.analysis.figures import (
     cpu_real_block,
     jobs_block,
     programs_block,
+    reasons,
     time_block,
 )
 from mawl.analysis.host import host_block
-from mawl.analysis.io import io_block
-from mawl.analysis.missing import reasons
+from mawl.analysis.imported import observed_of, observed_remark, period_figures
+from mawl.analysis.io import COMPRESSED, compressed_roles, io_block
 from mawl.analysis.moments import busy_cores, window_figures
-from mawl.analysis.own_bytes import COMPRESSED, compressed_roles
-from mawl.analysis.periods import observed_of, observed_remark, period_figures
 from mawl.analysis.queue import queue_block
+from mawl.analysis.series import partial_remark
 from mawl.analysis.signature import SignatureParts, signature_block
 from mawl.analysis.volumes import roles_block, volumes_block
 from mawl.analysis.waits import wait_block
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
 from mawl.model.summary.host import Host
-from mawl.model.summary.jobs import JobFailure, Recorded
+from mawl.model.summary.storage import CachedInputs
 from mawl.model.summary.summary import Summary
-from mawl.model.summary.volumes import CachedInputs
+from mawl.model.summary.time import JobFailure, Recorded
 from mawl.units import format_instant
 
 if TYPE_CHECKING:

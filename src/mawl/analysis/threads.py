@@ -11,15 +11,14 @@ from collections.abc import Sequence
 import msgspec
 
 from mawl.analysis.blocks import Missing, total
-from mawl.analysis.counter_gains import Span, gain
 from mawl.analysis.published import undone
-from mawl.analysis.series import CounterChange, RunSamples
+from mawl.analysis.series import CounterChange, RunSamples, Span, gain
 from mawl.analysis.windows import added
 from mawl.config.published import thread_shares
-from mawl.model.inventory_metrics import MACHINE
 from mawl.model.published import PaperRange
 from mawl.model.records import JobRecord
 from mawl.model.run import NodeFacts, RunFacts
+from mawl.model.series_metrics import MACHINE
 from mawl.model.summary.time import CpuRange
 
 EXACT, BOUNDS, ESTIMATE, DISPATCHED = "exact", "bounds", "estimate", "dispatched"

@@ -9,7 +9,7 @@ from itertools import pairwise
 import msgspec
 
 from mawl.analysis.blocks import Missing
-from mawl.analysis.device_layers import DeviceLayer
+from mawl.analysis.layers import DeviceLayer
 from mawl.analysis.recordings import disks
 from mawl.analysis.series import RunSamples
 from mawl.analysis.windows import Rates, Windows, added, fills, initial_edges, rates

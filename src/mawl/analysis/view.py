@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
-from mawl.analysis.alternate_readings import evened
 from mawl.analysis.blocks import counted
-from mawl.analysis.device_bytes import DeviceBytes
+from mawl.analysis.io import DeviceBytes
 from mawl.analysis.moments import Moment, moments
+from mawl.analysis.open_jobs import CUT, evened, line_of
 from mawl.analysis.series import RunSamples
+from mawl.analysis.sessions import Timeline
 from mawl.analysis.summary import summary_of
 from mawl.analysis.throughput import Counters, device_counters
-from mawl.analysis.timeline import Timeline
-from mawl.analysis.unended import CUT, line_of
 from mawl.analysis.windows import Windows, windows_of
 from mawl.errors import UnreadableRunError
-from mawl.model.arrays import ArrayStatistics
+from mawl.model.node import ArrayStatistics
 from mawl.model.probe import Probe
 from mawl.model.records import EventRecord, JobRecord
 from mawl.model.run import RunFacts, VolumeFacts

@@ -8,12 +8,11 @@ import msgspec
 import numpy as np
 
 from mawl.analysis.blocks import Missing, ratio
-from mawl.analysis.counter_gains import amount
-from mawl.analysis.series import RunSamples
+from mawl.analysis.series import RunSamples, amount
 from mawl.model.records import JobRecord
 from mawl.model.role_io import sum_by_volume
 from mawl.model.run import RunFacts, VolumeFacts
-from mawl.model.summary.volumes import Roles, RoleVolumes, VolumeFigures
+from mawl.model.summary.storage import Roles, RoleVolumes, VolumeFigures
 from mawl.spec.program_options import ROLES
 
 NOT_COUNTED = "bytes by volume were not counted (format 1.1, no counters, or above 95 directories)"

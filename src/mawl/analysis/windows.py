@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from mawl.analysis.series import RunSamples
-from mawl.analysis.timeline import Timeline
+from mawl.analysis.sessions import Timeline
 from mawl.model.records import JobRecord
 
 SHORTEST_WINDOW_SECONDS = 5.0

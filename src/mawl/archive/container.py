@@ -4,12 +4,20 @@ Members are stored, not compressed: tables are compressed already, another versi
 bytes, and a file that expands to nothing but itself is no zip bomb.  Times, permissions and order are
 fixed.  The reader takes exactly what the writer writes: a byte before, between or behind the members is
 refused, as is a second name for a member.  (The zip format: PKWARE APPNOTE.TXT 6.3.3, sections 4.3 and 4.4.)
+
+Names inside a pack, its version, and the bounds on a pack of unknown origin (docs/design/archive.md).
+
+History of the format
+  1.0  first: manifest, statement, runs, and what was printed of them
+
+The files of a run folder that belong into a pack.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,18 +26,45 @@ from typing import BinaryIO
 
 import msgspec
 
-from mawl.archive.layout import (
-    LARGEST_MEMBER_BYTES,
-    LARGEST_PACK_BYTES,
-    LONGEST_NAME,
-    MANIFEST,
-    MOST_MEMBERS,
-    SIGNATURES,
-    is_name,
-)
 from mawl.errors import UnreadableRunError, UsageError
 from mawl.foreign import open_regular
+from mawl.model.derived import FILE as DERIVED
+from mawl.store import Run, open_run
+from mawl.store.campaign import RECORD
+from mawl.store.files import ARRAYS, FACTS, LARGEST_FACTS_BYTES, LOGS, NODES, PLAN, PROBE, TABLES
 from mawl.units import format_bytes
+
+PACK_VERSION = "1.0"
+SUFFIX = ".mawl.zip"
+
+MANIFEST = "manifest.json"
+SSH_SIGNATURE, MINISIGN_SIGNATURE = "manifest.json.sig", "manifest.json.minisig"
+SIGNATURES = (SSH_SIGNATURE, MINISIGN_SIGNATURE)
+CAMPAIGN = RECORD
+RUNS, PRINTED = "runs", "printed"
+"""Folders of the runs, and of what was printed of each."""
+
+SUMMARY, REPORT, DISCLOSURE, CONTENTS = "summary.json", "report.md", "disclosure.md", "contents.json"
+PRINTED_FILES = (CONTENTS, DISCLOSURE, REPORT, SUMMARY)
+"""What every run of a pack has under ``printed/NAME``."""
+
+LARGEST_PACK_BYTES = 2**32 - 2**20
+"""Offsets of a plain zip have 32 bits; beyond, every reader would need the 64-bit form."""
+LARGEST_MEMBER_BYTES = 2 * 2**30
+LARGEST_TEXT_BYTES = LARGEST_FACTS_BYTES
+"""Of a member that is read whole: the manifest, a signature, a printed page."""
+MOST_MEMBERS = 50_000
+LONGEST_NAME = 240
+MOST_FOLDERS = 6
+
+_PART = re.compile(r"[A-Za-z0-9_+-][A-Za-z0-9._+-]*")
+
+
+def is_name(name: str) -> bool:
+    """Whether a member may have this name: plain letters, relative, without ``..`` and hidden files."""
+    parts = name.split("/")
+    return len(name) <= LONGEST_NAME and len(parts) <= MOST_FOLDERS and all(map(_PART.fullmatch, parts))
+
 
 _LOCAL = struct.Struct("<4s5H3I2H")
 _CENTRAL = struct.Struct("<4s6H3I5H2I")
@@ -244,3 +279,47 @@ def _no_pack(path: Path, why: str) -> UnreadableRunError:
         cure="copy it again from where it was made; a pack that another program unpacked and zipped again "
         "is another file",
     )
+
+
+NEEDED = (FACTS, PLAN, *(f"{name}.parquet" for name in TABLES))
+"""Files that every finished run has."""
+
+
+def files_of(folder: Path) -> Iterator[str]:
+    """Names of the files below a run folder, ``/`` between folders; those of each node's run folder, too.
+
+    Left out: pages, which the tables give again, links, and what is not mawl's.
+    """
+    for name in (*NEEDED, DERIVED, PROBE, ARRAYS):
+        if (folder / name).is_file() and not (folder / name).is_symlink():
+            yield name
+    for name in _names(folder / LOGS):
+        path = folder / LOGS / name
+        if path.is_file() and not path.is_symlink():
+            yield f"{LOGS}/{name}"
+    for node in _names(folder / NODES):
+        if (folder / NODES / node / FACTS).is_file():
+            yield from (f"{NODES}/{node}/{name}" for name in files_of(folder / NODES / node))
+
+
+def node_runs(folder: Path) -> dict[str, Run]:
+    """The runs of the nodes of a cluster's run, by their place below its folder; of another run none.
+
+    Raises :class:`~mawl.errors.UnreadableRunError` where one cannot be read.
+    """
+    places = [f"{NODES}/{node}" for node in _names(folder / NODES)]
+    return {
+        place: open_run(folder / place, compacting=False)
+        for place in places
+        if (folder / place / FACTS).is_file()
+    }
+
+
+def content_of(folder: Path, name: str) -> bytes:
+    """A file's bytes; OSError where it is none, or a link leads out of the folder."""
+    with open_regular(folder / name, inside=folder) as file:
+        return file.read()
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(os.listdir(folder)) if folder.is_dir() and not folder.is_symlink() else []

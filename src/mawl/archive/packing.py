@@ -1,35 +1,294 @@
-"""Making a pack of a run or of a campaign's finished runs."""
+"""Private names taken out of a run folder before it is packed: host names, users, and paths.
+
+Every text of the run is searched: facts, plan, tables, logs.  The same name becomes the same word
+everywhere, so that the run reads as before.  mawl prints figures and pages from the redacted run.  It makes
+no pack if a name is left in a file that is not a table.
+
+What mawl prints of a run in a pack; ``mawl validate`` prints it again.
+
+Making a pack of a run or of a campaign's finished runs.
+"""
 
 from __future__ import annotations
 
+import getpass
+import hashlib
+import re
+import socket
 import tempfile
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, partial
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 import msgspec
+import pyarrow as pa
 
-from mawl.archive.container import summed, write_pack
-from mawl.archive.folder import content_of, files_of
-from mawl.archive.layout import CAMPAIGN, MANIFEST, PRINTED, RUNS, is_name
+from mawl.advice.judge import judged
+from mawl.analysis.view import StoredView
+from mawl.archive.container import (
+    CAMPAIGN,
+    CONTENTS,
+    DISCLOSURE,
+    MANIFEST,
+    PRINTED,
+    REPORT,
+    RUNS,
+    SUMMARY,
+    content_of,
+    files_of,
+    is_name,
+    node_runs,
+    summed,
+    write_pack,
+)
 from mawl.archive.manifest import (
     Division,
     MemberSum,
     PackManifest,
     Redaction,
     SubmitterStatement,
+    contents_of,
     encoded,
+    sign,
 )
-from mawl.archive.printed import PrintedRun
-from mawl.archive.redaction import PrivateNames, names_of, redacted_folder, redacted_json
-from mawl.archive.signing import sign
-from mawl.errors import UnsuitableMachineError, UsageError
+from mawl.errors import UnreadableRunError, UnsuitableMachineError, UsageError
+from mawl.model.campaign import Campaign
 from mawl.model.run import RunFacts
+from mawl.model.summary.summary import Judged
+from mawl.reporters import disclosure, json, markdown
+from mawl.spec.record import RunSpec
 from mawl.spec.toml import load
+from mawl.store import Run, open_run
 from mawl.store.campaign import finished_runs, read_campaign
 from mawl.store.facts import read_facts
-from mawl.store.files import replacing
-from mawl.store.reading import open_run, runner_lives
+from mawl.store.files import TABLES, replacing
+from mawl.store.parquet import write_parquet
+from mawl.store.reading import open_run as open_run_reading
+from mawl.store.reading import runner_lives
 from mawl.version import __version__, source_sha256
+
+
+class PrintedRun:
+    """A run folder with its summary, judged by mawl's default bounds without any ``mawl.toml``."""
+
+    def __init__(self, folder: Path, campaign: bytes | None = None) -> None:
+        """``campaign`` is the record of the campaign that the run is packed with.
+
+        Raises :class:`~mawl.errors.UnreadableRunError` where the folder cannot be read.
+        """
+        self.folder, self._campaign = folder, campaign
+        self.run = open_run(folder, compacting=False)
+        _ = self.run.jobs  # kept for the digests, so that the view does not read the table again
+        self.view = StoredView(self.run)
+
+    @cached_property
+    def summary(self) -> Judged:
+        """Its judged summary."""
+        return judged(self.view)
+
+    @cached_property
+    def nodes(self) -> dict[str, Run]:
+        """The runs of the nodes of a cluster's run, by their place below its folder; none of another run.
+
+        Raises :class:`~mawl.errors.UnreadableRunError` where one cannot be read.
+        """
+        return node_runs(self.folder)
+
+    def contents(self) -> str:
+        """``contents.json``."""
+        found = contents_of(self.run)
+        if self._campaign is not None:
+            found.files[CAMPAIGN] = hashlib.sha256(self._campaign).hexdigest()
+        return json.render(found) + "\n"
+
+    @cached_property
+    def pages(self) -> dict[str, str]:
+        """The other printed files by their names."""
+        return {
+            SUMMARY: json.render(self.summary) + "\n",
+            REPORT: markdown.render(self.view, self.summary) + "\n",
+            DISCLOSURE: disclosure.render(self.view, self.summary) + "\n",
+        }
+
+    def files(self) -> dict[str, bytes]:
+        """All of them, as bytes."""
+        return {name: text.encode() for name, text in {CONTENTS: self.contents(), **self.pages}.items()}
+
+
+KEPT_COLUMNS = frozenset({"event", "kind", "outcome", "program_class"})
+"""Columns whose words are the format's."""
+_PLACE_IN_SERIES = re.compile(r"/.*(?=\.)")
+"""The mount point in a name such as ``mount./srv/project.read_bytes``; all other words are the format's."""
+_PLAIN_PLACES = frozenset(
+    {"/", "/tmp", "/var", "/home", "/mnt", "/root", "/dev/shm", "/usr", "/opt", "/srv", "/sys", "/sys/fs"}
+    | {f"/sys/fs/cgroup{mount}" for mount in ("", "/blkio", "/unified")}
+)
+_GROUP = re.compile(
+    r"(/sys/fs/cgroup/[^\s:]+?)(?:/io\.max|/blkio\.throttle\.\w+|/cgroup\.controllers)?(?=[\s:]|$)"
+)
+"""The directory of a control group, whose name is often that of a project or user."""
+
+
+class PrivateNames:
+    """Private names and the words that replace them."""
+
+    def __init__(self, words: dict[str, str]) -> None:
+        """``words``: private name to the word that replaces it."""
+        self.words = words
+        longest = sorted(words, key=lambda word: (-len(word), word))
+        paths, others = (
+            "|".join(re.escape(word) for word in longest if word.startswith("/") is wanted)
+            for wanted in (True, False)
+        )
+        # A path may stand behind anything. Another name is a word by itself, also in one with hyphens, as in
+        # the id of a node's run.
+        parts = [f"(?:{paths})" * bool(paths), rf"(?<!\w)(?:{others})" * bool(others)]
+        either = "|".join(part for part in parts if part)
+        self._found = re.compile(rf"(?:{either})(?!\w)") if words else None
+
+    def replaced(self, text: str) -> str:
+        """The text with every private name replaced."""
+        return self._found.sub(lambda found: self.words[found[0]], text) if self._found else text
+
+    def left(self, text: str) -> str | None:
+        """The first private name that a text still has."""
+        found = self._found.search(text) if self._found else None
+        return found[0] if found else None
+
+
+def names_of(
+    facts: Iterable[RunFacts],
+    wanted: Sequence[Redaction],
+    *,
+    campaign: Campaign | None = None,
+    user: str | None = None,
+) -> PrivateNames:
+    """The private names of runs and of their campaign; ``user`` defaults to the user who runs mawl."""
+    every = list(facts)
+    words: dict[str, str] = {}
+    paths = _paths(every, campaign)
+    if "paths" in wanted:
+        for number, path in enumerate(sorted(paths), 1):
+            words[path] = f"/redacted/place-{number}"
+    if "host" in wanted:
+        hosts = {node.name for one in every for node in one.nodes} | {socket.gethostname()}
+        hosts |= {storage.node for one in every for storage in one.storage_runs}
+        hosts |= {campaign.machine.name} if campaign is not None and campaign.machine.name else set()
+        for number, host in enumerate(sorted(hosts), 1):
+            words[host] = f"host-{number}"
+    if "user" in wanted:
+        homes = {part for path in paths for part in re.findall(r"^/home/([^/]+)", path)}
+        for number, name in enumerate(sorted(homes | {user or getpass.getuser()}), 1):
+            words[name] = f"user-{number}"
+    return PrivateNames(words)
+
+
+def _paths(facts: Iterable[RunFacts], campaign: Campaign | None) -> set[str]:
+    """Absolute paths that the facts name: places of the roles and of runs, and the mounts that hold them."""
+    found: set[str] = set()
+    for one in facts:
+        found |= {path for paths in one.roles.values() for path in paths}
+        for volume in one.volumes:
+            found |= {volume.directory, volume.mount_point or "", volume.source or ""}
+            for text in (*(cap.file for cap in volume.caps or ()), volume.caps_reason or ""):
+                found |= set(_GROUP.findall(text))
+        found |= set(one.command)
+        found |= _of_spec(one.spec)
+    if campaign is not None:
+        found |= {campaign.directory, *_of_spec(campaign.spec)}
+        found |= {path for arm in campaign.arms for path in _of_spec(arm.spec)}
+    absolute = {path for path in found if path.startswith("/") and not path.startswith("/dev/")}
+    # Of a directory its parents are private, too: a project's name is often one of them.
+    parents = {str(parent) for path in absolute for parent in PurePosixPath(path).parents}
+    return {path.rstrip("/") for path in absolute | parents if path.rstrip("/")} - _PLAIN_PLACES
+
+
+def _of_spec(spec: RunSpec | None) -> set[str]:
+    if spec is None:
+        return set()
+    return {spec.runs, spec.output or "", spec.probe or "", *spec.data, *spec.work, *spec.util}
+
+
+def redacted_folder(source: Path, target: Path, names: PrivateNames) -> None:
+    """A copy of a run folder without the private names.
+
+    Raises :class:`~mawl.errors.UsageError` where a name cannot be taken out.
+    """
+    for name in files_of(source):
+        place = target / names.replaced(name)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        table = place.stem if place.suffix == ".parquet" else None
+        if table in TABLES:
+            folder = (source / name).parent
+            found = _table(getattr(open_run_reading(folder, compacting=False), table), names)
+            write_parquet(place, iter([found]), table)
+        elif place.suffix == ".json":
+            plain = msgspec.json.decode(content_of(source, name))
+            place.write_bytes(_json(plain, names))
+        else:
+            text = content_of(source, name).decode(errors="surrogateescape")
+            place.write_bytes(names.replaced(text).encode(errors="surrogateescape"))
+    _check(target, names)
+
+
+def redacted_json(content: bytes, names: PrivateNames) -> bytes:
+    """A JSON file without the private names; UsageError where one cannot be taken out."""
+    shown = _json(msgspec.json.decode(content), names)
+    left = names.left(shown.decode())
+    if left is not None:
+        raise _not_redacted(f"{left!r} is still there", None)
+    return shown
+
+
+def _json(plain: Any, names: PrivateNames) -> bytes:
+    shown = msgspec.json.encode(_plain(plain, names.replaced))
+    return msgspec.json.format(shown, indent=2) + b"\n"
+
+
+def _plain(value: Any, replaced: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return replaced(value)
+    if isinstance(value, dict):
+        return {replaced(key): _plain(part, replaced) for key, part in value.items()}
+    return [_plain(part, replaced) for part in value] if isinstance(value, list) else value
+
+
+def _table(table: pa.Table, names: PrivateNames) -> pa.Table:
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string(field.type) and field.name not in KEPT_COLUMNS:
+            encoded = table.column(place).combine_chunks().dictionary_encode()
+            replaced = names.replaced if field.name != "series" else partial(_in_series, names)
+            texts = [replaced(text) for text in encoded.dictionary.to_pylist()]
+            column = pa.DictionaryArray.from_arrays(encoded.indices, pa.array(texts, pa.string()))
+            table = table.set_column(place, field, column.cast(pa.string()))
+    return table
+
+
+def _in_series(names: PrivateNames, series: str) -> str:
+    return _PLACE_IN_SERIES.sub(lambda place: names.replaced(place[0]), series)
+
+
+def _check(folder: Path, names: PrivateNames) -> None:
+    """What was written is a run, and no text of it has a private name."""
+    try:
+        read_facts(folder)
+    except UnreadableRunError as error:
+        raise _not_redacted("the run is no run without them", str(error)) from None
+    for name in files_of(folder):
+        if not name.endswith(".parquet"):
+            left = names.left(content_of(folder, name).decode(errors="replace"))
+            if left is not None:
+                raise _not_redacted(f"{left!r} is still in {name}", None)
+
+
+def _not_redacted(what: str, why: str | None) -> UsageError:
+    return UsageError(
+        f"private names cannot be taken out: {what}",
+        why=why,
+        cure="a host or user may be called like a word of the format (data, work, mawl); rename it, or leave "
+        "that part of --redact out",
+    )
 
 
 class PackRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,7 +355,7 @@ def _runs_of(request: PackRequest) -> dict[str, Path]:
 def _packable(folder: Path) -> RunFacts:
     if runner_lives(folder):
         raise UsageError("is in progress", where=str(folder), cure="pack it when it has ended")
-    facts = open_run(folder).facts  # a journal that a kill left becomes tables
+    facts = open_run_reading(folder).facts  # a journal that a kill left becomes tables
     if facts.kind != "measured":
         what = "a forecast" if facts.kind == "simulated" else "an import of another tool's measurements"
         raise UsageError(

@@ -2,6 +2,12 @@
 
 The record on disk is ahead of every run and behind none: it says which folder a run will have before the
 run begins, so that whatever is killed at whatever moment, the next :class:`Series` knows what to look at.
+
+In which order the runs of a campaign are made: by turns, so that what drifts drifts for all arms.
+
+The search for the most sessions that are carried: what each run says, and which number comes next.
+
+An arm for each mode of hardware threads (SMT): the mode is the arm's setting, all else is the same.
 """
 
 from __future__ import annotations
@@ -10,21 +16,26 @@ import contextlib
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
+from mawl.analysis.campaign.knee import SessionRun, next_sessions
+from mawl.analysis.campaign.results import refused_run
 from mawl.campaigns.arm_setting.change import ArmSettings
 from mawl.errors import InterruptedRunError, UnsuitableMachineError, UsageError
 from mawl.launch.runner_watch import watched
-from mawl.model.campaign import Arm, Campaign, CampaignKind, CampaignPart, Slot
+from mawl.measure.machine import SmtMode, SmtModes
+from mawl.model.campaign import Arm, Campaign, CampaignKind, CampaignPart, SessionSearch, Slot
+from mawl.spec.campaign import ArmSetting
+from mawl.spec.record import RunSpec
 from mawl.store import open_run
 from mawl.store.campaign import LOCK, read_campaign, write_campaign
 from mawl.store.facts import read_facts, write_facts
-from mawl.store.files import try_lock
-from mawl.store.layout import FACTS
+from mawl.store.files import FACTS, try_lock
+from mawl.units import counted_noun
 
 ANSWERED_BY_FAILURES: tuple[CampaignKind, ...] = ("find-sessions", "search")
 """Kinds in which a run that fails is an answer, and no failure of the campaign."""
@@ -263,3 +274,78 @@ def begin(
 def resume(folder: Path, execute: Execute, lock: int, settings: ArmSettings | None = None) -> Series:
     """A campaign that was cut short, as its record says; the caller holds its lock."""
     return Series(folder, read_campaign(folder), execute, lock, settings)
+
+
+Item = TypeVar("Item")
+
+
+def in_turn(items: Sequence[Item], repeats: int) -> Iterator[Item]:
+    """Every item ``repeats`` times, each second round backwards: A B B A A B for two items and three rounds.
+
+    A drift that is straight in time weighs alike on both of two items over an even number of rounds.
+    """
+    for turn in range(repeats):
+        yield from items if turn % 2 == 0 else reversed(items)
+
+
+def back_and_forth(arms: Sequence[Arm], repeats: int) -> list[Slot]:
+    """The slots of a campaign that makes every arm ``repeats`` times, :func:`in_turn`."""
+    return [Slot(position=place, arm=arm.name) for place, arm in enumerate(in_turn(arms, repeats), start=1)]
+
+
+ReadRun = Callable[[Series, Slot], SessionRun]
+"""What a finished slot's run says."""
+
+
+def following(search: SessionSearch, arm_of: Callable[[int], Arm], read: ReadRun) -> Following:
+    """What a search makes next, of everything that was made before; each run is read once.
+
+    Raises :class:`~mawl.errors.UnsuitableMachineError` where not even the first number can be started.
+    """
+    known: dict[int, SessionRun] = {}
+
+    def ask(series: Series) -> Arm | None:
+        for slot in series.record.slots:
+            if slot.position not in known:
+                sessions = series.record.arm(slot.arm).size or 0
+                refused = slot.state == "refused"
+                known[slot.position] = refused_run(sessions, slot) if refused else read(series, slot)
+        first = [run for run in known.values() if run.sessions == search.first]
+        if first and first[0].verdict == "refused":
+            raise UnsuitableMachineError(
+                f"not even {counted_noun(search.first, 'session')} can be started", why=first[0].reasons[0]
+            )
+        wanted = next_sessions([known[position] for position in sorted(known)], search)
+        return None if wanted is None else arm_of(wanted)
+
+    return ask
+
+
+NAME = "SMT mode"
+
+
+def smt_arms(smt: SmtModes, spec: RunSpec) -> list[Arm]:
+    """The arms, fewest threads first; ``size`` is the threads of a core, where they are known.
+
+    The mode that is on now is only checked; every other one is set, and undone by setting that one again.
+    """
+    return [_arm(mode, smt, spec) for mode in smt.modes]
+
+
+def _arm(mode: SmtMode, smt: SmtModes, spec: RunSpec) -> Arm:
+    now = mode == smt.current
+    word = mode.word.lower().replace("=", "-")
+    return Arm(
+        name=word if word.startswith("smt") else f"smt-{word}",
+        workload=spec.workload,
+        spec=spec,
+        title=mode.word if mode.word.startswith("SMT") else f"SMT {mode.word}",
+        size=mode.threads,
+        setting=ArmSetting(
+            name=NAME,
+            check=smt.check,
+            expect=mode.word,
+            before=None if now else mode.command,
+            after=None if now else smt.current.command,
+        ),
+    )

@@ -23,9 +23,9 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from mawl.launch.setup import RUN_ID_VARIABLE
+from mawl.launch.pipe import RUN_ID_VARIABLE
 from mawl.measure.processes import is_stopped, signal_all
-from mawl.store.layout import FACTS, JOURNAL
+from mawl.store.files import FACTS, JOURNAL
 
 MOST_BYTES = 4 * 2**20
 """Of a file of the journal, or of the folder, handed out at a time."""

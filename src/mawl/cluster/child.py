@@ -35,15 +35,15 @@ from mawl.cluster.storage import StorageNode
 from mawl.cluster.tokens import PREFIX, own_token
 from mawl.datagen.workers import usual_processes
 from mawl.errors import InterruptedRunError, MawlError, UnsuitableMachineError
-from mawl.launch.sweep import kill_run
+from mawl.launch.pipe import kill_run
 from mawl.measure.machine import network_namespace, read_machine
 from mawl.measure.space import in_memory_bytes, space_of
 from mawl.model.records import JobRecord
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs, with_commands
 from mawl.plan.processors import parse_cores, processors_of, with_threads
-from mawl.runner.inputs import check_space, make_inputs
-from mawl.runner.machine_before import check_memory, core_speed_for, free_space, load_before
+from mawl.runner.before import check_memory, core_speed_for, free_space, load_before
+from mawl.runner.facts import check_space, make_inputs
 from mawl.runner.request import Listener, RunRequest, Status
 from mawl.runner.run import carry_out
 from mawl.spec.answer import TaskFailure

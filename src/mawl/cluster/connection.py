@@ -2,6 +2,8 @@
 
 Functions of the agent are called with ``Client.run``, beside Dask's task scheduling: a task would be
 given to another worker, or started again, when its own is lost.
+
+How the controller reaches the agents: what a link must do, whatever carries it.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import dask
 import msgspec
@@ -22,8 +24,27 @@ from distributed import Client, Scheduler, Security
 from distributed.comm.addressing import get_address_host_port
 
 from mawl.cluster import agent
-from mawl.cluster.link import Link, NoAnswerError, NodeGoneError
 from mawl.errors import MawlError, UnsuitableMachineError, UsageError
+
+
+class NodeGoneError(MawlError):
+    """The node's agent is no more, and nobody will answer."""
+
+
+class NoAnswerError(MawlError):
+    """The node's agent did not answer this time; it may answer the next."""
+
+
+class Link(Protocol):
+    """Calls functions of :mod:`mawl.cluster.agent` by their names on a node."""
+
+    async def ask(self, node: str, function: str, *arguments: Any, seconds: float) -> Any:
+        """What the function returned.
+
+        Raises :class:`NodeGoneError`, :class:`NoAnswerError` (also after so many ``seconds``), and MawlError
+        with the sentence of what the agent raised.
+        """
+
 
 CONNECT_SECONDS = 8.0
 PLAIN_SECONDS = 2.0

@@ -11,11 +11,10 @@ import msgspec
 
 from mawl.cluster.conducting import NodeAccess, chosen_of, workers
 from mawl.cluster.connection import DaskLink
-from mawl.measure.ephemeral import ephemeral_storage
+from mawl.measure.devices import NETWORK_FILE_SYSTEMS
 from mawl.measure.machine import read_machine
-from mawl.measure.mounts import NETWORK_FILE_SYSTEMS
-from mawl.measure.space import FileSystem, file_systems
-from mawl.measure.uncached import why_cached
+from mawl.measure.space import FileSystem, ephemeral_storage, file_systems
+from mawl.measure.suitability import why_cached
 from mawl.spec.program_options import Role
 from mawl.spec.record import NodesSpec
 

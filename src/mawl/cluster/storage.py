@@ -19,8 +19,8 @@ from mawl.measure.host.collector import HostCollector
 from mawl.measure.machine import network_namespace, read_machine
 from mawl.model.records import RunOutcome
 from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
-from mawl.runner.host_sampling import HostSampling
-from mawl.runner.interrupts import Interrupts
+from mawl.runner.loop import Interrupts
+from mawl.runner.sampling import HostSampling
 from mawl.store.folder import RunWriter
 from mawl.version import __version__, source_sha256
 

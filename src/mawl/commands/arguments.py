@@ -12,15 +12,14 @@ from typing import Any, get_args
 
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.errors import UsageError
-from mawl.formats.saslog_dates import DateOrder
+from mawl.formats.saslog_records import DateOrder
 from mawl.plan.from_spec import with_run_of
 from mawl.plan.workload import shipped
 from mawl.spec.campaign import CAMPAIGN_OPTIONS
-from mawl.spec.files import load_profile
 from mawl.spec.program_options import ROLES, Role
 from mawl.spec.record import DEFAULT_WORKLOAD, RunSpec
 from mawl.spec.settings import Settings
-from mawl.spec.sources import OPTIONS, Layer, layer_of_command, spec_of
+from mawl.spec.sources import OPTIONS, Layer, layer_of_command, load_profile, spec_of
 from mawl.units import parse_size
 from mawl.volumes import Volumes
 

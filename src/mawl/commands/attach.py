@@ -13,15 +13,14 @@ import msgspec
 
 from mawl.commands.arguments import settings
 from mawl.commands.finished import leave_page
-from mawl.commands.html import FILE_NAME
+from mawl.commands.reporting import FILE_NAME
 from mawl.errors import UnsuitableMachineError
-from mawl.formats.lines import one_line
-from mawl.importers.arrays.join import joined, read_arrays
-from mawl.importers.arrays.maps import load_map, presets
-from mawl.model.arrays import ArrayFile, ArrayRole, ArrayStatistics
+from mawl.formats.text import one_line
+from mawl.importers.arrays.join import joined, load_map, presets, read_arrays
+from mawl.model.node import ArrayFile, ArrayRole, ArrayStatistics
 from mawl.reporters.json import render
 from mawl.store import open_run
-from mawl.store.arrays import arrays_of, write_arrays
+from mawl.store.beside import arrays_of, write_arrays
 from mawl.units import counted_noun, format_instant
 
 NAME = "attach"

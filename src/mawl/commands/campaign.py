@@ -3,34 +3,209 @@
 from __future__ import annotations
 
 import argparse
+import secrets
 import shlex
 import sys
+import time
+import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
-from mawl.analysis.campaign.session_run import session_run
-from mawl.campaigns.command import MawlRun
-from mawl.campaigns.series import Execute, Following, Series, begin, conduct, held, resume
-from mawl.campaigns.sessions import following
+import msgspec
+
+from mawl.analysis.campaign.results import session_run
+from mawl.campaigns.process import MawlRun
+from mawl.campaigns.series import (
+    Execute,
+    Following,
+    Series,
+    back_and_forth,
+    begin,
+    conduct,
+    following,
+    held,
+    resume,
+    smt_arms,
+)
 from mawl.commands.arguments import bounds_of, layer_of, settings
-from mawl.commands.called import called_campaign
-from mawl.commands.campaign_making import keep_base, new_record, sessions_arm
-from mawl.commands.campaign_place import check_place, note_version, saying_how_to_go_on
-from mawl.commands.campaign_report import campaign_found, leave_page, read_run, rendered
+from mawl.commands.campaign_place import check_place, note_version, saying_how_to_go_on, this_machine
 from mawl.commands.campaign_settings import agree, settings_of
-from mawl.commands.extras import require_programs
 from mawl.commands.failing import Failing, check_campaign, refuse_question
-from mawl.commands.html import named
-from mawl.commands.terminal import width_of
+from mawl.commands.reporting import called_campaign, campaign_found, leave_page, named, read_run, rendered
+from mawl.commands.terminal import require_programs, width_of
 from mawl.errors import InterruptedRunError, MawlError, UsageError
-from mawl.model.campaign import Arm, Campaign
-from mawl.spec.campaign import CampaignSpec
-from mawl.spec.record import DEFAULT_WORKLOAD
+from mawl.foreign import read_regular
+from mawl.measure.machine import read_smt
+from mawl.model.campaign import Arm, Campaign, SessionSearch, Slot
+from mawl.plan.from_spec import plan_of, with_run_of
+from mawl.plan.mix import FEWEST_SESSIONS
+from mawl.plan.repeated_sessions import in_turns, workload_toml
+from mawl.plan.workload import Plan, load_workload
+from mawl.spec import toml
+from mawl.spec.campaign import AskedKind, CampaignSpec
+from mawl.spec.record import DEFAULT_WORKLOAD, MOST_SESSIONS, RunSpec
 from mawl.spec.settings import Settings
-from mawl.spec.sources import spec_of
+from mawl.spec.sources import Layer, load_side, spec_of
 from mawl.store.campaign import is_conducted, locate_campaign, read_campaign
-from mawl.store.files import replace_link
+from mawl.store.files import LATEST, replace_link
 from mawl.store.folder import make_folder
-from mawl.store.layout import LATEST
+from mawl.version import __version__
+
+BASE = "workload.toml"
+"""In the folder of a search for sessions: the workload whose sessions are taken by turns."""
+
+
+def new_record(asked: CampaignSpec, kind: AskedKind, layer: Layer) -> Campaign:
+    """Identity, arms and order of a campaign; its plans are made once, so that a wrong option fails here.
+
+    ``layer`` is what all arms share.
+    """
+    runs = str(Path(spec_of(layer).runs).absolute())
+    own = Layer(values={"runs": runs, "html": False})
+    shared = layer.without(("output",)).under(own)
+    arms: list[Arm] = []
+    repeats = 0
+    search = _search(asked, spec_of(layer)) if kind == "find-sessions" else None
+    if search is not None:
+        shared = shared.without(("sessions",)).under(Layer(values={"solo": True}))
+        first = sessions_spec(spec_of(shared), search.first)
+    else:
+        arms, repeats = _arms(asked, kind, shared)
+        first = _spec(arms[0])
+    plans = [plan_of(_spec(arm)) for arm in arms] or [plan_of(first)]
+    if kind == "ab":
+        _alike(arms, plans)
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+    return Campaign(
+        name=f"{stamp}-{kind}-{plans[0].workload}-{secrets.token_hex(2)}",
+        kind=kind,
+        created_at=time.time(),
+        outcome="running",
+        mawl_version=__version__,
+        machine=this_machine(),
+        directory=str(Path.cwd()),
+        spec=spec_of(shared),
+        arms=arms,
+        slots=back_and_forth(arms, repeats),
+        warm_up=Slot(position=0, arm=arms[0].name) if arms and asked.warm_up is not False else None,
+        search=search,
+    )
+
+
+def _spec(arm: Arm) -> RunSpec:
+    assert arm.spec is not None, "arms that are made here have theirs"
+    return arm.spec
+
+
+def _arm(name: str, spec: RunSpec, title: str = "", size: int | None = None) -> Arm:
+    return Arm(name=name, workload=spec.workload, spec=spec, title=title, size=size)
+
+
+def _arms(asked: CampaignSpec, kind: AskedKind, shared: Layer) -> tuple[list[Arm], int]:
+    """The arms, and the runs of each."""
+    runs = asked.runs_of_an_arm(kind)
+    if kind == "repeat":
+        return [_arm("run", spec_of(shared))], runs
+    if kind == "smt":
+        return smt_arms(read_smt(), spec_of(shared)), runs
+    if asked.ab is not None:
+        return _two(shared, *asked.ab), runs
+    counts = asked.scaling
+    hosts = shared.values.get("ssh", ())
+    if hosts and counts[-1] > len(hosts):
+        raise UsageError(
+            f"--scaling {','.join(map(str, counts))} goes to {counts[-1]} nodes, --ssh names {len(hosts)}"
+        )
+    arms = []
+    for count in counts:
+        nodes = Layer(values={"ssh": hosts[:count]} if hosts else {"nodes": count})
+        title = "1 node" if count == 1 else f"{count} nodes"
+        arms.append(_arm(f"nodes-{count}", spec_of(shared.under(nodes)), title, count))
+    return arms, runs
+
+
+def _two(shared: Layer, *files: str) -> list[Arm]:
+    """The two sides of --ab; each file holds options, or is a workload."""
+    if Path(files[0]).exists() and Path(files[1]).exists() and Path(files[0]).samefile(files[1]):
+        raise UsageError(
+            f"--ab names {files[0]} twice",
+            why="a file against itself shows no difference but noise",
+            cure="name two files; for the noise alone: --repeat",
+        )
+    arms = []
+    stems = [Path(file).stem for file in files]
+    for name, file, stem in zip(("a", "b"), files, stems, strict=True):
+        title = stem if stems[0] != stems[1] else f"{name.upper()} ({file})"
+        setting = None
+        if _is_workload(Path(file)):
+            workload = str(Path(file).absolute())
+            side = with_run_of(workload, Layer()).under(Layer(values={"workload": workload}))
+        else:
+            side, named, setting = load_side(Path(file))
+            title = named or title
+        arm = _arm(name, spec_of(shared.under(side)), title)
+        arms.append(msgspec.structs.replace(arm, setting=setting))
+    return arms
+
+
+def _is_workload(path: Path) -> bool:
+    """Whether a file lists sessions; one that is no TOML is left to the reader of options to refuse."""
+    try:
+        text = read_regular(path, toml.LARGEST_FILE_BYTES).decode()
+        return isinstance(tomllib.loads(text).get("sessions"), list)
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
+def _search(asked: CampaignSpec, spec: RunSpec) -> SessionSearch:
+    least = FEWEST_SESSIONS if spec.workload == DEFAULT_WORKLOAD else 1
+    first = least if spec.sessions is None else spec.sessions
+    most = MOST_SESSIONS if asked.most_sessions is None else asked.most_sessions
+    if not least <= first <= MOST_SESSIONS:
+        raise UsageError(f"--sessions {first}: expected {least} to {MOST_SESSIONS}")
+    if not first <= most <= MOST_SESSIONS:
+        raise UsageError(f"--most-sessions {most}: expected {first} to {MOST_SESSIONS}")
+    return SessionSearch(first=first, most=most, runs_each=asked.runs_of_an_arm("find-sessions"))
+
+
+def sessions_spec(shared: RunSpec, sessions: int) -> RunSpec:
+    """A spec with a number of sessions; refuses a workload that cannot have another number."""
+    if shared.workload == DEFAULT_WORKLOAD:
+        return msgspec.structs.replace(shared, sessions=sessions)
+    spec, where = load_workload(shared.workload)
+    in_turns(spec, sessions, where)
+    return shared
+
+
+def keep_base(folder: Path, workload: str) -> None:
+    """Keep a copy of the workload whose sessions are taken by turns; mixed20 has a rule instead."""
+    if workload != DEFAULT_WORKLOAD:
+        spec, where = load_workload(workload)
+        (folder / BASE).write_text(workload_toml(spec, Path(where).parent), encoding="utf-8")
+
+
+def sessions_arm(series: Series, sessions: int) -> Arm:
+    """The arm of a number of sessions; a workload by turns is written into the campaign's folder."""
+    shared, base = series.record.spec, series.folder / BASE
+    assert shared is not None, "a campaign of an older format is not continued"
+    name, title = f"sessions-{sessions}", "1 session" if sessions == 1 else f"{sessions} sessions"
+    if not base.exists():
+        return _arm(name, msgspec.structs.replace(shared, sessions=sessions), title, sessions)
+    spec, where = load_workload(str(base))
+    file = series.folder / f"{name}.toml"
+    file.write_text(workload_toml(in_turns(spec, sessions, where)), encoding="utf-8")
+    return _arm(name, msgspec.structs.replace(shared, workload=str(file)), title, sessions)
+
+
+def _alike(arms: Sequence[Arm], plans: Sequence[Plan]) -> None:
+    """Refuse sides that run other jobs: no figure of one would say anything about the other."""
+    kinds = [{job.job: (job.program, job.scale) for job in plan.jobs()} for plan in plans]
+    if kinds[0] != kinds[1]:
+        raise UsageError(
+            f"{arms[0].title} and {arms[1].title} run other jobs, or at another scale",
+            why="no figure of one would say anything about the other",
+            cure="let the files differ in options, places or the order of the same jobs",
+        )
 
 
 def run_campaign(arguments: argparse.Namespace, asked: CampaignSpec, failing: Failing) -> int:

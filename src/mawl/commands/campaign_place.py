@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from mawl.commands.html import named
+from mawl.commands.reporting import named
 from mawl.errors import InterruptedRunError, UsageError
 from mawl.measure.machine import read_machine
 from mawl.model.campaign import Campaign, CampaignMachine

@@ -10,15 +10,13 @@ from pathlib import Path
 
 from mawl.campaigns.arm_setting.change import ArmSettings, new_record, to_undo
 from mawl.campaigns.arm_setting.guard import guarded
-from mawl.campaigns.command import without_settings
+from mawl.campaigns.process import without_settings
 from mawl.campaigns.series import held
 from mawl.commands.campaign_place import this_machine
 from mawl.errors import InterruptedRunError, MawlError
-from mawl.model.arm_setting import ChangedSetting, SettingRecord
-from mawl.model.campaign import Arm, Campaign
+from mawl.model.campaign import Arm, Campaign, ChangedSetting, SettingRecord
 from mawl.printable import printable
-from mawl.store.arm_settings import SETTINGS, read_settings
-from mawl.store.campaign import RECORD, is_conducted, read_campaign
+from mawl.store.campaign import RECORD, SETTINGS, is_conducted, read_campaign, read_settings
 
 
 def agree(record: Campaign, *, yes: bool) -> None:

@@ -20,5 +20,5 @@ def carried(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
 
         return run_on_nodes(spec, spec.nodes, command)
     with importing():  # what it takes to run jobs a run on several nodes has in the nodes' processes
-        from mawl.commands.run_here import run_here
+        from mawl.commands.running import run_here
     return run_here(spec, command)

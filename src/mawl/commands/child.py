@@ -56,12 +56,12 @@ def main() -> int:
 
 def _done(task: Task) -> TaskAnswer:
     from mawl.commands.carry import carried
-    from mawl.commands.extras import require_programs
     from mawl.commands.finished import EXIT_OF_OUTCOME, leave_page
+    from mawl.commands.terminal import require_programs
     from mawl.spec.answer import TaskAnswer
-    from mawl.spec.check import check
+    from mawl.spec.record import check
     from mawl.spec.sources import as_command
-    from mawl.store.layout import FACTS
+    from mawl.store.files import FACTS
 
     spec = check(task.spec)
     if task.verb == "generate":

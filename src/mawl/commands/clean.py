@@ -20,15 +20,15 @@ from mawl.cluster.tokens import leftover_tokens
 from mawl.commands.arguments import add_role_arguments, asked, volumes_of
 from mawl.commands.campaign_settings import undo_left_in
 from mawl.errors import MawlError
-from mawl.launch.sweep import kill_run, live_runs
+from mawl.launch.pipe import kill_run, live_runs
 from mawl.measure.page_cache import tries_under
 from mawl.model.run import RunFacts
 from mawl.runner.counting import SHARED_MEMORY, leftover_counters
 from mawl.runner.restrict import leftover_groups
 from mawl.spec.program_options import ROLES, Role
 from mawl.store.facts import read_facts
+from mawl.store.files import FACTS
 from mawl.store.folder import unbegun_folders
-from mawl.store.layout import FACTS
 from mawl.units import format_bytes
 from mawl.volumes import (
     Volumes,

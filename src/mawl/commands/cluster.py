@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from mawl.commands.arguments import volumes_of
-from mawl.commands.extras import require_cluster
 from mawl.commands.live import view
+from mawl.commands.terminal import require_cluster
 from mawl.imports import importing
 from mawl.model.run import RunFacts
 from mawl.plan.from_spec import plan_of

@@ -18,22 +18,22 @@ import msgspec
 
 from mawl.analysis.published import published_block, published_input_bytes
 from mawl.commands.arguments import bounds_of, settings
-from mawl.commands.called import called
 from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
 from mawl.commands.output import write_text
+from mawl.commands.reporting import called
 from mawl.commands.terminal import width_for
 from mawl.config.published import paper_of, papers, published, thread_shares
 from mawl.errors import UsageError
 from mawl.model.thresholds import value_of
 from mawl.store import Run, open_run
 from mawl.store.campaign import places_of
-from mawl.store.layout import FACTS
+from mawl.store.files import FACTS
 
 if TYPE_CHECKING:
     from mawl.advice.capacity.bounds import CapacityBounds
     from mawl.advice.conditions import ConditionCheck
+    from mawl.analysis.comparison.comparability import CitedSettings
     from mawl.analysis.comparison.compare import Comparison, Matrix
-    from mawl.analysis.comparison.settings import CitedSettings
     from mawl.analysis.comparison.sides import ComparedRun, Side
     from mawl.derive.replay.records import Replay
 
@@ -135,7 +135,7 @@ def _checks_of_run(run: Run, failing: Failing) -> Iterator[ConditionCheck]:
     from mawl.advice.conditions import check_of_comparison, checks_of_run
     from mawl.advice.judge import judged
     from mawl.analysis.view import StoredView
-    from mawl.derive.replay.sentences import NOT_A_FINDING
+    from mawl.derive.replay.tables import NOT_A_FINDING
 
     yield from checks_of_run(judged(StoredView(run), bounds_of(settings())), failing.conditions)
     if "slower" in failing.conditions:
@@ -195,10 +195,10 @@ def cited_settings(
     None if the sides recorded no settings, or have no node of the same name.
     """
     from mawl.tuning.changes import changes
-    from mawl.tuning.changes_text import cited
     from mawl.tuning.collection.reading import collected
     from mawl.tuning.profile_files import profiles
     from mawl.tuning.sides import settings_between
+    from mawl.tuning.text import cited
 
     if not collections:
         return settings_between(reference, candidate)
@@ -283,35 +283,38 @@ class Reader:
 
 
 def _rendered_replay(found: Replay, arguments: argparse.Namespace) -> str:
-    from mawl.derive.replay import forms
+    from mawl.derive.replay.page import json as json_page
+    from mawl.derive.replay.page import markdown as markdown_page
+    from mawl.derive.replay.page import text as text_page
 
     match arguments.format:
         case "json":
-            return forms.json(found)
+            return json_page(found)
         case "html":
             # Bokeh takes a second to import, which only a page should pay.
             from mawl.derive.replay import page
 
             return page.render(found)
         case "markdown":
-            return forms.markdown(found)
-    return forms.text(found, every=arguments.all, width=width_for(arguments.output))
+            return markdown_page(found)
+    return text_page(found, every=arguments.all, width=width_for(arguments.output))
 
 
 def _rendered(found: Comparison | Matrix, arguments: argparse.Namespace) -> str:
     from mawl.analysis.comparison.compare import Comparison
-    from mawl.reporters.comparison import json, markdown, text
+    from mawl.reporters.comparison import text
+    from mawl.reporters.comparison.text import render_json, render_markdown, render_matrix_markdown
 
     if arguments.format == "json":
-        return json.render(found)
+        return render_json(found)
     if arguments.format == "html":
         # Bokeh takes a second to import, which only a page should pay.
         from mawl.reporters.comparison import html
 
         return html.render(found) if isinstance(found, Comparison) else html.render_matrix(found)
     if arguments.format == "markdown":
-        return markdown.render(found) if isinstance(found, Comparison) else markdown.render_matrix(found)
+        return render_markdown(found) if isinstance(found, Comparison) else render_matrix_markdown(found)
     width = width_for(arguments.output)
     if isinstance(found, Comparison):
-        return text.render(found, every=arguments.all, width=width)
-    return text.render_matrix(found, width)
+        return text.render_text(found, every=arguments.all, width=width)
+    return text.render_matrix_text(found, width)

@@ -15,11 +15,10 @@ from pathlib import Path
 
 from mawl.analysis.compressibility import compressibility_block
 from mawl.commands.arguments import add_role_arguments, settings
-from mawl.commands.extras import installing
 from mawl.commands.output import write_text
-from mawl.compressibility.codecs import CODECS, CodecKey, load
+from mawl.commands.terminal import installing
+from mawl.compressibility.codecs import CODECS, DEFAULT_BLOCKS, SECTOR_BYTES, CodecKey, figures, load_codecs
 from mawl.compressibility.look import CONFIDENCE, HALF_WIDTH, LookRequest, look_at
-from mawl.compressibility.storage import DEFAULT_BLOCKS, SECTOR_BYTES, figures
 from mawl.errors import UnsuitableMachineError, UsageError
 from mawl.model.compressibility import STORAGE_MODELS, Compressibility
 from mawl.reporters.compressibility import page
@@ -81,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Look, print; 1 where a volume with data could not be read at all."""
     request = _request(arguments)
-    if not any(load(figure.codec).compressed_bytes for figure in request.figures):
+    if not any(load_codecs(figure.codec).compressed_bytes for figure in request.figures):
         raise UnsuitableMachineError(
             "none of the codecs that were asked for is installed",
             cure=f"install them with: {installing('storage')}",

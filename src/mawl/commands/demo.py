@@ -20,22 +20,20 @@ import msgspec
 from mawl.advice.judge import judged
 from mawl.advice.qualification.sentence import RESOURCES
 from mawl.analysis.view import StoredView
-from mawl.campaigns.qualify.child import carried
 from mawl.campaigns.qualify.choice import Chooser
-from mawl.campaigns.qualify.machine import QualifyMachine
+from mawl.campaigns.qualify.machine import QualifyMachine, carried
 from mawl.campaigns.qualify.model import CalibratedModel
 from mawl.commands.arguments import add_options, add_role_arguments, asked, bounds_of, settings, volumes_of
-from mawl.commands.extras import require_programs
-from mawl.commands.html import leave_html, named
 from mawl.commands.qualify_shown import ProgressLines
+from mawl.commands.reporting import leave_html, named
+from mawl.commands.terminal import require_programs
 from mawl.errors import MawlError, RunFailedError
 from mawl.model.qualification import Asked, QualificationChoice
 from mawl.model.summary.summary import Judged
 from mawl.spec.answer import Task
 from mawl.spec.program_options import ROLES, Role
 from mawl.store import open_run
-from mawl.store.files import replace_link
-from mawl.store.layout import LATEST
+from mawl.store.files import LATEST, replace_link
 from mawl.units import format_bytes, format_percent, format_seconds
 
 NAME = "demo"

@@ -29,15 +29,14 @@ from mawl.derive.nights import derive_nights, parse_daily
 from mawl.derive.shown import text_of, text_of_nights
 from mawl.derive.window import parse_night
 from mawl.errors import UsageError
-from mawl.formats.saslog_dates import DateOrder
-from mawl.importers.build import ImportRequest, import_files
+from mawl.formats.saslog_records import DateOrder
+from mawl.importers.build import IMPORTERS, ImportRequest, import_files
 from mawl.importers.clock import Clocks, parse_shifts, parse_zones
-from mawl.importers.registry import IMPORTERS
 from mawl.importers.schedulers.join import sentence_of
 from mawl.model.derived import FASTEST_CORE, SLOWEST_CORE
 from mawl.printable import encodable
 from mawl.store import Run, open_run
-from mawl.store.layout import FACTS
+from mawl.store.files import FACTS
 
 NAME = "derive"
 HELP = "make a workload from SAS logs, to run it without SAS"

@@ -18,14 +18,20 @@ from pathlib import Path
 import msgspec
 
 from mawl.commands.arguments import add_options, add_role_arguments, asked, volumes_of
-from mawl.commands.peaks import Peaks
-from mawl.measure.clock import ClockWatch
-from mawl.measure.ephemeral import EPHEMERAL, EPHEMERAL_CURE, ephemeral_storage
+from mawl.commands.prepared import Peaks
+from mawl.measure.devices import MEMORY_FILE_SYSTEMS
 from mawl.measure.machine import Machine, read_machine
-from mawl.measure.mounts import MEMORY_FILE_SYSTEMS
-from mawl.measure.noise import NoiseWatch
-from mawl.measure.space import FileSystem, file_systems, in_memory_bytes
+from mawl.measure.space import (
+    EPHEMERAL,
+    EPHEMERAL_CURE,
+    FileSystem,
+    ephemeral_storage,
+    file_systems,
+    in_memory_bytes,
+)
 from mawl.measure.suitability import (
+    ClockWatch,
+    NoiseWatch,
     Status,
     SuitabilityCheck,
     clock_checks,
@@ -40,7 +46,7 @@ from mawl.measure.suitability import (
 )
 from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import Needs
-from mawl.runner.machine_before import larger_limit
+from mawl.runner.before import larger_limit
 from mawl.spec.program_options import Role, VolumeOrder
 from mawl.spec.record import DEFAULT_WORKLOAD
 from mawl.units import format_bytes, format_memory
@@ -139,7 +145,7 @@ def run(arguments: argparse.Namespace) -> int:
 def core_speed_checks() -> list[SuitabilityCheck]:
     """The speed of a core, for ``mawl derive --core-speed``; none without the libraries of the programs."""
     try:
-        from mawl.programs.derived_job.core_speed import core_speed
+        from mawl.programs.derived_job.kernels import core_speed
     except ImportError:  # library_checks() says so
         return []
     text = f"{core_speed():.2f}, where the reference core has 1 (for mawl derive --core-speed)"

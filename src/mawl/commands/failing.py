@@ -73,11 +73,11 @@ class Failing:
     def status(self, checks: Sequence[ConditionCheck], otherwise: int = 0) -> int:
         """Write the file; ``otherwise`` is the status without conditions, which stays where it is not 0."""
         if self._file is not None:
-            from mawl.reporters import junit
+            from mawl.reporters.exports import render_junit
 
             seconds = time.monotonic() - self._began
             with self._file as file:
-                file.write(junit.render(f"mawl {self._verb}", checks, seconds).encode())
+                file.write(render_junit(f"mawl {self._verb}", checks, seconds).encode())
         states = {check.state for check in checks}
         return otherwise or next((status for state, status in STATUS.items() if state in states), 0)
 
@@ -118,7 +118,7 @@ def check_campaign(
 ) -> int:
     """The exit status of a campaign: every finished run is checked, and the second arm against the first."""
     from mawl.advice.conditions import check_of_comparison, checks_of_run
-    from mawl.commands.campaign_report import read_run
+    from mawl.commands.reporting import read_run
 
     if not failing.asked:
         return otherwise

@@ -9,8 +9,8 @@ from pathlib import Path
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.commands.arguments import bounds_of, settings
-from mawl.commands.html import leave_html, named
 from mawl.commands.report import screen_of
+from mawl.commands.reporting import leave_html, named
 from mawl.commands.terminal import style_of
 from mawl.model.summary.summary import Judged
 from mawl.spec.settings import Settings

@@ -16,13 +16,13 @@ from mawl.commands.arguments import (
     volumes_of,
 )
 from mawl.commands.inputs import shown_inputs
-from mawl.datagen.construction import Status
+from mawl.datagen.generate import Status
 from mawl.datagen.workers import usual_processes
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import needs
-from mawl.plan.write import write_plan
-from mawl.runner.inputs import Inputs
+from mawl.plan.printed import write_plan
+from mawl.runner.facts import Inputs
 from mawl.spec.record import RunSpec
 from mawl.store.output import write_output
 from mawl.units import format_bytes, format_seconds

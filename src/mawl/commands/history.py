@@ -66,8 +66,7 @@ def _history(arguments: argparse.Namespace) -> History:
     from mawl.analysis.comparison.sides import compared_run
     from mawl.analysis.view import StoredView
     from mawl.history.changes import history_of
-    from mawl.history.imported import by_program, nights_of_import, own_nights
-    from mawl.history.nights import nights_of
+    from mawl.history.nights import by_program, nights_of, nights_of_import, own_nights
 
     chosen = settings()
     runs, bounds = chosen.runs(arguments.runs), bounds_of(chosen)
@@ -122,11 +121,12 @@ def _check(found: History) -> ConditionCheck:
 
 
 def _rendered(found: History, form: str, width: int) -> str:
-    from mawl.history import page, text
+    from mawl.history import text
+    from mawl.history.text import render_page
     from mawl.reporters import json
 
     if form == "json":
         return json.render(found) + "\n"
     if form == "text":
-        return text.render(found, width)
-    return {"markdown": text.markdown, "html": page.render}[form](found)
+        return text.render_text(found, width)
+    return {"markdown": text.markdown, "html": render_page}[form](found)

@@ -23,10 +23,9 @@ from mawl.commands.arguments import (
 from mawl.commands.attach import attach
 from mawl.commands.attach import text as attached_text
 from mawl.errors import UsageError
-from mawl.importers.arrays.maps import load_map
-from mawl.importers.build import Imported, ImportRequest, import_files
+from mawl.importers.arrays.join import load_map
+from mawl.importers.build import IMPORTERS, Imported, ImportRequest, import_files
 from mawl.importers.clock import Clocks, parse_shifts, parse_untimed, parse_zones
-from mawl.importers.registry import IMPORTERS
 from mawl.printable import encodable
 from mawl.reporters.json import render
 from mawl.store.files import lies_in

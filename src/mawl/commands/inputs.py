@@ -10,7 +10,7 @@ from typing import TextIO
 from mawl.datagen.generate import GenerationProgress
 from mawl.plan.needs import Needs
 from mawl.plan.workload import Plan
-from mawl.runner.inputs import Inputs, make_inputs
+from mawl.runner.facts import Inputs, make_inputs
 from mawl.spec.program_options import VolumeOrder
 from mawl.units import format_bytes
 from mawl.volumes import Volumes
@@ -25,7 +25,7 @@ def shown_inputs(
     processes: int,
     verify: bool = False,
 ) -> Inputs:
-    """:func:`mawl.runner.inputs.make_inputs`, and how far it is on standard error."""
+    """:func:`mawl.runner.facts.make_inputs`, and how far it is on standard error."""
     with contextlib.closing(_View(sys.stderr)) as view:
         return make_inputs(
             plan, volumes, needed, order=order, processes=processes, verify=verify, progress=view.show

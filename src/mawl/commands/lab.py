@@ -26,24 +26,32 @@ from mawl.config.published import published_result
 from mawl.errors import UnsuitableMachineError
 from mawl.lab.bed import ArmSpec, BedSpec, checked_name, load_bed, shipped
 from mawl.lab.bed_calibration import calibrate_all
-from mawl.lab.build import Bed, build, stands
+from mawl.lab.build import Bed, build, stands, tear_down
 from mawl.lab.calibration import sentence
 from mawl.lab.experiment import text as lab
-from mawl.lab.experiment.down import remove_trials, take_away, take_down
 from mawl.lab.experiment.evidence import with_evidence
 from mawl.lab.experiment.figures import found
-from mawl.lab.experiment.folder import read_record
 from mawl.lab.experiment.records import LabRecord
-from mawl.lab.experiment.run import Busy, Choices, Experiment, role_places, spec_of, workload_of
+from mawl.lab.experiment.run import (
+    Busy,
+    Choices,
+    Experiment,
+    read_record,
+    remove_trials,
+    role_places,
+    spec_of,
+    take_away,
+    take_down,
+    workload_of,
+)
 from mawl.lab.needs import EVERY, check, needs_of, offered
 from mawl.lab.state import held, known_beds, state_directory
-from mawl.lab.teardown import tear_down
-from mawl.plan.scale import parse_scale
+from mawl.plan.spec import parse_scale
 from mawl.plan.workload import load_workload
 from mawl.reporters import json
 from mawl.spec.sources import as_command
 from mawl.store import open_run
-from mawl.store.layout import LATEST
+from mawl.store.files import LATEST
 
 NAME = "lab"
 HELP = "test beds on one machine that reproduce the papers (root)"

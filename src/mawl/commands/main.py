@@ -17,9 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from mawl.commands.extras import installing, missing_package
-from mawl.commands.help_pages import VerbParser
-from mawl.commands.terminal import printing
+from mawl.commands.terminal import VerbParser, installing, missing_package, printing
 from mawl.errors import LIMITS, MawlError, UnsuitableMachineError, UsageError, meant
 from mawl.exits import end_with
 from mawl.imports import importing

@@ -18,36 +18,30 @@ from typing import Annotated, TextIO
 
 import msgspec
 
-from mawl.analysis.device_bytes import DeviceBytes
+from mawl.analysis.io import DeviceBytes
 from mawl.analysis.series import CounterChange
 from mawl.analysis.throughput import lacking, role_places
 from mawl.analysis.view import RunView
 from mawl.commands.arguments import add_role_arguments, settings
 from mawl.commands.output import encoded
-from mawl.definitions.figure import Number, count, listing, seconds, size, unitless
-from mawl.definitions.metric import BYTES
+from mawl.definitions.figure import BYTES, Number, count, listing, seconds, size, unitless
 from mawl.errors import MawlError
-from mawl.formats.lines import one_line
 from mawl.formats.saslog_write import block
+from mawl.formats.text import one_line
+from mawl.model.records import Usage
 from mawl.model.run import CacheFacts, RunFacts, WorkloadFacts
 from mawl.model.summary.io import Io
+from mawl.model.summary.storage import CachedInputs
 from mawl.model.summary.summary import LAUNCH, Summary
-from mawl.model.summary.time import CpuReal
-from mawl.model.summary.volumes import CachedInputs
-from mawl.model.summary.waits import Wait
-from mawl.model.usage import Usage
-from mawl.reporters.columns import LINE_WIDTH
-from mawl.reporters.figure import figure
+from mawl.model.summary.time import CpuReal, Wait
 from mawl.reporters.head import NO_PAGE_CACHE
 from mawl.reporters.json import render
-from mawl.reporters.run_tables.role_devices import ROLE_DEVICES
-from mawl.reporters.run_tables.roles import ROLES
-from mawl.reporters.tables import io_totals
-from mawl.reporters.text_table import table_lines
-from mawl.reporters.waits import waits
-from mawl.runner.caches import deny_cache
-from mawl.runner.command import NODE, MeasuredCommand, measure_command
-from mawl.runner.storage_around import StorageCounters
+from mawl.reporters.layout import LINE_WIDTH, figure
+from mawl.reporters.paragraphs import waits
+from mawl.reporters.run_tables.roles import ROLE_DEVICES, ROLES
+from mawl.reporters.tables import io_totals, table_lines
+from mawl.runner.before import deny_cache
+from mawl.runner.command import NODE, MeasuredCommand, StorageCounters, measure_command
 from mawl.spec.program_options import Role
 from mawl.store.output import OutputFile
 from mawl.units import format_bytes, format_seconds

@@ -11,11 +11,11 @@ import shlex
 from pathlib import Path
 from typing import cast, get_args
 
-from mawl.archive.layout import SUFFIX
+from mawl.archive.container import SUFFIX
 from mawl.archive.manifest import Redaction, SubmitterStatement
 from mawl.archive.packing import PackRequest, pack, read_statement
 from mawl.commands.arguments import settings
-from mawl.commands.html import named
+from mawl.commands.reporting import named
 from mawl.errors import UsageError
 from mawl.store import locate
 from mawl.store.campaign import campaign_folder

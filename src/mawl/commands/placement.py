@@ -16,12 +16,12 @@ import msgspec
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.commands.arguments import bounds_of, settings
-from mawl.commands.called import called
+from mawl.commands.reporting import called
 from mawl.commands.terminal import width_for
 from mawl.placement import text as placement
 from mawl.placement.advise import advise
 from mawl.store import open_run
-from mawl.store.probe import read_probe
+from mawl.store.beside import read_probe
 
 NAME = "placement"
 HELP = "where data, work and util should live: what a move to a probed target would change"

@@ -9,23 +9,20 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.campaigns.qualify.plan_duration import Duration, duration_of
+from mawl.campaigns.qualify.model import Duration, duration_of
 from mawl.commands.arguments import PLAN_OPTIONS, add_options, add_workload_arguments, asked, volumes_of
 from mawl.commands.doctor import present_inputs
-from mawl.commands.help_pages import Groups, groups_of
-from mawl.commands.peaks import Peaks
-from mawl.commands.terminal import width_for
-from mawl.measure.ephemeral import EPHEMERAL, EPHEMERAL_CURE, ephemeral_storage
-from mawl.measure.space import FileSystem
+from mawl.commands.prepared import Peaks
+from mawl.commands.terminal import Groups, groups_of, width_for
+from mawl.measure.space import EPHEMERAL, EPHEMERAL_CURE, FileSystem, ephemeral_storage
 from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import Needs
-from mawl.plan.printed import printed_plan
-from mawl.plan.scale import scale_name
+from mawl.plan.printed import printed_plan, write_plan
+from mawl.plan.spec import scale_name
 from mawl.plan.workload import Plan
-from mawl.plan.write import write_plan
-from mawl.reporters.columns import LINE_WIDTH, wrapped
 from mawl.reporters.head import scale_text
-from mawl.runner.machine_before import larger_limit
+from mawl.reporters.layout import LINE_WIDTH, wrapped
+from mawl.runner.before import larger_limit
 from mawl.spec.program_options import ROLES
 from mawl.spec.sources import OPTIONS
 from mawl.store.output import write_output

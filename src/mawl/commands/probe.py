@@ -15,22 +15,20 @@ from typing import Annotated
 
 import msgspec
 
+from mawl.advice.capacity.answers import TargetGuideline, probe_guidelines
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.advice.capacity.guideline import TargetGuideline, probe_guidelines
 from mawl.advice.conditions import checks_of_probe
 from mawl.commands.arguments import add_role_arguments, bounds_of, settings
 from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
-from mawl.commands.help_pages import Groups
 from mawl.commands.probe_output import ProbeOutput, measured
-from mawl.commands.probe_system import write_described
-from mawl.commands.terminal import width_for
+from mawl.commands.terminal import Groups, width_for
 from mawl.definitions.figure import instant, unitless
 from mawl.definitions.figure import text as words
 from mawl.errors import InterruptedRunError, UsageError
-from mawl.launch.setup import RUN_ID_VARIABLE
+from mawl.launch.pipe import RUN_ID_VARIABLE
 from mawl.measure.machine import read_machine
 from mawl.model.probe import DESIGN, Probe, ProbeTarget
-from mawl.probe.choice import (
+from mawl.probe.command import (
     DEFAULT_FILE_BYTES,
     DEFAULT_SECONDS,
     KINDS,
@@ -41,19 +39,50 @@ from mawl.probe.choice import (
     default_shapes,
     full_shapes,
 )
-from mawl.probe.place import ProbePlace
-from mawl.probe.probing import ProbeRequest, probe
-from mawl.probe.process import fio_version
+from mawl.probe.process import ProbePlace, fio_version
+from mawl.probe.target import ProbeRequest, probe
 from mawl.reporters import json
 from mawl.reporters.probe import render
+from mawl.simulation.changes import probed_system
+from mawl.simulation.system import system_toml
 from mawl.spec.program_options import ROLES, Role
 from mawl.spec.settings import Settings
 from mawl.store import locate
-from mawl.store.layout import PROBE
+from mawl.store.beside import plain_probe, read_probe, write_probe
+from mawl.store.files import PROBE
 from mawl.store.output import OutputFile
-from mawl.store.probe import plain_probe, read_probe, write_probe
 from mawl.units import counted_noun, format_memory, format_seconds, parse_size
 from mawl.volumes import PROBE_PREFIX
+
+HEAD = "A system for mawl simulate, written by mawl probe; every figure may be changed by hand."
+
+
+def write_described(file: OutputFile, found: Probe) -> str:
+    """Write the description; what there is to say about it, for the user.
+
+    Memory and threads per core are this machine's: a probe of another node is refused
+    (:class:`~mawl.errors.UsageError`).
+    """
+    machine = read_machine()
+    nodes = {target.node for target in found.targets}
+    here = machine.name or "localhost"
+    if nodes != {here}:
+        raise UsageError(
+            f"--system {file.name}: the probe is of {', '.join(sorted(nodes)) or 'no node'}, "
+            f"and this is {here}",
+            why="the memory of another machine is not in a probe",
+            cure="write the description where the probe was made",
+        )
+    memory = min(filter(None, (machine.memory_bytes, machine.memory_limit_bytes)), default=None)
+    if memory is None:
+        raise UsageError(f"--system {file.name}: this machine does not report its memory")
+    threads = 1
+    if machine.core_basis == "physical core" and machine.logical_cpus and machine.physical_cores:
+        threads = max(machine.logical_cpus // machine.physical_cores, 1)
+    system, remarks = probed_system(found, name=here, memory_bytes=memory, threads_per_core=threads)
+    file.write(system_toml(system, head="\n".join([HEAD, *remarks])).encode())
+    return f"system description in {file.name}" + "".join(f"; {remark}" for remark in remarks)
+
 
 NAME = "probe"
 HELP = "what the storage itself can do (fio), and the guideline of SAS per core"

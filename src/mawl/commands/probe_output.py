@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mawl.model.probe import Probe, ProbeTest
+from mawl.store.beside import probe_content
 from mawl.store.output import OutputFile
-from mawl.store.probe import probe_content
 
 
 class ProbeOutput:

@@ -17,11 +17,9 @@ from mawl.commands.compare import Reader
 from mawl.commands.terminal import width_for
 from mawl.config.published import paper_named, paper_of, papers, published, published_result, thread_shares
 from mawl.errors import UsageError
-from mawl.model.published import Citation, Paper, PaperFacts, PublishedResult
-from mawl.model.published_figures import PublishedFigures
+from mawl.model.published import Citation, Paper, PaperFacts, PublishedFigures, PublishedResult
 from mawl.reporters.json import render
-from mawl.reporters.published import listing, page
-from mawl.reporters.published_tables import markdown, text
+from mawl.reporters.published import listing, markdown, page, text
 
 NAME = "published"
 HELP = "list the papers' results, or show one with its source and caveats"

@@ -24,8 +24,7 @@ from mawl.advice.qualification.answer import FEWEST_RUNS
 from mawl.advice.qualification.gather import answer_of
 from mawl.campaigns.qualify.choice import smallest
 from mawl.campaigns.qualify.engine import Engine, first_look
-from mawl.campaigns.qualify.machine import QualifyMachine
-from mawl.campaigns.qualify.places import own_directories
+from mawl.campaigns.qualify.machine import QualifyMachine, own_directories
 from mawl.campaigns.series import held
 from mawl.commands.arguments import (
     add_options,
@@ -37,29 +36,28 @@ from mawl.commands.arguments import (
 )
 from mawl.commands.campaign_place import check_place, this_machine
 from mawl.commands.cluster import warn_unencrypted
-from mawl.commands.extras import require_cluster, require_programs
 from mawl.commands.failing import Failing, add_fail_on_arguments
-from mawl.commands.help_pages import Groups
-from mawl.commands.html import named
 from mawl.commands.qualify_shown import ProgressLines, choice_text
+from mawl.commands.reporting import named
+from mawl.commands.terminal import Groups, require_cluster, require_programs
 from mawl.errors import InterruptedRunError, MawlError, UsageError
 from mawl.imports import importing
 from mawl.model.qualification import MOST_MINUTES, Asked, Qualification
 from mawl.plan.mix import FEWEST_SESSIONS
-from mawl.plan.scale import parse_scale
-from mawl.reporters.qualification import disclosure, markdown, text
+from mawl.plan.spec import parse_scale
+from mawl.reporters.qualification.forms import render_disclosure, render_markdown, render_text
 from mawl.spec.record import MOST_SESSIONS, NodesSpec
 from mawl.spec.settings import Settings
 from mawl.spec.sources import NODE_OPTIONS, OPTIONS
-from mawl.store.files import replace_file
-from mawl.store.folder import make_folder
-from mawl.store.qualification import (
-    LOCK,
+from mawl.store.campaign import (
+    QUALIFICATION_LOCK,
     locate_qualification,
     plain_qualification,
     read_qualification,
     write_qualification,
 )
+from mawl.store.files import replace_file
+from mawl.store.folder import make_folder
 from mawl.version import __version__
 
 if TYPE_CHECKING:
@@ -171,7 +169,7 @@ def run(arguments: argparse.Namespace) -> int:
         record = msgspec.structs.replace(record, name=folder.name, nodes=seen.nodes)
         make_folder(folder)
         write_qualification(folder, record)
-    with held(folder, name=LOCK) as lock:
+    with held(folder, name=QUALIFICATION_LOCK) as lock:
         # Another process may have gone on with it until it let go of the lock.
         return _qualified(arguments, folder, read_qualification(folder), bounds, lock, failing)
 
@@ -213,7 +211,7 @@ def _qualified(
             raise
     assert record.answer is not None, "a finished qualification has one"
     _leave_pages(folder, record)
-    _print(record, text.render(record), arguments.json)
+    _print(record, render_text(record), arguments.json)
     print(f"\nfolder: {shlex.quote(named(folder))}", file=sys.stderr)
     print(f"answer on one page: {shlex.quote(named(folder / ANSWER_PAGE))}", file=sys.stderr)
     for line in cleaning(folder, settings().runs(None)):
@@ -237,7 +235,7 @@ def _engine(record: Qualification) -> type[Engine]:
     if record.asked.nodes is None:
         return Engine
     with importing():
-        from mawl.campaigns.qualify.nodes_engine import NodesEngine
+        from mawl.campaigns.qualify.nodes import NodesEngine
     return NodesEngine
 
 
@@ -261,7 +259,7 @@ def _leave_pages(folder: Path, record: Qualification) -> None:
     """The answer as a page, for a ticket, and with every rule; those that are there stay."""
     from mawl.reporters.qualification import html
 
-    pages = {ANSWER_PAGE: html.render, "answer.md": markdown.render, "disclosure.md": disclosure.render}
+    pages = {ANSWER_PAGE: html.render, "answer.md": render_markdown, "disclosure.md": render_disclosure}
     for name, render in pages.items():
         if (folder / name).exists():
             continue

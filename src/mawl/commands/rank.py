@@ -15,13 +15,13 @@ import msgspec
 from mawl.advice.rank import Ranking, rank
 from mawl.commands.output import write_text
 from mawl.commands.terminal import width_for
-from mawl.config.prices import PriceBook, load_prices, with_prices
+from mawl.config.published import PriceBook, load_prices, with_prices
 from mawl.errors import UsageError
 from mawl.model.qualification import Qualification
 from mawl.reporters import json
 from mawl.reporters import rank as reporter
-from mawl.reporters.columns import LEAST_WIDTH
-from mawl.store.qualification import read_qualification
+from mawl.reporters.layout import LEAST_WIDTH
+from mawl.store.campaign import read_qualification
 
 NAME = "rank"
 HELP = "qualified systems side by side: sessions that fit, slowdown, limit, cost per thousand jobs"

@@ -11,14 +11,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from mawl.advice.capacity.answers import probe_guidelines
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.advice.capacity.guideline import probe_guidelines
 from mawl.advice.judge import judged
-from mawl.analysis.outline import outline
+from mawl.analysis.over_time import outline
 from mawl.analysis.view import StoredView
-from mawl.commands import campaign_report
 from mawl.commands.arguments import bounds_of, settings
-from mawl.commands.called import called, called_campaign
 from mawl.commands.failing import (
     FAILING_EXIT_CODES,
     Failing,
@@ -26,27 +24,25 @@ from mawl.commands.failing import (
     check_campaign,
     check_run,
 )
-from mawl.commands.html import named, render_html, write_html
 from mawl.commands.output import encoded, write_text
+from mawl.commands.reporting import FORMATS as REPORTING_FORMATS
+from mawl.commands.reporting import (
+    called,
+    called_campaign,
+    campaign_found,
+    named,
+    render_html,
+    rendered,
+    write_html,
+    write_page,
+)
 from mawl.commands.terminal import COLOUR_CHOICES, style_of, width_for
 from mawl.errors import UsageError
 from mawl.model.summary.summary import Judged
 from mawl.printable import printable
-from mawl.reporters import (
-    csv,
-    disclosure,
-    iotest,
-    json,
-    logparse,
-    markdown,
-    night,
-    openmetrics,
-    probe,
-    saslog,
-    screen,
-    text,
-)
-from mawl.reporters.style import PLAIN, Style
+from mawl.reporters import csv, disclosure, json, markdown, night, openmetrics, probe, screen, text
+from mawl.reporters.exports import render_iotest, render_logparse, render_saslog
+from mawl.reporters.layout import PLAIN, Style
 from mawl.store import Run, open_run
 from mawl.store.campaign import campaign_folder
 from mawl.store.output import write_output
@@ -62,8 +58,8 @@ FORMATS: dict[str, Renderer] = {
     "html": render_html,
     "markdown": markdown.render,
     "disclosure": disclosure.render,
-    "logparse": lambda view, _: logparse.render(view.run),
-    "throughput": iotest.render,
+    "logparse": lambda view, _: render_logparse(view.run),
+    "throughput": render_iotest,
     "night": lambda view, _: night.render(view.run),
     "openmetrics": lambda _, summary: openmetrics.render(summary),
 }
@@ -128,9 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
     campaign = campaign_folder(arguments.run, runs)
     if campaign is not None:
         status = _campaign(campaign, bounds, arguments)
-        return check_campaign(
-            failing, campaign, campaign_report.campaign_found(campaign, bounds), bounds, status
-        )
+        return check_campaign(failing, campaign, campaign_found(campaign, bounds), bounds, status)
     status = _run(runs, bounds, arguments)
     if not failing.asked:
         return status
@@ -156,23 +150,21 @@ def _run(runs: Path, bounds: CapacityBounds, arguments: argparse.Namespace) -> i
 
 def _campaign(folder: Path, bounds: CapacityBounds, arguments: argparse.Namespace) -> int:
     """The report of a campaign, in one of its formats."""
-    if arguments.format not in campaign_report.FORMATS:
+    if arguments.format not in REPORTING_FORMATS:
         raise UsageError(
             f"--format {arguments.format} works on runs; this is a campaign",
             where=str(folder),
-            cure=f"choose {', '.join(campaign_report.FORMATS)}, or name one of the runs in it",
+            cure=f"choose {', '.join(REPORTING_FORMATS)}, or name one of the runs in it",
         )
     if arguments.output is None and arguments.format == "html" and sys.stdout.isatty():
-        page = campaign_report.write_page(
-            folder, campaign_report.campaign_found(folder, bounds, called=called_campaign(folder))
-        )
+        page = write_page(folder, campaign_found(folder, bounds, called=called_campaign(folder)))
         print(f"report: {shlex.quote(named(page))}")
         return 0
     write_text(
         arguments.output,
         lambda: (
-            campaign_report.rendered(
-                campaign_report.campaign_found(folder, bounds, called=called_campaign(folder)),
+            rendered(
+                campaign_found(folder, bounds, called=called_campaign(folder)),
                 arguments.format,
                 width_for(arguments.output),
             )
@@ -197,7 +189,7 @@ def _all_tables(stored: Run, bounds: CapacityBounds, output: str | None) -> int:
 
 def _report(stored: Run, bounds: CapacityBounds, arguments: argparse.Namespace, style: Style) -> str:
     if arguments.format == "saslog":
-        return saslog.render(stored, arguments.job)
+        return render_saslog(stored, arguments.job)
     # A page is read on other machines and names the run by its id; other forms name it so that mawl finds it
     # from the current directory.
     view = StoredView(stored, called=None if arguments.format == "html" else called(stored))

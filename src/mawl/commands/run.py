@@ -14,7 +14,6 @@ from mawl.commands.arguments import (
     settings,
 )
 from mawl.commands.carry import carried
-from mawl.commands.extras import require_programs
 from mawl.commands.failing import (
     FAILING_EXIT_CODES,
     Failing,
@@ -23,13 +22,13 @@ from mawl.commands.failing import (
     refuse_slower,
 )
 from mawl.commands.finished import EXIT_OF_OUTCOME, show
-from mawl.commands.help_pages import Groups, groups_of
+from mawl.commands.terminal import Groups, groups_of, require_programs
 from mawl.errors import UsageError
 from mawl.imports import importing
 from mawl.spec.campaign import CAMPAIGN_OPTIONS, CampaignSpec
 from mawl.spec.record import RunSpec
 from mawl.spec.sources import OPTIONS, campaign_of_command
-from mawl.store.layout import FACTS
+from mawl.store.files import FACTS
 
 NAME = "run"
 HELP = "run a workload and write a run folder"
@@ -107,7 +106,7 @@ def _dry_run(spec: RunSpec, *, for_scripts: bool) -> int:
     if spec.nodes is not None:
         raise UsageError("--dry-run does not go with a run on several nodes", cure="leave --dry-run out")
     with importing():
-        from mawl.commands.run_here import show_plan
+        from mawl.commands.running import show_plan
     show_plan(spec, for_scripts=for_scripts)
     return 0
 

@@ -32,13 +32,13 @@ FORMATS = {
     "campaign": PrintedFormat(
         "mawl report CAMPAIGN --format json and mawl run --repeat N --json",
         "1.4",
-        "mawl.reporters.campaign.json:PrintedCampaign",
+        "mawl.reporters.campaign.content:PrintedCampaign",
     ),
     "comparison": PrintedFormat(
-        "mawl compare --format json of two sides", "1.3", "mawl.reporters.comparison.json:PrintedComparison"
+        "mawl compare --format json of two sides", "1.3", "mawl.reporters.comparison.text:PrintedComparison"
     ),
     "comparison-matrix": PrintedFormat(
-        "mawl compare --format json of more sides", "1.3", "mawl.reporters.comparison.json:PrintedMatrix"
+        "mawl compare --format json of more sides", "1.3", "mawl.reporters.comparison.text:PrintedMatrix"
     ),
     "compressibility": PrintedFormat(
         "mawl compressibility --json", "1.0", "mawl.model.summary.compression:CompressibilityFigures"
@@ -61,9 +61,7 @@ FORMATS = {
         "mawl plan --json and mawl run --dry-run --json", "1.0", "mawl.plan.printed:PrintedPlan"
     ),
     "probe": PrintedFormat("mawl probe --json", PROBE_FORMAT_VERSION, "mawl.commands.probe:PrintedProbe"),
-    "published": PrintedFormat(
-        "mawl published ID --json", "1.0", "mawl.model.published_figures:PublishedFigures"
-    ),
+    "published": PrintedFormat("mawl published ID --json", "1.0", "mawl.model.published:PublishedFigures"),
     "published-list": PrintedFormat("mawl published --json", "1.0", "mawl.commands.published:PublishedList"),
     "published-tables": PrintedFormat(
         "mawl published --tables --json", "1.0", "mawl.commands.published:PaperTables"
@@ -112,7 +110,7 @@ def text(name: str) -> str:
 
         return qualification.render()
     from mawl.model.schema import record_schema, schema_of
-    from mawl.store.layout import FORMAT_VERSION
+    from mawl.store.files import FORMAT_VERSION
 
     one = FORMATS[name]
     title = f"What {one.command} {'print' if ' and ' in one.command else 'prints'}"

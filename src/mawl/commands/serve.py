@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mawl.commands.arguments import bounds_of, settings
-from mawl.commands.extras import missing_package
+from mawl.commands.terminal import missing_package
 from mawl.errors import UsageError
-from mawl.store.layout import FACTS
+from mawl.store.files import FACTS
 
 if TYPE_CHECKING:
     from mawl.advice.capacity.bounds import CapacityBounds
-    from mawl.server.rendering import Renderers
+    from mawl.server.reports import Renderers
     from mawl.store import Run
 
 NAME = "serve"
@@ -44,9 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve until a signal; returns 0, since to be stopped is how a server ends."""
     try:
         from mawl.server.application import create_app
-        from mawl.server.connections import server_of
-        from mawl.server.listening import address_of, is_loopback, listening, names_of
-        from mawl.server.memory import give_freed_memory_back
+        from mawl.server.connections import address_of, is_loopback, listening, names_of, server_of
+        from mawl.server.work import give_freed_memory_back
     except ModuleNotFoundError as error:
         raise missing_package(error, "server") from None
     give_freed_memory_back()
@@ -83,7 +82,7 @@ def _renderers(bounds: CapacityBounds) -> Renderers:
     """The pages of the server, with that of a campaign."""
     import msgspec
 
-    from mawl.commands.campaign_report import campaign_found
+    from mawl.commands.reporting import campaign_found
     from mawl.reporters.campaign import html
     from mawl.server.standard import standard
 

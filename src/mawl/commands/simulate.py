@@ -27,18 +27,18 @@ from mawl.commands.terminal import width_for
 from mawl.derive.logged import LoggedRun, logged_bytes
 from mawl.errors import UsageError
 from mawl.model.summary.summary import Judged
-from mawl.plan.scale import parse_scale
+from mawl.plan.spec import parse_scale
 from mawl.simulation.changes import KEYS, parse_change
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.scenario import Scenario
-from mawl.simulation.system_file import load_system
+from mawl.simulation.system import load_system
 from mawl.store import open_run
-from mawl.whatif import published_text, text
-from mawl.whatif.answer import answer
+from mawl.whatif import text
+from mawl.whatif.answer import LogsBasis, answer, assumptions_of_logs, range_of_logs
 from mawl.whatif.folder import Label, write_folder
-from mawl.whatif.logs import LogsBasis, assumptions_of_logs, range_of_logs
 from mawl.whatif.published_rows import published_forecasts
+from mawl.whatif.text import render_published
 
 Told = TypeVar("Told")
 
@@ -166,7 +166,7 @@ def _published(arguments: argparse.Namespace) -> int:
         if name not in unasked and getattr(arguments, name) != usual:
             given = "RUN" if name == "run" else f"--{name.replace('_', '-')}"
             raise UsageError(f"--published does not go with {given}", cure="leave one out")
-    _print(published_forecasts(), published_text.render, arguments.json)
+    _print(published_forecasts(), render_published, arguments.json)
     return 0
 
 

@@ -18,12 +18,12 @@ from mawl.commands.output import write_text
 from mawl.commands.terminal import width_for
 from mawl.errors import UsageError
 from mawl.reporters import json
-from mawl.reporters.columns import LEAST_WIDTH
-from mawl.simulation.system_file import load_system
+from mawl.reporters.layout import LEAST_WIDTH
+from mawl.simulation.system import load_system
 from mawl.whatif.size import text
 from mawl.whatif.size.answer import size
 from mawl.whatif.size.asked import SizeQuestion, start_of
-from mawl.whatif.size.catalogue import load_catalogue
+from mawl.whatif.size.candidates import load_catalogue
 from mawl.whatif.size.records import SizeAnswer
 
 NAME = "size"

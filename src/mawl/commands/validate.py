@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mawl.archive.subject import ValidationSubject, campaign_subject, opened_pack, run_subject
-from mawl.archive.text import checks_of, render
-from mawl.archive.validating import validate
+from mawl.archive.validating import checks_of, render, validate
 from mawl.commands.arguments import settings
 from mawl.commands.output import write_text
 from mawl.commands.terminal import width_of
 from mawl.errors import UsageError
-from mawl.reporters import json, junit
+from mawl.reporters import json
+from mawl.reporters.exports import render_junit
 from mawl.store import locate
 from mawl.store.campaign import campaign_folder
 
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.junit is not None:
         seconds = time.monotonic() - began
         checks = checks_of(validation)
-        write_text(arguments.junit, lambda: junit.render("mawl validate", checks, seconds), "--junit")
+        write_text(arguments.junit, lambda: render_junit("mawl validate", checks, seconds), "--junit")
     sys.stdout.write(
         json.render(validation) + "\n" if arguments.json else render(validation, width_of(sys.stdout))
     )

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from mawl.compressibility.storage import original_bytes
+from mawl.compressibility.codecs import original_bytes
 from mawl.errors import MawlError, UsageError
 from mawl.model.compressibility import FilesLeftOut, StorageModel
 

@@ -3,7 +3,7 @@
 A look at intervals stands for the bytes it found times the seconds since the look at intervals before it;
 one at a job's end for what the next cannot find any more.  These byte-seconds, look after look and within
 one file after file, are a line that is cut into strata, with one draw from each
-(:mod:`~mawl.compressibility.strata`).  Small blocks are cheap and large ones dear, so each has a line
+(:mod:`~mawl.compressibility.estimate`).  Small blocks are cheap and large ones dear, so each has a line
 of its own.  How wide strata are follows from bytes and CPU time alone, never from what draws gave, so that
 looks at intervals take no more than :data:`CPU_SHARE`, and draws weigh as alike as can be known beforehand.
 """
@@ -19,20 +19,22 @@ from random import Random
 
 import msgspec
 
-from mawl.compressibility.bounds import interval_of_looks
-from mawl.compressibility.codecs import LZ4, ZSTD_1, Codec, CodecKey, load
-from mawl.compressibility.engine import engine_compressed
-from mawl.compressibility.estimate import zero_page
-from mawl.compressibility.population import CUT_SHORT, GONE, MOST_REMARKS, Population
-from mawl.compressibility.storage import (
+from mawl.compressibility.codecs import (
     BTRFS_EXTENT_BYTES,
     KIB,
+    LZ4,
     SECTOR_BYTES,
+    ZSTD_1,
+    Codec,
+    CodecKey,
     EstimateRequest,
     SavedShare,
+    engine_compressed,
+    load_codecs,
     saved_share,
 )
-from mawl.compressibility.strata import Strata
+from mawl.compressibility.estimate import Strata, interval_of_looks, zero_page
+from mawl.compressibility.population import CUT_SHORT, GONE, MOST_REMARKS, Population
 from mawl.errors import MawlError
 from mawl.model.compressibility import Estimate, FilesLeftOut, SampledShare, SamplingCost, VolumeSaving
 from mawl.spec.program_options import Role
@@ -135,7 +137,7 @@ class Watch:
         seed: int,
         likely_bytes: Mapping[Role, float] | None = None,
         without: frozenset[str] = frozenset(),
-        loader: Callable[[CodecKey], Codec] = load,
+        loader: Callable[[CodecKey], Codec] = load_codecs,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         codecs = {figure: loader(figure.codec) for figure in RUN_FIGURES}

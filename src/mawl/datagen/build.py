@@ -1,8 +1,20 @@
-"""Makes one part of a table, or reads one back: what a generating process does, chunk by chunk."""
+"""Makes one part of a table, or reads one back: what a generating process does, chunk by chunk.
+
+How a table is cut into parts: which rows, into which file, at what offset.
+
+A part is what one process makes at a time and what a continued generation keeps: about 64 MB, large
+beside the cost of handing it out, small beside what a kill may lose.
+
+The parts of an unfinished table that are done: one JSON line each, appended by one process.
+
+A killed generation continues from it; the last line may be torn.  It is gone once the manifest is
+there.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,23 +24,85 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.datagen.dial import fills
 from mawl.datagen.records import make_groups, read_sums
-from mawl.datagen.slots import RowSlot, chunk_rows
+from mawl.datagen.text import fills
 from mawl.datagen.values import column_values
 from mawl.errors import DamagedTableError, UnsuitableMachineError
-from mawl.plan.columns import Column
-from mawl.plan.tables import InputTable
-from mawl.tables.arrow import (
-    Sums,
-    add_sums,
-    batch_rows,
-    column_sums,
-    read_batches,
-    word_sum,
-)
-from mawl.tables.gathered import GatheredWriter
+from mawl.plan.columns import Column, InputTable
+from mawl.tables.arrow import Sums, add_sums, batch_rows, column_sums, read_batches, word_sum
+from mawl.tables.direct import GatheredWriter
 from mawl.tables.manifest import Part
+
+PART_BYTES = 64 * 10**6
+CHUNK_ROWS = 16_384
+"""Rows made at a time: their columns fit a second-level cache, and NumPy's cost per call is small."""
+
+
+class RowSlot(msgspec.Struct, frozen=True, kw_only=True):
+    """Rows ``start`` to ``start + rows`` belong to ``file``, from byte ``offset`` on.
+
+    ``bytes`` are those of the values: exact in a text table, without metadata in an Arrow table.
+    """
+
+    file: str
+    start: int
+    rows: int
+    offset: int
+    bytes: int
+
+
+def slots(table: InputTable, rows: int) -> list[RowSlot]:
+    """The parts of a table of so many rows, in the order of rows."""
+    return list(_text_slots(table, rows) if table.layout == "text" else _arrow_slots(table, rows))
+
+
+def part_rows(table: InputTable) -> int:
+    """Rows of every part but the last of a file: whole batches, or an even number of groups."""
+    unit = batch_rows(table.row_bytes) if table.layout == "arrow" else 2 * table.group_rows
+    return max(PART_BYTES // (unit * table.row_bytes), 1) * unit
+
+
+def chunk_rows(table: InputTable) -> int:
+    """Rows made at a time, likewise whole batches or an even number of groups."""
+    unit = batch_rows(table.row_bytes) if table.layout == "arrow" else 2 * table.group_rows
+    return max(CHUNK_ROWS // unit, 1) * unit
+
+
+def _arrow_slots(table: InputTable, rows: int) -> Iterator[RowSlot]:
+    step = part_rows(table)
+    for number, start in enumerate(range(0, rows, step)):
+        count = min(step, rows - start)
+        yield RowSlot(
+            file=f"part-{number:05d}.arrow", start=start, rows=count, offset=0, bytes=count * table.row_bytes
+        )
+
+
+def _text_slots(table: InputTable, rows: int) -> Iterator[RowSlot]:
+    step = part_rows(table)
+    start = 0
+    for number, groups in enumerate(_groups_by_file(table, rows // table.group_rows), 1):
+        stop = start + groups * table.group_rows
+        for first in range(start, stop, step):
+            count = min(step, stop - first)
+            yield RowSlot(
+                file=f"state-{number:02d}.txt",
+                start=first,
+                rows=count,
+                offset=(first - start) * table.row_bytes,
+                bytes=count * table.row_bytes,
+            )
+        start = stop
+
+
+def _groups_by_file(table: InputTable, groups: int) -> list[int]:
+    """Groups of each file: one, and of the rest a share by its weight."""
+    weights = table.file_weights
+    spare, total = groups - len(weights), sum(weights)
+    if spare < 0:
+        raise ValueError(f"{table.name} has fewer groups than files: {groups} and {len(weights)}")
+    bounds = [spare * weight // total for weight in itertools.accumulate(weights, initial=0)]
+    return [1 + upper - lower for lower, upper in itertools.pairwise(bounds)]
+
 
 PARTIAL = ".partial"
 
@@ -229,3 +303,51 @@ def _read_at(descriptor: int, count: int, offset: int, bufsize_bytes: int) -> ND
             break
         done += got
     return buffer[:done]
+
+
+JOURNAL = "journal.jsonl"
+
+
+class _Head(msgspec.Struct, frozen=True):
+    declaration: str
+
+
+class PartsJournal:
+    """Finished parts of a table that is being made in ``directory``.
+
+    ``declaration`` is the first line: parts of another declaration are not taken over.
+    """
+
+    def __init__(self, directory: Path, declaration: str) -> None:
+        self.path = directory / JOURNAL
+        self._declaration = declaration
+
+    def read(self) -> list[Part]:
+        """The parts that are noted; none where the journal is missing or of another declaration."""
+        try:
+            lines = self.path.read_bytes().splitlines()
+        except FileNotFoundError:
+            return []
+        parts = []
+        with contextlib.suppress(msgspec.DecodeError):
+            if not lines or msgspec.json.decode(lines[0], type=_Head).declaration != self._declaration:
+                return []
+            for line in lines[1:]:
+                parts.append(msgspec.json.decode(line, type=Part))
+        return parts
+
+    def begin(self, parts: list[Part]) -> None:
+        """Start anew with these parts: a torn last line must not be appended to."""
+        draft = self.path.with_suffix(".partial")
+        lines = [msgspec.json.encode(line) for line in (_Head(self._declaration), *parts)]
+        draft.write_bytes(b"\n".join(lines) + b"\n")
+        draft.rename(self.path)
+
+    def add(self, part: Part) -> None:
+        """Note a finished part."""
+        with open(self.path, "ab", buffering=0) as sink:
+            sink.write(msgspec.json.encode(part) + b"\n")
+
+    def remove(self) -> None:
+        """The table is finished."""
+        self.path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Fixed-width text records, made and read back from the declarations in :mod:`mawl.plan.records`."""
+"""Fixed-width text records, made and read back from the declarations in :mod:`mawl.plan.columns`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.datagen import households
+from mawl.datagen.groups import record_places, rotations
 from mawl.datagen.values import ReplicaSeed, column_values, rotation_key
-from mawl.plan.columns import HouseholdSize
-from mawl.plan.records import Field, RecordLayout
-from mawl.plan.tables import InputTable
+from mawl.plan.columns import Field, HouseholdSize, InputTable, RecordLayout
 from mawl.tables.arrow import Sums, add_sums, word_sum
 
 Bytes = NDArray[np.uint8]
@@ -47,12 +45,10 @@ def make_groups(
     if len(kinds) == 1:
         return kinds[0], sums
     pattern = _pattern(table)
-    turns = households.rotations(
-        rotation_key(ReplicaSeed(table.name, seed, replica)), len(pattern), first, groups
-    )
+    turns = rotations(rotation_key(ReplicaSeed(table.name, seed, replica)), len(pattern), first, groups)
     starts = np.arange(groups, dtype=np.intp)[:, np.newaxis] * table.group_rows
     text = np.empty((groups * table.group_rows, table.row_bytes), dtype=np.uint8)
-    for records, places in zip(kinds, households.record_places(pattern), strict=True):
+    for records, places in zip(kinds, record_places(pattern), strict=True):
         text[(places[turns] + starts).reshape(-1)] = records
     return text, sums
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from mawl.datagen.construction import TableRequest
+from mawl.datagen.generate import TableRequest
 from mawl.plan.catalogue import INPUTS
-from mawl.plan.tables import InputTable
+from mawl.plan.columns import InputTable
 from mawl.spec.program_options import VolumeOrder
 from mawl.tables.manifest import MANIFEST
 from mawl.volumes import choose

@@ -15,10 +15,22 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.datagen import experiments, households, outcomes, phrases, repeated, responses, scattered, series
-from mawl.datagen.deviations import deviations
-from mawl.datagen.hashing import hashes, key
-from mawl.datagen.random_text import random_text
+from mawl.datagen import responses
+from mawl.datagen.groups import (
+    draws,
+    person_numbers,
+    places,
+    repeated_numbers,
+    scattered_numbers,
+    serials,
+    sizes,
+    spread,
+)
+from mawl.datagen.groups import responses as responses_groups
+from mawl.datagen.hashing import deviations, hashes, key
+from mawl.datagen.responses import observations, outcome_columns, true_chances
+from mawl.datagen.responses import responses as responses_responses
+from mawl.datagen.text import random_text, texts
 from mawl.plan.columns import (
     Bell,
     Code,
@@ -28,9 +40,11 @@ from mawl.plan.columns import (
     GroupPlace,
     HouseholdSerial,
     HouseholdSize,
+    InputTable,
     Linear,
     Logistic,
     MixedResponse,
+    MonthlySeries,
     Outcome,
     Paired,
     PerGroup,
@@ -43,8 +57,6 @@ from mawl.plan.columns import (
     Text,
     Uniform,
 )
-from mawl.plan.series import MonthlySeries
-from mawl.plan.tables import InputTable
 
 Numbers = NDArray[np.float64]
 Array = NDArray[np.generic]
@@ -69,7 +81,7 @@ def column_values(
     """Rows ``start`` to ``start + count`` of a column of a table (or of its records).
 
     float64 of shape (count,), or ``S<width>`` for a character column; possibly read-only.
-    ``filled`` is how many leading bytes a dial column has filled (:func:`mawl.datagen.dial.fills`);
+    ``filled`` is how many leading bytes a dial column has filled (:func:`mawl.datagen.text.fills`);
     other columns do not heed it.
     """
     source = ReplicaSeed(table.name, seed, replica)
@@ -80,7 +92,7 @@ def column_values(
 
 
 def rotation_key(source: ReplicaSeed, population: str = "") -> int:
-    """The key of the rotations of household groups (:mod:`mawl.datagen.households`).
+    """The key of the rotations of household groups (:mod:`mawl.datagen.groups`).
 
     Tables that name the same ``population`` share it.
     """
@@ -182,7 +194,7 @@ def _paired(_: Paired, source: ReplicaSeed, column: Column, start: int, count: i
 
 
 def _repeated(values: Repeated, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
-    return scattered.numbers(_column_key(source, column.name), values.group, start, count)
+    return scattered_numbers(_column_key(source, column.name), values.group, start, count)
 
 
 def _bell(values: Bell, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
@@ -219,17 +231,17 @@ def _text(values: Text, source: ReplicaSeed, column: Column, start: int, count: 
 
 
 def _household_size(values: HouseholdSize, source: ReplicaSeed, _: Column, start: int, count: int) -> Array:
-    return households.sizes(rotation_key(source, values.population), values.sizes, start, count)
+    return sizes(rotation_key(source, values.population), values.sizes, start, count)
 
 
 def _household_serial(
     values: HouseholdSerial, source: ReplicaSeed, _: Column, start: int, count: int
 ) -> Array:
-    return households.serials(rotation_key(source, values.population), values.sizes, start, count)
+    return serials(rotation_key(source, values.population), values.sizes, start, count)
 
 
 def _person_number(values: PersonNumber, source: ReplicaSeed, _: Column, start: int, count: int) -> Array:
-    return households.person_numbers(rotation_key(source, values.population), values.sizes, start, count)
+    return person_numbers(rotation_key(source, values.population), values.sizes, start, count)
 
 
 def _made(columns: list[Column], source: ReplicaSeed, start: int, count: int) -> dict[str, Array]:
@@ -240,20 +252,20 @@ def _made(columns: list[Column], source: ReplicaSeed, start: int, count: int) ->
 
 
 def _linear(values: Linear, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
-    columns = _made(responses.columns_of(values.terms), source, start, count)
+    columns = _made(responses.response_columns(values.terms), source, start, count)
     whole = responses.predictor(values.intercept, values.terms, columns)
     whole += deviations(hashes(_column_key(source, column.name), start, count), values.noise)
     return whole.astype(np.float64)
 
 
 def _logistic(values: Logistic, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
-    columns = _made(responses.columns_of(values.terms), source, start, count)
+    columns = _made(responses.response_columns(values.terms), source, start, count)
     drawn = responses.draws(values, _column_key(source, column.name), start, count)
     return (drawn < responses.logistic_chances(values, columns)).astype(np.float64)
 
 
 def _chances(values: Outcome, source: ReplicaSeed, start: int, count: int) -> NDArray[np.int64]:
-    return outcomes.true_chances(values, _made(outcomes.columns_of(values), source, start, count))
+    return true_chances(values, _made(outcome_columns(values), source, start, count))
 
 
 def _outcome(values: Outcome, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
@@ -262,22 +274,22 @@ def _outcome(values: Outcome, source: ReplicaSeed, column: Column, start: int, c
 
 
 def _group_number(values: GroupNumber, _: ReplicaSeed, __: Column, start: int, count: int) -> Array:
-    return repeated.numbers(values.rows, start, count)
+    return repeated_numbers(values.rows, start, count)
 
 
 def _group_place(values: GroupPlace, _: ReplicaSeed, __: Column, start: int, count: int) -> Array:
-    return repeated.places(values.rows, start, count)
+    return places(values.rows, start, count)
 
 
 def _per_group(values: PerGroup, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
     make = functools.partial(_MAKERS[type(values.values)], values.values, source, column)
-    return repeated.spread(values.rows, start, count, make)
+    return spread(values.rows, start, count, make)
 
 
 def _repeated_outcome(
     values: RepeatedOutcome, source: ReplicaSeed, column: Column, start: int, count: int
 ) -> Array:
-    drawn = repeated.draws(_column_key(source, column.name), values.rows, values.kept, start, count)
+    drawn = draws(_column_key(source, column.name), values.rows, values.kept, start, count)
     return (drawn < _chances(values.outcome, source, start, count)).astype(np.float64)
 
 
@@ -289,22 +301,22 @@ def _mixed_response(
         named = term.column
         made: Numbers = _MAKERS[type(named.values)](named.values, source, named, start, count)
         fixed += made * term.coefficient
-    return repeated.responses(values, _column_key(source, column.name), fixed, start, count)
+    return responses_groups(values, _column_key(source, column.name), fixed, start, count)
 
 
 def _phrases(values: Phrases, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
-    return phrases.texts(values, _column_key(source, column.name), column.stored_bytes, start, count)
+    return texts(values, _column_key(source, column.name), column.stored_bytes, start, count)
 
 
 def _series(values: MonthlySeries, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
-    return series.observations(values, _column_key(source, column.name), start, count)
+    return observations(values, _column_key(source, column.name), start, count)
 
 
 def _response(values: Response, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
     levels = [
         _MAKERS[type(factor.values)](factor.values, source, factor, start, count) for factor in values.factors
     ]
-    return experiments.responses(values, _column_key(source, column.name), levels, start, count)
+    return responses_responses(values, _column_key(source, column.name), levels, start, count)
 
 
 _MAKERS: dict[type, Callable[..., Any]] = {

@@ -9,7 +9,7 @@ from re import Pattern
 
 import msgspec
 
-from mawl.analysis.nights.window import Night
+from mawl.analysis.nights.logged import Night
 from mawl.analysis.view import StoredView
 from mawl.derive.evidence import (
     DerivedEvidence,
@@ -23,15 +23,14 @@ from mawl.derive.evidence import (
     rules_used,
 )
 from mawl.derive.inferred import SPILLS, Inference, counts_reads, device_share
-from mawl.derive.jobs import Growth, TableSizes, steps_of
+from mawl.derive.jobs import Arrival, Arrivals, Growth, TableSizes, places, renamed, steps_of
 from mawl.derive.names import Names
-from mawl.derive.order import Arrival, Arrivals, places, renamed
 from mawl.derive.tables import Libraries
 from mawl.derive.told import BlockUnit, StepTold, told_of
 from mawl.derive.window import in_night, result_of
 from mawl.errors import UsageError
 from mawl.model.derived import MOST_SECONDS, MOST_STEPS, DerivedJob, DerivedStep, DerivedWorkload
-from mawl.model.periods import periods_of
+from mawl.model.node import periods_of
 from mawl.model.records import JobRecord
 from mawl.model.run import PLATFORM_NOT_NAMED, PLATFORM_SEPARATOR
 from mawl.spec.program_options import Role

@@ -10,12 +10,12 @@ import msgspec
 from mawl.analysis.queue import chain_of, times_of
 from mawl.analysis.view import RunView
 from mawl.derive.estimate import ORIGINS, Origin, Ranged
+from mawl.derive.inferred import Ends
 from mawl.derive.jobs import StepEvidence
-from mawl.derive.roles import Ends
 from mawl.derive.rules import RULES
 from mawl.derive.window import NightResult
 from mawl.model.records import JobRecord
-from mawl.model.summary.queue import QueueChain, QueueTimes
+from mawl.model.summary.programs import QueueChain, QueueTimes
 
 FORMAT = 2
 """Of ``evidence.json``.  History: 1, the first; 2, steps have ranges of their bytes over all roles, and parts

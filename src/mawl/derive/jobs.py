@@ -1,18 +1,23 @@
-"""The steps of a shop's jobs as records that kernels reproduce, with the evidence of each number."""
+"""The steps of a shop's jobs as records that kernels reproduce, with the evidence of each number.
+
+CPU time, memory and threads of a step, with ranges; assumed where its log has no figure.
+
+Which jobs the clock started, and which started when another job had ended.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 import msgspec
 
-from mawl.derive import assumed
-from mawl.derive.estimate import Ranged
-from mawl.derive.inferred import Direction, Inference, Loads
+from mawl.analysis.sessions import MOST_AFTER, STAMP_SECONDS, followed
+from mawl.derive.estimate import Ranged, exactly
+from mawl.derive.inferred import SORTS, SORTSIZE_BYTES, Direction, Ends, Inference, Loads
 from mawl.derive.kernel import kernel_of
 from mawl.derive.names import Names
-from mawl.derive.roles import Ends
 from mawl.derive.tables import Libraries
 from mawl.derive.told import StepTold
 from mawl.model.derived import (
@@ -25,7 +30,53 @@ from mawl.model.derived import (
     DerivedTable,
     RoleLoad,
 )
+from mawl.model.records import JobRecord
 from mawl.spec.program_options import ROLES, Role
+
+HUNDREDTH = 0.005
+"""Half of the last digit of a time in a log."""
+KILOBYTE_HUNDREDTH = 1024 * 0.005
+USUAL_MEMORY_BYTES = 64 * 2**20
+LEAST_MEMORY_BYTES = 2**20
+MEMSIZE_BYTES = 2 * 2**30
+"""The default of MEMSIZE in SAS 9.4 on UNIX, which bounds what a session takes."""
+THREADED = 1.05
+"""CPU over real time from which a step ran in several threads; below it, that is rounding."""
+
+
+def cpu_seconds(told: StepTold) -> Ranged:
+    """CPU time within half of its last digit; half of the real time where the log has none."""
+    if told.cpu_seconds is not None:
+        off = HUNDREDTH * (2 if told.split else 1)
+        cpu = told.cpu_seconds
+        return Ranged(cpu, max(cpu - off, 0.0), cpu + off, "told", "log")
+    real = told.real_seconds or 0.0
+    return Ranged(real / 2, 0.0, real, "assumed", "cpu-of-real")
+
+
+def memory_bytes(told: StepTold, loads: Loads) -> Ranged:
+    """Peak memory; where the log has none, what a sort sorts (at most SORTSIZE), else a usual value."""
+    if told.memory_bytes is not None:
+        memory = float(told.memory_bytes)
+        return Ranged(
+            memory, max(memory - KILOBYTE_HUNDREDTH, 0.0), memory + KILOBYTE_HUNDREDTH, "told", "log"
+        )
+    if told.procedure in SORTS and loads.read:
+        sorted_ = math.fsum(part.value for part in loads.read.values())
+        value = min(max(sorted_, LEAST_MEMORY_BYTES), SORTSIZE_BYTES)
+        return Ranged(value, LEAST_MEMORY_BYTES, MEMSIZE_BYTES, "assumed", "memory-of-sort")
+    return Ranged(USUAL_MEMORY_BYTES, LEAST_MEMORY_BYTES, MEMSIZE_BYTES, "assumed", "memory")
+
+
+def assumed_threads(told: StepTold) -> Ranged:
+    """Threads that computed at one time: CPU time divided by real time, rounded up."""
+    if told.cpu_seconds is None or not told.real_seconds:
+        return Ranged(1.0, 1.0, 1.0, "assumed", "one-thread")
+    ratio = min(told.cpu_seconds / told.real_seconds, float(MOST_THREADS))
+    if ratio <= THREADED:
+        return exactly(1.0, "one-thread", "inferred")
+    return Ranged(float(math.ceil(ratio)), math.floor(ratio), math.ceil(ratio) * 4.0, "inferred", "threads")
+
 
 LOOK_UP_BYTES = 8192
 """A page of an index read at a random place; what a step that used an index is taken to read at a time."""
@@ -141,10 +192,8 @@ def _step(
         most = max(ROLES, key=lambda role: read_bytes[role])
         random = {most: min(max(read_bytes[most] // LOOK_UP_BYTES, 1), MOST_REQUESTS)}
     cpu = cpu_of(told, size)
-    memory = assumed.memory_bytes(told, loads).times(
-        (size.rows if kernel in GROWS_WITH_ROWS else 1.0) * size.load
-    )
-    threads = assumed.threads(told)
+    memory = memory_bytes(told, loads).times((size.rows if kernel in GROWS_WITH_ROWS else 1.0) * size.load)
+    threads = assumed_threads(told)
     procedure = names.procedure(told.procedure)
     step = DerivedStep(
         name=f"s{told.number}.{procedure}",
@@ -197,9 +246,78 @@ def real_of(told: StepTold, size: Growth) -> float | None:
 
 def cpu_of(told: StepTold, size: Growth) -> Ranged:
     """CPU seconds with their range."""
-    return assumed.cpu_seconds(told).times(size.rows * size.load)
+    return cpu_seconds(told).times(size.rows * size.load)
 
 
 def _whole(loads: Loads, direction: Direction) -> dict[Role, int]:
     parts: Mapping[Role, Ranged] = loads.read if direction == "read" else loads.written
     return {role: min(round(parts[role].value) if role in parts else 0, MOST_BYTES) for role in ROLES}
+
+
+Arrivals = Literal["clock", "closed"]
+
+
+class Arrival(msgspec.Struct, frozen=True):
+    """The order of a job: its lane, the jobs that it followed, and its second of the clock (0: at once)."""
+
+    lane: str
+    after: tuple[str, ...]
+    start_seconds: float
+
+
+def places(jobs: Sequence[JobRecord], starts_at: float, arrivals: Arrivals) -> dict[str, Arrival]:
+    """The place of each job, by its name.
+
+    A lane is a session, or a part of one where its jobs overlap, so that jobs of a lane ran one after
+    another.  A job that was in the queue of a scheduler while one that it followed still ran does not
+    start before the time at which it could run.  With ``closed`` arrivals each job of a lane waits for the
+    one before it, none for the clock.
+    """
+    found: dict[str, Arrival] = {}
+    sessions: dict[tuple[str, str], list[JobRecord]] = {}
+    for job in sorted(jobs, key=lambda job: (job.started_at is None, job.started_at or 0.0, job.stage)):
+        sessions.setdefault((job.node, job.session), []).append(job)
+    for (node, session), mine in sessions.items():
+        lanes: list[list[JobRecord]] = []
+        for number, job in enumerate(mine):
+            lane = _lane(lanes, job)
+            before = lanes[lane][-1] if lanes[lane] else None
+            lanes[lane].append(job)
+            name = f"{node} {session} {lane}"
+            if arrivals == "closed" or job.started_at is None:
+                found[job.job] = Arrival(name, () if before is None else (before.job,), 0.0)
+                continue
+            near = mine[max(number - MOST_AFTER, 0) : number]
+            after = followed(job, near)
+            begins = queued_since(job, after) if after else job.started_at
+            offset = 0.0 if begins is None else max(begins - starts_at, 0.0)
+            found[job.job] = Arrival(name, tuple(one.job for one in after), offset)
+    return found
+
+
+def queued_since(job: JobRecord, before: Sequence[JobRecord]) -> float | None:
+    """When a job that followed others could run, if it then waited in a queue while one of them still ran.
+
+    None if its queue time is unknown, or if it could run only once they had ended: then their end, and not
+    the clock, let it start.
+    """
+    if job.started_at is None or job.queue_seconds is None:
+        return None
+    since = job.started_at - job.queue_seconds
+    last = max((one.ended_at for one in before if one.ended_at is not None), default=None)
+    return since if last is not None and since < last - STAMP_SECONDS else None
+
+
+def _lane(lanes: list[list[JobRecord]], job: JobRecord) -> int:
+    """The first lane that is free when the job starts, a new one where none is."""
+    for number, lane in enumerate(lanes):
+        end = lane[-1].ended_at
+        if job.started_at is None or end is None or end <= job.started_at + STAMP_SECONDS:
+            return number
+    lanes.append([])
+    return len(lanes) - 1
+
+
+def renamed(place: Arrival, names: Mapping[str, str]) -> tuple[str, ...]:
+    """The jobs of ``after`` by their names in the derived folder; those left out are not waited for."""
+    return tuple(names[name] for name in place.after if name in names)

@@ -11,8 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.analysis.nights.load import NightLoad, load_of
-from mawl.analysis.nights.window import DailyWindow, Night, by_night
+from mawl.analysis.nights.logged import DailyWindow, Night, NightLoad, by_night, load_of
 from mawl.derive.derive import Derived, DeriveRequest, chosen_jobs, derive, unsized_nodes
 from mawl.errors import UsageError
 from mawl.model.records import JobRecord

@@ -18,10 +18,9 @@ from mawl.derive.evidence import (
 from mawl.derive.inferred import counts_reads
 from mawl.derive.nights import ChosenNight, Thinning
 from mawl.model.derived import MOST_STEPS
-from mawl.model.step_notes import MOST_TABLES
-from mawl.reporters.columns import LINE_WIDTH, aligned
-from mawl.reporters.figure import figure
-from mawl.reporters.run_tables.queue import chain_words, times_words
+from mawl.model.records import MOST_TABLES
+from mawl.reporters.layout import LINE_WIDTH, aligned, figure
+from mawl.reporters.run_tables.jobs import chain_words, times_words
 from mawl.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
 
 MOST_PROGRAMS = 10

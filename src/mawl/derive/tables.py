@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from mawl.derive.estimate import Ranged, about, exactly
-from mawl.model.step_notes import TableNote
+from mawl.model.records import TableNote
 from mawl.spec.program_options import Role
 
 NUMBER_BYTES = 8

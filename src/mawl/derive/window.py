@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 import msgspec
 
-from mawl.analysis.nights.window import Night
+from mawl.analysis.nights.logged import Night
 from mawl.errors import UsageError
 from mawl.model.derived import DerivedJob
 from mawl.model.records import JobRecord

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from mawl.formats.dates import SECONDS_PER_DAY, day, time_of_day
+from mawl.formats.text import SECONDS_PER_DAY, day, time_of_day
 
 Values = list[float | None]
 

@@ -11,10 +11,10 @@ import io
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from mawl.formats.decoding import LONGEST_LINE_BYTES, byte_chunks, text_of
 from mawl.formats.saslog_block import (
     HEADING,
     MAINFRAME,
+    MOST_BYTES_OF_A_NOTE,
     RESOURCES,
     OpenBlock,
     is_time,
@@ -22,31 +22,36 @@ from mawl.formats.saslog_block import (
     note_of_one_line,
     unreadable_value,
     value_is_whole,
+    whole_note,
+    whole_rows,
 )
-from mawl.formats.saslog_dates import DateOrder, with_month_first
 from mawl.formats.saslog_nesting import with_nesting
 from mawl.formats.saslog_notes import (
+    Above,
+    Details,
     damaged_rows,
+    exported_table,
     fact,
     like_a_figure,
     like_a_heading,
     look_alike,
     may_go_on,
+    table_note,
 )
 from mawl.formats.saslog_records import (
+    DateOrder,
     Entry,
     LogFact,
     PerformanceNote,
     is_page_header,
     page_instant,
+    with_month_first,
 )
-from mawl.formats.saslog_scan.reasons import DONE, FULL, UNFINISHED
-from mawl.formats.saslog_tables import Above, Details, exported_table, table_note
-from mawl.formats.saslog_whole import MOST_BYTES_OF_A_NOTE, whole_note, whole_rows
+from mawl.formats.saslog_scan.scanner import DONE, FULL, UNFINISHED
+from mawl.formats.text import LONGEST_LINE_BYTES, byte_chunks, text_of
 
 if TYPE_CHECKING:
-    from mawl.formats.saslog_scan.batch import NoteBatch
-    from mawl.formats.saslog_scan.scanner import Scanner
+    from mawl.formats.saslog_scan.scanner import NoteBatch, Scanner
 
 MOST_LINES_BETWEEN = 100
 """Lines of echo and page headers that may stand between two lines of a note."""

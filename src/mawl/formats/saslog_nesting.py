@@ -14,8 +14,8 @@ from typing import Literal
 import msgspec
 
 from mawl.formats.saslog_records import Entry, FactName, LogFact, PerformanceNote, is_first_page
-from mawl.formats.saslog_scan.batch import MISSING, NoteBatch
-from mawl.model.step_notes import MOST_TABLES, StepNotes, TableNote
+from mawl.formats.saslog_scan.scanner import MISSING, NoteBatch
+from mawl.model.records import MOST_TABLES, StepNotes, TableNote
 
 BETWEEN: tuple[FactName, ...] = ("page", "error", "libref")
 """What may stand between the notes of an inner and an outer step: other facts begin or end something."""

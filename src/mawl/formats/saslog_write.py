@@ -12,13 +12,11 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from mawl.formats.lines import one_line
-from mawl.formats.saslog_row_notes import file_notes, row_notes
-from mawl.model.records import JobRecord, StepRecord
-from mawl.model.usage import Usage
+from mawl.formats.saslog_notes import file_notes, row_notes
+from mawl.formats.text import one_line
+from mawl.model.records import JobRecord, StepRecord, Usage
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.procedures import sas_name
-from mawl.plan.programs import Program
+from mawl.plan.programs import Program, sas_name
 from mawl.units import format_instant
 from mawl.version import __version__
 
@@ -36,7 +34,7 @@ COUNTS: tuple[tuple[str, str], ...] = (
     ("Block Input Operations", "block_input_operations"),
     ("Block Output Operations", "block_output_operations"),
 )
-"""Name in the log and field of :class:`~mawl.model.usage.Usage`, in the log's order."""
+"""Name in the log and field of :class:`~mawl.model.records.Usage`, in the log's order."""
 
 
 def job_log(

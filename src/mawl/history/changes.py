@@ -8,24 +8,23 @@ from math import expm1
 
 import msgspec
 
-from mawl.analysis.change_points import (
+from mawl.analysis.comparison.comparability import Difference, differences
+from mawl.analysis.comparison.compare import compare
+from mawl.analysis.comparison.places import named, verdicts
+from mawl.analysis.comparison.sides import Side
+from mawl.analysis.statistics import (
     FEWEST_AFTER,
     FEWEST_BEFORE,
     PART_LEVEL,
     WHOLE_LEVEL,
     ChangeFound,
     change_points,
+    effect_of,
     smallest_change,
 )
-from mawl.analysis.comparison.compare import compare
-from mawl.analysis.comparison.configuration import Difference, differences
-from mawl.analysis.comparison.places import named, verdicts
-from mawl.analysis.comparison.sides import Side
-from mawl.analysis.comparison.statistics import effect_of
 from mawl.errors import UsageError
-from mawl.history.nights import RunsOfNight
-from mawl.history.series import FollowedSeries, SeriesKind, series_of
-from mawl.model.inventory import Figures
+from mawl.history.nights import FollowedSeries, RunsOfNight, SeriesKind, series_of
+from mawl.model.node import Figures
 
 CLOSE_NIGHTS = 2
 """Changes of parts this near to one of the whole load are reported with it."""

@@ -1,4 +1,7 @@
-"""Foreign files to one run folder: kinds detected, one clock, sessions inferred, what was left out told."""
+"""Foreign files to one run folder: kinds detected, one clock, sessions inferred, what was left out told.
+
+The importers, by kind.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +12,31 @@ from pathlib import Path
 import msgspec
 
 from mawl.errors import UsageError
-from mawl.formats.lines import one_line
-from mawl.formats.saslog_dates import DateOrder
+from mawl.formats.saslog_records import DateOrder
 from mawl.formats.sysstat import Untimed
-from mawl.importers.clock import Clocks
-from mawl.importers.collected import Collected
-from mawl.importers.copies import Copies, tells_times
-from mawl.importers.date_orders import DateOrders
+from mawl.formats.text import one_line
+from mawl.importers import fio, host_files, nmon, sas_jobs
+from mawl.importers.clock import Clocks, DateOrders
+from mawl.importers.collected import Collected, Copies, tells_times
 from mawl.importers.facts import facts_of
 from mawl.importers.interface import FIRST_BYTES, Context, Importer
-from mawl.importers.registry import IMPORTERS
+from mawl.importers.schedulers import files as schedulers
 from mawl.importers.schedulers.join import SchedulerJoin, remarks_of
 from mawl.importers.sources import FileStream, find_files
 from mawl.model.run import Skipped, SourceFacts
 from mawl.spec.program_options import Role
-from mawl.store.whole import WholeRunWriter
+from mawl.store.folder import WholeRunWriter
 from mawl.units import counted_noun
+
+IMPORTERS: dict[str, Importer] = {
+    importer.kind: importer
+    for importer in (
+        *(sas_jobs.IMPORTER, nmon.IMPORTER, *host_files.EVERY, fio.IMPORTER),
+        *schedulers.EVERY,
+    )
+}
+"""In the order in which they are asked where two are equally sure."""
+
 
 LEAST_SURE = 0.2
 MOST_SKIPPED_FILES = 1000

@@ -1,14 +1,22 @@
-"""What the files of an import have given so far; steps and host figures go straight to the run folder."""
+"""What the files of an import have given so far; steps and host figures go straight to the run folder.
+
+Files with the content of an earlier one: a copy, packed or not, counts once.
+
+Block devices of recordings under roles, by patterns: ``--role work='hdisk1[0-9]'``.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
 from mawl.errors import UsageError
-from mawl.formats.lines import one_line
+from mawl.formats.text import one_line
 from mawl.importers.clock import Clocks, Span, overlap_ratio, zone_difference
 from mawl.importers.interface import (
     Context,
@@ -22,12 +30,14 @@ from mawl.importers.interface import (
 from mawl.importers.jobs import Placed, job_records
 from mawl.importers.recording import CLOSE_SECONDS, NOT_KNOWN
 from mawl.importers.schedulers.join import Joined, LogJob, join
-from mawl.model.periods import periods_of
+from mawl.importers.sources import FileStream
+from mawl.model.node import periods_of
 from mawl.model.probe import Probe
 from mawl.model.records import JobRecord, StepRecord
-from mawl.model.run import NodeFacts, Setting
+from mawl.model.run import NodeFacts, Setting, VolumeFacts
+from mawl.spec.program_options import ROLES, Role
+from mawl.store.folder import WholeRunWriter
 from mawl.store.plain import in_calendar
-from mawl.store.whole import WholeRunWriter
 from mawl.units import format_instant
 
 UNKNOWN_NODE = "unknown"
@@ -275,4 +285,115 @@ def _with_targets(old: Probe | None, new: Probe) -> Probe:
         return new
     return msgspec.structs.replace(
         old, created_at=min(old.created_at, new.created_at), targets=[*old.targets, *new.targets]
+    )
+
+
+PART_BYTES = 2**20
+
+
+class Copies:
+    """The files of an import by their content; only files that begin alike are read for it."""
+
+    def __init__(self) -> None:
+        self._begun: dict[bytes, tuple[Path, str] | None] = {}
+        self._whole: dict[bytes, str] = {}
+
+    def earlier(self, path: Path, name: str, first: bytes) -> str | None:
+        """The name of an earlier file with the same content, if any.
+
+        ``first`` are the file's first bytes, unpacked, and ``name`` is what messages call it.
+        """
+        begin = hashlib.blake2b(first).digest()
+        if begin not in self._begun:
+            self._begun[begin] = path, name
+            return None
+        if (alone := self._begun[begin]) is not None:
+            self._whole[_content_sum(alone[0])] = alone[1]
+            self._begun[begin] = None
+        content = _content_sum(path)
+        if content not in self._whole:
+            self._whole[content] = name
+            return None
+        return self._whole[content]
+
+
+def tells_times(kind: str, first: bytes) -> bool:
+    """Whether equal files of a kind that begin so are copies: they say when they were written.
+
+    Two short jobs may well have the same SAS log where it has no timestamps.
+    """
+    return kind != "saslog" or b"Timestamp" in first.replace(b"\0", b"")
+
+
+def _content_sum(path: Path) -> bytes:
+    """A sum of all bytes that can be read of a file, unpacked; one that is gone is like no other."""
+    found = hashlib.blake2b()
+    try:
+        stream = FileStream(path, lambda _: None)
+    except OSError:
+        return str(path).encode()
+    with stream:
+        while part := stream.read(PART_BYTES):
+            found.update(part)
+    return found.digest()
+
+
+MOST_DEVICES_NAMED = 10
+
+Place = tuple[str, str]
+"""Node and device."""
+
+
+def volumes_by_pattern(
+    patterns: Mapping[Role, Sequence[re.Pattern[str]]], devices: Collection[Place]
+) -> list[VolumeFacts]:
+    """A volume for each device that a pattern of a role names as a whole.
+
+    A partition is left out where its disk is in the role, too: its bytes are the disk's.  Raises
+    :class:`~mawl.errors.UsageError` where a pattern names no device.
+    """
+    held: dict[Role, list[Place]] = {}
+    for role, own in patterns.items():
+        found: set[Place] = set()
+        for pattern in own:
+            named = {place for place in devices if pattern.fullmatch(place[1])}
+            if not named:
+                raise _no_match(role, pattern.pattern, devices)
+            found |= named
+        held[role] = sorted(
+            place for place in found if not any(_is_partition(place, other) for other in found)
+        )
+    return [
+        VolumeFacts(
+            role=role,
+            node=node,
+            directory=f"device {device}",
+            source=device,
+            devices=[device],
+            layers=[device],
+            disks=[device],
+            shared_with=[other for other in ROLES if other != role and (node, device) in held.get(other, ())],
+        )
+        for role in ROLES
+        for node, device in held.get(role, ())
+    ]
+
+
+def _is_partition(place: Place, disk: Place) -> bool:
+    """``sda1`` of sda, ``nvme0n1p1`` of nvme0n1; hdisk10 is none of hdisk1."""
+    rest = place[1].removeprefix(disk[1])
+    if place[0] != disk[0] or rest == place[1] or not rest or not disk[1]:
+        return False
+    return rest.isdecimal() if disk[1][-1].isalpha() else rest[0] == "p" and rest[1:].isdecimal()
+
+
+def _no_match(role: Role, pattern: str, devices: Collection[Place]) -> UsageError:
+    names = sorted({device for _, device in devices})
+    more = f" and {len(names) - MOST_DEVICES_NAMED} more" if len(names) > MOST_DEVICES_NAMED else ""
+    return UsageError(
+        "names no device of the recordings as a whole",
+        where=f"--role {role}={pattern}",
+        cure=f"their devices are {', '.join(names[:MOST_DEVICES_NAMED])}{more}"
+        if names
+        else "they hold no figures of devices",
     )

@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence, Set
 
 import msgspec
 
-from mawl.formats.lines import one_line
-from mawl.importers.collected import Collected
-from mawl.importers.device_roles import volumes_by_pattern
+from mawl.formats.text import one_line
+from mawl.importers.collected import Collected, volumes_by_pattern
 from mawl.importers.sas_jobs import NO_STARTUP, STEP_UNREAD, WITH_STARTUP
 from mawl.model.records import JobRecord
 from mawl.model.run import (

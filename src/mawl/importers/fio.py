@@ -9,10 +9,10 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from mawl.errors import InvalidFileError
-from mawl.formats.decoding import byte_chunks, text_of, whole_of
 from mawl.formats.fio import FioJob, FioReport, document_starts, parse_fio, probe_test
+from mawl.formats.text import byte_chunks, text_of, whole_of
 from mawl.importers.interface import Context, Item
-from mawl.importers.nmon_sections import name_of
+from mawl.importers.nmon_snapshot import name_of
 from mawl.model.probe import Probe, ProbeTarget, ProbeTest
 from mawl.store.plain import in_calendar
 

@@ -12,12 +12,11 @@ from typing import BinaryIO, NamedTuple, Protocol
 import msgspec
 import pyarrow as pa
 
-from mawl.formats.saslog_dates import DateOrder
+from mawl.formats.saslog_records import DateOrder
 from mawl.formats.sysstat import Untimed
 from mawl.model.probe import Probe
-from mawl.model.records import JobOutcome, ProgramClass, StepRecord
+from mawl.model.records import JobOutcome, ProgramClass, StepRecord, Usage
 from mawl.model.run import NodeFacts, Setting, Skipped
-from mawl.model.usage import Usage
 
 MOST_SKIPPED = 200
 """Skipped lines of one file that are told one by one; of the others only their number."""
@@ -154,7 +153,7 @@ class Context:
 class Importer(Protocol):
     """A kind of file; ``kind`` is the value of ``--as`` and one word.
 
-    Modules of :mod:`mawl.importers` hold one as ``IMPORTER``; :mod:`mawl.importers.registry` lists them.
+    Modules of :mod:`mawl.importers` hold one as ``IMPORTER``; :mod:`mawl.importers.build` lists them.
     """
 
     kind: str

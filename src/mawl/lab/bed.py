@@ -1,4 +1,7 @@
-"""Beds as data: the volumes, how fast they are, and the arms of the experiment over them (TOML)."""
+"""Beds as data: the volumes, how fast they are, and the arms of the experiment over them (TOML).
+
+What a bed says of its network: how many clients share which volume of a storage server.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,47 @@ from typing import Literal
 import msgspec
 
 from mawl.errors import InvalidFileError, UsageError
-from mawl.lab.experiment.records import ClaimSpec, VerdictSpec
-from mawl.lab.experiment.saving_records import SavingSpec
-from mawl.lab.experiment.series_records import FindingSpec, ProgramsSpec, SeriesSpec
-from mawl.lab.fabric_spec import DIRECT_FILE_SYSTEM, FabricSpec
+from mawl.lab.experiment.records import (
+    ClaimSpec,
+    FindingSpec,
+    ProgramsSpec,
+    SavingSpec,
+    SeriesSpec,
+    VerdictSpec,
+)
 from mawl.lab.speed import Cap, DiskModel, Size
-from mawl.plan.scale import parse_scale
-from mawl.plan.spec import WorkloadSpec
+from mawl.plan.spec import WorkloadSpec, parse_scale
 from mawl.plan.workload import load_workload
 from mawl.spec import toml
 from mawl.spec.program_options import ROLES, CacheMode, Role, parse_options
 from mawl.units import parse_size
+
+MOST_CLIENTS = 16
+DIRECT_FILE_SYSTEM = "btrfs"
+"""The one that takes direct writes of any size and place; ext4 and xfs refuse those that are not aligned."""
+
+
+class FabricSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Clients in network namespaces that share one volume of a storage server over links of a rate."""
+
+    clients: int
+    volume: str
+    """The volume that the server serves, on which the arms' roles lie."""
+    server_memory: int | str
+    """What the server may take, with what its page cache holds after all; bytes, or text such as 128MiB."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of the server's memory group."""
+        return parse_size(self.server_memory)
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with it beyond its schema, or None."""
+        if 1 <= self.clients <= MOST_CLIENTS:
+            return None
+        return f"fabric: expected 1 to {MOST_CLIENTS} clients, found {self.clients}"
+
 
 SHIPPED = Path(__file__).parent / "beds"
 FileSystemKind = Literal["ext4", "xfs", "btrfs"]

@@ -13,7 +13,7 @@ from mawl.lab.bed import ArmSpec
 from mawl.lab.build import Bed
 from mawl.lab.calibration import calibrate
 from mawl.lab.experiment.records import VolumeCalibration
-from mawl.lab.links import calibrate_links
+from mawl.lab.fabric import calibrate_links
 
 AT_ONCE = 4
 

@@ -1,32 +1,149 @@
-"""Build a bed: its volumes one after another, each creation written down before it happens."""
+"""Build a bed: its volumes one after another, each creation written down before it happens.
+
+Take a bed away, whatever of it there is: by its state, and by what bears its mark.
+
+The order matters.  Processes first, since they hold mounts; caps before unmounting, which writes what is
+dirty; caps before the loop device goes, since the next one takes over its number.
+"""
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from mawl.errors import MawlError, UnsuitableMachineError, UsageError
-from mawl.lab import devices, disk, throttle
+from mawl.lab import devices, disk
 from mawl.lab.bed import ArmSpec, BedSpec, VolumeSpec
-from mawl.lab.fabric import BedFabric
+from mawl.lab.devices import (
+    BED_VARIABLE,
+    cap_rules,
+    clear_rules,
+    device_number,
+    limit_writeback,
+    memory_groups,
+    restore_writeback,
+    rules_of,
+    set_read_ahead,
+    set_rules,
+    writeback_limits,
+    writeback_name,
+)
+from mawl.lab.disk import MODELLED
+from mawl.lab.fabric import BedFabric, remove_namespace
 from mawl.lab.state import (
     BedState,
     VolumeState,
     ZramState,
     boot_id,
+    forget,
     make_directory,
     read_state,
     state_file,
     write_state,
 )
-from mawl.lab.teardown import tear_down
-from mawl.measure.processes import started_ticks
+from mawl.measure.processes import kill_marked, started_ticks
 from mawl.spec.program_options import ROLES
 from mawl.units import format_memory
+
+NAMESPACES = Path("/run/netns")
+
+
+class Removal:
+    """Tries everything, and remembers what went and what would not."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        self.failed: list[str] = []
+
+    def tried(self, what: str, action: Callable[[], None]) -> None:
+        """Do it; the error, if any, is one of many."""
+        try:
+            action()
+            self.done.append(what)
+        except (MawlError, OSError) as error:
+            self.failed.append(str(error))
+
+
+def tear_down(directory: Path, state: BedState) -> list[str]:
+    """Remove everything of a bed; what was removed, in words.
+
+    Raises :class:`~mawl.errors.UnsuitableMachineError`, after trying everything, where something stays;
+    the state file then stays, too, and the next ``down`` tries again.
+    """
+    removal = Removal()
+    if state.boot_id == boot_id():
+        _from_the_kernel(removal, state, str(state_file(directory, state.bed)))
+    if not removal.failed:
+        for folder in dict.fromkeys((Path(state.images), Path(state.directory))):
+            if folder.exists():
+                removal.tried(f"files in {folder}", functools.partial(shutil.rmtree, folder))
+    if removal.failed:
+        raise UnsuitableMachineError(
+            f"bed {state.bed} could not be taken away whole",
+            why="; ".join(dict.fromkeys(removal.failed)),
+            cure=f"mawl lab down {state.bed} again",
+        )
+    forget(directory, state.bed)
+    return removal.done
+
+
+def _from_the_kernel(removal: Removal, state: BedState, mark: str) -> None:
+    """Processes, limits, mounts and devices of this start of the machine."""
+    if killed := kill_marked(BED_VARIABLE, mark):
+        removal.done.append(f"{killed} processes")
+    places, images = Path(state.directory), Path(state.images)
+    for volume in state.volumes:
+        _without_limits(removal, volume)
+    for place in devices.mounts_in(places):
+        # The modelled disk's own mount goes after the loop device that uses it.
+        if place.suffix != MODELLED:
+            removal.tried(f"mount {place}", functools.partial(devices.unmount, place, mark))
+    for device in devices.loops_on(places) | devices.loops_on(images):
+        removal.tried(f"device {device}", functools.partial(devices.detach, device, mark))
+    for place in devices.mounts_in(places):
+        if place.suffix == MODELLED:
+            removal.tried(f"mount {place}", functools.partial(devices.unmount, place, mark))
+    for volume in state.volumes:
+        _without_zram(removal, volume)
+    _without_namespaces(removal, state.namespaces, mark)
+    for group in memory_groups(state.bed):
+        if group.exists():
+            removal.tried(f"control group {group}", group.rmdir)
+
+
+def _without_namespaces(removal: Removal, names: list[str], mark: str) -> None:
+    for name in names:
+        if (NAMESPACES / name).exists():
+            removal.tried(f"network namespace {name}", functools.partial(remove_namespace, name, mark))
+
+
+def _without_limits(removal: Removal, volume: VolumeState) -> None:
+    number = volume.device_number
+    if number is None:
+        return
+    if rules_of(number):
+        removal.tried(f"caps of {number}", lambda: clear_rules(number, volume.cap_rules))
+    writeback = volume.writeback_name or number
+    removal.tried(
+        f"writeback limits of {writeback}",
+        lambda: restore_writeback(writeback, volume.writeback_before),
+    )
+
+
+def _without_zram(removal: Removal, volume: VolumeState) -> None:
+    if volume.zram is None:
+        return
+    number = volume.zram.number
+    size = devices.zram_size(number)
+    # Of a number that was only expected, a device in use is another's; one without a size holds nothing.
+    if size is not None and (volume.zram.confirmed or size == 0):
+        removal.tried(f"device zram{number}", lambda: devices.remove_zram(number))
+
 
 SHARED_MEMORY = Path("/dev/shm")
 IMAGES_VARIABLE = "MAWL_LAB_IMAGES"
@@ -80,24 +197,24 @@ class Bed:
             self._write()
             disk.start(Path(str(state.image)), spec.disk, file, self.mark)
             self._attach(name, file)
-        number = throttle.device_number(self.device(name))
+        number = device_number(self.device(name))
         state.device_number = number
-        state.writeback_name = throttle.writeback_name(self.device(name))
-        state.writeback_before = throttle.writeback_limits(state.writeback_name)
-        state.cap_rules = throttle.cap_rules(spec.cap) if spec.cap is not None else {}
+        state.writeback_name = writeback_name(self.device(name))
+        state.writeback_before = writeback_limits(state.writeback_name)
+        state.cap_rules = cap_rules(spec.cap) if spec.cap is not None else {}
         self._write()
-        throttle.limit_writeback(state.writeback_name, spec.dirty_bytes)
+        limit_writeback(state.writeback_name, spec.dirty_bytes)
         if spec.read_ahead_bytes is not None:
-            throttle.set_read_ahead(state.writeback_name, spec.read_ahead_bytes)
-        throttle.set_rules(number, state.cap_rules)
+            set_read_ahead(state.writeback_name, spec.read_ahead_bytes)
+        set_rules(number, state.cap_rules)
 
     def hasten(self, name: str) -> None:
         """Take the limits of a volume away again."""
         spec, state = self._specs[name], self._of(name)
         if state.device_number is None:
             return
-        throttle.clear_rules(state.device_number, state.cap_rules)
-        throttle.restore_writeback(state.writeback_name or state.device_number, state.writeback_before)
+        clear_rules(state.device_number, state.cap_rules)
+        restore_writeback(state.writeback_name or state.device_number, state.writeback_before)
         if spec.disk is not None:
             self._detach(name)
             self._attach(name, Path(str(state.image)))

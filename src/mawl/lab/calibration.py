@@ -20,7 +20,7 @@ from mawl.errors import UnsuitableMachineError
 from mawl.formats.fio import fio_time
 from mawl.lab import disk
 from mawl.lab.bed import VolumeSpec
-from mawl.lab.command import command
+from mawl.lab.devices import command
 from mawl.lab.experiment.records import CalibrationUnit, VolumeCalibration
 from mawl.units import format_bytes, format_latency, format_rate, format_ratio
 

@@ -1,15 +1,92 @@
-"""Loop and zram devices, and mounts: made, found again by what is ours, and taken away."""
+"""Loop and zram devices, and mounts: made, found again by what is ours, and taken away.
+
+Programs that build a bed: run without a shell, marked as the bed's, an error is one sentence.
+
+Rate caps of a device (control groups of version 1, root group) and its writeback limits.
+
+The root group's budget holds for everybody, also for writeback, and no process need be moved.  Version 2
+has no ``io.max`` in its root group; there, use volumes with a disk model.  A cap alone does not slow a
+temporary file that is deleted before it is written: hence the limit on dirty pages.
+
+Control groups that hold memory: of version 1 where the kernel has it, else of version 2.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from mawl.errors import UnsuitableMachineError
 from mawl.lab.bed import VolumeSpec
-from mawl.lab.command import command
+from mawl.lab.speed import Cap
+
+BED_VARIABLE = "MAWL_LAB_BED"
+"""Its value in the environment of a process is the state file of the bed that the process belongs to."""
+
+SYSTEM_FOLDERS = "/usr/local/sbin:/usr/sbin:/sbin"
+COMMAND_SECONDS = 120
+
+
+def find(program: str) -> str | None:
+    """Where a program is, also in the folders that only root has on its PATH."""
+    return shutil.which(program, path=f"{os.environ.get('PATH', os.defpath)}:{SYSTEM_FOLDERS}")
+
+
+def environment(mark: str) -> dict[str, str]:
+    """This process's environment with the mark of a bed and the system's folders."""
+    path = f"{os.environ.get('PATH', os.defpath)}:{SYSTEM_FOLDERS}"
+    return {**os.environ, "PATH": path, "LC_ALL": "C", BED_VARIABLE: mark}
+
+
+def own_environment(mark: str) -> dict[str, str]:
+    """The same for ``mawl`` itself: without the user's own settings of it, which are not the bed's."""
+    return {
+        name: value
+        for name, value in environment(mark).items()
+        if not name.startswith("MAWL_") or name.startswith("MAWL_LAB_")
+    }
+
+
+def command(words: Sequence[str], mark: str, patience: float = COMMAND_SECONDS) -> str:
+    """What a program printed; :class:`~mawl.errors.UnsuitableMachineError` where it did not end well."""
+    said = attempt(words, mark, patience)
+    if said.returncode != 0:
+        text = (said.stderr or said.stdout).strip()
+        # What mount says last is where else to look.
+        lines = [line for line in text.splitlines() if "dmesg(1)" not in line]
+        lines = lines or [f"exit status {said.returncode}"]
+        raise UnsuitableMachineError(
+            f"{words[0]} failed", why=" ".join(lines[-1].split()), cure="mawl lab up --check"
+        )
+    return said.stdout
+
+
+def attempt(
+    words: Sequence[str], mark: str, patience: float = COMMAND_SECONDS
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, whatever that is; an error only where it cannot be run at all."""
+    try:
+        return subprocess.run(
+            words,
+            capture_output=True,
+            text=True,
+            env=environment(mark),
+            stdin=subprocess.DEVNULL,
+            timeout=patience,
+        )
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise UnsuitableMachineError(
+            f"{words[0]} cannot be run", why=why, cure="mawl lab up --check"
+        ) from None
+    except subprocess.TimeoutExpired:
+        raise UnsuitableMachineError(f"{words[0]} did not end in {patience:g} s") from None
+
 
 BLOCK = Path("/sys/block")
 ZRAM_CONTROL = Path("/sys/class/zram-control")
@@ -143,3 +220,121 @@ def _until(condition: Callable[[], bool]) -> bool:
             return False
         time.sleep(_PAUSE_SECONDS)
     return True
+
+
+BLKIO = Path("/sys/fs/cgroup/blkio")
+BDI = Path("/sys/class/bdi")
+THROTTLED_BLOCK = Path("/sys/class/block")
+DIRECTIONS = ("read", "write")
+BTRFS = Path("/sys/fs/btrfs")
+_LIMITS = ("strict_limit", "max_ratio", "read_ahead_kb")
+
+
+def device_number(device: str) -> str:
+    """MAJOR:MINOR of a block device (``loop3``)."""
+    return (THROTTLED_BLOCK / device / "dev").read_text().strip()
+
+
+def writeback_name(device: str) -> str:
+    """Under which name the dirty pages of a mounted device are counted: its number, but btrfs has its own."""
+    for own in BTRFS.glob(f"*/devices/{device}"):
+        return (own.parents[1] / "bdi").resolve().name
+    return device_number(device)
+
+
+def cap_rules(cap: Cap) -> dict[str, str]:
+    """Rule file to value, of a cap on reads and the same on writes."""
+    rules = {str(BLKIO / f"blkio.throttle.{way}_bps_device"): str(cap.rate) for way in DIRECTIONS}
+    if cap.requests_per_second is not None:
+        for way in DIRECTIONS:
+            rules[str(BLKIO / f"blkio.throttle.{way}_iops_device")] = str(cap.requests_per_second)
+    return rules
+
+
+def set_rules(number: str, rules: Mapping[str, str]) -> None:
+    """Set caps of a device; :class:`~mawl.errors.UnsuitableMachineError` where the kernel refuses."""
+    for file, value in rules.items():
+        _write(Path(file), f"{number} {value}")
+
+
+def clear_rules(number: str, rules: Mapping[str, str]) -> None:
+    """Take away those rules that still are ours: of this device, with this value."""
+    for file, value in rules.items():
+        if f"{number} {value}" in _lines(Path(file)):
+            _write(Path(file), f"{number} 0")
+
+
+def rules_of(number: str) -> list[str]:
+    """Every cap that a device has now, as ``file: value``."""
+    found = []
+    for file in sorted(BLKIO.glob("blkio.throttle.*_device")):
+        found += [f"{file.name}: {line.split()[1]}" for line in _lines(file) if line.split()[0] == number]
+    return found
+
+
+def writeback_limits(writeback: str) -> dict[str, str]:
+    """Limits and read-ahead as they stand, for :func:`restore_writeback`.
+
+    ``writeback`` is of :func:`writeback_name`.
+    """
+    files = {name: BDI / writeback / name for name in _LIMITS}
+    return {name: file.read_text().strip() for name, file in files.items() if file.exists()}
+
+
+def limit_writeback(writeback: str, dirty_bytes: int) -> None:
+    """Hold writers back as soon as so many bytes wait to be written to the device."""
+    _write(BDI / writeback / "strict_limit", "1")
+    _write(BDI / writeback / "max_bytes", str(dirty_bytes))
+
+
+def set_read_ahead(writeback: str, read_ahead_bytes: int) -> None:
+    """How far the kernel reads on ahead of a sequential reader; files opened from now on have it."""
+    _write(BDI / writeback / "read_ahead_kb", str(read_ahead_bytes // 1024))
+
+
+def restore_writeback(writeback: str, before: Mapping[str, str]) -> None:
+    """Give a device the limits that it had; one that is gone needs none."""
+    for name, value in before.items():
+        if (BDI / writeback / name).exists():
+            _write(BDI / writeback / name, value)
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text().splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def _write(file: Path, value: str) -> None:
+    try:
+        file.write_text(value)
+    except OSError as error:
+        raise UnsuitableMachineError(
+            "refuses a limit",
+            where=str(file),
+            why=(error.strerror or str(error)).lower(),
+            cure="mawl lab up --check",
+        ) from None
+
+
+CONTROL_GROUPS = Path("/sys/fs/cgroup")
+
+
+def memory_groups(name: str) -> list[Path]:
+    """Where the memory group of a bed or trial may lie: version 1, version 2."""
+    return [base / f"mawl-lab-{name}" for base in (CONTROL_GROUPS / "memory", CONTROL_GROUPS)]
+
+
+def make_memory_group(name: str) -> Path | None:
+    """The file that takes the limit of a new group; None where no group with one can be made."""
+    for group in memory_groups(name):
+        try:
+            group.mkdir(exist_ok=True)
+        except OSError:
+            continue
+        for file in ("memory.limit_in_bytes", "memory.max"):
+            if (group / file).exists():
+                return group / file
+        group.rmdir()
+    return None

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from mawl.compiled import NO_COMPILER, Recipe, shared_library
 from mawl.errors import UnsuitableMachineError
-from mawl.lab.command import command, environment, find
-from mawl.lab.devices import mounts_in
+from mawl.lab.devices import command, environment, find, mounts_in
 from mawl.lab.speed import DiskModel
 from mawl.measure.processes import is_alive, signal_all
 

@@ -11,11 +11,12 @@ from pathlib import Path
 import msgspec
 
 from mawl.errors import MawlError, UnsuitableMachineError
-from mawl.lab import devices, disk, throttle
+from mawl.lab import devices, disk
+from mawl.lab import devices as throttle
 from mawl.lab.bed import ArmSpec, BedSpec, FileSystemKind, VolumeSpec
-from mawl.lab.command import command, find
+from mawl.lab.build import tear_down
+from mawl.lab.devices import command, find, make_memory_group
 from mawl.lab.fabric import remove_namespace
-from mawl.lab.groups import make_memory_group
 from mawl.lab.speed import Cap, DiskModel
 from mawl.lab.state import (
     TRIAL,
@@ -27,7 +28,6 @@ from mawl.lab.state import (
     state_file,
     write_state,
 )
-from mawl.lab.teardown import tear_down
 from mawl.measure.processes import started_ticks
 
 _IMAGE_BYTES = 320 * 2**20

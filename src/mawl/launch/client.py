@@ -1,4 +1,9 @@
-"""The runner's end of a launcher."""
+"""The runner's end of a launcher.
+
+What the runner needs of a launcher; the real one is :class:`mawl.launch.client.Launcher`.
+
+Two launchers as one: the programs' own, and a bare one for the commands among a run's jobs.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +18,17 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
 from mawl.errors import UnsuitableMachineError, cure_of
-from mawl.launch.inbox import Inbox
-from mawl.launch.setup import EXECUTE, LAUNCHER_VARIABLE, ONE_PASSIVE_THREAD, RUN_ID_VARIABLE, Setup
-from mawl.measure.account import usage_of, usage_of_process
+from mawl.launch.pipe import EXECUTE, LAUNCHER_VARIABLE, ONE_PASSIVE_THREAD, RUN_ID_VARIABLE, Inbox, Setup
 from mawl.measure.preload.build import Library
+from mawl.measure.process import usage_of, usage_of_process
 from mawl.measure.processes import is_stopped, kill_marked
-from mawl.model.messages import FromLauncher, Hello, LaunchMode, Reaped, ToLauncher, line
-from mawl.model.usage import Usage, difference, total
+from mawl.model.messages import FromLauncher, Hello, LaunchMode, Reaped, Start, Stop, ToLauncher, line
+from mawl.model.records import Usage, difference, total
 
 _PIPE_BYTES = 1 << 20
 _LAST_WORDS = 2000
@@ -38,7 +43,7 @@ _LOOK_SECONDS = 0.5
 
 
 class Launcher:
-    """Starts ``python -m mawl.launch.server`` and talks to it; see :mod:`mawl.launch.interface`.
+    """Starts ``python -m mawl.launch.server`` and talks to it; see :mod:`mawl.launch.client`.
 
     ``modules`` are imported by a zygote before its first job (``plan.catalogue`` names them),
     ``cpus`` restricts it and all its jobs, ``cgroups`` are directories of control groups to join,
@@ -281,3 +286,102 @@ def _environment(mode: LaunchMode, run_id: str, name: str) -> dict[str, str]:
     if mode != "bare":
         environment.update(ONE_PASSIVE_THREAD)
     return environment
+
+
+class JobLauncher(Protocol):
+    """Starts jobs and reports on them; a fake of it runs jobs by script on a fake clock."""
+
+    @property
+    def lost(self) -> str | None:
+        """Why nothing more can come from the launcher, in one sentence; None while it lives."""
+
+    @property
+    def complaints(self) -> list[str]:
+        """A sentence for each line from the launcher that could not be understood, so far."""
+
+    def send(self, message: ToLauncher) -> None:
+        """Ask for something; nothing happens when the launcher is lost."""
+
+    def fileno(self) -> int:
+        """A descriptor that is readable when :meth:`receive` has something, or the end, to tell."""
+
+    def receive(self) -> list[FromLauncher]:
+        """What has come since the last call, in order; never waits."""
+
+    def usage(self) -> Usage:
+        """What the launcher itself has used so far (no job's use)."""
+
+    def close(self, timeout_seconds: float = 10.0) -> Usage:
+        """End everything it started, and itself; its own use, keepers included."""
+
+
+class Launchers:
+    """A :class:`~mawl.launch.client.JobLauncher` that sends each job where it is started.
+
+    A command cannot start from the zygote, since it would inherit the zygote's peak of memory.  The
+    two greet as one, when both are ready; one that is lost is the loss of both.
+    """
+
+    def __init__(self, programs: JobLauncher, commands: JobLauncher) -> None:
+        self._every: Sequence[JobLauncher] = (programs, commands)
+        self._programs, self._commands = programs, commands
+        self._of_job: dict[str, JobLauncher] = {}
+        self._hellos: list[Hello] = []
+        self._either = select.epoll()
+        for launcher in self._every:
+            self._either.register(launcher.fileno(), select.EPOLLIN)
+
+    @property
+    def lost(self) -> str | None:
+        """Why one of them is lost; None while both live."""
+        return next((launcher.lost for launcher in self._every if launcher.lost is not None), None)
+
+    @property
+    def complaints(self) -> list[str]:
+        """Those of both."""
+        return [text for launcher in self._every for text in launcher.complaints]
+
+    def send(self, message: ToLauncher) -> None:
+        """To the launcher of the message's job; the release of a gate to both."""
+        if isinstance(message, Start):
+            chosen = self._programs if message.command is None else self._commands
+            self._of_job[message.assignment.job] = chosen
+            chosen.send(message)
+        elif isinstance(message, Stop):
+            self._of_job[message.job].send(message)
+        else:
+            for launcher in self._every:
+                launcher.send(message)
+
+    def fileno(self) -> int:
+        """Readable when either has something to tell (epoll(7))."""
+        return self._either.fileno()
+
+    def receive(self) -> list[FromLauncher]:
+        """What both have told since the last call; one greeting of two."""
+        told: list[FromLauncher] = []
+        for launcher in self._every:
+            for message in launcher.receive():
+                if isinstance(message, Hello):
+                    self._hellos.append(message)
+                else:
+                    told.append(message)
+            if launcher.lost is not None:
+                # Its end stays readable for ever, and the loop would never sleep again.
+                with contextlib.suppress(OSError, ValueError):
+                    self._either.unregister(launcher.fileno())
+        if len(self._hellos) == len(self._every):
+            first = min(self._hellos, key=lambda hello: hello.mode == "bare")
+            told.insert(0, msgspec.structs.replace(first, usage=total(hello.usage for hello in self._hellos)))
+            self._hellos.clear()
+        return told
+
+    def usage(self) -> Usage:
+        """What both have used so far."""
+        return total(launcher.usage() for launcher in self._every)
+
+    def close(self, timeout_seconds: float = 10.0) -> Usage:
+        """End both; what they used together."""
+        usages = [launcher.close(timeout_seconds) for launcher in self._every]
+        self._either.close()
+        return total(usages)

@@ -20,16 +20,14 @@ from typing import NoReturn
 import msgspec
 
 from mawl.errors import MawlError
-from mawl.launch.reports import Reporter
-from mawl.launch.setup import JOB_VARIABLE, THREAD_VARIABLES, Setup
-from mawl.measure.account import own_usage, resident_bytes
-from mawl.measure.kernel import die_with_parent
+from mawl.launch.pipe import JOB_VARIABLE, THREAD_VARIABLES, Reporter, Setup
 from mawl.measure.preload.counters import COUNTERS_VARIABLE
 from mawl.measure.preload.job import JobCounters, attach
+from mawl.measure.process import own_usage, resident_bytes
 from mawl.measure.run_delay import own_run_delay_seconds
-from mawl.measure.snapshot import reset_peak
+from mawl.measure.step import die_with_parent, reset_peak
 from mawl.model.messages import Assignment, Failed, FromLauncher, Ready, Start, Started, line
-from mawl.model.usage import Usage
+from mawl.model.records import Usage
 
 Execute = Callable[[Assignment, Callable[[FromLauncher], None]], int]
 

@@ -3,27 +3,32 @@
 The keeper is a subreaper, so whatever a job starts stays below it, also what daemonises; and since
 it is above one job only, everything it reaps is that job's, without guessing.  It ends when
 nothing is left below it, and its last word is :class:`~mawl.model.messages.Reaped`.
+
+What a launcher does to itself before its first job.
 """
 
 from __future__ import annotations
 
+import errno
 import gc
+import importlib
 import os
 import select
 import signal
 import time
+from pathlib import Path
 from typing import NoReturn
 
+from mawl.errors import LIMITS, UnsuitableMachineError
 from mawl.launch.job import Doors, become
-from mawl.launch.reports import Reporter
-from mawl.launch.setup import Setup
-from mawl.measure.account import OwnIo, io_between, usage_of
-from mawl.measure.kernel import become_subreaper
+from mawl.launch.pipe import Reporter, Setup
 from mawl.measure.preload.counters import stamp_reaper
+from mawl.measure.process import OwnIo, address_space_limit, io_between, usage_of
 from mawl.measure.processes import descendants, signal_all
 from mawl.measure.run_delay import first_thread_seconds
+from mawl.measure.step import become_subreaper
 from mawl.model.messages import Failed, Forked, Reaped, Start, Stop, decode_to_launcher
-from mawl.model.usage import Usage, total
+from mawl.model.records import Usage, total
 
 _KILL_AGAIN_SECONDS = 0.05
 
@@ -175,3 +180,40 @@ def _split(status: int | None) -> tuple[int | None, int | None]:
         return None, None
     code = os.waitstatus_to_exitcode(status)
     return (code, None) if code >= 0 else (None, -code)
+
+
+def prepare(setup: Setup) -> None:
+    """Join the control groups, take the CPUs, and import (never call) what programs need."""
+    for group in setup.cgroups:
+        try:
+            Path(group, "cgroup.procs").write_text(str(os.getpid()))
+        except OSError as error:
+            raise UnsuitableMachineError(
+                "the launcher cannot join the control group",
+                where=group,
+                why=error.strerror,
+                cure="run without a memory limit, or with the rights to make control groups",
+            ) from error
+    if setup.cpus is not None:
+        os.sched_setaffinity(0, setup.cpus)
+    become_subreaper()
+    if setup.mode == "zygote":
+        for module in (*setup.modules, setup.execute.partition(":")[0]):
+            _import(module)
+        gc.collect()
+        gc.freeze()  # what is here now is never looked at again, so its pages stay shared
+
+
+def _import(module: str) -> None:
+    try:
+        importlib.import_module(module)
+    except ImportError as error:
+        # Under a limit of address space a library that is there cannot be mapped.
+        there = address_space_limit() is not None and not isinstance(error, ModuleNotFoundError)
+        raise UnsuitableMachineError(
+            f"the zygote cannot import {module}",
+            why=str(error),
+            cure=LIMITS[errno.ENOMEM]
+            if there
+            else 'install what the programs need (pip install "mawl[programs]")',
+        ) from error

@@ -17,16 +17,14 @@ import msgspec
 
 from mawl.errors import UnsuitableMachineError
 from mawl.launch.job import Doors
-from mawl.launch.keeper import keep
-from mawl.launch.prepare import prepare
-from mawl.launch.reports import Reporter
+from mawl.launch.keeper import keep, prepare
+from mawl.launch.pipe import LAUNCHER_VARIABLE, Reporter, Setup
 from mawl.launch.runner_watch import LOOK_SECONDS, RunnerWatch
-from mawl.launch.setup import LAUNCHER_VARIABLE, Setup
-from mawl.measure.account import own_usage, usage_of
-from mawl.measure.kernel import die_with_parent
+from mawl.measure.process import own_usage, usage_of
 from mawl.measure.processes import descendants, kill_marked, signal_all
+from mawl.measure.step import die_with_parent
 from mawl.model.messages import Failed, Hello, Reaped, Release, Start, Stop, decode_to_launcher, line
-from mawl.model.usage import Usage, total
+from mawl.model.records import Usage, total
 
 _KEEPERS_END_SECONDS = 1.0
 _KILL_AGAIN_SECONDS = 0.05

@@ -1,4 +1,10 @@
-"""What control groups allow this process: memory and CPU time, version 1, 2 or both.
+"""The caps on reads and writes that the kernel holds this process to, read from its control groups.
+
+Sources: Linux Documentation/admin-guide/cgroup-v1/blkio-controller.rst, cgroup-v2.rst (io.max) and
+``throtl_pd_init`` of block/blk-throttle.c: in version 2 the limits of all groups above hold, too; in
+version 1 those of the process's own group alone.
+
+What control groups allow this process: memory and CPU time, version 1, 2 or both.
 
 Sources: Linux Documentation/admin-guide/cgroup-v1/memory.rst, cgroup-v2.rst and
 scheduler/sched-bwc.rst.  A limit of any group on the way to the root holds, so the smallest counts.
@@ -6,13 +12,17 @@ scheduler/sched-bwc.rst.  A limit of any group on the way to the root holds, so 
 
 from __future__ import annotations
 
+import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 import msgspec
 
-from mawl.measure.mounts import read_mounts
+from mawl.measure.devices import Mount, only_path, read_mounts
+from mawl.model.node import Direction, IoCap
+from mawl.model.run import VolumeFacts
 
 _NO_LIMIT_BYTES = 2**60
 """Version 1 writes "no limit" as the largest whole page below 2**63; nothing real is this large."""
@@ -179,3 +189,208 @@ def _text(path: Path) -> str | None:
         return path.read_text(errors="replace").strip()
     except OSError:
         return None
+
+
+Unit = Literal["bytes", "requests"]
+
+VERSION_1: dict[str, tuple[Direction, Unit]] = {
+    "blkio.throttle.read_bps_device": ("read", "bytes"),
+    "blkio.throttle.write_bps_device": ("write", "bytes"),
+    "blkio.throttle.read_iops_device": ("read", "requests"),
+    "blkio.throttle.write_iops_device": ("write", "requests"),
+}
+VERSION_2: dict[str, tuple[Direction, Unit]] = {
+    "rbps": ("read", "bytes"),
+    "wbps": ("write", "bytes"),
+    "riops": ("read", "requests"),
+    "wiops": ("write", "requests"),
+}
+NO_DEVICE = "no block device is known for it"
+LONGEST_BYTES = 2**20
+"""Of one file: a line for each of 20,000 devices."""
+_MOST = 2**64 - 1
+"""The kernel's limits are whole numbers of 64 bits."""
+
+
+class GroupLimit(NamedTuple):
+    """A limit of a group: ``number`` is the device's MAJOR:MINOR."""
+
+    number: str
+    direction: Direction
+    unit: Unit
+    value: int
+    file: str
+
+
+class UnknownCapsError(Exception):
+    """Why the caps cannot be known; never leaves this module."""
+
+
+def with_caps(
+    volumes: Sequence[VolumeFacts], proc: Path = Path("/proc"), sys: Path = Path("/sys")
+) -> list[VolumeFacts]:
+    """The volumes with the caps on their devices, the strictest of each device, direction and unit.
+
+    Nothing is raised.  ``caps`` is empty if there is no cap and None if that is not known; ``caps_reason``
+    says why.
+    """
+    mounts = read_mounts(proc)
+    try:
+        held, none = limits_held(proc, sys)
+    except UnknownCapsError as error:
+        return [msgspec.structs.replace(volume, caps_reason=f"not known: {error}") for volume in volumes]
+    return [_with_caps(volume, held, none, mounts, sys) for volume in volumes]
+
+
+def with_caps_after(
+    volumes: Sequence[VolumeFacts], proc: Path = Path("/proc"), sys: Path = Path("/sys")
+) -> list[VolumeFacts]:
+    """The volumes of a run that has ended; caps that changed during it count as not known."""
+    return [
+        msgspec.structs.replace(one, caps=None, caps_reason="not known: they changed during the run")
+        if one.caps is not None and now.caps is not None and now.caps != one.caps
+        else one
+        for one, now in zip(volumes, with_caps(volumes, proc, sys), strict=True)
+    ]
+
+
+def _with_caps(
+    volume: VolumeFacts, held: Sequence[GroupLimit], none: str, mounts: Sequence[Mount], sys: Path
+) -> VolumeFacts:
+    if not volume.devices:
+        return msgspec.structs.replace(volume, caps_reason=f"not known: {volume.reason or NO_DEVICE}")
+    paths = {device: only_path(device, mounts, sys) for device in volume.devices}
+    caps = []
+    for layer in volume.layers:
+        try:
+            number = (sys / "class/block" / layer / "dev").read_text(errors="replace").strip()
+        except OSError:
+            why = f"not known: the kernel does not give the number of {layer}"
+            return msgspec.structs.replace(volume, caps_reason=why)
+        carries = [device for device, path in paths.items() if layer in path]
+        caps += [_cap(layer, one, carries) for one in _strictest(held, number)]
+    return msgspec.structs.replace(volume, caps=caps, caps_reason=None if caps else none)
+
+
+def _strictest(held: Sequence[GroupLimit], number: str) -> list[GroupLimit]:
+    found: dict[tuple[Direction, Unit], GroupLimit] = {}
+    for one in held:
+        before = found.get((one.direction, one.unit))
+        if one.number == number and (before is None or one.value < before.value):
+            found[one.direction, one.unit] = one
+    return list(found.values())
+
+
+def _cap(device: str, held: GroupLimit, carries: list[str]) -> IoCap:
+    return IoCap(
+        device=device,
+        direction=held.direction,
+        bytes_per_second=held.value if held.unit == "bytes" else None,
+        requests_per_second=held.value if held.unit == "requests" else None,
+        file=held.file,
+        carries=carries,
+    )
+
+
+def limits_held(proc: Path, sys: Path) -> tuple[list[GroupLimit], str]:
+    """All limits that hold for this process, of any device; and what to say of a device without one.
+
+    Raises :class:`UnknownCapsError` where a file is missing, unreadable or not understood.
+    """
+    paths = group_paths(proc / "self" / "cgroup")
+    mount = sys / "fs" / "cgroup" / "blkio" if "blkio" in paths else unified_mount(sys)
+    if shows_more(mount, proc, sys):
+        raise UnknownCapsError(
+            f"{mount} shows groups outside of this process's namespace, and not which of them is its own"
+        )
+    try:
+        return _version_1(mount, paths["blkio"]) if "blkio" in paths else _version_2(mount, paths.get(""))
+    except OSError as error:
+        raise _unreadable(error.filename, error) from None
+
+
+def _version_1(mount: Path, path: str) -> tuple[list[GroupLimit], str]:
+    group = next(upwards(mount, path), None)
+    if group is None:
+        raise UnknownCapsError(f"{mount} is not there")
+    held = []
+    for name, (direction, unit) in VERSION_1.items():
+        file = group / name
+        for line in _lines(file):
+            number, *values = line.split()
+            limit = _limit(" ".join(values))
+            if limit is None or not _is_number(number):
+                raise _not_understood(file, line)
+            held.append(GroupLimit(number, direction, unit, limit, str(file)))
+    return held, f"no cap: the files blkio.throttle.*_device of {group} name none of its devices"
+
+
+def _version_2(mount: Path, path: str | None) -> tuple[list[GroupLimit], str]:
+    groups = list(upwards(mount, path))
+    if not groups:
+        raise UnknownCapsError(f"no control group of this process is shown below {mount}")
+    if "io" not in _lines_of_words(mount / "cgroup.controllers") and not is_nested(mount):
+        raise UnknownCapsError("no control groups with an I/O controller are mounted")
+    held = [one for group in groups for one in _io_max(group, at_mount=group == mount)]
+    shown = "" if groups[0] == mount else f" and the groups above it up to {mount}"
+    above = "; groups above that of the container are not shown" if is_nested(mount) else ""
+    return held, f"no cap: io.max of {groups[0]}{shown} names none of its devices{above}"
+
+
+def _io_max(group: Path, *, at_mount: bool) -> Iterator[GroupLimit]:
+    """The limits of one group.  The root group of a machine has none, nor has a group without the controller;
+    above the root group of a container there may be others, so that one must show its own."""
+    file = group / "io.max"
+    if not file.exists():
+        if at_mount and not is_nested(group):
+            return
+        if not at_mount and "io" not in _lines_of_words(group / "cgroup.controllers"):
+            return
+    for line in _lines(file):
+        number, *pairs = line.split()
+        values = dict(pair.partition("=")[::2] for pair in pairs)
+        if not _is_number(number) or not values.keys() & VERSION_2.keys():
+            raise _not_understood(file, line)
+        for name, (direction, unit) in VERSION_2.items():
+            value = values.get(name, "max")
+            if value == "max":
+                continue
+            limit = _limit(value)
+            if limit is None:
+                raise _not_understood(file, line)
+            yield GroupLimit(number, direction, unit, limit, str(file))
+
+
+def _is_number(word: str) -> bool:
+    """Whether it is a device's MAJOR:MINOR."""
+    return re.fullmatch(r"\d+:\d+", word, re.ASCII) is not None
+
+
+def _limit(word: str) -> int | None:
+    """A limit above 0 that the kernel can hold; None for anything else."""
+    value = int(word) if re.fullmatch(r"\d{1,20}", word, re.ASCII) else 0
+    return value if 0 < value <= _MOST else None
+
+
+def _not_understood(file: Path, line: str) -> UnknownCapsError:
+    return UnknownCapsError(f"{file} has the line {line[:60]!r}, which is no limit")
+
+
+def _unreadable(file: object, error: OSError) -> UnknownCapsError:
+    return UnknownCapsError(f"{file}: {(error.strerror or str(error)).lower()}")
+
+
+def _lines_of_words(file: Path) -> list[str]:
+    return " ".join(_lines(file)).split()
+
+
+def _lines(file: Path) -> list[str]:
+    """The lines of a file that are not empty."""
+    try:
+        with file.open("rb") as opened:
+            text = opened.read(LONGEST_BYTES + 1)
+    except OSError as error:
+        raise _unreadable(file, error) from None
+    if len(text) > LONGEST_BYTES:
+        raise UnknownCapsError(f"{file} is longer than {LONGEST_BYTES} bytes")
+    return [line.strip() for line in text.decode(errors="replace").splitlines() if line.strip()]

@@ -1,17 +1,33 @@
-"""Free space under the roles, one file system at a time."""
+"""Free space under the roles, one file system at a time.
+
+What a pod may keep on the disk of its node: Kubernetes' limit on local ephemeral storage.
+
+The kubelet ends a pod whose writable layers, logs and ``emptyDir`` volumes together exceed the limit
+(Kubernetes documentation, "Local ephemeral storage").  Neither statvfs(3) nor a control group shows the
+limit: statvfs shows the whole disk of the node.  So the manifest passes it in a variable, in bytes, from
+``limits.ephemeral-storage``.
+
+How much space the files of a run take on each volume while it runs.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence, Set
+from concurrent.futures import Future
 from pathlib import Path
+from threading import Thread
 
 import msgspec
 
-from mawl.measure.mounts import MEMORY_FILE_SYSTEMS, Mount, mount_of, parse_mountinfo
+from mawl.errors import UsageError
+from mawl.measure.devices import MEMORY_FILE_SYSTEMS, Mount, mount_of, parse_mountinfo, read_mounts
 from mawl.model.run import VolumeFacts
 from mawl.spec.places import is_there
 from mawl.spec.program_options import Role
+from mawl.units import parse_size
 
 
 class FileSystem(msgspec.Struct, frozen=True, kw_only=True):
@@ -171,3 +187,161 @@ def _read(mounts: Path) -> str:
         return mounts.read_text(errors="replace")
     except OSError:
         return ""
+
+
+VARIABLE = "MAWL_EPHEMERAL_STORAGE"
+EPHEMERAL = "ephemeral storage of the pod"
+"""The ``kind`` of this limit among file systems, which have their type there."""
+
+EPHEMERAL_CURE = (
+    "raise limits.ephemeral-storage, give the roles claims of their own, or choose a smaller --scale"
+)
+
+_EMPTY_DIR = "/volumes/kubernetes.io~empty-dir/"
+"""In the path of each emptyDir volume below the kubelet's directory, which mountinfo shows as its root."""
+
+_BLOCK_BYTES = 512
+"""The unit of ``st_blocks`` (stat(2))."""
+
+
+def ephemeral_storage(
+    roles: Mapping[Role, Sequence[Path]],
+    needed_bytes: Mapping[Role, int] | None,
+    *,
+    by_free_space: bool = False,
+    environment: Mapping[str, str] = os.environ,
+    proc: Path = Path("/proc"),
+) -> list[FileSystem]:
+    """The ephemeral storage as one more file system, with the directories that count against its limit.
+
+    Empty without a limit, or where no directory counts.  Free is the limit less what lies in these
+    directories; logs and other volumes of the pod are not seen.
+    Raises :class:`~mawl.errors.UsageError` where the limit is no size.
+    """
+    limit = _limit(environment)
+    if limit is None:
+        return []
+    mounts = read_mounts(proc)
+    counted: dict[Role, list[Path]] = {}
+    needed = 0
+    for role, volumes in roles.items():
+        weights = weights_of(volumes, by_free_space)
+        for volume, weight in zip(volumes, weights, strict=True):
+            if _counts(nearest(volume), mounts):
+                counted.setdefault(role, []).append(volume)
+                needed += 0 if needed_bytes is None else needed_bytes[role] * weight // sum(weights)
+    places = [volume for volumes in counted.values() for volume in volumes]
+    if not places:
+        return []
+    outer = {place for place in places if not any(other in place.parents for other in places)}
+    others = {mount.mount_point for mount in mounts if not _is_own(mount)}
+    return [
+        FileSystem(
+            kind=EPHEMERAL,
+            size_bytes=limit,
+            free_bytes=max(limit - sum(_held(place, others) for place in outer), 0),
+            needed_bytes=None if needed_bytes is None else needed,
+            roles=list(counted),
+            directories=[str(place) for place in places],
+            unwritable=[],
+        )
+    ]
+
+
+def _limit(environment: Mapping[str, str]) -> int | None:
+    text = environment.get(VARIABLE)
+    if not text:
+        return None
+    try:
+        return parse_size(text)
+    except UsageError as error:
+        cure = "hand over limits.ephemeral-storage (resourceFieldRef), as deploy/kubernetes/run.yaml does"
+        raise UsageError(error.what, where=VARIABLE, cure=cure) from None
+
+
+def _counts(place: Path, mounts: Sequence[Mount]) -> bool:
+    """Whether files there are the pod's own on its node: the container's own layer, or an ``emptyDir`` that
+    is not in memory."""
+    mount = mount_of(place, mounts)
+    return mount is not None and _is_own(mount)
+
+
+def _is_own(mount: Mount) -> bool:
+    return mount.mount_point == "/" or _EMPTY_DIR in mount.root
+
+
+def _held(directory: Path, others: Set[str]) -> int:
+    """Bytes that the files below a directory take, without the mount points ``others``; 0 if there is no such
+    directory."""
+    held = 0
+    for folder, below, files in os.walk(directory):
+        below[:] = [name for name in below if os.path.realpath(os.path.join(folder, name)) not in others]
+        for file in files:
+            with contextlib.suppress(OSError):  # another run may just remove it
+                held += os.lstat(os.path.join(folder, file)).st_blocks * _BLOCK_BYTES
+    return held
+
+
+MOST_COST_RATIO = 0.002
+"""After a look that took a second there is none for 500: many files are looked at less often."""
+
+SHORTEST_SECONDS = 2.0
+
+PATIENCE_SECONDS = 0.02
+"""Whoever asks waits as long for a look, which is enough for some thousand files."""
+
+
+class Occupancy:
+    """Looks at the run's own directory on each volume, every two seconds or less often, in its own thread.
+
+    So neither many files nor a file system that hangs stop whoever asks.  Files that are open and have no
+    name any more are not seen.
+    """
+
+    def __init__(self, directories: Sequence[Path], clock: Callable[[], float] = time.perf_counter) -> None:
+        self._directories = directories
+        self._clock = clock
+        self._next = 0.0
+        self._look: Future[tuple[dict[str, float], float]] | None = None
+
+    def series(self, monotonic: float) -> dict[str, float]:
+        """``volume.N.used_bytes`` of all volumes; nothing where no look is due, or the last one goes on."""
+        if not self._directories or (self._look is None and monotonic < self._next):
+            return {}
+        if self._look is None:
+            self._look = Future()
+            Thread(target=self._walk, args=(self._look,), daemon=True).start()
+        try:
+            found, took = self._look.result(timeout=PATIENCE_SECONDS)
+        except TimeoutError:
+            return {}
+        self._look = None
+        # A little less, so that a tick that comes early is not left out.
+        self._next = monotonic + max(SHORTEST_SECONDS - 0.5, took / MOST_COST_RATIO)
+        return found
+
+    def _walk(self, look: Future[tuple[dict[str, float], float]]) -> None:
+        began = self._clock()
+        found = {
+            f"volume.{number}.used_bytes": float(allocated_bytes(directory))
+            for number, directory in enumerate(self._directories, 1)
+        }
+        look.set_result((found, self._clock() - began))
+
+
+def allocated_bytes(directory: str | os.PathLike[str]) -> int:
+    """Bytes that the file system holds for the files under a directory; what goes meanwhile is nothing."""
+    total = 0
+    try:
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                try:
+                    if entry.is_dir(follow_symlinks=False):
+                        total += allocated_bytes(entry.path)
+                    else:
+                        total += entry.stat(follow_symlinks=False).st_blocks * 512
+                except OSError:
+                    continue
+    except OSError:
+        return total
+    return total

@@ -1,12 +1,22 @@
 """Can a run work here?  Facts of the machine in, one sentence for each thing worth knowing out.
 
 A problem stops a run, a notice says what will be missing or disturbed; both carry their cure.
+
+What else the machine does: the load that would disturb a run, over a short look.
+
+From ``/proc/stat`` (CPU time by kind) and ``/proc/PID/stat`` (CPU time of each process), proc(5).
+
+How far the clocks of this machine can be trusted.
+
+Whether ``--cache none`` can hold: that takes the counting library and fitting file systems.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Literal
@@ -15,11 +25,159 @@ import msgspec
 from packaging.requirements import Requirement
 
 from mawl.compiled import find_compiler
-from mawl.measure.clock import ClockLook
 from mawl.measure.machine import Machine
-from mawl.measure.noise import Noise
-from mawl.measure.preload.build import is_ready
+from mawl.measure.page_cache import keeps
+from mawl.measure.preload.build import is_ready, library
+from mawl.measure.space import nearest
+from mawl.spec.program_options import Role
 from mawl.units import format_memory
+
+HEAVY_CORES = 0.2
+"""A process that used this share of a core during the look is named."""
+
+_FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+
+
+class HeavyProcess(msgspec.Struct, frozen=True):
+    """A process that used ``cores`` CPU seconds per second."""
+
+    pid: int
+    name: str
+    cores: float
+
+
+class Noise(msgspec.Struct, frozen=True, kw_only=True):
+    """Shares of all CPU time since the watch began; ``heavy`` has the heaviest first.
+
+    ``busy_ratio`` counts all but idle, iowait and steal; ``steal_ratio`` is time the hypervisor gave
+    to others.  Both are None when no tick went by.
+    """
+
+    seconds: float
+    busy_ratio: float | None
+    steal_ratio: float | None
+    heavy: list[HeavyProcess]
+
+
+class NoiseWatch:
+    """Begins a look when it is made; :meth:`look` ends it.  This process is left out of ``heavy``."""
+
+    def __init__(self, proc: Path = Path("/proc"), ticks_per_second: int | None = None) -> None:
+        self._proc = proc
+        self._ticks = ticks_per_second or os.sysconf("SC_CLK_TCK")
+        self._began_at = time.monotonic()
+        self._cpu = _cpu_ticks(proc)
+        self._processes = _process_ticks(proc)
+
+    def look(self, seconds: float | None = None) -> Noise:
+        """What ran since the watch was made; ``seconds`` stands in for the clock in tests."""
+        elapsed = time.monotonic() - self._began_at if seconds is None else seconds
+        spent = {name: ticks - self._cpu[name] for name, ticks in _cpu_ticks(self._proc).items()}
+        total = sum(spent.values())
+        idle = spent["idle"] + spent["iowait"] + spent["steal"]
+        heavy = []
+        for pid, (name, ticks) in _process_ticks(self._proc).items():
+            before = self._processes.get(pid)
+            if before is None or before[0] != name or pid == os.getpid() or elapsed <= 0:
+                continue
+            cores = (ticks - before[1]) / self._ticks / elapsed
+            if cores >= HEAVY_CORES:
+                heavy.append(HeavyProcess(pid, name, cores))
+        return Noise(
+            seconds=elapsed,
+            busy_ratio=(total - idle) / total if total > 0 else None,
+            steal_ratio=spent["steal"] / total if total > 0 else None,
+            heavy=sorted(heavy, key=lambda process: -process.cores),
+        )
+
+
+def _cpu_ticks(proc: Path) -> dict[str, int]:
+    """Ticks by kind of all CPUs; old kernels give fewer columns, which then count as 0."""
+    words = (proc / "stat").read_text().splitlines()[0].split()[1:]
+    figures = [int(word) for word in words[: len(_FIELDS)]]
+    return dict(zip(_FIELDS, figures + [0] * (len(_FIELDS) - len(figures)), strict=True))
+
+
+def _process_ticks(proc: Path) -> dict[int, tuple[str, int]]:
+    """PID to name and ticks (user and system) of every process that is there."""
+    found: dict[int, tuple[str, int]] = {}
+    for entry in os.listdir(proc):
+        if not entry.isdigit():
+            continue
+        try:
+            text = (proc / entry / "stat").read_text(errors="replace")
+        except OSError:
+            continue
+        # The name stands in parentheses and may itself hold blanks and parentheses.
+        start, end = text.index("("), text.rindex(")")
+        words = text[end + 2 :].split()
+        found[int(entry)] = (text[start + 1 : end], int(words[11]) + int(words[12]))
+    return found
+
+
+Synchronised = Literal["yes", "no"]
+
+_TIME_ERROR = 5
+"""Return value of adjtimex(2): the clock is not synchronised to a reliable source."""
+
+_TIMEX_BYTES = 256
+"""More than ``struct timex`` takes on any Linux (208 on 64-bit machines)."""
+
+
+class ClockLook(msgspec.Struct, frozen=True, kw_only=True):
+    """A short look at the clocks.
+
+    ``drift_ratio`` is how much faster the wall clock ran than the monotonic clock's raw hardware
+    rate: 0 is perfect, a step of the wall clock shows as a large figure.  ``synchronised`` is the
+    kernel's word (adjtimex(2)); None where it cannot be asked, with ``reason``.
+    """
+
+    seconds: float
+    drift_ratio: float
+    synchronised: Synchronised | None
+    reason: str | None = None
+
+
+def realtime() -> float:
+    """Wall clock, seconds since the epoch."""
+    return time.clock_gettime(time.CLOCK_REALTIME)
+
+
+def raw() -> float:
+    """Hardware clock that nobody adjusts, seconds since some start."""
+    return time.clock_gettime(time.CLOCK_MONOTONIC_RAW)
+
+
+class ClockWatch:
+    """Begins a look when it is made; :meth:`look` ends it."""
+
+    def __init__(self, wall: Callable[[], float] = realtime, steady: Callable[[], float] = raw) -> None:
+        self._wall, self._steady = wall, steady
+        self._began = (wall(), steady())
+
+    def look(self) -> ClockLook:
+        """The drift since the watch was made; at least some milliseconds should have passed."""
+        wall, steady = self._wall() - self._began[0], self._steady() - self._began[1]
+        synchronised, reason = kernel_synchronised()
+        return ClockLook(
+            seconds=steady,
+            drift_ratio=(wall - steady) / steady if steady > 0 else 0.0,
+            synchronised=synchronised,
+            reason=reason,
+        )
+
+
+def kernel_synchronised() -> tuple[Synchronised | None, str | None]:
+    """Whether the kernel counts its clock as synchronised (NTP, PTP), or None and why not known."""
+    try:
+        call = ctypes.CDLL(None, use_errno=True).adjtimex
+    except (OSError, AttributeError):
+        return None, "the C library has no adjtimex"
+    state = call(ctypes.create_string_buffer(_TIMEX_BYTES))
+    if state < 0:
+        return None, "adjtimex is not permitted here"
+    return ("no" if state == _TIME_ERROR else "yes"), None
+
 
 Status = Literal["ok", "notice", "problem"]
 
@@ -262,3 +420,16 @@ def worst(checks: Sequence[SuitabilityCheck]) -> Status:
     """``problem`` if one is there, else ``notice``, else ``ok``."""
     found = {check.status for check in checks}
     return "problem" if "problem" in found else "notice" if "notice" in found else "ok"
+
+
+def why_cached(roles: Mapping[Role, Iterable[Path]], environment: Mapping[str, str]) -> str | None:
+    """Why files of these directories cannot be kept out of the page cache; None where they can be."""
+    missing = library(environment).reason
+    if missing is not None:
+        return f"mawl's counting library cannot be used: {missing}"
+    for role, places in roles.items():
+        for place in places:
+            reason = keeps(nearest(place))
+            if reason is not None:
+                return f"{role}: {reason}"
+    return None

@@ -9,8 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
 
-from mawl.definitions.figure import Figure, Words
-from mawl.definitions.metric import Metric
+from mawl.definitions.figure import Figure, Metric, Words
 
 ANY = "*"
 """Stands in a path for any member of a list or of a mapping."""

@@ -11,8 +11,7 @@ from typing import Literal
 import msgspec
 
 from mawl.model.derived import DerivedJob
-from mawl.model.records import Answer, StepRecord
-from mawl.model.usage import Usage
+from mawl.model.records import Answer, StepRecord, Usage
 from mawl.spec.program_options import Options, Role, VolumeOrder
 
 LaunchMode = Literal["zygote", "spawn", "bare"]

@@ -10,8 +10,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from mawl.definitions.figure import block, count, flag, listing, seconds, share, size, text, unitless
-from mawl.definitions.metric import (
+from mawl.definitions.figure import (
     CACHE,
     CAPS,
     CPU_ACCOUNT,
@@ -21,17 +20,21 @@ from mawl.definitions.metric import (
     OPTIONS,
     PLAN,
     VOLUME_SPACE,
+    block,
+    count,
+    flag,
+    listing,
+    seconds,
+    share,
+    size,
+    text,
+    unitless,
 )
 from mawl.model.campaign import CampaignPart
-from mawl.model.caps import IoCap
-from mawl.model.cluster import NodeRun, StorageRun
 from mawl.model.compressibility import Compressibility
-from mawl.model.dirty import DirtyPages
-from mawl.model.inventory import Inventory
-from mawl.model.ports import Port, Transport
-from mawl.model.records import ProgramClass, RunOutcome
+from mawl.model.node import DirtyPages, Inventory, IoCap, NodeRun, Port, StorageRun, Transport
+from mawl.model.records import ProgramClass, RunOutcome, Usage
 from mawl.model.role_io import Waits
-from mawl.model.usage import Usage
 from mawl.spec.program_options import CacheMode, OnFailure, Options, Role, StartMode, VolumeOrder
 from mawl.spec.record import RunSpec
 

@@ -12,7 +12,7 @@ import msgspec
 
 from mawl.model.fields import Place, place, places
 from mawl.model.metrics import USAGE_METRICS
-from mawl.model.usage import Usage
+from mawl.model.records import Usage
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}

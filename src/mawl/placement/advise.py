@@ -9,7 +9,7 @@ from itertools import product
 from msgspec.structs import replace
 
 from mawl.advice.foreign import foreign
-from mawl.analysis.capability import by_streams, figures_of
+from mawl.analysis.demand import by_streams, figures_of
 from mawl.analysis.io import REACHES_STORAGE_RATIO
 from mawl.analysis.view import RunView
 from mawl.errors import MawlError
@@ -17,9 +17,8 @@ from mawl.model.probe import PAPERS_REQUEST_BYTES, Direction, Probe, ProbeTarget
 from mawl.model.run import RunFacts
 from mawl.model.summary.summary import Summary
 from mawl.model.thresholds import value_of
-from mawl.placement.capability import WAYS, flash_like
-from mawl.placement.demand import PlacementDemand, demands
-from mawl.placement.forecast import ForecastChange, ForecastTimes, Placement, PlacementForecast
+from mawl.placement.demand import WAYS, PlacementDemand, demands, flash_like
+from mawl.placement.forecast import ForecastChange, ForecastTimes, Placement, PlacementForecast, proof
 from mawl.placement.metrics import (
     BestPlacement,
     Move,
@@ -30,7 +29,6 @@ from mawl.placement.metrics import (
     RolePlaced,
     RolePlaces,
 )
-from mawl.placement.proof import proof
 from mawl.spec.program_options import ROLES, Role
 
 SHORT_SECONDS = value_of("placement.short_seconds")

@@ -6,8 +6,19 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.definitions.figure import block, flag, listing, rate, seconds, share, size, text, words
-from mawl.definitions.metric import FACTS, Metric
+from mawl.definitions.figure import (
+    FACTS,
+    Metric,
+    block,
+    flag,
+    listing,
+    rate,
+    seconds,
+    share,
+    size,
+    text,
+    words,
+)
 from mawl.model.fields import metrics_of
 from mawl.spec.program_options import Role
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mawl.formats.lines import one_line
+from mawl.formats.text import one_line
 from mawl.placement.metrics import Move, PlacementAdvice, PlacementTarget, RolePlaced
-from mawl.reporters.columns import LINE_WIDTH, stacked, wrapped
-from mawl.reporters.figure import ABSENT, figure, figures
+from mawl.reporters.layout import ABSENT, LINE_WIDTH, figure, figures, stacked, wrapped
 from mawl.spec.program_options import Role
 from mawl.units import (
     format_bytes,

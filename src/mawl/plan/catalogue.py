@@ -1,4 +1,6 @@
-"""The catalogue: every program's declaration by name, by class, and the input tables that they read.
+"""Programs of users: a class in a package of theirs, named by itself or as an entry point.
+
+The catalogue: every program's declaration by name, by class, and the input tables that they read.
 
 Data only: a declaration lies in the folder of its program and imports no engine, so that plans, reports and
 simulations work without them.
@@ -6,10 +8,16 @@ simulations work without them.
 
 from __future__ import annotations
 
-from importlib import import_module
+import functools
+import importlib
+from importlib import import_module, metadata
+from typing import Any, cast, get_args
 
+from mawl.errors import UsageError
+from mawl.model.records import ProgramClass
+from mawl.plan.columns import InputTable
+from mawl.plan.command import default_name
 from mawl.plan.programs import Program
-from mawl.plan.tables import InputTable
 
 NAMES = (
     "census_load",
@@ -41,3 +49,70 @@ CATALOGUE: dict[str, Program] = {
 INPUTS: dict[str, InputTable] = {
     table.name: table for program in CATALOGUE.values() for table in program.inputs
 }
+
+
+GROUP = "mawl.programs"
+"""The entry points of installed packages that are programs."""
+
+_CONTRACT = "a class with name, program_class, inputs (names of mawl's tables, may be empty) and run(context)"
+
+
+def entry_of(program: str) -> str | None:
+    """``module:Class`` of a program that is none of the catalogue's; None where nothing is called so."""
+    if ":" in program:
+        return program
+    return next((point.value for point in metadata.entry_points(group=GROUP, name=program)), None)
+
+
+def load(entry: str) -> Any:
+    """The class behind ``module:Class``.
+
+    Raises :class:`~mawl.errors.UsageError` where it cannot be imported or is not there.
+    """
+    module, _, name = entry.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UsageError(
+            f"the program {entry} cannot be imported",
+            why=str(error),
+            cure="install its package where mawl is installed, or put its directory on PYTHONPATH",
+        ) from None
+
+
+@functools.cache
+def program_of(entry: str) -> Program:
+    """The declaration of a user's program: name, class and inputs; bytes and space are not declared.
+
+    Raises :class:`~mawl.errors.UsageError` where the class does not keep the contract.
+    """
+    found = load(entry)
+    name = getattr(found, "name", None)
+    kind = getattr(found, "program_class", None)
+    inputs = getattr(found, "inputs", ())
+    wrong = None
+    if not isinstance(name, str) or name != default_name([name or "."]):
+        wrong = f"name {name!r}"
+    elif kind not in get_args(ProgramClass):
+        wrong = f"program_class {kind!r}"
+    elif isinstance(inputs, str) or not set(inputs) <= set(INPUTS):
+        wrong = f"inputs {inputs!r}"
+    elif not callable(getattr(found, "run", None)):
+        wrong = "no run"
+    if wrong is not None:
+        raise UsageError(f"the program {entry} keeps no contract", why=f"expected {_CONTRACT}, found {wrong}")
+    return Program(
+        name=cast(str, name),
+        program_class=cast(ProgramClass, kind),
+        title=f"a program of a user, {entry}",
+        inputs=tuple(INPUTS[table] for table in inputs),
+        temporaries=(),
+        steps=(),
+        size_knob="not declared",
+        check="its own",
+        modules=(entry.partition(":")[0],),
+        cpu_seconds_per_gb=0.0,
+        memory_floor_bytes=0,
+        memory_per_memsize=1.0,
+        is_declared=False,
+    )

@@ -3,13 +3,52 @@
 Every value is a function of (seed, replica, table, column, row number) alone;
 :mod:`mawl.datagen.values` implements each kind, in integer and exactly rounded arithmetic, so that
 every machine makes the same bytes.  All numerics are eight-byte floats, as in SAS.
+
+Columns that hold monthly series, as data; :mod:`mawl.datagen.series` makes them.
+
+Fixed-width text records as data: one declaration for the generator and for the parser.
+
+Input tables as data: columns, size at full scale, how they lie on disk.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Literal
+
 import msgspec
 
-from mawl.plan.series import MonthlySeries
+
+class SeriesKind(msgspec.Struct, frozen=True, kw_only=True):
+    """How series of a kind move: the smoothing of level, slope and season, and what damps the slope.
+
+    ``share`` of the series in 256ths; ``level_weight``, ``slope_weight``, ``season_weight`` (what of an
+    innovation stays) and ``damping`` in 256ths.  At first the slope is ``slopes[0]`` to ``slopes[1]`` a
+    month, up or down, and the season has a standard deviation of ``swing``.
+    """
+
+    name: str
+    share: int
+    level_weight: int
+    slope_weight: int = 0
+    damping: int = 256
+    season_weight: int = 0
+    slopes: tuple[int, int] = (0, 0)
+    swing: int = 0
+
+
+class MonthlySeries(msgspec.Struct, frozen=True, tag="series"):
+    """Monthly series of ``months`` rows each, one behind the other, with additive innovations.
+
+    A hidden kind of ``kinds`` says how a series moves; innovations have a standard deviation of ``noise``.
+    All is computed in 256ths and rounded to whole numbers.
+    :func:`mawl.datagen.responses.true_kinds` and ``true_forecasts`` give the truth.
+    """
+
+    months: int
+    noise: int
+    kinds: tuple[SeriesKind, ...]
 
 
 class RowNumber(msgspec.Struct, frozen=True, tag="row_number"):
@@ -99,7 +138,7 @@ class Response(msgspec.Struct, frozen=True, tag="response", kw_only=True):
     Each ``group`` rows in a row are one study.  ``factors`` hold levels from 1 to 3; in a study each has
     its ``effects`` by level (they add up to 0) or none, at even chances, and each pair of factors, with a
     chance of a quarter, ``interaction`` times the product of their levels less 2.
-    :func:`mawl.datagen.experiments.true_active` and ``true_means`` give the truth.
+    :func:`mawl.datagen.responses.true_active` and ``true_means`` give the truth.
     """
 
     group: int
@@ -155,7 +194,7 @@ class Outcome(msgspec.Struct, frozen=True, tag="outcome"):
     """0 or 1: 1 with a chance that hidden rules over other columns of the row give.
 
     ``chances`` are by the row's points (of all its rules, and ``base``), from 0 points on, in 65,536ths.
-    :func:`mawl.datagen.outcomes.true_chances` gives the truth.
+    :func:`mawl.datagen.responses.true_chances` gives the truth.
     """
 
     base: int
@@ -207,7 +246,7 @@ class MixedResponse(msgspec.Struct, frozen=True, tag="mixed_response"):
     intercept + sum of terms + level + (slope + trend) * time + noise, rounded to whole numbers; time goes
     from -1 to 1 over a group.  ``level``, ``trend`` and ``noise`` are standard deviations (Irwin-Hall
     normal); a group's trend has ``shared`` 16ths of its level added.
-    :func:`mawl.datagen.repeated.true_effects` gives the hidden levels and trends.
+    :func:`mawl.datagen.groups.true_effects` gives the hidden levels and trends.
     """
 
     group_rows: int
@@ -226,7 +265,7 @@ class Phrases(msgspec.Struct, frozen=True, tag="phrases"):
     A row has a hidden topic; ``shares`` are the topics' shares of the rows in 256ths (their sum is 256).
     Each slot holds one of 64 phrases that all topics use with a chance of ``common``, one of any topic
     with a chance of ``stray``, else one of the row's own topic (chances in 256ths; 32 phrases a topic).
-    :func:`mawl.datagen.phrases.true_topics` and ``topic_words`` give the truth.
+    :func:`mawl.datagen.text.true_topics` and ``topic_words`` give the truth.
     """
 
     shares: tuple[int, ...]
@@ -327,3 +366,97 @@ class Column(msgspec.Struct, frozen=True):
     def is_dial(self) -> bool:
         """Whether the column carries the compressibility dial."""
         return isinstance(self.values, Text) and self.values.filled is None
+
+
+class Field(msgspec.Struct, frozen=True):
+    """Where a column stands in a record: bytes ``start`` to ``start + width``, from 0.
+
+    Numerics are whole numbers, right-aligned and zero-padded digits; characters fill their column's
+    width, blank-padded on the right.
+    """
+
+    column: Column
+    start: int
+    width: int
+
+
+class RecordLayout(msgspec.Struct, frozen=True, kw_only=True):
+    """One kind of record: ``kind`` is the letter in its first byte.
+
+    ``per_group`` records of this kind are in every group; the ``filler`` field carries the dial and
+    belongs to no table.
+    """
+
+    kind: str
+    per_group: int
+    fields: tuple[Field, ...]
+    filler: Field
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of the table row that a record becomes: eight for a numeric, the width of a character."""
+        return sum(field.column.stored_bytes for field in self.fields)
+
+
+def lay_out(
+    kind: str, per_group: int, record_bytes: int, columns: Sequence[tuple[Column, int]], filler: str
+) -> RecordLayout:
+    """Fields one behind the other, from (column, width in the record); the filler takes the rest.
+
+    ``record_bytes`` counts the letter in front and the newline at the end; ``filler`` is a name.
+    """
+    fields, start = [], 1
+    for column, width in columns:
+        fields.append(Field(column, start, width))
+        start += width
+    rest = record_bytes - 1 - start
+    return RecordLayout(
+        kind=kind,
+        per_group=per_group,
+        fields=tuple(fields),
+        filler=Field(Column(filler, Text(), rest), start, rest),
+    )
+
+
+GB = 10**9
+
+
+class InputTable(msgspec.Struct, frozen=True, kw_only=True):
+    """A table that ``mawl generate`` makes and programs read.
+
+    ``full_bytes`` is its size at scale 1.0; the size is linear in the scale, never below
+    ``minimum_rows``.  ``layout``: ``arrow`` is a directory of Arrow IPC files; ``text`` is
+    fixed-width records of ``record_bytes``, of the kinds in ``records``, interleaved in groups of
+    ``group_rows``, in as many files as ``file_weights`` has numbers, sized in their proportion.
+    A text table has no ``columns`` of its own: they are in the fields of ``records``.
+    Rows come in whole groups of ``group_rows``.  ``unfilled_bytes`` is what a row takes with the
+    compressibility dial at its lowest, by zstd level 1 in blocks of 128 KiB; it is measured, and
+    tests/datagen/test_text.py holds it.  ``fill_overhead_bytes`` is what filling any of it adds besides.
+    """
+
+    name: str
+    full_bytes: int
+    columns: tuple[Column, ...] = ()
+    layout: Literal["arrow", "text"] = "arrow"
+    minimum_rows: int = 2000
+    group_rows: int = 1
+    record_bytes: int | None = None
+    records: tuple[RecordLayout, ...] = ()
+    file_weights: tuple[int, ...] = (1,)
+    unfilled_bytes: float = 0.0
+    fill_overhead_bytes: float = 0.0
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of one row as stored."""
+        return self.record_bytes or sum(column.stored_bytes for column in self.columns)
+
+    def rows(self, scale: float) -> int:
+        """Rows at a scale: linear, at least ``minimum_rows``, in whole groups."""
+        # Exactly, so that tables of one population have rows for the same groups at any scale.
+        rows = max(int(self.full_bytes * Fraction(scale) / self.row_bytes), self.minimum_rows)
+        return max(rows // self.group_rows, 1) * self.group_rows
+
+    def bytes(self, scale: float) -> int:
+        """Bytes of values at a scale (what lies on disk is up to 1 % more, for metadata)."""
+        return self.rows(scale) * self.row_bytes

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from mawl.errors import InvalidFileError, UsageError
+from mawl.plan.catalogue import entry_of, program_of
 from mawl.plan.command import Command, default_name, located, placeholder_error
-from mawl.plan.entry import entry_of, program_of
 from mawl.plan.spec import CommandSpec, JobSpec
 
 MOST_TEXT = 100_000

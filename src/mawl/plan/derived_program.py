@@ -8,7 +8,7 @@ import msgspec
 
 from mawl.model.derived import DerivedJob, DerivedStep, DerivedTable
 from mawl.model.records import ProgramClass
-from mawl.plan.columns import Column, RowNumber, Uniform
+from mawl.plan.columns import Column, InputTable, RowNumber, Uniform, lay_out
 from mawl.plan.derived_files import (
     cpu_seconds,
     files_of,
@@ -17,8 +17,6 @@ from mawl.plan.derived_files import (
     results_bytes,
 )
 from mawl.plan.programs import BYTES_PER_SECOND_ALONE, OwnRows, Pass, Program, Step, Temporary
-from mawl.plan.records import lay_out
-from mawl.plan.tables import InputTable
 from mawl.spec.program_options import MIB, ROLES, Options, Role
 
 MODULES = ("numpy", "threadpoolctl", "pyarrow", "mawl.programs.derived_job.run")
@@ -51,7 +49,7 @@ _LAYOUT = lay_out(
 
 UNFILLED_BYTES = 9.1
 FILL_OVERHEAD_BYTES = 4.0
-"""Of a record, by zstd level 1 (:class:`~mawl.plan.tables.InputTable`); tests/plan holds them."""
+"""Of a record, by zstd level 1 (:class:`~mawl.plan.columns.InputTable`); tests/plan holds them."""
 
 
 class Planned(msgspec.Struct, frozen=True):

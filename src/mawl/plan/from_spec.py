@@ -7,12 +7,10 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.derived import derived_jobs
 from mawl.plan.mix import mixed
 from mawl.plan.processors import asks_for_threads, processors_of, with_threads
-from mawl.plan.scale import parse_scale
-from mawl.plan.spec import WorkloadSpec
+from mawl.plan.spec import WorkloadSpec, parse_scale
 from mawl.plan.workload import Plan, load_workload, make_plan, shipped
-from mawl.spec.files import layer_of_plan
 from mawl.spec.record import DEFAULT_WORKLOAD, RunSpec
-from mawl.spec.sources import Layer
+from mawl.spec.sources import Layer, layer_of_plan
 
 
 def plan_of(spec: RunSpec) -> Plan:

@@ -14,13 +14,12 @@ import msgspec
 from mawl.errors import InvalidFileError, UsageError, meant
 from mawl.model.records import ProgramClass
 from mawl.plan.arrivals import sessions_of
+from mawl.plan.catalogue import program_of
 from mawl.plan.command import Command, default_name
 from mawl.plan.command_keys import check_commands, command_of, users_entry, with_command
 from mawl.plan.derived_program import Planned, options_of_record
-from mawl.plan.entry import program_of
 from mawl.plan.programs import Program
-from mawl.plan.scale import scaled_options
-from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
+from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec, scaled_options
 from mawl.plan.width import widest
 from mawl.spec import toml
 from mawl.spec.program_options import Arrivals, Options, parse_options

@@ -1,4 +1,6 @@
-"""The command lines of fio that a probe runs; each repeats its test by hand (docs/design/probe.md).
+"""Which tests a probe makes: patterns by request sizes by streams, direct and buffered.
+
+The command lines of fio that a probe runs; each repeats its test by hand (docs/design/probe.md).
 
 They run in the directory of the files and name them relative to it: fio expands ``$jobname`` in a path,
 takes ``:`` in it for a separator, and copies it into its JSON as it is.
@@ -14,10 +16,171 @@ would measure the page cache.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
+from typing import Literal
 
+import msgspec
+
+from mawl.errors import UsageError
 from mawl.formats.fio import fio_time
-from mawl.model.probe import Content
-from mawl.probe.choice import MIB, READ_SHARE, PlannedTest, ProbeChoice
+from mawl.model.probe import PAPERS_REQUEST_BYTES, Content, Direction, Pattern
+from mawl.units import format_memory, format_request
+
+KIB = 2**10
+MIB = 2**20
+
+KINDS: dict[str, tuple[Pattern, Direction]] = {
+    "sequential-read": ("sequential", "read"),
+    "sequential-write": ("sequential", "write"),
+    "sequential-mixed": ("sequential", "mixed"),
+    "random-read": ("random", "read"),
+    "random-write": ("random", "write"),
+    "random-mixed": ("random", "mixed"),
+}
+Direct = Literal["yes", "no", "both"]
+
+READ_SHARE: dict[Direction, float] = {"read": 1.0, "write": 0.0, "mixed": 0.65}
+SEQUENTIAL_REQUEST_BYTES = (64 * KIB, 256 * KIB, MIB, 4 * MIB, 8 * MIB, 16 * MIB)
+RANDOM_REQUEST_BYTES = (8 * KIB, 64 * KIB)
+
+DEFAULT_SECONDS = 10.0
+DEFAULT_FILE_BYTES = 2 * 2**30
+LEAST_FITTED_BYTES = 64 * MIB
+MOST_FILL_RATIO = 0.98
+STEADY_BOUND = 6
+"""A test that waits for a steady rate takes at most so many times its seconds."""
+
+
+class PlannedTest(msgspec.Struct, frozen=True, kw_only=True):
+    """One test to make."""
+
+    pattern: Pattern
+    direction: Direction
+    request_bytes: int
+    streams: int
+    direct: bool
+
+    @property
+    def words(self) -> str:
+        """``sequential read, 256 KiB, 2 streams, direct``."""
+        streams = "1 stream" if self.streams == 1 else f"{self.streams} streams"
+        way = "mixed 65:35" if self.direction == "mixed" else self.direction
+        how = "direct" if self.direct else "buffered"
+        return f"{self.pattern} {way}, {format_request(self.request_bytes)}, {streams}, {how}"
+
+
+class ProbeChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a probe does at each target.
+
+    ``file_bytes`` are shared out over the streams of a test.  With ``layout_seconds`` the files are smaller
+    on a target that takes longer to write them, but not below :data:`LEAST_FITTED_BYTES`.  ``fill_ratios``
+    are the used shares of the file system at which all tests are made; empty for as it is found.
+    """
+
+    shapes: list[PlannedTest]
+    seconds: float = DEFAULT_SECONDS
+    file_bytes: int = DEFAULT_FILE_BYTES
+    layout_seconds: float | None = None
+    content: Content = "incompressible"
+    precondition: bool = False
+    fill_ratios: list[float] = []
+    steady: bool = False
+
+    @property
+    def most_test_seconds(self) -> float:
+        """The bound of one test's time, less what a buffered write takes to reach the device."""
+        return self.seconds * (STEADY_BOUND if self.steady else 1)
+
+    def stream_bytes(self, streams: int) -> int:
+        """What each of so many streams reads or writes: its share, in whole requests of any size."""
+        largest = max(shape.request_bytes for shape in self.shapes)
+        return self.file_bytes // streams // largest * largest
+
+    def file_sizes(self) -> list[int]:
+        """The size of each stream's file, so that every test finds its own region laid out."""
+        counts = sorted({shape.streams for shape in self.shapes})
+        return [
+            max(self.stream_bytes(streams) for streams in counts if streams > index)
+            for index in range(counts[-1])
+        ]
+
+    def fitted(self, most_bytes: float) -> ProbeChoice:
+        """The same with files of at most so many bytes together, as far as the smallest files allow."""
+        larger = max(sum(self.file_sizes()) / max(most_bytes, 1.0), 1.0)
+        requests = max(one.request_bytes for one in self.shapes) * max(one.streams for one in self.shapes)
+        size = max(int(self.file_bytes / larger) // MIB * MIB, LEAST_FITTED_BYTES, requests)
+        return msgspec.structs.replace(self, file_bytes=min(size, self.file_bytes))
+
+    def check(self) -> None:
+        """Raises :class:`~mawl.errors.UsageError` where a stream would have less than one request."""
+        for shape in self.shapes:
+            if not self.stream_bytes(shape.streams):
+                largest = max(other.request_bytes for other in self.shapes)
+                raise UsageError(
+                    f"--file-size {format_memory(self.file_bytes)} leaves each of {shape.streams} streams "
+                    f"less than a request of {format_request(largest)}",
+                    cure=f"name {format_memory(largest * shape.streams)} or more, or fewer streams",
+                )
+
+
+def default_shapes(cores: int, direct: Direct, load_streams: int | None = None) -> list[PlannedTest]:
+    """The papers' table (256 KiB sequential, by one stream and by as many as cores), and random tests.
+
+    ``load_streams`` is the number of requests that a known load can have under way.  If it is more than the
+    cores, the papers' table also has tests by so many streams, and the random tests use so many.
+    """
+    most = max(cores, load_streams or cores)
+    every = sorted({1, cores, most})
+    return [
+        *_grid(["sequential-read", "sequential-write"], [PAPERS_REQUEST_BYTES], every, direct),
+        *_grid(["random-read"], RANDOM_REQUEST_BYTES, [most], direct),
+        *_grid(["random-mixed"], RANDOM_REQUEST_BYTES[1:], [most], direct),
+    ]
+
+
+def full_shapes(cores: int, direct: Direct) -> list[PlannedTest]:
+    """Every pattern at every size by 1, 2, 4 and so on up to twice the cores."""
+    streams = full_streams(cores)
+    return [
+        *_grid(["sequential-read", "sequential-write"], SEQUENTIAL_REQUEST_BYTES, streams, direct),
+        *_grid(["random-read", "random-write", "random-mixed"], RANDOM_REQUEST_BYTES, streams, direct),
+    ]
+
+
+def full_streams(cores: int) -> list[int]:
+    """1, 2, 4 and so on, the cores themselves, and twice as many."""
+    powers = [2**power for power in range((2 * cores).bit_length()) if 2**power <= 2 * cores]
+    return sorted({*powers, cores, 2 * cores})
+
+
+def chosen_shapes(
+    kinds: Sequence[str] | None,
+    sizes: Sequence[int] | None,
+    streams: Sequence[int] | None,
+    *,
+    cores: int,
+    direct: Direct,
+) -> list[PlannedTest]:
+    """The grid of what was named; of what was not, the default's."""
+    return _grid(
+        kinds or ["sequential-read", "sequential-write"],
+        sizes or [PAPERS_REQUEST_BYTES],
+        streams or sorted({1, cores}),
+        direct,
+    )
+
+
+def _grid(
+    kinds: Sequence[str], sizes: Sequence[int], streams: Sequence[int], direct: Direct
+) -> list[PlannedTest]:
+    ways = {"yes": [True], "no": [False], "both": [True, False]}[direct]
+    return [
+        PlannedTest(
+            pattern=KINDS[kind][0], direction=KINDS[kind][1], request_bytes=size, streams=count, direct=way
+        )
+        for way, kind, size, count in product(ways, kinds, sizes, streams)
+    ]
+
 
 FIO = "fio"
 STREAM = "stream."

@@ -1,8 +1,11 @@
-"""The tests of one target, one after another; what fails costs that test and nothing else."""
+"""The tests of one target, one after another; what fails costs that test and nothing else.
+
+A whole probe: its targets one after another, so that none disturbs another.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -10,12 +13,30 @@ import msgspec
 from mawl.errors import InvalidFileError, MawlError, cure_of
 from mawl.formats.fio import FioJob, parse_fio
 from mawl.measure.space import space_of
-from mawl.model.probe import ProbeTarget, ProbeTest
+from mawl.model.probe import Probe, ProbeTarget, ProbeTest
 from mawl.printable import encodable
-from mawl.probe.choice import MIB, READ_SHARE, PlannedTest, ProbeChoice
-from mawl.probe.command import FILL, fill_command, layout_command, probe_command, waits_for_steady
-from mawl.probe.place import ProbePlace, check_room, claimed, facts_of, refusal, why_cached
-from mawl.probe.process import FioEnded, failure, run_fio
+from mawl.probe.command import (
+    FILL,
+    MIB,
+    READ_SHARE,
+    PlannedTest,
+    ProbeChoice,
+    fill_command,
+    layout_command,
+    probe_command,
+    waits_for_steady,
+)
+from mawl.probe.process import (
+    FioEnded,
+    ProbePlace,
+    check_room,
+    claimed,
+    facts_of,
+    failure,
+    refusal,
+    run_fio,
+    why_cached,
+)
 
 LEAST_BYTES_PER_SECOND = 10e6
 """A target that takes bytes slower than this is given up: layout and syncs are bounded by it."""
@@ -218,3 +239,50 @@ def _jobs(ended: FioEnded) -> list[FioJob] | str:
     except InvalidFileError as error:
         return str(error)
     return jobs or "fio's results hold no job"
+
+
+class ProbeRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What to probe; ``environment`` marks fio's processes as this probe's."""
+
+    run_id: str
+    places: Sequence[ProbePlace]
+    choice: ProbeChoice
+    node: str
+    tool: str
+    created_at: float
+    cores: float | None
+    core_basis: str | None
+    environment: Mapping[str, str]
+
+
+def probe(request: ProbeRequest, says: Callable[[str], None], keep: Callable[[Probe], None]) -> Probe:
+    """Probe every place; ``keep`` gets the whole after each test, ``says`` what comes next.
+
+    An interrupt goes up, once fio is ended and its files are gone; what was kept stays.
+    """
+    targets = [TargetProbe(place, request.choice, request.node) for place in request.places]
+    reached: list[TargetProbe] = []
+
+    def so_far() -> Probe:
+        return Probe(
+            created_at=request.created_at,
+            tool=request.tool,
+            physical_cores=request.cores,
+            core_basis=request.core_basis,
+            targets=[target.record() for target in reached],
+        )
+
+    for target in targets:
+        reached.append(target)
+        tests = target.probing(request.run_id, request.environment, says)
+        try:
+            for _ in tests:
+                keep(so_far())
+        except KeyboardInterrupt:
+            target.stopped("interrupted")
+            tests.close()
+            keep(so_far())
+            raise
+    whole = so_far()
+    keep(whole)
+    return whole

@@ -1,25 +1,209 @@
-"""Run one job in its own process, after its gate: from an assignment to an answer or a sentence."""
+"""One sentence for whatever ends a job early: what, where, why and the cure.
+
+A job's limits on the libraries in its process: threads here, memory where each engine is opened.
+
+Run one job in its own process, after its gate: from an assignment to an answer or a sentence.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
+import os
 import shutil
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from mawl.measure.account import shared_bytes
+import pyarrow as pa
+from threadpoolctl import ThreadpoolController
+
+from mawl.errors import MawlError, UnsuitableMachineError, WrongAnswerError, cure_of, out_of_inodes
 from mawl.measure.preload.job import JobCounters
+from mawl.measure.process import address_space_bytes, address_space_limit, shared_bytes
 from mawl.measure.step import StepRecorder
 from mawl.model.messages import Answered, Assignment, Failed, FromLauncher, StepEnded
 from mawl.model.records import Answer, StepRecord
 from mawl.model.role_io import refused_roles
-from mawl.plan.entry import load
+from mawl.plan.catalogue import load
 from mawl.programs.context import JobContext
-from mawl.programs.failures import sentence
-from mawl.programs.limits import check_address_space, limit_threads, release_memory
+from mawl.spec.program_options import ROLES, Options, Role
+from mawl.units import format_memory
+
+_BLAS_BYTES = 2 * 32 * 2**20
+"""Buffers of a thread in NumPy's OpenBLAS and in SciPy's.  Where OpenBLAS gets none it tries again without
+end: a job under a small limit of address space used a processor and never ended."""
+
+
+def limit_threads(cpucount: int, *, blas: int = 1) -> None:
+    """Let Arrow use ``cpucount`` threads, OpenBLAS and OpenMP ``blas``, for the rest of this process.
+
+    Programs of the catalogue work on blocks side by side (:mod:`mawl.programs.toolkit.side_by_side`).
+    Threads of OpenBLAS and OpenMP would multiply with that, and wait for each other by looking.
+    """
+    # Kept for the life of the process: the object restores the old limits only when asked to.
+    ThreadpoolController().limit(limits=blas)
+    pa.set_cpu_count(cpucount)
+    pa.set_io_thread_count(cpucount)
+
+
+def check_address_space(options: Options) -> None:
+    """Refuse a job whose memory and buffers do not fit under the limit of address space."""
+    limit, used = address_space_limit(), address_space_bytes()
+    if limit is None:
+        return
+    needed = options.memsize_bytes + _BLAS_BYTES * options.cpucount
+    if used + needed > limit:
+        raise UnsuitableMachineError(
+            "the limit of a process's address space is too small for the job",
+            why=f"ulimit -v allows {format_memory(limit)}; the libraries take {format_memory(used)}, the job "
+            f"needs {format_memory(needed)} more (memsize, and buffers of linear algebra)",
+            cure=f"raise it: ulimit -v {-(-(used + needed) // 1024)}, or unlimited",
+        )
+
+
+def release_memory() -> None:
+    """Give back what Arrow's allocator keeps of freed batches, lest it count in the next step's peak."""
+    pa.default_memory_pool().release_unused()
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_FULL_TEXTS = tuple(os.strerror(number).lower() for number in _FULL)
+_BROKEN_TEXT = os.strerror(errno.EIO).lower()
+_LONGEST = 1500
+"""Characters of a sentence at most: with the rest of its message it must fit one pipe write."""
+
+
+def sentence(
+    error: BaseException, assignment: Assignment, step: str | None, refused: Collection[Role] = ()
+) -> tuple[str, bool]:
+    """The sentence for an error, and whether it is a failed check.
+
+    ``refused`` are the roles where a read or a write of the job failed, as far as anybody counted.
+    """
+    wrong = isinstance(error, WrongAnswerError)
+    text = str(error) if isinstance(error, MawlError) else _foreign(error, assignment, step, refused)
+    text = " ".join(text.split())
+    return (text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."), wrong
+
+
+def _foreign(
+    error: BaseException, assignment: Assignment, step: str | None, refused: Collection[Role]
+) -> str:
+    where = f"in step {step}" if step else "before its first step"
+    if is_full(error):
+        return full_sentence(error, _places(assignment), step)
+    if is_broken(error):
+        return _broken_sentence(error, assignment, where, refused)
+    if isinstance(error, MemoryError) or "OutOfMemory" in type(error).__name__:
+        bound, cure = f"memsize ({format_memory(assignment.options.memsize_bytes)})", ""
+        if (limit := address_space_limit()) is not None:
+            bound += f" or the limit of address space (ulimit -v, {format_memory(limit)})"
+            cure = ", or raise the limit"
+        return (
+            f"needs more memory than {bound} allows {where}: {_first_line(error)}; "
+            f"give the job more with memsize{cure}"
+        )
+    return f"{type(error).__name__} {where}: {_first_line(error)}; the job's log has the traceback"
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether a file system had no space left: an OSError, or what Arrow and DuckDB make of one."""
+    if isinstance(error, OSError) and error.errno in _FULL:
+        return True
+    text = str(error).lower()
+    return any(full in text for full in _FULL_TEXTS)
+
+
+def full_sentence(error: BaseException, places: Mapping[Role, Sequence[str]], step: str | None) -> str:
+    """Name the role and directory that are full.
+
+    The file that the error names decides; without one, the file system with the least free space.
+    """
+    named = f"{getattr(error, 'filename', None) or ''} {error}"
+    candidates = [(role, directory) for role, directories in places.items() for directory in directories]
+    role, directory = next(
+        ((role, directory) for role, directory in candidates if directory in named),
+        min(candidates, key=lambda place: free_bytes(place[1])),
+    )
+    return (
+        f"{role} is full: {directory} has {_free(directory)} free while "
+        f"step {step} wrote to it; {_room(directory)} or name a larger volume with --{role}"
+    )
+
+
+def _room(directory: str) -> str:
+    return "free inodes (remove files)" if out_of_inodes(directory) else "free space"
+
+
+def is_broken(error: BaseException) -> bool:
+    """Whether a device failed (EIO): an OSError, or what Arrow and DuckDB make of one."""
+    return (isinstance(error, OSError) and error.errno == errno.EIO) or _BROKEN_TEXT in str(error).lower()
+
+
+def _broken_sentence(
+    error: BaseException, assignment: Assignment, where: str, refused: Collection[Role]
+) -> str:
+    """Name the role whose device failed: by the file that the error names, else by what was counted."""
+    text = str(error)
+    roles = [
+        role
+        for role, directories in {**_places(assignment), "data": _data(assignment)}.items()
+        if any(directory in text for directory in directories)
+    ]
+    named = roles or [role for role in ROLES if role in refused]
+    devices = f"a device of {' or '.join(named or ROLES)}"
+    return f"{devices} failed {where}: {_first_line(error)}; {broken_cure(named)}"
+
+
+def broken_cure(roles: Sequence[Role]) -> str:
+    """What to do where a device of one of these roles failed; of any role where none is named."""
+    options = " or ".join(f"--{role}" for role in roles or ROLES)
+    return f"see the kernel's log (dmesg) for the device, or name another directory with {options}"
+
+
+def not_made_sentence(error: OSError, role: Role) -> str:
+    """Why a job's directory under a role cannot be made."""
+    cure = cure_of(error, error.filename or ".", f"name another directory with --{role}")
+    return (
+        f"{error.filename}: the {role} directory of the job cannot be made: "
+        f"{(error.strerror or str(error)).lower()}; {broken_cure([role]) if is_broken(error) else cure}"
+    )
+
+
+def free_bytes(directory: str) -> int:
+    """Bytes that an ordinary user may still write where a directory is, or was."""
+    figures = _figures(directory)
+    return figures.f_bavail * figures.f_frsize
+
+
+def _free(directory: str) -> str:
+    """What is left: bytes, or the files where those have run out first."""
+    return "no inode" if out_of_inodes(directory) else f"{free_bytes(directory)} bytes"
+
+
+def _figures(directory: str) -> os.statvfs_result:
+    path = Path(directory)
+    while not path.exists() and path != path.parent:
+        path = path.parent
+    return os.statvfs(path)
+
+
+def _places(assignment: Assignment) -> dict[Role, Sequence[str]]:
+    return {"work": assignment.work, "util": assignment.util, "data": [assignment.results]}
+
+
+def _data(assignment: Assignment) -> list[str]:
+    """Where the job's inputs and results lie."""
+    return [*assignment.inputs.values(), assignment.results]
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else "no message"
 
 
 def execute(assignment: Assignment, report: Callable[[FromLauncher], None]) -> int:

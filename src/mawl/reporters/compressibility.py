@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from mawl.formats.lines import one_line
+from mawl.formats.text import one_line
 from mawl.model.summary.compression import (
     CompressedVolume,
     CompressibilityFigures,
@@ -13,8 +13,7 @@ from mawl.model.summary.compression import (
     RoleEstimateFigures,
 )
 from mawl.model.summary.summary import Summary
-from mawl.reporters.columns import LINE_WIDTH, aligned, stacked
-from mawl.reporters.figure import ABSENT, figure
+from mawl.reporters.layout import ABSENT, LINE_WIDTH, aligned, figure, stacked
 from mawl.units import counted_noun, format_memory, format_seconds
 
 AnyEstimate = EstimateFigures | RoleEstimateFigures

@@ -20,13 +20,13 @@ import msgspec
 import pyarrow as pa
 
 from mawl.analysis.view import StoredView
-from mawl.definitions.metric import Metric
-from mawl.formats.lines import one_line
+from mawl.definitions.figure import Metric
+from mawl.formats.text import one_line
 from mawl.model.metrics import METRICS
 from mawl.model.series_metrics import SERIES_METRICS, defined
 from mawl.model.summary.summary import Summary
 from mawl.reporters.run_tables.every import RUN_TABLES
-from mawl.reporters.table import CSV, RunTable, at, shown
+from mawl.reporters.tables import CSV, RunTable, at, shown
 
 FORMULA = ("=", "+", "-", "@")
 """First characters by which a spreadsheet takes text for a formula."""

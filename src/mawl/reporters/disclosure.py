@@ -16,12 +16,11 @@ from mawl.analysis.view import RunView
 from mawl.model.run import RunFacts
 from mawl.model.summary.judgement import Finding, Validity
 from mawl.model.summary.summary import Judged
-from mawl.reporters.figure import ABSENT, Form, cpu_parts, figure
 from mawl.reporters.head import concurrency_text, node_text, outcome_text, workload_text
 from mawl.reporters.judgement import headlines, met_words
-from mawl.reporters.markup import code, escaped, table
-from mawl.reporters.run_tables.caps import cap_sentence
-from mawl.reporters.sums import ratio_text, sum_text
+from mawl.reporters.layout import ABSENT, Form, code, cpu_parts, escaped, figure, table
+from mawl.reporters.paragraphs import ratio_text, sum_text
+from mawl.reporters.run_tables.storage import cap_sentence
 from mawl.units import format_bytes, format_memory, format_percent, format_plain, format_rate, format_seconds
 
 STATUS = {

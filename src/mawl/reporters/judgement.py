@@ -1,15 +1,20 @@
-"""What the figures mean, in the long report: carried or not, what limits, and whether to believe it."""
+"""What the figures mean, in the long report: carried or not, what limits, and whether to believe it.
+
+The thresholds that decided, as a table.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+
 import msgspec
 
-from mawl.formats.lines import one_line
+from mawl.definitions.figure import Unit
+from mawl.formats.text import one_line
 from mawl.model.summary.judgement import Capacity, Limit, Validity
 from mawl.model.summary.summary import Summary
-from mawl.reporters.columns import LINE_WIDTH, wrapped
-from mawl.reporters.figure import figure
-from mawl.units import counted_noun, format_percent
+from mawl.reporters.layout import LINE_WIDTH, figure, stacked, wrapped
+from mawl.units import counted_noun, format_bytes, format_percent, format_plain, format_rate, format_seconds
 
 MOST_FINDINGS = 6
 
@@ -109,3 +114,29 @@ def _validity(validity: Validity) -> str:
     unknown = ", ".join(one.rule for one in validity.unmeasured if one.severity != "remark")
     said = [part for part in (rules, f"not known: {unknown}" if unknown else "") if part]
     return str(validity.status) + (f": {'; '.join(said)}" if said else "")
+
+
+FORMS: Mapping[Unit, Callable[[float], str]] = {
+    "seconds": format_seconds,
+    "bytes": format_bytes,
+    "bytes per second": format_rate,
+}
+HEAD = ("thresholds that decided", "value", "source")
+
+
+def shown(value: float, unit: Unit) -> str:
+    """A threshold's value in its unit."""
+    return FORMS.get(unit, format_plain)(value)
+
+
+def rows_of(summary: Summary) -> list[tuple[str, str, str]]:
+    """Name, value and source of each threshold that decided something in this run."""
+    return [(one.name, shown(one.bound, one.unit), one.source) for one in summary.thresholds or ()]
+
+
+def thresholds(summary: Summary, width: int = LINE_WIDTH) -> Sequence[str]:
+    """The table for a terminal: names and values; the page of thresholds has the sources."""
+    found = rows_of(summary)
+    if not found:
+        return []
+    return [*stacked([HEAD[:2], *(row[:2] for row in found)], width), "sources: docs/reference/thresholds.md"]

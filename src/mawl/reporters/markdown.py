@@ -5,14 +5,14 @@ from __future__ import annotations
 from mawl.analysis.view import RunView
 from mawl.model.probe import Probe
 from mawl.model.summary.summary import Summary
-from mawl.reporters import probe, threads
+from mawl.reporters import probe
 from mawl.reporters.compressibility import notes_in_a_run, table_in_a_run
 from mawl.reporters.head import node_text, outcome_text, workload_text
 from mawl.reporters.judgement import headlines
-from mawl.reporters.markup import code, escaped, table
+from mawl.reporters.layout import code, escaped, table
+from mawl.reporters.paragraphs import adjusted_cpu, busy_cores, modes, times
 from mawl.reporters.run_tables.every import RUN_TABLES
-from mawl.reporters.sums import times
-from mawl.reporters.table import RunColumn, RunTable, notes_of, shown
+from mawl.reporters.tables import RunColumn, RunTable, notes_of, shown
 
 
 def render(view: RunView, summary: Summary) -> str:
@@ -38,9 +38,9 @@ def render(view: RunView, summary: Summary) -> str:
 
 def _times(summary: Summary) -> list[tuple[str, str]]:
     words = (
-        ("CPU adjusted for AIX's scaled accounting", threads.adjusted_cpu(summary)),
-        ("busy cores", threads.busy_cores(summary)),
-        *(("hardware threads", text) for text in threads.modes(summary)),
+        ("CPU adjusted for AIX's scaled accounting", adjusted_cpu(summary)),
+        ("busy cores", busy_cores(summary)),
+        *(("hardware threads", text) for text in modes(summary)),
     )
     return [*times(summary), *((name, escaped(text)) for name, text in words if text)]
 

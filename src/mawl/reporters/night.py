@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mawl.analysis.night import JobOfNight, NightOfRun, StepOverLogs, night_of, over_logs
-from mawl.formats.lines import one_line
+from mawl.formats.text import one_line
 from mawl.model.derived import FILE, DerivedJob
 from mawl.plan.derived import load_derived
-from mawl.reporters.columns import aligned
 from mawl.reporters.head import labelled
+from mawl.reporters.layout import aligned
 from mawl.store import Run
 from mawl.units import counted_noun, format_plain, format_seconds
 

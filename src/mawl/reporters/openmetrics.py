@@ -17,8 +17,8 @@ from typing import Any
 
 import msgspec
 
-from mawl.definitions.metric import Metric
-from mawl.formats.lines import one_line
+from mawl.definitions.figure import Metric
+from mawl.formats.text import one_line
 from mawl.model.fields import places
 from mawl.model.metrics import METRICS
 from mawl.model.signature import SIGNATURE

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mawl.advice.capacity.guideline import TargetGuideline
-from mawl.analysis.capability import figures_of
+from mawl.advice.capacity.answers import TargetGuideline
+from mawl.analysis.demand import figures_of
 from mawl.errors import UnreadableRunError
-from mawl.formats.lines import one_line
+from mawl.formats.text import one_line
 from mawl.model.probe import Probe, ProbeTarget, ProbeTest
-from mawl.reporters.columns import LINE_WIDTH, stacked, wrapped
-from mawl.reporters.figure import ABSENT, Form, figure, format_count
+from mawl.reporters.layout import ABSENT, LINE_WIDTH, Form, figure, format_count, stacked, wrapped
 from mawl.store import Run
 from mawl.units import counted_noun, format_instant, format_memory, format_rate, format_ratio, format_request
 
@@ -21,7 +20,7 @@ WAYS = {"read": "reads", "write": "writes"}
 def render(probe: Probe, guidelines: Mapping[str, TargetGuideline], width: int = LINE_WIDTH) -> str:
     """The tables of all targets in lines of ``width``.
 
-    ``guidelines`` are those of :func:`mawl.advice.capacity.guideline.probe_guidelines`.
+    ``guidelines`` are those of :func:`mawl.advice.capacity.answers.probe_guidelines`.
     """
     cores = (
         f", {counted_noun(round(probe.physical_cores), probe.core_basis or 'core')}"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mawl.advice.rank import Ranked, Ranking
-from mawl.formats.lines import one_line
+from mawl.formats.text import one_line
 from mawl.printable import printable
-from mawl.reporters.columns import LEAST_WIDTH, stacked, wrapped
-from mawl.reporters.markup import escaped, table
+from mawl.reporters.layout import LEAST_WIDTH, escaped, stacked, table, wrapped
 from mawl.reporters.qualification.content import NO_MORE_SHOWN
 from mawl.units import format_joules, format_plain, format_ratio
 

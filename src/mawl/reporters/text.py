@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mawl.analysis.missing import gaps
+from mawl.analysis.figures import gaps
 from mawl.analysis.view import RunView
-from mawl.formats.lines import one_line
+from mawl.formats.text import one_line
 from mawl.model.summary.summary import Summary
-from mawl.reporters.columns import LINE_WIDTH, wrapped
 from mawl.reporters.compressibility import in_a_run
 from mawl.reporters.head import (
     concurrency_text,
@@ -19,13 +18,11 @@ from mawl.reporters.head import (
     recorded_text,
     workload_text,
 )
-from mawl.reporters.judgement import grounds, headlines
+from mawl.reporters.judgement import grounds, headlines, thresholds
+from mawl.reporters.layout import LINE_WIDTH, wrapped
+from mawl.reporters.paragraphs import signature, waits
 from mawl.reporters.run_tables.every import RUN_TABLES
-from mawl.reporters.signature import signature
-from mawl.reporters.tables import io, times
-from mawl.reporters.text_table import table_lines
-from mawl.reporters.thresholds import thresholds
-from mawl.reporters.waits import waits
+from mawl.reporters.tables import io, table_lines, times
 from mawl.units import counted_noun
 
 MOST_FAILURES = 5

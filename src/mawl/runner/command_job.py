@@ -14,11 +14,9 @@ import msgspec
 
 from mawl.foreign import open_regular
 from mawl.formats.saslog import read_notes
-from mawl.formats.saslog_records import PerformanceNote
-from mawl.formats.saslog_steps import step_of
+from mawl.formats.saslog_records import PerformanceNote, step_of
 from mawl.model.messages import Assignment, Failed, Forked, FromLauncher, Reaped, Start, Started
-from mawl.model.records import JobOutcome, JobRecord, StepRecord
-from mawl.model.usage import Usage, total
+from mawl.model.records import JobOutcome, JobRecord, StepRecord, Usage, total
 from mawl.plan.command import Command, filled
 from mawl.plan.programs import Program
 from mawl.plan.workload import JobPlan
@@ -26,7 +24,7 @@ from mawl.runner.counting import JobCount
 from mawl.runner.job import JobRun
 from mawl.runner.sampling import Sampling
 from mawl.spec.program_options import Role
-from mawl.store.layout import KEPT_LOG
+from mawl.store.files import KEPT_LOG
 from mawl.volumes import choose
 
 CHECK_STEP = "check"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import chain
 
-from mawl.model.followed import BOUNDED, STATES, FollowedInterval, Look, between
+from mawl.model.records import BOUNDED, STATES, FollowedInterval, Look, between
 
 FOLLOWED = tuple(f"jobs.followed.{state}_seconds" for state in STATES)
 JOINED = tuple(f"jobs.joined.{state}_seconds" for state in STATES)

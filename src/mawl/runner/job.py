@@ -1,14 +1,24 @@
-"""One job on its way, and the record made of what launcher and job said about it."""
+"""One job on its way, and the record made of what launcher and job said about it.
+
+A bound for what a job prints, kept while it runs, so that endless output cannot fill the run folder.
+
+What a job's process is told: its program, options, inputs and its own directories.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from mawl.model.followed import Look
+from mawl.errors import MawlError
 from mawl.model.messages import (
     Answered,
+    Assignment,
     Failed,
     Forked,
     FromLauncher,
@@ -18,12 +28,15 @@ from mawl.model.messages import (
     Started,
     StepEnded,
 )
-from mawl.model.records import JobOutcome, JobRecord, StepRecord
-from mawl.model.usage import Usage, difference, total
+from mawl.model.records import JobOutcome, JobRecord, Look, StepRecord, Usage, difference, total
 from mawl.plan.programs import Program
 from mawl.plan.workload import JobPlan
+from mawl.programs.execute import not_made_sentence
 from mawl.runner.counting import JobCount
 from mawl.runner.job_io import first_thread_of, last_look, own_io, run_delay_of
+from mawl.runner.request import RunRequest
+from mawl.spec.program_options import Role
+from mawl.volumes import Volumes, choose
 
 
 class JobRun:
@@ -227,3 +240,121 @@ def _identity(plan: JobPlan, program: Program, node: str) -> dict[str, Any]:
         "gate": plan.gate,
         "trail_out": plan.trail_out,
     }
+
+
+LARGEST_OUTPUT_BYTES = 2**28
+"""Of one job.  Beyond it the first half stays, and what comes after the cut."""
+
+MOST_NAMED = 3
+CUT = "\n[mawl: this output passed {} MiB; here a part of it was left out]\n"
+
+
+class JobLogs:
+    """The files below ``logs`` of a run folder that take the output of jobs; looked at once a second."""
+
+    def __init__(self, folder: Path, largest_bytes: int = LARGEST_OUTPUT_BYTES) -> None:
+        self._folder, self._largest = folder, largest_bytes
+        self._shortened: dict[str, None] = {}
+
+    def remarks(self) -> list[str]:
+        """A sentence of the logs that were cut, where there are any."""
+        if not self._shortened:
+            return []
+        some = list(self._shortened)[:MOST_NAMED]
+        others = len(self._shortened) - len(some)
+        names = ", ".join(some) + (f" and {others} more" if others else "")
+        return [f"a part was left out of logs that passed {self._largest // 2**20} MiB: {names}"]
+
+    def look(self) -> None:
+        """Cut every file that has grown beyond the bound; its writer appends, and goes on behind the cut."""
+        with contextlib.suppress(OSError), os.scandir(self._folder) as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):
+                    if entry.is_file(follow_symlinks=False) and (
+                        entry.stat(follow_symlinks=False).st_size > self._largest
+                    ):
+                        self._cut(entry.path)
+                        self._shortened[entry.name] = None
+
+    def _cut(self, path: str) -> None:
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            os.ftruncate(descriptor, self._largest // 2)
+            os.write(descriptor, CUT.format(self._largest // 2**20).encode())
+        finally:
+            os.close(descriptor)
+
+
+def assignment(
+    request: RunRequest,
+    job: JobPlan,
+    places: Mapping[Role, Sequence[Path]],
+    turns: Mapping[Role, int],
+    counters: str | None = None,
+) -> Assignment:
+    """The assignment of one job of a run; ``places`` are its directories on each volume of a role.
+
+    Its results lie on one volume of data: ``turns`` say where the job begins.
+    """
+    results = choose(
+        request.spec.volume_order, [place.parent for place in places["data"]], turns.get("data", 0)
+    )
+    return Assignment(
+        run_id=request.run_id,
+        job=job.job,
+        program=job.program,
+        entry=job.entry,
+        derived=None if job.derived is None else job.derived.job,
+        core_speed=request.core_speed,
+        scale=job.scale,
+        seed=request.plan.seed,
+        replica=job.replica,
+        options=job.options,
+        inputs={
+            table.name: str(request.inputs[table.name, job.scale, job.replica])
+            for table in request.catalogue[job.program].inputs
+        },
+        results=str(places["data"][results]),
+        work=[str(place) for place in places["work"]],
+        util=[str(place) for place in places["util"]],
+        log=str((request.folder / "logs" / f"{job.job}.log").absolute()),
+        volume_order=request.spec.volume_order,
+        turns=dict(turns),
+        counters=counters,
+    )
+
+
+def without_directories(volumes: Volumes, record: JobRecord) -> JobRecord:
+    """Remove the directories of a job that ended; returns its record, which names one that was gone before.
+
+    A program whose files vanish fails in one of many ways, and its own message misleads.  One that ends
+    well has not used the storage that the run is to measure: it failed, too.
+    """
+    gone = None
+    if record.outcome in ("finished", "failed") and (record.exit_code, record.signal) != (None, None):
+        gone = _vanished(volumes)
+    volumes.remove_job(record.job)
+    if gone is None:
+        return record
+    role, place = gone
+    reason = (
+        f"{place}: this {role} directory of the run vanished while the job ran; "
+        "leave it in place until the run has ended"
+    )
+    return msgspec.structs.replace(record, outcome="failed", reason=reason)
+
+
+def _vanished(volumes: Volumes) -> tuple[Role, Path] | None:
+    """The role and directory of the run that somebody else removed or unmounted."""
+    roles: tuple[Role, ...] = ("work", "util")
+    return next(
+        ((role, run) for role in roles for run in volumes.run_directories(role) if not run.is_dir()), None
+    )
+
+
+def no_place(volumes: Volumes, error: OSError | MawlError) -> str:
+    """The sentence for a job whose directories or counters cannot be made."""
+    if isinstance(error, MawlError):
+        return str(error)
+    role = (volumes.role_of(error.filename) if error.filename else None) or "work"
+    return not_made_sentence(error, role)

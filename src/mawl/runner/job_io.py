@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from mawl.measure.preload.ledger import START, Entry
-from mawl.model.followed import Look, spent, waits_of, waits_without_io
+from mawl.measure.preload.job import START, Entry
 from mawl.model.messages import Reaped, Started
-from mawl.model.records import StepRecord
+from mawl.model.records import Look, StepRecord, Usage, spent, waits_of, waits_without_io
 from mawl.model.role_io import (
     IoByRole,
     VolumeBytes,
@@ -20,7 +19,6 @@ from mawl.model.role_io import (
     sum_of,
     volumes_between,
 )
-from mawl.model.usage import Usage
 from mawl.runner.counting import JobCount
 from mawl.spec.program_options import ROLES
 from mawl.units import format_bytes

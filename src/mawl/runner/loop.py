@@ -1,15 +1,22 @@
-"""The loop of a run: start what may start, take what is said, look once a second, stop when told."""
+"""The loop of a run: start what may start, take what is said, look once a second, stop when told.
+
+Ctrl-C once stops starting jobs, twice stops the jobs; SIGTERM and SIGHUP do both at once.
+"""
 
 from __future__ import annotations
 
+import os
 import resource
 import selectors
+import signal
 import time
 from collections.abc import Callable, Iterator
+from types import FrameType, TracebackType
+from typing import Any, Self
 
 from mawl.errors import MawlError
 from mawl.formats.saslog_write import job_log
-from mawl.launch.interface import JobLauncher
+from mawl.launch.client import JobLauncher
 from mawl.model.messages import (
     Failed,
     Forked,
@@ -23,18 +30,59 @@ from mawl.model.messages import (
     Stop,
 )
 from mawl.model.records import EventRecord, JobOutcome, JobRecord
+from mawl.plan.needs import turns
 from mawl.plan.progress import Progress
-from mawl.plan.rotation import turns
 from mawl.plan.workload import START_GATE, JobPlan
-from mawl.runner.assign import assignment, no_place, without_directories
 from mawl.runner.command_job import CommandRun, made_run
-from mawl.runner.interrupts import Interrupts
-from mawl.runner.job import JobRun, not_started
+from mawl.runner.job import JobRun, assignment, no_place, not_started, without_directories
 from mawl.runner.request import AT_ONCE, Listener, Opening, RunRequest
 from mawl.runner.sampling import Sampling, TickRates, status_of
+from mawl.store.files import OWN_LOG
 from mawl.store.folder import RunWriter
-from mawl.store.layout import OWN_LOG
 from mawl.volumes import Volumes
+
+
+class Interrupts:
+    """Counts interrupts while in its ``with`` block; ``fileno()`` becomes readable at each.
+
+    ``level`` is 0 (none), 1 (start nothing more) or 2 (stop the jobs now).
+    """
+
+    def __init__(self) -> None:
+        self.level = 0
+        self.name = ""
+        self._read, self._write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._previous: dict[int, Callable[[int, FrameType | None], Any] | int | None] = {}
+
+    def fileno(self) -> int:
+        """Readable when a signal came since the last :meth:`drain`."""
+        return self._read
+
+    def drain(self) -> None:
+        """Empty the pipe behind ``fileno()``."""
+        try:
+            os.read(self._read, 4096)
+        except BlockingIOError:
+            return
+
+    def __enter__(self) -> Self:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            self._previous[number] = signal.signal(number, self._on_signal)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+        os.close(self._read)
+        os.close(self._write)
+
+    def _on_signal(self, number: int, _: FrameType | None) -> None:
+        self.level = min(self.level + 1, 2) if number == signal.SIGINT else 2
+        self.name = signal.Signals(number).name
+        os.write(self._write, b"!")
+
 
 STOP_GRACE_SECONDS = 2.0
 TICK_SECONDS = 1.0

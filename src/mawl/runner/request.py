@@ -35,7 +35,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     volumes that the run is given."""
     cpus: tuple[int, ...] | None = None
     core_speed: float | None = None
-    """Of the cores (:func:`mawl.runner.machine_before.core_speed_for`); None: no job asks for it."""
+    """Of the cores (:func:`mawl.runner.before.core_speed_for`); None: no job asks for it."""
     alone: tuple[Alone, ...] = ()
     """Times alone of the plan's jobs, as far as they are known."""
     load_before: LoadBefore | None = None

@@ -11,34 +11,27 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.compressibility.run import RunCompressibility
-from mawl.launch.client import Launcher
-from mawl.launch.interface import JobLauncher
-from mawl.launch.launchers import Launchers
-from mawl.launch.sweep import kill_run
-from mawl.measure.caps import with_caps_after
+from mawl.compressibility.look import RunCompressibility
+from mawl.launch.client import JobLauncher, Launcher, Launchers
+from mawl.launch.pipe import kill_run
+from mawl.measure.control_groups import with_caps_after
 from mawl.measure.host.collector import HostCollector
 from mawl.measure.machine import read_machine
 from mawl.measure.process import ProcessSampler
 from mawl.measure.space import with_space
 from mawl.model.messages import LaunchMode
-from mawl.model.records import RunOutcome
+from mawl.model.records import RunOutcome, Usage
 from mawl.model.run import Overhead, RunFacts
-from mawl.model.usage import Usage
 from mawl.plan.derived import derived_of, encoded
-from mawl.plan.write import plan_toml
-from mawl.runner.caches import prepare_cache
-from mawl.runner.clean_start import CleanStart
-from mawl.runner.counting import Counting
+from mawl.plan.printed import plan_toml
+from mawl.runner.before import CleanStart, prepare_cache
+from mawl.runner.counting import Counting, RoleSampling
 from mawl.runner.facts import facts_before
-from mawl.runner.host_sampling import HostSampling
-from mawl.runner.interrupts import Interrupts
-from mawl.runner.job_logs import JobLogs
-from mawl.runner.loop import RunLoop
+from mawl.runner.job import JobLogs
+from mawl.runner.loop import Interrupts, RunLoop
 from mawl.runner.request import AT_ONCE, Listener, Opening, RunRequest
 from mawl.runner.restrict import Restriction
-from mawl.runner.role_sampling import RoleSampling
-from mawl.runner.sampling import Sampling
+from mawl.runner.sampling import HostSampling, Sampling
 from mawl.store.folder import RunWriter, unwritable
 from mawl.volumes import Volumes
 

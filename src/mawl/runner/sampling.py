@@ -1,19 +1,27 @@
-"""The run's own 1 Hz look at its jobs: how many run, what they read, write and hold in memory."""
+"""The run's own 1 Hz look at its jobs: how many run, what they read, write and hold in memory.
+
+Which series of a node are sampled each second, within a budget; the others are sampled more seldom.
+
+Host figures into the samples: at the gate, and then beside those of the jobs each second.
+"""
 
 from __future__ import annotations
 
+import math
 import resource
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import msgspec
 
-from mawl.measure.occupancy import Occupancy
+from mawl.measure.host.collector import HostCollector
+from mawl.measure.host.files import Figures
 from mawl.measure.process import ProcessSampler, TreeSample
-from mawl.model.usage import Usage
+from mawl.measure.space import Occupancy
+from mawl.model.records import Usage
 from mawl.plan.progress import Progress
+from mawl.runner.counting import RoleSampling
 from mawl.runner.request import Status
-from mawl.runner.role_sampling import RoleSampling
 from mawl.runner.stopped import StoppedJobs
 from mawl.store.folder import RunWriter
 
@@ -149,3 +157,94 @@ def _own_cpu_seconds() -> float:
 
 def _resident(live: dict[str, TreeSample]) -> int:
     return sum(tree.resident_bytes for tree in live.values())
+
+
+MOST_SERIES = 400
+"""Of a node each second: 10 hours of four nodes are then 58 million samples, up to 72 million with those that
+are sampled more seldom."""
+
+JOB_SERIES = 80
+"""Of these the figures of the jobs: 8 in sum, 32 by role, 10 of what they wait for, one for each volume."""
+
+SELDOM_SECONDS = 10.0
+MOST_SELDOM_A_SECOND = 100
+"""If the other series are more than a thousand, they are sampled more seldom than each 10 s, so that they add
+so many samples a second in the mean."""
+
+_DEVICE = "device."
+_FIGURES = ("read_bytes", "written_bytes", "busy_seconds", "reads", "writes", "read_seconds", "write_seconds")
+"""Of a device, the most wanted first: windows and answers ask for bytes, then for its load."""
+
+
+class SampleBudget:
+    """Chooses series as they come: those of the host, of devices that hold roles, and then all others.
+
+    ``named`` are the devices of the roles.
+    """
+
+    def __init__(self, named: Collection[str], most: int = MOST_SERIES - JOB_SERIES) -> None:
+        self._named, self._most = frozenset(named), most
+        self._often: set[str] = set()
+        self._seldom: set[str] = set()
+        self._whole_at: float | None = None
+
+    def due(self, now: float, figures: Figures, *, whole: bool = False) -> Figures:
+        """The figures to keep of this look: all at the first, if ``whole``, and every ``seldom_seconds``."""
+        if not self._often.issuperset(figures) and not (self._often | self._seldom).issuperset(figures):
+            self._choose(figures)
+        if not self._seldom:
+            return figures
+        if whole or self._whole_at is None or now - self._whole_at >= self.seldom_seconds:
+            self._whole_at = now
+            return figures
+        return {name: value for name, value in figures.items() if name in self._often}
+
+    @property
+    def seldom_seconds(self) -> float:
+        """How often the series beyond the budget are sampled."""
+        return max(SELDOM_SECONDS, math.ceil(len(self._seldom) / MOST_SELDOM_A_SECOND))
+
+    def remarks(self) -> list[str]:
+        """A sentence on the series that were sampled more seldom, where there are any."""
+        if not self._seldom:
+            return []
+        return [
+            f"{len(self._seldom)} of {len(self._often) + len(self._seldom)} series of the host were sampled "
+            f"every {self.seldom_seconds:g} s, not each second: a node has {MOST_SERIES} series a second"
+        ]
+
+    def _choose(self, figures: Figures) -> None:
+        new = sorted(figures.keys() - self._often - self._seldom, key=self._rank)
+        free = self._most - len(self._often)
+        self._often |= set(new[:free])
+        self._seldom |= set(new[free:])
+
+    def _rank(self, series: str) -> tuple[int, int, str]:
+        if series.startswith(("host.", "group.")):
+            return 0, 0, series
+        if not series.startswith(_DEVICE):
+            return 1, 0, series
+        device, _, figure = series.removeprefix(_DEVICE).rpartition(".")
+        place = _FIGURES.index(figure) if figure in _FIGURES else len(_FIGURES)
+        return (1 if device in self._named else 2), place, series
+
+
+class HostSampling:
+    """Writes what a collector reads; the first look, at the gate, is what later ones differ from."""
+
+    def __init__(
+        self, node: str, collector: HostCollector, writer: RunWriter, named: Collection[str] = ()
+    ) -> None:
+        """``named``: the devices that the file systems of the roles name."""
+        self.node = node
+        self.collector = collector
+        self.writer = writer
+        self._budget = SampleBudget(named)
+
+    def look(self, now: float, *, whole: bool = False) -> None:
+        """One row for each series that is due at this moment (seconds since the epoch), or for all."""
+        self.writer.figures(self.node, now, self._budget.due(now, self.collector.read(), whole=whole))
+
+    def remarks(self) -> list[str]:
+        """What was sampled more seldom than each second, or not at all, in sentences."""
+        return [*self._budget.remarks(), *self.collector.remarks()]

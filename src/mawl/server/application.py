@@ -18,14 +18,19 @@ from starlette.types import Receive, Scope, Send
 
 from mawl.errors import MawlError, UsageError
 from mawl.model.summary.summary import Judged
-from mawl.server.campaigns import MOST_FOLDERS, CampaignRecords, campaigns_below
-from mawl.server.folders import Folders, State, examined, grows
+from mawl.server.folders import (
+    MOST_FOLDERS,
+    CampaignRecords,
+    Folders,
+    State,
+    campaigns_below,
+    examined,
+    grows,
+)
 from mawl.server.growing import LOOK_SECONDS, GrowingRuns, RunEndedError
 from mawl.server.guard import Guard
 from mawl.server.library import Query, campaign_rows, contents, named, query_of, row_of, shown_name
-from mawl.server.pages import Page, library_page, row_html, sentence_page, way_back
-from mawl.server.rendering import Renderers
-from mawl.server.reports import Reports
+from mawl.server.reports import Page, Renderers, Reports, library_page, row_html, sentence_page, way_back
 from mawl.server.work import Worker
 
 MOST_VIEWERS = 16

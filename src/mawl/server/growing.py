@@ -16,7 +16,7 @@ import msgspec
 from mawl.analysis.view import StoredView
 from mawl.model.summary.summary import Judged
 from mawl.server.folders import grows
-from mawl.server.rendering import Columns, Renderers
+from mawl.server.reports import Columns, Renderers
 from mawl.server.work import Worker
 from mawl.store.tail import Tail
 from mawl.store.thinning import Thinned

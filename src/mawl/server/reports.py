@@ -1,21 +1,56 @@
-"""Pages of runs that do not grow: made when asked for, kept for as long as their files are the same."""
+"""Pages of runs that do not grow: made when asked for, kept for as long as their files are the same.
+
+What the server shows of a run, made elsewhere and handed to it: pages, chart data, metrics.
+
+The server's own pages, in the frame of the reports.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from html import escape
+from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import msgspec
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import HTMLResponse
 
+from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.errors import MawlError
 from mawl.model.summary.summary import Judged
 from mawl.reporters import json
+from mawl.reporters.html.page import page
 from mawl.server.folders import State, examined
-from mawl.server.overview import Overview, overview_of
-from mawl.server.rendering import Renderers
+from mawl.server.guard import policy_of
+from mawl.server.library import Overview, RunRow, overview_of
 from mawl.server.work import KeptAnswers, Worker
 from mawl.store import Run, open_run
+
+Columns = Mapping[str, Any]
+"""Name of a column to its values: a list, or what has ``tolist``."""
+
+
+class Renderers(msgspec.Struct, frozen=True, kw_only=True):
+    """Functions of the view of a run and its judged summary.
+
+    ``report`` is a whole page; ``following`` the same with the script that follows a growing run;
+    ``sources`` the data of its charts by name; ``metrics`` OpenMetrics text of several summaries;
+    ``comparison`` a whole page of sides, each of one run or several, None where there is none; ``campaign`` a
+    whole page of the folder of a campaign, whose runs it opens by the function that it is given.
+    """
+
+    report: Callable[[StoredView, Judged], str]
+    following: Callable[[StoredView, Judged], str]
+    sources: Callable[[StoredView, Judged], Mapping[str, Columns]]
+    metrics: Callable[[Sequence[Judged]], str]
+    comparison: Callable[[Sequence[Sequence[StoredView]]], str] | None = None
+    campaign: Callable[[Path, Callable[[Path], Run]], str] | None = None
+    judged: Callable[[StoredView], Judged] = judged
+
 
 MOST_BYTES = 64 * 2**20
 """Of pages kept; a report has a few MB."""
@@ -117,3 +152,66 @@ def _opened(folder: Path) -> Run:
 
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
+
+
+class Page(HTMLResponse):
+    """A whole page; its policy stands in the header, too."""
+
+    def __init__(self, html: str | bytes, status_code: int = 200) -> None:
+        # A name on disk need not be UTF-8.
+        body = html.encode("utf-8", "backslashreplace") if isinstance(html, str) else html
+        policy = policy_of(body[:8192].decode("utf-8", "replace"))
+        super().__init__(body, status_code, {"content-security-policy": policy})
+
+
+HEAD = b'<header class="page-head">'
+WAY_BACK = b'<p class="quiet screen"><a href="/">All runs</a></p>'
+
+
+def way_back(page: bytes, charts: Iterable[str] | None = None) -> bytes:
+    """A page that others made, with a link to the library at its head (where no text of a run stands yet).
+
+    ``charts`` is what the page of a growing run draws, for its script to compare.
+    """
+    head = HEAD
+    if charts is not None:
+        drawn = escape(msgspec.json.encode(sorted(charts)).decode())
+        head = HEAD[:-1] + f' data-charts="{drawn}">'.encode()
+    return page.replace(HEAD, head + WAY_BACK, 1)
+
+
+def library_page(values: dict[str, Any]) -> Page:
+    """All runs; ``values`` of :func:`mawl.server.library.contents`."""
+    body = _fill("library.html", **values)
+    return Page(page("Runs", body, [script("library.js")], connect="'self'", forms="'self'"))
+
+
+def row_html(row: RunRow) -> str:
+    """The table row of one run, for the script of the library."""
+    return _fill("row.html", row=row)
+
+
+def sentence_page(title: str, sentence: str, status_code: int) -> Page:
+    """A page that says why there is no other."""
+    return Page(page(title, _fill("sentence.html", sentence=sentence)), status_code)
+
+
+@cache
+def script(name: str) -> str:
+    """A script of the pages."""
+    return resources.files("mawl.server").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+@cache
+def _templates() -> Environment:
+    return Environment(
+        loader=PackageLoader("mawl.server", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _fill(template: str, **values: object) -> str:
+    return _templates().get_template(template).render(**values)

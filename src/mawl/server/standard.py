@@ -15,8 +15,7 @@ from mawl.reporters.comparison import html
 from mawl.reporters.html import report
 from mawl.reporters.html.sources import sources
 from mawl.server.library import SIDES
-from mawl.server.pages import script
-from mawl.server.rendering import Renderers
+from mawl.server.reports import Renderers, script
 
 
 def standard(bounds: CapacityBounds) -> Renderers:

@@ -20,8 +20,7 @@ from mawl.simulation.recording import (
     channels_of,
     waiters_of,
 )
-from mawl.simulation.resources import Resources
-from mawl.simulation.sharing import OWN, shares
+from mawl.simulation.resources import OWN, Resources, shares
 from mawl.spec.program_options import Role
 
 DONE = 1e-9

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import msgspec
 
+from mawl.analysis.cluster import device_rates
 from mawl.analysis.series import RunSamples
-from mawl.analysis.storage_servers import device_rates
 from mawl.analysis.windows import Windows, rates
 from mawl.errors import UsageError
 from mawl.model.run import NodeFacts, RunFacts, VolumeFacts

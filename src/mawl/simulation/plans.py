@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.analysis.chains import followed
+from mawl.analysis.sessions import followed
 from mawl.errors import MawlError, UsageError
 from mawl.model.records import JobRecord
 from mawl.model.run import RunFacts
@@ -19,12 +19,11 @@ from mawl.plan.derived import derived_jobs
 from mawl.plan.mix import mixed
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import JobPlan, Plan, SessionPlan, make_plan
-from mawl.simulation.demand import Demand, JobDemand
-from mawl.simulation.scaling import scaled
+from mawl.simulation.demand import Demand, JobDemand, scaled
 from mawl.spec import toml
 from mawl.spec.program_options import Options
 from mawl.store import Run
-from mawl.store.layout import PLAN
+from mawl.store.files import PLAN
 
 RULED = "mixed20"
 """The workload that has a rule for any number of sessions."""
@@ -157,7 +156,7 @@ def _recorded(facts: RunFacts, jobs: Sequence[JobRecord]) -> Plan:
 def _stages(members: Sequence[tuple[float, JobRecord]], scale: float) -> tuple[tuple[JobPlan, ...], ...]:
     """A stage for each job of a session; one stage for all of them if the clock started some.
 
-    A job follows the one before it if that one finished and the rule of :mod:`mawl.analysis.chains` holds,
+    A job follows the one before it if that one finished and the rule of :mod:`mawl.analysis.sessions` holds,
     which ``mawl derive`` also uses.  The clock starts any other job, at its second.
     """
     follows = [True]

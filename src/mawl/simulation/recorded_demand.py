@@ -8,10 +8,10 @@ from dataclasses import replace
 from operator import attrgetter
 
 from mawl.errors import UsageError
-from mawl.model.records import JobRecord, StepRecord
+from mawl.model.records import JobRecord, StepRecord, Usage
 from mawl.model.role_io import RoleIo, typical
 from mawl.model.summary.summary import Summary
-from mawl.model.usage import Usage
+from mawl.simulation.activity import outstanding_bytes, read_ahead_of
 from mawl.simulation.demand import (
     BETWEEN_STEPS,
     Demand,
@@ -22,7 +22,6 @@ from mawl.simulation.demand import (
     LoggedBytes,
     StepDemand,
 )
-from mawl.simulation.outstanding import outstanding_bytes, read_ahead_of
 from mawl.spec.program_options import ROLES, Role
 from mawl.store import Run
 

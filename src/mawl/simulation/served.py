@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from mawl.analysis.cluster import device_rates, network_rates
 from mawl.analysis.series import RunSamples
-from mawl.analysis.storage_servers import device_rates, network_rates
 from mawl.analysis.throughput import fuse_roles
 from mawl.analysis.windows import Rates
 from mawl.model.run import RunFacts

@@ -1,4 +1,7 @@
-"""What a campaign is asked to be: several runs of a :class:`~mawl.spec.record.RunSpec` for one question."""
+"""What a campaign is asked to be: several runs of a :class:`~mawl.spec.record.RunSpec` for one question.
+
+``[setting]`` of a file of ``--ab``: what an arm changes outside mawl (docs/design/arm-settings.md).
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from mawl.errors import UsageError
-from mawl.spec.forms import NodeCounts, Switch, TwoFiles, Whole, YesNo
-from mawl.spec.option import Option, options_of
+from mawl.printable import printable
+from mawl.spec.forms import NodeCounts, Option, Switch, TwoFiles, Whole, YesNo, options_of
 from mawl.spec.record import MOST_SESSIONS
 
 AskedKind = Literal["repeat", "ab", "find-sessions", "scaling", "smt"]
@@ -159,3 +162,48 @@ class CampaignSpec(msgspec.Struct, frozen=True, kw_only=True):
 
 CAMPAIGN_OPTIONS = options_of(CampaignSpec)
 """Field to option."""
+
+
+DEFAULT_SECONDS = 60.0
+MOST_SECONDS = 3600.0
+LONGEST_NAME, LONGEST_COMMAND, LONGEST_EXPECTED = 80, 4096, 200
+
+
+class ArmSetting(msgspec.Struct, frozen=True, kw_only=True):
+    """Each command is text for sh.
+
+    ``check`` ends with 0, and prints ``expect`` where there is one, as long as the setting is what the arm
+    asks for.  ``before`` makes it so, ``after`` undoes that; an arm without both only checks.  ``seconds`` is
+    how long each command may take.
+    """
+
+    name: str
+    check: str
+    before: str | None = None
+    after: str | None = None
+    expect: str | None = None
+    seconds: float = DEFAULT_SECONDS
+
+    def problem(self) -> tuple[str, str] | None:
+        """The key that is wrong and what is wrong with it; None where all is well."""
+        for key in ("name", "check", "before", "after", "expect"):
+            text = getattr(self, key)
+            most = {"name": LONGEST_NAME, "expect": LONGEST_EXPECTED}.get(key, LONGEST_COMMAND)
+            if text is None:
+                continue
+            if not text.strip():
+                return key, "is empty"
+            if len(text) > most:
+                return key, f"has {len(text)} characters, and mawl takes {most}"
+            if printable(text, "\n\t" if most == LONGEST_COMMAND else "") != text:
+                return key, "holds a control character"
+        if (self.before is None) != (self.after is None):
+            there, lacks = ("before", "after") if self.after is None else ("after", "before")
+            return lacks, f"required, because {there} is there: one makes the change, the other undoes it"
+        if not 0 < self.seconds <= MOST_SECONDS:
+            return "seconds", f"expected more than 0 and at most {MOST_SECONDS:g}, found {self.seconds:g}"
+        return None
+
+
+class SettingKeys(ArmSetting, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """As a file spells it."""

@@ -6,8 +6,19 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.spec.forms import MOST_NODES, Choice, DevicePairs, Form, Listed, Number, Pairs, Rate, Several, Whole
-from mawl.spec.option import Option
+from mawl.spec.forms import (
+    MOST_NODES,
+    Choice,
+    DevicePairs,
+    Form,
+    Listed,
+    Number,
+    Option,
+    Pairs,
+    Rate,
+    Several,
+    Whole,
+)
 from mawl.spec.program_options import ROLES, OnLostNode, Role
 
 LEAST_NODE_TIMEOUT_SECONDS = 5.0

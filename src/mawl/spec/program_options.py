@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from mawl.definitions.figure import count, flag, size, text
-from mawl.definitions.metric import OPTIONS
+from mawl.definitions.figure import OPTIONS, count, flag, size, text
 from mawl.errors import UsageError
 from mawl.units import parse_size
 
@@ -36,7 +35,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """What every job of a run may use.
 
     ``memsize_bytes`` bounds a job's memory, ``sortsize_bytes`` the memory of a step that declares
-    util bytes; both shrink with the scale (:func:`mawl.plan.scale.scaled_options`) so that such
+    util bytes; both shrink with the scale (:func:`mawl.plan.spec.scaled_options`) so that such
     steps spill at every scale.  ``bufsize_bytes`` is the sequential request size, ``cpucount`` the
     threads of one job, ``queue_depth`` the random requests that it keeps under way.
     """

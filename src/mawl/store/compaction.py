@@ -13,14 +13,12 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 
-from mawl.model.records import EventRecord, JobRecord, StepRecord
+from mawl.model.records import EventRecord, JobRecord, StepRecord, Usage
 from mawl.model.run import PlannedJob, RunFacts
-from mawl.model.usage import Usage
 from mawl.store.columns import SCHEMAS, in_bounds, to_table
 from mawl.store.facts import write_facts
-from mawl.store.files import sync_directory
+from mawl.store.files import COMPACTED, JOURNAL, SAMPLES_STREAM, sync_directory
 from mawl.store.journal import Remarks, read_lines, read_samples
-from mawl.store.layout import COMPACTED, JOURNAL, SAMPLES_STREAM
 from mawl.store.parquet import write_parquet
 from mawl.store.upgrades import Upgrade
 

@@ -8,8 +8,7 @@ import msgspec
 
 from mawl.errors import UnreadableRunError
 from mawl.model.run import RunFacts
-from mawl.store.files import read_bounded, replace_file
-from mawl.store.layout import FACTS, FORMAT_VERSION, QUALIFICATION
+from mawl.store.files import FACTS, FORMAT_VERSION, QUALIFICATION, read_bounded, replace_file
 from mawl.store.plain import decoded, from_plain, to_plain
 from mawl.store.upgrades import Upgrade, steps_from, with_queue_depth
 

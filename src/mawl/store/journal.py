@@ -19,9 +19,8 @@ from pyarrow import ipc
 from mawl.errors import UnreadableRunError
 from mawl.foreign import open_regular
 from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
-from mawl.store.batch_form import MOST_SERIES, BatchForm, message_of
-from mawl.store.columns import INSTANT, SCHEMAS, conform
-from mawl.store.layout import LARGEST_LINE_BYTES, LARGEST_LINES_BYTES, MOST_BAD_LINES, MOST_ROWS
+from mawl.store.columns import INSTANT, MOST_SERIES, SCHEMAS, BatchForm, conform, message_of
+from mawl.store.files import LARGEST_LINE_BYTES, LARGEST_LINES_BYTES, MOST_BAD_LINES, MOST_ROWS
 from mawl.store.plain import from_plain, line_of
 from mawl.store.upgrades import Upgrade
 from mawl.units import format_memory

@@ -10,7 +10,7 @@ import msgspec
 
 from mawl.model.run import RunFacts
 from mawl.spec.program_options import Options
-from mawl.store.layout import LARGEST_NUMBER, MOST_FACTS_PARTS
+from mawl.store.files import LARGEST_NUMBER, MOST_FACTS_PARTS
 from mawl.units import format_instant, parse_instant
 
 Record = TypeVar("Record")

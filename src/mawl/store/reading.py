@@ -12,19 +12,16 @@ import pyarrow as pa
 from pyarrow import compute
 
 from mawl.errors import UnreadableRunError, UsageError
-from mawl.model.arrays import ArrayStatistics
+from mawl.model.node import ArrayStatistics
 from mawl.model.probe import Probe
 from mawl.model.records import EventRecord, JobRecord, StepRecord
 from mawl.model.run import RunFacts
-from mawl.store.arrays import arrays_of
-from mawl.store.budget import OverBudgetError, budget_of
+from mawl.store.beside import arrays_of, probe_of
 from mawl.store.columns import SCHEMAS
 from mawl.store.compaction import closed, compact, complete, line_tables, read_journal, sample_tables
 from mawl.store.facts import read_facts
-from mawl.store.files import is_held, try_lock
-from mawl.store.layout import FACTS, JOURNAL, LATEST
-from mawl.store.parquet import parquet_parts, read_parquet
-from mawl.store.probe import probe_of
+from mawl.store.files import FACTS, JOURNAL, LATEST, is_held, try_lock
+from mawl.store.parquet import OverBudgetError, budget_of, parquet_parts, read_parquet
 from mawl.store.rows import Record, in_parts, to_records
 from mawl.store.upgrades import Upgrade
 

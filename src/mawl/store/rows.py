@@ -14,12 +14,10 @@ from typing import Any, TypeVar
 import msgspec
 import pyarrow as pa
 
-from mawl.model.records import EventRecord, JobRecord, StepRecord
+from mawl.model.records import FIELDS, EventRecord, JobRecord, StepNotes, StepRecord, Usage
 from mawl.model.role_io import FILE_ROLES, HISTOGRAMS, IO_FIELDS, WAIT_FIELDS, Histogram, RoleIo, Waits
-from mawl.model.step_notes import StepNotes
-from mawl.model.usage import FIELDS, Usage
-from mawl.store.budget import Budget, in_time
 from mawl.store.columns import PREFIXES, VOLUME_COLUMNS, Row
+from mawl.store.parquet import Budget, in_time
 from mawl.store.plain import is_instant
 
 Record = TypeVar("Record", JobRecord, StepRecord, EventRecord)

@@ -21,8 +21,8 @@ from mawl.model.run import RunFacts
 from mawl.store.columns import SCHEMAS, conform
 from mawl.store.compaction import Journal, line_tables
 from mawl.store.facts import read_facts
+from mawl.store.files import FACTS, JOURNAL, LARGEST_LINE_BYTES, MOST_ROWS, SAMPLES_STREAM
 from mawl.store.journal import LineBudget, Record, Remarks, record_of
-from mawl.store.layout import FACTS, JOURNAL, LARGEST_LINE_BYTES, MOST_ROWS, SAMPLES_STREAM
 from mawl.store.reading import Run
 from mawl.store.upgrades import Upgrade
 

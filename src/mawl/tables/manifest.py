@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from mawl.errors import DamagedTableError
-from mawl.plan.tables import InputTable
+from mawl.plan.columns import InputTable
 
 MANIFEST = "manifest.json"
 SCHEMA_VERSION = 1

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from mawl.errors import UsageError
-from mawl.model.inventory import Inventory
-from mawl.model.inventory_metrics import MACHINE
+from mawl.model.node import Inventory
+from mawl.model.series_metrics import MACHINE
 from mawl.tuning.check import CurrentSettings, check, same_value
 from mawl.tuning.records import Profile, Rule, SettingFound, SettingSource, State, Unit, Value
 

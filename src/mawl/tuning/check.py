@@ -1,4 +1,7 @@
-"""Every setting of the profiles that applies, with what is set: as recommended, different, or not known."""
+"""Every setting of the profiles that applies, with what is set: as recommended, different, or not known.
+
+Devices of each role of a run as a family of the inventory: worked out from the run, where it is read.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,12 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from mawl.formats.settings.aix import number
-from mawl.model.inventory import Figures, Inventory
-from mawl.model.inventory_metrics import MACHINE
+from mawl.model.node import Figures, Inventory
+from mawl.model.run import VolumeFacts
+from mawl.model.series_metrics import MACHINE
+from mawl.model.summary.judgement import Limit
 from mawl.model.thresholds import value_of
+from mawl.spec.program_options import ROLES
 from mawl.tuning.records import (
     Checked,
     FileUnread,
@@ -22,12 +28,40 @@ from mawl.tuning.records import (
     TuningSetting,
     Value,
 )
-from mawl.tuning.roles import FAMILY as ROLES
+
+FAMILY = "roles"
+
+
+def volumes_of_roles(volumes: Sequence[VolumeFacts], limit: Limit | None) -> dict[str, dict[str, Figures]]:
+    """Node to role to its figures; ``limit`` is that of the run's summary.
+
+    Roles without a device that is known (tmpfs, a network file system) are left out.
+    """
+    storage = limit is not None and limit.verdict == "storage"
+    blamed = limit.role if limit is not None else None
+    found: dict[str, dict[str, Figures]] = {}
+    for role in ROLES:
+        for node in dict.fromkeys(volume.node for volume in volumes):
+            own = [volume for volume in volumes if (volume.role, volume.node) == (role, node)]
+            devices = {device for volume in own for device in volume.disks or volume.devices}
+            if devices:
+                found.setdefault(node, {})[role] = {
+                    "directories": len(own),
+                    "devices": len(devices),
+                    "limited": storage and blamed in (None, role),
+                }
+    return found
+
+
+def with_roles(inventory: Inventory, roles: Mapping[str, Figures]) -> Inventory:
+    """The inventory with the family beside those that the run recorded."""
+    return msgspec.structs.replace(inventory, families={**inventory.families, FAMILY: dict(roles)})
+
 
 STATES: tuple[State, ...] = ("differs", "not known", "not collected", "as recommended", "for you to judge")
 """In the order of the list; the last is advice, and what mawl cannot read."""
 
-OF_RUNS = ("options", ROLES)
+OF_RUNS = ("options", FAMILY)
 """Families of what a run is given."""
 
 CLOSE_RATIO = value_of("tuning.close_ratio")

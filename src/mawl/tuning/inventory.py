@@ -12,21 +12,20 @@ from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
 from mawl.errors import UsageError
-from mawl.formats.settings.commands import reader_of, words_of
+from mawl.formats.settings.collected import reader_of, words_of
 from mawl.formats.settings.told import Output, Told
-from mawl.measure.block_devices import volume_facts
+from mawl.measure.devices import volume_facts
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of
-from mawl.model.inventory import Inventory
+from mawl.model.node import Inventory
 from mawl.model.run import RunFacts
 from mawl.model.summary.judgement import Losses
 from mawl.spec.program_options import Role
 from mawl.spec.settings import Settings
 from mawl.spec.sources import spec_of
 from mawl.store import open_run
-from mawl.tuning.check import CurrentSettings, of_the_machine
+from mawl.tuning.check import CurrentSettings, of_the_machine, volumes_of_roles, with_roles
 from mawl.tuning.records import Platform
-from mawl.tuning.roles import volumes_of_roles, with_roles
 
 
 def live_inventory(arguments: argparse.Namespace, chosen: Settings) -> CurrentSettings:

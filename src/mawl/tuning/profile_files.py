@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mawl.config.published import papers
 from mawl.errors import InvalidFileError, UsageError
-from mawl.model.inventory_metrics import FIGURES, TEXT_FAMILIES
+from mawl.model.series_metrics import FIGURES, TEXT_FAMILIES
 from mawl.spec import toml
 from mawl.tuning.records import (
     UNIT_RANGES,

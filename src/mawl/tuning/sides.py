@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from mawl.analysis.comparison.settings import CitedSettings
+from mawl.analysis.comparison.comparability import CitedSettings
 from mawl.analysis.comparison.sides import Side
 from mawl.tuning.changes import changes
-from mawl.tuning.changes_text import cited
 from mawl.tuning.inventory import recorded_settings
 from mawl.tuning.profile_files import profiles
+from mawl.tuning.text import cited
 
 
 def settings_between(reference: Side, candidate: Side) -> CitedSettings | None:

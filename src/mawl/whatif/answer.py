@@ -1,25 +1,175 @@
-"""The answer of ``mawl simulate``, of which text and JSON are made."""
+"""The answer of ``mawl simulate``, of which text and JSON are made.
+
+What a forecast of a run of logs rests on: what logs do not contain, and what is assumed instead.
+
+How far a prediction lies from what was measured, and what limits it in each phase.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from mawl.analysis.comparison.sides import at
 from mawl.errors import UsageError
 from mawl.model.summary.summary import Summary
 from mawl.simulation.engine import SimulationOutcome
+from mawl.simulation.error_range import (
+    MOST_CALIBRATION_ERROR_RATIO,
+    bed_kind_of,
+    bed_ratios,
+    central_range,
+    doubts_of,
+    factors_of,
+    unchecked_of,
+)
 from mawl.simulation.forecast import Base, Question, doubled_systems, predict
+from mawl.simulation.own_system import DESCRIBE, RECORDED, is_assumed
 from mawl.simulation.scenario import Scenario, run
-from mawl.whatif.logs import LogsBasis
+from mawl.spec.program_options import ROLES
+from mawl.units import counted_noun, format_percent, format_seconds
 from mawl.whatif.metrics import (
     DoubledResource,
+    ElapsedRange,
+    ForecastValidity,
     GrownSessions,
+    PhaseLimit,
     PredictedFigure,
     Prediction,
     SimulationAnswer,
 )
-from mawl.whatif.validity import phases_of, validity_of
+
+OF_LOGS = "bytes and waits are those of logs: no such forecast was compared with a run"
+OF_DERIVED_JOBS = (
+    "the jobs were derived from logs: evidence.html of their workload says which figures are inferred or "
+    "assumed, and waits for a database, a lock or a sleep are not in them"
+)
+
+
+class LogsBasis(NamedTuple):
+    """The range of elapsed times that fit the logs, and what was assumed."""
+
+    range: ElapsedRange
+    assumptions: list[str]
+
+
+def unknown_devices(base: Base) -> list[str]:
+    """Roles with bytes on devices that neither a recording nor a description describes."""
+    used = {flow.role for job in base.demand.jobs.values() for step in job.steps for flow in step.flows}
+    return [
+        role
+        for role in ROLES
+        if role in used
+        and not base.described
+        and any(
+            is_assumed(base.seen, f"devices.{name}.shared_bytes_per_second")
+            for name in base.seen.nodes[0].roles[role]
+        )
+    ]
+
+
+def range_of_logs(base: Base, still_seconds: float, waiting_seconds: float) -> ElapsedRange:
+    """Between the forecast in which no waiting of the logs is I/O, and that in which all of it is.
+
+    Unknown if the devices are not known: then nothing says how much faster others are.
+    """
+    if unknown_devices(base):
+        return ElapsedRange(low_seconds=None, high_seconds=None)
+    ends = sorted((still_seconds, waiting_seconds))
+    return ElapsedRange(low_seconds=ends[0], high_seconds=ends[1])
+
+
+def assumptions_of_logs(base: Base, without_blocks: int, device_share: float | None) -> Iterator[str]:
+    """What is assumed of a run of logs, in sentences, and which file would replace an assumption."""
+    steps = [step for job in base.demand.jobs.values() for step in job.steps]
+    most, waited = base.demand.blocked_seconds, sum(step.other_seconds for step in steps)
+    yield (
+        f"of {format_seconds(most + waited)} that steps waited (real time less CPU time), "
+        f"{format_seconds(most)} were in steps that move bytes: at most so much is I/O, at least 0 s"
+    )
+    yield (
+        "all figures except the range take all of it for I/O, also waits for a processor, so the gains of "
+        "faster devices are the largest that are possible"
+    )
+    yield "bytes by role are those that mawl derive infers (its evidence.html has each with its range)"
+    if without_blocks:
+        yield (
+            f"{without_blocks} of {counted_noun(len(steps), 'step')} have no block operations in the logs: "
+            "all their bytes are taken to reach the devices"
+        )
+    if device_share is not None:
+        yield f"devices served {format_percent(min(device_share, 1.0))} of the reads, and will on any system"
+    if roles := unknown_devices(base):
+        yield (
+            f"the devices of {', '.join(roles)} are not known, so there is no range: {RECORDED} and name its "
+            f"devices (--role work=sdb), or {DESCRIBE}"
+        )
+    yield (
+        "logs alone give no checked forecast: mawl derive makes a workload of them, and a run of it has "
+        "counted bytes and waits"
+    )
+
+
+def validity_of(
+    base: Base,
+    question: Question,
+    scenario: Scenario,
+    elapsed_seconds: float,
+    doubt: str | None = None,
+    logs: LogsBasis | None = None,
+) -> ForecastValidity:
+    """How far the question lies from the measured run, and the range of the elapsed time where one is known.
+
+    The range is that of the beds that are like it (:func:`~mawl.simulation.error_range.bed_kind_of`).  It is
+    null, with the reasons, where something differs in a way that no checked forecast did
+    (:func:`~mawl.simulation.error_range.unchecked_of`).  ``doubt`` is what speaks against the run itself,
+    ``logs`` what the forecast of a run of logs rests on.
+    """
+    factors = factors_of(base, question, scenario)
+    reasons = [] if doubt is None else [doubt]
+    reasons += [] if logs is None else [OF_LOGS]
+    reasons += unchecked_of(base, question, scenario)
+    reasons += doubts_of(base, scenario, factors, MOST_CALIBRATION_ERROR_RATIO)
+    known = not reasons
+    low, high = central_range(bed_ratios(bed_kind_of(base, factors), "time.elapsed_seconds"))
+    return ForecastValidity(
+        calibration_error_ratio=base.error_ratio,
+        alone_ratio=base.calibration.alone_ratio,
+        seek_ratio=base.calibration.seek_ratio,
+        factors=factors,
+        range=ElapsedRange(
+            low_seconds=elapsed_seconds * low if known else None,
+            high_seconds=elapsed_seconds * high if known else None,
+        ),
+        logs_range=ElapsedRange(low_seconds=None, high_seconds=None) if logs is None else logs.range,
+        assumptions=[*(logs.assumptions if logs else ()), *([OF_DERIVED_JOBS] if base.facts.derived else ())],
+        reasons=reasons,
+        lacks=list(base.demand.lacks),
+    )
+
+
+def phases_of(limits: Mapping[str, Mapping[str, float]]) -> list[PhaseLimit]:
+    """Shares of the job-seconds of each phase, and the one name above half, else ``mixed``."""
+    rows = []
+    for phase, seconds in limits.items():
+        total = sum(seconds.values())
+        shares = {name: value / total for name, value in sorted(seconds.items())} if total else {}
+        waits = {name: share for name, share in shares.items() if name != "cpu"}
+        rows.append(PhaseLimit(phase=phase, shares=shares, limit=named(shares, waits)))
+    return rows
+
+
+NONE = "none"
+
+
+def named(shares: Mapping[str, float], waits: Mapping[str, float]) -> str:
+    """What most waiting was for: a name above half, ``none`` where jobs mostly computed, else ``mixed``."""
+    waited = sum(waits.values())
+    if not shares or waited < shares.get("cpu", 0.0) / 4.0:
+        return NONE
+    best = max(waits, key=lambda name: waits[name])
+    return best if waits[best] > waited / 2.0 else "mixed"
 
 
 def answer(

@@ -7,7 +7,9 @@ from typing import Annotated
 import msgspec
 
 from mawl.definitions.figure import (
+    FACTS,
     Figure,
+    Metric,
     block,
     count,
     flag,
@@ -19,7 +21,6 @@ from mawl.definitions.figure import (
     text,
     unitless,
 )
-from mawl.definitions.metric import FACTS, Metric
 from mawl.model.fields import metrics_of
 from mawl.simulation.system import System
 from mawl.whatif.published_forecast import FittedNumbers

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from mawl.advice.capacity.answers import probe_guidelines
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.advice.capacity.guideline import probe_guidelines
 from mawl.model.probe import ProbeTest
 from tests.fakes.probes import KIB, MB, disk, probe, probe_test, target
 from tests.fakes.views import plain

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.limit.memory_part import lost_bytes, memory_bytes
+from mawl.advice.limit.resources import lost_bytes, memory_bytes
 from mawl.advice.limit.verdict import limit_of
 from mawl.analysis.view import RunView
 from mawl.model.records import JobRecord

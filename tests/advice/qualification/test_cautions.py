@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.qualification.cautions import cautions_of, crowded
+from mawl.advice.qualification.sentence import cautions_of, crowded
 from mawl.model.qualification import AnswerStorage
 from mawl.model.run import VolumeFacts
 from tests.fakes.probes import probe, probe_test, target

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
-from mawl.advice.qualification.alike import MOST_KINDS, differing, one_machine, unseen_server
 from mawl.advice.qualification.answer import answer_from
-from mawl.advice.qualification.estimate import MedianEstimate
 from mawl.advice.qualification.evidence import Evidence
+from mawl.advice.qualification.fitting import MedianEstimate
+from mawl.advice.qualification.machine import MOST_KINDS, differing, one_machine, unseen_server
 from mawl.advice.qualification.nodes import LEAST_RATIO
 from mawl.advice.qualification.other_work import Others
 from mawl.model.qualification import AnswerLimit, AnswerNodes, QualificationAnswer, QualifyNode

@@ -8,13 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from mawl.advice.validity.of_storage import thirds
 from mawl.advice.validity.status import RULES, status, validity_of
-from mawl.advice.validity.thirds import thirds
 from mawl.analysis.view import RunView
-from mawl.model.records import JobRecord
+from mawl.model.records import JobRecord, Usage
 from mawl.model.run import CacheFacts, FreeSpace, LoadBefore, Phases, RunFacts, VolumeFacts, WorkloadFacts
 from mawl.model.summary.judgement import Finding
-from mawl.model.usage import Usage
 from tests.fakes.measured_run import WORKLOAD, Rate, four_jobs, reading_of
 from tests.fakes.stored_run import NOTHING_LEFT, START, facts, job
 from tests.fakes.views import plain

@@ -12,11 +12,10 @@ import msgspec
 import pytest
 
 from mawl.analysis.campaign.knee import knee_of
-from mawl.analysis.campaign.results import spread
-from mawl.analysis.campaign.session_run import session_run
-from mawl.model.campaign_metrics import CAMPAIGN_METRICS
-from mawl.reporters.campaign import html, markdown, text
-from mawl.reporters.campaign.content import head
+from mawl.analysis.campaign.results import session_run, spread
+from mawl.model.campaign import CAMPAIGN_METRICS
+from mawl.reporters.campaign import html
+from mawl.reporters.campaign.content import head, render_markdown, render_text
 from tests.fakes.compared_runs import compared
 from tests.fakes.found_campaigns import EVERY, SEARCH, comparison, repeats, scaling, search_for_sessions
 
@@ -97,12 +96,12 @@ def test_jobs_that_failed_are_too_many_whatever_the_stretch() -> None:
 def test_every_kind_is_rendered_in_every_form(kind: str) -> None:
     said = EVERY[kind]()
     assert said.kind == kind
-    lines = text.render(said).splitlines()
+    lines = render_text(said).splitlines()
     assert lines[0].startswith("campaign 20260101-080000-ab-tiny: ")
     (outcome,) = (line for line in lines if line.startswith("outcome    "))
     assert outcome.startswith("outcome    completed: ") and str(said.finished) in outcome
     assert lines[1].startswith("finding    ")
-    assert "## Runs" in markdown.render(said)
+    assert "## Runs" in render_markdown(said)
     page = html.render(said)
     assert page.startswith("<!DOCTYPE html>") and "20260101-080000-ab-tiny" in page
 

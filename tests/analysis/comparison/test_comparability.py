@@ -7,9 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.analysis.comparison.comparability import obstacles
+from mawl.analysis.comparison.comparability import differences, obstacles
 from mawl.analysis.comparison.compare import compare
-from mawl.analysis.comparison.configuration import differences
 from mawl.analysis.comparison.sides import Side, side_of
 from mawl.errors import UsageError
 from mawl.model.run import CacheFacts

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from mawl.analysis.comparison.statistics import FEWEST_RUNS, LEVEL, effect_of
+from mawl.analysis.statistics import FEWEST_RUNS, LEVEL, effect_of
 
 pytestmark = [pytest.mark.lab, pytest.mark.parallel]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mawl.analysis.comparison.compare import compare
-from mawl.analysis.comparison.links import LinkFinding, link_finding
+from mawl.analysis.comparison.places import LinkFinding, link_finding
 from mawl.analysis.comparison.sides import Side, side_of
 from mawl.reporters.comparison.sentences import head
 from tests.fakes.fabric_run import LINK, client, fabric_compared, server

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.analysis.comparison.reasons import Reason, merged, reasons_of
+from mawl.analysis.comparison.sides import Reason, merged, reasons_of
 from mawl.model.summary.judgement import Finding, Severity, Unmeasured
 from tests.fakes.compared_runs import compared
 

@@ -9,10 +9,9 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
-from mawl.analysis.change_points import WHOLE_LEVEL, change_points
 from mawl.analysis.nights.trends import Trends, trends_of
-from mawl.model.records import JobRecord
-from mawl.model.usage import Usage
+from mawl.analysis.statistics import WHOLE_LEVEL, change_points
+from mawl.model.records import JobRecord, Usage
 from tests.analysis.nights.test_logged import UTC, found, logs
 from tests.fakes.nightly_logs import logged_job
 

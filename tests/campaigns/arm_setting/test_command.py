@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mawl.campaigns.arm_setting import command
-from mawl.campaigns.arm_setting.command import LARGEST_OUTPUT_BYTES, run_command
+from mawl.campaigns.arm_setting import change
+from mawl.campaigns.arm_setting.change import LARGEST_OUTPUT_BYTES, run_command
 
 BLOCK_BYTES = 512
 """Of ``st_blocks``."""
@@ -28,9 +28,9 @@ def test_nobody_waits_for_a_command_that_cannot_be_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As of one that runs as another user, or that waits for a file system which does not answer."""
-    monkeypatch.setattr(command, "signal_all", lambda *_: 0)
-    monkeypatch.setattr(command, "kill_marked", lambda *_: 0)
-    monkeypatch.setattr(command, "GRACE_SECONDS", 0.1)
+    monkeypatch.setattr(change, "signal_all", lambda *_: 0)
+    monkeypatch.setattr(change, "kill_marked", lambda *_: 0)
+    monkeypatch.setattr(change, "GRACE_SECONDS", 0.1)
     began = time.monotonic()
     ended = run_command("exec sleep 10", tmp_path / "output", 0.1, "mark", str(tmp_path), os.environ)
     assert time.monotonic() - began < 5.0

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from mawl.campaigns.arm_setting import guard
-from mawl.store.arm_settings import SETTINGS
-from mawl.store.campaign import LOCK
+from mawl.store.campaign import LOCK, SETTINGS
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.commands.campaign_report import campaign_found, rendered
 from mawl.commands.main import main
-from mawl.store.arm_settings import read_settings
-from mawl.store.campaign import is_conducted
+from mawl.commands.reporting import campaign_found, rendered
+from mawl.store.campaign import is_conducted, read_settings
 from tests.fakes.setting_arms import ORIGINAL, PHASES, conducted
 
 PATIENCE_SECONDS = 60.0

@@ -16,7 +16,7 @@ from mawl.campaigns.qualify.engine import MOST_MEASURED, Engine, first_look
 from mawl.campaigns.qualify.work import WritableSpace
 from mawl.errors import MawlError, UnsuitableMachineError, UsageError
 from mawl.model.qualification import PHASES, Qualification
-from mawl.store.qualification import read_qualification, write_qualification
+from mawl.store.campaign import read_qualification, write_qualification
 from tests.fakes.qualifications import qualification
 from tests.fakes.qualified import Clock, FakeWork, killed_after_each_change, machine
 

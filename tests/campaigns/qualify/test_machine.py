@@ -12,20 +12,20 @@ from mawl.campaigns.qualify.machine import (
     check_places,
     lies_on,
     notices,
+    own_directories,
     target_words,
     targets,
 )
-from mawl.campaigns.qualify.places import own_directories
 from mawl.campaigns.qualify.work import WritableSpace
 from mawl.errors import UnsuitableMachineError
-from mawl.measure.mounts import read_mounts
+from mawl.measure.devices import read_mounts
 from mawl.measure.suitability import SuitabilityCheck
 from mawl.model.probe import Probe
 from mawl.model.qualification import Asked
 from mawl.plan.mix import COPIES
-from mawl.probe.place import ProbePlace
+from mawl.probe.process import ProbePlace
 from mawl.spec.program_options import ROLES, Role
-from mawl.store.probe import read_probe
+from mawl.store.beside import read_probe
 from tests.fakes.probes import probe, probe_test, target
 
 DISK = WritableSpace(roles=["work"], directories=["/mnt/b"], free_bytes=10**12, kind="ext4")

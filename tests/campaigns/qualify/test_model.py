@@ -16,8 +16,14 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import COPIES, FEWEST_SESSIONS
 from mawl.plan.workload import Plan, make_plan
 from mawl.simulation.activity import Calibration
-from mawl.simulation.demand import BETWEEN_STEPS, Direction, JobDemand, StepDemand
-from mawl.simulation.scaling import growing_cpu_seconds, scaled
+from mawl.simulation.demand import (
+    BETWEEN_STEPS,
+    Direction,
+    JobDemand,
+    StepDemand,
+    growing_cpu_seconds,
+    scaled,
+)
 from mawl.simulation.scenario import run
 from mawl.simulation.system import System
 from mawl.spec.program_options import ROLES

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from mawl.campaigns.qualify import model, plan_duration
-from mawl.campaigns.qualify.plan_duration import NO_CALIBRATION, Duration, duration_of
+from mawl.campaigns.qualify import model
+from mawl.campaigns.qualify import model as plan_duration
+from mawl.campaigns.qualify.model import NO_CALIBRATION, Duration, duration_of
 from mawl.errors import MawlError
 from mawl.measure.machine import read_machine
 from mawl.plan.from_spec import plan_of
 from mawl.spec.record import RunSpec
-from mawl.store.qualification import write_qualification
+from mawl.store.campaign import write_qualification
 from tests.fakes.qualifications import finished_run, qualification
 from tests.fakes.qualified import cluster
 

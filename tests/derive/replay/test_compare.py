@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from mawl.analysis.nights.window import Night
+from mawl.analysis.nights.logged import Night
 from mawl.derive.derive import Derived, DeriveRequest, derive
 from mawl.derive.replay.compare import NO_CLOCK, replay
 from mawl.derive.replay.records import Replay
-from mawl.derive.replay.sentences import NOT_A_FINDING
+from mawl.derive.replay.tables import NOT_A_FINDING
 from mawl.errors import UnreadableRunError, UsageError
-from mawl.model.cluster import NodeRun
+from mawl.model.node import NodeRun
 from mawl.model.records import JobRecord
 from mawl.spec.record import RunSpec
 from mawl.store import Run, open_run

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 import pytest
 
-from mawl.formats.schedulers import lsf, sasgsub, slurm
+from mawl.formats.schedulers import lsf, slurm
 from mawl.formats.schedulers.history import (
     NEVER_STARTED,
     STILL_RUNS,
@@ -15,11 +15,12 @@ from mawl.formats.schedulers.history import (
     HistoryDoubt,
     HistoryEnd,
     HistoryJob,
+    OrchestratorJson,
     Times,
     clock_of,
+    read_jobs,
     times_of,
 )
-from mawl.formats.schedulers.orchestrator import OrchestratorJson
 from mawl.formats.schedulers.slurm import SacctJson
 from tests.fakes.schedulers import HEADING, Ran, grid_status, lsb_record, orchestrator, sacct, sacct_json
 
@@ -69,9 +70,7 @@ def test_every_format_tells_the_same_of_the_same_job() -> None:
     told = HistoryJob(None, "4711", "load", "", None, QUIET)
     assert list(msgspec.json.decode(sacct_json([LOAD]), type=SacctJson).entries()) == [told]
     assert list(msgspec.json.decode(orchestrator([LOAD]), type=OrchestratorJson).entries()) == [told]
-    assert list(sasgsub.read_jobs(lines(grid_status([LOAD])))) == [
-        HistoryJob(2, "4711", "load", "", None, LOCAL)
-    ]
+    assert list(read_jobs(lines(grid_status([LOAD])))) == [HistoryJob(2, "4711", "load", "", None, LOCAL)]
 
 
 def test_a_record_of_an_old_lsf_has_its_times() -> None:
@@ -210,7 +209,7 @@ def test_jobs_without_a_start_or_an_end_are_counted() -> None:
     pending = b'{"jobs": [{"id": 1, "processingInfo": {"submitTime": "2026-03-02T20:00:00Z"}}]}'
     assert list(msgspec.json.decode(pending, type=OrchestratorJson).entries()) == [HistoryEnd(NEVER_STARTED)]
     waits = "  Job 1 (load) is Submitted:  Submitted: 06Jan2011:10:28:57"
-    assert list(sasgsub.read_jobs([(1, waits)])) == [HistoryEnd(NEVER_STARTED)]
+    assert list(read_jobs([(1, waits)])) == [HistoryEnd(NEVER_STARTED)]
 
 
 def test_elements_of_arrays_have_the_number_of_their_task() -> None:

@@ -6,9 +6,8 @@ import subprocess
 
 import pytest
 
-from mawl.formats.settings.cksum import check_sum, rows
 from mawl.formats.settings.collected import Section, UnreadOutput, sections
-from mawl.formats.settings.told import IGNORED
+from mawl.formats.settings.told import IGNORED, check_sum, rows
 from tests import needs
 from tests.fakes.command_outputs import collected
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from mawl.formats.settings.collected import Section, sections
-from mawl.formats.settings.commands import READERS, reader_of
+from mawl.formats.settings.collected import READERS, Section, reader_of, sections
 from mawl.formats.settings.told import Told
 from tests.fakes.command_outputs import NO_VALUE, Fact, Made, collected, outputs
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from mawl.analysis.view import StoredView
-from mawl.commands.html import render_html
 from mawl.commands.main import main
+from mawl.commands.reporting import render_html
 from mawl.reporters import markdown, screen, text
 from mawl.reporters.csv import render as csv_of
 from mawl.store import Run

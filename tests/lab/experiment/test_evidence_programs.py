@@ -9,7 +9,7 @@ import pytest
 
 from mawl.analysis.comparison.sides import ComparedRun, JobTime, Side
 from mawl.lab.experiment.evidence import programs_found
-from mawl.lab.experiment.evidence_metrics import LAB_EVIDENCE_METRICS
+from mawl.lab.experiment.metrics import LAB_EVIDENCE_METRICS
 from tests.fakes.stored_run import facts
 from tests.fakes.views import partly
 

@@ -9,21 +9,20 @@ import msgspec
 import pytest
 
 from mawl.lab.experiment.records import (
+    ArmFigures,
     ArmRun,
     ClaimFound,
+    FindingFound,
     LabFound,
     PairFound,
-    VerdictFound,
-    VolumeCalibration,
-)
-from mawl.lab.experiment.saving_records import SavingFound, VolumeKept
-from mawl.lab.experiment.series_records import (
-    ArmFigures,
-    FindingFound,
     ProgramFound,
     ProgramsFound,
+    SavingFound,
     SeriesFound,
     StepFound,
+    VerdictFound,
+    VolumeCalibration,
+    VolumeKept,
 )
 from mawl.lab.experiment.text import render
 from tests.reporters.test_golden import golden

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from mawl.measure.devices import Mount
 from mawl.measure.host.collector import HostCollector
-from mawl.measure.host.fabric import LOOKS_BETWEEN_SEARCHES, Fabric
+from mawl.measure.host.devices import LOOKS_BETWEEN_SEARCHES, Fabric
 from mawl.measure.host.files import Figures, FileSource, KeptFile
-from mawl.measure.host.scale import Scale
-from mawl.measure.mounts import Mount
+from mawl.measure.host.shared_storage import Scale
 from tests.fakes.script import INTERPRETER
 from tests.fakes.tree import plant
 from tests.measure.host import recorded

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mawl.measure.host.cpu import TICKS_PER_SECOND, Cpu
 from mawl.measure.host.files import Figures
+from mawl.measure.host.processors import TICKS_PER_SECOND, Cpu
 from tests.fakes.tree import plant
 
 CPUS = "sys/devices/system/cpu"

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.measure.host.cpu import BusyCores, parse_processors, parse_totals
-from mawl.measure.host.devices import figure_names, parse_line
-from mawl.measure.host.fabric import parse_counter
-from mawl.measure.host.groups import parse_cpu_stat, parse_memory_events
-from mawl.measure.host.lustre import parse_llite
-from mawl.measure.host.memory import parse_meminfo, parse_vmstat
-from mawl.measure.host.network import parse_network
-from mawl.measure.host.nfs import parse_mountstats
-from mawl.measure.host.pressure import parse_pressure
-from mawl.measure.host.scale import parse_mmpmon
+from mawl.measure.host.devices import figure_names, parse_counter, parse_line, parse_network
+from mawl.measure.host.processors import (
+    BusyCores,
+    parse_cpu_stat,
+    parse_meminfo,
+    parse_memory_events,
+    parse_pressure,
+    parse_processors,
+    parse_totals,
+    parse_vmstat,
+)
+from mawl.measure.host.shared_storage import parse_llite, parse_mmpmon, parse_mountstats
 from tests.measure.host import recorded
 
 

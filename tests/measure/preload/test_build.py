@@ -11,8 +11,7 @@ from mawl.compiled import NO_COMPILER, find_compiler
 from mawl.errors import UnsuitableMachineError
 from mawl.measure.preload import build
 from mawl.measure.preload.build import Library, install, is_ready, library
-from mawl.measure.suitability import compiler_check
-from mawl.measure.uncached import why_cached
+from mawl.measure.suitability import compiler_check, why_cached
 from tests import needs
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mawl.measure.preload.layout import (
+from mawl.measure.preload.counters import (
     CLASSES,
     FILE_BYTES,
     HEADER,

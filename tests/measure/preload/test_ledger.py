@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mawl.measure.preload.ledger import Entry, Ledger, ledger_of, write
+from mawl.measure.preload.job import Entry, Ledger, ledger_of, write
 from mawl.model.role_io import RoleIo
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from mawl.measure.block_devices import volume_facts
+from mawl.measure.devices import volume_facts
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of, read_inventory
-from mawl.model.inventory import Inventory
-from mawl.model.inventory_metrics import FIGURES
+from mawl.model.node import Inventory
+from mawl.model.series_metrics import FIGURES
 from mawl.spec.program_options import Options
 from tests.fakes.tree import plant
 

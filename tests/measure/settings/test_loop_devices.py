@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from mawl.measure.block_devices import volume_facts
+from mawl.measure.devices import volume_facts
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of
-from mawl.model.inventory import Figures
+from mawl.model.node import Figures
 from mawl.spec.program_options import Options
 from tests import needs
 

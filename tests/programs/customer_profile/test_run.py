@@ -11,7 +11,7 @@ import pytest
 
 from mawl.programs.customer_profile import run as customer_profile
 from mawl.programs.customer_profile.declare import HOUSEHOLD_ROWS, SEGMENTS
-from mawl.programs.customer_profile.profile_table import household, make_rows, members
+from mawl.programs.customer_profile.run import household, make_rows, members
 from mawl.programs.toolkit.groups import group_means
 from mawl.programs.toolkit.regression import LeastSquares
 from mawl.spec.program_options import MIB, Options

@@ -13,8 +13,8 @@ from statsmodels.regression.linear_model import WLS
 
 from mawl.programs.factorial_design import analysis as factorial
 from mawl.programs.factorial_design import run as factorial_design
-from mawl.programs.factorial_design.inputs import FACTORS
-from mawl.programs.factorial_design.optimal_design import Candidates
+from mawl.programs.factorial_design.analysis import Candidates
+from mawl.programs.factorial_design.declare import FACTORS
 from mawl.tables.arrow import TableWriter
 from tests.contract.planted_run import without_first_row
 from tests.programs.faults import Fault, given, instead, result

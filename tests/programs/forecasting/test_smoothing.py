@@ -10,7 +10,7 @@ import pytest
 from statsmodels.tsa.exponential_smoothing.ets import ETSModel
 
 from mawl.programs.forecasting import smoothing
-from mawl.programs.forecasting.checks import least_square
+from mawl.programs.forecasting.run import least_square
 from mawl.programs.forecasting.smoothing import MODELS, screen, seasonal_naive, select
 
 MONTHS = np.arange(60)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mawl.programs.gee_repeated.inputs import COEFFICIENTS, KEPT, OUTCOME, VISITS
-from mawl.programs.gee_repeated.site_model import TERMS, design, true_correlations
-from mawl.programs.toolkit.logistic import chances
+from mawl.programs.gee_repeated.declare import COEFFICIENTS, KEPT, OUTCOME, VISITS
+from mawl.programs.gee_repeated.run import TERMS, design, true_correlations
+from mawl.programs.toolkit.models import chances
 
 
 def test_terms_are_a_one_and_the_conditions_of_the_rules() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mawl.programs.ledger_update.row_file import CHUNK_ROWS, RowFile, pass_over
+from mawl.programs.ledger_update.run import CHUNK_ROWS, RowFile, pass_over
 
 
 def rows(count: int, first: int = 0) -> np.ndarray:

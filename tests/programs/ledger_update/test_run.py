@@ -11,9 +11,8 @@ import pytest
 
 from mawl.datagen.generate import TableRequest, generate
 from mawl.programs.ledger_update import run as ledger_update
-from mawl.programs.ledger_update.inputs import TABLE
-from mawl.programs.ledger_update.row_file import RowFile
-from mawl.programs.ledger_update.run import _is_open, _LedgerUpdate, _open_rows
+from mawl.programs.ledger_update.declare import TABLE
+from mawl.programs.ledger_update.run import RowFile, _is_open, _LedgerUpdate, _open_rows
 from mawl.spec.program_options import MIB, Options
 from mawl.tables.arrow import TableWriter
 from tests.contract.jobs import Job, assign, run_here

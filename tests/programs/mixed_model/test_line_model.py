@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mawl.programs.mixed_model.inputs import COEFFICIENTS, RESPONSE, VARYING, WEEKS
-from mawl.programs.mixed_model.line_model import (
+from mawl.programs.mixed_model.declare import COEFFICIENTS, RESPONSE, VARYING, WEEKS
+from mawl.programs.mixed_model.run import (
     RANDOM_DESIGN,
     TERMS,
     LineModel,

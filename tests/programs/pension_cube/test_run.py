@@ -11,7 +11,7 @@ import pytest
 
 from mawl.programs.pension_cube import grid
 from mawl.programs.pension_cube import run as program
-from mawl.programs.pension_cube.projection import Projector
+from mawl.programs.pension_cube.grid import Projector
 from mawl.tables.arrow import TableWriter
 from tests.contract.planted_run import without_first_row
 from tests.programs.faults import Fault, given, result
@@ -58,7 +58,7 @@ FAULTS = {
         Projector, "_project_tile", _on_basis("monthly_interest", lambda of: of * 1.00001), FUND
     ),
     "a year is not saved for": Fault(
-        Projector, "_project_tile", _on_basis("months", lambda of: of - 12.0), FUND
+        Projector, "_project_tile", _on_basis("months_grid", lambda of: of - 12.0), FUND
     ),
     "inflation is another cell's": Fault(Projector, "_project_tile", _rolled("inflation"), "cents of cell"),
     "growth is another cell's": Fault(Projector, "_project_tile", _rolled("growth"), "cents of cell"),

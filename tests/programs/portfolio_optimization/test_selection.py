@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from mawl.errors import WrongAnswerError
-from mawl.programs.portfolio_optimization.run import _check_selection
-from mawl.programs.portfolio_optimization.selection import Selection
+from mawl.programs.portfolio_optimization.run import Selection, _check_selection
 
 
 def instance(seed: int, candidates: int) -> Selection:

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from mawl.programs.random_access.lanes import Lanes
+from mawl.programs.random_access.run import Lanes
 
 
 @pytest.mark.parametrize("depth", [1, 2, 8])

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from mawl.errors import DamagedTableError
-from mawl.programs.random_access.lanes import Lanes
-from mawl.programs.random_access.pages import PAGE_WORDS, Lane, PageFile
+from mawl.programs.random_access.run import PAGE_WORDS, Lane, Lanes, PageFile
 from mawl.tables.direct import DirectIo
 
 BUFSIZE = 3 * 8192 + 100

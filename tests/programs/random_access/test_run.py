@@ -13,9 +13,7 @@ import pytest
 from mawl.plan.programs import OwnRows
 from mawl.programs.random_access import declare as declared
 from mawl.programs.random_access import run as random_access
-from mawl.programs.random_access.lanes import Lanes
-from mawl.programs.random_access.pages import Lane, PageFile
-from mawl.programs.random_access.run import _Table
+from mawl.programs.random_access.run import Lane, Lanes, PageFile, _Table
 from mawl.spec.program_options import MIB, Options
 from tests.contract.jobs import Job, assign, run_here
 from tests.programs.faults import Fault, given, instead, result

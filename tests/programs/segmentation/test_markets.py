@@ -7,13 +7,15 @@ import pytest
 
 from mawl.datagen.values import column_values, true_cluster
 from mawl.errors import WrongAnswerError
-from mawl.programs.segmentation.cluster_truth import ClusterAgreement, ClusterTruth, check_agreement
-from mawl.programs.segmentation.inputs import CLUSTER_SHARES, TABLE
+from mawl.programs.segmentation.declare import CLUSTER_SHARES, TABLE
 from mawl.programs.segmentation.markets import (
     COMPONENTS,
+    ClusterAgreement,
+    ClusterTruth,
     Numbers,
     Places,
     Segments,
+    check_agreement,
     clusters_of,
     nearest,
     sums_by,

@@ -10,13 +10,12 @@ import msgspec
 import numpy as np
 import pytest
 
+from mawl.programs.stepwise_selection import run
 from mawl.programs.stepwise_selection import run as stepwise_selection
-from mawl.programs.stepwise_selection import sweep
+from mawl.programs.stepwise_selection.run import Stepwise
 from mawl.programs.stepwise_selection.run import _StepwiseSelection as Selection
-from mawl.programs.stepwise_selection.sweep import Stepwise
-from mawl.programs.toolkit import design
-from mawl.programs.toolkit.design import Design
-from mawl.programs.toolkit.logistic import NewtonProducts, Recombined
+from mawl.programs.toolkit import models
+from mawl.programs.toolkit.models import Design, NewtonProducts, Recombined
 from mawl.tables.arrow import TableWriter
 from tests.contract.planted_run import without_first_row
 from tests.programs.planted import RunJob, job_runner, rejected
@@ -68,10 +67,10 @@ def _times(factor: float) -> Callable[[Any], Any]:
 
 FAULTS: dict[str, tuple[Any, str, Callable[[Any], Any], str]] = {
     "measures of the next case": (stepwise_selection, "prepare", _of_the_next_row, "selection for yield"),
-    "indicators of other values": (design, "class_levels", _other_level, "no machine=M3"),
+    "indicators of other values": (models, "class_levels", _other_level, "no machine=M3"),
     "measures are not centred": (stepwise_selection, "MEASURES", _not_centred, "selection for"),
-    "nothing enters": (sweep, "ENTER", lambda _: 1e9, "expected every true term"),
-    "noise enters": (sweep, "ENTER", lambda _: 4.0, "besides"),
+    "nothing enters": (run, "ENTER", lambda _: 1e9, "expected every true term"),
+    "noise enters": (run, "ENTER", lambda _: 4.0, "besides"),
     "defects are confused": (stepwise_selection, "_split", _other_defects, "selection for defect_1"),
     "coefficients too large": (Stepwise, "coefficients", _times(1.3), "residuals of yield"),
     "errors too small": (Stepwise, "errors", _times(0.05), "the coefficient of yield"),
@@ -96,7 +95,7 @@ def _lost(columns: Any) -> Any:
 def test_a_wrong_answer_is_rejected(fault: str, run_job: RunJob, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, name, wrong, sentence = FAULTS[fault]
     if fault == "noise enters":
-        monkeypatch.setattr(sweep, "STAY", 3.5)
+        monkeypatch.setattr(run, "STAY", 3.5)
     right = owner.__dict__[name]
     monkeypatch.setattr(owner, name, wrong(right))
     assert sentence in rejected(run_job())

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mawl.programs.stepwise_selection import sweep
-from mawl.programs.stepwise_selection.sweep import Stepwise
+from mawl.programs.stepwise_selection import run
+from mawl.programs.stepwise_selection.run import Stepwise
 
 Numbers = NDArray[np.float64]
 ROWS = 3000
@@ -70,8 +70,8 @@ def test_noise_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     found = Stepwise(products(design, noise), ROWS)
     found.select()
     assert not len(found.chosen)
-    monkeypatch.setattr(sweep, "ENTER", 0.5)
-    monkeypatch.setattr(sweep, "STAY", 0.4)
+    monkeypatch.setattr(run, "ENTER", 0.5)
+    monkeypatch.setattr(run, "STAY", 0.4)
     easy = Stepwise(products(design, noise), ROWS)
     easy.select()
     assert len(easy.chosen) > 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mawl.programs.survey_logistic.clusters import ClusterTotals
+from mawl.programs.survey_logistic.run import ClusterTotals
 
 
 @pytest.mark.parametrize("cuts", [[], [5], [8, 9, 10], [1, 40, 41, 100]])

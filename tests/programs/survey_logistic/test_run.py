@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from mawl.programs.survey_logistic import run as survey_logistic
-from mawl.programs.survey_logistic.clusters import ClusterTotals
+from mawl.programs.survey_logistic.run import ClusterTotals
 from mawl.programs.survey_logistic.run import _SurveyLogistic as Survey
-from mawl.programs.toolkit import design
-from mawl.programs.toolkit.logistic import Recombined
+from mawl.programs.toolkit import models
+from mawl.programs.toolkit.models import Recombined
 from mawl.tables.arrow import TableWriter
 from tests.contract.planted_run import without_first_row
 from tests.programs.planted import RunJob, job_runner, rejected
@@ -81,7 +81,7 @@ def _without_a_row(blocks: Any) -> Any:
 
 FAULTS: dict[str, tuple[Any, str, Callable[[Any], Any], str]] = {
     "answers of the next respondent": (survey_logistic, "prepare", _of_the_next_row, "of uninsured farthest"),
-    "indicators of other values": (design, "class_levels", _other_level, "of uninsured farthest"),
+    "indicators of other values": (models, "class_levels", _other_level, "of uninsured farthest"),
     "answers are not centred": (survey_logistic, "_MEASURES", _not_centred, "is wrong"),
     "who is insured": (Survey, "_columns", _changed(_opposite), "of uninsured farthest"),
     "weights are left out": (Survey, "_columns", _changed(_unweighted), "design effect of"),

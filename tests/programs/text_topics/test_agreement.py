@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mawl.errors import WrongAnswerError
-from mawl.programs.text_topics.agreement import Agreement
+from mawl.programs.text_topics.run import Agreement
 
 
 def tallied(found: list[int], truth: list[int]) -> Agreement:

@@ -11,7 +11,7 @@ import pytest
 from sklearn.decomposition import NMF
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
-from mawl.datagen.phrases import topic_words
+from mawl.datagen.text import topic_words
 from mawl.programs.text_topics import run as text_topics
 from mawl.tables.arrow import TableWriter
 from tests.contract.planted_run import without_first_row

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mawl.programs.toolkit.ahead import ahead
+from mawl.programs.toolkit.partitions import ahead
 
 
 def job(threads: int) -> Any:

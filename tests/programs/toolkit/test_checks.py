@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from mawl.errors import WrongAnswerError
-from mawl.programs.stress_projection.inputs import TABLE
+from mawl.programs.stress_projection.declare import TABLE
 from mawl.programs.toolkit.checks import RowSample, StrictOrder, TableSum, added_sums, regenerate
 from mawl.programs.toolkit.rows import Records
 from mawl.tables import arrow

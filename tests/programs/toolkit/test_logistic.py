@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from mawl.errors import WrongAnswerError
-from mawl.programs.stepwise_selection.sweep import Stepwise
-from mawl.programs.toolkit.logistic import NewtonProducts, Recombined, chances, check_coefficients, fit
+from mawl.programs.stepwise_selection.run import Stepwise
+from mawl.programs.toolkit.models import NewtonProducts, Recombined, chances, check_coefficients, fit
 
 Numbers = NDArray[np.float64]
 ROWS = 12_000

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from mawl.programs.toolkit.panels import before, between, blocks, even_blocks, sizes_of, so_far
+from mawl.programs.toolkit.groups import before, between, blocks, even_blocks, sizes_of, so_far
 
 
 def batches(rows: int, size: int) -> list[pa.RecordBatch]:

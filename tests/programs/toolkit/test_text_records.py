@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from mawl.errors import DamagedTableError
-from mawl.plan.columns import Code, Column, RowNumber, Uniform
-from mawl.plan.records import lay_out
+from mawl.plan.columns import Code, Column, RowNumber, Uniform, lay_out
 from mawl.programs.toolkit.text_records import RecordParser, read_records
 
 LAYOUT = lay_out(

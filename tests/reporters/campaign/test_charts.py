@@ -15,13 +15,13 @@ from markupsafe import escape
 from mawl.analysis.campaign.knee import knee_of
 from mawl.analysis.campaign.results import ELAPSED, spread
 from mawl.analysis.comparison.compare import compare
-from mawl.reporters.campaign import html, markdown, text
-from mawl.reporters.campaign import json as campaign_json
+from mawl.reporters.campaign import html
+from mawl.reporters.campaign.content import render_json, render_markdown, render_text
 from mawl.reporters.campaign.finding import finding
 from mawl.reporters.campaign.html import lead
-from mawl.reporters.comparison.dots import runs_chart
+from mawl.reporters.comparison.charts import runs_chart
 from mawl.reporters.html.colours import light
-from mawl.reporters.markup import escaped
+from mawl.reporters.layout import escaped
 from mawl.units import format_rate, format_seconds
 from tests.fakes.compared_runs import pair
 from tests.fakes.found_campaigns import EVERY, SEARCH, comparison, repeats, scaling, search_for_sessions
@@ -75,10 +75,10 @@ def test_the_next_step_follows_from_the_result_and_names_a_run(kind: str) -> Non
     said = EVERY[kind]()
     step = finding(said).next_step
     assert step is not None and step.startswith(NEXT[kind]), step
-    listed = " ".join(text.render(said).split())
+    listed = " ".join(render_text(said).split())
     assert f"next {step}" in listed
-    assert f"- **next**: {escaped(step)}" in markdown.render(said)
-    assert json.loads(campaign_json.render(said))["finding"]["next_step"] == step
+    assert f"- **next**: {escaped(step)}" in render_markdown(said)
+    assert json.loads(render_json(said))["finding"]["next_step"] == step
     for form in (listed, html.render(said)):
         assert not re.search(r"\bRUN (says|lists)", form), "a run that is meant has its name"
 
@@ -132,7 +132,7 @@ def test_preliminary_leads_to_its_definition_and_names_the_failed_check() -> Non
 def test_no_interval_is_printed_without_width() -> None:
     for make in EVERY.values():
         said = make()
-        for form in (text.render(said), markdown.render(said), html.render(said)):
+        for form in (render_text(said), render_markdown(said), html.render(said)):
             assert not re.search(r"([\d.]+ ?(?:%|s|MB/s)?) to \+?\1\b(?! \S+ to)", finding(said).sentence)
             assert finding(said).sentence in " ".join(form.replace("\\", "").replace("&#34;", '"').split())
     assert finding(search_for_sessions()).sentence == (
@@ -146,7 +146,7 @@ def test_no_interval_is_printed_without_width() -> None:
 def test_the_setting_that_an_arm_changed_is_in_sight() -> None:
     said = comparison()
     assert 'setting readahead of "after": 128 -&gt; 4096' in html.render(said).replace("&#34;", '"')
-    assert 'setting readahead of "after": 128 -> 4096' in " ".join(text.render(said).split())
+    assert 'setting readahead of "after": 128 -> 4096' in " ".join(render_text(said).split())
 
 
 def test_every_run_of_a_search_for_sessions_stands_beside_the_bound_and_the_largest_that_fits() -> None:
@@ -286,9 +286,9 @@ def test_title_sign_and_chart_stand_before_the_folded_parts(make: Any) -> None:
     assert f"<h1>{escape(found.sentence)}</h1>" in first
     assert f">{found.sign}</span>" in first
     assert 'class="card' in first and f'data-chart="{chart.name}"' in first
-    assert json.loads(campaign_json.render(said))["finding"]["sentence"] == found.sentence
-    assert markdown.render(said).startswith(f"# {escaped(found.sentence)}\n")
-    assert f"finding {found.sentence} outcome" in " ".join(text.render(said).split())
+    assert json.loads(render_json(said))["finding"]["sentence"] == found.sentence
+    assert render_markdown(said).startswith(f"# {escaped(found.sentence)}\n")
+    assert f"finding {found.sentence} outcome" in " ".join(render_text(said).split())
 
 
 def test_a_campaign_that_was_stopped_says_so_first_and_how_to_go_on() -> None:
@@ -302,7 +302,7 @@ def test_a_search_that_was_stopped_does_not_say_that_it_reached_its_bound() -> N
     few = [run for run in whole.session_runs if run.sessions < 3]
     said = msgspec.structs.replace(whole, session_runs=few, knee=knee_of(few, SEARCH), outcome="interrupted")
     assert said.knee is not None and said.knee.beyond == "at least"
-    for form in (html.render(said), text.render(said), markdown.render(said)):
+    for form in (html.render(said), render_text(said), render_markdown(said)):
         assert "at least 2 sessions are carried" in " ".join(form.split())
         assert "to go no further" not in form
 

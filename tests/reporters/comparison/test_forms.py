@@ -11,19 +11,18 @@ from bokeh.models import Range1d
 from markupsafe import escape
 
 from mawl.advice.conditions import check_of_comparison
+from mawl.analysis.comparison.comparability import Difference
 from mawl.analysis.comparison.compare import ComparedPair, Comparison, SideFacts, compare, compare_many
-from mawl.analysis.comparison.configuration import Difference
 from mawl.analysis.comparison.programs import Verdict
-from mawl.analysis.comparison.reasons import Reason
-from mawl.analysis.comparison.sides import side_of
-from mawl.reporters.campaign import markdown as campaign_markdown
-from mawl.reporters.columns import LINE_WIDTH
-from mawl.reporters.comparison import html, json, markdown, text
+from mawl.analysis.comparison.sides import Reason, side_of
+from mawl.reporters.campaign.content import render_markdown
+from mawl.reporters.comparison import html, text
 from mawl.reporters.comparison.charts import effect_charts
-from mawl.reporters.comparison.finding import finding
-from mawl.reporters.comparison.sentences import against
+from mawl.reporters.comparison.sentences import against, finding
 from mawl.reporters.comparison.tables import tables
-from mawl.reporters.markup import escaped
+from mawl.reporters.comparison.text import render_json, render_matrix_markdown
+from mawl.reporters.comparison.text import render_markdown as render_markdown_comparison
+from mawl.reporters.layout import LINE_WIDTH, escaped
 from tests.fakes.compared_runs import compared, jobs, pair, side
 from tests.fakes.found_campaigns import comparison
 from tests.fakes.stored_run import facts
@@ -39,7 +38,7 @@ def slower() -> Comparison:
 
 
 def test_the_screen_says_the_answer_first(slower: Comparison) -> None:
-    lines = text.render(slower).splitlines()
+    lines = text.render_text(slower).splitlines()
     system = "tiny at scale smoke on Example CPU 2.5 GHz"
     assert lines[0] == (
         'finding    Worse: "after" against "before", real time per job +20 % (95 % interval +17 % to +23 %)'
@@ -53,7 +52,7 @@ def test_the_screen_says_the_answer_first(slower: Comparison) -> None:
 
 
 def test_the_verdict_of_few_runs_is_a_dash_and_says_how_many_more() -> None:
-    found = text.render(compare(*pair([1.0, 1.0], [1.1])))
+    found = text.render_text(compare(*pair([1.0, 1.0], [1.1])))
     assert "real time per job +10 % (2 against 1 run: too few for an interval)" in " ".join(found.split())
     assert "7 more runs in all" in " ".join(found.split())
     assert "difference found" not in found
@@ -73,15 +72,15 @@ def test_runs_that_were_made_are_not_asked_for_again() -> None:
 def test_no_change_is_a_claim_with_its_margin_and_interval() -> None:
     steady = [1.0, 1.01, 0.99, 1.0, 1.005]
     found = compare(*pair(steady, steady[::-1]))
-    said = " ".join(text.render(found).split())
+    said = " ".join(text.render_text(found).split())
     assert 'finding No change: "after" against "before", real time per job 0.0 % (90 % interval -0.' in said
     assert "; no change larger than 5 %" in said
     assert finding(found).sign == "no change"
     wide = compare(*pair(steady, steady[::-1]), margin_ratio=0.002)
     assert finding(wide).sign == "undecided"
-    assert "no difference found: " in " ".join(text.render(wide).split())
+    assert "no difference found: " in " ".join(text.render_text(wide).split())
     small = compare(*pair(steady, [1.02 * factor for factor in steady]))
-    said = " ".join(text.render(small).split())
+    said = " ".join(text.render_text(small).split())
     assert 'finding No change: "after" against "before", real time per job +2.0 % (90 %' in said
     assert "; no change larger than 5 %; slower nevertheless" in said
 
@@ -102,14 +101,14 @@ def test_a_sum_that_goes_the_other_way_is_explained_in_the_result() -> None:
     assert found.statement is not None and found.statement.change_ratio is not None
     sums = next(row for row in found.figures if row.name == "time.real_time_seconds")
     assert sums.title == "real time, sum of all jobs"
-    said = " ".join(text.render(found).split())
+    said = " ".join(text.render_text(found).split())
     explained = "the sum over all jobs, in which long jobs weigh more, changed by" in said
     assert sums.change_ratio is not None
     assert explained is (found.statement.change_ratio * sums.change_ratio < 0)
 
 
 def test_not_told_apart_stands_beside_what_would_have_been_told() -> None:
-    found = text.render(compare(*pair(QUIET, QUIET[::-1]), margin_ratio=0.001))
+    found = text.render_text(compare(*pair(QUIET, QUIET[::-1]), margin_ratio=0.001))
     said = " ".join(found.split())
     assert re.search(
         r"no difference found: only changes above .* would show, in four of five such comparisons; 10 %",
@@ -134,7 +133,11 @@ def test_an_interval_without_0_beside_not_told_apart_is_explained() -> None:
     assert row.low_ratio is not None and row.low_ratio > 0
     assert row.verdict == "not told apart"
     said = "an interval is of its row alone; the verdict judges all rows together (Holm)"
-    for form in (text.render(found), text.render(found, every=True), markdown.render(found)):
+    for form in (
+        text.render_text(found),
+        text.render_text(found, every=True),
+        render_markdown_comparison(found),
+    ):
         assert said in " ".join(form.split())
         assert "no change larger" not in form.lower()
     page = html.render(found)
@@ -169,9 +172,9 @@ def test_one_headline_with_one_sign_hides_no_program_in_any_form(
     assert said.sentence.startswith(begin)
     assert said.sentence.endswith(f"){apart}")
     assert f"<h1>{escape(said.sentence)}</h1>" in html.render(found)
-    assert markdown.render(found).startswith(f"# {escaped(said.sentence)}\n")
-    assert " ".join(text.render(found).split()).startswith(f"finding {said.sentence} basis")
-    assert plain_json.loads(json.render(found))["finding"]["sentence"] == said.sentence
+    assert render_markdown_comparison(found).startswith(f"# {escaped(said.sentence)}\n")
+    assert " ".join(text.render_text(found).split()).startswith(f"finding {said.sentence} basis")
+    assert plain_json.loads(render_json(found))["finding"]["sentence"] == said.sentence
 
 
 def invalid(some: SideFacts, runs: int) -> SideFacts:
@@ -201,9 +204,9 @@ def test_a_finding_of_invalid_runs_does_not_count_in_any_form(
     assert said.next_step == "fix what makes runs invalid; the report of each such run names it"
     page = html.render(found)
     assert f"<h1>{escape(said.sentence)}</h1>" in page and ">Worse<" not in page
-    assert markdown.render(found).startswith(f"# {escaped(said.sentence)}\n")
-    assert " ".join(text.render(found).split()).startswith(f"finding {said.sentence} basis")
-    assert plain_json.loads(json.render(found))["finding"]["sign"] == "undecided"
+    assert render_markdown_comparison(found).startswith(f"# {escaped(said.sentence)}\n")
+    assert " ".join(text.render_text(found).split()).startswith(f"finding {said.sentence} basis")
+    assert plain_json.loads(render_json(found))["finding"]["sign"] == "undecided"
     assert against(ComparedPair(candidate="after", comparison=found)).startswith("undecided: real time")
     check = check_of_comparison("after", found, None)
     assert (check.state, check.sentence) == ("not known", why)
@@ -244,7 +247,7 @@ def with_programs(comparison: Comparison, ratios: list[float]) -> Comparison:
 
 def test_twenty_programs_fit_a_screen_and_all_of_them_are_listed_on_demand(slower: Comparison) -> None:
     found = with_programs(slower, [0.5 - 0.05 * number for number in range(20)])
-    lines = text.render(found).splitlines()
+    lines = text.render_text(found).splitlines()
     assert len(lines) <= text.SCREEN_LINES
     assert max(map(len, lines)) <= LINE_WIDTH
     assert "programs   3 programs faster, 12 slower, 5 without a difference" in lines
@@ -254,7 +257,7 @@ def test_twenty_programs_fit_a_screen_and_all_of_them_are_listed_on_demand(slowe
     assert lines[cut] == f"... {20 - len(shown)} programs that changed less"
     assert lines[cut - 1].startswith("program-") and lines[cut + 1].startswith("program-")
     assert lines[-1].startswith("--all lists all 20 programs, all 1")
-    whole = text.render(found, every=True)
+    whole = text.render_text(found, every=True)
     assert all(f"program-{number} " in whole for number in range(20))
     assert "by role" in whole and "--all" not in whole
 
@@ -278,11 +281,11 @@ def test_the_largest_changes_either_way_are_kept(
 
 def test_what_fits_a_screen_is_shown_whole(slower: Comparison) -> None:
     few = msgspec.structs.replace(slower, roles=[], places=[], differences=[])
-    assert text.render(few) == text.render(few, every=True)
+    assert text.render_text(few) == text.render_text(few, every=True)
 
 
 def test_json_holds_every_record(slower: Comparison) -> None:
-    found = plain_json.loads(json.render(slower))
+    found = plain_json.loads(render_json(slower))
     assert found["basis"] == "runs"
     assert found["statement"]["verdict"] == "slower"
     assert found["named"]["role"] == "work"
@@ -300,8 +303,8 @@ def test_json_holds_every_record(slower: Comparison) -> None:
 
 
 def test_tables_are_alike_in_every_form(slower: Comparison) -> None:
-    screen = " ".join(text.render(slower, every=True).split())
-    page, listed = html.render(slower), markdown.render(slower)
+    screen = " ".join(text.render_text(slower, every=True).split())
+    page, listed = html.render(slower), render_markdown_comparison(slower)
     for table in tables(slower):
         for row in table.rows:
             assert all(f">{cell}<" in page.replace("&gt;", ">") for cell in row), row
@@ -314,7 +317,7 @@ def test_names_of_others_are_inert() -> None:
     node = msgspec.structs.replace(facts().nodes[0], name=EVIL, cpu_model=EVIL, kernel=EVIL)
     plain, other = compared(0, records=records), compared(1, records=records, nodes=[node])
     found = compare(side_of(EVIL, [plain]), side_of("b", [other]))
-    page, listed = html.render(found), markdown.render(found)
+    page, listed = html.render(found), render_markdown_comparison(found)
     assert "<script>alert" not in page
     assert page.count("&lt;script&gt;alert(1)") >= 4
     assert inert(listed)
@@ -322,9 +325,9 @@ def test_names_of_others_are_inert() -> None:
 
 def test_names_of_others_are_inert_in_a_table_of_sides_and_in_a_campaign() -> None:
     sides = [side_of(EVIL, [compared(0)]), side_of("b", [compared(1)]), side_of(f"{EVIL} 3", [compared(2)])]
-    assert inert(markdown.render_matrix(compare_many(sides)))
+    assert inert(render_matrix_markdown(compare_many(sides)))
     found = msgspec.structs.replace(comparison(), name=EVIL, remarks=[EVIL])
-    assert inert(campaign_markdown.render(found))
+    assert inert(render_markdown(found))
 
 
 def inert(listed: str) -> bool:
@@ -346,11 +349,11 @@ def test_the_page_has_its_charts_and_no_address_outside(slower: Comparison) -> N
 
 def test_many_sides_in_every_form() -> None:
     matrix = compare_many([side("a", QUIET), side("b", QUIET, first=1), side("c", [1.0], first=30)])
-    screen = text.render_matrix(matrix)
+    screen = text.render_matrix_text(matrix)
     assert max(map(len, screen.splitlines())) <= LINE_WIDTH
     assert "against a:" in screen and "  c: undecided: real time per job" in screen
-    assert "- **b**: no change: real time per job" in markdown.render_matrix(matrix)
-    written = plain_json.loads(json.render(matrix))
+    assert "- **b**: no change: real time per job" in render_matrix_markdown(matrix)
+    written = plain_json.loads(render_json(matrix))
     assert written["rows"][2]["label"] == "c"
     assert [pair["comparison"]["finding"]["sign"] for pair in written["pairs"]] == ["no change", "undecided"]
     assert "<h1>Mixed: 2 sides against a, 1 no change, 1 undecided</h1>" in html.render_matrix(matrix)
@@ -366,9 +369,9 @@ def test_the_next_step_is_said_of_each_result_in_every_form(slower: Comparison) 
     assert faster == 'adopt "after": real time per job is shorter by more than chance'
     same = finding(compare(*pair(QUIET, QUIET[::-1]))).next_step
     assert same == "choose by cost or effort: no change larger than 5 % was found"
-    assert f"next {step}" in " ".join(text.render(slower).split())
-    assert f"- **next**: {escaped(step)}" in markdown.render(slower)
-    assert plain_json.loads(json.render(slower))["finding"]["next_step"] == step
+    assert f"next {step}" in " ".join(text.render_text(slower).split())
+    assert f"- **next**: {escaped(step)}" in render_markdown_comparison(slower)
+    assert plain_json.loads(render_json(slower))["finding"]["next_step"] == step
     start, _, command = step.partition(": mawl ")
     page = html.render(slower)
     assert str(escape(start)) in page and f"<span>{command.split()[1]}</span></code>" in page
@@ -434,4 +437,4 @@ def test_options_that_differ_are_in_sight(slower: Comparison) -> None:
     fact = Difference(name="option sortsize", reference="1", candidate="2")
     found = msgspec.structs.replace(slower, differences=[fact])
     assert "option sortsize: 1 -&gt; 2" in html.render(found)
-    assert "option     sortsize: 1 -> 2" in text.render(found).splitlines()
+    assert "option     sortsize: 1 -> 2" in text.render_text(found).splitlines()

@@ -11,10 +11,9 @@ import pytest
 
 from mawl.advice.judge import judged
 from mawl.analysis.view import StoredView
-from mawl.reporters.html.chart_data import chart_data
 from mawl.reporters.html.charts.every import charts_of
 from mawl.reporters.html.charts.lead import bounds_of, limit_columns, too_few
-from mawl.reporters.html.sources import sources_of
+from mawl.reporters.html.sources import chart_data, sources_of
 from mawl.store import open_run
 from tests.fakes.stored_run import facts, write_run
 from tests.fakes.synthetic_run import write_synthetic_run

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import mawl.reporters
-from mawl.reporters.html.embed import bokeh_script
+from mawl.reporters.html.page import bokeh_script
 
 
 def test_the_plotting_library_knows_no_network_address() -> None:

@@ -17,8 +17,7 @@ from mawl.analysis.nights.logged import logged_nights
 from mawl.analysis.nights.trends import trends_of
 from mawl.analysis.view import StoredView
 from mawl.importers.clock import Clocks
-from mawl.reporters.html.charts.nights import laid_over, night_lines
-from mawl.reporters.html.charts.trend import trend_line
+from mawl.reporters.html.charts.nights import laid_over, night_lines, trend_line
 from mawl.reporters.html.report import render
 from mawl.store import Run
 from tests.fakes.nightly_logs import nightly

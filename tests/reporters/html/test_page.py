@@ -12,9 +12,8 @@ from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 from markupsafe import Markup
 
-from mawl.reporters.html.embed import embedded
 from mawl.reporters.html.figures import breakable
-from mawl.reporters.html.page import page
+from mawl.reporters.html.page import embedded, page
 from mawl.reporters.html.templating import fill
 
 NASTY = "</script><script>alert(1)</script><!--<script>"

@@ -11,7 +11,7 @@ import pytest
 
 from mawl.analysis.downsampling import MOST_POINTS
 from mawl.analysis.view import StoredView
-from mawl.reporters.html.embed import bokeh_script
+from mawl.reporters.html.page import bokeh_script
 from mawl.reporters.html.report import CONTENTS, render
 from mawl.store import Run, open_run
 from tests.fakes.hostile_run import ATTACKS, JOBS, write_hostile_run

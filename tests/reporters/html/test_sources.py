@@ -13,11 +13,10 @@ from bokeh.models.renderers import GlyphRenderer
 from mawl.analysis.downsampling import MOST_POINTS
 from mawl.analysis.view import StoredView
 from mawl.model.role_io import WAIT_FIELDS
-from mawl.reporters.html.chart_data import ChartData, chart_data
 from mawl.reporters.html.charts.every import charts_of
 from mawl.reporters.html.charts.frame import TIME_RANGE, Columns
 from mawl.reporters.html.charts.sessions import MEANINGS
-from mawl.reporters.html.sources import sources
+from mawl.reporters.html.sources import ChartData, chart_data, sources
 from mawl.store import Run, open_run
 from tests.fakes.synthetic_run import write_synthetic_run
 from tests.fakes.views import as_summary, judged

@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 
 from mawl.advice.judge import judged
-from mawl.analysis.system_layers import Drawn, layers
+from mawl.analysis.layers import Drawn, layers
 from mawl.analysis.view import StoredView
-from mawl.model.inventory import Inventory
-from mawl.model.ports import Port
+from mawl.model.node import Inventory, Port
 from mawl.model.run import NodeFacts, VolumeFacts
-from mawl.model.summary.arrays import ArrayVolumeFigures
+from mawl.model.summary.storage import ArrayVolumeFigures
 from mawl.reporters.html.figures import ShownFigures
-from mawl.reporters.html.sections.system_drawing import LETTER, WIDTH, described, drawing, placed
+from mawl.reporters.html.sections.system import LETTER, WIDTH, described, drawing, placed
 from mawl.spec.program_options import Role
 from mawl.store import open_run
 from tests.fakes.stored_run import facts

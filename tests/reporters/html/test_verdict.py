@@ -8,7 +8,7 @@ import pytest
 
 from mawl.advice.validity.status import RULES
 from mawl.reporters.html.figures import ShownFigures
-from mawl.reporters.html.sections.spent import spent
+from mawl.reporters.html.sections.jobs import spent
 from mawl.reporters.html.sections.verdict import verdict
 from tests.fakes.views import partly
 from tests.reporters.html.page_reader import Reading

@@ -11,11 +11,10 @@ import msgspec
 import pytest
 
 from mawl.model.qualification import AnswerLimit, Qualification, QualificationChange
-from mawl.reporters.qualification import disclosure, html, markdown, schema, text
-from mawl.reporters.qualification.content import content_of
-from mawl.reporters.qualification.rules import rules_rows
-from mawl.reporters.qualification.words import STORAGE_WORDS, WORDS
-from mawl.store.qualification import plain_qualification
+from mawl.reporters.qualification import html, schema
+from mawl.reporters.qualification.content import STORAGE_WORDS, WORDS, content_of, rules_rows
+from mawl.reporters.qualification.forms import render_disclosure, render_markdown, render_text
+from mawl.store.campaign import plain_qualification
 from tests.fakes.answered import CLUSTER_NO, NOT_KNOWN, YES, answered, clustered, every_record
 
 HOSTILE = "/a <script>alert(1)</script>\n| @team `x` [l](http://h.example) \x1b[31m"
@@ -36,7 +35,7 @@ def hostile() -> Qualification:
 @pytest.mark.parametrize("kind", every_record())
 def test_a_terminal_of_eighty_columns_holds_it(kind: str) -> None:
     record = every_record()[kind]
-    lines = text.render(record).splitlines()
+    lines = render_text(record).splitlines()
     assert max(map(len, lines)) <= 80
     if record.answer is not None:
         assert " ".join(lines).startswith(record.answer.sentence)
@@ -52,7 +51,7 @@ def test_the_page_has_no_script_and_asks_for_nothing_elsewhere(kind: str) -> Non
 
 def test_nodes_are_named_with_what_limits_and_how_they_scale() -> None:
     record = clustered(CLUSTER_NO)
-    shown = " ".join(text.render(record).split())
+    shown = " ".join(render_text(record).split())
     assert "nodes The shared storage or its network limits: one node alone carries the load, and" in shown
     assert "node1 alone (3 runs): carried: 1.20 times as long as alone (1.13 to 1.28; bound 2.00)" in shown
     assert "13,300 jobs per hour with 4 nodes, 8,520 with one: 39 % of 4 times as many" in shown
@@ -60,20 +59,20 @@ def test_nodes_are_named_with_what_limits_and_how_they_scale() -> None:
     assert "3 runs with all nodes and 0 runs with one, 71 jobs in 20 sessions a node," in shown
     page = html.render(record)
     assert "mixed20 on 4 nodes" in page and "The shared storage or its network limits" in page
-    assert "`nodes`" in disclosure.render(record), "the rule with its bound"
+    assert "`nodes`" in render_disclosure(record), "the rule with its bound"
     assert "nodes" not in {row[0] for row in content_of(answered(YES)).rows}
 
 
 def test_a_forecast_says_that_nothing_was_measured() -> None:
-    said = text.render(every_record()["forecast-only"])
+    said = render_text(every_record()["forecast-only"])
     assert said.startswith("PROBABLY YES (80 % sure)") and "nothing was measured" in " ".join(said.split())
 
 
 def test_names_of_others_are_inert() -> None:
     record = hostile()
-    page, ticket, shown = html.render(record), markdown.render(record), text.render(record)
+    page, ticket, shown = html.render(record), render_markdown(record), render_text(record)
     assert "<script" not in page and "&lt;script&gt;" in page
-    for form in (ticket, disclosure.render(record)):
+    for form in (ticket, render_disclosure(record)):
         assert "<script" not in form and "@team" not in form and "http://" not in form
         assert "\x1b" not in form
     assert "\x1b" not in shown and "\x1b" not in page
@@ -82,7 +81,7 @@ def test_names_of_others_are_inert() -> None:
 def test_the_disclosure_has_every_rule_and_every_reason() -> None:
     record = answered(YES)
     assert record.answer is not None
-    page = disclosure.render(record)
+    page = render_disclosure(record)
     assert all(f"`{rule.name}`" in page for rule in record.answer.rules)
     assert all(f"`{path}`" in page for path in record.answer.missing)
 
@@ -91,7 +90,7 @@ def test_the_disclosure_says_why_a_run_does_not_count() -> None:
     record = answered(YES)
     why = "other work used 30 % of the processors, so the run does not count"
     last = msgspec.structs.replace(record.runs[-1], state="left out", outcome="completed", reason=why)
-    page = disclosure.render(msgspec.structs.replace(record, runs=[*record.runs[:-1], last]))
+    page = render_disclosure(msgspec.structs.replace(record, runs=[*record.runs[:-1], last]))
     assert page.count(why) == 1
 
 
@@ -102,15 +101,15 @@ def test_failed_rules_come_first_and_say_so_in_words() -> None:
     met = [row[3] for row in rows]
     assert met == sorted(met, key=["NOT MET", "not known", "yes"].index) and met[:3] == ["NOT MET"] * 3
     said = "3 of 8 rules not met: runs, times alone, active time; not known: slowdown."
-    page, shown = disclosure.render(record), html.render(record)
+    page, shown = render_disclosure(record), html.render(record)
     assert said in page and said in unescape(shown)
     assert page.count("**NOT MET**") == 3 and shown.count(">NOT MET<") == 3
-    assert "None of 8 rules failed." in disclosure.render(answered(YES))
+    assert "None of 8 rules failed." in render_disclosure(answered(YES))
 
 
 def test_page_and_ticket_show_the_storage_during_the_mix_and_define_its_figures() -> None:
     record = answered(YES)
-    page, ticket = unescape(html.render(record)), markdown.render(record)
+    page, ticket = unescape(html.render(record)), render_markdown(record)
     for form in (page, ticket):
         assert all(
             cell in form for cell in ("nvme0n1p1", "702 MB/s", "4.60 ms", "9.40", "64.0 GiB of memory")

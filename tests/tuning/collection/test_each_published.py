@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mawl.formats.settings.aix import number
-from mawl.formats.settings.commands import TUNABLES
+from mawl.formats.settings.collected import TUNABLES
 from mawl.tuning.changes import SettingChange, changes
 from mawl.tuning.check import CurrentSettings, check
 from mawl.tuning.collection.reading import collected

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mawl.tuning.check import check
-from mawl.tuning.collection.reading import collected
-from mawl.tuning.collection.script import collector
+from mawl.tuning.collection.reading import collected, collector
 from mawl.tuning.profile_files import profiles
 from mawl.tuning.records import SettingFound
 from tests.fakes import collected_hosts as hosts

@@ -16,13 +16,19 @@ import pytest
 from mawl.analysis.comparison.sides import at
 from mawl.errors import UnreadableRunError, UsageError
 from mawl.model.campaign import Arm
-from mawl.spec.files import load_profile, load_side
+from mawl.spec.sources import load_profile, load_side
 from mawl.store import open_run
 from mawl.store.campaign import read_campaign, write_campaign
-from mawl.store.layout import LARGEST_FACTS_BYTES
-from mawl.tuning.search.file import RECORD, read_search, write_search
-from mawl.tuning.search.metrics import SEARCH_METRICS
-from mawl.tuning.search.records import OBJECTIVES, Objective, ProgramCounts
+from mawl.store.files import LARGEST_FACTS_BYTES
+from mawl.tuning.search.records import (
+    OBJECTIVES,
+    RECORD,
+    SEARCH_METRICS,
+    Objective,
+    ProgramCounts,
+    read_search,
+    write_search,
+)
 from mawl.tuning.search.results import write_profile
 from tests.fakes.measured_run import IDLE, four_jobs, samples
 from tests.fakes.search_runs import SearchRuns, asked, campaign, carried_out

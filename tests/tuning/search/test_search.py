@@ -8,8 +8,7 @@ import pytest
 
 from mawl.errors import RunFailedError
 from mawl.tuning.search.records import Point
-from mawl.tuning.search.search import Search, SearchResult, SearchStep, Taken
-from mawl.tuning.search.sequential import LOOKS, look
+from mawl.tuning.search.search import LOOKS, Search, SearchResult, SearchStep, Taken, look
 from mawl.tuning.search.space import space_of
 from tests.fakes.search_machine import CONFIDENCE, DRIFTS, SPACE, SearchMachine, rules
 

@@ -13,10 +13,9 @@ from mawl.errors import InvalidFileError, UsageError
 from mawl.model.run import CacheFacts
 from mawl.whatif.size import page
 from mawl.whatif.size.answer import _limit, size
-from mawl.whatif.size.asked import SizedRun, SizeQuestion
-from mawl.whatif.size.catalogue import load_catalogue
+from mawl.whatif.size.asked import ROOFLINE_ERROR, UNSEEN_ERROR, SizedRun, SizeQuestion
+from mawl.whatif.size.candidates import load_catalogue
 from mawl.whatif.size.records import SizeAnswer, SizedCandidate
-from mawl.whatif.size.rule import ROOFLINE_ERROR, UNSEEN_ERROR
 from mawl.whatif.size.text import finding, markdown, printed, render
 from tests.fakes.fitted import SESSIONS, fitted
 from tests.simulation.scenes import flow, side_by_side, simulated, step, system

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from mawl.errors import MawlError
-from mawl.store.qualification import write_qualification
+from mawl.store.campaign import write_qualification
 from mawl.whatif.size.answer import size
 from mawl.whatif.size.asked import SizeQuestion, start_of, window_of
-from mawl.whatif.size.catalogue import load_catalogue
+from mawl.whatif.size.candidates import load_catalogue
 from tests.advice.qualification.test_gather import SESSIONS, record, write
 from tests.analysis.test_night import HOUR, ran
 from tests.reporters.test_night import MISSED, report

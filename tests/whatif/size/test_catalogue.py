@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mawl.errors import MawlError
-from mawl.whatif.size.catalogue import MOST_CANDIDATES, changes_of, load_catalogue
+from mawl.whatif.size.candidates import MOST_CANDIDATES, changes_of, load_catalogue
 
 GOOD = '[[candidate]]\nname = "a"\nprice = 10\ncores = 4\n'
 FLASH = '[candidate.devices.flash]\nread_bytes_per_second = "1GB"\nwrite_bytes_per_second = 1e9\n'

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from mawl.simulation.measured_errors import measured_ratios, probability_within
+from mawl.simulation.error_range import measured_ratios, probability_within
 from tools.sizing import Outcome, outcome
 
 PAGE = Path(__file__).parents[3] / "docs/reference/forecasts.md"

@@ -1,16 +1,26 @@
-"""The two answers: does compute carry the load, does storage; each carried, not carried or not known."""
+"""The guideline: what SAS asks of storage for each core and file system, shown beside the answers.
+
+The two answers: does compute carry the load, does storage; each carried, not carried or not known.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
+from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.capacity.slowdown import Interval, Slowdowns, ends_of, interval_of
 from mawl.advice.foreign import foreign
+from mawl.analysis.blocks import Missing
+from mawl.analysis.demand import by_streams, figures_of, targets_of
+from mawl.analysis.demand import words_of as words_of_demand
 from mawl.analysis.io import REACHES_STORAGE_RATIO
 from mawl.analysis.view import RunView
-from mawl.model.summary.judgement import Limit, PartFigures, StoragePart
+from mawl.definitions.figure import flag, rate, text
+from mawl.model.probe import PAPERS_REQUEST_BYTES, Probe, ProbeTarget
+from mawl.model.run import RunFacts
+from mawl.model.summary.judgement import Guideline, Limit, PartFigures, Standing, StoragePart
 from mawl.model.summary.summary import Summary
 from mawl.model.thresholds import count_of, value_of
 from mawl.units import format_percent, format_rate, format_ratio, format_seconds
@@ -154,3 +164,152 @@ def is_preliminary(reading: RunView) -> bool:
 
 
 WAYS = {"read": "read", "write": "written"}
+
+
+PAGE = "docs/design/probe.md, The guideline"
+PER_CORE = "sustained_bytes_per_second_per_core"
+NOT_ASKED = (
+    "the storage did not limit this run and was not probed, so the run's throughput is not what the storage "
+    "can do (mawl probe)"
+)
+NOT_ITS_STORAGE = (
+    "the storage did not limit this run, and no target of the probe holds one of its roles (same node, same "
+    "devices, same size)"
+)
+
+
+def guideline_of(
+    reading: RunView, limit: Limit | None, probe: Probe | None, bounds: CapacityBounds, missing: Missing
+) -> Guideline:
+    """``capacity.guideline``: throughput per core beside the two bounds; it decides nothing.
+
+    It is a capability of storage, so it is judged by a probe (the lowest target that holds a role), or by a
+    run that its storage limited; the throughput of any other run is shown and not judged.  Where others moved
+    more than a tenth of the bytes (:mod:`mawl.advice.foreign`) the run has none.
+    """
+    rates = _probed(probe, reading.facts, bounds)
+    value: float | None = min(rates) if rates else getattr(reading.summary.io.device, PER_CORE)
+    standing: Standing | None = None
+    basis: Literal["probe", "run"] | None = None
+    if rates:
+        basis = "probe"
+    else:
+        others = foreign(reading.summary)
+        value = None if others else value
+        if limit is not None and limit.verdict == "storage":
+            basis = "run"
+        why = others or _not_judged(probe)
+        missing |= {f"capacity.guideline.{name}": why for name in ("basis", "standing", "met")}
+    if value is None:
+        basis = None
+        reason = foreign(reading.summary) or reading.summary.missing[f"io.device.{PER_CORE}"]
+        missing |= {
+            f"capacity.guideline.{name}": reason
+            for name in ("bytes_per_second_per_core", "basis", "standing", "met")
+        }
+    elif basis is not None:
+        standing = standing_of(value, bounds)
+    missing["capacity.guideline.core_basis"] = "the nodes' cores are not known in one basis"
+    bases = {node.core_basis for node in reading.facts.nodes}
+    return Guideline(
+        bytes_per_second_per_core=value,
+        basis=basis,
+        warn_bytes_per_second_per_core=bounds.warn_bytes_per_second_per_core,
+        good_bytes_per_second_per_core=bounds.good_bytes_per_second_per_core,
+        core_basis=bases.pop() if len(bases) == 1 else None,
+        standing=standing,
+        met=None if standing is None else standing != "below",
+    )
+
+
+def _not_judged(probe: Probe | None) -> str:
+    """Why a run that its storage did not limit has no standing."""
+    if probe is None:
+        return NOT_ASKED
+    return NOT_ITS_STORAGE
+
+
+def standing_of(bytes_per_second_per_core: float, bounds: CapacityBounds) -> Standing:
+    """Where a throughput per core stands between the two bounds."""
+    if bytes_per_second_per_core >= bounds.good_bytes_per_second_per_core:
+        return "good"
+    return "warn" if bytes_per_second_per_core >= bounds.warn_bytes_per_second_per_core else "below"
+
+
+class TargetGuideline(msgspec.Struct, frozen=True, kw_only=True):
+    """The guideline of one target of a probe: what was read and written for each core, and by which tests."""
+
+    core_basis: Annotated[str | None, text("What counts as a core.", PAGE)]
+    warn_bytes_per_second_per_core: Annotated[float, rate("Below this bound the guideline is not met.", PAGE)]
+    good_bytes_per_second_per_core: Annotated[float, rate("From this bound on the rate is good.", PAGE)]
+    standing: Annotated[
+        Standing | None, text("How the lower of both rates compares with the bounds.", PAGE)
+    ] = None
+    met: Annotated[bool | None, flag("Whether the lower of both rates reaches the lower bound.", PAGE)] = None
+    reason: Annotated[str | None, text("Why it cannot be judged.", PAGE)] = None
+    read_bytes_per_second_per_core: Annotated[
+        float | None, rate("Sequential reads at 256 KiB, over the cores.", PAGE)
+    ] = None
+    read_test: Annotated[str | None, text("The test that measured the reads.", PAGE)] = None
+    write_bytes_per_second_per_core: Annotated[
+        float | None, rate("Sequential writes at 256 KiB, over the cores.", PAGE)
+    ] = None
+    write_test: Annotated[str | None, text("The test that measured the writes.", PAGE)] = None
+
+    @property
+    def lowest(self) -> float | None:
+        """The lower of both rates, which decides; None where one is not known."""
+        read, write = self.read_bytes_per_second_per_core, self.write_bytes_per_second_per_core
+        return None if read is None or write is None else min(read, write)
+
+
+def probe_guidelines(probe: Probe, bounds: CapacityBounds) -> dict[str, TargetGuideline]:
+    """The guideline for each target of a probe, by its name; one that cannot be judged has a ``reason``.
+
+    Sequential rates at 256 KiB, for which the guideline is meant, by as many streams as cores (or nearest),
+    over the cores, reading and writing each; the lower of both decides (docs/design/probe.md).
+    """
+    return {target.name: _of_target(target, probe, bounds) for target in probe.targets}
+
+
+def _probed(probe: Probe | None, facts: RunFacts, bounds: CapacityBounds) -> list[float]:
+    """The lower rate per core of each target that holds a role; empty where one cannot be judged."""
+    if probe is None:
+        return []
+    used = {target.name for volume in facts.volumes for target in targets_of(volume, probe.targets)}
+    lowest = [one.lowest for name, one in probe_guidelines(probe, bounds).items() if name in used]
+    known = [rate for rate in lowest if rate is not None]
+    return known if len(known) == len(lowest) else []
+
+
+def _of_target(target: ProbeTarget, probe: Probe, bounds: CapacityBounds) -> TargetGuideline:
+    cores = probe.physical_cores
+    (read, read_test), (write, write_test) = (_rate(target, way, cores) for way in ("read", "write"))
+    reason = None if cores else "the cores of the node that probed are not known"
+    lacking = next((way for way, rate in (("read", read), ("write", write)) if rate is None), None)
+    if lacking is not None and reason is None:
+        reason = f"it has no sequential {lacking} test of 256 KiB with figures"
+    standing = None if read is None or write is None else standing_of(min(read, write), bounds)
+    return TargetGuideline(
+        core_basis=probe.core_basis,
+        warn_bytes_per_second_per_core=bounds.warn_bytes_per_second_per_core,
+        good_bytes_per_second_per_core=bounds.good_bytes_per_second_per_core,
+        standing=standing,
+        met=None if standing is None else standing != "below",
+        reason=reason,
+        read_bytes_per_second_per_core=read,
+        read_test=read_test,
+        write_bytes_per_second_per_core=write,
+        write_test=write_test,
+    )
+
+
+def _rate(target: ProbeTarget, direction: str, cores: float | None) -> tuple[float | None, str | None]:
+    """The rate per core one way, and the test that found it."""
+    streams = max(round(cores), 1) if cores else 1
+    test = by_streams(target, direction, "sequential", PAPERS_REQUEST_BYTES, streams) if cores else None
+    # Another request size is another figure, and not the guideline's.
+    if test is None or cores is None or test.request_bytes != PAPERS_REQUEST_BYTES:
+        return None, None
+    figures = figures_of(test, direction)
+    return figures.bytes_per_second / cores if figures else None, words_of_demand(test)

@@ -1,14 +1,29 @@
-"""The device that holds the role a run waited for: what it moved, and how long its requests took."""
+"""The device that holds the role a run waited for: what it moved, and how long its requests took.
+
+Whether jobs waited for a role while its devices moved as much as a cap of a control group allows.
+
+What the nodes' links and a watched storage server say of waits over the network.
+
+Block storage over a network or fabric: its ports limit where they are full, else the storage behind.
+"""
 
 from __future__ import annotations
 
 import statistics
 
-from mawl.advice.limit.rule import RuleEvidence
+from mawl.advice.foreign import foreign
+from mawl.advice.limit.rule import LEAST_LOSS_RATIO, RuleEvidence
+from mawl.analysis.caps import DIRECTIONS as CAPS_DIRECTIONS
+from mawl.analysis.caps import cap_of
+from mawl.analysis.moments import Moment
+from mawl.analysis.network import FULL_RATIO, kinds_of_role
 from mawl.analysis.throughput import DIRECTIONS, Counters, Flow
 from mawl.analysis.view import RunView
 from mawl.analysis.windows import rates
-from mawl.units import format_latency, format_percent, format_rate
+from mawl.model.summary.judgement import ReachedCap
+from mawl.model.thresholds import value_of
+from mawl.spec.program_options import ROLES, Role
+from mawl.units import counted_noun, format_latency, format_percent, format_rate
 
 
 def device_totals(reading: RunView, device: str) -> Flow:
@@ -91,3 +106,153 @@ def _gained(reading: RunView, names: list[str], nodes: list[str]) -> float | Non
     samples, windows = reading.over_time
     edges = (windows.active_edges[0], windows.active_edges[-1])
     return rates(samples, names, edges, nodes)[0]
+
+
+NEAR_RATIO = value_of("limit.cap.near_ratio")
+ABOVE_RATIO = value_of("limit.cap.above_ratio")
+"""A device that moves more than this many times a cap is not held by it."""
+
+VERBS = {"read": "read", "write": "wrote"}
+
+
+def caps_reached(reading: RunView, role: Role, blocked: list[float | None]) -> list[ReachedCap]:
+    """The caps on bytes that the role's devices came near while jobs waited for the role.
+
+    ``blocked`` is the share of the jobs' time that waiting for the role cost in each window of the active
+    phase.  The counters of devices include the bytes of other programs; if these are many, the list is empty.
+    """
+    caps = reading.summary.caps
+    most = {
+        way: rate for way in CAPS_DIRECTIONS if (rate := cap_of(caps, role, way).bytes_per_second) is not None
+    }
+    if not most or foreign(reading.summary) is not None:
+        return []
+    if reading.over_time is None:
+        return []
+    samples, windows = reading.over_time
+    volumes = reading.volumes(role)
+    devices = sorted({device for volume in volumes for device in volume.devices})
+    names = [[f"device.{name}.{way}_bytes" for name in devices] for way in ("read", "written")]
+    flow = Counters(f"block devices {', '.join(devices)}", *names).flow(samples, windows.active_edges)
+    found = []
+    for direction, allowed in most.items():
+        waited = [
+            rate / allowed
+            for rate, share in zip(flow[direction], blocked, strict=False)
+            if rate is not None and share is not None and share >= LEAST_LOSS_RATIO
+        ]
+        near = sum(NEAR_RATIO <= ratio <= ABOVE_RATIO for ratio in waited)
+        if near and not any(ratio > ABOVE_RATIO for ratio in waited):
+            found.append(
+                ReachedCap(
+                    direction=direction,
+                    bytes_per_second=allowed,
+                    devices=cap_of(caps, role, direction).devices,
+                    near_windows=near,
+                    waited_windows=len(waited),
+                )
+            )
+    return found
+
+
+def cap_lines(role: Role, reached: list[ReachedCap]) -> list[RuleEvidence]:
+    """A line for each cap that was reached."""
+    return [
+        RuleEvidence(
+            kind="evidence",
+            sentence=f"cap: jobs waited for {role} in {counted_noun(one.waited_windows, 'window')}; in "
+            f"{one.near_windows} of them {role} {VERBS[one.direction]} at least {format_percent(NEAR_RATIO)} "
+            "of what its control group allows at "
+            f"{', '.join(one.devices)}, {format_rate(one.bytes_per_second)}",
+        )
+        for one in reached
+    ]
+
+
+def server_part(moment: Moment) -> float:
+    """The share (0 to 1) of the time blocked over the network that was for the storage server.
+
+    0 where not known: the fabric and the server behind it then are one, the network.
+    """
+    links = moment.links
+    return links.server / links.waited if links is not None and links.waited else 0.0
+
+
+def told(reading: RunView) -> bool:
+    """Whether some window of the active phase tells links from server."""
+    return any(moment.links is not None for moment in reading.active)
+
+
+def link_lines(reading: RunView) -> list[RuleEvidence]:
+    """The links as evidence, each storage server as support; nothing where a run does not tell."""
+    link = reading.facts.link_bytes_per_second
+    used, waited, full, server = (
+        reading.mean(lambda moment, name=name: getattr(moment.links, name, None))  # type: ignore[misc]
+        for name in ("used_ratio", "waited", "full", "server")
+    )
+    if link is None or used is None or waited is None or full is None or server is None:
+        return []
+    sentence = (
+        f"the nodes used {format_percent(used)} of their links ({format_rate(link)} each way, as declared; "
+        "the busier way, mean over nodes)"
+    )
+    if waited:
+        sentence += (
+            f"; of the time inside I/O calls {format_percent(full / waited)} was on nodes whose link "
+            "was full "
+            f"(at least {format_percent(FULL_RATIO)}), {format_percent(server / waited)} on others while the "
+            "storage server's devices were at their top"
+        )
+    return [RuleEvidence(kind="evidence", sentence=sentence), *_servers(reading)]
+
+
+def _servers(reading: RunView) -> list[RuleEvidence]:
+    block = reading.summary.cluster
+    lines = []
+    for name, server in (block.storage if block else {}).items():
+        device = server.device
+        peak, sustained = (getattr(device, kind).total_bytes_per_second for kind in ("peak", "sustained"))
+        if peak is None or sustained is None:
+            continue
+        sentence = (
+            f"the devices of {name} moved {format_rate(peak)} in their highest window, "
+            f"{format_rate(sustained)} in the median one"
+        )
+        wait = device.await_seconds.mean
+        if wait is not None:
+            sentence += f", and a request took {format_latency(wait)} on average"
+        lines.append(RuleEvidence(kind="support", sentence=sentence))
+    return lines
+
+
+WORDS = {"fc": "fibre channel port", "ethernet": "network interface"}
+
+
+def port_part(moment: Moment, reading: RunView, role: str) -> float:
+    """The share (0 or 1) of the time blocked in I/O of a role that was for the ports to its devices.
+
+    All of it in a window in which a port of the kind that its disks are attached by was full; none for disks
+    inside the machine, and where no port tells its speed.
+    """
+    kinds = kinds_of_role(reading.facts, role)
+    return 1.0 if any(moment.ports.get(kind, 0.0) >= FULL_RATIO for kind in kinds) else 0.0
+
+
+def port_lines(reading: RunView) -> list[RuleEvidence]:
+    """How full the ports were over which roles reach their disks."""
+    kinds = sorted({kind for role in ROLES for kind in kinds_of_role(reading.facts, role)})
+    lines = []
+    for kind in kinds:
+        shares = [moment.ports[kind] for moment in reading.active if kind in moment.ports]
+        if shares:
+            full = sum(share >= FULL_RATIO for share in shares)
+            lines.append(
+                RuleEvidence(
+                    kind="evidence",
+                    sentence=f"the fullest {WORDS[kind]} carried {format_percent(max(shares))} of its "
+                    "speed in "
+                    f"its highest window, and at least {format_percent(FULL_RATIO)} in {full} of "
+                    f"{len(shares)}",
+                )
+            )
+    return lines

@@ -14,8 +14,8 @@ import numpy as np
 
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO
 from mawl.analysis.busy import CPU_KINDS, whole_seconds
-from mawl.analysis.links import IN_USE_RATIO
 from mawl.analysis.moments import Moment
+from mawl.analysis.network import IN_USE_RATIO
 from mawl.analysis.recordings import NO_JOBS, disks
 from mawl.analysis.threads import is_aix
 from mawl.analysis.throughput import lacking, role_places

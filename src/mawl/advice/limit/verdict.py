@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mawl.advice.headroom import headroom_of
-from mawl.advice.limit import cpu, imported, memory, network, storage
+from mawl.advice.limit import imported
 from mawl.advice.limit.device import device_peaks
+from mawl.advice.limit.resources import (
+    CPU_RULE,
+    MEMORY_RULE,
+    NETWORK_RULE,
+    STORAGE_RULE,
+    place,
+    reached,
+    unlimited_lines,
+)
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule
-from mawl.advice.limit.unlimited import unlimited_lines
 from mawl.analysis.blocks import Missing
 from mawl.analysis.moments import Moment
 from mawl.analysis.view import RunView
@@ -16,7 +24,7 @@ from mawl.model.summary.judgement import EvidenceLine, Limit, Losses, Shares
 from mawl.model.thresholds import value_of
 from mawl.spec.program_options import ROLES
 
-RULES: tuple[Rule, ...] = (storage.RULE, cpu.RULE, memory.RULE, network.RULE)
+RULES: tuple[Rule, ...] = (STORAGE_RULE, CPU_RULE, MEMORY_RULE, NETWORK_RULE)
 
 NAMED_RATIO = value_of("limit.named_ratio")
 """Above this share of the active time one name is given; else the run is mixed."""
@@ -62,7 +70,7 @@ def limit_of(reading: RunView, missing: Missing) -> Limit | None:
     role, device = None, None
     peaks: dict[str, float | None] = {}
     if verdict == "storage":
-        role, device = storage.place(reading, [moment for found, moment in told if found == "storage"])
+        role, device = place(reading, [moment for found, moment in told if found == "storage"])
         peaks = device_peaks(reading, device) if device else {}
     missing |= {
         "limit.role": "the limit is not storage, or no single role",
@@ -81,7 +89,7 @@ def limit_of(reading: RunView, missing: Missing) -> Limit | None:
         second=second(verdict, losses),
         headroom=headroom_of(reading, missing),
         evidence=_evidence(verdict, shares, losses, reading),
-        caps_reached=storage.reached(reading, role) if role is not None else [],
+        caps_reached=reached(reading, role) if role is not None else [],
     )
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.advice.qualification.cautions import other_verdict
 from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.limits import Contradiction, contradiction
+from mawl.advice.qualification.machine import Contradiction, contradiction
 from mawl.advice.qualification.nodes import missing_of_nodes, nodes_answer, nodes_rules
 from mawl.advice.qualification.part_answers import NO_TIMES, compute_part, storage_part, whole_part, word_of
-from mawl.advice.qualification.sentence import next_step_of, sentence_of
-from mawl.advice.validity.competition import MOST_FOREIGN_RATIO
+from mawl.advice.qualification.sentence import next_step_of, other_verdict, sentence_of
+from mawl.advice.validity.of_host import MOST_FOREIGN_RATIO
 from mawl.model.qualification import (
     AnswerLimit,
     AnswerPart,

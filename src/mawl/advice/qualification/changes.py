@@ -9,10 +9,8 @@ import msgspec
 from mawl.model.qualification import QualificationChange
 from mawl.model.thresholds import value_of
 from mawl.plan.mix import FEWEST_SESSIONS
-from mawl.simulation.error_range import error_range_of
-from mawl.simulation.fitting import Fitting
-from mawl.simulation.forecast import Base, Question, doubled_systems, scenario_of
-from mawl.simulation.measured_errors import TimeFigure
+from mawl.simulation.error_range import TimeFigure, error_range_of
+from mawl.simulation.forecast import Base, Fitting, Question, doubled_systems, scenario_of
 from mawl.simulation.system import System
 from mawl.spec.program_options import ROLES
 

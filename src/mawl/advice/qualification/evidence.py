@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from mawl.advice.capacity.answers import Lack
-from mawl.advice.qualification.estimate import MedianEstimate
+from mawl.advice.qualification.fitting import MedianEstimate
 from mawl.advice.qualification.other_work import Others, busy_words
 from mawl.model.qualification import AnswerLimit, AnswerStorage, AnswerSystem, Fits, QualificationChange
 

@@ -14,23 +14,34 @@ from mawl.advice.capacity.answers import LEAST_ACTIVE_SECONDS, Lack, short, unas
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.capacity.slowdown import Slowdowns, slowdowns
 from mawl.advice.judge import judged
-from mawl.advice.qualification.alike import NO_PROBE, differing, one_machine, unseen_server
 from mawl.advice.qualification.answer import FEWEST_RUNS, PUBLISHABLE_SECONDS, answer_from
-from mawl.advice.qualification.cautions import cautions_of, crowded, faster_than_alone
 from mawl.advice.qualification.changes import changes_of
-from mawl.advice.qualification.estimate import MedianEstimate, estimate, fewest_alone, ratio_of
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
-from mawl.advice.qualification.fitting import fits_of, with_the_measured
-from mawl.advice.qualification.limits import limit_of_runs, processors_active_ratio
-from mawl.advice.qualification.network_reach import (
+from mawl.advice.qualification.fitting import (
+    MedianEstimate,
+    estimate,
+    fewest_alone,
+    fits_of,
+    ratio_of,
+    with_the_measured,
+)
+from mawl.advice.qualification.machine import (
     IN_PLACE_OF_REACH,
+    NO_PROBE,
+    differing,
     is_all_behind_network,
+    limit_of_runs,
+    one_machine,
+    processors_active_ratio,
+    storage_of,
+    system_of,
     unasked_over_network,
+    unseen_server,
 )
 from mawl.advice.qualification.other_work import Others, left_out, others_of, shows_nothing, uncounted
-from mawl.advice.qualification.seen import storage_of, system_of
+from mawl.advice.qualification.sentence import cautions_of, crowded, faster_than_alone
 from mawl.analysis.campaign.knee import SessionRun
-from mawl.analysis.campaign.session_run import session_run
+from mawl.analysis.campaign.results import session_run
 from mawl.analysis.comparison.sides import compared_run
 from mawl.analysis.view import StoredView
 from mawl.errors import MawlError, UsageError
@@ -46,12 +57,11 @@ from mawl.model.qualification import (
 from mawl.model.summary.judgement import Guideline
 from mawl.model.summary.summary import Judged
 from mawl.model.thresholds import value_of
-from mawl.simulation.fitting import Fitting
-from mawl.simulation.forecast import base_of, is_uncached
-from mawl.simulation.probed import system_for
+from mawl.simulation.changes import system_for
+from mawl.simulation.forecast import Fitting, base_of, is_uncached
 from mawl.spec.sources import NODE_OPTIONS, words_of
 from mawl.store import open_run
-from mawl.store.probe import probe_of
+from mawl.store.beside import probe_of
 
 NOT_SIMULATED = "changes of a cluster are not simulated, because its storage was not probed"
 NO_SEARCH = Fits(sessions=None, reason="on several nodes mawl does not search the number that fits")

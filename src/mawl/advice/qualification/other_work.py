@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from mawl.advice.validity.competition import MOST_FOREIGN_RATIO, foreign_cpu_ratio
+from mawl.advice.validity.of_host import MOST_FOREIGN_RATIO, foreign_cpu_ratio
 from mawl.analysis.campaign.knee import SessionRun
 from mawl.analysis.view import RunView
 from mawl.model.qualification import QualifyRun

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.advice.qualification.estimate import MedianEstimate
 from mawl.advice.qualification.evidence import Evidence
+from mawl.advice.qualification.fitting import MedianEstimate
 from mawl.model.qualification import AnswerPart, AnswerWord
 from mawl.units import format_ratio
 

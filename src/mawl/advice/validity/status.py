@@ -5,25 +5,63 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-from mawl.advice.validity import (
-    clock,
-    competition,
-    coverage,
-    drift,
-    duration,
-    frequency,
-    jobs,
-    overhead,
-    reach,
-    repeats,
-    residency,
-    sampling,
-    scale,
-    simulated,
-    space,
-    steal,
-    swap,
-    writeback,
+from mawl.advice.validity.of_host import (
+    CLOCK_NAME,
+    COMPETITION_NAME,
+    FREQUENCY_NAME,
+    OVERHEAD_NAME,
+    SAMPLING_NAME,
+    STEAL_NAME,
+    SWAP_NAME,
+    check_clock,
+    check_competition,
+    check_frequency,
+    check_import_clock,
+    check_import_competition,
+    check_import_frequency,
+    check_import_overhead,
+    check_import_sampling,
+    check_import_steal,
+    check_import_swap,
+    check_overhead,
+    check_sampling,
+    check_steal,
+    check_swap,
+)
+from mawl.advice.validity.of_storage import (
+    COVERAGE_NAME,
+    DRIFT_NAME,
+    SPACE_NAME,
+    WRITEBACK_NAME,
+    check_coverage,
+    check_drift,
+    check_import_coverage,
+    check_import_drift,
+    check_import_space,
+    check_import_writeback,
+    check_space,
+    check_writeback,
+)
+from mawl.advice.validity.of_workload import (
+    DURATION_NAME,
+    JOBS_NAME,
+    REACH_NAME,
+    REPEATS_NAME,
+    RESIDENCY_NAME,
+    SCALE_NAME,
+    check_duration,
+    check_import_duration,
+    check_import_jobs,
+    check_import_reach,
+    check_import_repeats,
+    check_import_residency,
+    check_import_scale,
+    check_jobs,
+    check_reach,
+    check_repeats,
+    check_residency,
+    check_scale,
+    check_simulated,
 )
 from mawl.analysis.view import RunView
 from mawl.model.summary.judgement import Finding, Severity, Unmeasured, Validity
@@ -43,23 +81,23 @@ class ValidityRule(NamedTuple):
 
 
 _RULES = (
-    ValidityRule(jobs.NAME, jobs.check, jobs.check_import),
-    ValidityRule(reach.NAME, reach.check, reach.check_import),
-    ValidityRule(scale.NAME, scale.check, scale.check_import),
-    ValidityRule(duration.NAME, duration.check, duration.check_import),
-    ValidityRule(repeats.NAME, repeats.check, repeats.check_import),
-    ValidityRule(residency.NAME, residency.check, residency.check_import),
-    ValidityRule(competition.NAME, competition.check, competition.check_import),
-    ValidityRule(writeback.NAME, writeback.check, writeback.check_import),
-    ValidityRule(clock.NAME, clock.check, clock.check_import),
-    ValidityRule(coverage.NAME, coverage.check, coverage.check_import),
-    ValidityRule(sampling.NAME, sampling.check, sampling.check_import),
-    ValidityRule(swap.NAME, swap.check, swap.check_import),
-    ValidityRule(steal.NAME, steal.check, steal.check_import),
-    ValidityRule(frequency.NAME, frequency.check, frequency.check_import),
-    ValidityRule(drift.NAME, drift.check, drift.check_import),
-    ValidityRule(space.NAME, space.check, space.check_import),
-    ValidityRule(overhead.NAME, overhead.check, overhead.check_import),
+    ValidityRule(JOBS_NAME, check_jobs, check_import_jobs),
+    ValidityRule(REACH_NAME, check_reach, check_import_reach),
+    ValidityRule(SCALE_NAME, check_scale, check_import_scale),
+    ValidityRule(DURATION_NAME, check_duration, check_import_duration),
+    ValidityRule(REPEATS_NAME, check_repeats, check_import_repeats),
+    ValidityRule(RESIDENCY_NAME, check_residency, check_import_residency),
+    ValidityRule(COMPETITION_NAME, check_competition, check_import_competition),
+    ValidityRule(WRITEBACK_NAME, check_writeback, check_import_writeback),
+    ValidityRule(CLOCK_NAME, check_clock, check_import_clock),
+    ValidityRule(COVERAGE_NAME, check_coverage, check_import_coverage),
+    ValidityRule(SAMPLING_NAME, check_sampling, check_import_sampling),
+    ValidityRule(SWAP_NAME, check_swap, check_import_swap),
+    ValidityRule(STEAL_NAME, check_steal, check_import_steal),
+    ValidityRule(FREQUENCY_NAME, check_frequency, check_import_frequency),
+    ValidityRule(DRIFT_NAME, check_drift, check_import_drift),
+    ValidityRule(SPACE_NAME, check_space, check_import_space),
+    ValidityRule(OVERHEAD_NAME, check_overhead, check_import_overhead),
 )
 RULES = {rule.NAME: rule for rule in _RULES}
 """Every rule by its name, in the order of the report; one that says nothing is met."""
@@ -76,7 +114,7 @@ def status(said: Sequence[Finding | Unmeasured]) -> Status:
 def validity_of(view: RunView) -> Validity:
     """``validity`` of the summary: findings with the gravest first, what is not known in the rules' order."""
     if view.facts.kind == "simulated":
-        said: list[Finding | Unmeasured] = [*simulated.check(view)]
+        said: list[Finding | Unmeasured] = [*check_simulated(view)]
     elif view.facts.kind == "imported":
         said = [one for rule in RULES.values() for one in rule.check_import(view)]
     else:

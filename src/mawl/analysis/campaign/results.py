@@ -1,4 +1,9 @@
-"""A campaign with what its runs say together: what a reporter draws and JSON holds."""
+"""A campaign with what its runs say together: what a reporter draws and JSON holds.
+
+What a campaign's record of settings says: what each arm changed or checked, and what was read.
+
+What a run of a search for sessions says, from its judged summary.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +11,142 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import exp, sqrt
+from typing import Literal
 
 import msgspec
 
-from mawl.analysis.campaign.arm_settings import ArmSettingFound
-from mawl.analysis.campaign.knee import Knee, SessionRun, Tried, knee_of, tried
-from mawl.analysis.campaign.session_run import refused_run, session_run
-from mawl.analysis.campaign.smt import SmtRow, smt_rows, smt_sentence
+from mawl.analysis.campaign.knee import (
+    Knee,
+    RunVerdict,
+    SessionRun,
+    SmtRow,
+    Tried,
+    knee_of,
+    smt_rows,
+    smt_sentence,
+    tried,
+)
 from mawl.analysis.comparison.compare import Comparison, SideFacts, compare
 from mawl.analysis.comparison.figures import FIGURES
 from mawl.analysis.comparison.places import verdicts
-from mawl.analysis.comparison.reasons import Reason, reasons_of
-from mawl.analysis.comparison.sides import ComparedRun, Side, centre, logs, side_of
-from mawl.analysis.comparison.statistics import FEWEST_RUNS, LEVEL
-from mawl.analysis.comparison.student import quantile
-from mawl.definitions.metric import Unit
-from mawl.errors import UsageError
-from mawl.model.campaign import Arm, Campaign, CampaignKind, CampaignMachine, CampaignOutcome, Slot
+from mawl.analysis.comparison.sides import ComparedRun, Reason, Side, centre, logs, reasons_of, side_of
+from mawl.analysis.statistics import FEWEST_RUNS, LEVEL, quantile
+from mawl.definitions.figure import Unit
+from mawl.errors import MawlError, UsageError
+from mawl.model.campaign import (
+    Arm,
+    Campaign,
+    CampaignKind,
+    CampaignMachine,
+    CampaignOutcome,
+    ChangedSetting,
+    SettingRecord,
+    Slot,
+)
+from mawl.units import format_ratio
+
+SettingState = Literal["only checked", "not changed yet", "changed", "undone", "not undone"]
+
+
+class ArmSettingFound(msgspec.Struct, frozen=True, kw_only=True):
+    """The setting of an arm.
+
+    ``original`` is what ``check`` said before the first change; ``read`` has each different answer around
+    finished runs once.  ``reads`` counts the answers that were as the arm asks for, ``differing`` the others.
+    """
+
+    arm: str
+    title: str
+    name: str
+    before: str | None
+    check: str
+    after: str | None
+    expect: str | None
+    original: str | None
+    read: list[str]
+    reads: int
+    differing: int
+    state: SettingState
+
+
+def arm_settings(record: Campaign, made: SettingRecord | None, *, conducted: bool) -> list[ArmSettingFound]:
+    """The settings of the arms that have one; ``conducted``: a living process has the campaign."""
+    return [_of_settings(arm, made, conducted) for arm in record.arms if arm.setting is not None]
+
+
+def _of_settings(arm: Arm, made: SettingRecord | None, conducted: bool) -> ArmSettingFound:
+    setting = arm.setting
+    assert setting is not None, "the caller looked"
+    commands = [one for one in made.commands if one.arm == arm.name] if made is not None else []
+    reads = [one for one in commands if one.role in ("took", "kept") and one.answered]
+    good = [one for one in reads if one.reason is None]
+    original = made.original(arm.name) if made is not None else None
+    return ArmSettingFound(
+        arm=arm.name,
+        title=arm.title,
+        name=setting.name,
+        before=setting.before,
+        check=setting.check,
+        after=setting.after,
+        expect=setting.expect,
+        original=original.words() if original is not None else None,
+        read=list(dict.fromkeys(one.reading.words() for one in reads)),
+        reads=len(good),
+        differing=len(reads) - len(good),
+        state=_state(arm, made, bool(commands), conducted),
+    )
+
+
+def _state(arm: Arm, made: SettingRecord | None, touched: bool, conducted: bool) -> SettingState:
+    if arm.setting is None or arm.setting.before is None:
+        return "only checked"
+    if made is not None and made.changed is not None and made.changed.arm == arm.name:
+        return "changed" if conducted else "not undone"
+    began = made is not None and any((one.arm, one.role) == (arm.name, "before") for one in made.commands)
+    return "undone" if touched and began else "not changed yet"
+
+
+def left_changed(made: SettingRecord | None, *, conducted: bool) -> ChangedSetting | None:
+    """The change that may still be in force although the campaign's process has ended; None without any."""
+    return made.changed if made is not None and not conducted else None
+
+
+def session_run(sessions: int, run: ComparedRun) -> SessionRun:
+    """The verdict of a run: its jobs, then its median slowdown.
+
+    Raises :class:`~mawl.errors.MawlError` where no job's slowdown is known: then nothing shows too many.
+    """
+    capacity, jobs = run.summary.capacity, run.summary.jobs
+    slowdown = capacity.slowdown
+    reasons: list[str] = []
+    verdict: RunVerdict = "carried"
+    if slowdown.median is not None and slowdown.median > slowdown.most:
+        verdict = "too many"
+        reasons = [f"median slowdown {format_ratio(slowdown.median)} is above {format_ratio(slowdown.most)}"]
+    bad = max(jobs.total, run.facts.workload.jobs) - jobs.counted
+    if bad:
+        verdict = "too many"
+        reasons = [f"{bad} of {run.facts.workload.jobs} jobs did not finish with a right answer"]
+    if verdict != "too many" and slowdown.median is None:
+        raise MawlError(
+            "the slowdown of no job is known, so nothing shows how many sessions are too many",
+            where=run.facts.run_id,
+            cure="see why its programs have no time alone: the run whose name ends in -alone",
+        )
+    return SessionRun(
+        sessions=sessions,
+        verdict=verdict,
+        slowdown=slowdown.median,
+        most_slowdown=slowdown.most,
+        bytes_per_second_per_core=capacity.guideline.bytes_per_second_per_core,
+        reasons=reasons,
+    )
+
+
+def refused_run(sessions: int, slot: Slot) -> SessionRun:
+    """A number of sessions that the machine cannot start."""
+    return SessionRun(sessions=sessions, verdict="refused", reasons=[slot.reason or "it was refused"])
+
 
 THROUGHPUT = "io.application.run_mean.total_bytes_per_second"
 ELAPSED = "time.elapsed_seconds"

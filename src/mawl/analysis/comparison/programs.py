@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from mawl.analysis.comparison.sides import ComparedRun, Side
-from mawl.analysis.comparison.statistics import FEWEST_RUNS, Effect, effect_of, holm, runs_needed
+from mawl.analysis.statistics import FEWEST_RUNS, Effect, effect_of, holm, runs_needed
 from mawl.model.thresholds import value_of
 
 Verdict = Literal["slower", "faster", "not told apart", "not judged"]

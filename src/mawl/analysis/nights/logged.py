@@ -1,8 +1,16 @@
-"""The nights of imported logs: where a day is divided, and what ran in each night."""
+"""The nights of imported logs: where a day is divided, and what ran in each night.
+
+A night: the window of time in which a shop's batch must fit, and the same window of every day.
+
+What the jobs of a night used.
+
+Nights laid over each other: mean jobs at once in each quarter of an hour of the day.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from itertools import islice
 
@@ -10,13 +18,103 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.analysis.nights.load import NightLoad, load_of
-from mawl.analysis.nights.window import DailyWindow, Night, by_night
+from mawl.analysis.sessions import peak
 from mawl.errors import UsageError
 from mawl.importers.clock import parse_zones
-from mawl.model.periods import periods_of
+from mawl.model.node import periods_of
 from mawl.model.records import JobRecord
 from mawl.model.run import SourceFacts
+
+
+class Night(msgspec.Struct, frozen=True):
+    """From when to when, in seconds since the epoch; the batch must end before ``ends_at``."""
+
+    starts_at: float
+    ends_at: float
+
+
+class DailyWindow(msgspec.Struct, frozen=True):
+    """A window of every day: from minute to minute of the clock of ``zone``, over midnight or not."""
+
+    starts_minute: int
+    ends_minute: int
+    zone: tzinfo = UTC
+
+    def of(self, at: float) -> Night | None:
+        """The night in which a point in time lies; None between two nights, and where the calendar ends."""
+        try:
+            return self._of(at)
+        except OverflowError:
+            return None
+
+    def _of(self, at: float) -> Night | None:
+        local = datetime.fromtimestamp(at, self.zone)
+        for back in (0, 1):
+            midnight = (local - timedelta(days=back)).replace(hour=0, minute=0, second=0, microsecond=0)
+            start = midnight + timedelta(minutes=self.starts_minute)
+            over = self.ends_minute <= self.starts_minute
+            end = midnight + timedelta(days=over, minutes=self.ends_minute)
+            night = Night(start.timestamp(), end.timestamp())
+            if night.starts_at <= at < night.ends_at:
+                return night
+        return None
+
+
+def by_night(jobs: Iterable[JobRecord], window: DailyWindow) -> dict[Night, list[JobRecord]]:
+    """The jobs that started in each night, the first night first; nights without a job are not there."""
+    nights: dict[Night, list[JobRecord]] = {}
+    for job in jobs:
+        if job.started_at is not None and (night := window.of(job.started_at)) is not None:
+            nights.setdefault(night, []).append(job)
+    return {night: nights[night] for night in sorted(nights, key=lambda one: one.starts_at)}
+
+
+BLOCK_BYTES = 512
+"""Of a block operation on Linux (getrusage(2), ru_inblock and ru_oublock)."""
+
+
+class NightLoad(msgspec.Struct, frozen=True, kw_only=True):
+    """What the jobs that started in a night used, by the totals of their logs.
+
+    A job without a total adds nothing to it.  A sum is None if no job has the figure.  ``block_bytes`` is
+    also None if a job counted operations of a size that is not known on its platform.
+    ``peak_jobs`` is the most jobs that ran at one time, of those whose start and end are known.
+    """
+
+    jobs: int
+    cpu_seconds: float | None
+    real_seconds: float | None
+    block_bytes: float | None
+    peak_jobs: int
+
+
+def load_of(jobs: Sequence[JobRecord], unsized: Collection[str] = ()) -> NightLoad:
+    """What these jobs used together; on ``unsized`` nodes the size of a block operation is not known."""
+    counted = [
+        (job.node, count)
+        for job in jobs
+        for count in (job.usage.block_input_operations, job.usage.block_output_operations)
+        if count is not None
+    ]
+    sized = not any(node in unsized for node, _ in counted)
+    spans = [
+        (job.started_at, job.ended_at)
+        for job in jobs
+        if job.started_at is not None and job.ended_at is not None
+    ]
+    return NightLoad(
+        jobs=len(jobs),
+        cpu_seconds=_sum(job.usage.cpu_seconds for job in jobs),
+        real_seconds=_sum(job.usage.real_time_seconds for job in jobs),
+        block_bytes=float(sum(count for _, count in counted) * BLOCK_BYTES) if counted and sized else None,
+        peak_jobs=peak(spans),
+    )
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return math.fsum(known) if known else None
+
 
 MOST_NIGHTS = 400
 """The last nights that are shown: a year and a month."""
@@ -95,8 +193,8 @@ class LoggedNights(msgspec.Struct, frozen=True, kw_only=True):
 def logged_nights(jobs: Sequence[JobRecord], sources: Iterable[SourceFacts]) -> LoggedNights | None:
     """The nights of imported jobs; None where these are of one night.
 
-    Jobs are of several nights where they lie in periods far apart (:mod:`mawl.model.periods`), or last for
-    two days or more, and start in more than one :class:`~mawl.analysis.nights.window.DailyWindow`.
+    Jobs are of several nights where they lie in periods far apart (:mod:`mawl.model.node`), or last for
+    two days or more, and start in more than one :class:`~mawl.analysis.nights.logged.DailyWindow`.
     """
     spans = [
         (job.started_at, job.ended_at)
@@ -192,3 +290,80 @@ def _zone_of(sources: Iterable[SourceFacts]) -> tuple[tzinfo, bool]:
     except UsageError:
         return UTC, False
     return (found[0] if found else UTC), True
+
+
+STEP_MINUTES = 15
+STEP_SECONDS = 60.0 * STEP_MINUTES
+STEPS = DAY_MINUTES // STEP_MINUTES
+FEWEST_OF_BAND = 5
+"""Nights from which on the band is drawn."""
+BAND = (10.0, 90.0)
+"""Percentiles of the nights between which the band lies."""
+
+Floats = NDArray[np.float64]
+
+
+def hours_of(nights: LoggedNights, jobs: Iterable[JobRecord]) -> Floats:
+    """Mean jobs at once by night and quarter of an hour from where the day is divided, (nights, 96).
+
+    All of ``jobs`` count whenever they ran, in whichever night they started.  Quarters are those of the local
+    clock: one that it showed twice has the mean of both, one that it skipped is NaN.
+    """
+    spans = np.array(
+        [
+            (job.started_at, max(job.started_at, job.ended_at))
+            for job in jobs
+            if job.started_at is not None and job.ended_at is not None
+        ],
+        dtype=np.float64,
+    ).reshape(-1, 2)
+    origin = nights.nights[0].night.starts_at
+    starts, ends = (_Times(np.sort(spans[:, side]) - origin) for side in (0, 1))
+    found = np.full((len(nights.nights), STEPS), np.nan)
+    for place, one in enumerate(nights.nights):
+        edges = np.arange(one.night.starts_at, one.night.ends_at + 1.0, STEP_SECONDS)
+        ran = np.diff(starts.since(edges - origin) - ends.since(edges - origin)) / STEP_SECONDS
+        steps = _steps(nights, edges[:-1])
+        counts = np.bincount(steps, minlength=STEPS)
+        sums = np.bincount(steps, weights=ran, minlength=STEPS)
+        known = counts > 0
+        found[place, known] = np.maximum(sums[known] / counts[known], 0.0)
+    return found
+
+
+class _Times:
+    """Moments, in order, of which the seconds since each are summed."""
+
+    def __init__(self, times: Floats) -> None:
+        self._times, self._sums = times, np.append(0.0, np.cumsum(times))
+
+    def since(self, moments: Floats) -> Floats:
+        """At each moment the sum of the seconds since those times that lie before it."""
+        before = np.searchsorted(self._times, moments)
+        return np.asarray(before * moments - self._sums[before], dtype=np.float64)
+
+
+def _steps(nights: LoggedNights, begins: Floats) -> NDArray[np.int64]:
+    """The quarter of the local day in which each of these quarters of an hour begins."""
+    zone, first = nights.window.zone, nights.window.starts_minute
+    local = [datetime.fromtimestamp(at, zone) for at in begins[[0, -1]]]
+    begins_in_time = local[0].hour * 60 + local[0].minute == first  # not where the clock skipped that hour
+    if begins_in_time and local[0].utcoffset() == local[1].utcoffset():
+        return np.arange(len(begins)) % STEPS
+    every = [datetime.fromtimestamp(at, zone) for at in begins]
+    return np.array(
+        [(one.hour * 60 + one.minute - first) % DAY_MINUTES // STEP_MINUTES for one in every], dtype=np.int64
+    )
+
+
+def middle_and_band(hours: Floats) -> tuple[Floats, Floats, Floats]:
+    """Median and both percentiles of the band over the nights that have a quarter; NaN where none has it.
+
+    The band is NaN everywhere with fewer than five nights.
+    """
+    known = ~np.isnan(hours).all(axis=0)
+    found = np.full((3, hours.shape[1]), np.nan)
+    found[:, known] = np.nanpercentile(hours[:, known], [50.0, *BAND], axis=0)
+    if len(hours) < FEWEST_OF_BAND:
+        found[1:] = np.nan
+    return found[0], found[1], found[2]

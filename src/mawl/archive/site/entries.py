@@ -15,16 +15,16 @@ import msgspec
 from mawl.analysis.comparison.comparability import CONFIGURATION, Severity
 from mawl.analysis.comparison.places import verdicts
 from mawl.analysis.comparison.sides import ComparedRun, Side, at, compared_run
-from mawl.archive.layout import REPORT, SUFFIX, is_name
-from mawl.archive.rules.every import INTACT
-from mawl.archive.rules.pages import RULE as PAGES
+from mawl.archive.container import REPORT, SUFFIX, is_name
+from mawl.archive.rules.intact import PAGES_RULE as PAGES
+from mawl.archive.rules.published import INTACT
 from mawl.archive.subject import ValidationSubject, opened_pack
 from mawl.archive.validating import Validation, validate
 from mawl.errors import UnreadableRunError, UsageError
 from mawl.foreign import descriptor_of
 from mawl.model.run import RunFacts
 from mawl.printable import printable
-from mawl.reporters.figure import ABSENT
+from mawl.reporters.layout import ABSENT
 from mawl.units import format_joules, format_memory, format_rate, format_seconds
 
 SUSTAINED = "io.device.sustained.total_bytes_per_second"

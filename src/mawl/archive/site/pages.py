@@ -17,8 +17,8 @@ from mawl.archive.site.entries import FIGURES, SiteEntry
 from mawl.config.published import papers
 from mawl.model.metrics import METRICS
 from mawl.printable import printable
-from mawl.reporters.figure import ABSENT
 from mawl.reporters.html.colours import style
+from mawl.reporters.layout import ABSENT
 from mawl.units import counted_noun, format_instant, format_rate, format_seconds
 
 COLUMNS = ("elapsed", "real time, sum", "sustained", "per core", "per node", "energy per job")

@@ -18,10 +18,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mawl.campaigns.arm_setting.change import ArmSettings
-from mawl.campaigns.command import without_settings
+from mawl.campaigns.process import without_settings
 from mawl.errors import MawlError
-from mawl.store.arm_settings import read_settings
-from mawl.store.campaign import LOCK
+from mawl.store.campaign import LOCK, read_settings
 from mawl.store.files import try_lock
 
 LOOK_SECONDS = 0.1

@@ -1,4 +1,10 @@
-"""Sessions, scale, cache mode and repeats: the most that time, space and memory allow."""
+"""Sessions, scale, cache mode and repeats: the most that time, space and memory allow.
+
+Which number of sessions is tried next: the forecast first, then the two numbers around the bound.
+
+A function of what was forecast and of the runs made so far, and of nothing else, so that a search that was
+killed goes on as if it had not been.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +16,24 @@ from statistics import NormalDist
 import msgspec
 
 from mawl.advice.qualification.answer import FEWEST_RUNS
-from mawl.advice.validity.competition import MOST_FOREIGN_RATIO
+from mawl.advice.validity.of_host import MOST_FOREIGN_RATIO
+from mawl.analysis.campaign.knee import SessionRun, bound_of, on_the_line, slowdown_of, tried
 from mawl.campaigns.qualify.work import MachineSeen, Mix, Model, WritableSpace
 from mawl.errors import UnsuitableMachineError, UsageError
-from mawl.model.qualification import Asked, CacheMode, Decision, Expected, PhaseName, QualificationChoice
+from mawl.model.qualification import (
+    Asked,
+    CacheMode,
+    Decision,
+    Expected,
+    Fits,
+    PhaseName,
+    QualificationChoice,
+)
 from mawl.model.thresholds import value_of
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS, SESSIONS_PER_CORE, mixed
 from mawl.plan.needs import Needs, needs, requests_under_way
-from mawl.plan.scale import SCALES, scale_name
+from mawl.plan.spec import SCALES, scale_name
 from mawl.plan.workload import Plan, make_plan
 from mawl.spec.program_options import Role
 from mawl.spec.record import MOST_SESSIONS
@@ -385,3 +400,45 @@ def check_fits(seen: MachineSeen, sessions: int, scale: float = SMOKE) -> None:
             f"machine has {format_memory(seen.memory_bytes)}",
             cure="ask for fewer with --sessions" + (", or a smaller --scale" if scale > SMOKE else ""),
         )
+
+
+RUNS_EACH = 3
+"""Runs that settle each of the two numbers around the bound, where time is left."""
+
+
+def next_number(runs: Sequence[SessionRun], forecast: Fits) -> int | None:
+    """The number of sessions to run next; None where two neighbours, one carried and one not, are settled.
+
+    ``runs`` are the measured ones, too.  The forecast is asked first.  After that the line through the
+    slowdowns on both sides of the bound, on logarithmic axes, or on one side proportion.
+    """
+    found = tried(runs)
+    high = min((one.sessions for one in found if not one.carried), default=MOST_SESSIONS + 1)
+    low = max((one.sessions for one in found if one.carried and one.sessions < high), default=None)
+    least = FEWEST_SESSIONS if low is None else low + 1
+    if least > high - 1:
+        around = [one for one in found if one.sessions in (high, low) and not one.refused]
+        return next((one.sessions for one in around[::-1] if one.runs < RUNS_EACH), None)
+    between = None if low is None else on_the_line(runs, low, high)
+    wanted = between or _untried(forecast, low, high) or _extrapolated(runs, low, high)
+    return None if wanted is None else min(max(wanted, least), high - 1)
+
+
+def smallest_is_too_many(runs: Sequence[SessionRun]) -> bool:
+    """Whether runs settle that not even the smallest mix fits, so that there is nothing to search."""
+    return any(
+        one.sessions == FEWEST_SESSIONS and not one.carried and one.runs >= RUNS_EACH for one in tried(runs)
+    )
+
+
+def _untried(forecast: Fits, low: int | None, high: int) -> int | None:
+    """The forecast, unless the runs have overtaken it."""
+    sessions = forecast.sessions
+    return sessions if sessions is not None and (low or 0) < sessions < high else None
+
+
+def _extrapolated(runs: Sequence[SessionRun], low: int | None, high: int) -> int | None:
+    """Where the bound would be met if slowdown grew as the sessions do; None without a slowdown."""
+    sessions = low if low is not None else high
+    slowdown = slowdown_of(runs, sessions)
+    return None if slowdown is None else math.floor(sessions * bound_of(runs) / slowdown)

@@ -23,11 +23,12 @@ from mawl.campaigns.qualify.choice import (
     Chooser,
     check_fits,
     load_streams,
+    next_number,
     probe_seconds,
     sessions_of,
+    smallest_is_too_many,
 )
 from mawl.campaigns.qualify.runs import Runs
-from mawl.campaigns.qualify.search import next_number, smallest_is_too_many
 from mawl.campaigns.qualify.work import MachineSeen, Model, RunWish, Work
 from mawl.errors import InterruptedRunError, MawlError
 from mawl.model.qualification import (

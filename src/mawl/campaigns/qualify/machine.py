@@ -1,4 +1,9 @@
-"""The engine's world as it is: this machine, fio, and runs in child processes."""
+"""The engine's world as it is: this machine, fio, and runs in child processes.
+
+Runs and inputs of a qualification, each in a process of its own: the one place that starts them.
+
+Directories of the roles: one that is named for several gets a directory for each below it.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +11,32 @@ import contextlib
 import os
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from mawl.advice.judge import judged
-from mawl.advice.validity.competition import foreign_cpu_ratio
+from mawl.advice.validity.of_host import foreign_cpu_ratio
 from mawl.analysis.blocks import counted
 from mawl.analysis.view import StoredView
-from mawl.campaigns.qualify.child import carried
+from mawl.campaigns.process import answered, without_settings
 from mawl.campaigns.qualify.model import CalibratedModel, fitting, probe_in
 from mawl.campaigns.qualify.work import MachineSeen, Model, RunSeen, RunWish, WritableSpace
-from mawl.errors import UnreadableRunError, UnsuitableMachineError
-from mawl.launch.setup import RUN_ID_VARIABLE
-from mawl.measure.ephemeral import EPHEMERAL, ephemeral_storage
+from mawl.errors import InterruptedRunError, UnreadableRunError, UnsuitableMachineError
+from mawl.launch.pipe import RUN_ID_VARIABLE
+from mawl.measure.devices import Mount, mount_of, read_mounts
 from mawl.measure.machine import Machine, read_machine
-from mawl.measure.mounts import Mount, mount_of, read_mounts
-from mawl.measure.noise import NoiseWatch
-from mawl.measure.space import file_systems, nearest, system_of
-from mawl.measure.suitability import SuitabilityCheck, container_check, limit_checks, noise_checks
-from mawl.measure.uncached import why_cached
+from mawl.measure.space import EPHEMERAL, ephemeral_storage, file_systems, nearest, system_of
+from mawl.measure.suitability import (
+    NoiseWatch,
+    SuitabilityCheck,
+    container_check,
+    limit_checks,
+    noise_checks,
+    why_cached,
+)
 from mawl.model.probe import PAPERS_REQUEST_BYTES, Probe
 from mawl.model.qualification import Asked, Fits
 from mawl.model.records import RunOutcome
@@ -34,21 +44,45 @@ from mawl.model.run import Alone, AloneRun
 from mawl.plan.mix import COPIES
 from mawl.plan.repeated_sessions import workload_toml
 from mawl.plan.spec import SessionSpec, WorkloadSpec
-from mawl.probe.choice import LEAST_FITTED_BYTES, MIB, ProbeChoice, default_shapes
-from mawl.probe.place import ProbePlace
-from mawl.probe.probing import ProbeRequest, probe
-from mawl.probe.process import fio_version
+from mawl.probe.command import LEAST_FITTED_BYTES, MIB, ProbeChoice, default_shapes
+from mawl.probe.process import ProbePlace, fio_version
+from mawl.probe.target import ProbeRequest, probe
 from mawl.spec.answer import Task
 from mawl.spec.places import is_there
 from mawl.spec.program_options import ROLES, Role
 from mawl.spec.record import RunSpec
 from mawl.store import Run, open_run
+from mawl.store.beside import read_probe, write_probe
 from mawl.store.facts import read_facts, write_facts
-from mawl.store.files import replace_file
-from mawl.store.layout import FACTS
-from mawl.store.probe import read_probe, write_probe
+from mawl.store.files import FACTS, replace_file
 from mawl.units import counted_noun, format_rate
 from mawl.volumes import PROBE_PREFIX, Volumes
+
+
+def carried(task: Task, log: Path, directory: str, lock: int | None, show: Callable[[str], None]) -> None:
+    """Do a task to its end; a run whose jobs failed has come to its end, too.
+
+    What it says goes into ``log``, and its last line is shown meanwhile.  Raises what it ended with.
+    """
+    log.write_bytes(b"")
+    answer = answered(
+        task,
+        log,
+        directory=directory,
+        environment=without_settings(os.environ),
+        kept_open=() if lock is None else (lock,),
+        look=lambda: show(_last_line(log)),
+    )
+    if answer.status == 130:
+        raise InterruptedRunError("the run was stopped")
+    if answer.failure is not None:
+        raise answer.failure.error()
+
+
+def _last_line(log: Path) -> str:
+    lines = log.read_text(errors="replace").strip().splitlines()
+    return lines[-1] if lines else ""
+
 
 LOOK_SECONDS = 1.0
 ALONE = "alone.toml"
@@ -361,3 +395,19 @@ def _alone(program: str, jobs: list[str], runs: list[AloneRun]) -> Alone:
         run_id=middle.run_id,
         runs=runs,
     )
+
+
+def own_directories(given: Mapping[Role, Sequence[str] | None]) -> dict[Role, list[str] | None]:
+    """``--work /mnt/b --util /mnt/b`` as /mnt/b/mawl-work and /mnt/b/mawl-util; all else as it was given."""
+    named = Counter(
+        real for places in given.values() for real in {os.path.realpath(place) for place in places or ()}
+    )
+    return {
+        role: None
+        if places is None
+        else [
+            os.path.join(place, f"mawl-{role}") if place and named[os.path.realpath(place)] > 1 else place
+            for place in places
+        ]
+        for role, places in given.items()
+    }

@@ -1,26 +1,44 @@
-"""The engine's world on several nodes: each run is a run of a cluster, with one of its nodes or with all."""
+"""The engine's world on several nodes: each run is a run of a cluster, with one of its nodes or with all.
+
+The choice for several nodes: as for one machine, for each node, with one node and with all.
+
+The engine on several nodes: runs with one node and with all nodes in turn, and no probe or search.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 import msgspec
 
-from mawl.advice.qualification.alike import differing, one_machine
+from mawl.advice.qualification.answer import FEWEST_RUNS
+from mawl.advice.qualification.machine import NO_PROBE, differing, one_machine
+from mawl.campaigns.qualify.choice import LEAST_PHASE_SECONDS, SMOKE, Chooser, Repeats, needs_at
+from mawl.campaigns.qualify.engine import Engine, LeftOutError
 from mawl.campaigns.qualify.machine import QualifyMachine, check_places
-from mawl.campaigns.qualify.work import MachineSeen, RunWish, WritableSpace
+from mawl.campaigns.qualify.work import MachineSeen, Model, RunWish, WritableSpace
 from mawl.cluster.look import NodeLook, look_at
 from mawl.errors import MawlError, UsageError
-from mawl.measure.ephemeral import EPHEMERAL
-from mawl.model.cluster import NodeRun, StorageRun
-from mawl.model.qualification import Asked, QualifyNode
+from mawl.measure.space import EPHEMERAL
+from mawl.model.node import NodeRun, StorageRun
+from mawl.model.qualification import (
+    Asked,
+    Decision,
+    Expected,
+    PhaseName,
+    QualificationChoice,
+    QualifyNode,
+    RunPurpose,
+)
 from mawl.model.records import RunOutcome
 from mawl.model.run import RunFacts
 from mawl.spec.record import NodesSpec, RunSpec
 from mawl.store import open_run
-from mawl.store.layout import FACTS
-from mawl.units import counted_noun
+from mawl.store.files import FACTS
+from mawl.units import counted_noun, format_ratio
 
 FEWEST_NODES = 2
 
@@ -159,3 +177,208 @@ def _lost(folder: Path) -> MawlError | None:
                 cure="see to the node and start its worker again; the run is then made anew",
             )
     return None
+
+
+PREFERRED = (
+    Repeats(alone=3, measured=3, proofs=0, one_node=3),
+    Repeats(alone=3, measured=3, proofs=0, one_node=2),
+    Repeats(alone=3, measured=3, proofs=0, one_node=1),
+    Repeats(alone=2, measured=3, proofs=0, one_node=1),
+    Repeats(alone=1, measured=3, proofs=0, one_node=1),
+    Repeats(alone=1, measured=2, proofs=0, one_node=1),
+    Repeats(alone=1, measured=1, proofs=0, one_node=1),
+)
+"""What is given up first where time is short: runs with one node, then runs alone, then those with all."""
+
+
+def preferred_for(repeat: int | None) -> tuple[Repeats, ...]:
+    """:data:`PREFERRED`, or with so many runs with all nodes as were asked for."""
+    if repeat is None:
+        return PREFERRED
+    if repeat < FEWEST_RUNS:
+        return (Repeats(alone=1, measured=repeat, proofs=0, one_node=1),)
+    every = (msgspec.structs.replace(one, measured=repeat) for one in PREFERRED)
+    return tuple(dict.fromkeys(every))
+
+
+class NodesChooser(Chooser):
+    """The choice for a cluster.
+
+    What all nodes take together on shared storage cannot be forecast from one node.  Their runs are planned
+    as long as a load takes that is just carried: so much longer than one node as the bound permits.
+    """
+
+    def __init__(self, asked: Asked, seen: MachineSeen, model: Model, left_seconds: float) -> None:
+        super().__init__(asked, seen, model, left_seconds)
+        self.preferred = preferred_for(asked.repeat)
+
+    def seconds(self, repeats: Repeats, scale: float) -> dict[PhaseName, float]:
+        """The forecast of each phase to come; the nodes make the input tables in the first run to come.
+
+        Without a further run alone that is the first measured one.
+        """
+        beyond, elapsed = self.model.overhead_seconds, self.mix(scale).elapsed_seconds
+        rounds = repeats.alone - (scale == SMOKE)
+        made = sum(table.bytes for table in needs_at(self.sessions, scale).tables)
+        inputs = LEAST_PHASE_SECONDS + made / self.model.input_bytes_per_second
+        return {
+            "inputs": 0.0,
+            "alone": rounds * (self.model.alone_seconds(scale) + beyond) + (inputs if rounds else 0.0),
+            "runs": repeats.measured * self._all_nodes_seconds(scale)
+            + repeats.one_node * (elapsed + beyond)
+            + (0.0 if rounds else inputs),
+            "search": 0.0,
+        }
+
+    def _all_nodes_seconds(self, scale: float) -> float:
+        """A run with all nodes that is just carried."""
+        mix = self.mix(scale)
+        longer = max(self.asked.most_slowdown / mix.slowdown, 1.0)
+        return longer * mix.elapsed_seconds + self.model.overhead_seconds
+
+    def _runs_words(self) -> str:
+        return f"a run with one node and {counted_noun(self.preferred[-1].measured, 'run')} with all nodes"
+
+    def _made(self, repeats: Repeats, scale: float, spent: Mapping[PhaseName, float]) -> QualificationChoice:
+        choice = msgspec.structs.replace(
+            super()._made(repeats, scale, spent),
+            nodes=len(self.seen.nodes),
+            one_node_runs=repeats.one_node,
+            run_seconds=self._all_nodes_seconds(scale),
+        )
+        return msgspec.structs.replace(
+            choice, expected=expected_of_all(choice.expected), decisions=self._of_nodes(choice)
+        )
+
+    def _of_nodes(self, choice: QualificationChoice) -> list[Decision]:
+        """The decisions, each in the words of several nodes."""
+        first = self.seen.nodes[0].name
+        changed = {
+            "sessions": {"value": f"{choice.sessions} a node"},
+            "measured runs": {
+                "value": f"{choice.repeats} with all nodes, {choice.one_node_runs} with {first} alone",
+            },
+            "search": {"why": "on several nodes mawl does not search; name another number with --sessions"},
+        }
+        names = ", ".join(node.name for node in self.seen.nodes)
+        return [
+            Decision(what="nodes", value=str(choice.nodes), why=names),
+            *(msgspec.structs.replace(one, **changed.get(one.what, {})) for one in choice.decisions),
+        ]
+
+
+def expected_of_all(one: Expected) -> Expected:
+    """What the forecast of one node says of all: no more than that they are not carried where one is not."""
+    if one.answer != "carried":
+        return one
+    forecast = f"{format_ratio(one.slowdown)} times as long as alone"
+    range_ = f"{format_ratio(one.slowdown_low)} to {format_ratio(one.slowdown_high)}"
+    return msgspec.structs.replace(
+        one,
+        answer="not known",
+        reason=f"one node is forecast to take {forecast} ({range_}), and what all nodes together do on "
+        "shared storage has to be measured",
+    )
+
+
+NO_SEARCH = "on several nodes mawl does not search the number that fits: name another with --sessions"
+MADE_BY_NODES = "the nodes make the input tables at the beginning of the first run that needs them"
+
+
+class NodesEngine(Engine):
+    """See :class:`~mawl.campaigns.qualify.engine.Engine`."""
+
+    def until_choice(self) -> QualificationChoice:
+        """As of one machine; what goes on looks first whether all nodes are there."""
+        self._check_nodes()
+        return super().until_choice()
+
+    def _check_nodes(self) -> None:
+        nodes = self._look().nodes
+        if [*map(_same, nodes)] != [*map(_same, self.record.nodes)]:
+            raise UsageError(
+                "the nodes are not those that it was begun on",
+                why=f"then {_words(self.record.nodes)}, now {_words(nodes)}",
+                cure="begin a new one",
+            )
+
+    def _doctor(self) -> str:
+        return f"{counted_noun(len(self.record.nodes), 'node')}, each with {super()._doctor()}"
+
+    def _probe(self) -> str:
+        raise LeftOutError(NO_PROBE)
+
+    def _chooser(self, left_seconds: float) -> Chooser:
+        return NodesChooser(self.record.asked, self._look(), self._modelled(), left_seconds)
+
+    def _inputs(self) -> str:
+        raise LeftOutError(MADE_BY_NODES)
+
+    def _runs(self) -> str:
+        choice, position = self._chosen, 1
+        first = self.record.nodes[0].name
+        one = RunWish(sessions=choice.sessions, scale=choice.scale, cache=choice.cache)
+        every = RunWish(sessions=choice.sessions, scale=choice.scale, cache=choice.cache, all_nodes=True)
+        while self._is_next(position):
+            may_repeat = partial(self._spare, max(choice.repeats - position, 0))
+            further = position > choice.repeats
+            stopped = self._stopped_with_one()
+            with_one = stopped or next(
+                number for number in count(1) if not self.runs.is_over("one-node", number)
+            )
+            if stopped or self._one_is_next(position, with_one):
+                self._show(f"  run {with_one} with {first} alone: {choice.sessions} sessions")
+                self.runs.make("one-node", with_one, one, may_repeat=may_repeat, further=further)
+            self._show(f"  run {position} with {choice.nodes} nodes: {choice.sessions} sessions each")
+            self.runs.make("measured", position, every, may_repeat=may_repeat, further=further)
+            position += 1
+            if position > choice.repeats:
+                self._further_alone()
+        return f"one node: {self._median_slowdowns('one-node')}; all: {self._median_slowdowns('measured')}"
+
+    def _is_next(self, position: int) -> bool:
+        """Whether a run with all nodes is made: the first, and others as far as the time allows."""
+        if position == 1 or self.runs.begun("measured", position) or self._stopped_with_one():
+            return True
+        if position > self._chosen.repeats:
+            return self._time_for_another(position)
+        return self._in_time(self._run_seconds())
+
+    def _stopped_with_one(self) -> int | None:
+        """The run with one node that was the last before a stop: it may have to be made again."""
+        last = self.record.runs[-1]
+        return last.position if last.purpose == "one-node" else None
+
+    def _one_is_next(self, position: int, with_one: int) -> bool:
+        """Whether a run with one node goes before the run with all nodes of that position.
+
+        A planned one does not, where all nodes take so long that the time is needed for them.
+        """
+        choice = self._chosen
+        further = position - choice.repeats
+        most = min(choice.one_node_runs + further, FEWEST_RUNS) if further > 0 else choice.one_node_runs
+        if self.runs.begun("measured", position) or with_one > min(most, position):
+            return False
+        return position == 1 or self._in_time(self._seconds_of("one-node") + self._run_seconds())
+
+    def _seconds_of(self, purpose: RunPurpose) -> float:
+        """The mean of the runs of a purpose that were made."""
+        made = [run.seconds or 0.0 for run in self.record.runs_for(purpose)]
+        return sum(made) / len(made)
+
+    def _median_slowdowns(self, purpose: RunPurpose) -> str:
+        seen = [self.runs.read(run) for run in self.record.runs_for(purpose)]
+        slowdowns = [format_ratio(one.slowdown) for one in seen if one.slowdown is not None]
+        return f"{counted_noun(len(seen), 'run')}, median slowdown {', '.join(slowdowns) or 'not known'}"
+
+    def _search(self) -> str:
+        raise LeftOutError(NO_SEARCH)
+
+
+def _same(node: QualifyNode) -> tuple[str, str | None, int]:
+    """What may not change between a stop and what goes on."""
+    return node.name, node.cpu_model, node.cores
+
+
+def _words(nodes: list[QualifyNode]) -> str:
+    return ", ".join(f"{node.name} ({counted_noun(node.cores, 'core')})" for node in nodes)

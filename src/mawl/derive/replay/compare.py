@@ -1,23 +1,240 @@
-"""A run of derived jobs compared with the logs: steps, programs, the night, and jobs at a time."""
+"""A run of derived jobs compared with the logs: steps, programs, the night, and jobs at a time.
+
+The night of both sides, and how many jobs ran at a time.
+
+Steps on both sides, their sums by program, and how near single steps come.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
 
 import msgspec
 
-from mawl.analysis.night import ended_jobs, night_of
-from mawl.derive.replay.match import Matched, logged_jobs, matched
-from mawl.derive.replay.night import at_once, logged_night, night_of_side
-from mawl.derive.replay.records import Counted, Replay
-from mawl.derive.replay.sentences import NOT_A_FINDING, remarks, sentence
-from mawl.derive.replay.steps import LEAST, closeness_of, programs_of, steps_of, summed
+from mawl.analysis.night import JobOfNight, chain_to, ended_jobs, jobs_of_night, night_of
+from mawl.analysis.sessions import Span, area, area_between, jobs_over_time, peak
+from mawl.derive.jobs import GROWS_WITH_ROWS
+from mawl.derive.replay.match import Matched, MatchedJob, logged_jobs, matched
+from mawl.derive.replay.records import (
+    FIGURES,
+    Both,
+    Closeness,
+    Counted,
+    Figures,
+    JobOfChain,
+    JobsAtOnce,
+    NightOfSide,
+    Replay,
+    ReplayedProgram,
+    ReplayedStep,
+    both,
+)
+from mawl.derive.replay.tables import NOT_A_FINDING, remarks, sentence
 from mawl.errors import UnreadableRunError, UsageError
-from mawl.model.derived import FILE, DerivedJob
-from mawl.model.records import JobRecord
+from mawl.model.derived import FILE, DerivedJob, DerivedStep, RoleLoad
+from mawl.model.records import JobRecord, StepRecord
+from mawl.model.role_io import RoleIo
 from mawl.reporters.night import derived_jobs_of, why_not_judged
+from mawl.spec.program_options import ROLES
 from mawl.store import Run
 from mawl.units import counted_noun
+
+
+def logged_night(found: Matched, derived: Mapping[str, DerivedJob]) -> dict[str, JobOfNight]:
+    """The jobs of the logs that have times, on the clock of the night, under the names of derived jobs."""
+    if found.zero is None:
+        return {}
+    spans = {}
+    for one in found.jobs:
+        start, end = one.logged.job.started_at, one.logged.job.ended_at
+        if start is not None and end is not None and start <= end:
+            scale, name = one.derived.scale, one.derived.name
+            spans[name] = (name, (start - found.zero) * scale, (end - found.zero) * scale)
+    return jobs_of_night(spans, derived)
+
+
+def night_of_side(
+    jobs: Mapping[str, JobOfNight],
+    derived: Mapping[str, DerivedJob],
+    programs: Mapping[str, str],
+    *,
+    spare: float | None,
+    not_finished: int,
+) -> NightOfSide | None:
+    """The night of a side, None without jobs; ``programs`` has the program in the logs of each job."""
+    if not jobs:
+        return None
+    last = max(jobs, key=lambda name: jobs[name].ended)
+    return NightOfSide(
+        started_seconds=min(job.started for job in jobs.values()),
+        ended_seconds=jobs[last].ended,
+        spare_seconds=spare,
+        not_finished=not_finished,
+        chain=[
+            JobOfChain(
+                program=programs.get(job.job, job.job), started_seconds=job.started, ended_seconds=job.ended
+            )
+            for job in chain_to(last, jobs, derived)
+        ],
+    )
+
+
+def at_once(
+    names: Sequence[str], logged: Mapping[str, JobOfNight], ended: Mapping[str, JobOfNight]
+) -> JobsAtOnce | None:
+    """How many of the named jobs with times on both sides ran at a time; None if there are no such jobs."""
+    known = [name for name in names if name in logged and name in ended]
+    if not known:
+        return None
+    logs, run = _spans(logged, known), _spans(ended, known)
+    before, after = area(logs), area(run)
+    return JobsAtOnce(
+        jobs=len(known),
+        logs=jobs_over_time(logs),
+        run=jobs_over_time(run),
+        logs_peak=peak(logs),
+        run_peak=peak(run),
+        logs_job_seconds=before,
+        run_job_seconds=after,
+        area_difference_ratio=abs(after - before) / before if before > 0 else None,
+        area_between_ratio=area_between(logs, run) / before if before > 0 else None,
+    )
+
+
+def _spans(jobs: Mapping[str, JobOfNight], names: Sequence[str]) -> list[Span]:
+    return [(jobs[name].started, jobs[name].ended) for name in names]
+
+
+LEAST: Mapping[str, float] = {
+    "real_seconds": 0.1,
+    "cpu_seconds": 0.1,
+    "memory_bytes": 8 * 2**20,
+    "moved_bytes": 2**20,
+}
+"""The ratios of steps with less in the logs mean nothing: times in a log have hundredths of a second, and any
+derived job holds 7 to 10 MB."""
+
+
+def steps_of(
+    jobs: Sequence[MatchedJob], records: Mapping[str, JobRecord], run: Run, factor: float
+) -> tuple[list[ReplayedStep], int]:
+    """The steps on both sides, sorted by the change of real time, and how many the run lacks."""
+    ran = {(step.job, step.name): step for step in run.step_records([_id(one, records) for one in jobs])}
+    found, missing = [], 0
+    for one in jobs:
+        for step, told in zip(one.derived.steps, one.logged.steps, strict=True):
+            own = ran.get((_id(one, records), step.name))
+            if own is None:
+                missing += 1
+                continue
+            found.append(
+                ReplayedStep(
+                    program=one.logged.job.program,
+                    job=one.logged.job.job,
+                    run_job=own.job,
+                    step=step.name,
+                    figures=_figures(one.derived, step, told, own, factor),
+                )
+            )
+    return sorted(found, key=_least_changed), missing
+
+
+def _id(one: MatchedJob, records: Mapping[str, JobRecord]) -> str:
+    return records[one.derived.name].job
+
+
+def _figures(job: DerivedJob, step: DerivedStep, told: StepRecord, own: StepRecord, factor: float) -> Figures:
+    """The figures of the log, at the scale of the run, and those of the run.
+
+    Bytes of the log are those that the derived job has: inferred or assumed.
+    """
+    scale = job.scale * factor
+    rows = job.growth if step.kernel in GROWS_WITH_ROWS else 1.0
+    loads = {role: _moved(step.load(role)) * factor for role in ROLES}
+    moved: Mapping[str, float] = {}
+    if own.io is not None:
+        moved = {role: _moved(own.io.get(role, RoleIo())) for role in ROLES}
+    return Figures(
+        real_seconds=both(_times(told.usage.real_time_seconds, scale), own.usage.real_time_seconds),
+        cpu_seconds=both(_times(told.usage.cpu_seconds, scale * job.growth), own.usage.cpu_seconds),
+        memory_bytes=both(_times(told.usage.memory_bytes, scale * rows), own.usage.memory_bytes),
+        moved_bytes=both(math.fsum(loads.values()), math.fsum(moved.values()) if moved else None),
+        data_bytes=both(loads["data"], moved.get("data")),
+        work_bytes=both(loads["work"], moved.get("work")),
+        util_bytes=both(loads["util"], moved.get("util")),
+    )
+
+
+def _moved(load: RoleLoad | RoleIo) -> float:
+    return float(load.read_bytes + load.written_bytes)
+
+
+def _times(figure: float | None, factor: float) -> float | None:
+    return None if figure is None else figure * factor
+
+
+def _least_changed(one: ReplayedStep | ReplayedProgram) -> float:
+    """Sorts by the change of real time, the largest first, unknown ones last."""
+    real = one.figures.real_seconds
+    return -abs(real.run - real.logs) if real.run is not None and real.logs is not None else math.inf
+
+
+def summed(parts: Sequence[Figures]) -> Figures:
+    """Sums over the steps that have a figure on both sides; of memory the largest."""
+
+    def figure(name: str) -> Both:
+        pairs: list[Both] = [getattr(one, name) for one in parts]
+        known = [(one.logs, one.run) for one in pairs if one.logs is not None and one.run is not None]
+        if not known:
+            return Both()
+        logs, run = [one for one, _ in known], [one for _, one in known]
+        if name == "memory_bytes":
+            return both(max(logs), max(run))
+        return both(math.fsum(logs), math.fsum(run))
+
+    return Figures(**{name: figure(name) for name in FIGURES})
+
+
+def programs_of(steps: Iterable[ReplayedStep]) -> list[ReplayedProgram]:
+    """The programs of the logs, sorted by the change of real time, the largest first."""
+    mine: dict[str, list[ReplayedStep]] = {}
+    for step in steps:
+        mine.setdefault(step.program, []).append(step)
+    found = [
+        ReplayedProgram(
+            program=program,
+            jobs=len({one.job for one in group}),
+            steps=len(group),
+            figures=summed([one.figures for one in group]),
+        )
+        for program, group in mine.items()
+    ]
+    return sorted(found, key=_least_changed)
+
+
+def closeness_of(name: str, steps: Sequence[ReplayedStep]) -> Closeness:
+    """How near the run comes in one figure of :data:`LEAST`, step by step."""
+    least = LEAST[name]
+    pairs: list[Both] = [getattr(one.figures, name) for one in steps]
+    errors = sorted(
+        max(one.ratio, 1 / one.ratio) if one.ratio else math.inf
+        for one in pairs
+        if one.ratio is not None and (one.logs or 0.0) >= least
+    )
+    return Closeness(
+        figure=name,
+        least=least,
+        steps=len(errors),
+        median=_finite(median(errors)) if errors else None,
+        high=_finite(errors[math.ceil(0.95 * len(errors)) - 1]) if errors else None,
+    )
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
 
 LEAST_MATCHED_RATIO = 0.5
 """If less than this share of the derived jobs is in the logs, the run was derived from other logs."""

@@ -1,21 +1,38 @@
-"""A comparison of a run with the logs as one HTML page."""
+"""A comparison of a run with the logs as one HTML page.
+
+A comparison of a run with the logs as text, Markdown and JSON.
+"""
 
 from __future__ import annotations
 
 import shlex
 
 from mawl.derive.replay.records import Closeness, Replay
-from mawl.derive.replay.sentences import lines, night_said
-from mawl.derive.replay.tables import TITLES, chains, closeness, figures, programs, steps
+from mawl.derive.replay.tables import (
+    SHORT_NOTE,
+    TITLES,
+    chains,
+    closeness,
+    figures,
+    lines,
+    night_said,
+    programs,
+    short_tables,
+    steps,
+    tables,
+)
 from mawl.printable import printable
-from mawl.reporters.comparison.cells import signed_seconds
-from mawl.reporters.comparison.finding import Headline, capital
-from mawl.reporters.comparison.jobs_at_once import jobs_at_once_chart
-from mawl.reporters.comparison.page import PagePart, found_page
-from mawl.reporters.comparison.tables import ComparisonTable
+from mawl.reporters.comparison import text as laid
+from mawl.reporters.comparison.html import PagePart, found_page
+from mawl.reporters.comparison.over_time import jobs_at_once_chart
+from mawl.reporters.comparison.sentences import Headline, capital
+from mawl.reporters.comparison.tables import ComparisonTable, signed_seconds
+from mawl.reporters.comparison.text import section
 from mawl.reporters.html.charts.frame import Chart
 from mawl.reporters.html.sections.verdict import Card
 from mawl.reporters.html.templating import fill
+from mawl.reporters.json import indented
+from mawl.reporters.layout import LINE_WIDTH, escaped, fitting, stacked
 from mawl.units import counted_noun, format_change, format_ratio
 
 PAGE_STEPS = 500
@@ -125,3 +142,36 @@ def _spread(one: Closeness) -> str:
 
 def _filled(*tables: ComparisonTable) -> list[ComparisonTable]:
     return [table for table in tables if table.rows]
+
+
+SCREEN_ROWS = 8
+MARKDOWN_STEPS = 100
+
+
+def text(replay: Replay, *, every: bool = False, width: int = LINE_WIDTH) -> str:
+    """One screen: the sentence, both nights, the steps and programs that changed most; or ``every`` thing."""
+    parts = [laid.lines(lines(replay), width)]
+    if every:
+        parts += [laid.laid_out(table, width) for table in tables(replay, len(replay.steps))]
+    else:
+        parts += [_fitted(table, width) for table in short_tables(replay, SCREEN_ROWS)]
+        parts.append(laid.wrapped(SHORT_NOTE, width))
+    return "\n\n".join("\n".join(part) for part in parts)
+
+
+def _fitted(table: ComparisonTable, width: int) -> list[str]:
+    """The columns that a window has room for: ratios before differences."""
+    rows = fitting([table.head, *table.rows], width, ("change", "logs", "run"))
+    return [*stacked(rows, width), *([table.note] if table.note else [])]
+
+
+def markdown(replay: Replay) -> str:
+    """The sentence as the title, the other lines as a list, the tables."""
+    (_, said), *others = lines(replay)
+    listed = "\n".join(f"- **{name}**: {escaped(sentence)}" for name, sentence in others)
+    return "\n\n".join((f"# {escaped(capital(said))}", listed, *map(section, tables(replay, MARKDOWN_STEPS))))
+
+
+def json(replay: Replay) -> str:
+    """Every figure of every step."""
+    return indented(replay)

@@ -6,9 +6,8 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.analysis.concurrency import JobsOverTime
-from mawl.definitions.figure import block, count, listing, seconds, share, text, unitless
-from mawl.definitions.metric import FACTS
+from mawl.analysis.sessions import JobsOverTime
+from mawl.definitions.figure import FACTS, block, count, listing, seconds, share, text, unitless
 
 PAGE = "docs/design/derived-jobs.md, How is a run compared with its logs"
 NO_RATIO = "no step counts, or the run has 0 in too many of them"

@@ -1,21 +1,112 @@
-"""The compiled scanner: built at first use and tried before it is used; without it Python reads alone."""
+"""The compiled scanner: built at first use and tried before it is used; without it Python reads alone.
+
+Consecutive performance notes as columns, and as the records of Python's reader.
+
+Why a scan stops: the last enum of ``scan.c``.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from mawl.compiled import Recipe, shared_library
-from mawl.formats.saslog_records import LogFact
-from mawl.formats.saslog_scan.batch import TIMES, WHOLES, NoteBatch, Texts
-from mawl.formats.saslog_scan.reasons import DONE
+from mawl.formats.saslog_records import Entry, LogFact, PerformanceNote
+from mawl.model.records import StepNotes, Usage
+
+MISSING = np.iinfo(np.int64).min
+"""An absent figure in a column of whole numbers; NaN in one of times."""
+
+USAGE_COUNTS = (
+    *("memory_bytes", "os_memory_bytes", "page_faults", "page_reclaims", "page_swaps"),
+    *("voluntary_context_switches", "involuntary_context_switches"),
+    *("block_input_operations", "block_output_operations"),
+)
+NOTE_COUNTS = ("step_count", "switch_count", "rows_read", "rows_written", "variables_written")
+WHOLES = ("line", "procedure", "ended_at", *NOTE_COUNTS, *USAGE_COUNTS)
+"""The columns of whole numbers, in the order of the enum in ``scan.c``; ``ended_at`` is in seconds."""
+TIMES = ("real_time_seconds", "user_cpu_seconds", "system_cpu_seconds", "unsplit_cpu_seconds")
+
+
+class Texts(msgspec.Struct, frozen=True):
+    """Texts one after another: text i ends at ``ends[i]``."""
+
+    letters: bytes
+    ends: NDArray[np.int32]
+
+    def __iter__(self) -> Iterator[str]:
+        start = 0
+        for end in self.ends.tolist():
+            yield self.letters[start:end].decode()
+            start = end
+
+
+class NoteBatch(msgspec.Struct, frozen=True):
+    """Notes of DATA steps and procedures, one after another, and the heads of pages between them.
+
+    ``wholes`` and ``times`` hold a column by name.  ``names`` are those of the steps (``DATA``, ``SORT``),
+    ``notes`` the JSON of :class:`~mawl.model.records.StepNotes`, empty for None.  ``pages`` are pairs:
+    how many notes of the batch went before, and the fact.
+    """
+
+    count: int
+    wholes: dict[str, NDArray[np.int64]]
+    times: dict[str, NDArray[np.float64]]
+    names: Texts
+    notes: Texts
+    pages: list[tuple[int, LogFact]]
+
+    def has(self, name: str) -> bool:
+        """Whether any note has that whole number."""
+        return bool((self.wholes[name] != MISSING).any())
+
+    def entries(self) -> Iterator[Entry]:
+        """The notes and pages one by one, as Python's reader gives them for these lines."""
+        wholes: dict[str, list[Any]] = {
+            name: [None if value == MISSING else value for value in column.tolist()]
+            for name, column in self.wholes.items()
+        }
+        times = {
+            name: [None if value != value else value for value in column.tolist()]
+            for name, column in self.times.items()
+        }
+        pages = iter([*self.pages, (self.count + 1, None)])
+        before, page = next(pages)
+        decoder = msgspec.json.Decoder(StepNotes)
+        for place, (name, notes) in enumerate(zip(self.names, self.notes, strict=True)):
+            while page is not None and before == place:
+                yield page
+                before, page = next(pages)
+            ended_at = wholes["ended_at"][place]
+            yield PerformanceNote(
+                line=wholes["line"][place],
+                kind="procedure" if wholes["procedure"][place] else "data",
+                name=name if wholes["procedure"][place] else None,
+                usage=Usage(
+                    **{field: times[field][place] for field in TIMES},
+                    **{field: wholes[field][place] for field in USAGE_COUNTS},
+                ),
+                ended_at=None if ended_at is None else float(ended_at),
+                notes=decoder.decode(notes) if notes else None,
+                **{field: wholes[field][place] for field in NOTE_COUNTS},
+            )
+        while page is not None:
+            yield page
+            before, page = next(pages)
+
+
+FOREIGN, UNFINISHED, FULL, DONE = range(4)
+"""FOREIGN: Python must read the line.  UNFINISHED: a note may go on behind the bytes.  FULL: the batch has no
+room left.  DONE: no line that matters is left."""
+
 
 _SOURCE = Path(__file__).parent / "scan.c"
 _FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared", "-ffp-contract=off")
@@ -86,7 +177,7 @@ class Scanner:
         """Read on from ``at``, the beginning of line ``line``; ``content[:length]`` ends with a line's end.
 
         Returns the place where it stopped, the number of the line there, and the reason
-        (:mod:`~mawl.formats.saslog_scan.reasons`).
+        (:mod:`~mawl.formats.saslog_scan.scanner`).
         """
         self._batch.line = line
         stopped = self._scan(content, length, at, self._pointer)

@@ -1,10 +1,30 @@
-"""A job in the history of a scheduler: its times, or why a record gives no job."""
+"""A job in the history of a scheduler: its times, or why a record gives no job.
+
+Jobs of SAS Workload Orchestrator: the answer of its interface, ``/sasgrid/api/jobs``, as JSON.
+
+Public programs of SAS read these names of it: ``jobs`` with ``id``; below each ``processingInfo`` with
+``state``, ``submitTime``, ``startTime``, ``endTime``; and ``request`` with ``name`` and ``cmd``.  Names in
+SAS have no case, so mawl reads them in upper or lower case.
+
+What ``SASGSUB -GRIDGETSTATUS ALL`` prints of the jobs of a SAS grid with any scheduler.
+
+A line in *Grid Computing in SAS 9.4*::
+
+    Job 61361 (testPgm) is Finished:  Submitted: 06Jan2011:10:28:57, Started: 06Jan2011:10:28:57 on Host
+    d12345, Ended: 06Jan2011:10:28:57
+
+Times are local to the machine of the command, without a zone.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
 import msgspec
 
-from mawl.formats.dates import moment
+from mawl.formats.text import moment
 
 EARLIEST_AT, LATEST_AT = 631_152_000.0, 4_102_444_800.0
 """1990 and 2100; a record with a time outside is a damaged one."""
@@ -120,3 +140,59 @@ def times_of(submitted: object, eligible: object, started: object, ended: object
     if first > start:
         return "it starts before it could run"
     return Times(submission, first, start, end, clocks[0][1])
+
+
+class OrchestratorJson(msgspec.Struct):
+    """The answer."""
+
+    jobs: list[dict[str, Any]]
+
+    def entries(self) -> Iterator[Entry]:
+        """Its jobs, in order."""
+        return map(_of_job, self.jobs)
+
+
+def _of_job(job: dict[str, Any]) -> Entry:
+    parts = _lower(job)
+    info, request = _lower(parts.get("processinginfo")), _lower(parts.get("request"))
+    name, command, number = (
+        str(value) if isinstance(value, str | int) else ""
+        for value in (request.get("name"), request.get("cmd"), parts.get("id"))
+    )
+    for key, reason in (("starttime", NEVER_STARTED), ("endtime", STILL_RUNS)):
+        if info.get(key) in (None, ""):
+            return HistoryEnd(reason)
+    times = times_of(info.get("submittime"), None, info.get("starttime"), info.get("endtime"))
+    if isinstance(times, str):
+        return HistoryDoubt(None, times, name)
+    return HistoryJob(None, number, name, command, None, times)
+
+
+def _lower(value: object) -> dict[str, Any]:
+    """A mapping with its names in lower case; empty for anything else."""
+    return {name.lower(): member for name, member in value.items()} if isinstance(value, dict) else {}
+
+
+_JOB = re.compile(r"\s{0,99}Job (\S{1,99}) \((.{0,999})\) is \w{1,99}:")
+_TIME = re.compile(r"(Submitted|Started|Ended): ([0-9]{2})([A-Za-z]{3})([0-9]{4}):([0-9:]{8})")
+
+
+def read_jobs(lines: Iterable[tuple[int, str]]) -> Iterator[Entry]:
+    """The jobs of whole lines (number from 1, text); other lines are passed over."""
+    for number, line in lines:
+        if (job := _JOB.match(line)) is not None:
+            yield _of_line(number, job, line)
+
+
+def _of_line(number: int, job: re.Match[str], line: str) -> Entry:
+    said = {
+        name: f"{day}-{month}-{year} {time}"
+        for name, day, month, year, time in (found.groups() for found in _TIME.finditer(line, job.end()))
+    }
+    for name, reason in (("Started", NEVER_STARTED), ("Ended", STILL_RUNS)):
+        if name not in said:
+            return HistoryEnd(reason)
+    times = times_of(said.get("Submitted"), None, said["Started"], said["Ended"])
+    if isinstance(times, str):
+        return HistoryDoubt(number, times, line)
+    return HistoryJob(number, job[1], job[2], "", None, times)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from mawl.formats.settings.aix import number
 from mawl.formats.settings.told import CONTRADICTED, IGNORED, NOT_WHOLE, STRANGE_LINE, Output, Told
-from mawl.model.inventory_metrics import MACHINE
+from mawl.model.series_metrics import MACHINE
 
 _NAME = r"(?P<name>[A-Za-z][\w-]{1,63})"
 _SET = re.compile(rf"{_NAME}\s(?P<value>\S{{1,200}})(?:\s+\[(?P<nodes>[^\]]{{1,2000}})\])?\s*")

@@ -1,4 +1,7 @@
-"""Files of an array to the intervals of its volumes, on the clock of a run."""
+"""Files of an array to the intervals of its volumes, on the clock of a run.
+
+Maps of an array's columns: a user's file over a shipped preset.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,18 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from mawl.errors import UsageError
+from mawl.errors import InvalidFileError, UsageError
 from mawl.foreign import read_regular
-from mawl.formats.array_map import ArrayMap
-from mawl.formats.array_statistics import LONGEST_INTERVAL_SECONDS, ArrayRow, rows
-from mawl.formats.decoding import text_of
-from mawl.formats.lines import one_line
+from mawl.formats.arrays import LONGEST_INTERVAL_SECONDS, ArrayMap, ArrayRow, checked, rows
+from mawl.formats.text import one_line, text_of
 from mawl.importers.clock import Clocks, parse_zones
-from mawl.model.arrays import ArrayFile, ArrayInterval, ArrayRole, ArrayStatistics, ArrayVolume
+from mawl.model.node import ArrayFile, ArrayInterval, ArrayRole, ArrayStatistics, ArrayVolume
 from mawl.printable import encodable
+from mawl.spec import toml
 from mawl.units import counted_noun
 
 MOST_BYTES = 64 * 2**20
@@ -141,3 +144,26 @@ def joined(held: ArrayStatistics | None, more: ArrayStatistics) -> ArrayStatisti
     new = {(volume.array, volume.name) for volume in more.volumes}
     kept = [volume for volume in held.volumes if (volume.array, volume.name) not in new]
     return msgspec.structs.replace(more, files=[*held.files, *more.files], volumes=[*kept, *more.volumes])
+
+
+PRESETS = Path(__file__).parent / "presets"
+
+
+def presets() -> list[str]:
+    """Names of the shipped presets."""
+    return sorted(path.stem for path in PRESETS.glob("*.toml"))
+
+
+def load_map(path: Path) -> ArrayMap:
+    """A user's map with what its preset says; :class:`~mawl.errors.InvalidFileError` names the key."""
+    own = toml.load(path, dict[str, Any])
+    name = own.get("preset")
+    if name is None:
+        return checked(toml.converted(own, ArrayMap, where=str(path)), str(path))
+    if name not in presets():
+        raise InvalidFileError(f"key preset: {name!r} is not one of {', '.join(presets())}", where=str(path))
+    shipped = toml.load(PRESETS / f"{name}.toml", dict[str, Any])
+    for table in ("figures", "roles"):
+        if isinstance(own.get(table, {}), dict):
+            own[table] = {**shipped.get(table, {}), **own.get(table, {})}
+    return checked(toml.converted({**shipped, **own}, ArrayMap, where=str(path)), str(path))

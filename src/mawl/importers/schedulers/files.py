@@ -10,15 +10,20 @@ from typing import BinaryIO, Protocol
 
 import msgspec
 
-from mawl.formats.decoding import byte_chunks, whole_of
-from mawl.formats.lines import one_line
-from mawl.formats.schedulers import lsf, sasgsub, slurm
-from mawl.formats.schedulers.history import Entry, HistoryDoubt, HistoryEnd, HistoryJob
-from mawl.formats.schedulers.orchestrator import OrchestratorJson
+from mawl.formats.schedulers import lsf, slurm
+from mawl.formats.schedulers.history import (
+    Entry,
+    HistoryDoubt,
+    HistoryEnd,
+    HistoryJob,
+    OrchestratorJson,
+    read_jobs,
+)
 from mawl.formats.schedulers.slurm import SacctJson
+from mawl.formats.text import byte_chunks, one_line, whole_of
 from mawl.importers.interface import Context, Item, ScheduledJob
 from mawl.importers.recording import ChunkStream, whole_lines
-from mawl.importers.schedulers.names import names_of
+from mawl.importers.schedulers.join import names_of
 from mawl.units import counted_noun
 
 LARGEST_JSON_BYTES = 64 * 2**20
@@ -155,6 +160,6 @@ SASGSUB = SchedulerFiles(
     "sasgsub",
     "text of SASGSUB -GRIDGETSTATUS",
     text=rb"(?m)^\s{0,20}Job \S{1,99} \([^\n]{0,999}\) is \w{1,99}:\s{1,9}Submitted: ",
-    read_text=sasgsub.read_jobs,
+    read_text=read_jobs,
 )
 EVERY = (LSF, SLURM, ORCHESTRATOR, SASGSUB)

@@ -1,28 +1,277 @@
-"""Series, findings in words and savings of a campaign, judged by what its bed says of them."""
+"""Series, findings in words and savings of a campaign, judged by what its bed says of them.
+
+Does each step of a series help, and where is its knee (docs/design/lab-beds.md).
+
+What papers say in words beside what a bed found, and where it is otherwise, what differs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import fsum
 
 import msgspec
 
+from mawl.analysis.comparison.places import named, place_changes, role_changes
 from mawl.analysis.comparison.programs import program_changes, statement
-from mawl.analysis.comparison.sides import Side
+from mawl.analysis.comparison.sides import Side, centre, change
 from mawl.config.published import paper_of, papers, published_result
 from mawl.errors import UsageError
 from mawl.lab.bed import BedSpec
-from mawl.lab.experiment.findings import figures_of, finding_found
-from mawl.lab.experiment.records import LabFound, LabRecord
-from mawl.lab.experiment.saving_records import (
+from mawl.lab.experiment.records import (
     LEAST_PART_RATIO,
     MOST_OFF_RATIO,
+    ArmFigures,
+    ArmRun,
+    Direction,
+    FindingFound,
+    FindingSpec,
+    LabFound,
+    LabRecord,
+    ProgramFound,
+    ProgramsFound,
     RoleKept,
     SavingFound,
     SavingSpec,
+    SeriesFound,
+    SeriesSpec,
+    StepFound,
 )
-from mawl.lab.experiment.series import series_found
-from mawl.lab.experiment.series_records import FindingSpec, ProgramFound, ProgramsFound, SeriesSpec
 from mawl.model.published import PublishedResult
+from mawl.model.summary.summary import Summary
+from mawl.spec.program_options import ROLES, Role
+from mawl.units import format_bytes, format_change, format_rate, format_ratio, format_seconds
+
+KNEE_SHARE = 0.5
+"""The knee is before the first step that gains less than this share of the ideal."""
+
+CAP_SHARE = 0.9
+"""From this share of their caps' sum on, the volumes themselves are what holds."""
+
+BUSY_RATIO = 0.7
+"""From this share of all CPU time on, the processors may be what holds."""
+
+EVEN_RATIO = 0.8
+"""Below it, the busiest volume moves so much more than the mean that it may be what holds."""
+
+
+def series_found(
+    spec: SeriesSpec,
+    arms: Mapping[str, Side],
+    runs: Mapping[str, ArmRun],
+    caps: Mapping[str, float | None],
+) -> SeriesFound:
+    """Judge a series; ``caps`` are the sums over an arm's volumes, bytes per second of one direction."""
+    steps: list[StepFound] = []
+    for name in spec.arms:
+        if name in arms:
+            steps.append(
+                _step(spec, arms[name], runs.get(name), caps.get(name), steps[-1] if steps else None)
+            )
+    knee = next((place for place, step in enumerate(steps) if _gains_little(step)), None)
+    before = None if knee is None else steps[knee - 1]
+    return SeriesFound(
+        title=spec.title,
+        roles=spec.roles,
+        steps=steps,
+        knee=None if before is None else before.arm,
+        knee_volumes=None if before is None else before.volumes,
+        sentence=_no_knee(steps) if knee is None else _knee(steps[knee - 1], steps[knee]),
+        reasons=[] if knee is None else _reasons(steps[knee]),
+    )
+
+
+def _step(
+    spec: SeriesSpec, side: Side, run: ArmRun | None, cap: float | None, before: StepFound | None
+) -> StepFound:
+    summary = side.runs[0].summary
+    moved = moved_by_device(summary, spec.roles)
+    elapsed = summary.time.elapsed_seconds
+    read, written = (fsum(way) for way in zip(*moved.values(), strict=True)) if moved else (0.0, 0.0)
+    rate = (read + written) / elapsed if elapsed and moved else None
+    busier = max(read, written) / elapsed if elapsed and moved else None
+    largest = max((sum(both) for both in moved.values()), default=0.0)
+    return StepFound(
+        arm=side.label,
+        volumes=len(moved),
+        bytes_per_second=rate,
+        elapsed_seconds=elapsed,
+        gain_ratio=change(before.bytes_per_second, rate) if before else None,
+        ideal_gain_ratio=change(float(before.volumes), float(len(moved))) if before else None,
+        cap_bytes_per_second=cap,
+        cap_share_ratio=busier / cap if busier is not None and cap else None,
+        even_ratio=(read + written) / len(moved) / largest if largest else None,
+        concurrent_jobs=summary.jobs.mean_concurrent,
+        own_cpu_ratio=run.own_cpu_ratio if run else None,
+    )
+
+
+def moved_by_device(summary: Summary, roles: Sequence[Role]) -> dict[str, tuple[float, float]]:
+    """Bytes read and written at each device of the roles' volumes; empty where one is not known."""
+    found: dict[str, tuple[float, float]] = {}
+    devices = (summary.host.device if summary.host else None) or {}
+    for volume in summary.volumes:
+        if volume.role not in roles:
+            continue
+        for name in volume.devices:
+            device = devices.get(name)
+            if device is None or device.read_bytes is None or device.written_bytes is None:
+                return {}
+            found[name] = (device.read_bytes, device.written_bytes)
+    return found
+
+
+def _gains_little(step: StepFound) -> bool:
+    if step.gain_ratio is None or not step.ideal_gain_ratio:
+        return False
+    return step.gain_ratio < KNEE_SHARE * step.ideal_gain_ratio
+
+
+def _knee(before: StepFound, step: StepFound) -> str:
+    assert step.gain_ratio is not None and step.ideal_gain_ratio is not None
+    assert before.bytes_per_second is not None and step.bytes_per_second is not None
+    return (
+        f"the knee is at {before.volumes}: {step.volumes} volumes move {format_rate(step.bytes_per_second)} "
+        f"instead of {format_rate(before.bytes_per_second)}, {format_change(step.gain_ratio)} where "
+        f"{format_change(step.ideal_gain_ratio)} would be ideal, less than half of it"
+    )
+
+
+def _no_knee(steps: list[StepFound]) -> str:
+    if len(steps) < 2:
+        return "a series needs two steps or more that ran"
+    if any(step.bytes_per_second is None for step in steps):
+        return "no knee can be found: bytes at a device are not known of every step"
+    return f"no knee up to {steps[-1].volumes} volumes: every step brought at least half of the ideal gain"
+
+
+def _reasons(step: StepFound) -> list[str]:
+    """What may hold the step after the knee, by its own figures; one sentence where none of them does."""
+    found = []
+    if step.cap_share_ratio is not None and step.cap_share_ratio >= CAP_SHARE:
+        found.append(f"the volumes are at {step.cap_share_ratio:.0%} of the sum of their caps")
+    if step.own_cpu_ratio is not None and step.own_cpu_ratio >= BUSY_RATIO:
+        found.append(f"the run used {step.own_cpu_ratio:.0%} of the processors")
+    if step.concurrent_jobs is not None and step.concurrent_jobs < step.volumes:
+        found.append(
+            f"{format_ratio(step.concurrent_jobs)} jobs ran side by side, each a stream that waits for one "
+            f"volume at a time: fewer streams than {step.volumes} volumes"
+        )
+    if step.even_ratio is not None and step.even_ratio < EVEN_RATIO:
+        found.append(f"the mean volume moved {step.even_ratio:.0%} of what the busiest moved")
+    return found or ["caps, processors, streams and evenness do not explain it"]
+
+
+ALIKE_RATIO = 0.10
+"""Two single runs whose figures differ by less are alike."""
+
+MOVED_RATIO = 0.20
+"""Devices that moved so much less or more for the same application bytes are worth a sentence."""
+
+
+def finding_found(spec: FindingSpec, arms: Mapping[str, Side], citation: str) -> FindingFound:
+    """Judge one finding of a paper."""
+    reference, candidate = arms.get(spec.reference), arms.get(spec.candidate)
+    values = [None if side is None else centre(side.values(spec.figure)) for side in (reference, candidate)]
+    here = change(*values)
+    found = None if here is None else _direction(here)
+    agrees = None if found is None else found == spec.direction
+    reasons = []
+    if agrees is None:
+        reasons = ["the figure is not known of both arms"]
+    elif not agrees and reference is not None and candidate is not None:
+        reasons = why_otherwise(reference, candidate)
+    return FindingFound(
+        text=spec.text,
+        citation=citation,
+        figure=spec.figure,
+        reference=spec.reference,
+        candidate=spec.candidate,
+        expected=spec.direction,
+        found=found,
+        reference_value=values[0],
+        candidate_value=values[1],
+        change_ratio=here,
+        agrees=agrees,
+        reasons=reasons,
+    )
+
+
+def _direction(ratio: float) -> Direction:
+    if abs(ratio) < ALIKE_RATIO:
+        return "alike"
+    return "higher" if ratio > 0.0 else "lower"
+
+
+def why_otherwise(reference: Side, candidate: Side) -> list[str]:
+    """What differs between two arms, by their own figures: bytes at the devices, time of jobs, processors."""
+    names = f"{reference.label} -> {candidate.label}"
+    reasons = []
+    moved = [_device_share(side) for side in (reference, candidate)]
+    ratio = change(*moved)
+    if ratio is not None and abs(ratio) >= MOVED_RATIO:
+        before, after = (_device_bytes(side) or 0.0 for side in (reference, candidate))
+        less = "fewer" if ratio < 0.0 else "more"
+        reasons.append(
+            f"{names}: devices moved {format_bytes(before)} -> {format_bytes(after)} for the same "
+            f"application bytes, {less} bytes under the same caps"
+        )
+    place = named(place_changes(reference, candidate), role_changes(reference, candidate))
+    if place is not None:
+        reasons.append(f"{names}: {place.sentence}")
+    cpu = [_cpu_seconds(side) for side in (reference, candidate)]
+    ratio = change(*cpu)
+    if ratio is not None and abs(ratio) >= ALIKE_RATIO:
+        seconds = " -> ".join(format_seconds(value or 0.0) for value in cpu)
+        reasons.append(f"{names}: CPU time of the jobs {seconds}")
+    return reasons or [f"{names}: no figure of the two runs shows it"]
+
+
+def _device_bytes(side: Side) -> float | None:
+    """Both ways at the devices of all roles; charged bytes are counted before compression."""
+    moved = moved_by_device(side.runs[0].summary, ROLES) if side.runs else {}
+    return sum(read + written for read, written in moved.values()) if moved else None
+
+
+def _device_rate(side: Side) -> float | None:
+    moved, elapsed = _device_bytes(side), centre(side.values("time.elapsed_seconds"))
+    return moved / elapsed if moved is not None and elapsed else None
+
+
+def _device_share(side: Side) -> float | None:
+    """Bytes at the devices for each application byte."""
+    asked = [centre(side.values(f"io.application.{way}_bytes")) for way in ("read", "written")]
+    whole = None if None in asked else sum(value or 0.0 for value in asked)
+    moved = _device_bytes(side)
+    return moved / whole if moved is not None and whole else None
+
+
+def _cpu_seconds(side: Side) -> float | None:
+    both = [centre(side.values(f"time.{kind}_cpu_seconds")) for kind in ("user", "system")]
+    return None if None in both else sum(value or 0.0 for value in both)
+
+
+def figures_of(side: Side) -> ArmFigures:
+    """What is shown of every arm, beside what compression saved."""
+
+    def value(path: str) -> float | None:
+        return centre(side.values(path))
+
+    latencies = {
+        way: {role: value(f"io.by_role.{role}.{way}_latency_seconds.mean") for role in ROLES}
+        for way in ("read", "write")
+    }
+    return ArmFigures(
+        arm=side.label,
+        real_time_seconds=value("time.real_time_seconds"),
+        user_cpu_seconds=value("time.user_cpu_seconds"),
+        system_cpu_seconds=value("time.system_cpu_seconds"),
+        application_bytes_per_second=value("io.application.run_mean.total_bytes_per_second"),
+        device_bytes_per_second=_device_rate(side),
+        read_latency_seconds=latencies["read"],
+        write_latency_seconds=latencies["write"],
+        host_cpu_busy_seconds=value("host.cpu_busy_seconds"),
+    )
 
 
 def with_evidence(found: LabFound, record: LabRecord, arms: Mapping[str, Side]) -> LabFound:

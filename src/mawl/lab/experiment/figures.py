@@ -1,21 +1,42 @@
-"""What an experiment over a test bed found, beside what papers found (docs/design/lab.md)."""
+"""Real savings of an arm's compressing volumes, role by role, and the estimate of the same bytes.
+
+btrfs says what it saved of a folder.  zram says it of the whole device, so a role is what its files add to
+that or, once removed and trimmed away, what they took with them.
+
+What an experiment over a test bed found, beside what papers found (docs/design/lab.md).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from mawl.analysis.comparison.places import named, place_changes, role_changes
 from mawl.analysis.comparison.sides import Side, at, centre, change
+from mawl.compressibility.codecs import CODECS, figures
+from mawl.compressibility.look import LookRequest, look_at
+from mawl.compressibility.real import real_saving
+from mawl.errors import UnsuitableMachineError
+from mawl.lab.bed import ArmSpec
+from mawl.lab.build import Bed
+from mawl.lab.devices import command
+from mawl.lab.experiment.clients import KEPT, CloneKeeper, take_away_kept
 from mawl.lab.experiment.records import (
     ClaimFound,
     ClaimSpec,
     LabFound,
     LabRecord,
     PairFound,
+    RoleKept,
+    SavingSpec,
     VerdictFound,
     VerdictSpec,
+    VolumeKept,
 )
-from mawl.spec.program_options import ROLES
+from mawl.model.compressibility import RealSaving, RoleSaving
+from mawl.spec.program_options import ROLES, Role
 
 LEAST_CHANGE_RATIO = 0.02
 """A single run a side that differs by less is not said to differ."""
@@ -112,4 +133,151 @@ def _pair(reference: Side, candidate: Side) -> PairFound:
         blocked_seconds=whole,
         work_util_blocked_ratio=fast / whole if whole else None,
         work_util_ratio=_value(reference, "signature.work_util_ratio.value"),
+    )
+
+
+SEED = 1
+NOT_ALONE = "a zram device cannot separate the role from what was there before, or the role had no file"
+TEMPORARY: tuple[Role, ...] = ("work", "util")
+
+
+class SavingsReader:
+    """Reads the savings of a bed's arms; made before the inputs are, on volumes that are fast."""
+
+    def __init__(self, bed: Bed, specs: Sequence[SavingSpec], arms: Sequence[ArmSpec]) -> None:
+        self._bed = bed
+        self._specs = {spec.arm: spec for spec in specs}
+        self._data: dict[tuple[str, str], VolumeKept | None] = {}
+        self._fresh = {arm.name: self._devices(arm) for arm in arms if self._is_zram(arm)}
+
+    def inputs_made(self, arm: ArmSpec) -> None:
+        """Once an arm's inputs are on its data volumes, and nothing else is."""
+        if self._is_zram(arm):
+            for name, before in self._fresh[arm.name].items():
+                self._data[arm.name, name] = _less(name, self._device(name), before)
+
+    def keeper(self, arm: ArmSpec) -> CloneKeeper:
+        """To be entered around a run of an arm."""
+        return CloneKeeper(list(self._places(arm, TEMPORARY).values()), TEMPORARY)
+
+    def read(self, arm: ArmSpec, keeper: CloneKeeper) -> list[RoleKept]:
+        """After a run: what its volumes saved; then what was kept is gone.
+
+        The volumes are fast while this reads.
+        """
+        places = self._places(arm, ROLES)
+        spec = self._specs.get(arm.name)
+        try:
+            if spec is None:
+                return []
+            for name in places:
+                self._bed.hasten(name)
+            estimates = self._estimates(arm, spec)
+            return [self._role(arm, spec, role, estimates.get(role), keeper) for role in reversed(ROLES)][
+                ::-1
+            ]
+        finally:
+            take_away_kept(places)
+            for name in places:
+                self._bed.hasten(name)
+                self._bed.slow(name)
+
+    def _role(
+        self, arm: ArmSpec, spec: SavingSpec, role: Role, estimate: RoleSaving | None, keeper: CloneKeeper
+    ) -> RoleKept:
+        """One role; of zram the kept files of work and util go with this, the later role first."""
+        found: list[VolumeKept | None] = []
+        source = None
+        for name in arm.volumes(role):
+            if spec.storage == "btrfs":
+                said = self._said(self._folder(role, name))
+                volume = VolumeKept(
+                    volume=name, original_bytes=said.original_bytes, stored_bytes=said.stored_bytes
+                )
+                found.append(volume)
+                source = said.source
+            else:
+                source = self._device(name).source
+                found.append(
+                    self._data.get((arm.name, name)) if role == "data" else self._removed(name, role)
+                )
+        one = None if estimate is None else estimate.estimates[0]
+        reason = keeper.reason if role in TEMPORARY else None
+        return RoleKept(
+            arm=arm.name,
+            role=role,
+            codec=_label(spec),
+            storage=spec.storage,
+            source=source,
+            volumes=[volume for volume in found if volume is not None],
+            estimated_saving_ratio=None if one is None else one.saving_ratio,
+            half_width_ratio=None if one is None else one.half_width_ratio,
+            block_bytes=None if one is None else one.block_bytes,
+            reason=reason or (NOT_ALONE if None in found else None) or (None if one is None else one.reason),
+        )
+
+    def _removed(self, name: str, role: Role) -> VolumeKept | None:
+        """What a role's kept files took with them when they were removed."""
+        before = self._device(name)
+        folder = self._bed.place(name) / KEPT / role
+        if folder.is_dir():
+            for file in folder.iterdir():
+                # xfs frees the blocks of a removed file some time later, those of a cut one at once.
+                os.truncate(file, 0)
+            shutil.rmtree(folder)
+        return _less(name, before, self._device(name))
+
+    def _estimates(self, arm: ArmSpec, spec: SavingSpec) -> Mapping[str, RoleSaving]:
+        folders = {
+            role: [self._folder(role, name) for name in arm.volumes(role)]
+            for role in ROLES
+            if all(self._folder(role, name).is_dir() for name in arm.volumes(role))
+        }
+        wanted = figures([spec.storage], [CODECS[_label(spec)]], [])
+        looked = look_at(LookRequest(roles=folders, figures=wanted, seed=SEED))
+        return {role.role: role for role in looked.roles}
+
+    def _folder(self, role: Role, name: str) -> Path:
+        place = self._bed.place(name)
+        return place / role if role == "data" else place / KEPT / role
+
+    def _places(self, arm: ArmSpec, roles: Sequence[Role]) -> dict[str, Path]:
+        return {name: self._bed.place(name) for role in roles for name in arm.volumes(role)}
+
+    def _devices(self, arm: ArmSpec) -> dict[str, RealSaving]:
+        return {name: self._device(name) for name in dict.fromkeys(arm.data)}
+
+    def _device(self, name: str) -> RealSaving:
+        """What zram says of a volume's whole device, freed blocks left out."""
+        place = self._bed.place(name)
+        command(["sync", "--file-system", str(place)], self._bed.mark)
+        command(["fstrim", str(place)], self._bed.mark)
+        return self._said(Path("/dev", self._bed.device(name)))
+
+    def _said(self, path: Path) -> RealSaving:
+        if path.is_dir():
+            command(["sync", "--file-system", str(path)], self._bed.mark)
+        saving, reason = real_saving(path)
+        if saving is None:
+            raise UnsuitableMachineError(
+                "the real saving cannot be read", where=str(path), why=reason, cure="mawl lab up --check"
+            )
+        return saving
+
+    def _is_zram(self, arm: ArmSpec) -> bool:
+        spec = self._specs.get(arm.name)
+        return spec is not None and spec.storage == "zram"
+
+
+def _label(spec: SavingSpec) -> str:
+    return spec.codec if spec.level is None else f"{spec.codec}-{spec.level}"
+
+
+def _less(name: str, more: RealSaving, less: RealSaving) -> VolumeKept | None:
+    """What one figure of a device has over another; None where that is nothing."""
+    original = more.original_bytes - less.original_bytes
+    if original <= 0:
+        return None
+    return VolumeKept(
+        volume=name, original_bytes=original, stored_bytes=max(more.stored_bytes - less.stored_bytes, 0)
     )

@@ -1,36 +1,94 @@
 """Run a workload over the arms of a bed: inputs, calibration, runs, and again slower where the CPU is busy.
 
 Each run is a process of its own (:mod:`mawl.campaigns.process`).
+
+The campaign folder of `mawl lab run`: ``RUNS/lab/CAMPAIGN_ID/lab.json``, written as the campaign goes.
+
+Take beds down: stop whoever uses one, clean up after its runs, and remove what was built.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
+import signal
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
-from mawl.campaigns.order import in_turn
 from mawl.campaigns.process import answered
-from mawl.errors import RunFailedError
+from mawl.campaigns.series import in_turn
+from mawl.errors import MawlError, RunFailedError, UnreadableRunError, UsageError
+from mawl.foreign import read_regular
 from mawl.lab.bed import ArmSpec, BedSpec
 from mawl.lab.bed_calibration import calibrate_all
-from mawl.lab.build import Bed
-from mawl.lab.command import own_environment
+from mawl.lab.build import Bed, tear_down
+from mawl.lab.devices import BED_VARIABLE, own_environment
 from mawl.lab.experiment.clients import Clients
-from mawl.lab.experiment.folder import new_folder, write_record
-from mawl.lab.experiment.records import ArmRun, LabRecord
-from mawl.lab.experiment.savings import SavingsReader
+from mawl.lab.experiment.figures import SavingsReader
+from mawl.lab.experiment.records import LAB_FORMAT_VERSION, ArmRun, LabRecord
 from mawl.lab.fabric import SERVER
+from mawl.lab.state import BedState, abandoned_trials, forget, held, read_state, state_file
+from mawl.measure.processes import kill_marked, started_ticks
 from mawl.plan.repeated_sessions import workload_toml
+from mawl.runner.counting import leftover_counters
+from mawl.runner.restrict import leftover_groups
 from mawl.spec.answer import Task
 from mawl.spec.program_options import ROLES, Role, parse_options
 from mawl.spec.record import RunSpec
 from mawl.store.facts import read_facts
+from mawl.store.files import LARGEST_FACTS_BYTES, LATEST, major, replace_file, replace_link
+from mawl.store.plain import decoded
 from mawl.units import parse_size
+from mawl.volumes import remove_leftover, run_of
+
+FOLDER = "lab"
+"""Where campaigns of the lab are, in the directory of run folders."""
+
+RECORD = "lab.json"
+
+
+def write_record(folder: Path, record: LabRecord) -> None:
+    """Replace the record, whole."""
+    text = msgspec.json.format(msgspec.json.encode(record), indent=2)
+    replace_file(folder / RECORD, text + b"\n")
+
+
+def new_folder(runs: Path, campaign_id: str) -> Path:
+    """The folder of a new campaign, and the link to the newest."""
+    folder = runs / FOLDER / campaign_id
+    folder.mkdir(mode=0o700, parents=True)
+    replace_link(runs / FOLDER / LATEST, folder)
+    return folder.absolute()
+
+
+def read_record(name: str, runs: Path) -> tuple[LabRecord, Path]:
+    """A campaign by its folder, its id, or ``latest``; with its folder."""
+    folder = next(
+        (place for place in (Path(name), runs / FOLDER / name) if os.path.lexists(place / RECORD)), None
+    )
+    if folder is None:
+        raise UsageError(
+            "is no campaign of the lab",
+            where=name or "an empty name",
+            cure="name a folder that mawl lab run made, or its id",
+        )
+    try:
+        content = read_regular(folder / RECORD, LARGEST_FACTS_BYTES, inside=folder)
+        record = msgspec.convert(decoded(content), LabRecord)
+        known = major(record.format_version) == major(LAB_FORMAT_VERSION)
+    except (OSError, ValueError) as error:
+        raise UnreadableRunError("cannot be read", where=str(folder / RECORD), why=str(error)) from None
+    if not known:
+        raise UnreadableRunError(
+            f"has format version {record.format_version}, this mawl reads {LAB_FORMAT_VERSION}",
+            where=str(folder / RECORD),
+            cure="use a newer mawl",
+        )
+    return record, folder.resolve()
+
 
 MOST_BUSY_RATIO = 0.70
 """Above this share of CPU time in a run, processors and not volumes may tell arms apart."""
@@ -293,3 +351,84 @@ def spec_of(bed: BedSpec, arm: ArmSpec, workload: str) -> RunSpec:
 def role_places(bed: Bed, arm: ArmSpec, roles: Sequence[Role] = ROLES) -> dict[str, tuple[str, ...]]:
     """By role a directory on each of its volumes."""
     return {role: tuple(str(bed.place(name) / role) for name in arm.volumes(role)) for role in roles}
+
+
+PATIENCE_SECONDS = 120.0
+GROUP_SECONDS = 2.0
+_PAUSE_SECONDS = 0.2
+
+
+def take_down(directory: Path, bed: str) -> list[str]:
+    """Remove a bed, whatever of it there is; what was removed, in words.  Idempotent.
+
+    A living ``mawl lab run`` or ``up`` of it is asked to stop first, and takes its bed down itself.
+    """
+    remove_trials(directory)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    asked = False
+    while True:
+        try:
+            with held(directory, bed):
+                state = read_state(directory, bed)
+                if state is None:
+                    forget(directory, bed)
+                    return []
+                return take_away(directory, state)
+        except UsageError:
+            state = read_state(directory, bed)
+            if time.monotonic() > deadline:
+                raise
+            if state is not None and not asked:
+                asked = _ask_to_stop(state)
+            time.sleep(_PAUSE_SECONDS)
+
+
+def remove_trials(directory: Path) -> None:
+    """Remove what trials of needs left whose process died."""
+    for trial in abandoned_trials(directory):
+        tear_down(directory, trial)
+
+
+def take_away(directory: Path, state: BedState) -> list[str]:
+    """Clean up after the runs of a bed that the caller holds, and remove the bed."""
+    return [*_after_runs(directory, state), *tear_down(directory, state)]
+
+
+def _ask_to_stop(state: BedState) -> bool:
+    """SIGTERM to the bed's owner, if that is still the process which wrote the state."""
+    if state.owner_pid == os.getpid() or started_ticks(state.owner_pid) != state.owner_started_ticks:
+        return False
+    os.kill(state.owner_pid, signal.SIGTERM)
+    return True
+
+
+def _after_runs(directory: Path, state: BedState) -> list[str]:
+    """End the processes of runs that were cut short, and remove their control groups and counters.
+
+    Their directories under the roles go with the volumes.  A run may die after it wrote that it was
+    completed, so its outcome says nothing about what it left.
+    """
+    mark = str(state_file(directory, state.bed))
+    killed = kill_marked(BED_VARIABLE, mark)
+    done = [f"{killed} processes"] if killed else []
+    for folder in (Path(name) for name in state.run_folders):
+        try:
+            run_id = read_facts(folder)[0].run_id
+        except MawlError:
+            continue  # it died before it had an id, so nothing is named by one
+        for group in _groups(run_id, just_killed=bool(killed)):
+            group.rmdir()
+            done.append(f"control group {group}")
+        for counters in leftover_counters([run_id], folder.parent):
+            if run_of(counters) == run_id:
+                remove_leftover(counters)
+                done.append(f"counters {counters}")
+    return done
+
+
+def _groups(run_id: str, *, just_killed: bool) -> list[Path]:
+    """Control groups of a run; what was just killed stays in them for a moment."""
+    deadline = time.monotonic() + (GROUP_SECONDS if just_killed else 0.0)
+    while not (found := leftover_groups([run_id])) and time.monotonic() < deadline:
+        time.sleep(_PAUSE_SECONDS)
+    return found

@@ -6,20 +6,12 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from mawl.measure.control_groups import own_groups
-from mawl.measure.host.cpu import Cpu
-from mawl.measure.host.devices import Devices
+from mawl.measure.devices import read_mounts
+from mawl.measure.host.devices import Devices, Fabric, network_source
 from mawl.measure.host.energy import EnergyCounters
-from mawl.measure.host.fabric import Fabric
 from mawl.measure.host.files import Figures, HostSource
-from mawl.measure.host.frequency import Frequency
-from mawl.measure.host.groups import Groups
-from mawl.measure.host.lustre import Lustre
-from mawl.measure.host.memory import memory_sources
-from mawl.measure.host.network import network_source
-from mawl.measure.host.nfs import NETWORK_TYPES, Nfs
-from mawl.measure.host.pressure import pressure_sources
-from mawl.measure.host.scale import Scale
-from mawl.measure.mounts import read_mounts
+from mawl.measure.host.processors import Cpu, Frequency, Groups, memory_sources, pressure_sources
+from mawl.measure.host.shared_storage import NETWORK_TYPES, Lustre, Nfs, Scale
 
 
 class HostCollector:

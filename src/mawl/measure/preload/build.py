@@ -19,10 +19,9 @@ import msgspec
 
 from mawl.compiled import Recipe, compile_library, is_whole, shared_library
 from mawl.errors import UnsuitableMachineError
-from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile, create
-from mawl.measure.preload.layout import c_header
+from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile, c_header, create
 from mawl.model.role_io import RoleIo
-from mawl.store.user_cache import cache_place
+from mawl.store.files import cache_place
 
 PRELOAD_VARIABLE = "LD_PRELOAD"
 

@@ -9,9 +9,11 @@ from pathlib import Path
 import msgspec
 
 from mawl.measure.machine import Machine
-from mawl.measure.settings import adapters, block, file_system, kernel, memory, network, processors
+from mawl.measure.settings import kernel
+from mawl.measure.settings.kernel import read_container, read_memory, read_network, read_processors
 from mawl.measure.settings.reading import Subject
-from mawl.model.inventory import Figures, Inventory
+from mawl.measure.settings.storage import read_adapters, read_block, read_file_system, read_lustre
+from mawl.model.node import Figures, Inventory
 from mawl.model.run import VolumeFacts
 from mawl.spec.program_options import Options
 
@@ -64,12 +66,12 @@ def inventory_of(machine: Machine, volumes: Sequence[VolumeFacts], options: Opti
 def _subjects(
     machine: Machine, devices: Iterable[str], places: Iterable[Path], proc: Path, sys: Path, root: Path
 ) -> Iterator[Subject]:
-    yield from memory.read(proc, sys)
-    yield from kernel.read(proc, sys, root)
-    yield from block.read(sys, devices)
-    yield from file_system.read(proc, sys, places)
-    yield from network.read(proc, sys, ask=sys == Path("/sys"))
-    yield from adapters.read(sys)
-    yield from adapters.read_lustre(proc, sys)
-    yield from processors.read(sys, machine)
-    yield processors.read_container(proc, sys, machine)
+    yield from read_memory(proc, sys)
+    yield from kernel.read_kernel(proc, sys, root)
+    yield from read_block(sys, devices)
+    yield from read_file_system(proc, sys, places)
+    yield from read_network(proc, sys, ask=sys == Path("/sys"))
+    yield from read_adapters(sys)
+    yield from read_lustre(proc, sys)
+    yield from read_processors(sys, machine)
+    yield read_container(proc, sys, machine)

@@ -6,8 +6,20 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.definitions.figure import Number, block, count, listing, rate, seconds, share, size, text, words
-from mawl.definitions.metric import COUNTED, FACTS
+from mawl.definitions.figure import (
+    COUNTED,
+    FACTS,
+    Number,
+    block,
+    count,
+    listing,
+    rate,
+    seconds,
+    share,
+    size,
+    text,
+    words,
+)
 
 WHAT_IS_REPORTED = "docs/design/cluster.md, What is reported"
 CLOCKS = "docs/design/cluster.md, Clocks"

@@ -1,4 +1,7 @@
-"""The hosts of a run."""
+"""The hosts of a run.
+
+Energy of the machines while the jobs ran.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,25 @@ from typing import Annotated
 import msgspec
 
 from mawl.definitions.figure import (
+    HOST,
+    HOST_DEVICES,
+    HOST_NETWORK,
+    HOST_ROLES,
     Number,
     block,
     count,
+    flag,
     hertz,
+    joules,
     listing,
     rate,
     seconds,
     share,
     size,
     text,
+    watts,
     words,
 )
-from mawl.definitions.metric import HOST, HOST_DEVICES, HOST_NETWORK, HOST_ROLES
 
 IMPORTED_HOST = "docs/design/imported-host.md"
 BUSY_CORES = "docs/design/threads.md, Busy cores"
@@ -327,3 +336,53 @@ class Host(msgspec.Struct, kw_only=True):
         block("NFS, Lustre and Spectrum Scale mounts by mount point.", HOST_NETWORK, member="mount"),
     ]
     role_devices: RoleDevices
+
+
+ENERGY_PAGE = "docs/design/energy.md"
+WHAT_IS_COUNTED = f"{ENERGY_PAGE}, What is counted"
+PER_JOB = f"{ENERGY_PAGE}, Energy of a job"
+
+
+class EnergyDomain(msgspec.Struct, kw_only=True):
+    """What one counter or meter saw."""
+
+    joules: Annotated[
+        Number | None, joules("Energy that the counter or meter saw in known_seconds.", WHAT_IS_COUNTED)
+    ]
+    mean_watts: Annotated[Number | None, watts("Its joules divided by its known_seconds.", WHAT_IS_COUNTED)]
+    known_seconds: Annotated[Number | None, seconds("Time that its samples cover.", WHAT_IS_COUNTED)]
+    counted: Annotated[
+        bool,
+        flag("Whether the run's sum includes it; a part of another domain is not included.", WHAT_IS_COUNTED),
+    ]
+
+
+class Energy(msgspec.Struct, kw_only=True):
+    """Energy from the first start of a job to the last end, each joule counted once."""
+
+    scope: Annotated[
+        str | None,
+        text(
+            "What was measured: machine, processors and memory, or processors. Only equal scopes compare.",
+            WHAT_IS_COUNTED,
+        ),
+    ]
+    known_seconds: Annotated[
+        Number | None,
+        seconds("Time that samples cover: the shortest among the counted domains.", WHAT_IS_COUNTED),
+    ]
+    joules: Annotated[
+        Number | None,
+        joules(
+            "Energy of all machines, idle power and other programs included: sum over the counted domains.",
+            WHAT_IS_COUNTED,
+        ),
+    ]
+    mean_watts: Annotated[
+        Number | None,
+        watts("Mean power: sum over the counted domains, each over its known_seconds.", WHAT_IS_COUNTED),
+    ]
+    joules_per_job: Annotated[
+        Number | None, joules("energy.joules divided by the number of jobs that count.", PER_JOB)
+    ]
+    domain: Annotated[dict[str, EnergyDomain], block(member="domain")]

@@ -6,8 +6,21 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.definitions.figure import Number, block, count, listing, rate, seconds, share, size, text, words
-from mawl.definitions.metric import BYTES, THROUGHPUT, WINDOWS
+from mawl.definitions.figure import (
+    BYTES,
+    THROUGHPUT,
+    WINDOWS,
+    Number,
+    block,
+    count,
+    listing,
+    rate,
+    seconds,
+    share,
+    size,
+    text,
+    words,
+)
 from mawl.spec.program_options import Role
 
 LATENCY_AND_SIZES = "docs/design/io-by-role.md, Latency and sizes"

@@ -1,4 +1,7 @@
-"""What a summary concludes: capacity, limit, validity, threads, thresholds."""
+"""What a summary concludes: capacity, limit, validity, threads, thresholds.
+
+The signature of a run: figures of the published mix.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,22 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from mawl.definitions.figure import Number, block, count, flag, listing, rate, share, text, unitless, words
-from mawl.definitions.metric import CAPS, Unit
-from mawl.model.caps import Direction
+from mawl.definitions.figure import (
+    CAPS,
+    SIGNATURE_PAGE,
+    Number,
+    Unit,
+    block,
+    count,
+    flag,
+    listing,
+    rate,
+    share,
+    text,
+    unitless,
+    words,
+)
+from mawl.model.node import Direction
 from mawl.spec.program_options import Role
 
 THE_ANSWERS = "docs/design/capacity.md, The answers"
@@ -347,3 +363,15 @@ class ThresholdUsed(msgspec.Struct, kw_only=True):
     unit: Annotated[Unit, text("That unit.", THRESHOLDS)]
     meaning: Annotated[str, text("What it decides.", THRESHOLDS)]
     source: Annotated[str, text("Where it comes from, or what was measured to choose it.", THRESHOLDS)]
+
+
+class SignatureFigure(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of the signature beside the published range."""
+
+    value: Annotated[Number | None, unitless("The row's figure, in the row's unit.", SIGNATURE_PAGE)]
+    low: Annotated[Number | None, unitless("Lower end of the published range.", SIGNATURE_PAGE)]
+    high: Annotated[Number | None, unitless("Upper end of the published range.", SIGNATURE_PAGE)]
+    inside: Annotated[bool | None, flag("Whether the value is in the range.", SIGNATURE_PAGE)]
+    meaningful: Annotated[bool, flag("Whether the value may be compared with the range.", SIGNATURE_PAGE)]
+    reason: Annotated[str | None, text("Why there is no value, or why it is not meaningful.", SIGNATURE_PAGE)]
+    source: Annotated[str, text("Where the range comes from.", SIGNATURE_PAGE)]

@@ -6,25 +6,27 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.definitions.figure import block, instant, sentence, text
-from mawl.definitions.metric import CAPS, CPU_ACCOUNT, FACTS, HOST, MISSING, WAITS
+from mawl.definitions.figure import (
+    CAPS,
+    CPU_ACCOUNT,
+    FACTS,
+    HOST,
+    MISSING,
+    WAITS,
+    block,
+    instant,
+    sentence,
+    text,
+)
 from mawl.model.run import NodeFacts, OutsideCpu, Overhead, WorkloadFacts
-from mawl.model.summary.arrays import ARRAY_PAGE, Arrays
-from mawl.model.summary.caps import Caps
 from mawl.model.summary.cluster import Cluster
 from mawl.model.summary.compression import CompressibilityFigures
-from mawl.model.summary.energy import ENERGY_PAGE, Energy
-from mawl.model.summary.host import Host
+from mawl.model.summary.host import ENERGY_PAGE, Energy, Host
 from mawl.model.summary.io import Io
-from mawl.model.summary.jobs import JobFailure, Jobs, Recorded
-from mawl.model.summary.judgement import Capacity, Limit, Smt, ThresholdUsed, Validity
-from mawl.model.summary.programs import ProgramFigures
-from mawl.model.summary.queue import QUEUE_PAGE, Queue
-from mawl.model.summary.signature import SignatureFigure
-from mawl.model.summary.storage import Storage
-from mawl.model.summary.time import CpuAccount, CpuReal, Time
-from mawl.model.summary.volumes import CachedInputs, Roles, VolumeFigures
-from mawl.model.summary.waits import Wait
+from mawl.model.summary.judgement import Capacity, Limit, SignatureFigure, Smt, ThresholdUsed, Validity
+from mawl.model.summary.programs import QUEUE_PAGE, ProgramFigures, Queue
+from mawl.model.summary.storage import ARRAY_PAGE, Arrays, CachedInputs, Caps, Roles, Storage, VolumeFigures
+from mawl.model.summary.time import CpuAccount, CpuReal, JobFailure, Jobs, Recorded, Time, Wait
 from mawl.model.summary.windows import WindowFigures
 
 RUN_FOLDER = "docs/design/run-folder.md"

@@ -1,4 +1,9 @@
-"""Times of a run, and its CPU account."""
+"""Times of a run, and its CPU account.
+
+Where the time of the jobs went.
+
+Jobs by outcome.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +11,32 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.definitions.figure import Number, block, count, listing, rate, seconds, share, size, text, words
-from mawl.definitions.metric import (
+from mawl.definitions.figure import (
     ADJUSTED,
     AT_ONCE,
     COUNTED,
     CPU_ACCOUNT,
+    FACTS,
     HOST,
     IMPORTED_TIMES,
     MEMORY,
     PHASES,
+    PLAN,
     RATIO,
     REAL,
+    TABLES,
     THROUGHPUT,
+    WAITS,
+    Number,
+    block,
+    count,
+    listing,
+    rate,
+    seconds,
+    share,
+    size,
+    text,
+    words,
 )
 
 
@@ -185,3 +203,116 @@ class CpuAccount(msgspec.Struct, kw_only=True):
     total: Annotated[
         CpuTimes, words(of="all jobs' process trees and the launcher, null where one left no account")
     ]
+
+
+class Blocked(msgspec.Struct, kw_only=True):
+    """Time blocked by role."""
+
+    data: Annotated[Number | None, seconds("Blocked in I/O of data{whose}.", WAITS)]
+    work: Annotated[Number | None, seconds("Blocked in I/O of work{whose}.", WAITS)]
+    util: Annotated[Number | None, seconds("Blocked in I/O of util{whose}.", WAITS)]
+    other: Annotated[Number | None, seconds("Blocked in anything else{whose}.", WAITS)]
+
+
+class KnownWait(msgspec.Struct, kw_only=True):
+    """The waits of the jobs whose whole time is known by state."""
+
+    jobs: Annotated[int, count("The jobs that these sums hold.", WAITS)]
+    on_cpu_seconds: Annotated[Number | None, seconds("On a CPU, of these jobs.", WAITS)]
+    run_queue_seconds: Annotated[Number | None, seconds("Waiting for a CPU, of these jobs.", WAITS)]
+    blocked_seconds: Annotated[Blocked, words(whose=", of these jobs")]
+
+
+class Wait(msgspec.Struct, kw_only=True):
+    """Where the time of the jobs that count went."""
+
+    on_cpu_seconds: Annotated[Number | None, seconds("On a CPU.", WAITS)]
+    run_queue_seconds: Annotated[Number | None, seconds("Waiting for a CPU.", WAITS)]
+    blocked_seconds: Annotated[Blocked, words(whose="")]
+    blocked_at_most_seconds: Annotated[
+        Number | None,
+        seconds(
+            "Real time less CPU time and, where it is known, run queue, job by job and never "
+            "below 0: the most that jobs of one thread can have been blocked.",
+            WAITS,
+        ),
+    ]
+    known: Annotated[
+        KnownWait | None,
+        block("The sums over the jobs that count and whose whole time is known by state.", WAITS),
+    ]
+
+
+class Recorded(msgspec.Struct, kw_only=True):
+    """How many rows the tables of the run folder hold."""
+
+    jobs: Annotated[
+        int, count("Rows of jobs; for a killed run's planned job without one a reader adds it.", TABLES)
+    ]
+    steps: Annotated[
+        int | None, count("Rows of steps.", TABLES, absent="only the jobs' records were given, no run folder")
+    ]
+    samples: Annotated[
+        int | None,
+        count(
+            "Rows of samples: one per node, second and series.",
+            TABLES,
+            absent="only the jobs' records were given, no run folder",
+        ),
+    ]
+    events: Annotated[
+        int | None,
+        count("Rows of events.", TABLES, absent="only the jobs' records were given, no run folder"),
+    ]
+
+
+class JobsLeftOut(msgspec.Struct, kw_only=True):
+    """Jobs that do not count, each under one reason."""
+
+    wrong_answer: Annotated[int, count("Jobs not counted because their answer was wrong.", COUNTED)]
+    failed: Annotated[int, count("Jobs not counted because they failed in any other way.", COUNTED)]
+    timed_out: Annotated[int, count("Jobs not counted because they ran into their time limit.", COUNTED)]
+    stopped: Annotated[int, count("Jobs not counted because they were stopped with the run.", COUNTED)]
+    lost: Annotated[int, count("Jobs not counted because they left no account of their end.", COUNTED)]
+    not_started: Annotated[int, count("Jobs not counted because they never got a process.", COUNTED)]
+
+
+class Jobs(msgspec.Struct, kw_only=True):
+    """Counts of jobs by outcome, and how many ran at once."""
+
+    total: Annotated[int, count("Jobs with a record, however they ended.", COUNTED)]
+    finished: Annotated[int, count("Jobs that ended well.", COUNTED)]
+    failed: Annotated[int, count("Jobs that failed, a wrong answer and a time limit included.", COUNTED)]
+    timed_out: Annotated[int, count("Those of the failed that ran into their time limit.", COUNTED)]
+    stopped: Annotated[int, count("Jobs that were stopped with the run.", COUNTED)]
+    lost: Annotated[int, count("Jobs that had started but left no account of their end.", COUNTED)]
+    not_started: Annotated[int, count("Jobs that never got a process.", COUNTED)]
+    unverified: Annotated[int, count("Finished jobs whose answer was not shown to be right.", COUNTED)]
+    counted: Annotated[
+        int, count("Jobs whose figures are summed: finished, no answer known to be wrong.", COUNTED)
+    ]
+    left_out: JobsLeftOut
+    planned_peak_concurrent: Annotated[int | None, count("Most jobs that the plan runs side by side.", PLAN)]
+    peak_concurrent: Annotated[
+        int | None, count("Most jobs that ran at once, those without an end included.", AT_ONCE)
+    ]
+    seconds_near_peak: Annotated[
+        Number | None, seconds("Time with at least 90 % of the observed peak.", AT_ONCE)
+    ]
+    mean_concurrent: Annotated[
+        Number | None,
+        share(
+            "Sum of all jobs' times from start to end, verify included, over the elapsed time; a "
+            "job that left no end runs until the last thing the run recorded.",
+            AT_ONCE,
+        ),
+    ]
+
+
+class JobFailure(msgspec.Struct, kw_only=True):
+    """A job that did not finish."""
+
+    job: Annotated[str, text("A job that did not finish.", FACTS)]
+    program: Annotated[str, text("Its program.", FACTS)]
+    outcome: Annotated[str, text("failed, timed_out, stopped, lost or not_started.", FACTS)]
+    reason: Annotated[str | None, text("The sentence that says why.", FACTS, absent="none was recorded")]

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.definitions.figure import Number, rate, seconds, share, text, words
-from mawl.definitions.metric import WINDOWS
+from mawl.definitions.figure import WINDOWS, Number, rate, seconds, share, text, words
 
 
 class JobsBlocked(msgspec.Struct, kw_only=True):

@@ -8,16 +8,17 @@ a hash of the group number, so that any group can be made alone and every group 
 from __future__ import annotations
 
 from mawl.plan.columns import (
+    GB,
     Code,
     Column,
     HouseholdSerial,
     HouseholdSize,
+    InputTable,
     PersonNumber,
     RowNumber,
     Uniform,
+    lay_out,
 )
-from mawl.plan.records import lay_out
-from mawl.plan.tables import GB, InputTable
 
 RECORD_BYTES = 231
 SIZES = (1, 4, 2, 3, 1, 5, 2, 2)

@@ -1,6 +1,8 @@
 """Parse census text into two wide tables, join persons to their households, tabulate.
 
 What census_load and census_load_single do; where they differ stands in a :class:`CensusShape`.
+
+What analysts ask of each group of persons in a census.
 """
 
 from __future__ import annotations
@@ -14,17 +16,15 @@ import numpy as np
 import pyarrow as pa
 
 from mawl.model.records import Answer
-from mawl.plan.tables import InputTable
-from mawl.programs.census.inputs import HOUSEHOLD, PERSON, RECORD_BYTES
+from mawl.plan.columns import InputTable
+from mawl.programs.census.inputs import HOUSEHOLD, PERSON, PERSON_CODES, RECORD_BYTES
 from mawl.programs.context import JobContext, check_equal
-from mawl.programs.toolkit.ahead import ahead
 from mawl.programs.toolkit.checks import TableSum, added_sums, check_first_rows
 from mawl.programs.toolkit.duckdb_session import session
-from mawl.programs.toolkit.hashing import distribute_by_hash
-from mawl.programs.toolkit.listing import print_table
-from mawl.programs.toolkit.moments import ClassProfile
-from mawl.programs.toolkit.partitions import Distributor, read_rows
+from mawl.programs.toolkit.partitions import Distributor, ahead, read_rows
 from mawl.programs.toolkit.rows import Records, Words, memory
+from mawl.programs.toolkit.sorting import distribute_by_hash
+from mawl.programs.toolkit.statistics import ClassProfile, print_table
 from mawl.programs.toolkit.text_records import RecordParser, Text, read_texts
 from mawl.tables import arrow
 
@@ -298,3 +298,21 @@ class CensusJob:
             f"{self.context.steps.current} of {table.stem}", names, [row[:_MOST_PRINTED] for row in rows]
         )
         return rows
+
+
+_KEYS = ("serial", "person", "person_weight")
+_LONG = ("industry",)
+"""Codes of too many values to list for each group."""
+
+PERSONS = ClassProfile(
+    measures=tuple(
+        field.column.name
+        for field in PERSON.fields
+        if field.column.width is None and field.column.name not in (*_KEYS, *PERSON_CODES)
+    ),
+    against="wages",
+    codes=tuple(code for code in PERSON_CODES if code not in _LONG),
+    weight="person_weight",
+    quartiles=("age", "wages"),
+)
+"""Moments, weighted means and quartiles of what is measured, frequencies of what is coded."""

@@ -1,12 +1,23 @@
-"""census_load_single: parse one very large text file, join, three passes, delete."""
+"""census_load_single: parse one very large text file, join, three passes, delete.
+
+Census microdata in one very large file, the input of census_load_single: 45 GB at full scale.
+
+The records are those of :mod:`mawl.programs.census.inputs`; all states follow one another.
+"""
 
 from __future__ import annotations
 
+import msgspec
+
+from mawl.plan.columns import GB
 from mawl.plan.programs import Pass, Program, Step, Temporary
+from mawl.programs.census import inputs as census
 from mawl.programs.census.inputs import HOUSEHOLD, PERSON
 from mawl.programs.census_load import declare as census_load
-from mawl.programs.census_load_single.inputs import TABLE
 from mawl.spec.program_options import MIB
+
+TABLE = msgspec.structs.replace(census.TABLE, name="census_single", full_bytes=45 * GB, file_weights=(1,))
+
 
 JOINED_PERSON = ("serial", "person", "age", "wages", "person_weight")
 """Columns of the joined table that come from the person."""

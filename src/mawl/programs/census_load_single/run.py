@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from mawl.model.records import Answer
 from mawl.programs.census.inputs import HOUSEHOLD
-from mawl.programs.census.profile import PERSONS
-from mawl.programs.census.tables import CensusJob, CensusShape
-from mawl.programs.census_load_single.declare import JOINED_HOUSEHOLD, JOINED_PERSON, PART_COLUMNS
-from mawl.programs.census_load_single.inputs import TABLE
+from mawl.programs.census.tables import PERSONS, CensusJob, CensusShape
+from mawl.programs.census_load_single.declare import JOINED_HOUSEHOLD, JOINED_PERSON, PART_COLUMNS, TABLE
 from mawl.programs.context import JobContext
 
 _SHAPE = CensusShape(

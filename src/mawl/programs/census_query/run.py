@@ -1,6 +1,8 @@
 """Copy households and persons, query persons through views and semi-joins, summarise an extract.
 
 Steps, bytes and limits are declared in :mod:`mawl.programs.census_query.declare`.
+
+The SQL of census_query, and what its answers add up to.
 """
 
 from __future__ import annotations
@@ -9,35 +11,68 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 
 from mawl.model.records import Answer
-from mawl.programs.census_query.declare import EXTRACT_COLUMNS, KEY_COLUMNS
-from mawl.programs.census_query.inputs import HOUSEHOLDS, PERSONS
-from mawl.programs.census_query.views import (
-    HOUSEHOLDERS,
-    INCOMES,
-    OWNERS,
-    POPULATION,
-    PROFILE,
-    RENTERS,
-    SEMI_JOIN,
-    WORKING_AGE,
-    Totals,
-    added,
-    totals,
-)
+from mawl.programs.census.tables import PERSONS
+from mawl.programs.census_query.declare import EXTRACT_COLUMNS, HOUSEHOLDS, KEY_COLUMNS
+from mawl.programs.census_query.declare import PERSONS as CENSUS_QUERY_PERSONS
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.toolkit.checks import RowSample, TableSum, added_sums, check_code_shares, regenerate
 from mawl.programs.toolkit.duckdb_session import session
-from mawl.programs.toolkit.hashing import distribute_by_hash
-from mawl.programs.toolkit.moments import moments_by, total, total_rows
 from mawl.programs.toolkit.partitions import Distributor, read_rows
 from mawl.programs.toolkit.rows import Records, Words, memory
+from mawl.programs.toolkit.sorting import distribute_by_hash
+from mawl.programs.toolkit.statistics import moments_by, total, total_rows
 from mawl.tables import arrow
 
-_NAMES = (HOUSEHOLDS.name, PERSONS.name)
+WORKING_AGE = (15, 64)
+PROFILE = msgspec.structs.replace(
+    PERSONS, codes=tuple(code for code in PERSONS.codes if code not in ("sex", "worker_class"))
+)
+"""What is asked of each group beside its totals; sex and class of worker make the groups."""
+
+POPULATION = f"""
+    SELECT employment, sex, count(*) FILTER (person = 1), sum(person_weight) FILTER (person = 1),
+           sum(wages) FILTER (person = 1), count(*), {PROFILE.sql}
+    FROM persons GROUP BY employment, sex"""
+HOUSEHOLDERS = "CREATE TEMP VIEW householders AS SELECT * FROM persons WHERE person = 1"
+SEMI_JOIN = f"""
+    SELECT employment, sex, count(*), sum(person_weight), sum(wages), {PROFILE.sql}
+    FROM householders WHERE serial IN (SELECT serial FROM households WHERE {{which}})
+    GROUP BY employment, sex"""
+OWNERS, RENTERS = "tenure = 1", "tenure > 1"
+INCOMES = f"""
+    SELECT worker_class, sex, count(*), avg(wages), stddev_samp(wages), {PROFILE.sql}
+    FROM persons WHERE age BETWEEN {WORKING_AGE[0]} AND {WORKING_AGE[1]}
+    GROUP BY worker_class, sex"""
+
+Totals = dict[tuple[bytes, int], tuple[int, int, int]]
+"""Employment and sex to persons, their weight and their wages."""
+
+
+def totals(rows: list[tuple[Any, ...]]) -> Totals:
+    """The first five columns of a result as totals; groups without anybody are left out."""
+    return {
+        (employment, int(sex)): (int(count), int(weight), int(wages))
+        for employment, sex, count, weight, wages, *_ in rows
+        if count
+    }
+
+
+def added(left: Totals, right: Totals) -> Totals:
+    """Two results that have nobody in common, as one."""
+    nothing = (0, 0, 0)
+    both: Totals = {}
+    for group in left.keys() | right.keys():
+        one, other = left.get(group, nothing), right.get(group, nothing)
+        both[group] = (one[0] + other[0], one[1] + other[1], one[2] + other[2])
+    return both
+
+
+_NAMES = (HOUSEHOLDS.name, CENSUS_QUERY_PERSONS.name)
 _AGES = 95
 
 
@@ -58,12 +93,12 @@ class _CensusQuery:
         self.sums = {name: TableSum() for name in _NAMES}
         self.part_records = {
             HOUSEHOLDS.name: self.records[HOUSEHOLDS.name].project(KEY_COLUMNS),
-            PERSONS.name: self.records[PERSONS.name],
+            CENSUS_QUERY_PERSONS.name: self.records[CENSUS_QUERY_PERSONS.name],
         }
         self.parted = {name: TableSum() for name in _NAMES}
-        self.extract = self.records[PERSONS.name].project(EXTRACT_COLUMNS)
+        self.extract = self.records[CENSUS_QUERY_PERSONS.name].project(EXTRACT_COLUMNS)
         self.extract_sum, self.chosen_sum = TableSum(), TableSum()
-        self.extract_rows = RowSample(self.extract, self.inputs[PERSONS.name].manifest, "row")
+        self.extract_rows = RowSample(self.extract, self.inputs[CENSUS_QUERY_PERSONS.name].manifest, "row")
         self.truth = _HouseholdSide()
         self.answer: Answer = dict(self.rows)
 
@@ -93,11 +128,13 @@ class _CensusQuery:
             found = self._query(POPULATION)
             _show("employment/sex", found, ahead=6)
             step.rows_read = sum(int(row[5]) for row in found)
-        check_equal("the number of persons", step.rows_read, self.rows[PERSONS.name])
+        check_equal("the number of persons", step.rows_read, self.rows[CENSUS_QUERY_PERSONS.name])
         by_employment: dict[bytes, int] = {}
         for row in found:
             by_employment[row[0]] = by_employment.get(row[0], 0) + int(row[5])
-        check_code_shares(PERSONS, "employment", by_employment, self.rows[PERSONS.name])
+        check_code_shares(
+            CENSUS_QUERY_PERSONS, "employment", by_employment, self.rows[CENSUS_QUERY_PERSONS.name]
+        )
         self.answer["employed"] = max(by_employment.values())
         return totals(found)
 
@@ -120,7 +157,7 @@ class _CensusQuery:
         count = sum(int(row[2]) for row in found)
         # Ages are uniform: within six standard deviations of their share, and what its steps of 2**-12 add.
         share = (high - low + 1) / _AGES
-        rows = self.rows[PERSONS.name]
+        rows = self.rows[CENSUS_QUERY_PERSONS.name]
         check(
             abs(count - share * rows) <= 3.0 * rows**0.5 + rows / 2**11,
             "the number of persons of working age",
@@ -147,7 +184,7 @@ class _CensusQuery:
             yield batch
 
     def _extract(self, parts: dict[str, Distributor], extract: Path) -> None:
-        persons = self.part_records[PERSONS.name]
+        persons = self.part_records[CENSUS_QUERY_PERSONS.name]
         places = persons.places(EXTRACT_COLUMNS)
         # Half of the rows are chosen, so that batches come out at their usual size.
         size = 2 * arrow.batch_rows(self.extract.bytes)
@@ -224,15 +261,17 @@ class _CensusQuery:
                     f"the parts of {name}", rows=self.rows[name], value=added_sums(sums, columns)
                 )
             self.extract_sum.check("the extract", rows=self.chosen_sum.rows, value=self.chosen_sum.value)
-            manifest = self.inputs[PERSONS.name].manifest
-            self.extract_rows.check("the extract", regenerate(PERSONS, manifest, self.extract_rows.blocks))
+            manifest = self.inputs[CENSUS_QUERY_PERSONS.name].manifest
+            self.extract_rows.check(
+                "the extract", regenerate(CENSUS_QUERY_PERSONS, manifest, self.extract_rows.blocks)
+            )
 
     def _query(self, sql: str, *, households: bool = False) -> list[tuple[Any, ...]]:
         """Run a query over one pass of persons, and of households where it asks for them."""
         with session(self.context.options, self.context.util("duckdb")) as connection:
             # The hash table is of households whatever the optimizer guesses about streams.
             connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
-            for name in _NAMES if households else (PERSONS.name,):
+            for name in _NAMES if households else (CENSUS_QUERY_PERSONS.name,):
                 batches = self.context.read(self.tables[name])
                 source = pa.RecordBatchReader.from_batches(self.records[name].schema, batches)
                 connection.register(name, source)

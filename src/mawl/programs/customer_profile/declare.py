@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.plan.columns import Bell, Column, RowNumber, Uniform
+from mawl.plan.columns import GB, Bell, Column, InputTable, RowNumber, Uniform
 from mawl.plan.programs import OwnRows, Pass, Program, Step, Temporary
-from mawl.plan.tables import GB, InputTable
 from mawl.spec.program_options import MIB
 
 SEGMENTS = 12

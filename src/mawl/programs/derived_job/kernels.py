@@ -2,19 +2,26 @@
 
 A unit goes over a chunk of the memory that its step holds (:class:`Memory`).  NumPy's calls let go of the
 interpreter's lock, so that threads compute side by side.
+
+The speed of a core: how fast one thread does a round of all kernels, where the reference core has 1.
+
+CPU seconds at the pace of a step: units of computing until a share of them has been used.
 """
 
 from __future__ import annotations
 
 import mmap
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
-from mawl.model.derived import Kernel
+from mawl.model.derived import KERNELS, Kernel
 from mawl.programs.context import check_equal
-from mawl.programs.derived_job.rows import MULTIPLIER, ROW_BYTES, ROW_WORDS, Block, keys, sum_of_keys
+from mawl.programs.derived_job.moves import MULTIPLIER, ROW_BYTES, ROW_WORDS, Block, keys, sum_of_keys
 
 Words = NDArray[np.uint64]
 
@@ -174,3 +181,76 @@ _UNITS: dict[Kernel, Callable[[Kernels], None]] = {
     "sparse": Kernels._sparse,
     "hold": Kernels._hold,
 }
+
+
+REFERENCE_SECONDS = 0.00043
+"""CPU seconds of a round on the reference core: a vCPU of an AMD EPYC virtual machine (2026-11-25)."""
+
+ROUNDS = 300
+
+
+def core_speed(clock: Callable[[], float] = time.thread_time) -> float:
+    """The reference core's seconds over this core's, of the fastest of :data:`ROUNDS` rounds.
+
+    The fastest, since neighbours of a core only ever make a round slower.  Takes about a fifth of a second.
+    """
+    memory = Memory(0, 1)
+    with threadpool_limits(1):
+        kernels = [Kernels(kernel, memory, 0, 1) for kernel in KERNELS]
+        seconds = []
+        for _ in range(ROUNDS):
+            began = clock()
+            for kernel in kernels:
+                kernel.unit()
+            seconds.append(clock() - began)
+    return REFERENCE_SECONDS / min(seconds)
+
+
+SHORTEST_SECONDS = 0.002
+"""If less than this is missing, no unit is done: the next look makes up for it, or the step lacks it."""
+
+SHORTEST_SECONDS_OF_THREAD = 0.010
+"""With several threads less than this each is not worth waking them."""
+
+
+class Pace:
+    """Keeps the CPU seconds of this process since it was made at a share of those of the step.
+
+    ``units`` are the units of each thread; the first one's run in the calling thread.  ``clock`` gives the
+    CPU seconds of the whole process, input and output included: what those take is not computed.
+    """
+
+    def __init__(
+        self,
+        cpu_seconds: float,
+        units: Sequence[Callable[[], None]],
+        *,
+        clock: Callable[[], float] = time.process_time,
+    ) -> None:
+        self._cpu_seconds, self._units, self._clock = cpu_seconds, units, clock
+        self._began = clock()
+        self._pool = ThreadPoolExecutor(len(units) - 1) if len(units) > 1 else None
+
+    def reach(self, share: float) -> None:
+        """Compute until the process has used this share of the CPU seconds; raises what a unit raises."""
+        goal = self._began + share * self._cpu_seconds
+        least = SHORTEST_SECONDS if self._pool is None else SHORTEST_SECONDS_OF_THREAD * len(self._units)
+        if goal - self._clock() < (least if share < 1.0 else SHORTEST_SECONDS / 2):
+            return
+        others = (
+            []
+            if self._pool is None
+            else [self._pool.submit(self._until, goal, unit) for unit in self._units[1:]]
+        )
+        self._until(goal, self._units[0])
+        for other in others:
+            other.result()
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def _until(self, goal: float, unit: Callable[[], None]) -> None:
+        while self._clock() < goal:
+            unit()

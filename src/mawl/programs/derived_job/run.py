@@ -8,25 +8,25 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from mawl.measure.account import resident_bytes
+from mawl.measure.process import resident_bytes
 from mawl.model.derived import DerivedStep
 from mawl.model.records import Answer, StepKind
 from mawl.plan.derived_files import WORD_BYTES, Files, at_core_speed, files_of, scaled
 from mawl.plan.derived_program import input_name
 from mawl.plan.programs import Direction
 from mawl.programs.context import JobContext
-from mawl.programs.derived_job.kernels import CHUNK_WORDS, CHUNK_WORDS_OF_THREADS, Kernels, Memory
+from mawl.programs.derived_job.kernels import CHUNK_WORDS, CHUNK_WORDS_OF_THREADS, Kernels, Memory, Pace
 from mawl.programs.derived_job.moves import (
+    Block,
     FileReader,
     FileWriter,
     OwnFile,
     Sizes,
     Stream,
     TableReader,
+    salt_of,
     sizes_of,
 )
-from mawl.programs.derived_job.pace import Pace
-from mawl.programs.derived_job.rows import Block, salt_of
 from mawl.spec.program_options import ROLES, Role
 
 SLICES = 64

@@ -14,18 +14,17 @@ import pyarrow.compute as pc
 
 from mawl.model.records import Answer
 from mawl.programs.context import JobContext, check_equal
-from mawl.programs.dimension_load.declare import TYPE_BYTES
-from mawl.programs.dimension_load.inputs import (
+from mawl.programs.dimension_load.declare import (
     CUSTOMER,
     CUSTOMER_TYPES,
     RECORD_BYTES,
     REPEATED_GROUP,
     TABLE,
+    TYPE_BYTES,
     UNLISTED,
 )
 from mawl.programs.toolkit.checks import RowSample, StrictOrder, TableSum, added_sums, regenerate_text
 from mawl.programs.toolkit.duckdb_session import session
-from mawl.programs.toolkit.moments import ClassProfile, moments_by, total, total_rows
 from mawl.programs.toolkit.partitions import partition_count
 from mawl.programs.toolkit.rows import Records, Words
 from mawl.programs.toolkit.sorting import (
@@ -36,6 +35,7 @@ from mawl.programs.toolkit.sorting import (
     distribute,
     sorted_rows,
 )
+from mawl.programs.toolkit.statistics import ClassProfile, moments_by, total, total_rows
 from mawl.programs.toolkit.text_records import RecordParser, Text, read_texts
 from mawl.tables import arrow
 

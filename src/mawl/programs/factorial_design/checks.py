@@ -8,22 +8,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.datagen.experiments import true_means
+from mawl.datagen.responses import true_means
 from mawl.plan.columns import Column, Response
 from mawl.programs.context import check, check_equal
 from mawl.programs.factorial_design.analysis import (
     DESIGN,
     FACTORS,
     FAMILY_ERROR,
+    IMPROVES,
     LEVELS,
     PAIRS,
     PLACES,
     SIGNIFICANCE,
     TERMS,
     Analysis,
+    Candidates,
 )
-from mawl.programs.factorial_design.inputs import RESPONSES, STUDY_ROWS
-from mawl.programs.factorial_design.optimal_design import IMPROVES, Candidates
+from mawl.programs.factorial_design.declare import RESPONSES, STUDY_ROWS
 from mawl.programs.toolkit.regression import SIGMAS
 
 Numbers = NDArray[np.float64]

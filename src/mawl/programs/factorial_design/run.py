@@ -2,7 +2,7 @@
 
 Steps, bytes and limits are declared in :mod:`mawl.programs.factorial_design.declare`; the analysis is in
 :mod:`mawl.programs.factorial_design.analysis`, the search in
-:mod:`mawl.programs.factorial_design.optimal_design`.
+:mod:`mawl.programs.factorial_design.analysis`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.datagen.experiments import true_active
+from mawl.datagen.responses import true_active
 from mawl.model.records import Answer
 from mawl.programs.context import JobContext, check_equal
 from mawl.programs.factorial_design.analysis import (
@@ -24,15 +24,22 @@ from mawl.programs.factorial_design.analysis import (
     LEVELS,
     TERMS,
     Analysis,
+    Candidates,
     analyse,
+    model_terms,
 )
 from mawl.programs.factorial_design.checks import EffectTally, SampledDesign, check_design, check_variance
-from mawl.programs.factorial_design.declare import DERIVED, PARAMETERS, RESULTS
-from mawl.programs.factorial_design.inputs import FACTORS, NUMERICS, RESPONSES, STUDY_ROWS, TABLE
-from mawl.programs.factorial_design.optimal_design import Candidates, model_terms
-from mawl.programs.toolkit.groups import as_batch, rows_of
-from mawl.programs.toolkit.panels import blocks
-from mawl.programs.toolkit.prepared import PreparedTable, WorkTable
+from mawl.programs.factorial_design.declare import (
+    DERIVED,
+    FACTORS,
+    NUMERICS,
+    PARAMETERS,
+    RESPONSES,
+    RESULTS,
+    STUDY_ROWS,
+    TABLE,
+)
+from mawl.programs.toolkit.groups import PreparedTable, WorkTable, as_batch, blocks, rows_of
 from mawl.programs.toolkit.side_by_side import side_by_side
 from mawl.tables import arrow
 

@@ -1,10 +1,120 @@
-"""gee_repeated: repeated-measures logistic regression by GEE with three correlation structures."""
+"""Monthly visits of patients who may relapse, the input of gee_repeated: 480 bytes a row, 6 GB at full.
+
+Each 24 rows are the visits of one patient.  A logistic model of seven binary conditions holds for each visit
+by itself; a patient's visits hang together, the closer the more.
+
+gee_repeated: repeated-measures logistic regression by GEE with three correlation structures.
+"""
 
 from __future__ import annotations
 
+from mawl.plan.columns import (
+    GB,
+    Code,
+    Column,
+    Condition,
+    GroupNumber,
+    GroupPlace,
+    HiddenRule,
+    InputTable,
+    Outcome,
+    PerGroup,
+    RepeatedOutcome,
+    RowNumber,
+    Text,
+    Uniform,
+)
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.programs.gee_repeated.inputs import NUMERICS, TABLE
 from mawl.spec.program_options import MIB
+
+VISITS = 24
+"""Visits of each patient."""
+
+SITE_PATIENTS = 128
+"""Patients of each site but the last, which has up to twice as many."""
+
+KEPT = 150
+"""How often a visit takes over the draw of the one before, in 256ths."""
+
+_MONTH = Column("month", GroupPlace(VISITS))
+_TREATED = Column("treated", PerGroup(VISITS, Uniform(0, 1)))
+_AGE = Column("age", PerGroup(VISITS, Uniform(20, 79)))
+_SMOKER = Column("smoker", PerGroup(VISITS, Uniform(0, 1, skew=2)))
+_SEX = Column("sex", PerGroup(VISITS, Uniform(0, 1)))
+_SEVERITY = Column("severity", Uniform(0, 9))
+_ADHERENCE = Column("adherence", Uniform(0, 99))
+
+OUTCOME = Outcome(
+    base=9,
+    rules=(
+        HiddenRule(-2, (Condition(_TREATED, 1),)),
+        HiddenRule(1, (Condition(_AGE, 50),)),
+        HiddenRule(1, (Condition(_SMOKER, 1),)),
+        HiddenRule(0, (Condition(_SEX, 1),)),
+        HiddenRule(-1, (Condition(_MONTH, 12),)),
+        HiddenRule(2, (Condition(_SEVERITY, 5),)),
+        HiddenRule(-1, (Condition(_ADHERENCE, 60),)),
+    ),
+    # A logistic curve of half a unit a point, centred at 10 points.
+    chances=(
+        439, 720, 1_179, 1_921, 3_108, 4_971, 7_812, 11_955, 17_625, 24_743, 32_768, 40_793, 47_911,
+        53_581, 57_724, 60_565, 62_428, 63_615, 64_357, 64_816,
+    ),
+)  # fmt: skip
+"""How likely a relapse is at a visit: one of three times."""
+
+COEFFICIENTS = (0.5 * (OUTCOME.base - 10), *(0.5 * rule.points for rule in OUTCOME.rules))
+"""The true coefficients: the intercept, then one for each rule."""
+
+VARYING = (
+    _SEVERITY,
+    _ADHERENCE,
+    Column("pulse", Uniform(50, 109, skew=2)),
+    Column("systolic", Uniform(95, 174, skew=2)),
+    Column("glucose", Uniform(70, 199, skew=3)),
+    Column("sleep_hours", Uniform(3, 10)),
+    Column("pain", Uniform(0, 9, skew=3)),
+    Column("steps_thousands", Uniform(0, 15, skew=2)),
+    Column("doses_missed", Uniform(0, 9, skew=4)),
+    Column("contacts", Uniform(0, 5, skew=4)),
+)
+"""The ten measures that are taken anew at each visit."""
+
+NUMERICS = (
+    Column("patient", GroupNumber(VISITS)),
+    _MONTH,
+    Column("relapsed", RepeatedOutcome(rows=VISITS, kept=KEPT, outcome=OUTCOME)),
+    _TREATED,
+    _AGE,
+    _SMOKER,
+    _SEX,
+    *VARYING,
+    Column("weight", PerGroup(VISITS, Uniform(45, 124, skew=2))),
+    Column("height", PerGroup(VISITS, Uniform(150, 199))),
+    Column("baseline", PerGroup(VISITS, Uniform(0, 40))),
+    Column("distance", PerGroup(VISITS, Uniform(0, 90, skew=3))),
+)
+"""The 21 numerics beside the row number."""
+
+TABLE = InputTable(
+    name="visits",
+    full_bytes=6 * GB,
+    unfilled_bytes=17.9,
+    minimum_rows=2 * SITE_PATIENTS * VISITS,
+    group_rows=VISITS,
+    columns=(
+        Column("visit", RowNumber()),
+        *NUMERICS,
+        Column("ward", Code(("NORTH", "SOUTH", "EAST", "WEST"), skew=2), 8),
+        Column("drug", Code(("A", "B", "C"), skew=2), 8),
+        Column("physician", Text(), 40),
+        Column("site_name", Text(), 40),
+        Column("street", Text(), 48),
+        Column("town", Text(), 40),
+        Column("note", Text(), 120),
+    ),
+)
+
 
 DERIVED = 28
 """Columns of a prepared row that are made of others."""

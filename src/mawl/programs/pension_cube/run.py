@@ -22,9 +22,9 @@ from mawl.programs.pension_cube.declare import (
     PENSIONS,
     PROGRAM,
 )
-from mawl.programs.pension_cube.projection import Projector, room_in
+from mawl.programs.pension_cube.grid import Projector, room_in
 from mawl.programs.toolkit.checks import TableSum, added_sums
-from mawl.programs.toolkit.moments import class_rows, moments_by, total_rows
+from mawl.programs.toolkit.statistics import class_rows, moments_by, total_rows
 from mawl.tables import arrow
 
 Numbers = NDArray[np.float64]
@@ -92,11 +92,11 @@ class _PensionCube:
                 cells = grid.cells(self.seed, start, min(projector.room, self.rows - start))
                 of = grid.parameters(cells)
                 funds, real_funds = projector.project(of)
-                self._fan((funds, real_funds), grid.months(of))
+                self._fan((funds, real_funds), grid.grid_months(of))
                 columns = [
                     np.arange(start, start + len(cells), dtype=np.float64),
                     *(of[name] for name in ("entry_age", "retirement_age", "contribution")),
-                    grid.months(of),
+                    grid.grid_months(of),
                     of["salary"],
                     np.rint(funds[-1]),
                     np.rint(real_funds[-1]),

@@ -1,4 +1,7 @@
-"""Customers of one market in clusters, and the clusters of all markets matched into common segments."""
+"""What found clusters are compared with: the hidden ones of the generator.
+
+Customers of one market in clusters, and the clusters of all markets matched into common segments.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,10 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
+
+from mawl.datagen.values import cluster_centres
+from mawl.plan.columns import Feature, InputTable
+from mawl.programs.context import check
 
 Numbers = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -77,3 +84,154 @@ class Segments:
     def centres(self) -> Numbers:
         """The mean of the members of each segment: (segments, features)."""
         return self._sums / np.maximum(self.counts, 1)[:, None]
+
+
+_DEVIATIONS = 5.0
+"""Standard errors that chance is given."""
+_UNPAIRED_SHARE = 0.01
+"""Share of markets in which k-means may end in a local optimum."""
+_AGREEMENT_SLACK = 0.3
+"""How far agreement may stay below the best possible, as a share of the misses (measured: 0.17)."""
+_CENTRE_SLACK = 0.6
+"""How far overlap may shift a market's centres, in the noise's deviations times the share of misses."""
+_PROFILE_SLACK = 2.5
+"""The same of the one feature of one segment that is shifted farthest (measured: 1.8)."""
+_WITHIN_SLACK = 0.4
+"""Share of the noise's variance that overlap may take away, times the share of misses."""
+_SHARE_SLACK = 0.3
+"""How far overlap may move a segment's share of the rows, times the share of misses."""
+_EXPLAINED_SLACK = 0.6
+"""How far the explained share of variance may be from the truth, over the root of a market's rows."""
+
+
+class ClusterTruth:
+    """Centres, shares and noise of a table's hidden clusters."""
+
+    def __init__(self, table: InputTable, seed: int) -> None:
+        kinds = [column.values for column in table.columns if isinstance(column.values, Feature)]
+        self.centres = cluster_centres(table, seed=seed)
+        self.shares: Numbers = np.array(kinds[0].shares) / 256.0
+        self.noise = kinds[0].noise
+
+    def explained(self, components: int) -> float:
+        """Share of the variance of standardised features that so many principal components explain."""
+        around = self.centres - self.shares @ self.centres
+        covariance = (around.T * self.shares) @ around
+        covariance += np.eye(len(covariance)) * self.noise**2
+        deviations = np.sqrt(np.diag(covariance))
+        values = np.linalg.eigvalsh(covariance / np.outer(deviations, deviations))
+        return float(values[-components:].sum() / len(values))
+
+    def check_variances(
+        self, *, explained: float, within: float, components: int, rows: int, market_rows: int, miss: float
+    ) -> None:
+        """Variance that components explain, and a feature's within clusters, against the generator's.
+
+        ``miss`` is the share of rows that have another centre nearer than their own.
+        """
+        expected = self.explained(components)
+        slack = _EXPLAINED_SLACK / np.sqrt(market_rows)
+        check(
+            abs(explained - expected) <= slack,
+            "the share of variance that the components explain",
+            found=explained,
+            expected=f"{expected:.4f} within {slack:.4f}",
+        )
+        chance = _DEVIATIONS * np.sqrt(2.0 / (rows * self.centres.shape[1]))
+        ratio = within / self.noise**2
+        check(
+            1.0 - _WITHIN_SLACK * miss - chance <= ratio <= 1.0 + chance,
+            "the variance within clusters",
+            found=within,
+            expected=f"{self.noise**2}, less at most {_WITHIN_SLACK * miss:.3f} of it",
+        )
+
+    def check_segments(self, profiles: Numbers, counts: NDArray[np.int64], miss: float) -> None:
+        """Means of the features by segment, and rows of each, against centres and shares."""
+        partners = nearest(profiles, self.centres)
+        check(
+            len(set(partners.tolist())) == len(self.shares),
+            "the segments' true clusters",
+            found=sorted(partners.tolist()),
+            expected="each once",
+        )
+        rows, shares = int(counts.sum()), self.shares[partners]
+        errors = np.abs(profiles - self.centres[partners]) / self.noise
+        allowed = _PROFILE_SLACK * miss + _DEVIATIONS / np.sqrt(np.maximum(counts, 1))
+        check(
+            bool((errors.max(axis=1) <= allowed).all()),
+            "the distance of the segments' means from their true centres",
+            found=errors.max(axis=1).round(4).tolist(),
+            expected=f"at most {allowed.round(4).tolist()}",
+        )
+        found = counts / rows
+        allowed = _SHARE_SLACK * miss + _DEVIATIONS * np.sqrt(shares * (1.0 - shares) / rows)
+        check(
+            bool((np.abs(found - shares) <= allowed).all()),
+            "the segments' shares of the customers",
+            found=found.round(4).tolist(),
+            expected=f"{shares.round(4).tolist()} within {allowed.round(4).tolist()}",
+        )
+
+
+class ClusterAgreement:
+    """Found clusters against the hidden ones, pooled over markets; each market's are paired off by itself."""
+
+    def __init__(self, truth: ClusterTruth) -> None:
+        self.truth = truth
+        self._distance = 0.0
+        self.rows = self.markets = self.paired = 0
+        self.agreed = self.possible = 0
+
+    def add(self, found: Places, hidden: Places, features: Numbers) -> None:
+        """Rows of a market: their found and hidden cluster, (rows,), and their features, (rows, features)."""
+        truth, size = self.truth, len(self.truth.shares)
+        counts = np.bincount(found * size + hidden, minlength=size * size).reshape(size, size)
+        partners = counts.argmax(axis=1)
+        self.rows += len(found)
+        self.markets += 1
+        self.paired += len(set(partners.tolist())) == size
+        self.agreed += int(counts.max(axis=1).sum())
+        self.possible += int((nearest(features, truth.centres) == hidden).sum())
+        members = np.maximum(counts.sum(axis=1), 1)[:, None]
+        errors = sums_by(found, features, size) / members - truth.centres[partners]
+        self._distance += float((np.square(errors / truth.noise) * members).mean())
+
+    def agreement(self) -> float:
+        """Share of rows whose hidden cluster is the one that most of their found cluster have."""
+        return self.agreed / max(self.rows, 1)
+
+    def nearest_true(self) -> float:
+        """Share of rows whose own true centre is the nearest one: what no method can do much better than."""
+        return self.possible / max(self.rows, 1)
+
+    def squared_errors(self) -> float:
+        """Mean squared error of found centres, in standard errors of the mean of so many rows: about 1."""
+        return self._distance / max(self.markets, 1)
+
+
+def check_agreement(what: str, found: ClusterAgreement) -> None:
+    """Clusters pair off with the hidden ones, and hold nearly the rows and means that they can."""
+    unpaired = found.markets - found.paired
+    check(
+        unpaired <= _UNPAIRED_SHARE * found.markets,
+        f"the pairing of {what} with the hidden ones",
+        found=f"{unpaired} of {found.markets} markets in which two are of one",
+        expected=f"at most {_UNPAIRED_SHARE:.0%}",
+    )
+    possible = found.nearest_true()
+    miss = 1.0 - possible
+    chance = 1.0 / np.sqrt(max(found.rows, 1))
+    check(
+        possible - _AGREEMENT_SLACK * miss - chance <= found.agreement() <= possible + chance,
+        f"the agreement of {what} with the hidden ones",
+        found=found.agreement(),
+        expected=f"{possible:.4f}, the nearest true centre's, less at most {_AGREEMENT_SLACK * miss:.4f}",
+    )
+    allowed = 1.5 + (_CENTRE_SLACK * miss) ** 2 * found.rows / found.markets / len(found.truth.shares)
+    check(
+        found.squared_errors() <= allowed,
+        f"the squared distance of {what} from the true centres, in standard errors",
+        found=found.squared_errors(),
+        expected=f"at most {allowed:.2f}",
+    )

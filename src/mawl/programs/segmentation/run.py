@@ -14,21 +14,21 @@ from numpy.typing import NDArray
 from mawl.datagen.values import true_cluster
 from mawl.model.records import Answer
 from mawl.programs.context import JobContext, check, check_equal
-from mawl.programs.segmentation.cluster_truth import ClusterAgreement, ClusterTruth, check_agreement
-from mawl.programs.segmentation.declare import MARKET_ROWS, NUMERICS
-from mawl.programs.segmentation.inputs import CLUSTER_SHARES, FEATURES, TABLE
+from mawl.programs.segmentation.declare import CLUSTER_SHARES, FEATURES, MARKET_ROWS, NUMERICS, TABLE
 from mawl.programs.segmentation.markets import (
     COMPONENTS,
+    ClusterAgreement,
+    ClusterTruth,
     Market,
     Segments,
+    check_agreement,
     clusters_of,
     nearest,
     standardised,
     sums_by,
 )
-from mawl.programs.toolkit.ahead import ahead
-from mawl.programs.toolkit.panels import blocks, sizes_of
-from mawl.programs.toolkit.prepared import PreparedTable
+from mawl.programs.toolkit.groups import PreparedTable, blocks, sizes_of
+from mawl.programs.toolkit.partitions import ahead
 from mawl.programs.toolkit.side_by_side import side_by_side
 from mawl.tables import arrow
 

@@ -1,6 +1,8 @@
 """Find the topics of free-text notes: word frequencies, TF-IDF, non-negative matrix factorisation.
 
 Steps, bytes and limits are declared in :mod:`mawl.programs.text_topics.declare`.
+
+How found groups of rows agree with hidden ones, counted over rows that come in batches.
 """
 
 from __future__ import annotations
@@ -11,15 +13,49 @@ from numpy.typing import NDArray
 from sklearn.decomposition import NMF
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
-from mawl.datagen.phrases import SLOT_BYTES, WORDS_PER_PHRASE, topic_words, true_topics
+from mawl.datagen.text import SLOT_BYTES, WORDS_PER_PHRASE, topic_words, true_topics
 from mawl.model.records import Answer
 from mawl.programs.context import JobContext, check, check_equal
-from mawl.programs.text_topics.agreement import Agreement
-from mawl.programs.text_topics.declare import DERIVED, KEPT, SAMPLE_SHARE
-from mawl.programs.text_topics.inputs import NUMERICS, PHRASES, TABLE, TEXT_BYTES
-from mawl.programs.toolkit.prepared import PreparedTable
+from mawl.programs.text_topics.declare import (
+    DERIVED,
+    KEPT,
+    NUMERICS,
+    PHRASES,
+    SAMPLE_SHARE,
+    TABLE,
+    TEXT_BYTES,
+)
+from mawl.programs.toolkit.groups import PreparedTable
 from mawl.programs.toolkit.side_by_side import side_by_side
 from mawl.tables import arrow
+
+Kinds = NDArray[np.intp]
+
+
+class Agreement:
+    """Counts of rows by found and by true group, both numbered from 0: ``counts`` is (groups, groups)."""
+
+    def __init__(self, groups: int) -> None:
+        self.groups = groups
+        self.counts = np.zeros((groups, groups), np.int64)
+
+    def add(self, found: Kinds, truth: Kinds) -> None:
+        """One batch: the found and the true group of its rows, (rows,) each."""
+        counts = np.bincount(found * self.groups + truth, minlength=self.groups**2)
+        self.counts += counts.reshape(self.groups, self.groups)
+
+    def partners(self, what: str, rows: int) -> Kinds:
+        """The true group of each found one; raises unless all ``rows`` are there and groups pair off."""
+        check_equal(f"the number of rows by found {what}", int(self.counts.sum()), rows)
+        partner: Kinds = self.counts.argmax(axis=1)
+        check_equal(f"the found {what}' true ones", sorted(partner.tolist()), list(range(self.groups)))
+        return partner
+
+    @property
+    def ratio(self) -> float:
+        """The share of rows that are in the true group of their found one."""
+        return float(self.counts.max(axis=1).sum() / self.counts.sum())
+
 
 Numbers = NDArray[np.float64]
 Texts = NDArray[np.generic]

@@ -11,14 +11,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.datagen.dial import filled_bytes, fills
 from mawl.datagen.records import make_groups
+from mawl.datagen.text import filled_bytes, fills
 from mawl.datagen.values import column_values
 from mawl.errors import WrongAnswerError
 from mawl.plan.catalogue import INPUTS
-from mawl.plan.columns import Code
-from mawl.plan.records import RecordLayout
-from mawl.plan.tables import InputTable
+from mawl.plan.columns import Code, InputTable, RecordLayout
 from mawl.programs.context import check, check_equal
 from mawl.programs.toolkit.rows import Records, Words
 from mawl.tables import arrow

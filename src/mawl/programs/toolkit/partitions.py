@@ -3,6 +3,8 @@
 Engines have floors below which they cannot sort, and ceilings above which they cannot spill
 (docs/design/programs.md).  Distributing needs neither: memory is filled with rows, these are
 ordered by partition, and each partition's share is appended to its file.
+
+One item ahead: while a program works on one, a second thread reads and makes the next.
 """
 
 from __future__ import annotations
@@ -14,12 +16,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from io import FileIO
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from mawl.errors import DamagedTableError
+from mawl.programs.context import JobContext
 from mawl.programs.toolkit.rows import Records, Words, memory
 
 _FILLED = 0.8
@@ -240,3 +244,23 @@ def _read_into(file: FileIO, rows: Words, path: Path, bufsize_bytes: int) -> Non
         if not got:
             raise DamagedTableError("ends early", where=str(path), why=f"{done} of {len(view)} bytes")
         done += got
+
+
+Item = TypeVar("Item")
+
+_END: Any = object()
+
+
+def ahead(context: JobContext, items: Iterator[Item]) -> Iterator[Item]:
+    """The same items; with two threads or more the next is made while this one is worked on.
+
+    Not for steps that work side by side: a thread must not be in the middle of something at a fork.
+    """
+    if context.threads == 1:
+        yield from items
+        return
+    with ThreadPoolExecutor(1) as thread:
+        waiting = thread.submit(next, items, _END)
+        while (item := waiting.result()) is not _END:
+            waiting = thread.submit(next, items, _END)
+            yield item

@@ -28,9 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mawl.errors import UnsuitableMachineError
-from mawl.measure.account import private_peak_bytes
-from mawl.measure.kernel import die_with_parent
-from mawl.measure.snapshot import reset_peak
+from mawl.measure.process import private_peak_bytes
+from mawl.measure.step import die_with_parent, reset_peak
 from mawl.programs.context import JobContext
 
 Block = TypeVar("Block")

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from mawl.errors import DamagedTableError
-from mawl.plan.records import Field, RecordLayout
+from mawl.plan.columns import Field, RecordLayout
 from mawl.programs.toolkit.rows import Records
 from mawl.tables.arrow import BATCH_BYTES
 

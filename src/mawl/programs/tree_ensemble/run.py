@@ -12,15 +12,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
-from mawl.datagen.outcomes import columns_of, true_chances
+from mawl.datagen.responses import outcome_columns, true_chances
 from mawl.model.records import Answer
 from mawl.programs.context import JobContext, check, check_equal
-from mawl.programs.toolkit.panels import blocks, sizes_of
-from mawl.programs.toolkit.prepared import PreparedTable
+from mawl.programs.toolkit.groups import PreparedTable, blocks, sizes_of
 from mawl.programs.toolkit.ranking import ScoreBins, check_foretold
 from mawl.programs.toolkit.side_by_side import side_by_side
-from mawl.programs.tree_ensemble.declare import BRANCH_ROWS, DERIVED
-from mawl.programs.tree_ensemble.inputs import OUTCOME, PREDICTORS, TABLE
+from mawl.programs.tree_ensemble.declare import BRANCH_ROWS, DERIVED, OUTCOME, PREDICTORS, TABLE
 from mawl.tables import arrow
 
 Numbers = NDArray[np.float64]
@@ -31,7 +29,7 @@ _NAMES = tuple(column.name for column in PREDICTORS)
 _WIDTH = len(_NAMES) + DERIVED
 _PREPARED_NAMES = tuple(f"x{n:02d}" for n in range(_WIDTH))
 _SCHEMA = pa.schema([(name, pa.float64()) for name in ("application", "defaulted", *_PREPARED_NAMES)])
-_RULE_PLACES = {column.name: _NAMES.index(column.name) for column in columns_of(OUTCOME)}
+_RULE_PLACES = {column.name: _NAMES.index(column.name) for column in outcome_columns(OUTCOME)}
 _ROUNDS = 60
 _LEAVES = 8
 _TREES = 28

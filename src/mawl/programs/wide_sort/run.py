@@ -16,8 +16,6 @@ from mawl.model.records import Answer
 from mawl.plan.columns import Code
 from mawl.programs.context import JobContext, JobTable, check_equal
 from mawl.programs.toolkit.checks import RowSample, StrictOrder, TableSum, added_sums, regenerate
-from mawl.programs.toolkit.listing import print_table
-from mawl.programs.toolkit.moments import class_rows, moments_by, total, total_rows
 from mawl.programs.toolkit.partitions import partition_count
 from mawl.programs.toolkit.rows import Records
 from mawl.programs.toolkit.sorting import (
@@ -28,7 +26,8 @@ from mawl.programs.toolkit.sorting import (
     distribute,
     sorted_batches,
 )
-from mawl.programs.wide_sort.inputs import NARROW_COLUMNS, TABLE
+from mawl.programs.toolkit.statistics import class_rows, moments_by, print_table, total, total_rows
+from mawl.programs.wide_sort.declare import NARROW_COLUMNS, TABLE
 from mawl.tables import arrow
 
 BY_ACCOUNT: Keys = ("account", "posted", "row")

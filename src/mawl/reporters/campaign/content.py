@@ -1,19 +1,30 @@
-"""What the report of a campaign says: the lines at its head, and its tables, every cell as text."""
+"""What the report of a campaign says: the lines at its head, and its tables, every cell as text.
+
+The report of a campaign for a terminal.
+
+The report of a campaign as Markdown, for a ticket.
+
+The report of a campaign as JSON: the fields of its records with the finding, missing figures null.
+"""
 
 from __future__ import annotations
 
+import msgspec
+
 from mawl.analysis.campaign.knee import Knee
 from mawl.analysis.campaign.results import ArmFound, CampaignFound
-from mawl.analysis.comparison.statistics import FEWEST_RUNS
+from mawl.analysis.statistics import FEWEST_RUNS
+from mawl.formats.text import one_line
 from mawl.model.campaign import Slot
 from mawl.reporters.campaign.finding import elapsed_of, finding
 from mawl.reporters.comparison import sentences
-from mawl.reporters.comparison.cells import between, value
-from mawl.reporters.comparison.sentences import Line, counts
+from mawl.reporters.comparison.sentences import Headline, Line, counts
 from mawl.reporters.comparison.sentences import changed_on_purpose as recorded
-from mawl.reporters.comparison.tables import ComparisonTable
+from mawl.reporters.comparison.tables import ComparisonTable, between, value
 from mawl.reporters.comparison.tables import tables as comparison_tables
-from mawl.reporters.figure import ABSENT, figure, format_count
+from mawl.reporters.comparison.text import laid_out, lines, section
+from mawl.reporters.json import indented
+from mawl.reporters.layout import ABSENT, LINE_WIDTH, escaped, figure, format_count
 from mawl.units import counted_noun, format_percent, format_rate, format_ratio, format_seconds
 
 QUESTIONS = {
@@ -272,3 +283,30 @@ def _state(slot: Slot, found: CampaignFound) -> str:
     if slot.state == "running" and found.outcome != "running":
         return "interrupted"
     return slot.outcome or slot.state
+
+
+def render_text(found: CampaignFound, width: int = LINE_WIDTH) -> str:
+    """Head and tables in lines of ``width``, without a newline at the end."""
+    first = [one_line(title(found)), *lines(head(found), width)]
+    parts = [first, *(laid_out(table, width) for table in tables(found))]
+    return "\n\n".join("\n".join(part) for part in parts)
+
+
+def render_markdown(found: CampaignFound) -> str:
+    """The finding, the head as a list, the tables."""
+    (_, said), *others = head(found)
+    lines = [("campaign", f"{found.name}: {QUESTIONS[found.kind]}"), *others]
+    listed = [f"- **{short}**: {escaped(sentence)}" for short, sentence in lines]
+    parts = [f"# {escaped(said)}", "\n".join(listed), *map(section, tables(found))]
+    return "\n\n".join(parts)
+
+
+class PrintedCampaign(CampaignFound, frozen=True, kw_only=True):
+    """A campaign with its headline."""
+
+    finding: Headline
+
+
+def render_json(found: CampaignFound) -> str:
+    """The campaign, indented."""
+    return indented(PrintedCampaign(finding=finding(found), **msgspec.structs.asdict(found)))

@@ -10,10 +10,9 @@ from statistics import stdev
 from mawl.analysis.campaign.knee import Knee, Tried
 from mawl.analysis.campaign.results import ELAPSED, ArmFound, CampaignFound, FigureSpread, ScalingRow
 from mawl.analysis.comparison.sides import logs
-from mawl.analysis.comparison.statistics import FEWEST_RUNS, smallest_effect
-from mawl.reporters.comparison.finding import Headline, capital, report_of
-from mawl.reporters.comparison.finding import finding as comparison_finding
-from mawl.reporters.comparison.reasons import to_publish
+from mawl.analysis.statistics import FEWEST_RUNS, smallest_effect
+from mawl.reporters.comparison.sentences import Headline, capital, report_of, to_publish
+from mawl.reporters.comparison.sentences import finding as comparison_finding
 from mawl.units import counted_noun, format_change, format_percent, format_ratio, format_seconds
 
 FIT = "fit this machine"

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from mawl.analysis.comparison.compare import Comparison
 from mawl.analysis.comparison.figures import FigureChange
-from mawl.formats.lines import one_line
+from mawl.formats.text import one_line
 from mawl.reporters.comparison.tables import ComparisonTable
-from mawl.reporters.figure import ABSENT, figure
+from mawl.reporters.layout import ABSENT, figure
 from mawl.units import format_plain
 
 SECONDS, MINUTES, GB = (1.0, "s"), (60.0, "min"), (1e9, "GB")

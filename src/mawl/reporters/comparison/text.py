@@ -1,17 +1,25 @@
-"""A comparison on one screen, or with ``--all`` whole."""
+"""A comparison on one screen, or with ``--all`` whole.
+
+A comparison as Markdown, for a pull request or a ticket.
+
+A comparison as JSON: the fields of its records with the finding, missing figures null.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import log1p
 
-from mawl.analysis.comparison.compare import Comparison, Matrix
+import msgspec
+
+from mawl.analysis.comparison.compare import ComparedPair, Comparison, Matrix, MatrixRow
 from mawl.analysis.comparison.programs import ProgramChange
-from mawl.formats.lines import one_line
-from mawl.reporters import columns
-from mawl.reporters.columns import LINE_WIDTH, stacked
-from mawl.reporters.comparison.sentences import Line, against, head, unlike
+from mawl.formats.text import one_line
+from mawl.reporters.comparison.sentences import Headline, Line, against, finding, head, unlike
 from mawl.reporters.comparison.tables import OWN_INTERVALS, WHY, ComparisonTable, matrix_tables, tables
+from mawl.reporters.json import indented
+from mawl.reporters.layout import LINE_WIDTH, escaped, stacked, table
+from mawl.reporters.layout import wrapped as wrapped_layout
 from mawl.units import counted_noun
 
 SCREEN_LINES = 45
@@ -35,7 +43,7 @@ SCREEN_FIGURES = (
 INDENT = 11
 
 
-def render(comparison: Comparison, *, every: bool = False, width: int = LINE_WIDTH) -> str:
+def render_text(comparison: Comparison, *, every: bool = False, width: int = LINE_WIDTH) -> str:
     """One screen: the sentences, the main figures, the programs that changed most; or ``every`` thing,
     also where that fits a screen.  ``width`` is that of the window, in characters."""
     whole = _joined(_whole(comparison, width))
@@ -114,7 +122,7 @@ def most_changed(changes: Sequence[ProgramChange], most: int) -> tuple[int, int]
     return first, last
 
 
-def render_matrix(matrix: Matrix, width: int = LINE_WIDTH) -> str:
+def render_matrix_text(matrix: Matrix, width: int = LINE_WIDTH) -> str:
     """The table of all sides, and a line for each candidate against the first."""
     made = [laid_out(table, width) for table in matrix_tables(matrix)]
     listed = [f"against {one_line(matrix.reference)}:"]
@@ -128,7 +136,7 @@ def lines(some: Sequence[Line], width: int = LINE_WIDTH) -> list[str]:
     return [
         line
         for name, text in some
-        for line in columns.wrapped(f"{name:<{INDENT}}{one_line(text)}", width, " " * INDENT)
+        for line in wrapped_layout(f"{name:<{INDENT}}{one_line(text)}", width, " " * INDENT)
     ]
 
 
@@ -144,4 +152,73 @@ def laid_out(table: ComparisonTable, width: int = LINE_WIDTH) -> list[str]:
 
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:
     """A sentence within the width of a screen."""
-    return columns.wrapped(indent + one_line(text), width, indent or "  ")
+    return wrapped_layout(indent + one_line(text), width, indent or "  ")
+
+
+def render_markdown(comparison: Comparison) -> str:
+    """The finding, the other lines as a list, the tables."""
+    (_, found), *others = head(comparison)
+    listed = [f"- **{name}**: {escaped(sentence)}" for name, sentence in others]
+    parts = [f"# {escaped(found)}", "\n".join(listed), *map(section, tables(comparison))]
+    facts = unlike(comparison)
+    if facts:
+        parts.append("\n".join(["## Other facts that differ", "", *(f"- {escaped(fact)}" for fact in facts)]))
+    return "\n\n".join(parts)
+
+
+def render_matrix_markdown(matrix: Matrix) -> str:
+    """The table of all sides, and each candidate against the first."""
+    lines = [f"## Against {escaped(matrix.reference)}", ""]
+    lines += [f"- **{escaped(pair.candidate)}**: {escaped(against(pair))}" for pair in matrix.pairs]
+    return "\n\n".join(("# Comparison", *map(section, matrix_tables(matrix)), "\n".join(lines)))
+
+
+def section(shown: ComparisonTable) -> str:
+    """A table under its title."""
+    title = shown.title[0].upper() + shown.title[1:]
+    rows = [tuple(map(escaped, row)) for row in shown.rows]
+    lines = [f"## {escaped(title)}", "", *table(tuple(map(escaped, shown.head)), rows)]
+    if shown.note:
+        lines += ["", escaped(shown.note)]
+    return "\n".join(lines)
+
+
+class PrintedComparison(Comparison, frozen=True, kw_only=True):
+    """A comparison with its headline."""
+
+    finding: Headline
+
+
+class PrintedPair(ComparedPair, frozen=True, kw_only=True):
+    """One candidate of many; the comparison has its headline."""
+
+    comparison: PrintedComparison | None
+
+
+class PrintedMatrix(msgspec.Struct, frozen=True, kw_only=True):
+    """Many sides: a row each, and each candidate against the first with its headline."""
+
+    reference: str
+    rows: list[MatrixRow]
+    pairs: list[PrintedPair]
+
+
+def render_json(found: Comparison | Matrix) -> str:
+    """The comparison of two sides, or the matrix with a comparison for each pair, indented."""
+    return indented(_compared(found) if isinstance(found, Comparison) else _matrix(found))
+
+
+def _compared(comparison: Comparison) -> PrintedComparison:
+    return PrintedComparison(finding=finding(comparison), **msgspec.structs.asdict(comparison))
+
+
+def _matrix(matrix: Matrix) -> PrintedMatrix:
+    pairs = [
+        PrintedPair(
+            candidate=pair.candidate,
+            comparison=None if pair.comparison is None else _compared(pair.comparison),
+            reason=pair.reason,
+        )
+        for pair in matrix.pairs
+    ]
+    return PrintedMatrix(reference=matrix.reference, rows=matrix.rows, pairs=pairs)

@@ -10,36 +10,28 @@ from mawl.analysis.nights.logged import LoggedNights, logged_nights
 from mawl.analysis.nights.trends import Trends, trends_of
 from mawl.analysis.view import StoredView
 from mawl.model.summary.summary import Judged
-from mawl.plan.scale import shown_scale
-from mawl.reporters.finding import finding
-from mawl.reporters.head import UNKNOWN_NODE, node_name, traits
-from mawl.reporters.html.chart_data import chart_data
+from mawl.plan.spec import shown_scale
+from mawl.reporters.head import UNKNOWN_NODE, finding, node_name, traits
 from mawl.reporters.html.charts.every import charts_of
 from mawl.reporters.html.charts.frame import Chart
 from mawl.reporters.html.charts.lead import NO_BYTES
-from mawl.reporters.html.charts.nights import night_lines
-from mawl.reporters.html.charts.trend import trend_line
-from mawl.reporters.html.embed import embedded
+from mawl.reporters.html.charts.nights import night_lines, trend_line
 from mawl.reporters.html.figures import ShownFigures
-from mawl.reporters.html.page import page
-from mawl.reporters.html.sections.answer import answer
-from mawl.reporters.html.sections.compressibility import compressibility
-from mawl.reporters.html.sections.definitions import definitions, missing
-from mawl.reporters.html.sections.findings import findings
-from mawl.reporters.html.sections.host import host
+from mawl.reporters.html.page import embedded, page
+from mawl.reporters.html.sections.jobs import performance, programs, signature, slowest, spent
 from mawl.reporters.html.sections.nights import change_card, every_night, headline, leading, story
-from mawl.reporters.html.sections.nodes import nodes
-from mawl.reporters.html.sections.performance import performance
-from mawl.reporters.html.sections.programs import programs
-from mawl.reporters.html.sections.roles import roles
-from mawl.reporters.html.sections.signature import signature
-from mawl.reporters.html.sections.slowest import slowest
-from mawl.reporters.html.sections.spent import spent
-from mawl.reporters.html.sections.storage import storage
-from mawl.reporters.html.sections.system import system
-from mawl.reporters.html.sections.timeline import chart_of, timeline
-from mawl.reporters.html.sections.verdict import verdict
-from mawl.reporters.html.sources import sources_of
+from mawl.reporters.html.sections.storage import (
+    chart_of,
+    compressibility,
+    host,
+    nodes,
+    roles,
+    storage,
+    timeline,
+)
+from mawl.reporters.html.sections.system import definitions, missing, system
+from mawl.reporters.html.sections.verdict import answer, findings, verdict
+from mawl.reporters.html.sources import chart_data, sources_of
 from mawl.reporters.html.templating import fill
 from mawl.units import counted_noun
 

@@ -1,4 +1,15 @@
-"""What every form of the answer says, as plain text."""
+"""What every form of the answer says, as plain text.
+
+Several nodes in an answer: which of both limits, what one does alone, and how well they scale.
+
+The storage of the roles during the mix: a row of figures, and where they lie.
+
+What an answer is of: the machine, its devices, when and how it was asked and measured.
+
+Terms of an answer, for a reader who sees one for the first time.
+
+Rules and decisions behind an answer, in rows.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +17,184 @@ from typing import Any, Literal
 
 import msgspec
 
+from mawl.advice.qualification.nodes import LEAST_RATIO
 from mawl.advice.qualification.sentence import fits_words, limit_words
-from mawl.formats.lines import one_line
+from mawl.formats.text import one_line
 from mawl.model.qualification import (
+    AnswerNodes,
+    AnswerStorage,
+    AnswerSystem,
     Qualification,
     QualificationAnswer,
     QualificationChange,
+    QualificationChoice,
     QualificationFigures,
+    QualifyNode,
 )
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.printable import printable
-from mawl.reporters.qualification.basis import basis_rows
-from mawl.reporters.qualification.nodes import nodes_text
-from mawl.reporters.qualification.storage import storage_row
-from mawl.reporters.qualification.words import NODES_WORDS, STORAGE_WORDS, WORDS
 from mawl.units import (
     counted_noun,
+    format_instant,
+    format_latency,
+    format_memory,
     format_percent,
+    format_plain,
     format_rate,
     format_ratio,
+    format_seconds,
 )
+
+LIMITS = {
+    "nodes": "The nodes limit",
+    "shared storage": "The shared storage or its network limits",
+    "neither": "Neither nodes nor shared storage limit",
+    "not known": "Not known whether nodes or shared storage limit",
+}
+
+
+def nodes_text(nodes: AnswerNodes, answer: QualificationAnswer) -> str:
+    """The limit with its reason, what one node does alone, and jobs per hour of one and of all."""
+    parts = [f"{LIMITS[nodes.limit]}: {nodes.reason}"]
+    runs = counted_noun(nodes.runs, "run")
+    parts.append(f"{nodes.node} alone ({runs}): {nodes.one.sentence.partition(': ')[2]}")
+    one, every = nodes.one_jobs_per_hour, answer.figures.jobs_per_hour
+    if one is not None and every is not None and nodes.scaling_ratio is not None:
+        number = len(nodes.names)
+        parts.append(
+            f"{every:,.0f} jobs per hour with {number} nodes, {one:,.0f} with one: "
+            f"{format_percent(nodes.scaling_ratio)} of {number} times as many"
+        )
+    return "; ".join(parts)
+
+
+def nodes_words(nodes: list[QualifyNode]) -> str:
+    """``4 nodes: a, b, c, d; a: a CPU, 16 cores, 64.0 GiB``: the names, and what the first is."""
+    first = nodes[0]
+    cores, memory = counted_noun(first.cores, "core"), format_memory(first.memory_bytes)
+    names = ", ".join(node.name for node in nodes)
+    kind = f"{first.cpu_model or 'unknown processor'}, {cores}, {memory} of memory"
+    return f"{counted_noun(len(nodes), 'node')} ({names}); {first.name} has {kind}"
+
+
+STORAGE_HEAD = ("roles", "device", "read", "written", "latency of reads", "of writes", "queue")
+
+
+def storage_row(one: AnswerStorage) -> tuple[str, ...]:
+    """A row of :data:`STORAGE_HEAD`."""
+    rates = (one.read_bytes_per_second, one.write_bytes_per_second)
+    latencies = (one.read_latency_seconds, one.write_latency_seconds)
+    return (
+        ", ".join(one.roles),
+        ", ".join(one.devices) or "not known",
+        *("-" if rate is None else format_rate(rate) for rate in rates),
+        *("-" if seconds is None else format_latency(seconds) for seconds in latencies),
+        "-" if one.queue_length is None else format_ratio(one.queue_length),
+    )
+
+
+def lies_on(one: AnswerStorage) -> str:
+    """Where roles lie: device, file system and disks."""
+    on = ", ".join(one.devices) or "no known device"
+    kinds = f" ({', '.join(one.file_systems)})" if one.file_systems else ""
+    disks = f" on {' and '.join(one.disks)}" if one.disks else ""
+    return f"{', '.join(one.roles)}: {on}{kinds}{disks}"
+
+
+def basis_rows(record: Qualification) -> list[tuple[str, str]]:
+    """Who was asked, when, and how."""
+    machine, choice = record.machine, record.choice
+    answer = record.answer
+    system = None if answer is None else answer.system
+    seen = f"{machine.cores} cores" if system is None else _system(system)
+    name = machine.name or "unnamed"
+    rows = [
+        ("nodes", f"{nodes_words(record.nodes)}; asked from {name}")
+        if record.nodes
+        else ("machine", f"{name}: {machine.cpu_model or 'unknown processor'}, {seen}"),
+        *([("devices", "; ".join(map(lies_on, answer.during)))] if answer and answer.during else []),
+        (
+            "places",
+            "; ".join(f"{role} {' '.join(places)}" for role, places in record.asked.roles.items()),
+        ),
+        ("asked", f"{_minute(record.created_at)}, {record.asked.minutes:g} minutes"),
+    ]
+    if choice is not None:
+        answered = record.answer is not None
+        runs = counted_noun(len(record.runs_for("measured")) if answered else choice.repeats, "run")
+        seconds = sum(phase.seconds for phase in record.phases) if answered else choice.total_seconds
+        what = f"{runs} of {choice.jobs} jobs in {counted_noun(choice.sessions, 'session')}"
+        if record.nodes:
+            ones = len(record.runs_for("one-node")) if answered else choice.one_node_runs
+            with_one = counted_noun(ones, "run")
+            what = f"{runs} with all nodes and {with_one} with one, {what.partition(' of ')[2]} a node,"
+        how = (
+            f"scale {format_plain(choice.scale)} of full, cache {choice.cache}; "
+            f"{format_seconds(seconds)} in all"
+        )
+        rows.append(("measured" if answered else "planned", f"{what} at {how}"))
+    return [*rows, ("mawl", record.mawl_version)]
+
+
+def _system(system: AnswerSystem) -> str:
+    """Processors, memory, and whether it is a virtual machine."""
+    cores = "cores" if system.core_basis is None else f"{system.core_basis}s"
+    parts = [
+        *([] if system.cores is None else [f"{system.cores} {cores}"]),
+        *([] if system.logical_cpus in (None, system.cores) else [f"{system.logical_cpus} threads"]),
+        *([] if system.cpu_quota is None else [f"CPU quota {system.cpu_quota:g}"]),
+        *([] if system.memory_bytes is None else [f"{format_memory(system.memory_bytes)} of memory"]),
+        *(
+            []
+            if system.memory_limit_bytes is None
+            else [f"jobs held to {format_memory(system.memory_limit_bytes)}"]
+        ),
+        "no virtual machine" if system.virtual is None else f"virtual machine ({system.virtual})",
+        *([] if system.kernel is None else [f"Linux {system.kernel}"]),
+    ]
+    return ", ".join(parts)
+
+
+def _minute(at: float) -> str:
+    """``2026-11-24 22:55 UTC``."""
+    return f"{format_instant(at)[:16].replace('T', ' ')} UTC"
+
+
+WORDS = (
+    (
+        "session",
+        "one analyst's queue of jobs: when one job has ended, the next one starts at once. It is neither a "
+        "login nor a head count: an analyst who pauses between jobs is less than one session",
+    ),
+    (
+        "times as long as alone",
+        "half of the jobs take at least so many times as long in the mix as alone on this machine; the range "
+        "is the 95 % interval, and the bound is a convention",
+    ),
+    (
+        "data, work, util",
+        "directories of input tables and results, of temporary tables, of sort and spill files",
+    ),
+)
+STORAGE_WORDS = (
+    (
+        "read, written",
+        "rates at the device, of all programs, from the first job to the last (median of the runs)",
+    ),
+    (
+        "latency, queue",
+        "mean time of a request with its wait in the queue; mean number of requests that wait or are served",
+    ),
+)
+NODES_WORDS = (
+    (
+        "nodes, shared storage",
+        "the nodes limit where one node alone takes as long as all together; the shared storage or its "
+        f"network where jobs surely take more than {format_ratio(LEAST_RATIO)} times as long with all nodes "
+        "as with one, and wait for storage or network",
+    ),
+)
+
 
 Tone = Literal["good", "bad", "warn"]
 TONES: dict[str, Tone] = {"carried": "good", "not carried": "bad", "not known": "warn"}
@@ -244,3 +413,27 @@ def _rest(sentence: str) -> str:
 
 def _capital(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
+
+
+MET = {True: "yes", False: "NOT MET", None: "not known"}
+
+
+def rules_rows(answer: QualificationAnswer) -> list[tuple[str, str, str, str]]:
+    """Rule, what was found, what is required, and whether that is met; those that are not met come first."""
+    order = (False, None, True)
+    rules = sorted(answer.rules, key=lambda rule: order.index(rule.met))
+    return [(rule.name, rule.value, rule.bound, MET[rule.met]) for rule in rules]
+
+
+def rules_sentence(answer: QualificationAnswer) -> str:
+    """How many rules are not met, and which."""
+    failed = [rule.name for rule in answer.rules if rule.met is False]
+    unknown = [rule.name for rule in answer.rules if rule.met is None]
+    every = counted_noun(len(answer.rules), "rule")
+    said = f"{len(failed)} of {every} not met: {', '.join(failed)}" if failed else f"None of {every} failed"
+    return f"{said}; not known: {', '.join(unknown)}." if unknown else f"{said}."
+
+
+def decision_rows(choice: QualificationChoice | None) -> list[tuple[str, str, str]]:
+    """What mawl decided by itself, and why."""
+    return [] if choice is None else [(one.what, one.value, one.why) for one in choice.decisions]

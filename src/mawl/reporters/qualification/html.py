@@ -9,9 +9,7 @@ from mawl.printable import printable
 from mawl.reporters.html.colours import style
 from mawl.reporters.html.page import policy
 from mawl.reporters.html.templating import asset, fill
-from mawl.reporters.qualification.content import content_of
-from mawl.reporters.qualification.rules import MET, rules_rows, rules_sentence
-from mawl.reporters.qualification.storage import STORAGE_HEAD
+from mawl.reporters.qualification.content import MET, STORAGE_HEAD, content_of, rules_rows, rules_sentence
 
 
 def render(record: Qualification) -> str:

@@ -1,4 +1,13 @@
-"""A row per role: bytes and calls, and in text and Markdown their latencies."""
+"""A row per role: bytes and calls, and in text and Markdown their latencies.
+
+What the devices of each role moved, where I/O by role was not measured.
+
+Latency of the calls of each role, by direction.
+
+Throughput over windows of both sides, in total and by direction.
+
+Every window of the run: throughput, mean latency of calls by role, jobs and processors.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +16,11 @@ from collections.abc import Mapping
 from mawl.analysis.view import RunView
 from mawl.model.summary.io import Io, RoleFigures
 from mawl.model.summary.summary import Summary
-from mawl.reporters.figure import figure, figures, format_count
-from mawl.reporters.table import CSV, EVERY, HTML, MARKDOWN, TEXT, Note, Row, RunColumn, RunTable
+from mawl.reporters.layout import figure, figures, format_count
+from mawl.reporters.tables import CSV, EVERY, HTML, MARKDOWN, SHOWN, TEXT, Note, Row, RunColumn, RunTable
 from mawl.spec.program_options import ROLES as FILE_ROLES
-from mawl.units import format_bytes, format_latency, format_percent, format_seconds
+from mawl.spec.program_options import ROLES as PROGRAM_OPTIONS_ROLES
+from mawl.units import format_bytes, format_latency, format_percent, format_rate, format_ratio, format_seconds
 
 WHOLE = 0.995
 TRIFLE_BYTES = 2**17
@@ -106,4 +116,158 @@ ROLES = RunTable(
     formats=EVERY,
     notes=_notes,
     spare=("p50", "sequential", "max"),
+)
+
+
+def _role_device_rows(_: RunView, summary: Summary) -> list[Row]:
+    io = summary.io
+    if io.by_role is not None or io.devices_by_role is None:
+        return []
+    return [Row(role, ("io", "devices_by_role", role)) for role in PROGRAM_OPTIONS_ROLES]
+
+
+def _reason(_: RunView, summary: Summary) -> list[Note]:
+    """Why I/O by role is missing, and why devices cannot split it where they cannot."""
+    if summary.io.by_role is not None:
+        return []
+    sentence = f"I/O by role: {summary.missing['io.by_role']}"
+    if summary.io.devices_by_role is None:
+        sentence += f"; nor can devices split it: {summary.missing['io.devices_by_role']}"
+    return [Note(sentence)]
+
+
+ROLE_DEVICES = RunTable(
+    name="role_devices",
+    caption="Bytes at the devices of each role",
+    section="roles",
+    first="role, at its devices",
+    block=("io", "devices_by_role", "data"),
+    rows=_role_device_rows,
+    columns=(
+        RunColumn(label="read", path=("read_bytes",), form=format_bytes),
+        RunColumn(label="written", path=("written_bytes",), form=format_bytes),
+    ),
+    formats=TEXT,
+    lead=_reason,
+)
+
+
+def _role_latency_rows(view: RunView, summary: Summary) -> list[Row]:
+    return [
+        Row(f"{row.name}, {way}s", (*row.path, f"{way}_latency_seconds"), row.formats)
+        for row in role_rows(view, summary)
+        for way in ("read", "write")
+    ]
+
+
+ROLE_LATENCY = RunTable(
+    name="role_latency",
+    caption="Latency of calls by role; peak is the highest window mean",
+    section="roles",
+    first="role, calls",
+    block=("io", "by_role", "*", "read_latency_seconds"),
+    rows=_role_latency_rows,
+    columns=tuple(
+        RunColumn(label=part, path=(part,), form=format_latency)
+        for part in ("mean", "p50", "p99", "max", "peak")
+    ),
+    formats=HTML,
+)
+
+
+PER_CORE = "sustained per core"
+OF_TOTALS = frozenset({PER_CORE, "read", "written"})
+"""Figures that only the totals have."""
+
+
+def _rows(_: RunView, summary: Summary) -> list[Row]:
+    """A row per side, then its directions; in text only of a run with windows, and directions of devices."""
+    has_windows = summary.io.application.peak.total_bytes_per_second is not None
+    rows = []
+    for side, directions in (("application", HTML), ("device", HTML | TEXT)):
+        for way, name, formats in (
+            ("total", side, SHOWN),
+            ("read", f"{side}, read", directions),
+            ("write", f"{side}, written", directions),
+        ):
+            to = formats if has_windows else formats - TEXT
+            rows.append(Row(name, ("io", side), to, way, frozenset() if way == "total" else OF_TOTALS))
+    return rows
+
+
+def _throughput_notes(_: RunView, summary: Summary) -> list[Note]:
+    """What the windows are, and in Markdown how much of what programs moved reached a device."""
+    device, reach, notes = summary.io.device, summary.io.reach, []
+    ratios = (reach.read_ratio, reach.write_ratio)
+    if any(ratio is not None for ratio in ratios):
+        read, written = figures(*((ratio, format_percent) for ratio in ratios))
+        text = f"reach (own/application): read {read}, written {written}"
+        notes.append(Note(text, MARKDOWN))
+    if device.window_seconds is not None:
+        length = format_seconds(device.window_seconds)
+        notes.append(Note(f"windows of {length}; device: {device.windows_source}"))
+    return notes
+
+
+THROUGHPUT = RunTable(
+    name="throughput",
+    caption="Throughput",
+    section="summary",
+    first="throughput",
+    block=("io", "device"),
+    way="total",
+    rows=_rows,
+    columns=(
+        *(
+            RunColumn(
+                label=name.replace("_", " "),
+                path=(name, "{way}_bytes_per_second"),
+                form=format_rate,
+                formats=HTML if name == "run_mean" else SHOWN,
+            )
+            for name in ("peak", "initial", "sustained", "lowest", "active_mean", "run_mean")
+        ),
+        RunColumn(label=PER_CORE, path=("sustained_bytes_per_second_per_core",), form=format_rate),
+        RunColumn(label="read", path=("read_bytes",), form=format_bytes, formats=MARKDOWN),
+        RunColumn(label="written", path=("written_bytes",), form=format_bytes, formats=MARKDOWN),
+    ),
+    notes=_throughput_notes,
+)
+
+
+def _window_rows(_: RunView, summary: Summary) -> list[Row]:
+    """A row per window, numbered from 1."""
+    return [Row(str(place + 1), ("windows", place)) for place in range(len(summary.windows))]
+
+
+WINDOWS = RunTable(
+    name="windows",
+    alike=True,
+    caption="Throughput, mean latency of calls by role, jobs and processors, window by window",
+    section="timeline",
+    first="window",
+    named=CSV,
+    block=("windows", "*"),
+    rows=_window_rows,
+    columns=(
+        RunColumn(label="start", path=("start_seconds",), form=format_seconds),
+        RunColumn(label="length", path=("length_seconds",), form=format_seconds),
+        RunColumn(label="phase", path=("phase",), form=str, holds="words"),
+        *(
+            RunColumn(label=side.replace("_", " "), path=(f"{side}_bytes_per_second",), form=format_rate)
+            for side in ("application_read", "application_write", "device_read", "device_write")
+        ),
+        *(
+            RunColumn(label=f"{role} {way}", path=("latency", role, f"{way}_seconds"), form=format_latency)
+            for role in PROGRAM_OPTIONS_ROLES
+            for way in ("read", "write")
+        ),
+        RunColumn(label="jobs", path=("jobs_running",), form=format_ratio),
+        RunColumn(label="on CPU", path=("jobs_on_cpu",), form=format_ratio),
+        RunColumn(label="in run queue", path=("jobs_in_run_queue",), form=format_ratio),
+        RunColumn(label="CPU busy", path=("cpu_busy_ratio",), form=format_ratio),
+    ),
+    formats=HTML | CSV,
+    fold="The same in figures: {rows} windows",
+    folded=HTML,
 )

@@ -1,15 +1,33 @@
 """What ``mawl tune search`` keeps (``search.json`` beside ``campaign.json``) and what it found.
 
 Ratios are of the objective's figure: candidate over baseline less 1 (-0.1: a tenth less).
+
+Definitions of the figures of ``mawl tune search --json``; their names begin with ``search.`` here.
+
+``search.json``: what a search was asked, beside the record of its campaign; written whole.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Literal
 
 import msgspec
 
+from mawl.definitions.figure import (
+    Metric,
+    count_metric,
+    flag_metric,
+    object_metric,
+    ratio_metric,
+    seconds_metric,
+    text_metric,
+)
+from mawl.errors import UnreadableRunError, UsageError
+from mawl.store.files import major, read_bounded, replace_file
+from mawl.store.plain import decoded
 from mawl.tuning.records import SettingFound
 
 SEARCH_FORMAT_VERSION = "1.0"
@@ -164,3 +182,110 @@ class SearchFound(msgspec.Struct, frozen=True, kw_only=True):
     proposed: list[SettingFound]
     """Rows of ``mawl tune check`` that differ: kernel and device settings, none of which was applied."""
     proposed_reason: str | None
+
+
+PAGE = "docs/design/search.md"
+EXPLORING = f"{PAGE}, Exploring"
+TEST = f"{PAGE}, The test"
+RECORD_METRICS = f"{PAGE}, The record"
+
+SEARCH_METRICS: tuple[Metric, ...] = (
+    text_metric("search.campaign", "Name of the campaign.", RECORD_METRICS),
+    text_metric("search.workload", "Workload, as it was named.", RECORD_METRICS),
+    text_metric("search.objective", "response-time, elapsed, sustained or cpu-real.", PAGE),
+    text_metric("search.figure", "The objective's figure of a run's summary.", PAGE),
+    text_metric("search.outcome", "gain, excluded, open, nothing better or failed.", TEST),
+    text_metric("search.statement", "The outcome in a sentence.", TEST),
+    object_metric("search.setting", "The point that was tested; null where none looked better.", TEST),
+    ratio_metric("search.confidence_ratio", "Confidence level for reporting a gain or ruling one out.", TEST),
+    ratio_metric("search.smallest_gain_ratio", "The smallest gain worth having.", TEST),
+    ratio_metric(
+        "search.change_ratio",
+        "Of the figure at the last look: setting over baseline less 1, of geometric means; null without one.",
+        TEST,
+    ),
+    ratio_metric(
+        "search.low_ratio",
+        "Lower end of the interval of change_ratio; holds at all looks with confidence_ratio, and together "
+        "with high_ratio with 2*confidence_ratio - 1.",
+        TEST,
+    ),
+    ratio_metric(
+        "search.high_ratio", "Upper end of it; holds at all looks with confidence_ratio, too.", TEST
+    ),
+    count_metric("search.blocks", "Confirming blocks, two runs a side each.", TEST),
+    count_metric("search.looks.*.blocks", "Blocks at the look.", TEST),
+    ratio_metric("search.looks.*.change_ratio", "As search.change_ratio, at the look.", TEST),
+    ratio_metric("search.looks.*.low_ratio", "Lower end of its interval, as search.low_ratio.", TEST),
+    ratio_metric("search.looks.*.high_ratio", "Upper end of it, as search.high_ratio.", TEST),
+    text_metric("search.looks.*.decision", "gain, excluded or open.", TEST),
+    object_metric("search.trials.*.setting", "The point that was tried.", EXPLORING),
+    ratio_metric(
+        "search.trials.*.change_ratio", "As search.change_ratio, of the trial; null: a run failed.", EXPLORING
+    ),
+    count_metric("search.trials.*.repeats", "Pairs of runs of the trial.", EXPLORING),
+    flag_metric(
+        "search.trials.*.pruned", "Whether it ended after its first repeat, clearly worse.", EXPLORING
+    ),
+    count_metric("search.points", "Points of the space.", EXPLORING),
+    flag_metric("search.explored_all", "Whether every point was tried or is the baseline.", EXPLORING),
+    count_metric("search.runs", "Finished runs of the search.", RECORD_METRICS),
+    seconds_metric(
+        "search.spent_seconds",
+        "Wall time of these runs: the sum of ended_at less started_at of each.",
+        RECORD_METRICS,
+    ),
+    seconds_metric("search.budget_seconds", "Wall time that they might take.", RECORD_METRICS),
+    count_metric("search.programs.faster", "Programs that the confirming runs show to be faster.", TEST),
+    count_metric("search.programs.slower", "Programs that they show to be slower.", TEST),
+    count_metric("search.programs.not_told_apart", "Programs of which they show neither.", TEST),
+    text_metric("search.programs_reason", "Why programs is null.", TEST),
+    text_metric("search.profile", "The profile that was written; null without a gain.", RECORD_METRICS),
+    Metric(
+        "search.proposed",
+        "-",
+        "list",
+        "Rows of tune.settings of kernel and devices that differ.",
+        RECORD_METRICS,
+    ),
+    text_metric("search.proposed_reason", "Why proposed is empty without being known.", RECORD_METRICS),
+)
+
+
+RECORD = "search.json"
+
+
+def write_search(folder: Path, record: SearchRecord) -> None:
+    """Replace the record, whole."""
+    replace_file(folder / RECORD, msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+
+
+def read_search(folder: Path) -> SearchRecord:
+    """The record of a search's folder.
+
+    Raises :class:`~mawl.errors.UsageError` where there is none,
+    :class:`~mawl.errors.UnreadableRunError` naming the file and what is wrong with it.
+    """
+    path = folder / RECORD
+    if not os.path.lexists(path):
+        raise UsageError(
+            "is no search",
+            where=str(folder),
+            why=f"it has no {RECORD}",
+            cure="name the folder that mawl tune search made",
+        )
+    content = read_bounded(path, "name the folder that mawl tune search made", inside=folder)
+    try:
+        record = msgspec.convert(decoded(content), SearchRecord)
+        other = major(record.format_version) != major(SEARCH_FORMAT_VERSION)
+    except ValueError as error:
+        raise UnreadableRunError(
+            "is no record of a search", where=str(path), why=str(error), cure="start the search again"
+        ) from None
+    if other:
+        raise UnreadableRunError(
+            f"was written in format {record.format_version[:40]}, this mawl knows {SEARCH_FORMAT_VERSION}",
+            where=str(path),
+            cure="continue it with the mawl that began it",
+        )
+    return record

@@ -13,11 +13,10 @@ import tomli_w
 from mawl.analysis.comparison.compare import compare
 from mawl.analysis.comparison.sides import Side
 from mawl.errors import UsageError
-from mawl.spec.files import FORMAT_VERSION, Origin
 from mawl.spec.program_options import Role
+from mawl.spec.sources import FORMAT_VERSION, Origin
 from mawl.store.output import write_output
 from mawl.tuning.records import SettingFound
-from mawl.tuning.search.conduct import SearchCampaign
 from mawl.tuning.search.objective import change_ratio
 from mawl.tuning.search.records import (
     OBJECTIVES,
@@ -28,8 +27,7 @@ from mawl.tuning.search.records import (
     SearchRecord,
     SearchTrial,
 )
-from mawl.tuning.search.search import SearchResult
-from mawl.tuning.search.sequential import SequentialLook
+from mawl.tuning.search.search import SearchCampaign, SearchResult, SequentialLook
 from mawl.tuning.search.space import setup_of
 from mawl.units import format_instant
 

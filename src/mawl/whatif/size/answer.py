@@ -9,25 +9,38 @@ from dataclasses import dataclass
 from mawl.errors import UsageError
 from mawl.simulation.active import active_seconds
 from mawl.simulation.engine import SimulationOutcome
-from mawl.simulation.error_range import SAME_RATIO, error_range_of
-from mawl.simulation.fitting import FittedFigure
-from mawl.simulation.forecast import Question, is_uncached, scenario_of
-from mawl.simulation.measured_errors import (
+from mawl.simulation.error_range import (
+    SAME_RATIO,
     TimeFigure,
+    error_range_of,
     highest_probability,
     margin_for,
     probability_within,
 )
+from mawl.simulation.forecast import FittedFigure, Question, is_uncached, scenario_of
 from mawl.simulation.own_system import MEMORY_PATH, is_assumed
 from mawl.simulation.system import System
 from mawl.units import counted_noun, format_seconds
-from mawl.whatif.logs import OF_DERIVED_JOBS
-from mawl.whatif.size.asked import SizedRun, SizeQuestion, fitted_of, window_of
-from mawl.whatif.size.candidates import Candidate, candidates_of, upgraded
-from mawl.whatif.size.catalogue import Catalogue, UpgradeOffer, changes_of
+from mawl.whatif.answer import OF_DERIVED_JOBS, phases_of
+from mawl.whatif.size.asked import (
+    ROOFLINE_ERROR,
+    UNSEEN_ERROR,
+    RooflineRule,
+    SizedRun,
+    SizeQuestion,
+    fitted_of,
+    rule_of,
+    window_of,
+)
+from mawl.whatif.size.candidates import (
+    Candidate,
+    Catalogue,
+    UpgradeOffer,
+    candidates_of,
+    changes_of,
+    upgraded,
+)
 from mawl.whatif.size.records import SizeAnswer, SizedCandidate, SizedUpgrade
-from mawl.whatif.size.rule import ROOFLINE_ERROR, UNSEEN_ERROR, RooflineRule, rule_of
-from mawl.whatif.validity import phases_of
 
 MEMORY = "memory"
 LESS_CACHE = (

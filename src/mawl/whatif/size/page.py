@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mawl.printable import printable
-from mawl.reporters.comparison.finding import Headline, capital
-from mawl.reporters.comparison.page import PagePart, found_page
+from mawl.reporters.comparison.html import PagePart, found_page
+from mawl.reporters.comparison.sentences import Headline, capital
 from mawl.reporters.comparison.tables import ComparisonTable
 from mawl.reporters.html.charts.prices import PricedSystem, price_chart
 from mawl.reporters.html.sections.verdict import Card

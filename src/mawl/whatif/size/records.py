@@ -6,8 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.definitions.figure import count, flag, listing, share, size, text, unitless
-from mawl.definitions.metric import FACTS, Metric
+from mawl.definitions.figure import FACTS, Metric, count, flag, listing, share, size, text, unitless
 from mawl.model.fields import metrics_of
 
 PAGE = "docs/design/size.md"

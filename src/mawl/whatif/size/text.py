@@ -7,11 +7,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from mawl.formats.lines import one_line
+from mawl.formats.text import one_line
 from mawl.printable import printable
-from mawl.reporters.columns import LEAST_WIDTH, stacked, wrapped
-from mawl.reporters.figure import ABSENT, Form, figure
-from mawl.reporters.markup import escaped, table
+from mawl.reporters.layout import ABSENT, LEAST_WIDTH, Form, escaped, figure, stacked, table, wrapped
 from mawl.units import counted_noun, format_change, format_ratio, format_seconds
 from mawl.whatif.size.records import PrintedSize, SizeAnswer, SizedCandidate, SizedUpgrade
 from mawl.whatif.text import LIMITS

@@ -9,10 +9,11 @@ from bokeh.models import ColumnDataSource
 
 from mawl.advice.foreign import foreign
 from mawl.model.summary.summary import Summary
-from mawl.reporters.html.chart_data import ChartData
-from mawl.reporters.html.charts import arrays, distributions, lead, over_time, sessions, throughput
+from mawl.reporters.html.charts import distributions, lead, over_time, sessions
 from mawl.reporters.html.charts.frame import Chart, Columns, time_range
-from mawl.reporters.html.charts.over_time import LATENCY
+from mawl.reporters.html.charts.over_time import LATENCY, application, array_latency, device
+from mawl.reporters.html.charts.over_time import throughput as throughput_over_time
+from mawl.reporters.html.sources import ChartData
 
 NO_TRAFFIC = "no bytes on any network were seen"
 NO_ROLES = "I/O by role was not measured"
@@ -49,9 +50,11 @@ def charts_of(found: ChartData, columns: Mapping[str, Columns], summary: Summary
         few = lead.too_few(rates.columns[f"{side}_read_bytes_per_second"], found.end_seconds)
     charts = [
         lead.lead(sources, columns, time, side, lead.bounds_of(summary, found.cores), others, few),
-        throughput.device(sources, time, sides["device"]),
-        throughput.application(sources, time, sides["application"], by_role=by_role),
-        over_time.latency(sources, time, lacking(*LATENCY, otherwise=_why_no_roles(summary)), [*having]),
+        device(sources, time, sides["device"]),
+        application(sources, time, sides["application"], by_role=by_role),
+        over_time.device_latency(
+            sources, time, lacking(*LATENCY, otherwise=_why_no_roles(summary)), [*having]
+        ),
         over_time.jobs(
             sources,
             time,
@@ -80,8 +83,8 @@ def charts_of(found: ChartData, columns: Mapping[str, Columns], summary: Summary
     ]
     if found.arrays:
         charts[3:3] = [
-            arrays.throughput(sources, time, found.arrays),
-            arrays.latency(sources, time, found.arrays),
+            throughput_over_time(sources, time, found.arrays),
+            array_latency(sources, time, found.arrays),
         ]
     return [chart._replace(not_yet=_not_yet(found, chart.reason)) for chart in charts]
 

@@ -13,7 +13,7 @@ from bokeh.transform import factor_cmap
 from mawl.analysis.caps import cap_of
 from mawl.analysis.series import Floats
 from mawl.model.summary.summary import Summary
-from mawl.reporters.finding import LIMITS as WORDS
+from mawl.reporters.head import LIMITS as WORDS
 from mawl.reporters.html.charts.frame import WAYS, Chart, Columns, Key, Sources, Swatch, time_figure
 from mawl.reporters.html.colours import light
 from mawl.spec.program_options import ROLES

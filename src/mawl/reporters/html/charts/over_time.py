@@ -1,14 +1,20 @@
-"""What jobs, processors, memory and networks did over time, and how long requests took."""
+"""What jobs, processors, memory and networks did over time, and how long requests took.
+
+Throughput over time at the device and at the application, with initial, peak and sustained marked.
+
+Throughput and latency over time at the storage arrays, by role.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from bokeh.models import AdaptiveTicker, DataRange1d, Range1d
 from bokeh.plotting import figure
 
-from mawl.reporters.html.charts.frame import Chart, Form, Key, Sources, latency_ticks, time_figure
+from mawl.reporters.html.charts.frame import WAYS, Chart, Form, Key, Sources, latency_ticks, time_figure
 from mawl.reporters.html.charts.sessions import STATES
+from mawl.reporters.html.colours import light
 from mawl.spec.program_options import ROLES
 
 
@@ -58,7 +64,7 @@ HATCH = {"hatch_pattern": "right_diagonal_line", "hatch_scale": 6.0, "hatch_weig
 HATCHED_ALPHA = 0.25
 
 
-def latency(sources: Sources, time: Range1d, reason: str, having: Sequence[str]) -> Chart:
+def device_latency(sources: Sources, time: Range1d, reason: str, having: Sequence[str]) -> Chart:
     """Mean time inside a call, by role and direction, on a logarithmic axis."""
     plot = None
     if not reason:
@@ -202,3 +208,113 @@ def lines(
                 line_dash="solid" if key.swatch == "line" else "dashed",
             )
     return plot
+
+
+MARKS = Key("initial, peak and sustained: means of windows, in total", "ink", "mark", "marks")
+
+
+def device(sources: Sources, time: Range1d, reason: str) -> Chart:
+    """Bytes that reached the block devices, read and written on top of each other."""
+    keys = _sides("device")
+    return Chart(
+        "device",
+        "Throughput at the device",
+        "Bytes per second that reached the devices, written on top of read. "
+        "Compare this chart with published figures.",
+        "Area chart over time of bytes per second read from and written to the devices.",
+        [*keys.values(), _all("device"), MARKS],
+        None if reason else _drawn("device", sources, time, keys),
+        reason,
+        form="rate",
+    )
+
+
+def application(sources: Sources, time: Range1d, reason: str, *, by_role: bool) -> Chart:
+    """Bytes that programs asked for, by role and direction; without roles by direction."""
+    keys = _sides("application")
+    what = "written on top of read; I/O by role was not measured"
+    if by_role:
+        what = "by role, written hatched"
+        keys = {
+            column: Key(f"{role} {word}", role, "area" if way == "read" else "hatched", column)
+            for role in ROLES
+            for way, word in WAYS.items()
+            for column in (f"{role}_{way}_bytes_per_second",)
+        }
+    return Chart(
+        "application",
+        "Throughput at the application",
+        f"Bytes per second that programs asked for, cache hits included, {what}.",
+        f"Area chart over time of bytes per second that programs read and wrote, {what}.",
+        [*keys.values(), _all("application"), MARKS],
+        None if reason else _drawn("application", sources, time, keys),
+        reason,
+        form="rate",
+    )
+
+
+def _sides(side: str) -> dict[str, Key]:
+    columns = {f"{side}_{way}_bytes_per_second": word for way, word in WAYS.items()}
+    return {column: Key(word, word, "area", column) for column, word in columns.items()}
+
+
+def _all(side: str) -> Key:
+    return Key("all" if side == "device" else "all, other files included", "ink", "line", _total(side))
+
+
+def _total(side: str) -> str:
+    return f"{side}_total_bytes_per_second"
+
+
+def _drawn(side: str, sources: Sources, time: Range1d, keys: dict[str, Key]) -> figure:
+    """The areas, the line of read and written together, and the marks."""
+    plot = areas(side, sources, time, keys, list(keys), "throughput", "rate")
+    total = _total(side)
+    plot.line("seconds", total, name=total, source=sources[side], color=light("ink"), line_width=1)
+    plot.segment(
+        "left",
+        "value",
+        "right",
+        "value",
+        name=MARKS.series,
+        source=sources[f"{side}_marks"],
+        color=light("ink"),
+        line_width=3,
+    )
+    return plot
+
+
+THROUGHPUT = keyed({f"{role}_array_bytes_per_second": Key(role, role, "line") for role in ROLES})
+ARRAY_LATENCY = keyed({f"{role}_array_latency_seconds": Key(role, role, "line") for role in ROLES})
+
+
+def throughput(sources: Sources, time: Range1d, having: Collection[str]) -> Chart:
+    """Bytes that the array read and wrote, by role."""
+    plot = lines("array", sources, time, THROUGHPUT, list(having), "rate")
+    plot.yaxis.axis_label = "throughput"
+    return Chart(
+        "array",
+        "Throughput at the array",
+        "Bytes per second that the storage array read and wrote for each role, by its own statistics; "
+        "means of the windows of the active phase.",
+        "Line chart over time of bytes per second at the storage array by role.",
+        [key for name, key in THROUGHPUT.items() if name in having],
+        plot,
+        form="rate",
+    )
+
+
+def array_latency(sources: Sources, time: Range1d, having: Collection[str]) -> Chart:
+    """Mean time of a request at the array, by role."""
+    plot = lines("array", sources, time, ARRAY_LATENCY, list(having), "latency")
+    plot.name = "array_latency"
+    plot.yaxis.axis_label = "mean time of a request"
+    return Chart(
+        "array_latency",
+        "Latency at the array",
+        "Mean time of a request at the storage array for each role, by its own statistics.",
+        "Line chart over time of the mean latency of requests at the storage array by role.",
+        [key for name, key in ARRAY_LATENCY.items() if name in having],
+        plot,
+        form="latency",
+    )

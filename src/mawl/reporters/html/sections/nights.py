@@ -10,11 +10,11 @@ from markupsafe import Markup
 
 from mawl.analysis.nights.logged import LoggedNights
 from mawl.analysis.nights.trends import FEWEST_NIGHTS, Trend, Trends, Verdict
-from mawl.reporters.figure import figure, format_count
 from mawl.reporters.html.figures import Cell, ShownFigures, absent, paragraph, part, table
 from mawl.reporters.html.sections.verdict import Card
 from mawl.reporters.html.spark import spark
 from mawl.reporters.html.templating import fill
+from mawl.reporters.layout import figure, format_count
 from mawl.units import counted_noun, format_change, format_percent, format_ratio, format_seconds
 
 MOST_FIRST = 12

@@ -1,4 +1,9 @@
-"""The first screen: three short cards with a figure each, and what to do next."""
+"""The first screen: three short cards with a figure each, and what to do next.
+
+Why the answer is what it is, and what limits the run: sentences, headroom, evidence.
+
+Whether a run can be trusted: findings with their fixes, thresholds, failures, remarks.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +14,23 @@ from typing import NamedTuple
 import msgspec
 from markupsafe import Markup
 
-from mawl.advice.validity import competition
+from mawl.advice.validity.of_host import COMPETITION_NAME
 from mawl.advice.validity.status import RULES
-from mawl.model.summary.judgement import Finding
+from mawl.model.summary.judgement import Finding, Limit
 from mawl.model.summary.summary import Judged
-from mawl.reporters.figure import format_count
-from mawl.reporters.html.figures import DefinedWords, ShownFigures, Terms
+from mawl.reporters.html.figures import (
+    Cell,
+    DefinedWords,
+    ShownFigures,
+    Terms,
+    breakable,
+    paragraph,
+    part,
+    table,
+)
 from mawl.reporters.html.templating import fill
-from mawl.reporters.judgement import met_words, place_of
+from mawl.reporters.judgement import HEAD, ROOM, idle_mark, met_words, place_of, rows_of
+from mawl.reporters.layout import format_count
 from mawl.reporters.run_tables.nodes import node_balance
 from mawl.units import format_memory, format_percent, format_rate, format_ratio, format_seconds
 
@@ -41,7 +55,7 @@ COMMAND = ": mawl "
 NO_JOB_MAY_FAIL = ". A load is carried only if every job finishes with a right answer"
 TOO_SMALL = ("scale", "duration", "repeats")
 """Rules that ask for a larger run; findings that say what disturbed the figures come before theirs."""
-DISTURBED = competition.NAME
+DISTURBED = COMPETITION_NAME
 
 
 class Card(NamedTuple):
@@ -282,3 +296,107 @@ def keys(figures: ShownFigures) -> Markup:
         (term("memory of jobs (sum)", "time.memory_bytes"), show(format_memory, "time", "memory_bytes")),
     ]
     return fill("keys.html", keys=found)
+
+
+def answer(figures: ShownFigures) -> Markup:
+    """The reasons of the answer, then what limits with its shares, headroom and evidence."""
+    summary = figures.summary
+    parts = [fill("bullets.html", texts=summary.capacity.reasons)]
+    limit = summary.limit
+    if limit is None:
+        parts.append(paragraph(f"What limits is not known: {figures.reason(('limit',))}."))
+    else:
+        parts.append(_resources(figures, limit))
+        if limit.second:
+            parts.append(paragraph(f"After it, {limit.second} cost the jobs most."))
+        if limit.evidence:
+            evidence = [(line.kind, line.sentence) for line in limit.evidence]
+            caption = "What limits: evidence, and what only supports it"
+            parts.append(table(caption, ("kind", "figures"), evidence, words=(1,)))
+    return part("answer", "Why: the answer, and what limits", *parts)
+
+
+def _resources(figures: ShownFigures, limit: Limit) -> Markup:
+    """Of each resource: how much of the time it limited, what it cost, and what was left of it."""
+    rows: list[tuple[Cell, ...]] = []
+    for name in msgspec.structs.asdict(limit.losses):
+        left: Cell = figures.show(format_percent, "limit", "headroom", f"{name}_ratio")
+        if name in ROOM and (mark := idle_mark(limit, name)):
+            left += Markup("{}").format(mark)
+        rows.append(
+            (
+                name,
+                figures.show(format_percent, "limit", "shares", name),
+                figures.show(format_percent, "limit", "losses", name),
+                left,
+            )
+        )
+    head = (
+        "resource",
+        figures.term("limited, of the active time", "limit.shares.cpu"),
+        figures.term("cost, of the jobs' time", "limit.losses.cpu"),
+        figures.term("headroom", "limit.headroom.cpu_ratio"),
+    )
+    return table("Resources", head, rows, narrow=True)
+
+
+MOST_FAILURES = 200
+CHECKS = "A check is passed if its figures are known and it finds nothing worse than a remark."
+TAGS = {"invalid": "bad", "preliminary": "warn", "remark": ""}
+
+
+def findings(figures: ShownFigures) -> Markup:
+    """What speaks against the run."""
+    summary = figures.summary
+    parts = [paragraph(CHECKS, "quiet")] if summary.kind == "measured" else []
+    found = summary.validity.findings
+    rows: list[tuple[Cell, ...]] = [
+        (
+            one.rule,
+            fill("tag.html", text=one.severity, kind=TAGS[one.severity]),
+            one.sentence,
+            one.cure,
+        )
+        for one in found
+    ]
+    rows += [
+        (
+            one.rule,
+            fill("tag.html", text="not measured", kind=TAGS[one.severity]),
+            one.reason,
+            "",
+        )
+        for one in summary.validity.unmeasured
+    ]
+    if rows:
+        head = ("rule", "severity", "finding", "fix")
+        caption = "Whether the run can be trusted: findings and fixes"
+        parts.append(table(caption, head, rows, words=(2, 3), texts=(1,)))
+    else:
+        parts.append(paragraph("No rule found anything against this run."))
+    if deciding := rows_of(summary):
+        rows = [(breakable(name), *rest) for name, *rest in deciding]
+        parts.append(table("Thresholds that decided", HEAD, rows, words=(2,)))
+    return part("findings", "Trust: findings and fixes", *parts, *_failures(summary), *_remarks(summary))
+
+
+def _failures(summary: Judged) -> list[Markup]:
+    failed = summary.failures
+    if not failed:
+        return []
+    rows = [
+        (
+            one.job,
+            one.program,
+            one.outcome.replace("_", " "),
+            one.reason or "no reason was recorded",
+        )
+        for one in failed[:MOST_FAILURES]
+    ]
+    more = len(failed) - len(rows)
+    caption = "Jobs that did not finish" + (f": the first {len(rows)} of {len(failed)}" if more else "")
+    return [table(caption, ("job", "program", "outcome", "why"), rows, words=(3,), texts=(1, 2))]
+
+
+def _remarks(summary: Judged) -> list[Markup]:
+    return [paragraph(f"Remark: {remark}") for remark in summary.remarks]

@@ -1,0 +1,293 @@
+"""The machine and its storage during the mix: what a reader of the answer asks first of a system.
+
+What is said of the nodes of a cluster: how they differ, which are one machine, what is unseen.
+
+What limits, over all measured runs.
+
+Was shared storage tested: what went over the nodes' networks, where no device of it is visible.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from mawl.advice.capacity.answers import LEAST_DIRECTION_RATIO, Lack
+from mawl.advice.limit.rule import LEAST_LOSS_RATIO
+from mawl.advice.qualification.evidence import Evidence
+from mawl.advice.qualification.fitting import MedianEstimate
+from mawl.analysis.io import REACHES_STORAGE_RATIO
+from mawl.model.node import Figures
+from mawl.model.qualification import AnswerLimit, AnswerStorage, AnswerSystem, QualifyNode
+from mawl.model.run import RunFacts, VolumeFacts
+from mawl.model.summary.host import DeviceFigures, NetworkMount
+from mawl.model.summary.summary import Judged
+from mawl.model.thresholds import value_of
+from mawl.spec.program_options import ROLES, Role
+from mawl.units import counted_noun, format_bytes, format_memory, format_percent
+
+StorageFigures = DeviceFigures | NetworkMount
+
+
+def system_of(facts: RunFacts) -> AnswerSystem | None:
+    """The machine of a run; None where its facts name none."""
+    if not facts.nodes:
+        return None
+    node = facts.nodes[0]
+    return AnswerSystem(
+        cores=node.cores,
+        core_basis=node.core_basis,
+        logical_cpus=node.logical_cpus,
+        cpu_quota=node.cpu_quota,
+        memory_bytes=node.memory_bytes,
+        memory_limit_bytes=node.memory_limit_bytes,
+        virtual=node.virtual,
+        kernel=node.kernel,
+    )
+
+
+def storage_of(summaries: Sequence[Judged], facts: RunFacts) -> list[AnswerStorage]:
+    """One entry for all roles on the same devices, in the order of the roles; medians over the runs."""
+    held: dict[tuple[str, ...], list[VolumeFacts]] = {}
+    again = {node.name for node in facts.nodes if node.same_machine_as is not None}
+    for role in ROLES:
+        own = [volume for volume in facts.volumes if volume.role == role and volume.node not in again]
+        names = tuple(dict.fromkeys(name for volume in own for name in _names(volume)))
+        if own:
+            held.setdefault(names, []).extend(own)
+    return [_entry(names, volumes, summaries, facts) for names, volumes in held.items()]
+
+
+def _names(volume: VolumeFacts) -> list[str]:
+    """Devices of the file system; of one without devices its mount point."""
+    return list(volume.devices) or ([volume.mount_point] if volume.mount_point else [])
+
+
+def _entry(
+    names: tuple[str, ...], volumes: Sequence[VolumeFacts], summaries: Sequence[Judged], facts: RunFacts
+) -> AnswerStorage:
+    runs = [found for one in summaries if (found := _figures(one, names))]
+
+    def median(figure: Callable[[Sequence[StorageFigures]], float | None]) -> float | None:
+        known = [value for run in runs if (value := figure(run)) is not None]
+        return statistics.median(known) if known else None
+
+    roles: list[Role] = list(dict.fromkeys(volume.role for volume in volumes))
+    disks = dict.fromkeys(disk for volume in volumes for disk in volume.disks)
+    kinds = dict.fromkeys(volume.file_system for volume in volumes if volume.file_system)
+    return AnswerStorage(
+        roles=roles,
+        devices=list(names),
+        file_systems=list(kinds),
+        disks=[_disk(disk, facts) for disk in disks],
+        read_bytes_per_second=median(lambda run: _rate(run, "read_bytes")),
+        write_bytes_per_second=median(lambda run: _rate(run, "written_bytes")),
+        read_latency_seconds=median(lambda run: _latency(run, "read")),
+        write_latency_seconds=median(lambda run: _latency(run, "write")),
+        queue_length=median(_queue),
+    )
+
+
+def _figures(summary: Judged, names: Iterable[str]) -> list[StorageFigures]:
+    """Those of a run's devices or mounts; empty where one of them is not known."""
+    host = summary.host
+    if host is None:
+        return []
+    known: dict[str, StorageFigures] = {**(host.mount or {}), **(host.device or {})}
+    return [known[name] for name in names] if all(name in known for name in names) else []
+
+
+def _rate(parts: Sequence[StorageFigures], figure: str) -> float | None:
+    """Bytes a second, over the time that samples cover; None where a part does not say it."""
+    rates = [
+        getattr(part, figure) / part.known_seconds
+        for part in parts
+        if part.known_seconds and getattr(part, figure) is not None
+    ]
+    return sum(rates) if len(rates) == len(parts) else None
+
+
+def _latency(parts: Sequence[StorageFigures], way: str) -> float | None:
+    """Mean time of a request, over all parts; of several mounts, which count no requests, by their bytes."""
+    counts = {"read": ("reads", "read_bytes"), "write": ("writes", "written_bytes")}[way]
+    figure = counts[0] if isinstance(parts[0], DeviceFigures) else counts[1]
+    means = [(getattr(part, f"{way}_await_seconds").mean, getattr(part, figure)) for part in parts]
+    known = [(mean, weight) for mean, weight in means if mean is not None and weight]
+    return sum(mean * weight for mean, weight in known) / sum(w for _, w in known) if known else None
+
+
+def _queue(parts: Sequence[StorageFigures]) -> float | None:
+    lengths = [part.queue_length for part in parts if isinstance(part, DeviceFigures)]
+    known = [length for length in lengths if length is not None]
+    return sum(known) if known and len(known) == len(parts) else None
+
+
+def _disk(name: str, facts: RunFacts) -> str:
+    """``vda (virtio, 100 GB)``, as far as the inventory knows it."""
+    inventory = facts.inventories.get(facts.nodes[0].name) if facts.nodes else None
+    figures: Figures = {} if inventory is None else inventory.families.get("block", {}).get(name, {})
+    size = figures.get("size_bytes")
+    words = [
+        *(str(value) for key in ("model", "transport") if (value := figures.get(key))),
+        *([format_bytes(size)] if isinstance(size, int) and size else []),
+    ]
+    return f"{name} ({', '.join(words)})" if words else name
+
+
+NO_PROBE = "mawl cannot probe from a node, so the figures of the storage are those of the runs"
+MOST_KINDS = 4
+"""Kinds of nodes that a sentence names."""
+
+
+def differing(nodes: Sequence[QualifyNode]) -> list[str]:
+    """That nodes are not alike, and how; nothing where they are."""
+    kinds: dict[str, list[str]] = {}
+    for node in nodes:
+        cores, memory = counted_noun(node.cores, "core"), format_memory(node.memory_bytes)
+        kinds.setdefault(f"{node.cpu_model or 'unknown processor'}, {cores}, {memory}", []).append(node.name)
+    if len(kinds) < 2:
+        return []
+    said = [f"{', '.join(names)}: {kind}" for kind, names in kinds.items()][:MOST_KINDS]
+    more = ["others"] if len(kinds) > MOST_KINDS else []
+    return [f"The nodes differ ({'; '.join([*said, *more])}); every node runs the same number of sessions."]
+
+
+def one_machine(nodes: Sequence[QualifyNode]) -> list[str]:
+    """That nodes share a machine, and which; nothing where each has its own."""
+    return [
+        f"{node.name} and {node.machine} are one machine: they share its processors, memory and devices."
+        for node in nodes
+        if node.machine is not None
+    ]
+
+
+def unseen_server(facts: RunFacts) -> list[str]:
+    """That the devices behind a network file system are not visible, where no storage server was watched."""
+    systems = sorted({volume.file_system or "a network" for volume in facts.volumes if volume.network})
+    if not systems or facts.storage_runs:
+        return []
+    return [
+        f"The devices behind {' and '.join(systems)} are not visible from the nodes, so storage and network "
+        "cannot be told apart. Start a worker on the storage server and name it: --storage-node, with --link."
+    ]
+
+
+NOT_PROCESSORS = ("storage", "network", "mixed")
+"""Verdicts that a larger compute part contradicts.  Too little memory makes jobs wait and compute."""
+
+
+def limit_of_runs(summaries: Sequence[Judged], facts: RunFacts) -> AnswerLimit | None:
+    """The verdict of most runs, the first of equals; None where no run has one."""
+    blocks = [summary.limit for summary in summaries if summary.limit is not None]
+    if not blocks:
+        return None
+    verdict = Counter(block.verdict for block in blocks).most_common(1)[0][0]
+    own = [block for block in blocks if block.verdict == verdict]
+    shares = [float(getattr(block.shares, verdict)) for block in own if hasattr(block.shares, verdict)]
+    roles = Counter(block.role for block in own if block.role is not None).most_common(1)
+    role: Role | None = roles[0][0] if verdict == "storage" and roles else None
+    return AnswerLimit(
+        resource=verdict,
+        role=role,
+        direction=None if role is None else direction_of(summaries, role),
+        place=None if role is None else _place(facts, role),
+        active_ratio=statistics.median(shares) if shares else None,
+    )
+
+
+def processors_active_ratio(summaries: Sequence[Judged]) -> float | None:
+    """The median over the runs of the share of the active time that the processors limited."""
+    shares = [summary.limit.shares.cpu for summary in summaries if summary.limit is not None]
+    return statistics.median(shares) if shares else None
+
+
+class Contradiction(NamedTuple):
+    """A verdict of the runs, and the parts of the slowdown that contradict it."""
+
+    verdict: AnswerLimit
+    compute: MedianEstimate
+    storage: MedianEstimate
+
+
+def contradiction(evidence: Evidence) -> Contradiction | None:
+    """The verdict where compute surely makes jobs slower than storage, and it does not name the processors.
+
+    A verdict counts all that jobs wait for, alone, too; a slowdown only what the mix adds.  Where the storage
+    was not tested, or other work or other nodes changed the parts, no verdict is contradicted
+    (docs/design/qualify-answer.md).
+    """
+    disturbed = evidence.busy or evidence.lack or evidence.nodes
+    verdict, whole, compute, storage = evidence.limit, evidence.whole, evidence.compute, evidence.storage
+    if disturbed or not (verdict and whole and compute and storage):
+        return None
+    is_larger = compute.low > storage.high
+    is_enough = compute.median - 1.0 >= LEAST_LOSS_RATIO * whole.median
+    is_contradicted = verdict.resource in NOT_PROCESSORS and is_larger and is_enough
+    return Contradiction(verdict, compute, storage) if is_contradicted else None
+
+
+def direction_of(summaries: Sequence[Judged], role: Role) -> Literal["read", "write"] | None:
+    """The direction on whose calls jobs spent at least twice the time of the other; None where neither."""
+    spent = {"read": 0.0, "write": 0.0}
+    for summary in summaries:
+        by_role = summary.io.by_role
+        if by_role is None:
+            return None
+        block = by_role[role]
+        spent["read"] += block.reads * (block.read_latency_seconds.mean or 0.0)
+        spent["write"] += block.writes * (block.write_latency_seconds.mean or 0.0)
+        spent["write"] += block.syncs * (block.sync_latency_seconds.mean or 0.0)
+    factor = value_of("qualification.least_direction_ratio")
+    if spent["read"] >= factor * spent["write"] and spent["read"] > 0.0:
+        return "read"
+    return "write" if spent["write"] >= factor * spent["read"] and spent["write"] > 0.0 else None
+
+
+def _place(facts: RunFacts, role: Role) -> str | None:
+    """The directory of a role; None where it has several."""
+    places = sorted({volume.directory for volume in facts.volumes if volume.role == role})
+    return places[0] if len(places) == 1 else None
+
+
+NETWORK_FIGURES = {
+    "read": ("application_read_bytes", "network_received_bytes_per_second"),
+    "written": ("application_written_bytes", "network_sent_bytes_per_second"),
+}
+IN_PLACE_OF_REACH = (
+    "The nodes do not see how many bytes reached a device of the shared storage. What went over their "
+    "networks is taken for it; a cache of the storage server may have served it."
+)
+
+
+def is_all_behind_network(facts: RunFacts) -> bool:
+    """Whether every role lies on another machine, so that the nodes see no device of it."""
+    return bool(facts.volumes) and all(volume.network for volume in facts.volumes)
+
+
+def unasked_over_network(summary: Judged) -> tuple[str, Lack] | None:
+    """Why a run on nodes did not ask the storage behind their networks; None where it did.
+
+    A direction is that of a tenth of all bytes or more.  What a network moved for others counts, too.
+    """
+    nodes = [] if summary.cluster is None else [*summary.cluster.nodes.values()]
+    moved: dict[str, tuple[float, float] | None] = {}
+    for way, (asked, rate) in NETWORK_FIGURES.items():
+        figures = [(getattr(node, asked), getattr(node, rate), node.done_seconds) for node in nodes]
+        known = [one for one in figures if None not in one]
+        moved[way] = (
+            (sum(own for own, _, _ in known), sum(each * seconds for _, each, seconds in known))
+            if known and len(known) == len(figures)
+            else None
+        )
+    whole = sum(found[0] for found in moved.values() if found is not None)
+    for way, found in moved.items():
+        if found is None:
+            return f"how many of the bytes {way} went over the network is not known", "reach"
+        if not whole or found[0] < LEAST_DIRECTION_RATIO * whole:
+            continue
+        if found[1] < REACHES_STORAGE_RATIO * found[0]:
+            part, needed = format_percent(found[1] / found[0]), format_percent(REACHES_STORAGE_RATIO)
+            return f"only {part} of the bytes {way} went over the network ({needed} required)", "reach"
+    return None if whole else ("the programs moved no bytes", "reach")

@@ -1,0 +1,444 @@
+"""sampling: the host was looked at once a second throughout.
+
+competition: nobody else loaded the machine, before or during the run.
+
+clock: nobody set the wall clock while the run lasted.
+
+swap: the system did not swap.
+
+steal: the hypervisor gave the processors to this machine.
+
+frequency: the processors kept their speed.
+
+overhead: mawl itself did not disturb the run.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from mawl.advice.foreign import foreign
+from mawl.advice.validity.imported import Said, no_file_says, with_cure, with_reason
+from mawl.advice.validity.of_storage import FEW, FEWEST_WINDOWS, thirds
+from mawl.analysis.recordings import interval_seconds
+from mawl.analysis.series import RunSamples
+from mawl.analysis.view import RunView, weighted_mean
+from mawl.analysis.windows import added, gauges, rates
+from mawl.model.summary.judgement import Finding, Unmeasured
+from mawl.model.thresholds import value_of
+from mawl.units import format_bytes, format_instant, format_percent, format_ratio, format_seconds
+
+COMPETITION_NAME = "competition"
+MOST_FOREIGN_RATIO = value_of("validity.competition.most_cpu_ratio")
+"""Share of all processor time that others may use; writeback and reclaim by the kernel are in it."""
+
+CURE = "end other programs, and run on a machine that does nothing else"
+
+
+def check_competition(reading: RunView) -> list[Finding] | list[Unmeasured]:
+    """Processor time and device bytes of other programs during the run, and load just before it."""
+    found = [*_processors(reading), *_devices(reading), *_before(reading)]
+    reason = None if found else _unknown(reading)
+    return [Unmeasured(rule=COMPETITION_NAME, severity="preliminary", reason=reason)] if reason else found
+
+
+def _unknown(reading: RunView) -> str | None:
+    before = reading.facts.load_before
+    if before is None or before.busy_ratio is None:
+        return "the load before the start was not measured"
+    if foreign_cpu_ratio(reading) is None:
+        return reading.why_not_drawn or "the samples do not say who used the processors"
+    return None
+
+
+def _before(reading: RunView) -> list[Finding]:
+    before = reading.facts.load_before
+    if before is None or before.busy_ratio is None or before.busy_ratio <= MOST_FOREIGN_RATIO:
+        return []
+    names = f" ({', '.join(before.heavy)})" if before.heavy else ""
+    return [
+        Finding(
+            rule=COMPETITION_NAME,
+            severity="preliminary",
+            sentence=f"processors were busy for {format_percent(before.busy_ratio)} of the time just before "
+            f"the start{names}",
+            cure=CURE,
+        )
+    ]
+
+
+def _processors(reading: RunView) -> list[Finding]:
+    foreign = foreign_cpu_ratio(reading)
+    if foreign is None or foreign <= MOST_FOREIGN_RATIO:
+        return []
+    return [
+        Finding(
+            rule=COMPETITION_NAME,
+            severity="preliminary",
+            sentence=f"others used {format_percent(foreign)} of all processor time during the run",
+            cure=CURE,
+        )
+    ]
+
+
+def foreign_cpu_ratio(reading: RunView) -> float | None:
+    """Share of all processor time that neither the jobs nor mawl used; None where it is not known."""
+    if reading.over_time is None:
+        return None
+    samples, windows = reading.over_time
+    edges = (windows.edges[0], windows.edges[-1])
+
+    def rate(*names: str) -> float | None:
+        return rates(samples, names, edges)[0]
+
+    busy = rate("host.cpu_user_seconds", "host.cpu_system_seconds", "host.cpu_interrupt_seconds")
+    rest = rate("host.cpu_idle_seconds", "host.cpu_iowait_seconds", "host.cpu_steal_seconds")
+    own = added((rate("jobs.on_cpu_seconds"), rate("mawl_cpu_seconds")))
+    if busy is None or rest is None or own is None or busy + rest <= 0:
+        return None
+    return max(busy - own, 0.0) / (busy + rest)
+
+
+def _devices(reading: RunView) -> list[Finding]:
+    sentence = foreign(reading.summary)
+    if sentence is None:
+        return []
+    return [Finding(rule=COMPETITION_NAME, severity="preliminary", sentence=sentence, cure=CURE)]
+
+
+check_import_competition = no_file_says(COMPETITION_NAME, "no file says whether the host did other work")
+
+
+CLOCK_NAME = "clock"
+LEAST_STEP_SECONDS = value_of("validity.clock.least_step_seconds")
+MOST_SLEW_RATIO = value_of("validity.clock.most_slew_ratio")
+"""A clock that is drawn in is off by half of this at most (adjtimex(2): 500 parts in a million)."""
+
+
+def check_clock(reading: RunView) -> list[Finding] | list[Unmeasured]:
+    """mawl measures durations with a clock that cannot be set. Times of samples and starts use the wall
+    clock, so a step of that clock shifts them."""
+    both = [step for step in (_of_the_run(reading), *_of_jobs(reading)) if step is not None]
+    steps = [step for step in both if step]
+    if not both:
+        reason = "no duration was measured by both clocks"
+        return [Unmeasured(rule=CLOCK_NAME, severity="preliminary", reason=reason)]
+    if not steps:
+        return []
+    largest = max(steps, key=abs)
+    return [
+        Finding(
+            rule=CLOCK_NAME,
+            severity="preliminary",
+            sentence=f"the wall clock was set {'forward' if largest > 0 else 'back'} by about "
+            f"{format_seconds(abs(largest))} during the run, which shifts samples against jobs",
+            cure="let the clock be drawn in slowly (chrony, ntpd) or leave it alone while a run lasts",
+        )
+    ]
+
+
+def _step(wall: float, true: float) -> float:
+    """How far two clocks disagree about a duration; 0 within what drawing in may make."""
+    off = wall - true
+    return off if abs(off) > max(LEAST_STEP_SECONDS, MOST_SLEW_RATIO * true) else 0.0
+
+
+def _of_the_run(reading: RunView) -> float | None:
+    facts = reading.facts
+    startup, run = facts.phases.startup_seconds, facts.phases.run_seconds
+    if facts.ended_at is None or startup is None or run is None:
+        return None
+    return _step(facts.ended_at - facts.started_at, startup + run)
+
+
+def _of_jobs(reading: RunView) -> list[float]:
+    return [
+        _step(
+            job.ended_at - job.started_at, job.usage.real_time_seconds + (job.verify.real_time_seconds or 0.0)
+        )
+        for job in reading.jobs
+        if job.started_at is not None and job.ended_at is not None and job.usage.real_time_seconds is not None
+    ]
+
+
+check_import_clock = no_file_says(CLOCK_NAME, "the clocks of the files are taken as they are")
+
+
+SWAP_NAME = "swap"
+MOST_SWAPPED_BYTES = value_of("validity.swap.most_bytes")
+
+
+def check_swap(reading: RunView) -> list[Finding] | list[Unmeasured]:
+    """If the system swaps, jobs wait for a disk when they use memory."""
+    rate = weighted_mean([(moment.swap_bytes_per_second, moment.seconds) for moment in reading.moments])
+    seconds = sum(moment.seconds for moment in reading.moments)
+    if rate is None:
+        reason = reading.why_not_drawn or "the samples do not contain what was swapped"
+        return [Unmeasured(rule=SWAP_NAME, severity="preliminary", reason=reason)]
+    if rate * seconds <= MOST_SWAPPED_BYTES:
+        return []
+    return [
+        Finding(
+            rule=SWAP_NAME,
+            severity="preliminary",
+            sentence=f"the system swapped {format_bytes(rate * seconds)} during the run",
+            cure="choose a smaller memsize, fewer sessions, or more memory, or switch swap off",
+        )
+    ]
+
+
+def check_import_swap(reading: RunView) -> Said:
+    """The same rule, with what a reader of recordings can do."""
+    said = with_reason(check_swap(reading), "the recordings do not say what was swapped", reading)
+    return with_cure(said, "give the jobs less memory (MEMSIZE), run fewer at once, or add memory")
+
+
+STEAL_NAME = "steal"
+MOST_STEAL_RATIO = value_of("validity.steal.most_ratio")
+
+
+def check_steal(reading: RunView) -> list[Finding] | list[Unmeasured]:
+    """If the hypervisor gives processor time to other machines, only steal counts that time."""
+    if reading.over_time is None:
+        return _unmeasured(reading)
+    samples, windows = reading.over_time
+    edges = (windows.edges[0], windows.edges[-1])
+    steal, idle, busy = (
+        rates(samples, names, edges)[0]
+        for names in (
+            ["host.cpu_steal_seconds"],
+            ["host.cpu_idle_seconds", "host.cpu_iowait_seconds"],
+            ["host.cpu_user_seconds", "host.cpu_system_seconds", "host.cpu_interrupt_seconds"],
+        )
+    )
+    if steal is None or idle is None or busy is None:
+        return _unmeasured(reading)
+    share = steal / (steal + idle + busy) if steal else 0.0
+    if share <= MOST_STEAL_RATIO:
+        return []
+    return [
+        Finding(
+            rule=STEAL_NAME,
+            severity="preliminary",
+            sentence=f"the hypervisor gave {format_percent(share)} of this machine's CPU time to others",
+            cure="run on a machine with dedicated processors, or when its neighbours are idle",
+        )
+    ]
+
+
+def _unmeasured(reading: RunView) -> list[Unmeasured]:
+    reason = reading.why_not_drawn or "the samples do not contain the processors' time"
+    return [Unmeasured(rule=STEAL_NAME, severity="preliminary", reason=reason)]
+
+
+def check_import_steal(reading: RunView) -> Said:
+    """The same rule, over what was recorded."""
+    reason = "the recordings do not contain the time that a hypervisor gave to others"
+    return with_reason(check_steal(reading), reason, reading)
+
+
+FREQUENCY_NAME = "frequency"
+LEAST_KEPT_RATIO = value_of("validity.frequency.least_kept_ratio")
+
+
+def check_frequency(reading: RunView) -> list[Finding] | list[Unmeasured]:
+    """The mean frequency of the last third of the active phase, divided by that of the first.
+
+    Many virtual machines report no frequency. No fix can change that, so it is only a remark.
+    """
+    if reading.over_time is None:
+        return _unmeasured_frequency(reading.why_not_drawn or FEW)
+    samples, windows = reading.over_time
+    found = thirds(gauges(samples, "host.frequency_hertz", windows.active_edges))
+    if found is None:
+        few = len(windows.active_edges) <= FEWEST_WINDOWS
+        return _unmeasured_frequency(
+            FEW if few else "this machine does not report the frequency of its processors"
+        )
+    if found[1] >= LEAST_KEPT_RATIO * found[0]:
+        return []
+    return [
+        Finding(
+            rule=FREQUENCY_NAME,
+            severity="preliminary",
+            sentence=f"processors ran at {format_ratio(found[1] / 1e9)} GHz in the last third, after "
+            f"{format_ratio(found[0] / 1e9)} GHz in the first",
+            cure="see to cooling and power limits, and set the frequency governor to performance",
+        )
+    ]
+
+
+def _unmeasured_frequency(reason: str) -> list[Unmeasured]:
+    return [Unmeasured(rule=FREQUENCY_NAME, severity="remark", reason=reason)]
+
+
+def check_import_frequency(reading: RunView) -> Said:
+    """The same rule, over what was recorded."""
+    return with_reason(
+        check_frequency(reading), "the recordings do not contain the frequency of the processors", reading
+    )
+
+
+OVERHEAD_NAME = "overhead"
+MOST_OVERHEAD_RATIO = value_of("validity.overhead.most_ratio")
+
+
+def check_overhead(reading: RunView) -> list[Finding] | list[Unmeasured]:
+    """CPU time of runner, collectors and launcher while jobs ran, divided by that of the jobs."""
+    overhead = reading.summary.overhead
+    own, startup = overhead.cpu_seconds, overhead.startup_cpu_seconds
+    jobs = reading.summary.cpu_account.jobs.cpu_seconds
+    if own is None or startup is None or not jobs:
+        whose = "of the jobs" if not jobs else "of mawl itself"
+        return [
+            Unmeasured(
+                rule=OVERHEAD_NAME, severity="preliminary", reason=f"the CPU time {whose} is not known"
+            )
+        ]
+    share = max(own - startup, 0.0) / jobs
+    if share <= MOST_OVERHEAD_RATIO:
+        return []
+    return [
+        Finding(
+            rule=OVERHEAD_NAME,
+            severity="preliminary",
+            sentence=f"mawl itself used {format_percent(share)} of the jobs' CPU time while they ran",
+            cure="choose a larger --scale, so that jobs last longer",
+        )
+    ]
+
+
+check_import_overhead = no_file_says(
+    OVERHEAD_NAME, "no file says what the recorders themselves cost", "remark"
+)
+
+
+SAMPLING_NAME = "sampling"
+LONGEST_STEP_SECONDS = value_of("validity.sampling.longest_step_seconds")
+MOST_MISSED_RATIO = value_of("validity.sampling.most_missed_ratio")
+RECORDED = ("host.cpu_user_seconds", "host.cpu_idle_seconds", "host.memory_free_bytes")
+"""Series of which any shows when a host was recorded; else any of its devices'."""
+
+LONGEST_STEP_INTERVALS = value_of("validity.sampling.longest_step_intervals")
+APART_CURE = (
+    "where the clocks of logs and host differ, import again with --timezone KIND=Area/City or "
+    "--shift saslog=SECONDS; else give recordings of the time of the jobs"
+)
+SAMPLING_CURE = (
+    "leave the runner a processor (--cores), keep the run folder off the loaded file systems (--runs), "
+    "and do not stop or suspend mawl, which starts no job meanwhile"
+)
+
+
+def check_sampling(reading: RunView) -> list[Finding]:
+    """Gaps of more than 3 s between samples are together at most 2 % of the run.
+
+    If the reader keeps only every n-th sample, a gap counts from n times 3 s on.
+    """
+    elapsed = reading.summary.time.elapsed_seconds
+    if reading.over_time is None or not elapsed:
+        sentence = (
+            f"{reading.samples_damage or 'the run holds no samples'}: nothing is known of its course in time"
+        )
+        return [_finding(sentence, "run it again; if that repeats, see the remarks of the report")]
+    samples, windows = reading.over_time
+    start, end = windows.edges[0], windows.edges[-1]
+    missed, longest = 0.0, 0.0
+    allowed = LONGEST_STEP_SECONDS * reading.stride
+    for node in samples.nodes:
+        times = _sampled(samples, node, "jobs_running", start, end)
+        for before, after in pairwise([start, *times, end]):
+            longest = max(longest, after - before)
+            missed += after - before if after - before > allowed else 0.0
+    share = missed / (elapsed * len(samples.nodes))
+    if share <= MOST_MISSED_RATIO:
+        return []
+    sentence = (
+        f"{format_percent(share)} of the run lies in gaps between samples, the longest of "
+        f"{format_seconds(longest)}"
+    )
+    return [_finding(sentence, SAMPLING_CURE)]
+
+
+def check_import_sampling(reading: RunView) -> list[Finding]:
+    """The share of the run that recordings leave open: outside them, and in gaps of three intervals."""
+    if reading.samples is None or reading.windows is None or not reading.samples.nodes:
+        if reading.samples_damage:
+            cure = "import the files again"
+            return [_finding(reading.samples_damage, cure)]
+        sentence = "the import has no recording of a host over time: nothing is known of what it did"
+        cure = "give recordings of the same time (nmon, sar, sadf, iostat) together with the logs"
+        return [_finding(sentence, cure)]
+    spans = _spans(reading)
+    start, end = spans[0][0], spans[-1][1]
+    if apart := _apart(reading.samples, start, end):
+        return [_finding(apart, APART_CURE)]
+    longest_step = max(
+        LONGEST_STEP_SECONDS,
+        LONGEST_STEP_INTERVALS * interval_seconds(reading.facts, reading.samples),
+    )
+    missed, longest, nodes = 0.0, 0.0, 0
+    for node in reading.samples.nodes:
+        nodes += 1
+        for start, end in spans:
+            times = _times(reading, node, start, end)
+            steps = [after - before for before, after in pairwise([start, *times, end])]
+            longest = max(longest, *steps)
+            missed += sum(step for step in steps if step > longest_step)
+    lasted = sum(end - start for start, end in spans)
+    share = missed / (lasted * nodes) if lasted > 0 else 0.0
+    if share <= MOST_MISSED_RATIO:
+        return []
+    sentence = (
+        f"{format_percent(share)} of the run lies outside the recordings or in gaps of them, the longest of "
+        f"{format_seconds(longest)}"
+    )
+    return [_finding(sentence, "record the host throughout, before and after")]
+
+
+def _spans(reading: RunView) -> list[tuple[float, float]]:
+    """First start to last end of the run; the same for each period of an import that is not one run."""
+    line = reading.line
+    if line is None:
+        return [(reading.windows.edges[0], reading.windows.edges[-1])] if reading.windows else []
+    return list(line.periods) or [(line.started_at, line.ended_at)]
+
+
+def _apart(samples: RunSamples, start: float, end: float) -> str:
+    """Where all recordings end before the run begins, or begin after it; empty where any meets it."""
+    spans = [
+        (float(times[0]), float(times[-1]))
+        for node in samples.nodes
+        for name in samples.names(node)
+        if (times := samples.times(node, name)) is not None and len(times)
+    ]
+    if not spans or any(first <= end and last >= start for first, last in spans):
+        return ""
+    recorded = (min(first for first, _ in spans), max(last for _, last in spans))
+    ran, was = (
+        f"from {format_instant(first)[:19]}Z to {format_instant(last)[:19]}Z"
+        for first, last in ((start, end), recorded)
+    )
+    return f"no recording of the host lies within the time of the jobs: they ran {ran}, it was recorded {was}"
+
+
+def _times(reading: RunView, node: str, start: float, end: float) -> list[float]:
+    samples = reading.samples
+    if samples is None:
+        return []
+    names = [name for name in RECORDED if samples.times(node, name) is not None]
+    names += [name for name in samples.names(node) if name.startswith("device.")][:1]
+    return _sampled(samples, node, names[0], start, end) if names else []
+
+
+def _sampled(samples: RunSamples, node: str, name: str, start: float, end: float) -> list[float]:
+    """When a series of a node was sampled within a span of time; nothing without the series."""
+    times = samples.times(node, name)
+    if times is None:
+        return []
+    within: list[float] = times[(start <= times) & (times <= end)].tolist()
+    return within
+
+
+def _finding(sentence: str, cure: str) -> Finding:
+    return Finding(rule=SAMPLING_NAME, severity="preliminary", sentence=sentence, cure=cure)

@@ -1,0 +1,152 @@
+"""The report of a campaign's folder, whatever state it is in.
+
+The HTML report beside a run: made at the end of a run, or by `mawl report --format html`.
+
+How a command finds a run or a campaign from the current directory: by its name, or by a path.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.judge import judged
+from mawl.analysis.campaign.results import CampaignFound, arm_settings, found, left_changed, side_of_arm
+from mawl.analysis.comparison.sides import ComparedRun, compared_run
+from mawl.analysis.view import StoredView
+from mawl.campaigns.arm_setting.change import to_undo
+from mawl.commands.arguments import settings
+from mawl.errors import MawlError
+from mawl.model.summary.summary import Judged
+from mawl.reporters.campaign.content import render_json, render_markdown, render_text
+from mawl.reporters.layout import LINE_WIDTH
+from mawl.store import Run, open_run
+from mawl.store.campaign import is_conducted, read_campaign, read_settings
+from mawl.store.files import lies_in, replace_file
+
+FILE_NAME = "report.html"
+FORMATS = ("text", "json", "markdown", "html")
+
+
+def campaign_found(
+    folder: Path,
+    bounds: CapacityBounds,
+    opening: Callable[[Path], Run] = open_run,
+    called: str | None = None,
+) -> CampaignFound:
+    """What the runs that are finished say together; one that cannot be read is a remark.
+
+    ``opening`` opens each run; MawlError of it is such a remark.  ``called`` is how a command finds the
+    campaign (None: by the name of its folder).
+    """
+    record = read_campaign(folder)
+    runs: dict[int, ComparedRun] = {}
+    remarks = list(record.remarks)
+    for slot in record.slots:
+        if slot.state == "finished" and slot.folder is not None:
+            try:
+                runs[slot.position] = read_run(folder / slot.folder, bounds, opening)
+            except MawlError as error:
+                remarks.append(f"run {slot.position} is left out: {error}")
+    conducted = is_conducted(folder)
+    try:
+        made = read_settings(folder)
+    except MawlError as error:
+        made = None
+        remarks.append(f"the record of settings is left out: {error}")
+    left = left_changed(made, conducted=conducted)
+    if left is not None:
+        remarks.append(to_undo(left, folder))
+    settings = arm_settings(record, made, conducted=conducted)
+    what = found(
+        msgspec.structs.replace(record, remarks=remarks),
+        runs,
+        settings,
+        called=called or folder.absolute().name,
+    )
+    if what.comparison is None:
+        return what
+    from mawl.tuning.sides import settings_between  # profiles are read only for comparisons
+
+    sides = (side_of_arm(record, arm, runs) for arm in (record.arms[0], record.arms[-1]))
+    comparison = msgspec.structs.replace(what.comparison, settings=settings_between(*sides))
+    return msgspec.structs.replace(what, comparison=comparison)
+
+
+def read_run(folder: Path, bounds: CapacityBounds, opening: Callable[[Path], Run] = open_run) -> ComparedRun:
+    """A run with its judged summary."""
+    view = StoredView(opening(folder))
+    return compared_run(view, judged(view, bounds))
+
+
+def rendered(found: CampaignFound, form: str, width: int = LINE_WIDTH) -> str:
+    """The report in one of :data:`FORMATS`; ``width`` is that of lines of text."""
+    if form == "html":
+        # Bokeh takes a second to import, which only a page should pay.
+        from mawl.reporters.campaign import html
+
+        return html.render(found)
+    if form == "text":
+        return render_text(found, width)
+    return {"json": render_json, "markdown": render_markdown}[form](found)
+
+
+def leave_page(folder: Path, found: CampaignFound) -> Path | None:
+    """Write the page into the campaign's folder; a campaign that went well is not spoilt by its page."""
+    try:
+        return write_page(folder, found)
+    except Exception as error:
+        print(f"warning: the HTML report was not written: {error}", file=sys.stderr)
+        return None
+
+
+def write_page(folder: Path, found: CampaignFound) -> Path:
+    """Write the page into the campaign's folder, whole or not at all; raises OSError."""
+    replace_file(folder / FILE_NAME, rendered(found, "html").encode())
+    return folder / FILE_NAME
+
+
+def render_html(view: StoredView, summary: Judged) -> str:
+    """The report of a judged run; templates and plotting library are imported by who asks for it."""
+    from mawl.reporters.html.report import render
+
+    return render(view, summary)
+
+
+def write_html(view: StoredView, summary: Judged) -> Path:
+    """Write the report into the run folder, whole or not at all; OSError where that is not possible."""
+    path = view.run.path / FILE_NAME
+    replace_file(path, render_html(view, summary).encode())
+    return path
+
+
+def named(path: Path) -> str:
+    """A path as a person here would type it: relative where it lies under the working directory."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+def leave_html(view: StoredView, summary: Judged) -> Path | None:
+    """Write the report; a run that went well is not spoilt by a page that did not: None, and a warning."""
+    try:
+        return write_html(view, summary)
+    except Exception as error:
+        print(f"warning: the HTML report was not written: {error}", file=sys.stderr)
+        return None
+
+
+def called(stored: Run) -> str:
+    """The id of a run, or the path of a folder that lies elsewhere or has another name."""
+    run_id = stored.facts.run_id
+    found_by_id = stored.path.name == run_id and lies_in(stored.path, settings().runs(None))
+    return run_id if found_by_id else named(stored.path)
+
+
+def called_campaign(folder: Path) -> str:
+    """The name of a campaign's folder, or its path if it lies elsewhere."""
+    place = folder.resolve()  # "." has no name
+    return place.name if lies_in(place, settings().runs(None)) else named(folder)

@@ -1,0 +1,220 @@
+"""Dates and times of day as recorders of hosts write them: in many orders, clocks and languages.
+
+A wall clock is seconds since the epoch as if it were UTC; what zone it was in, the reader must know.
+
+Lines of text out of bytes of unknown origin: encodings, line ends and lines without end.
+
+A line longer than LONGEST_LINE_BYTES is cut there, and the rest of it is not read into memory.
+
+Text from elsewhere that goes into a line of ours.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date
+from typing import BinaryIO
+
+LONGEST_LINE_BYTES = 64 * 1024
+CHUNK_BYTES = 256 * 1024
+
+Skip = Callable[[int, str, str], None]
+"""Told of a line that was cut or left out: number from 1, reason, text."""
+
+
+def encoding_of(first: bytes) -> str:
+    """``utf-16``, ``utf-8`` or ``cp1252``, by the mark at the start or what the first bytes can be.
+
+    UTF-16 without a byte order mark is recognised by the zero bytes of its ASCII letters: nearly all are at
+    odd places, or nearly all at even ones (letters such as U+4E00 have theirs at the others).  Text that is
+    not UTF-8 is cp1252, in which every byte is some letter.
+    """
+    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    head = first[:4096]
+    if len(head) >= 16 and b"\0" in head:
+        odd, even = head[1::2].count(0) / len(head), head[::2].count(0) / len(head)
+        if odd > 0.4 and even < 0.1:
+            return "utf-16-le"
+        if even > 0.4 and odd < 0.1:
+            return "utf-16-be"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(first)
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
+
+
+def byte_chunks(stream: BinaryIO) -> Iterator[bytes]:
+    """The stream in chunks, as UTF-8 or cp1252 bytes without a mark, with ``\\n`` for every line end."""
+    first = stream.read(CHUNK_BYTES)
+    encoding = encoding_of(first)
+    recode = codecs.getincrementaldecoder(encoding)(errors="replace") if "16" in encoding else None
+    chunk = first.removeprefix(codecs.BOM_UTF8)
+    pending_return = False
+    while chunk:
+        text = recode.decode(chunk).encode("utf-8", "replace") if recode else chunk
+        if pending_return:
+            text = b"\r" + text
+        pending_return = text.endswith(b"\r")
+        if pending_return:
+            text = text[:-1]
+        if b"\r" in text:
+            text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        yield text
+        chunk = stream.read(CHUNK_BYTES)
+    if pending_return:
+        yield b"\n"
+
+
+def whole_of(chunks: Iterable[bytes], most_bytes: int) -> bytearray | None:
+    """The chunks as one document; None, without reading on, if they are more than ``most_bytes``."""
+    content = bytearray()
+    for chunk in chunks:
+        content += chunk
+        if len(content) > most_bytes:
+            return None
+    return content
+
+
+def text_of(line: bytes) -> str:
+    """A line as text: UTF-8, or cp1252 where it is none."""
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        return line.decode("cp1252", "replace")
+
+
+def numbered_lines(stream: BinaryIO, skip: Skip) -> Iterator[tuple[int, str]]:
+    """Number (from 1) and text of each line, without its end; a line too long is cut and told ``skip``."""
+    rest, number, dropping = b"", 1, False
+    for chunk in byte_chunks(stream):
+        lines = (rest + chunk).split(b"\n")
+        rest = lines.pop()
+        for line in lines:
+            if not dropping:
+                yield number, text_of(line[:LONGEST_LINE_BYTES])
+                if len(line) > LONGEST_LINE_BYTES:
+                    skip(number, f"longer than {LONGEST_LINE_BYTES} bytes: the rest of it is not read", "")
+            dropping = False
+            number += 1
+        if len(rest) > LONGEST_LINE_BYTES:
+            if not dropping:
+                skip(number, f"longer than {LONGEST_LINE_BYTES} bytes: the rest of it is not read", "")
+                yield number, text_of(rest[:LONGEST_LINE_BYTES])
+            dropping, rest = True, b""
+    if rest and not dropping:
+        yield number, text_of(rest)
+
+
+SECONDS_PER_DAY = 86400.0
+EARLIEST_YEAR, LATEST_YEAR = 1990, 2099
+"""A recording of another year is a damaged one."""
+
+_EPOCH = date(1970, 1, 1).toordinal()
+_TIME = re.compile(r"([0-9]{1,2})[:.]([0-9]{2})[:.]([0-9]{2}(?:[.,][0-9]{1,6})?)(?: ?([AaPp])\.?[Mm]\.?)?")
+_ISO = re.compile(r"([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})")
+_NAMED = re.compile(r"([0-9]{1,2})[-/. ]([^\W\d_]{3,9})\.?[-/. ]([0-9]{4}|[0-9]{2})")
+_DOTTED = re.compile(r"([0-9]{1,2})([-/.])([0-9]{1,2})[-/.]([0-9]{4}|[0-9]{2})")
+_ZONED = re.compile(r"(\S{8,10})[T ](\S{8,15}?)([+-][0-9]{2}:?[0-9]{2}|Z| UTC)?")
+
+_MONTHS = (
+    ("jan", "ene", "gen", "janv"),
+    ("feb", "fév", "fev", "févr", "febr"),
+    ("mar", "mär", "mrz", "mars", "mrt"),
+    ("apr", "avr", "abr", "avril"),
+    ("may", "mai", "mag", "mei", "maj"),
+    ("jun", "juin", "giu", "juni"),
+    ("jul", "juil", "lug", "juli"),
+    ("aug", "aoû", "août", "ago", "aou"),
+    ("sep", "set", "sept"),
+    ("oct", "okt", "ott", "out"),
+    ("nov",),
+    ("dec", "déc", "dez", "dic"),
+)
+_MONTH_NUMBERS = {name: number for number, names in enumerate(_MONTHS, 1) for name in names}
+
+
+def time_of_day(text: str) -> float | None:
+    """Seconds since midnight of ``23:14:18``, ``23.14.18``, ``11:14:18 PM``; None for what is no time."""
+    match = _TIME.fullmatch(text.strip())
+    if match is None:
+        return None
+    hours, minutes, seconds = int(match[1]), int(match[2]), float(match[3].replace(",", "."))
+    if match[4]:
+        if not 1 <= hours <= 12:
+            return None
+        hours = hours % 12 + (12 if match[4] in "pP" else 0)
+    if hours > 23 or minutes > 59 or seconds >= 61:
+        return None
+    return hours * 3600.0 + minutes * 60.0 + seconds
+
+
+def day(text: str) -> tuple[float, bool] | None:
+    """The day's midnight as a wall clock, and whether its order is sure; None for what is no day.
+
+    Of two numbers below 13 before a year with slashes the first is taken as the month, as the C locale
+    has it (strftime's %x), and the day is not sure.
+    """
+    text = text.strip()
+    if match := _ISO.fullmatch(text):
+        return _midnight(int(match[1]), int(match[2]), int(match[3]), sure=True)
+    if match := _NAMED.fullmatch(text):
+        month = _month(match[2])
+        return None if month is None else _midnight(_year(match[3]), month, int(match[1]), sure=True)
+    if match := _DOTTED.fullmatch(text):
+        first, second, year = int(match[1]), int(match[3]), _year(match[4])
+        if match[2] != "/" or first > 12:
+            return _midnight(year, second, first, sure=True)
+        return _midnight(year, first, second, sure=second > 12 or first == second)
+    return None
+
+
+def moment(text: str) -> tuple[float, float | None, bool] | None:
+    """Wall clock, seconds its zone is ahead of UTC (None without a zone), and whether the day is sure.
+
+    Of ``2026-11-21 23:14:17 UTC``, ``2026-11-21T23:14:16+0100``, ``11/21/26 23:14:16``, the same with
+    AM or PM; None for what is no point in time.
+    """
+    words = text.strip().split(maxsplit=1)
+    if len(words) == 2 and (found := day(words[0])) and (clock := time_of_day(words[1])) is not None:
+        return found[0] + clock, None, found[1]
+    match = _ZONED.fullmatch(text.strip())
+    if match is None or (found := day(match[1])) is None or (clock := time_of_day(match[2])) is None:
+        return None
+    return found[0] + clock, _ahead(match[3]), found[1]
+
+
+def _ahead(zone: str | None) -> float | None:
+    if zone is None:
+        return None
+    if zone in ("Z", " UTC"):
+        return 0.0
+    digits = zone[1:].replace(":", "")
+    return (1 if zone[0] == "+" else -1) * (int(digits[:2]) * 3600.0 + int(digits[2:]) * 60.0)
+
+
+def _year(text: str) -> int:
+    """Two digits are of this century: the recorders read here are younger than the last one."""
+    return int(text) + (2000 if len(text) == 2 else 0)
+
+
+def _month(name: str) -> int | None:
+    low = name.lower()
+    return _MONTH_NUMBERS.get(low) or _MONTH_NUMBERS.get(low[:4]) or _MONTH_NUMBERS.get(low[:3])
+
+
+def _midnight(year: int, month: int, of_month: int, *, sure: bool) -> tuple[float, bool] | None:
+    if not EARLIEST_YEAR <= year <= LATEST_YEAR:
+        return None
+    try:
+        return (date(year, month, of_month).toordinal() - _EPOCH) * SECONDS_PER_DAY, sure
+    except ValueError:
+        return None
+
+
+def one_line(text: str) -> str:
+    """The text without anything that could end the line or steer a terminal."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())

@@ -1,0 +1,288 @@
+"""File systems under the roles: mountinfo, statvfs(3), bdi, the geometry of xfs, ext4's own options.
+
+tune2fs and xfs_info are not run: what they print of block size and stripe is in statvfs, in
+``/proc/fs/ext4`` (fs/ext4/super.c) and in XFS_IOC_FSGEOMETRY (ioctl_xfs_fsgeometry(2)), without root.
+
+Host bus adapters and NVMe controllers (sysfs-class-scsi_host, fc_host, nvme), and Lustre clients.
+
+Queues of block devices (Documentation/ABI/stable/sysfs-block) and multipath (sysfs-class-nvme, dm).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import struct
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from mawl.measure.devices import NETWORK_FILE_SYSTEMS, Mount, device_name, mount_of, read_mounts
+from mawl.measure.settings.reading import KIB, MIB, Subject, known_text, names_in
+
+QUEUE_DEPTHS = {"lpfc": "lpfc_lun_queue_depth", "qla2xxx": "ql2xmaxqdepth"}
+"""Driver to its module parameter."""
+
+
+def read_adapters(sys: Path) -> Iterator[Subject]:
+    """SCSI hosts with their fibre-channel port, then NVMe controllers."""
+    for name in names_in(sys / "class/scsi_host"):
+        directory, port = sys / "class/scsi_host" / name, sys / "class/fc_host" / name
+        found = Subject("adapter", name)
+        found.put("kind", "fibre channel" if port.exists() else "scsi")
+        found.text("driver", directory / "proc_name")
+        found.number("queue", directory / "can_queue")
+        found.number("commands_per_device", directory / "cmd_per_lun")
+        parameter = QUEUE_DEPTHS.get(str(found.figures["driver"]))
+        if port.exists():
+            found.text("speed", port / "speed")
+            found.text("state", port / "port_state")
+        if parameter is not None:
+            found.number(
+                "lun_queue_depth", sys / "module" / str(found.figures["driver"]) / "parameters" / parameter
+            )
+        found.number("numa_node", directory / "device/../numa_node")
+        yield found
+    for name in names_in(sys / "class/nvme"):
+        directory = sys / "class/nvme" / name
+        found = Subject("adapter", name)
+        found.put("kind", "nvme")
+        found.text("transport", directory / "transport")
+        found.text("state", directory / "state")
+        found.number("queue", directory / "queue_count")
+        found.read("queue_entries", directory / "sqsize", lambda text: int(text) + 1)
+        found.number("numa_node", directory / "numa_node")
+        yield found
+
+
+def read_lustre(proc: Path, sys: Path) -> Iterator[Subject]:
+    """Mounts (llite) and targets (osc), wherever this release has its files."""
+    for part, figures in (
+        (
+            "llite",
+            {
+                "max_read_ahead_bytes": "max_read_ahead_mb",
+                "max_read_ahead_per_file_bytes": "max_read_ahead_per_file_mb",
+                "max_cached_bytes": "max_cached_mb",
+            },
+        ),
+        ("osc", {"requests_in_flight": "max_rpcs_in_flight", "pages_per_request": "max_pages_per_rpc",
+                 "dirty_bytes": "max_dirty_mb", "checksums": "checksums"}),
+    ):  # fmt: skip
+        for name in sorted(
+            {*names_in(sys / "fs/lustre" / part), *names_in(proc / "fs/lustre" / part)} - {"num_refs"}
+        ):
+            found = Subject("lustre", f"{part}.{name}")
+            for figure, file in figures.items():
+                places = [
+                    base / "fs/lustre" / part / name / file for base in (sys, proc, sys / "kernel/debug")
+                ]
+                there = next((place for place in places if place.exists()), places[0])
+                factor = MIB if figure.endswith("_bytes") else 1
+                found.read(figure, there, lambda text, factor=factor: _number(text) * factor)  # type: ignore[misc]
+            yield found
+
+
+def _number(text: str) -> int:
+    """``max_cached_mb`` is one line of several; the others are a number alone."""
+    match = re.search(r"^max_cached_mb:\s*([0-9]+)", text, re.M)
+    return int(match[1]) if match else int(float(text))
+
+
+SECTOR_BYTES = 512
+MILLION = 10**6
+
+
+def read_block(sys: Path, devices: Iterable[str]) -> Iterator[Subject]:
+    """Each device; a partition has the queue of its disk, which is to be named too."""
+    for name in devices:
+        directory = (sys / "class/block" / name).resolve()
+        if (directory / "queue").is_dir():
+            yield _device(name, directory)
+            yield from _multipath(name, directory)
+    yield from _nvme_paths(sys)
+
+
+def _device(name: str, directory: Path) -> Subject:
+    found, queue = Subject("block", name), directory / "queue"
+    found.chosen("scheduler", queue / "scheduler")
+    found.read(
+        "schedulers", queue / "scheduler", lambda text: " ".join(word.strip("[]") for word in text.split())
+    )
+    found.number("read_ahead_bytes", queue / "read_ahead_kb", KIB)
+    found.number("requests", queue / "nr_requests")
+    found.number("queue_depth", directory / "device/queue_depth")
+    found.number("max_request_bytes", queue / "max_sectors_kb", KIB)
+    found.number("max_hardware_request_bytes", queue / "max_hw_sectors_kb", KIB)
+    found.number("optimal_request_bytes", queue / "optimal_io_size")
+    found.number("logical_block_bytes", queue / "logical_block_size")
+    found.number("physical_block_bytes", queue / "physical_block_size")
+    found.flag("rotational", queue / "rotational")
+    found.text("write_cache", queue / "write_cache")
+    found.number("no_merges", queue / "nomerges")
+    found.number("request_affinity", queue / "rq_affinity")
+    found.seconds("write_throttling_seconds", queue / "wbt_lat_usec", MILLION)
+    found.put("transport", _transport(name, directory))
+    found.text("zoned", queue / "zoned")
+    found.text("model", directory / "device/model")
+    found.number("size_bytes", directory / "size", SECTOR_BYTES)
+    found.put(
+        "members", " ".join(names_in(directory / "slaves")) or None, "it is made of no other device, as far "
+        "as the kernel says"
+    )  # fmt: skip
+    return found
+
+
+def _transport(name: str, directory: Path) -> str:
+    """By the device's name and the bus it is on."""
+    for start, kind in (
+        ("nvme", "nvme"),
+        ("loop", "loop"),
+        ("dm-", "device mapper"),
+        ("md", "md"),
+        ("zram", "memory"),
+        ("ram", "memory"),
+    ):
+        if name.startswith(start):
+            return kind
+    bus = (directory / "device/subsystem").resolve().name
+    known = {"virtio": "virtio", "scsi": "scsi"}
+    return known.get(bus, "other")
+
+
+def _multipath(name: str, directory: Path) -> Iterator[Subject]:
+    """A map of device mapper's multipath target: its paths are its slaves."""
+    if not (known_text(directory / "dm/uuid") or "").startswith("mpath-"):
+        return
+    found, paths = Subject("multipath", name), names_in(directory / "slaves")
+    states = [known_text(directory / "slaves" / path / "device/state") for path in paths]
+    found.put("paths", len(paths))
+    found.put("paths_usable", sum(state in ("running", "live") for state in states))
+    found.put("policy", None, f"the table of {name} is for root: dmsetup table or multipath -ll")
+    yield found
+
+
+def _nvme_paths(sys: Path) -> Iterator[Subject]:
+    """Subsystems of native NVMe multipath: their controllers are the paths."""
+    for name in names_in(sys / "class/nvme-subsystem"):
+        directory = sys / "class/nvme-subsystem" / name
+        controllers = [entry for entry in names_in(directory) if (directory / entry / "transport").exists()]
+        found = Subject("multipath", name)
+        found.put("paths", len(controllers))
+        states = [known_text(directory / entry / "state") for entry in controllers]
+        found.put("paths_usable", states.count("live"))
+        found.text("policy", directory / "iopolicy")
+        yield found
+
+
+FSGEOMETRY_V1 = 0x80705864
+"""_IOR('X', 100, 112 bytes): struct xfs_fsop_geom_v1."""
+_GEOMETRY = struct.Struct("=8I4Q16s2IiI3I4x")
+
+
+def read_file_system(proc: Path, sys: Path, places: Iterable[Path]) -> Iterator[Subject]:
+    """The mounts that hold the places, each once, named by mount point."""
+    mounts, seen = read_mounts(proc), set()
+    options = _per_mount_options(proc)
+    for place in places:
+        mount = mount_of(place, mounts)
+        if mount is not None and mount.mount_point not in seen:
+            seen.add(mount.mount_point)
+            yield _one(mount, options.get(mount.mount_point, ""), proc, sys)
+
+
+def _per_mount_options(proc: Path) -> dict[str, str]:
+    """Mount point to the options of the mount itself (noatime and the like), the last mount's."""
+    found = {}
+    for line in (known_text(proc / "self/mountinfo") or "").splitlines():
+        words = line.split(" ")
+        if len(words) > 5:
+            found[re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), words[4])] = words[5]
+    return found
+
+
+def _one(mount: Mount, own: str, proc: Path, sys: Path) -> Subject:
+    found = Subject("file_system", mount.mount_point)
+    words = [word for word in f"{own},{mount.options}".split(",") if word]
+    words = list(dict.fromkeys(words))
+    found.put("type", mount.file_system)
+    found.put("network", mount.file_system in NETWORK_FILE_SYSTEMS)
+    found.put("mount_options", ",".join(words))
+    times = next((word for word in ("noatime", "relatime") if word in words), "strictatime")
+    found.put("access_times", times)
+    found.put("discard", any(word == "discard" or word.startswith("discard=") for word in words))
+    _space(found, mount.mount_point)
+    found.number("read_ahead_bytes", sys / "class/bdi" / mount.device / "read_ahead_kb", KIB)
+    kind = mount.file_system
+    if kind == "ext4":
+        _ext4(found, mount, proc, sys)
+    elif kind == "xfs":
+        _xfs(found, mount)
+    elif kind == "btrfs":
+        found.put("compression", mount.option("compress") or mount.option("compress-force") or "none")
+    elif kind in ("nfs", "nfs4"):
+        _nfs(found, mount)
+    return found
+
+
+def _space(found: Subject, mount_point: str) -> None:
+    try:
+        told = os.statvfs(mount_point)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        for figure in ("block_bytes", "request_bytes", "used_ratio"):
+            found.put(figure, None, f"{mount_point}: {reason}")
+        return
+    used, usable = told.f_blocks - told.f_bfree, told.f_blocks - told.f_bfree + told.f_bavail
+    found.put("block_bytes", told.f_frsize)
+    found.put("request_bytes", told.f_bsize)
+    found.put("used_ratio", used / usable if usable else None, "it has no size")
+
+
+def _ext4(found: Subject, mount: Mount, proc: Path, sys: Path) -> None:
+    """``/proc/fs/ext4/DEVICE/options`` has those that are the default, too; stripe there is in blocks."""
+    path = proc / "fs/ext4" / (device_name(mount.device, sys) or mount.device) / "options"
+    text = known_text(path)
+    if text is None:
+        for figure in ("stripe_unit_bytes", "stripe_width_bytes", "commit_seconds", "data_mode"):
+            found.put(figure, None, f"{path} cannot be read")
+        return
+    words = dict(line.partition("=")[::2] for line in text.splitlines())
+    block = found.figures.get("block_bytes")
+    stripe = int(words.get("stripe") or 0)
+    found.put("stripe_width_bytes", stripe * block if isinstance(block, int) else None)
+    found.put("stripe_unit_bytes", None, "ext4 keeps the stride in its superblock alone: tune2fs -l (root)")
+    commit = words.get("commit", "")
+    found.put("commit_seconds", int(commit) if commit.isdigit() else None)
+    found.put("data_mode", words.get("data"), "the kernel names none: without a journal")
+
+
+def _xfs(found: Subject, mount: Mount) -> None:
+    figures = ("allocation_groups", "log_bytes", "stripe_unit_bytes", "stripe_width_bytes")
+    try:
+        descriptor = os.open(mount.mount_point, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
+        try:
+            told = fcntl.ioctl(descriptor, FSGEOMETRY_V1, bytes(_GEOMETRY.size))
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        for figure in figures:
+            found.put(figure, None, f"{mount.mount_point}: {(error.strerror or str(error)).lower()}")
+    else:
+        parts = _GEOMETRY.unpack(told)
+        block, unit, width = parts[0], parts[13], parts[14]
+        for figure, value in zip(
+            figures, (parts[3], parts[4] * block, unit * block, width * block), strict=True
+        ):
+            found.put(figure, value)
+    buffer = re.fullmatch(r"([0-9]+)k?", mount.option("logbsize") or "")
+    found.put("log_buffer_bytes", None if buffer is None else int(buffer[1]) * KIB)
+
+
+def _nfs(found: Subject, mount: Mount) -> None:
+    for figure, name in (("read_bytes", "rsize"), ("write_bytes", "wsize")):
+        text = mount.option(name)
+        found.put(figure, int(text) if text and text.isdigit() else None)
+    connections = mount.option("nconnect")
+    found.put("connections", int(connections) if connections and connections.isdigit() else 1)
+    found.put("version", mount.option("vers"))

@@ -1,0 +1,125 @@
+"""Block storage over fibre channel or Ethernet: the ports limit where they are full, else the storage.
+
+A cap of a control group as evidence: only of the named role, near the cap, and while jobs waited.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from mawl.advice.limit import verdict
+from mawl.analysis.moments import Moment
+from mawl.model.node import Port, Transport
+from mawl.model.summary.summary import Judged
+from mawl.reporters.run_tables.storage import cap_sentence
+from tests.fakes.capped_run import CAP, capped_run
+from tests.fakes.measured_run import WORKLOAD, Rate, reading_of
+from tests.fakes.stored_run import ON_SDA, facts
+from tests.fakes.views import plain
+
+
+def lines(summary: Judged) -> list[str]:
+    assert summary.limit is not None
+    return [one.sentence for one in summary.limit.evidence if one.sentence.startswith("cap:")]
+
+
+@pytest.mark.parametrize("moved", [0.96 * CAP, 1.0 * CAP, 1.08 * CAP])
+def test_a_role_that_waits_at_its_cap_names_it(moved: float) -> None:
+    summary = capped_run(moved)
+    assert summary.limit is not None
+    assert (summary.limit.verdict, summary.limit.role) == ("storage", "work")
+    (reached,) = summary.limit.caps_reached
+    assert (reached.direction, reached.bytes_per_second, reached.devices) == ("write", CAP, ["sdb"])
+    assert reached.near_windows == reached.waited_windows > 1
+    (line,) = lines(summary)
+    assert (
+        f"in {reached.near_windows} of them work wrote at least 95 % of what its control group allows" in line
+    )
+    assert line.endswith("at sdb, 40.0 MB/s")
+    assert {one.name for one in summary.thresholds} >= {"limit.cap.near_ratio", "limit.cap.above_ratio"}
+
+
+@pytest.mark.parametrize("moved", [0.94 * CAP, 0.0, 1.2 * CAP])
+def test_a_cap_that_is_not_near_or_does_not_hold_is_not_named(moved: float) -> None:
+    summary = capped_run(moved)
+    assert lines(summary) == []
+    assert summary.limit is not None and summary.limit.caps_reached == []
+    assert not any(one.name.startswith("limit.cap") for one in summary.thresholds)
+
+
+def test_the_windows_near_the_cap_are_counted() -> None:
+    summary = capped_run(lambda second: CAP if second < 20 else 0.5 * CAP)
+    assert summary.limit is not None
+    (reached,) = summary.limit.caps_reached
+    assert 0 < reached.near_windows < reached.waited_windows
+
+
+def test_the_other_direction_and_the_other_role_are_not_named() -> None:
+    assert lines(capped_run(CAP, figure="read")) == []
+    assert lines(capped_run(CAP, "read", "read")) != []
+    elsewhere = capped_run(CAP, waits={"jobs.on_cpu_seconds": 1.0, "role.data.waited_seconds": 2.5})
+    assert elsewhere.limit is not None and elsewhere.limit.role == "data"
+    assert lines(elsewhere) == []
+
+
+def test_a_role_without_waits_is_not_held_by_its_cap() -> None:
+    assert lines(capped_run(CAP, waits={})) == []
+
+
+def test_reports_list_the_cap_of_the_role() -> None:
+    assert cap_sentence(capped_run(CAP)) == "work writes at most 40.0 MB/s at sdb"
+
+
+BLOCKED: dict[str, Rate] = {"jobs.on_cpu_seconds": 1.0, "role.work.waited_seconds": 3.0}
+SPEED = 1e9
+
+
+def limit_of(transport: Transport | None, ports: list[Port], rates: dict[str, Rate]) -> dict[str, Any]:
+    volumes = [msgspec.structs.replace(one, transport=transport) for one in ON_SDA]
+    of = facts(outcome="completed", workload=WORKLOAD, volumes=volumes, ports={"bench1": ports})
+    return plain(verdict.limit_of(reading_of({**BLOCKED, **rates}, of=of), {}))
+
+
+FC = [Port(name="host1", kind="fc", bytes_per_second=SPEED)]
+ETHERNET = [Port(name="eth0", kind="ethernet", bytes_per_second=SPEED)]
+
+
+@pytest.mark.parametrize(
+    ("transport", "ports", "series", "share", "verdict"),
+    [
+        ("fc", FC, "fabric.host1.received_bytes", 0.95, "network"),
+        ("fc", FC, "fabric.host1.received_bytes", 0.5, "storage"),
+        ("iscsi", ETHERNET, "network.eth0.sent_bytes", 0.95, "network"),
+        ("nvme-tcp", ETHERNET, "network.eth0.received_bytes", 0.9, "network"),
+        ("nvme-tcp", FC, "fabric.host1.received_bytes", 0.95, "storage"),
+        (None, ETHERNET, "network.eth0.received_bytes", 0.95, "storage"),
+    ],
+)
+def test_full_ports_are_the_network_and_ports_with_room_are_storage(
+    transport: Transport | None, ports: list[Port], series: str, share: float, verdict: str
+) -> None:
+    block = limit_of(transport, ports, {series: share * SPEED})
+    assert block["verdict"] == verdict
+    assert block["headroom"]["network_ratio"] == pytest.approx(1.0 - share)
+    named = [line["sentence"] for line in block["evidence"] if "of its speed" in line["sentence"]]
+    assert bool(named) == (verdict == "network")
+
+
+def test_a_bond_and_its_members_count_once() -> None:
+    ports = [
+        Port(name="bond0", kind="ethernet", bytes_per_second=2 * SPEED, members=["eth0", "eth1"]),
+        *(Port(name=name, kind="ethernet", bytes_per_second=SPEED) for name in ("eth0", "eth1")),
+    ]
+    rates: dict[str, Rate] = {
+        "network.bond0.received_bytes": 3e8,
+        "network.eth0.received_bytes": 2e8,
+        "network.eth1.received_bytes": 1e8,
+    }
+    of = facts(outcome="completed", workload=WORKLOAD, ports={"bench1": ports})
+    reading = reading_of({**BLOCKED, **rates}, of=of)
+    windows: list[Moment] = reading.active
+    assert {round(one.network_bytes_per_second or 0.0) for one in windows} == {300_000_000}
+    assert plain(verdict.limit_of(reading, {}))["headroom"]["network_ratio"] == pytest.approx(0.8)

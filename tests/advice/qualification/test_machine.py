@@ -1,0 +1,334 @@
+"""What limits, over several runs.
+
+Shared storage was tested where the bytes of the programs went over the nodes' networks.
+
+Storage during the mix and the machine, from facts and summaries of runs.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+
+from mawl.advice.qualification.answer import answer_from
+from mawl.advice.qualification.fitting import MedianEstimate
+from mawl.advice.qualification.machine import (
+    direction_of,
+    is_all_behind_network,
+    limit_of_runs,
+    processors_active_ratio,
+    storage_of,
+    system_of,
+    unasked_over_network,
+)
+from mawl.advice.qualification.other_work import Others
+from mawl.advice.qualification.sentence import limit_words
+from mawl.model.node import Inventory
+from mawl.model.qualification import AnswerLimit
+from mawl.model.run import NodeFacts, VolumeFacts
+from mawl.model.summary.host import DeviceFigures, MeanAndPeakTime, NetworkMount
+from mawl.model.summary.summary import Judged
+from mawl.spec.program_options import Role
+from tests.fakes.answered import ONE_NODE, YES
+from tests.fakes.stored_run import facts
+from tests.fakes.views import partly
+
+
+def summary_test_network_reach(**changes: float | None) -> Judged:
+    """Two alike nodes of 100 s that read 10 GB and write 2 GB each."""
+    node = {
+        "application_read_bytes": 10e9,
+        "application_written_bytes": 2e9,
+        "network_received_bytes_per_second": 101e6,
+        "network_sent_bytes_per_second": 21e6,
+        "done_seconds": 100.0,
+    }
+    return partly({"cluster": {"nodes": {"n1": node, "n2": node | changes}}})
+
+
+def test_what_went_over_the_network_was_asked_of_the_storage() -> None:
+    assert unasked_over_network(summary_test_network_reach()) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        (
+            {"network_received_bytes_per_second": 50e6},
+            "only 76 % of the bytes read went over the network (80",
+        ),
+        ({"network_sent_bytes_per_second": 1e6}, "only 55 % of the bytes written went over the network"),
+        (
+            {"network_sent_bytes_per_second": None},
+            "how many of the bytes written went over the network is not",
+        ),
+        ({"done_seconds": None}, "how many of the bytes read went over the network is not known"),
+    ],
+)
+def test_what_a_client_s_cache_served_was_not(changes: dict[str, float | None], why: str) -> None:
+    found = unasked_over_network(summary_test_network_reach(**changes))
+    assert found is not None and found[0].startswith(why) and found[1] == "reach"
+
+
+def test_a_direction_of_few_bytes_is_not_asked_for() -> None:
+    quiet = {"application_written_bytes": 0.1e9, "network_sent_bytes_per_second": 0.0}
+    both = partly({"cluster": {"nodes": {"n1": _with(quiet)}}})
+    assert unasked_over_network(both) is None
+    assert unasked_over_network(partly({"cluster": {"nodes": {}}})) is not None
+
+
+def _with(changes: dict[str, float]) -> dict[str, float]:
+    return {
+        "application_read_bytes": 10e9,
+        "network_received_bytes_per_second": 101e6,
+        "done_seconds": 100.0,
+        **changes,
+    }
+
+
+def test_one_local_role_is_enough_to_see_devices() -> None:
+    far = VolumeFacts(role="data", node="n1", directory="/d", file_system="nfs4", network=True)
+    near = VolumeFacts(role="work", node="n1", directory="/w", file_system="ext4")
+    assert is_all_behind_network(facts(volumes=[far]))
+    assert not is_all_behind_network(facts(volumes=[far, near]))
+    assert not is_all_behind_network(facts(volumes=[]))
+
+
+NODE = NodeFacts(
+    name="node1",
+    cores=4,
+    core_basis="vCPU",
+    logical_cpus=4,
+    memory_bytes=2**33,
+    virtual="hypervisor flag in /proc/cpuinfo",
+)
+
+
+def mean(seconds: float | None) -> MeanAndPeakTime:
+    return MeanAndPeakTime(mean=seconds, peak=None)
+
+
+def device(reads: int, megabytes: float, latency: float, queue: float) -> DeviceFigures:
+    """Ten seconds of reads of so many megabytes; nothing is written."""
+    return DeviceFigures(
+        reads=reads,
+        writes=0,
+        read_bytes=megabytes * 1e6,
+        written_bytes=0,
+        flushes=0,
+        known_seconds=10.0,
+        read_await_seconds=mean(latency),
+        write_await_seconds=mean(None),
+        requests=reads,
+        await_seconds=mean(latency),
+        utilisation_ratio=0.5,
+        queue_length=queue,
+        roles=[],
+    )
+
+
+def mount(megabytes: float) -> NetworkMount:
+    return NetworkMount(
+        application_read_bytes=0,
+        application_written_bytes=0,
+        read_bytes=megabytes * 1e6,
+        written_bytes=0,
+        retransmissions=0,
+        known_seconds=10.0,
+        read_await_seconds=mean(0.004),
+        write_await_seconds=mean(None),
+    )
+
+
+def summary_test_seen(
+    devices: dict[str, DeviceFigures] | None = None, mounts: dict[str, NetworkMount] | None = None
+) -> Any:
+    return SimpleNamespace(host=SimpleNamespace(device=devices, mount=mounts))
+
+
+def volume(role: Role, *devices: str, mount_point: str = "/") -> VolumeFacts:
+    return VolumeFacts(
+        role=role,
+        node="node1",
+        directory=f"/{role}",
+        mount_point=mount_point,
+        file_system="ext4",
+        devices=[*devices],
+        disks=[*devices],
+    )
+
+
+def test_roles_on_the_same_device_share_an_entry_with_the_medians_of_the_runs() -> None:
+    volumes = [volume("data", "vda"), volume("work", "vdb"), volume("util", "vdb")]
+    of = facts(nodes=[NODE], volumes=volumes)
+    runs = [
+        summary_test_seen({"vda": device(100, size, 0.001, 1.0), "vdb": device(10, 5.0, latency, 2.0)})
+        for size, latency in ((100.0, 0.002), (300.0, 0.004), (200.0, 0.009))
+    ]
+    data, rest = storage_of(runs, of)
+    assert (data.roles, data.devices, data.read_bytes_per_second) == (["data"], ["vda"], 20e6)
+    assert (rest.roles, rest.devices, rest.read_latency_seconds) == (["work", "util"], ["vdb"], 0.004)
+    assert rest.queue_length == 2.0 and rest.write_latency_seconds is None
+    assert rest.write_bytes_per_second == 0.0
+
+
+def test_several_devices_of_a_role_add_up_and_a_latency_counts_by_requests() -> None:
+    of = facts(nodes=[NODE], volumes=[volume("data", "vda", "vdb")])
+    run = summary_test_seen({"vda": device(300, 60.0, 0.001, 1.0), "vdb": device(100, 20.0, 0.005, 2.0)})
+    (data,) = storage_of([run], of)
+    assert data.read_bytes_per_second == pytest.approx(8e6) and data.queue_length == 3.0
+    assert data.read_latency_seconds == pytest.approx((300 * 0.001 + 100 * 0.005) / 400)
+
+
+def test_a_network_mount_has_no_queue_and_an_unsampled_device_nothing() -> None:
+    of = facts(nodes=[NODE], volumes=[volume("data", mount_point="/net"), volume("work", "vdz")])
+    data, work = storage_of([summary_test_seen({}, {"/net": mount(50.0)})], of)
+    assert data.devices == ["/net"] and data.read_bytes_per_second == 5e6
+    assert data.read_latency_seconds == pytest.approx(0.004) and data.queue_length is None
+    assert work.devices == ["vdz"] and work.read_bytes_per_second is None
+    assert all(one.queue_length is None for one in storage_of([SimpleNamespace(host=None)], of))  # type: ignore[list-item]
+
+
+def test_disks_say_what_the_inventory_knows_of_them() -> None:
+    block = {"vda": {"transport": "virtio", "model": None, "size_bytes": 10**11}}
+    inventories = {"node1": Inventory(families={"block": block})}  # type: ignore[dict-item]
+    of = facts(nodes=[NODE], volumes=[volume("data", "vda"), volume("work", "vdb")], inventories=inventories)
+    assert [one.disks for one in storage_of([], of)] == [["vda (virtio, 100 GB)"], ["vdb"]]
+
+
+def test_the_machine_is_that_of_the_first_node() -> None:
+    system = system_of(facts(nodes=[NODE]))
+    assert system is not None and (system.cores, system.memory_bytes) == (4, 2**33)
+    assert system.virtual == NODE.virtual and system.memory_limit_bytes is None
+    assert system_of(facts(nodes=[])) is None
+
+
+def test_nodes_of_one_machine_have_one_row_with_its_device() -> None:
+    nodes = [NodeFacts(name="n1"), NodeFacts(name="n2", same_machine_as="n1")]
+    first = VolumeFacts(role="data", node="n1", directory="/d", devices=["vda"], mount_point="/")
+    again = msgspec.structs.replace(first, node="n2", devices=[])
+    (row,) = storage_of([], facts(nodes=nodes, volumes=[first, again]))
+    assert row.devices == ["vda"]
+
+
+def summary_test_limits(
+    verdict: str | None, role: str | None = None, share: float = 0.8, writes: int = 10
+) -> Judged:
+    latency = {"mean": 0.01}
+    block = {
+        "reads": 10,
+        "writes": writes,
+        "syncs": 0,
+        "read_latency_seconds": latency,
+        "write_latency_seconds": latency,
+        "sync_latency_seconds": {"mean": None},
+    }
+    limit = None if verdict is None else {"verdict": verdict, "role": role, "shares": {verdict: share}}
+    return partly({"limit": limit, "io": {"by_role": dict.fromkeys(("data", "work", "util"), block)}})
+
+
+def test_most_runs_name_the_limit_with_its_role_direction_and_place() -> None:
+    own = msgspec.structs.replace(
+        facts(), volumes=[VolumeFacts(role="work", node="here", directory="/mnt/b", reason="none")]
+    )
+    runs = [
+        summary_test_limits("cpu"),
+        *(summary_test_limits("storage", "work", share, writes=90) for share in (0.6, 0.8)),
+    ]
+    found = limit_of_runs(runs, own)
+    assert found is not None
+    assert (found.resource, found.role, found.direction, found.place) == (
+        "storage",
+        "work",
+        "write",
+        "/mnt/b",
+    )
+    assert found.active_ratio == 0.7
+
+
+def test_a_limit_that_is_not_storage_has_no_place() -> None:
+    found = limit_of_runs([summary_test_limits("cpu"), summary_test_limits(None)], facts())
+    assert found is not None and (found.resource, found.role, found.place) == ("cpu", None, None)
+    assert limit_of_runs([summary_test_limits(None)], facts()) is None
+
+
+WORK = AnswerLimit(resource="storage", role="work", direction="read", place="/w", active_ratio=0.54)
+MEASURED = msgspec.structs.replace(
+    YES,
+    whole=MedianEstimate(median=2.02, low=1.74, high=2.26),
+    compute=MedianEstimate(median=1.66, low=1.43, high=1.93),
+    storage=MedianEstimate(median=1.10, low=1.02, high=1.26),
+    limit=WORK,
+    processors_active_ratio=0.45,
+    cautions=["another"],
+)
+"""Of a bed with two processors: jobs wait most for work, but for much of it also when they are alone."""
+
+
+def of(resource: str) -> AnswerLimit:
+    return AnswerLimit(resource=resource, active_ratio=0.54)
+
+
+@pytest.mark.parametrize("verdict", [WORK, of("network"), of("mixed")])
+def test_the_limit_of_an_answer_does_not_contradict_its_parts(verdict: AnswerLimit) -> None:
+    answer = answer_from(msgspec.structs.replace(MEASURED, limit=verdict))
+    assert answer.limit == AnswerLimit(resource="cpu", active_ratio=0.45)
+    assert "Limit: processors." in answer.sentence
+    assert answer.cautions == [
+        f"The reports of the runs name {limit_words(verdict)} as the limit: they count all that jobs wait "
+        "for, also when alone. The slowdown comes from the processors: compute makes jobs 1.66 times as long "
+        "as alone, storage 1.10 times.",
+        "another",
+    ]
+
+
+def test_the_rate_of_a_storage_that_does_not_limit_is_not_judged() -> None:
+    judged = msgspec.structs.replace(MEASURED, device_basis="run", guideline_met=False)
+    answer = answer_from(judged)
+    assert (answer.figures.device_basis, answer.figures.guideline_met) == ("demand", None)
+    assert "does not limit" in answer.missing["figures.guideline_met"]
+    probed = answer_from(msgspec.structs.replace(judged, device_basis="probe"))
+    assert probed.figures.guideline_met is False
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        # The intervals of both parts meet.
+        {"compute": MedianEstimate(median=1.66, low=1.26, high=1.93)},
+        # Compute adds 0.40 to 2.02, less than a fifth.
+        {"compute": MedianEstimate(median=1.40, low=1.35, high=1.45)},
+        {"limit": of("memory")},
+        {"limit": of("cpu")},
+        {"limit": of("none")},
+        {"limit": None},
+        {"storage": None},
+        {"others_measured": Others(ratio=0.4, names=("backup",))},
+        {"lack": ("other programs moved 3.00 GB", "others")},
+        {"lack": ("only 30 % of the bytes read reached a device", "reach")},
+        {"nodes": ONE_NODE},
+    ],
+)
+def test_a_limit_stays_where_the_parts_do_not_surely_contradict_it(changes: dict[str, Any]) -> None:
+    evidence = msgspec.structs.replace(MEASURED, **changes)
+    answer = answer_from(evidence)
+    assert (answer.limit, answer.cautions) == (evidence.limit, evidence.cautions)
+
+
+def test_the_share_of_the_processors_is_the_median_of_the_runs() -> None:
+    runs = [
+        summary_test_limits("cpu", share=0.9),
+        summary_test_limits("cpu", share=0.5),
+        summary_test_limits("cpu", share=0.6),
+        summary_test_limits(None),
+    ]
+    assert processors_active_ratio(runs) == 0.6
+    assert processors_active_ratio([summary_test_limits(None)]) is None
+
+
+def test_a_direction_is_named_only_where_it_cost_twice_the_other() -> None:
+    assert direction_of([summary_test_limits("storage", "work", writes=15)], "work") is None
+    assert direction_of([summary_test_limits("storage", "work", writes=5)], "work") == "read"

@@ -1,0 +1,105 @@
+"""The memory that the jobs of runs really used.
+
+What a time alone depends on.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+
+from mawl.commands import prepared
+from mawl.commands.prepared import Peaks, peaks_of, surroundings
+from mawl.measure.devices import Mount
+from mawl.measure.machine import read_machine
+from mawl.model.records import Usage
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.mix import kind_of
+from mawl.plan.spec import SessionSpec, WorkloadSpec
+from mawl.plan.workload import Plan, make_plan
+from mawl.spec.program_options import MIB, ROLES
+from mawl.spec.record import RunSpec
+from mawl.volumes import Volumes
+
+
+def of(tmp_path: Path, **limits: object) -> dict[str, Any]:
+    plan = SimpleNamespace(seed=1, saving=0.9)
+    asked: Any = SimpleNamespace(plan=plan, cpus=None, spec=RunSpec())
+    machine = msgspec.structs.replace(read_machine(), **limits)
+    return dict(surroundings(asked, Volumes({role: [tmp_path] for role in ROLES}), machine))
+
+
+def test_another_disk_under_the_same_path_is_another_condition(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mount = Mount(device="8:1", mount_point="/", file_system="xfs", source="/dev/sda1", options="rw")
+    found = []
+    for source in ("/dev/sda1", "/dev/nvme0n1"):
+        monkeypatch.setattr(prepared, "read_mounts", lambda: [Mount(**{**as_dict(mount), "source": source})])  # noqa: B023
+        found.append(of(tmp_path))
+    assert found[0]["work_storage"] == ["xfs /dev/sda1 rw"]
+    assert {name for name in found[0] if found[0][name] != found[1][name]} == {
+        f"{role}_storage" for role in ROLES
+    }
+
+
+@pytest.mark.parametrize("limits", [{"cpu_quota_cores": 0.25}, {"memory_limit_bytes": 2**20}])
+def test_another_limit_of_the_container_is_another_condition(tmp_path: Path, limits: dict[str, Any]) -> None:
+    assert of(tmp_path, **limits) != of(tmp_path)
+
+
+def as_dict(mount: Mount) -> dict[str, str]:
+    return {name: getattr(mount, name) for name in mount.__struct_fields__}
+
+
+def test_another_library_is_another_condition(tmp_path: Path) -> None:
+    assert any(package.startswith("numpy ") for package in of(tmp_path)["libraries"])
+
+
+def planned(program: str = "wide_sort") -> Plan:
+    spec = WorkloadSpec(name="peaks", sessions=[SessionSpec(name="s", stages=[[program]])])
+    return make_plan(spec, where="test", catalogue=CATALOGUE, scale=0.01)
+
+
+def job(plan: Plan, private: int | None, **other: Any) -> Any:
+    """A finished job with ``private`` MiB, whose process had 90 MiB when it was ready."""
+    return SimpleNamespace(
+        job=next(plan.jobs()).job,
+        outcome=other.get("outcome", "finished"),
+        verified=True,
+        private_memory_bytes=None if private is None else private * MIB,
+        usage=Usage(os_memory_bytes=100 * MIB, memory_bytes=other.get("beyond", 10 * MIB)),
+    )
+
+
+def test_the_largest_peak_of_a_kind_counts() -> None:
+    plan = planned()
+    kind = kind_of(next(plan.jobs()))
+    found = peaks_of(plan, [job(plan, 20), job(plan, 30)], "r")[kind]
+    assert (found.private_bytes, found.ready_bytes, found.jobs) == (30 * MIB, 90 * MIB, 2)
+
+
+def test_jobs_without_a_peak_or_an_answer_leave_none() -> None:
+    plan = planned()
+    jobs = [job(plan, None), job(plan, 5, beyond=None), job(plan, 9, outcome="failed")]
+    assert peaks_of(plan, jobs, "r") == {}
+
+
+def test_runs_add_up_and_the_largest_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = planned()
+    store = Peaks(plan, tmp_path, "zygote")
+    # Within the margin of a plan a later peak changes nothing: a limit that was enough stays enough.
+    for number, most in enumerate((100, 130, 110, 133)):
+        stored = SimpleNamespace(
+            job_records=lambda most=most: [job(plan, most)], facts=SimpleNamespace(run_id=f"r{number}")
+        )
+        monkeypatch.setattr(prepared, "open_run", lambda _, stored=stored: stored)
+        store.keep(plan, tmp_path)
+    (found,) = store.known().values()
+    assert (found.private_bytes, found.jobs, found.run_id) == (130 * MIB, 4, "r1")
+    assert Peaks(plan, tmp_path, "spawn").known() == {}
+    assert Peaks(planned("forecasting"), tmp_path, "zygote").known() == {}

@@ -1,0 +1,92 @@
+"""Design matrices: their terms, whole or picked, and rows in blocks of even size.
+
+Estimates of many blocks against the truth: right ones pass for many draws, wrong ones do not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.typing import NDArray
+
+from mawl.datagen.build import schema
+from mawl.datagen.values import column_values
+from mawl.errors import WrongAnswerError
+from mawl.plan.columns import Code, Column, Factor, InputTable, Product, Uniform
+from mawl.programs.toolkit.models import Design, check_estimates, indicator_names, prepare
+from mawl.tables import arrow
+
+TRUTH = np.array([1.0, 0.0, -2.0, 0.5])
+Numbers = NDArray[np.float64]
+
+
+def drawn(seed: int, blocks: int) -> tuple[Numbers, Numbers]:
+    errors = np.broadcast_to([0.1, 0.2, 0.3, 0.05], (blocks, 4)).copy()
+    return TRUTH + errors * np.random.default_rng(seed).standard_normal((blocks, 4)), errors
+
+
+def check(estimates: Numbers, errors: Numbers, bias: float = 0.0) -> float:
+    return check_estimates("it", estimates, errors, TRUTH, bias=bias, error_slack=0.1)
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 40, 3000])
+def test_right_estimates_pass(blocks: int) -> None:
+    for seed in range(30):
+        assert check(*drawn(seed, blocks)) < 6.0
+
+
+def test_one_estimate_far_off_or_no_number_is_rejected() -> None:
+    for wrong in (9.0, np.nan):
+        estimates, errors = drawn(1, 40)
+        estimates[7, 2] = wrong
+        with pytest.raises(WrongAnswerError, match=r"coefficient of it farthest .* is wrong"):
+            check(estimates, errors)
+
+
+def test_a_mean_that_is_off_is_rejected_and_a_bias_allowed() -> None:
+    estimates, errors = drawn(1, 3000)
+    estimates[:, 3] += 0.02
+    with pytest.raises(WrongAnswerError, match="mean over blocks of coefficient 3"):
+        check(estimates, errors)
+    check(estimates, errors, bias=0.02)
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.7, 1.5, 2.0])
+def test_standard_errors_of_the_wrong_size_are_rejected(factor: float) -> None:
+    estimates, errors = drawn(1, 300)
+    with pytest.raises(WrongAnswerError, match="square of distances"):
+        check(estimates, factor * errors)
+
+
+SIZE, KIND = Factor(Column("size", Uniform(0, 9)), 4), Column("kind", Code(("A", "B", "C")), 8)
+TABLE = InputTable(name="sample", full_bytes=0, columns=(SIZE.column, KIND))
+
+
+def test_measures_are_centred_and_classes_become_indicators() -> None:
+    columns = [column_values(TABLE, c, seed=1, replica=0, start=0, count=50) for c in TABLE.columns]
+    batch = pa.RecordBatch.from_arrays([arrow.array(column) for column in columns], schema=schema(TABLE))
+    found = prepare(batch.slice(7), [SIZE], [KIND])
+    assert indicator_names([KIND]) == ["kind=B", "kind=C"]
+    assert found[0].tolist() == (columns[0][7:].astype(np.float64) - 4).tolist()
+    kinds = columns[1][7:].tolist()
+    assert found[1].tolist() == [float(kind.strip() == b"B") for kind in kinds]
+    assert found[2].tolist() == [float(kind.strip() == b"C") for kind in kinds]
+
+
+def test_terms_are_the_same_whole_or_picked() -> None:
+    design = Design(["a", "b", "c"], [("a", "a"), ("b", "c")])
+    prepared = np.arange(12.0).reshape(3, 4)
+    matrix = design.fill(prepared)
+    assert design.terms == ("intercept", "a", "b", "c", "a*a", "b*c")
+    assert matrix[0].tolist() == [1.0] * 4
+    assert matrix[4].tolist() == (prepared[0] ** 2).tolist()
+    assert matrix[5].tolist() == (prepared[1] * prepared[2]).tolist()
+    places = np.array([5, 0, 2])
+    assert np.array_equal(design.pick(places, prepared), matrix[places])
+
+
+def test_the_truth_stands_at_its_terms() -> None:
+    design = Design(["size", "kind=B"], [("size", "size")])
+    terms = (Product(6, (SIZE, SIZE)), Product(-2, (Factor(KIND, value="B"),)))
+    assert design.truth(8, terms, 2).tolist() == [4.0, 0.0, -1.0, 3.0]
