@@ -14,8 +14,8 @@ from typing import cast
 
 import mawl
 from bench.harness import Result
+from mawl.base.units import format_memory
 from mawl.measure.machine import Machine, read_machine
-from mawl.units import format_memory
 
 ROWS = (
     "generator",

@@ -17,9 +17,9 @@ import msgspec
 
 from bench.fake_nodes import FakeNodes, conducted
 from bench.harness import Result, at_most
-from mawl.cluster.connection import LOOPBACK, TUNED
-from mawl.store import open_run
-from mawl.store.files import NODES as NODE_RUNS
+from mawl.records.store import open_run
+from mawl.records.store.files import NODES as NODE_RUNS
+from mawl.run.cluster.connection import LOOPBACK, TUNED
 
 NAME = "cluster"
 

@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 from bench.harness import Result, at_most, cpu_seconds, spread
-from mawl.model.records import SampleRecord
-from mawl.store.folder import RunWriter
+from mawl.records.model.records import SampleRecord
+from mawl.records.store.folder import RunWriter
 from tests.fakes.compared_runs import COMPLETED
 from tests.fakes.measured_run import IDLE
 from tests.fakes.stored_run import START, facts, job, planned

@@ -12,11 +12,11 @@ from pathlib import Path
 from random import Random
 
 from bench.harness import Result, at_least, at_most, spread
-from mawl.compressibility.codecs import KIB, ZSTD_1, EstimateRequest
-from mawl.compressibility.estimate import EstimatesFound, estimate
-from mawl.compressibility.population import Population
-from mawl.model.compressibility import Estimate
-from tests.compressibility.pieces import write_mixture
+from mawl.measure.compressibility.codecs import KIB, ZSTD_1, EstimateRequest
+from mawl.measure.compressibility.estimate import EstimatesFound, estimate
+from mawl.measure.compressibility.population import Population
+from mawl.records.model.compressibility import Estimate
+from tests.measure.compressibility.pieces import write_mixture
 
 NAME = "compressibility"
 TREE_BYTES = 10 * 10**9

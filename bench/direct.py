@@ -1,6 +1,6 @@
 """random_access and the direct scan beside fio with the same pattern: psync, direct, same files and sizes.
 
-Scans are random_access's pass over its pages, and :func:`mawl.tables.arrow.read_batches` as wide_sort
+Scans are random_access's pass over its pages, and ``read_batches`` as wide_sort
 reads its input; look-ups are random_access's own, keys compared.  fio reads the same files in the same
 requests, and as many random pages; so does a bare loop of preadv, the second peer of look-ups.  Each
 stream has a file and a process of its own; start-up, the index and fio's start are outside the times.  CPU
@@ -29,16 +29,16 @@ import numpy as np
 import pyarrow as pa
 
 from bench.harness import Result, at_least, at_most, spread
-from mawl.analysis.statistics import quantile
-from mawl.errors import UnsuitableMachineError
+from mawl.base.errors import UnsuitableMachineError
+from mawl.figures.statistics import quantile
 from mawl.measure.step import StepRecorder
-from mawl.model.messages import Assignment
 from mawl.programs.context import JobContext
 from mawl.programs.random_access.declare import PAGE_BYTES, TABLES
 from mawl.programs.random_access.run import POINTS, Lanes, PageFile, _Table
-from mawl.spec.program_options import Options
-from mawl.tables import arrow
-from mawl.tables.direct import DirectIo
+from mawl.programs.tables import arrow
+from mawl.programs.tables.direct import DirectIo
+from mawl.records.model.messages import Assignment
+from mawl.records.spec.program_options import Options
 
 NAME = "direct"
 PAIRS = 15

@@ -21,11 +21,11 @@ from bokeh.resources import INLINE
 
 from bench.harness import Result, alternate, at_most, ratio, spread
 from mawl.advice.judge import judged
-from mawl.analysis.view import StoredView
-from mawl.reporters.html.charts.every import charts_of
-from mawl.reporters.html.report import render
-from mawl.reporters.html.sources import chart_data, sources_of
-from mawl.store import open_run
+from mawl.figures.view import StoredView
+from mawl.records.store import open_run
+from mawl.reports.html.charts.every import charts_of
+from mawl.reports.html.report import render
+from mawl.reports.html.sources import chart_data, sources_of
 from tests.fakes.synthetic_run import write_synthetic_run
 from tests.pages.opened import DRAWN, chromium, until
 

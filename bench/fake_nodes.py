@@ -9,9 +9,16 @@ from typing import Any
 import msgspec
 
 from mawl import __version__
-from mawl.cluster.connection import Link
-from mawl.cluster.controller import ClusterRequest, Controller
-from mawl.cluster.messages import (
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.workload import Plan, load_workload, make_plan
+from mawl.records.model.records import EventRecord, JobRecord, StepRecord, Usage
+from mawl.records.model.run import RunFacts, WorkloadFacts
+from mawl.records.spec.program_options import ROLES, StartMode
+from mawl.records.store.files import FACTS, JOURNAL, JOURNAL_FILES, PLAN
+from mawl.records.store.folder import RunWriter
+from mawl.run.cluster.connection import Link
+from mawl.run.cluster.controller import ClusterRequest, Controller
+from mawl.run.cluster.messages import (
     Carry,
     Ended,
     FromNode,
@@ -25,15 +32,8 @@ from mawl.cluster.messages import (
     Seen,
     to_node,
 )
-from mawl.model.records import EventRecord, JobRecord, StepRecord, Usage
-from mawl.model.run import RunFacts, WorkloadFacts
-from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.workload import Plan, load_workload, make_plan
-from mawl.runner.loop import Interrupts
-from mawl.runner.request import Listener, Status
-from mawl.spec.program_options import ROLES, StartMode
-from mawl.store.files import FACTS, JOURNAL, JOURNAL_FILES, PLAN
-from mawl.store.folder import RunWriter
+from mawl.run.runner.loop import Interrupts
+from mawl.run.runner.request import Listener, Status
 
 SESSIONS, JOBS_A_SESSION = 20, 4
 STEPS_A_JOB = 3

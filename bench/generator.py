@@ -17,12 +17,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.harness import Result, alternate, at_least, at_most, cpu_seconds, ratio, spread
-from mawl.datagen.build import chunk_rows, slots
-from mawl.datagen.generate import TableRequest, generate
-from mawl.datagen.text import filled_bytes, fills
-from mawl.datagen.values import column_values
 from mawl.plan.catalogue import INPUTS
 from mawl.plan.columns import Code, Column, InputTable, RowNumber, Uniform, lay_out
+from mawl.programs.datagen.build import chunk_rows, slots
+from mawl.programs.datagen.generate import TableRequest, generate
+from mawl.programs.datagen.text import filled_bytes, fills
+from mawl.programs.datagen.values import column_values
 
 NAME = "generator"
 

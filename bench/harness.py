@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from mawl.errors import RunFailedError, UsageError
+from mawl.base.errors import RunFailedError, UsageError
 
 Figure = TypeVar("Figure")
 
@@ -54,7 +54,7 @@ def resources(
     """What a command and every descendant that was waited for used (wait4): CPU seconds, peak memory in KiB.
 
     Its output is thrown away.  Its peak begins at the size of this process, which forks it.
-    Raises :class:`~mawl.errors.RunFailedError` with the last line of its standard error when the command
+    Raises ``RunFailedError`` with the last line of its standard error when the command
     cannot be started or ends with another status than 0.
     """
     with tempfile.TemporaryFile() as complaints:
@@ -81,7 +81,7 @@ def resources(
 def cpu_seconds(
     argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | Path | None = None
 ) -> float:
-    """User plus system CPU seconds of a command; raises what :func:`resources` does."""
+    """User plus system CPU seconds of a command; raises what ``resources`` does."""
     usage = resources(argv, env, cwd)
     return usage.ru_utime + usage.ru_stime
 
@@ -92,7 +92,7 @@ def alternate(
     """Figures of ``ours`` and ``peer``, ``runs`` of each, in ABBA order.
 
     One run of each goes before and does not count: it fills caches and compiles modules.
-    Raises :class:`~mawl.errors.UsageError` for fewer than one run.
+    Raises ``UsageError`` for fewer than one run.
     """
     if runs < 1:
         raise UsageError(f"a comparison takes at least one run of each side, found {runs}")

@@ -12,11 +12,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.harness import Result, alternate, at_most, cpu_seconds, ratio, spread
-from mawl.launch.client import Launcher
-from mawl.launch.pipe import THREAD_VARIABLES
-from mawl.model.messages import Assignment, Failed, FromLauncher, Ready, Reaped, Release, Start, Started
 from mawl.plan.catalogue import CATALOGUE
-from mawl.spec.program_options import Options
+from mawl.records.model.messages import (
+    Assignment,
+    Failed,
+    FromLauncher,
+    Ready,
+    Reaped,
+    Release,
+    Start,
+    Started,
+)
+from mawl.records.spec.program_options import Options
+from mawl.run.launch.client import Launcher
+from mawl.run.launch.pipe import THREAD_VARIABLES
 
 NAME = "launch"
 

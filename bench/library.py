@@ -13,8 +13,8 @@ import httpx2
 import msgspec
 
 from bench.harness import Result, at_most
-from mawl.server.application import create_app
-from mawl.server.reports import Renderers
+from mawl.commands.server.application import create_app
+from mawl.commands.server.reports import Renderers
 from tests.fakes.served_runs import Made, finished
 
 NAME = "library"

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from bench.harness import Result, at_most, cpu_seconds, spread
-from mawl.units import format_bytes, format_memory
+from mawl.base.units import format_bytes, format_memory
 from tests.fakes.recorded_host import aix_recording
 
 NAME = "nmon"

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.harness import Result, alternate, at_most, cpu_seconds, ratio, spread
-from mawl.compiled import find_compiler
-from mawl.errors import UnsuitableMachineError
+from mawl.base.errors import UnsuitableMachineError
 from mawl.measure.preload.build import library
 from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile, create, live_words
-from mawl.runner.counting import SHARED_MEMORY
-from mawl.spec.program_options import ROLES
+from mawl.records.compiled import find_compiler
+from mawl.records.spec.program_options import ROLES
+from mawl.run.runner.counting import SHARED_MEMORY
 
 NAME = "preload"
 

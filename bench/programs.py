@@ -28,17 +28,17 @@ import msgspec
 from pyarrow import ipc
 
 from bench.harness import Result, alternate, at_least, at_most, spread
-from mawl.datagen.generate import TableRequest, generate
 from mawl.measure import step as step_module
 from mawl.measure.step import Snapshots
-from mawl.model.messages import Assignment, FromLauncher, StepEnded
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.spec import SCALES, scaled_options
+from mawl.programs.datagen.generate import TableRequest, generate
 from mawl.programs.execute import execute
+from mawl.programs.tables import arrow
+from mawl.programs.tables import arrow as source
 from mawl.programs.toolkit.checks import RowSample, StrictOrder, TableSum
-from mawl.spec.program_options import Options
-from mawl.tables import arrow
-from mawl.tables import arrow as source
+from mawl.records.model.messages import Assignment, FromLauncher, StepEnded
+from mawl.records.spec.program_options import Options
 
 NAME = "programs"
 RUNS = 5

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from bench.harness import Result, at_most, resources, spread
-from mawl.runner.sampling import MOST_SERIES
+from mawl.run.runner.sampling import MOST_SERIES
 from tests.fakes.synthetic_run import write_synthetic_run
 
 NAME = "report"
@@ -102,9 +102,9 @@ def main(folder: str) -> None:
     """Make one report and print what it took."""
     started = time.perf_counter()
     from mawl.advice.judge import judged
-    from mawl.analysis.view import StoredView
-    from mawl.reporters.html.report import render
-    from mawl.store import open_run
+    from mawl.figures.view import StoredView
+    from mawl.records.store import open_run
+    from mawl.reports.html.report import render
 
     view = StoredView(open_run(folder))
     page = render(view, judged(view))

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from bench.harness import Result, at_most
-from mawl.store import Run, open_run
+from mawl.records.store import Run, open_run
 
 NAME = "runner"
 

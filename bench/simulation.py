@@ -12,15 +12,15 @@ import time
 from pathlib import Path
 
 from bench.harness import Result, at_most
-from mawl.errors import RunFailedError
-from mawl.model.run import NodeFacts, RunFacts, WorkloadFacts
+from mawl.base.errors import RunFailedError
 from mawl.plan.workload import JobPlan, Plan, SessionPlan
+from mawl.records.model.run import NodeFacts, RunFacts, WorkloadFacts
+from mawl.records.spec.program_options import ROLES, Options
 from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import Flow, JobDemand, StepDemand
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.scenario import run as simulated
 from mawl.simulation.system import Device, NodeKind, System
-from mawl.spec.program_options import ROLES, Options
 from mawl.whatif.folder import Label, write_folder
 
 NAME = "simulation"

@@ -12,12 +12,12 @@ from pathlib import Path
 from bench.harness import Result, alternate, at_most, spread
 from bench.simulation import JOBS, label, scene
 from mawl.advice.judge import judged
-from mawl.analysis.view import StoredView
+from mawl.figures.view import StoredView
+from mawl.records.store import open_run
 from mawl.simulation.activity import Calibration
 from mawl.simulation.forecast import base_of
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.scenario import run as simulated
-from mawl.store import open_run
 from mawl.whatif.folder import write_folder
 from mawl.whatif.size.answer import size
 from mawl.whatif.size.asked import SizedRun, SizeQuestion

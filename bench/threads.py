@@ -37,14 +37,14 @@ from typing import TypeVar
 import msgspec
 
 from bench.harness import Result, alternate, at_least, at_most, spread
-from mawl.datagen.generate import TableRequest, generate
-from mawl.imports import importing
-from mawl.launch.pipe import ONE_PASSIVE_THREAD
-from mawl.model.messages import Assignment
+from mawl.base.imports import importing
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.spec import scaled_options
+from mawl.programs.datagen.generate import TableRequest, generate
 from mawl.programs.execute import execute
-from mawl.spec.program_options import Options
+from mawl.records.model.messages import Assignment
+from mawl.records.spec.program_options import Options
+from mawl.run.launch.pipe import ONE_PASSIVE_THREAD
 
 NAME = "threads"
 GAIN_SCALE, CROWD_SCALE = 0.03, 0.01

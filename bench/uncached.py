@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.harness import Result, alternate, at_least, resources, spread
-from mawl.errors import UnsuitableMachineError
+from mawl.base.errors import UnsuitableMachineError
 from mawl.measure.page_cache import residency
 from mawl.measure.preload.build import library
 from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile, create
 from mawl.measure.suitability import why_cached
-from mawl.runner.counting import SHARED_MEMORY
-from mawl.spec.program_options import ROLES
+from mawl.records.spec.program_options import ROLES
+from mawl.run.runner.counting import SHARED_MEMORY
 
 NAME = "uncached"
 RUNS = 9

@@ -16,7 +16,13 @@ from tests.needs import COMPILER
 settings.register_profile("mawl", deadline=None)
 settings.load_profile("mawl")
 
-pytest_plugins = ["tests.compiled", "tests.honest", "tests.leftovers", "tests.shuffled", "tests.tiers"]
+pytest_plugins = [
+    "tests.compiled",
+    "tests.honest",
+    "tests.leftovers",
+    "tests.shuffled",
+    "tests.tiers",
+]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from mawl.measure.processes import marked_processes
-from mawl.volumes import leftovers_under
+from mawl.records.volumes import leftovers_under
 
 VARIABLE = "MAWL_TEST_RUN"
 PATIENCE_SECONDS = 5.0

@@ -18,8 +18,8 @@ from typing import NoReturn
 import pytest
 from _pytest.outcomes import Skipped
 
-from mawl.compiled import find_compiler
 from mawl.lab.needs import Need as BedNeed
+from mawl.records.compiled import find_compiler
 
 MARK = "needs"
 _ADMINISTRATOR_PLACES = "/usr/sbin:/sbin"

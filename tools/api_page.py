@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 import mawl
-from mawl.notebook import OpenedRun
+from mawl.commands.notebook import OpenedRun
 from tools.markdown import plain
 
 _EXAMPLE = """```python

@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.units import format_percent
+from mawl.base.units import format_percent
 
 DATA = Path(__file__).parent / "diagrams.toml"
 INSTALL_GUIDE = Path(__file__).parents[1] / "docs" / "guides" / "install.md"

@@ -14,8 +14,8 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from mawl.spec.program_options import Role
-from mawl.units import format_memory, format_rate, format_seconds
+from mawl.base.units import format_memory, format_rate, format_seconds
+from mawl.records.spec.program_options import Role
 from tools.kept_lines import print_page
 
 PAGE = Path("docs/reference/drawn-forecasts.md")
@@ -76,7 +76,7 @@ class DrawnForecast(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_near(self) -> bool:
-        """Within :data:`WITHIN_RATIO`."""
+        """Within ``WITHIN_RATIO``."""
         return abs(self.error_ratio) <= WITHIN_RATIO
 
     @property

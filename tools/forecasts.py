@@ -15,16 +15,16 @@ from typing import Any
 import msgspec
 
 from mawl.advice.judge import judged
-from mawl.analysis.view import StoredView
-from mawl.errors import UsageError
+from mawl.base.errors import UsageError
+from mawl.base.units import format_rate, format_seconds, parse_size
+from mawl.figures.view import StoredView
 from mawl.lab.experiment.records import LabRecord
-from mawl.model.summary.summary import Judged
+from mawl.records.model.summary.summary import Judged
+from mawl.records.spec.program_options import Options
+from mawl.records.store import open_run
 from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.own_system import cores_of
 from mawl.simulation.system import Device, NodeKind, System, spinning_streams_of
-from mawl.spec.program_options import Options
-from mawl.store import open_run
-from mawl.units import format_rate, format_seconds, parse_size
 from mawl.whatif.answer import beside
 from mawl.whatif.folder import Label, write_folder
 

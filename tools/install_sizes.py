@@ -64,7 +64,7 @@ def rows(found: Mapping[str, float]) -> Iterable[tuple[str, ...]]:
 
 
 def stored(text: str) -> dict[str, float]:
-    """The figures of the table in the guide, by the names of :func:`measure`."""
+    """The figures of the table in the guide, by the names of ``measure``."""
     cells = re.findall(r"^\| `(mawl[^`]*)` \|[^|]*\| (\d+) \|", text, re.MULTILINE)
     names = {"mawl": BASE, f"mawl[{','.join(EXTRAS)}]": ALL} | {f"mawl[{name}]": name for name in EXTRAS}
     return {names[command]: float(mib) for command, mib in cells}

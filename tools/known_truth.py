@@ -15,9 +15,9 @@ from typing import Literal
 
 import msgspec
 
-from mawl.model.qualification import QualificationAnswer
-from mawl.spec.program_options import Role
-from mawl.units import format_bytes, format_rate
+from mawl.base.units import format_bytes, format_rate
+from mawl.records.model.qualification import QualificationAnswer
+from mawl.records.spec.program_options import Role
 from tools.kept_lines import print_page
 
 PAGE = Path("docs/reference/known-truth.md")

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def closure(pyproject: Path) -> dict[str, str]:
     """Name to version of every distribution needed, directly or not; mawl itself is left out.
 
-    Raises :class:`importlib.metadata.PackageNotFoundError` for one that is not installed.
+    Raises ``PackageNotFoundError`` for one that is not installed.
     """
     project = tomllib.loads(pyproject.read_text())
     waiting = [Requirement(text) for text in project["build-system"]["requires"]]

@@ -20,14 +20,14 @@ from statistics import median
 
 import msgspec
 
-from mawl.model.records import JobRecord
-from mawl.model.role_io import RoleIo
+from mawl.base.units import format_bytes, format_instant, format_memory
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Direction
 from mawl.plan.spec import parse_scale, scale_name
-from mawl.spec.program_options import ROLES, Role
-from mawl.store import open_run
-from mawl.units import format_bytes, format_instant, format_memory
+from mawl.records.model.records import JobRecord
+from mawl.records.model.role_io import RoleIo
+from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.store import open_run
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "measured.json"
 
@@ -93,7 +93,7 @@ def figures(job: JobRecord, scale: float) -> Figures:
 
 
 def measured(folder: Path) -> Measured:
-    """What a run folder of :func:`workload` holds."""
+    """What a run folder of ``workload`` holds."""
     run = open_run(folder)
     facts, node = run.facts, run.facts.nodes[0]
     scale = facts.workload.scale

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from mawl.analysis.nights.trends import NIGHT_METRICS
+from mawl.figures.nights.trends import NIGHT_METRICS
 from mawl.lab.experiment.metrics import LAB_EVIDENCE_METRICS, LAB_METRICS
-from mawl.model.campaign import CAMPAIGN_METRICS
-from mawl.model.metrics import METRICS
-from mawl.model.probe import PROBE_METRICS
-from mawl.model.series_metrics import INVENTORY_METRICS, SERIES_METRICS
-from mawl.placement.metrics import PLACEMENT_METRICS
+from mawl.records.model.campaign import CAMPAIGN_METRICS
+from mawl.records.model.metrics import METRICS
+from mawl.records.model.probe import PROBE_METRICS
+from mawl.records.model.series_metrics import INVENTORY_METRICS, SERIES_METRICS
 from mawl.tuning.records import CHANGE_METRICS, TUNING_METRICS
 from mawl.tuning.search.records import SEARCH_METRICS
 from mawl.whatif.metrics import PUBLISHED_FORECAST_METRICS, SIMULATION_METRICS
+from mawl.whatif.placement.metrics import PLACEMENT_METRICS
 from mawl.whatif.size.records import SIZE_METRICS
 from tools.markdown import table
 

@@ -12,8 +12,8 @@ import msgspec
 
 from mawl.archive.rules.published import EVERY
 from mawl.archive.subject import ValidationRule
-from mawl.config.published import papers
-from mawl.spec import toml
+from mawl.records.config.published import papers
+from mawl.records.spec import toml
 from tools.markdown import table
 
 WORDS = Path(__file__).with_suffix(".toml")

@@ -1,4 +1,4 @@
-"""Print from the code the pages of docs/reference, src/mawl/shell, and the diagrams of docs/images.
+"""Print from the code the pages of docs/reference, src/mawl/commands/shell, and the diagrams of docs/images.
 
 ``python -m tools.reference`` writes them; ``--check`` writes nothing and names the pages that the
 code no longer agrees with.
@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import msgspec
 
 from mawl.archive.rules.published import EVERY as EVERY_RULE
+from mawl.base.units import format_bytes, format_memory
 from mawl.commands import schema
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS, mixed
@@ -24,11 +25,10 @@ from mawl.plan.needs import tables_of
 from mawl.plan.programs import DATA_STEP, PROCEDURES, Pass, Program, Step
 from mawl.plan.spec import SCALES, JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import load_workload, make_plan, shipped
-from mawl.spec.program_options import PLAIN_OPTIONS, ROLES, SIZE_OPTIONS, Options
-from mawl.spec.record import MOST_SESSIONS
-from mawl.spec.settings import FileSettings
-from mawl.spec.sources import RunKeys, RunOfPlan
-from mawl.units import format_bytes, format_memory
+from mawl.records.spec.program_options import PLAIN_OPTIONS, ROLES, SIZE_OPTIONS, Options
+from mawl.records.spec.record import MOST_SESSIONS
+from mawl.records.spec.settings import FileSettings
+from mawl.records.spec.sources import RunKeys, RunOfPlan
 from tools import diagrams, measured, mix
 from tools.api_page import api_page
 from tools.markdown import plain, table
@@ -41,7 +41,7 @@ from tools.shell.tree import Verb, tree
 from tools.threshold_page import thresholds_page
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES, SHELL = Path("docs/reference"), Path("src/mawl/shell")
+PAGES, SHELL = Path("docs/reference"), Path("src/mawl/commands/shell")
 STAGE_MARKS = "`;` one after another, `+` side by side, `*` marked to trail out"
 NOTICE = "<!-- Printed from the code by tools/reference.py (make reference); do not edit. -->"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from mawl.advice.validity.status import RULES as VALIDITY
 from mawl.archive.rules.published import EVERY
 from mawl.archive.subject import ValidationRule
-from mawl.model.thresholds import THRESHOLDS, thresholds_of
-from mawl.reporters.judgement import shown
+from mawl.records.model.thresholds import THRESHOLDS, thresholds_of
+from mawl.reports.judgement import shown
 from tools import papers_judged
 from tools.markdown import table
 

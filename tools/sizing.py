@@ -20,7 +20,7 @@ from typing import Literal
 import tomli_w
 
 from mawl.advice.judge import judged
-from mawl.analysis.view import StoredView
+from mawl.figures.view import StoredView
 from mawl.simulation.system import System
 from mawl.whatif.size.answer import size
 from mawl.whatif.size.asked import SizedRun, SizeQuestion

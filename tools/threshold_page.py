@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.model.thresholds import THRESHOLDS
-from mawl.reporters.judgement import shown
+from mawl.records.model.thresholds import THRESHOLDS
+from mawl.reports.judgement import shown
 from tools.markdown import table
 
 
@@ -15,8 +15,8 @@ def thresholds_page() -> list[str]:
     return [
         "# Thresholds",
         "",
-        "Every number that a rule, an answer or a verdict decides by. The rules read their values from this",
-        "table (`src/mawl/model/thresholds.py`). `mawl report --all`, HTML, JSON print those that decided.",
+        "Every number that a rule, an answer or a verdict decides by. The rules read their values from",
+        "`src/mawl/records/model/thresholds.py`. `mawl report --all`, HTML and JSON print those used.",
         "A convention was chosen, not measured: another value would be as right, if it is said.",
         "",
         *table(("threshold", "value", "meaning", "source"), rows),

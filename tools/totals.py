@@ -26,8 +26,8 @@ class Outcome:
 
 
 def outcomes(files: list[Path]) -> dict[tuple[Path, str, str], Outcome]:
-    """Of each test by file, class and name; :class:`OSError` or
-    :class:`xml.etree.ElementTree.ParseError` for a file that is none."""
+    """Of each test by file, class and name; ``OSError`` or
+    ``ParseError`` for a file that is none."""
     tests: dict[tuple[Path, str, str], Outcome] = {}
     for file in files:
         for case in ElementTree.parse(file).iter("testcase"):
@@ -43,7 +43,7 @@ def outcomes(files: list[Path]) -> dict[tuple[Path, str, str], Outcome]:
 
 
 def totals(files: list[Path]) -> tuple[int, int, int]:
-    """Passed, failed (errors included) and skipped tests; errors as :func:`outcomes`."""
+    """Passed, failed (errors included) and skipped tests; errors as ``outcomes``."""
     found = [one.found for one in outcomes(files).values()]
     failed = sum(bool(one & FAILURES) for one in found)
     skipped = sum("skipped" in one and not one & FAILURES for one in found)

@@ -71,7 +71,7 @@ class Attempt:
 
 
 def run(*words: str | Path, where: Path = ROOT) -> str:
-    """What a command prints.  Raises :class:`TryError` where it fails."""
+    """What a command prints.  Raises ``TryError`` where it fails."""
     environment = {
         name: text for name, text in os.environ.items() if not name.startswith(("MAWL_", "PYTHON"))
     }
@@ -136,7 +136,7 @@ def requirements() -> list[str]:
 def steps(attempt: Attempt, program: str, wheel: Path, place: Path, tests: Sequence[str]) -> Iterator[str]:
     """Make the environment in ``place`` and try it; yields what each step found.
 
-    Raises :class:`TryError` for the step that fails.
+    Raises ``TryError`` for the step that fails.
     """
     python, found = place / "environment/bin/python", interpreter(attempt.python)
     if found is None:

@@ -14,7 +14,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 - pip refuses an older Python, a p
 if TYPE_CHECKING:
     import os
 
-    from mawl.notebook import OpenedRun
+    from mawl.commands.notebook import OpenedRun
 
 __all__ = ["__version__", "open_run"]
 
@@ -22,13 +22,13 @@ __all__ = ["__version__", "open_run"]
 def open_run(run: str | os.PathLike[str] = "latest", runs: str | os.PathLike[str] = "runs") -> OpenedRun:
     """Open a stored run by its folder, its id under ``runs``, or ``latest``.
 
-    Returns a :class:`mawl.notebook.OpenedRun`: ``facts``; ``jobs``, ``steps``, ``events`` and
+    Returns a ``OpenedRun``: ``facts``; ``jobs``, ``steps``, ``events`` and
     ``samples`` as Arrow tables (columns: docs/design/run-folder.md); ``summary``, typed; and
     ``plot()`` for a chart.  In a notebook it shows itself as a table.  Raises
-    :class:`mawl.errors.MawlError`, with the reason, if the run cannot be read.
+    ``MawlError``, with the reason, if the run cannot be read.
     """
     # Arrow is not imported by `import mawl`.
-    from mawl.notebook import OpenedRun
-    from mawl.store import open_run as open_stored
+    from mawl.commands.notebook import OpenedRun
+    from mawl.records.store import open_run as open_stored
 
     return OpenedRun(open_stored(run, runs))

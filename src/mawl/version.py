@@ -14,7 +14,7 @@ SOURCES = frozenset({".py", ".toml", ".html", ".js", ".css", ".c"})
 
 @cache
 def source_sha256() -> str:
-    """SHA-256 of the installed code of mawl: of the names and contents of its sources (:data:`SOURCES`).
+    """SHA-256 of the installed code of mawl: of the names and contents of its sources (``SOURCES``).
 
     The same for a wheel and for a checkout of the same commit; another for a changed line.
     """

@@ -17,8 +17,8 @@ from mawl.advice.conditions import (
     checks_of_run,
 )
 from mawl.advice.qualification.answer import answer_from
-from mawl.analysis.comparison.compare import Comparison, SideFacts
-from mawl.analysis.comparison.programs import Statement, Verdict
+from mawl.figures.comparison.compare import Comparison, SideFacts
+from mawl.figures.comparison.programs import Statement, Verdict
 from tests.fakes.answered import COMPUTE_NO, NOT_KNOWN, YES
 from tests.fakes.views import partly
 

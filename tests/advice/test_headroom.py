@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from mawl.advice.headroom import headroom_of
-from mawl.analysis.view import RunView
-from mawl.model.node import Port
-from mawl.model.summary.io import Foreign
+from mawl.figures.view import RunView
+from mawl.records.model.node import Port
+from mawl.records.model.summary.io import Foreign
 from tests.fakes.measured_run import WORKLOAD, Rate, reading_of
 from tests.fakes.stored_run import facts
 from tests.fakes.views import partly, plain

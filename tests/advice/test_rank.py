@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from mawl.advice.rank import rank
-from mawl.errors import UsageError
-from mawl.model.qualification import Fits, Qualification
-from mawl.reporters.rank import markdown, text
+from mawl.base.errors import UsageError
+from mawl.records.model.qualification import Fits, Qualification
+from mawl.reports.rank import markdown, text
 from tests.fakes.answered import CLUSTER_YES, NO, YES, answered, clustered
 from tests.fakes.qualifications import choice
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from mawl.model.run import NodeFacts
-from mawl.reporters import markdown, text
+from mawl.records.model.run import NodeFacts
+from mawl.reports import markdown, text
 from tests.fakes.measured_run import WORKLOAD, reading_of
 from tests.fakes.stored_run import facts
 from tests.fakes.views import BARE, as_summary, judge, plain

@@ -12,7 +12,7 @@ import pytest
 from mawl.archive.packing import PackRequest, pack, read_statement
 from mawl.archive.rules.published import EVERY
 from mawl.archive.subject import ValidationSubject, opened_pack, ruling
-from mawl.errors import UnreadableRunError
+from mawl.base.errors import UnreadableRunError
 from tests.fakes.altered_packs import altered, members_of
 from tests.fakes.published_cluster import write_published_cluster
 from tests.fakes.published_run import STATEMENT, write_published_campaign

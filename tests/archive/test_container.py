@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mawl.archive.container import MOST_MEMBERS, extract, is_name, read_member, read_members, write_pack
-from mawl.errors import UnreadableRunError, UsageError
+from mawl.base.errors import UnreadableRunError, UsageError
 
 MEMBERS: dict[str, bytes | Path] = {
     "runs/a/run.json": b"{}",

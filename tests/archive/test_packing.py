@@ -16,11 +16,11 @@ from mawl.archive.container import MANIFEST, read_member, read_members
 from mawl.archive.manifest import decoded
 from mawl.archive.packing import PrivateNames, names_of, redacted_folder
 from mawl.commands.main import main
-from mawl.model.node import IoCap
-from mawl.model.records import SampleRecord
-from mawl.model.run import VolumeFacts
-from mawl.store import open_run
-from mawl.store.beside import write_arrays
+from mawl.records.model.node import IoCap
+from mawl.records.model.records import SampleRecord
+from mawl.records.model.run import VolumeFacts
+from mawl.records.store import open_run
+from mawl.records.store.beside import write_arrays
 from mawl.version import digest_of
 from tests import needs
 from tests.fakes.altered_packs import members_of, packed, with_new_manifest

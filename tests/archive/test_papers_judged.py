@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mawl.archive.rules.published import EVERY
-from mawl.config.published import papers
-from mawl.model.thresholds import value_of
+from mawl.records.config.published import papers
+from mawl.records.model.thresholds import value_of
 from tools.papers_judged import papers_judged, section
 
 PAPERS = {paper.source.key: paper for paper in papers()}

@@ -17,7 +17,7 @@ from mawl.advice.validity.status import RULES
 from mawl.archive.rules.published import EVERY, INTACT, NUMBERS
 from mawl.archive.subject import campaign_subject, run_subject
 from mawl.archive.validating import Validation, validate
-from mawl.store.campaign import read_campaign, write_campaign
+from mawl.records.store.campaign import read_campaign, write_campaign
 from mawl.version import source_sha256
 from tests.fakes.published_cluster import write_published_cluster
 from tests.fakes.published_run import write_published, write_published_campaign
@@ -120,7 +120,7 @@ def test_an_edited_log_is_found(run: Path) -> None:
 
 def test_an_edited_page_is_found_and_one_that_mawl_printed_is_not(run: Path) -> None:
     from mawl.archive.packing import PrintedRun
-    from mawl.reporters.html.report import render
+    from mawl.reports.html.report import render
 
     printed = PrintedRun(run)
     page = render(printed.view, printed.summary)

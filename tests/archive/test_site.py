@@ -17,9 +17,9 @@ from mawl.archive.packing import PackRequest, pack
 from mawl.archive.site import building
 from mawl.archive.site.building import build_site, kept_file
 from mawl.archive.site.entries import SiteEntry, checked, figures_of, sum_of
+from mawl.base.errors import UnreadableRunError, UnsuitableMachineError
 from mawl.commands.main import main
-from mawl.errors import UnreadableRunError, UnsuitableMachineError
-from mawl.model.summary.host import Energy
+from mawl.records.model.summary.host import Energy
 from mawl.version import source_sha256
 from tests.fakes.altered_packs import members_of, packed, with_new_manifest
 from tests.fakes.compared_runs import compared

@@ -11,7 +11,7 @@ import pytest
 
 from bench import __main__ as bench
 from bench.harness import Result, alternate, at_least, at_most, cpu_seconds, ratio, spread
-from mawl.errors import RunFailedError, UsageError
+from mawl.base.errors import RunFailedError, UsageError
 
 SPIN = "import time\nwhile time.process_time() < {seconds}: pass"
 

@@ -11,13 +11,13 @@ import msgspec
 import pytest
 
 from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.base.errors import UnreadableRunError, UnsuitableMachineError, UsageError
 from mawl.campaigns import series as module
 from mawl.campaigns.series import Series, begin, conduct, held, resume
 from mawl.commands.reporting import campaign_found, rendered
-from mawl.errors import UnreadableRunError, UnsuitableMachineError, UsageError
-from mawl.model.campaign import CAMPAIGN_FORMAT_VERSION, Arm, Campaign, CampaignPart, Slot
-from mawl.store import open_run
-from mawl.store.campaign import RECORD, read_campaign, write_campaign
+from mawl.records.model.campaign import CAMPAIGN_FORMAT_VERSION, Arm, Campaign, CampaignPart, Slot
+from mawl.records.store import open_run
+from mawl.records.store.campaign import RECORD, read_campaign, write_campaign
 from tests.fakes.campaign_runs import ARMS, FakeRuns, Killed, campaign, set_outcome
 
 WRITES = 11

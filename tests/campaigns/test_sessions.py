@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from mawl.analysis.campaign.knee import RunVerdict, SessionRun, knee_of
+from mawl.base.errors import UnsuitableMachineError
 from mawl.campaigns.series import Series, begin, conduct, following, held, resume
-from mawl.errors import UnsuitableMachineError
-from mawl.model.campaign import Arm, Campaign, SessionSearch, Slot
-from mawl.store.campaign import RECORD, read_campaign
+from mawl.figures.campaign.knee import RunVerdict, SessionRun, knee_of
+from mawl.records.model.campaign import Arm, Campaign, SessionSearch, Slot
+from mawl.records.store.campaign import RECORD, read_campaign
 from tests.fakes.campaign_runs import FakeRuns, Killed, campaign
 
 SEARCH = SessionSearch(first=1, most=500, runs_each=2)

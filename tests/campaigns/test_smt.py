@@ -7,19 +7,19 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.analysis.campaign.knee import SmtRow, smt_sentence
-from mawl.analysis.campaign.results import found
-from mawl.analysis.comparison.compare import compare
-from mawl.analysis.comparison.programs import Statement
+from mawl.base.errors import UsageError
 from mawl.campaigns.series import back_and_forth, begin, conduct, held, smt_arms
 from mawl.commands.campaign_place import this_machine
 from mawl.commands.campaign_settings import settings_of
-from mawl.errors import UsageError
+from mawl.figures.campaign.knee import SmtRow, smt_sentence
+from mawl.figures.campaign.results import found
+from mawl.figures.comparison.compare import compare
+from mawl.figures.comparison.programs import Statement
 from mawl.measure.machine import SmtMode, SmtModes
-from mawl.model.campaign import Arm, Campaign
-from mawl.reporters.campaign.content import render_markdown, render_text
-from mawl.spec.campaign import CampaignSpec
-from mawl.spec.record import RunSpec
+from mawl.records.model.campaign import Arm, Campaign
+from mawl.records.spec.campaign import CampaignSpec
+from mawl.records.spec.record import RunSpec
+from mawl.reports.campaign.content import render_markdown, render_text
 from tests.fakes.campaign_runs import FakeRuns, campaign
 from tests.fakes.compared_runs import pair
 from tests.fakes.found_campaigns import all_runs, finished

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mawl.commands.main import main
-from mawl.store import open_run
+from mawl.records.store import open_run
 from tests.fakes.recorded_host import BEGAN, aix_recording
 
 HEAD = (

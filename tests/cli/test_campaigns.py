@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from mawl.commands.main import main
-from mawl.store import open_run
-from mawl.store.campaign import RECORD, read_campaign
-from mawl.store.facts import write_facts
-from mawl.volumes import MARK
+from mawl.records.store import open_run
+from mawl.records.store.campaign import RECORD, read_campaign
+from mawl.records.store.facts import write_facts
+from mawl.records.volumes import MARK
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB
 from tests.fakes.stored_run import facts

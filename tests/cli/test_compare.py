@@ -12,13 +12,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from mawl.base.errors import UsageError
 from mawl.commands import compare
 from mawl.commands.arguments import settings
-from mawl.errors import UsageError
-from mawl.model.campaign import Arm, Campaign, CampaignKind, CampaignMachine, Slot
-from mawl.store.campaign import write_campaign
-from mawl.store.folder import RunWriter
-from mawl.store.reading import locate
+from mawl.records.model.campaign import Arm, Campaign, CampaignKind, CampaignMachine, Slot
+from mawl.records.store.campaign import write_campaign
+from mawl.records.store.folder import RunWriter
+from mawl.records.store.reading import locate
 from tests.fakes.compared_runs import COMPLETED, jobs
 from tests.fakes.stored_run import START, facts
 

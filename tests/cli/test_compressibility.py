@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from mawl.commands.main import main
-from mawl.spec.program_options import Role
-from mawl.store import open_run
+from mawl.records.spec.program_options import Role
+from mawl.records.store import open_run
 from tests.cli.test_run import ONE_JOB
 
 MODELS = [("plain", "lz4", None), ("plain", "zstd", 1)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.store import open_run
+from mawl.records.store import open_run
 from tests.cli.conftest import Command
 
 WORKLOAD = """

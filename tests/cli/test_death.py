@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from mawl.launch.pipe import live_runs
-from mawl.store import open_run
-from mawl.store.files import FACTS
+from mawl.records.store import open_run
+from mawl.records.store.files import FACTS
+from mawl.run.launch.pipe import live_runs
 from tests import needs
 from tests.cli.conftest import Command
 

@@ -12,7 +12,7 @@ import pytest
 
 from mawl.derive.folder import write_derived
 from mawl.plan.derived import load_derived
-from mawl.store import open_run
+from mawl.records.store import open_run
 from tests.cli.conftest import Command
 from tests.derive.oracle import (
     Held,

@@ -24,7 +24,7 @@ from mawl.derive.derive import Derived
 from mawl.derive.folder import write_derived
 from mawl.derive.replay.compare import replay
 from mawl.derive.replay.records import Replay
-from mawl.store import open_run
+from mawl.records.store import open_run
 from tests import needs
 from tests.cli.command_loads import LOADS, write_load
 from tests.cli.conftest import Command

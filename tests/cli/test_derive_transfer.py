@@ -30,8 +30,8 @@ import pytest
 from mawl.campaigns.qualify.choice import needs_at
 from mawl.derive.folder import write_derived
 from mawl.plan.needs import Needs
-from mawl.spec.program_options import ROLES, Role
-from mawl.store import open_run
+from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.store import open_run
 from tests.advice.limit.beds import Bed, run
 from tests.advice.limit.draws import generator
 from tests.advice.limit.test_ground_truth import ample, made_bed

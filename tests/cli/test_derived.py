@@ -10,9 +10,9 @@ from zipfile import ZipFile
 import pytest
 from msgspec.structs import replace
 
-from mawl.model.derived import DerivedWorkload
 from mawl.plan.derived import encoded, load_derived
-from mawl.store import open_run
+from mawl.records.model.derived import DerivedWorkload
+from mawl.records.store import open_run
 from tests.cli.conftest import Command
 from tests.fakes.derived import EVERY_KERNEL, SHOP
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from mawl.model.derived import DerivedJob, DerivedStep, DerivedWorkload
-from mawl.model.records import StepRecord
-from mawl.spec.program_options import ROLES
-from mawl.store import open_run
+from mawl.records.model.derived import DerivedJob, DerivedStep, DerivedWorkload
+from mawl.records.model.records import StepRecord
+from mawl.records.spec.program_options import ROLES
+from mawl.records.store import open_run
 from tests.cli.conftest import Command
 from tests.cli.test_derived import shop
 from tests.fakes.derived import TABLE, drawn

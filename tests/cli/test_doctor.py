@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from mawl.base.errors import UsageError
 from mawl.commands import doctor
-from mawl.errors import UsageError
 from mawl.measure import space
 from mawl.measure.devices import Mount
 from mawl.measure.machine import Machine, read_machine

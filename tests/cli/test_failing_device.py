@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mawl.store import open_run
+from mawl.records.store import open_run
 from tests import needs
 from tests.advice.limit.beds import command
 from tests.cli.conftest import Command

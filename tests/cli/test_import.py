@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.commands.main import main
 from mawl.commands.report import FORMATS
-from mawl.server.application import create_app
-from mawl.server.standard import standard
+from mawl.commands.server.application import create_app
+from mawl.commands.server.standard import standard
 from tests.importers.test_import import EIGHT, log, write
 
 

@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from mawl.launch.pipe import live_runs
-from mawl.store import open_run
-from mawl.store.campaign import RECORD, read_campaign, read_qualification
-from mawl.store.files import FACTS
-from mawl.store.reading import runner_lives
-from mawl.volumes import leftovers_under
+from mawl.records.store import open_run
+from mawl.records.store.campaign import RECORD, read_campaign, read_qualification
+from mawl.records.store.files import FACTS
+from mawl.records.store.reading import runner_lives
+from mawl.records.volumes import leftovers_under
+from mawl.run.launch.pipe import live_runs
 from tests.cli.conftest import Command
 from tests.cli.test_death import recorded_jobs
-from tests.cluster.conftest import Cluster, clustered
+from tests.run.cluster.conftest import Cluster, clustered
 
 pytestmark = [pytest.mark.lab, pytest.mark.long(minutes=25)]
 

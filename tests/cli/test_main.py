@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from mawl import __version__, errors
+from mawl import __version__
+from mawl.base import errors
 from mawl.commands import main as command
 from mawl.commands.main import VERBS, build_parser, main
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.store import Run, open_run
+from mawl.records.store import Run, open_run
 from tests.cli.conftest import Command
 
 _LOG = logging.getLogger(__name__)

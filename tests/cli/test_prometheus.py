@@ -19,7 +19,7 @@ import pytest
 
 from tests import needs
 from tests.cli.conftest import Command
-from tests.reporters.test_dashboard import DASHBOARD
+from tests.reports.test_dashboard import DASHBOARD
 
 pytestmark = [
     pytest.mark.lab,

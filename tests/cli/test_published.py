@@ -7,10 +7,10 @@ import json
 
 import pytest
 
+from mawl.base.errors import UsageError
 from mawl.commands import published
-from mawl.config.published import published as shipped
-from mawl.errors import UsageError
-from mawl.reporters.layout import LINE_WIDTH
+from mawl.records.config.published import published as shipped
+from mawl.reports.layout import LINE_WIDTH
 
 
 def call(*words: str) -> int:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from mawl.model.qualification import Qualification
-from mawl.store.campaign import read_qualification
+from mawl.records.model.qualification import Qualification
+from mawl.records.store.campaign import read_qualification
 
 MOMENTS = 20
 SEED = 23

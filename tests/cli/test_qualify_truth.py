@@ -29,18 +29,18 @@ import pyarrow.parquet as pq
 import pytest
 
 from mawl.campaigns.qualify.choice import SMOKE, needs_at
-from mawl.model.qualification import (
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.mix import FEWEST_SESSIONS
+from mawl.records.model.qualification import (
     AnswerPart,
     Fits,
     Qualification,
     QualificationAnswer,
     QualificationFigures,
 )
-from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.mix import FEWEST_SESSIONS
-from mawl.runner.restrict import remove_group
-from mawl.spec.program_options import ROLES, Role
-from mawl.store.campaign import read_qualification
+from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.store.campaign import read_qualification
+from mawl.run.runner.restrict import remove_group
 from tests.advice.limit.beds import Bed
 from tests.advice.limit.draws import generator
 from tests.advice.limit.test_ground_truth import ample, made_bed

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from mawl.base.errors import UsageError
 from mawl.commands import compare
 from mawl.derive.derive import derive
-from mawl.errors import UsageError
-from mawl.store.folder import RunWriter
+from mawl.records.store.folder import RunWriter
 from tests.derive.replay.test_compare import HASHED
 from tests.derive.shop import WORDS, logs
 from tests.derive.test_derive import run_of

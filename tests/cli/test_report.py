@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from mawl.base.errors import UnreadableRunError, UnsuitableMachineError, UsageError
 from mawl.commands import report
 from mawl.commands.report import FORMATS
-from mawl.errors import UnreadableRunError, UnsuitableMachineError, UsageError
-from mawl.reporters import csv
-from mawl.reporters.screen import MOST_LINES
+from mawl.reports import csv
+from mawl.reports.screen import MOST_LINES
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB
 from tests.fakes.full_disk import small_files

@@ -13,8 +13,8 @@ import pytest
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import make_plan
-from mawl.spec import toml
-from mawl.store import open_run
+from mawl.records.spec import toml
+from mawl.records.store import open_run
 from tests import needs
 from tests.cli.conftest import Command
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from mawl.analysis.series import RunSamples
-from mawl.model.series_metrics import defined
-from mawl.store import open_run
+from mawl.figures.series import RunSamples
+from mawl.records.model.series_metrics import defined
+from mawl.records.store import open_run
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB
 

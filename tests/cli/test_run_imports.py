@@ -6,11 +6,11 @@ import gc
 import subprocess
 import sys
 
-from mawl.imports import importing
+from mawl.base.imports import importing
 
 CODE = """
 import sys, mawl.commands.run
-unwanted = ("mawl.runner", "mawl.datagen", "distributed")
+unwanted = ("mawl.run.runner", "mawl.programs.datagen", "distributed")
 print(*sorted(name for name in sys.modules if name.startswith(unwanted)))
 """
 

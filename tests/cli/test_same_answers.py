@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from mawl.model.records import Answer
 from mawl.plan.catalogue import CATALOGUE
-from mawl.store import open_run
+from mawl.records.model.records import Answer
+from mawl.records.store import open_run
 from tests.cli.conftest import Command
 
 RELATIVE_TOLERANCE = 1e-6

@@ -16,11 +16,12 @@ import pytest
 
 from mawl.commands.main import build_parser, main
 from mawl.commands.schema import FORMATS, text
-from mawl.config.published import papers
-from mawl.reporters.campaign.content import render_json
-from mawl.reporters.json import render
-from mawl.store.campaign import plain_qualification, write_qualification
+from mawl.records.config.published import papers
+from mawl.records.store.campaign import plain_qualification, write_qualification
+from mawl.reports.campaign.content import render_json
+from mawl.reports.json import render
 from mawl.whatif.metrics import PUBLISHED_FORECAST_METRICS
+from tests.archive.history.test_changes import followed, nights_with_step
 from tests.cli.conftest import Command
 from tests.cli.test_attach import ROLES, table
 from tests.cli.test_replay import logs_and_run
@@ -30,9 +31,8 @@ from tests.fakes.probes import stub_fio
 from tests.fakes.recorded_host import aix_recording
 from tests.fakes.search_runs import SearchRuns, carried_out
 from tests.fakes.stored_run import write_run
-from tests.history.test_changes import followed, nights_with_step
 from tests.lab.experiment.test_golden import TWO_ARMS
-from tests.placement.test_advise import FLASH, SLOW, advice
+from tests.whatif.placement.test_advise import FLASH, SLOW, advice
 
 OF_ONE_COMMAND = (
     'name = "own"\n[[sessions]]\nname = "s"\nstages = [[{ program = "own", command = ["true"] }]]\n'

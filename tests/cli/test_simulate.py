@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mawl.store import open_run
+from mawl.records.store import open_run
 from mawl.whatif.metrics import SIMULATION_METRICS
 from tests.cli.conftest import Command
 

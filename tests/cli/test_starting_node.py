@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from mawl.launch.pipe import live_runs
+from mawl.run.launch.pipe import live_runs
 from tests.cli.conftest import Command
-from tests.cluster.conftest import Cluster, clustered
+from tests.run.cluster.conftest import Cluster, clustered
 
 pytestmark = [pytest.mark.lab, pytest.mark.parallel]
 
@@ -30,7 +30,7 @@ def nodes_of(mawl: Command) -> list[int]:
         for run, pids in live_runs().items()
         for pid in pids
         if any(run.startswith(f"{folder}-") for folder in folders)
-        and b"mawl.cluster" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        and b"mawl.run.cluster" in Path(f"/proc/{pid}/cmdline").read_bytes()
     ]
 
 

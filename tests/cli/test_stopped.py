@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from mawl.launch.pipe import live_runs
+from mawl.run.launch.pipe import live_runs
 from tests.cli.conftest import Command
-from tests.cluster.conftest import Cluster, clustered
+from tests.run.cluster.conftest import Cluster, clustered
 
 pytestmark = [pytest.mark.lab, pytest.mark.parallel]
 
@@ -126,7 +126,7 @@ def test_a_nodes_process_that_is_stopped_is_told_and_the_run_ends(
     [folder] = appeared(mawl)
     of_node = f"{folder.name}-node1"
     node = sleeper_of(of_node)
-    while b"mawl.cluster" not in Path(f"/proc/{node}/cmdline").read_bytes().split(b"\0"):
+    while b"mawl.run.cluster" not in Path(f"/proc/{node}/cmdline").read_bytes().split(b"\0"):
         node = int(Path(f"/proc/{node}/stat").read_text().split()[3])
     os.kill(node, signal.SIGSTOP)
     try:

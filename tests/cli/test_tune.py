@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from mawl.commands.main import main
-from mawl.model.node import Inventory
-from mawl.reporters.layout import LINE_WIDTH
-from mawl.store import open_run
+from mawl.records.model.node import Inventory
+from mawl.records.store import open_run
+from mawl.reports.layout import LINE_WIDTH
 from mawl.tuning.profile_files import profiles
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB

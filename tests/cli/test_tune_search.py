@@ -18,8 +18,8 @@ from mawl import __version__
 from mawl.commands.campaign_place import this_machine
 from mawl.commands.main import main
 from mawl.commands.tune import parse_budget
-from mawl.store import open_run
-from mawl.store.campaign import read_campaign, write_campaign
+from mawl.records.store import open_run
+from mawl.records.store.campaign import read_campaign, write_campaign
 from mawl.tuning.search.records import read_search, write_search
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB

@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from mawl.base.errors import UsageError
 from mawl.commands.campaign_place import check_place, this_machine
-from mawl.errors import UsageError
-from mawl.spec.record import RunSpec
+from mawl.records.spec.record import RunSpec
 from tests.fakes.search_runs import campaign
 
 

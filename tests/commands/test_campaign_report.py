@@ -15,10 +15,10 @@ from mawl.campaigns.series import begin, conduct, held
 from mawl.commands import report
 from mawl.commands.arguments import settings
 from mawl.commands.reporting import campaign_found, rendered
-from mawl.model.node import Inventory
-from mawl.store import open_run
-from mawl.store.campaign import locate_campaign, read_campaign, write_campaign
-from mawl.store.facts import read_facts, write_facts
+from mawl.records.model.node import Inventory
+from mawl.records.store import open_run
+from mawl.records.store.campaign import locate_campaign, read_campaign, write_campaign
+from mawl.records.store.facts import read_facts, write_facts
 from tests.fakes.campaign_runs import FakeRuns, campaign
 
 

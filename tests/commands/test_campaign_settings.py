@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
+from mawl.base.errors import InterruptedRunError
 from mawl.commands.campaign_settings import agree
-from mawl.errors import InterruptedRunError
-from mawl.model.campaign import Arm
-from mawl.spec.campaign import ArmSetting
+from mawl.records.model.campaign import Arm
+from mawl.records.spec.campaign import ArmSetting
 from tests.fakes.campaign_runs import campaign
 
 SETTING = ArmSetting(name="mode", before="set\n mode 4", after="set mode 8", check="get mode", expect="4")

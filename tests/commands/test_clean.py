@@ -14,9 +14,9 @@ import pytest
 from mawl.commands import clean
 from mawl.commands.main import main
 from mawl.commands.qualify import cleaning
-from mawl.spec.program_options import ROLES
-from mawl.store.facts import write_facts
-from mawl.volumes import MARK, Volumes, claim_directory
+from mawl.records.spec.program_options import ROLES
+from mawl.records.store.facts import write_facts
+from mawl.records.volumes import MARK, Volumes, claim_directory
 from tests.fakes.stored_run import facts
 
 

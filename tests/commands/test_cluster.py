@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from mawl.cluster.conducting import NodeAccess
 from mawl.commands.cluster import warn_unencrypted
 from mawl.commands.main import main
-from mawl.spec.record import NodesSpec
+from mawl.records.spec.record import NodesSpec
+from mawl.run.cluster.conducting import NodeAccess
 
 
 @pytest.mark.parametrize(

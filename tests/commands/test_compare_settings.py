@@ -7,15 +7,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.analysis.comparison.comparability import differences
-from mawl.analysis.comparison.compare import compare
-from mawl.analysis.comparison.sides import Side
+from mawl.base.errors import MawlError
 from mawl.commands.compare import cited_settings
 from mawl.commands.main import main
-from mawl.errors import MawlError
-from mawl.model.node import Inventory
-from mawl.reporters.comparison import html, text
-from mawl.reporters.comparison.text import render_markdown
+from mawl.figures.comparison.comparability import differences
+from mawl.figures.comparison.compare import compare
+from mawl.figures.comparison.sides import Side
+from mawl.records.model.node import Inventory
+from mawl.reports.comparison import html, text
+from mawl.reports.comparison.text import render_markdown
 from tests.fakes import collected_hosts as hosts
 from tests.fakes.compared_runs import compared
 from tests.fakes.stored_run import facts

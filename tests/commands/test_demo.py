@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from mawl.commands.demo import first_screen, qualify_command, started_as
-from mawl.model.summary.summary import Judged
-from mawl.spec.program_options import Role
+from mawl.records.model.summary.summary import Judged
+from mawl.records.spec.program_options import Role
 from tests.fakes.qualifications import choice
 from tests.fakes.views import partly
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from mawl.commands.main import main
-from mawl.store.facts import read_facts
-from mawl.store.folder import RunWriter
+from mawl.records.store.facts import read_facts
+from mawl.records.store.folder import RunWriter
 from tests.fakes.compared_runs import COMPLETED, jobs
 from tests.fakes.stored_run import START, facts
 from tests.importers.test_import import EIGHT, log

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from mawl.commands.live import PlainView, TerminalView, status_line, view
-from mawl.model.records import Usage
-from mawl.runner.request import Status
+from mawl.records.model.records import Usage
+from mawl.run.runner.request import Status
 from tests.fakes.stored_run import jobs
 
 STATUS = Status(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from mawl.base.errors import UsageError
 from mawl.commands.output import write_text
-from mawl.errors import UsageError
 
 
 def test_text_replaces_what_the_file_held(tmp_path: Path) -> None:

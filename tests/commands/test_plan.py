@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from mawl.base.units import parse_size
 from mawl.commands.main import main
 from mawl.measure import space
 from mawl.measure.devices import Mount
 from mawl.plan.catalogue import CATALOGUE
-from mawl.units import parse_size
-from mawl.volumes import INPUTS
+from mawl.records.volumes import INPUTS
 
 
 @pytest.fixture

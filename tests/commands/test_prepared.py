@@ -16,14 +16,14 @@ from mawl.commands import prepared
 from mawl.commands.prepared import Peaks, peaks_of, surroundings
 from mawl.measure.devices import Mount
 from mawl.measure.machine import read_machine
-from mawl.model.records import Usage
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import kind_of
 from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.plan.workload import Plan, make_plan
-from mawl.spec.program_options import MIB, ROLES
-from mawl.spec.record import RunSpec
-from mawl.volumes import Volumes
+from mawl.records.model.records import Usage
+from mawl.records.spec.program_options import MIB, ROLES
+from mawl.records.spec.record import RunSpec
+from mawl.records.volumes import Volumes
 
 
 def of(tmp_path: Path, **limits: object) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from mawl.advice.qualification.gather import again
 from mawl.commands.main import main
 from mawl.commands.qualify import cleaning
 from mawl.commands.qualify_shown import ProgressLines, choice_text
-from mawl.store.campaign import read_qualification, write_qualification
+from mawl.records.store.campaign import read_qualification, write_qualification
 from tests.fakes.answered import YES, answered
 from tests.fakes.qualifications import choice, qualification
 from tests.fakes.qualified import cluster, machine

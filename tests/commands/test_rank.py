@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mawl.commands.main import main
-from mawl.store.campaign import write_qualification
+from mawl.records.store.campaign import write_qualification
 from tests.fakes.answered import NO, YES, answered
 
 

@@ -11,8 +11,8 @@ from mawl.commands.running import wait_notice
 from mawl.plan.derived import encoded
 from mawl.plan.from_spec import plan_of
 from mawl.plan.workload import Plan
-from mawl.spec.program_options import Arrivals
-from mawl.spec.record import RunSpec
+from mawl.records.spec.program_options import Arrivals
+from mawl.records.spec.record import RunSpec
 from tests.fakes.derived import SHOP
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.datagen.generate import TableRequest, generate
+from mawl.programs.datagen.generate import TableRequest, generate
 
 MakeTable = Callable[[str, float], Path]
 

@@ -16,7 +16,9 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.model.messages import (
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.programs import Program
+from mawl.records.model.messages import (
     Answered,
     Assignment,
     Failed,
@@ -25,10 +27,8 @@ from mawl.model.messages import (
     decode_from_launcher,
     line,
 )
-from mawl.model.records import Answer, StepRecord
-from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.programs import Program
-from mawl.spec.program_options import Options
+from mawl.records.model.records import Answer, StepRecord
+from mawl.records.spec.program_options import Options
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 

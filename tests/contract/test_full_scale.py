@@ -9,19 +9,19 @@ import msgspec
 import numpy as np
 import pytest
 
-from mawl.datagen.build import PARTIAL, PartTask, RowSlot, build_part, is_intact
-from mawl.datagen.text import filled_bytes
 from mawl.plan.catalogue import CATALOGUE, INPUTS
 from mawl.plan.columns import InputTable
 from mawl.plan.spec import SCALES, scaled_options
+from mawl.programs.datagen.build import PARTIAL, PartTask, RowSlot, build_part, is_intact
+from mawl.programs.datagen.text import filled_bytes
 from mawl.programs.ledger_update.run import RowFile
 from mawl.programs.random_access.run import PAGE_WORDS, Lane, PageFile
+from mawl.programs.tables.arrow import batch_rows, parts, read_batches
+from mawl.programs.tables.direct import DirectIo
 from mawl.programs.toolkit.partitions import partition_count, rows_in
 from mawl.programs.toolkit.rows import memory
 from mawl.programs.toolkit.text_records import read_records
-from mawl.spec.program_options import MIB, Options
-from mawl.tables.arrow import batch_rows, parts, read_batches
-from mawl.tables.direct import DirectIo
+from mawl.records.spec.program_options import MIB, Options
 
 FAR = 2**31
 """A row number that 32 signed bits cannot hold."""

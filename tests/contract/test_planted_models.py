@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from mawl.datagen.values import true_cluster
+from mawl.programs.datagen.values import true_cluster
 from mawl.programs.segmentation.declare import FEATURES, NUMERICS, TABLE
 from tests.contract.planted_run import instead, run_with, without_first_row
 

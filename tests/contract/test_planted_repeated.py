@@ -49,21 +49,21 @@ def fewer(add: Any) -> Any:
     return lambda self, scores, happened: add(self, scores[1:], happened[1:])
 
 
-SITE = "gee_repeated.site_model:SiteModel.fit"
+SITE = "gee_repeated.run:SiteModel.fit"
 GEE: dict[str, dict[str, Any]] = {
     "coefficients of other terms": {SITE: changed("coefficients", lambda found: np.roll(found, 1, axis=1))},
     "signs are turned": {SITE: changed("coefficients", np.negative)},
     "standard errors too small": {SITE: changed("errors", lambda found: 0.4 * found)},
     "standard errors too large": {SITE: changed("errors", lambda found: 1.5 * found)},
     "structures changed places": {
-        "gee_repeated.site_model:_structures": instead(
+        "gee_repeated.run:_structures": instead(
             lambda: (Independence(), Autoregressive(grid=True), Exchangeable())
         )
     },
     "correlations of independent visits": {SITE: changed("correlations", np.zeros_like)},
     "the worst structure is preferred": {SITE: changed("penalties", np.negative)},
     "every visit is a patient": {
-        "gee_repeated.site_model:np.repeat": lambda repeat: (
+        "gee_repeated.run:np.repeat": lambda repeat: (
             lambda values, times: np.arange(len(values) * times)
         )
     },
@@ -86,7 +86,7 @@ def test_gee_repeated_rejects(
     assert job.failed.wrong_answer, job.failed.sentence
 
 
-LINE = "mixed_model.line_model:LineModel.__init__"
+LINE = "mixed_model.run:LineModel.__init__"
 TURNED = np.array([[1.0, -1.0], [-1.0, 1.0]])
 MIXED: dict[str, dict[str, Any]] = {
     "coefficients of other terms": {LINE: changed("coefficients", lambda found: np.roll(found, 1))},
@@ -100,7 +100,7 @@ MIXED: dict[str, dict[str, Any]] = {
     "effects changed places": {LINE: changed("effects", lambda found: found[:, ::-1])},
     "effects shrunk twice": {LINE: changed("effects", lambda found: 0.6 * found)},
     "effects of everybody": {LINE: changed("effects", lambda found: 0.0 * found)},
-    "time runs backwards": {"mixed_model.line_model:RANDOM_DESIGN": lambda design: design[::-1].copy()},
+    "time runs backwards": {"mixed_model.run:RANDOM_DESIGN": lambda design: design[::-1].copy()},
     "sales of other weeks": {"mixed_model.run:blocks": of_next_row("sales")},
     "expected sales of other weeks": {"mixed_model.run:expected": on_result(lambda found: np.roll(found, 1))},
     "expected sales are too high": {"mixed_model.run:expected": on_result(lambda found: found + 3.0)},

@@ -13,9 +13,9 @@ import msgspec
 import pyarrow as pa
 import pytest
 
-from mawl.model.records import StepRecord
 from mawl.plan.catalogue import CATALOGUE
-from mawl.spec.program_options import MIB, Options
+from mawl.records.model.records import StepRecord
+from mawl.records.spec.program_options import MIB, Options
 from tests.contract.jobs import Job, assign, run_fresh, run_here
 
 MEMORY_MARGIN = 48 * MIB

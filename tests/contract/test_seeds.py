@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.datagen.generate import TableRequest, generate
 from mawl.plan.catalogue import CATALOGUE
+from mawl.programs.datagen.generate import TableRequest, generate
 from tests.contract.jobs import assign, run_here
 from tests.contract.test_programs import OPTIONS
 

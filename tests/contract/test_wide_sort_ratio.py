@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mawl.plan.catalogue import CATALOGUE
-from mawl.spec.program_options import MIB, Options
-from mawl.tables.manifest import read_manifest
+from mawl.programs.tables.manifest import read_manifest
+from mawl.records.spec.program_options import MIB, Options
 from tests.contract.jobs import assign, run_fresh
 from tests.contract.test_programs import MEMORY_MARGIN
 

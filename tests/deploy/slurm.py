@@ -40,7 +40,7 @@ PartitionName=all Nodes=ALL Default=YES State=UP
 
 
 class SlurmMachine:
-    """Its daemons run in the foreground as our children, and end with :meth:`close`."""
+    """Its daemons run in the foreground as our children, and end with ``close``."""
 
     def __init__(self, folder: Path) -> None:
         """``folder``: with a short path, which a socket has to fit into."""

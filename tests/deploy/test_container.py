@@ -119,7 +119,13 @@ def test_the_size_is_the_one_that_the_guide_tells(builder: ImageBuilder) -> None
 def test_probing_and_serving_work_inside(builder: ImageBuilder, container: str) -> None:
     assert "fio-" in inside(builder, container, "fio", "--version")
     assert "--port" in inside(builder, container, "mawl", "serve", "--help")
-    inside(builder, container, "python", "-c", "import mawl.server.application, mawl.cluster.controller")
+    inside(
+        builder,
+        container,
+        "python",
+        "-c",
+        "import mawl.commands.server.application, mawl.run.cluster.controller",
+    )
 
 
 def test_the_build_leaves_compiler_and_pip_behind(builder: ImageBuilder, container: str) -> None:

@@ -13,13 +13,13 @@ import msgspec
 from mawl.derive.derive import Derived, DeriveRequest, derive
 from mawl.derive.estimate import Ranged
 from mawl.derive.jobs import StepEvidence
-from mawl.formats.saslog_write import job_log
 from mawl.importers.build import ImportRequest, import_files
-from mawl.model.records import Usage
+from mawl.importers.formats.saslog_write import job_log
 from mawl.plan.derived import derived_programs
-from mawl.reporters.exports import render_saslog
-from mawl.spec.program_options import ROLES
-from mawl.store import Run, open_run
+from mawl.records.model.records import Usage
+from mawl.records.spec.program_options import ROLES
+from mawl.records.store import Run, open_run
+from mawl.reports.exports import render_saslog
 
 LEAST_BYTES = 2**20
 LEAST_SECONDS = 0.1

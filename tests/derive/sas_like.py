@@ -17,12 +17,12 @@ from mawl.derive.derive import Derived
 from mawl.derive.estimate import Ranged, exactly
 from mawl.derive.inferred import Parts, ends_of
 from mawl.derive.jobs import StepEvidence
-from mawl.formats.saslog_write import job_log
-from mawl.model.records import StepRecord, total
+from mawl.importers.formats.saslog_write import job_log
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Pass, Program, Step
-from mawl.spec.program_options import ROLES
-from mawl.store import Run
+from mawl.records.model.records import StepRecord, total
+from mawl.records.spec.program_options import ROLES
+from mawl.records.store import Run
 from tests.derive.oracle import Noted
 
 _Part = TypeVar("_Part")
@@ -55,7 +55,7 @@ def sas_log(run: Run, noted: Noted | None = None) -> str:
 
 
 def as_sas_counts(truth: Derived) -> Derived:
-    """What was counted, with steps as :func:`sas_log` has them."""
+    """What was counted, with steps as ``sas_log`` has them."""
     jobs = tuple(
         msgspec.structs.replace(
             job,

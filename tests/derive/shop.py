@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from mawl.units import parse_instant
+from mawl.base.units import parse_instant
 
 NIGHT = datetime(2026, 3, 2, 20, 0, tzinfo=UTC)
 START = parse_instant("2026-03-02T20:00:00Z")

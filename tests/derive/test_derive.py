@@ -9,17 +9,17 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 
-from mawl.analysis.nights.logged import Night
+from mawl.base.errors import UsageError
 from mawl.derive.derive import Derived, DeriveRequest, derive
 from mawl.derive.folder import write_derived
 from mawl.derive.nights import parse_daily
 from mawl.derive.shown import text_of
 from mawl.derive.window import parse_night
-from mawl.errors import UsageError
+from mawl.figures.nights.logged import Night
 from mawl.importers.build import ImportRequest, import_files
-from mawl.model.derived import DerivedStep
 from mawl.plan.derived import load_derived
-from mawl.store import Run, open_run
+from mawl.records.model.derived import DerivedStep
+from mawl.records.store import Run, open_run
 from tests.derive.shop import NIGHT, OTHER_WORDS, START, WORDS, block, logs
 from tests.importers.layouts import LAYOUTS
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mawl.base.errors import MawlError
 from mawl.derive.derive import DeriveRequest, derive
 from mawl.derive.inferred import Inference
 from mawl.derive.jobs import Growth, TableSizes, steps_of
@@ -19,10 +20,9 @@ from mawl.derive.names import Names
 from mawl.derive.page import html_of
 from mawl.derive.tables import Libraries
 from mawl.derive.told import BlockUnit, told_of
-from mawl.errors import MawlError
-from mawl.model.derived import DerivedJob, DerivedWorkload
-from mawl.model.records import StepNotes, StepRecord, TableNote, Usage
 from mawl.plan.derived import decoded, encoded
+from mawl.records.model.derived import DerivedJob, DerivedWorkload
+from mawl.records.model.records import StepNotes, StepRecord, TableNote, Usage
 from tests.derive.shop import WORDS, logs
 from tests.derive.test_derive import run_of
 from tests.importers.layouts import LAYOUTS

@@ -10,8 +10,8 @@ from mawl.derive.inferred import Inference, Loads, device_share
 from mawl.derive.kernel import kernel_of
 from mawl.derive.tables import Libraries
 from mawl.derive.told import StepTold
-from mawl.model.records import TableNote
-from mawl.spec.program_options import ROLES
+from mawl.records.model.records import TableNote
+from mawl.records.spec.program_options import ROLES
 
 MB = 10**6
 NOTHING = StepTold(

@@ -9,15 +9,15 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 
-from mawl.analysis.nights.logged import DailyWindow, Night
+from mawl.base.errors import UsageError
+from mawl.base.units import parse_instant
 from mawl.derive.derive import DeriveRequest
 from mawl.derive.folder import write_nights
 from mawl.derive.nights import derive_nights, parse_daily, thinned
 from mawl.derive.shown import text_of_nights
-from mawl.errors import UsageError
-from mawl.model.records import JobRecord, Usage
+from mawl.figures.nights.logged import DailyWindow, Night
 from mawl.plan.derived import load_derived
-from mawl.units import parse_instant
+from mawl.records.model.records import JobRecord, Usage
 from tests.derive.shop import OTHER_WORDS, WORDS, log, logs
 from tests.derive.test_derive import run_of
 from tests.fakes.stored_run import job

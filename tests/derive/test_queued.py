@@ -7,11 +7,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.analysis.nights.logged import Night
 from mawl.commands.main import main
 from mawl.derive.derive import Derived, DeriveRequest, derive
 from mawl.derive.page import html_of
 from mawl.derive.shown import text_of
+from mawl.figures.nights.logged import Night
 from tests.derive.shop import START, WORDS, logs
 from tests.derive.test_derive import KEEP, run_of
 from tests.fakes.schedulers import Ran, lsb_record, sacct

@@ -11,7 +11,7 @@ from mawl.advice.qualification.fitting import MedianEstimate
 from mawl.advice.qualification.machine import NO_PROBE, Contradiction
 from mawl.advice.qualification.other_work import Others
 from mawl.advice.qualification.sentence import LONG_RUN, other_verdict
-from mawl.model.qualification import (
+from mawl.records.model.qualification import (
     AnswerLimit,
     AnswerStorage,
     AnswerSystem,
@@ -20,8 +20,8 @@ from mawl.model.qualification import (
     QualificationChange,
     QualifyNode,
 )
-from mawl.spec.program_options import ROLES
-from mawl.spec.record import NodesSpec
+from mawl.records.spec.program_options import ROLES
+from mawl.records.spec.record import NodesSpec
 from tests.fakes.qualifications import choice, qualification
 
 AGAIN = "mawl qualify --data /mnt/a --work /mnt/b --util /mnt/b --minutes"

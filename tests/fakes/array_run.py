@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.model.node import ArrayInterval, ArrayRole, ArrayStatistics, ArrayVolume
+from mawl.records.model.node import ArrayInterval, ArrayRole, ArrayStatistics, ArrayVolume
 
 EVER = 4e9
 

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from mawl.campaigns.series import back_and_forth
-from mawl.model.campaign import Arm, Campaign, CampaignMachine
-from mawl.store.facts import read_facts, write_facts
+from mawl.records.model.campaign import Arm, Campaign, CampaignMachine
+from mawl.records.store.facts import read_facts, write_facts
 from tests.fakes.compared_runs import COMPLETED
 from tests.fakes.stored_run import START, facts, write_run
 

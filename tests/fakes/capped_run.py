@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mawl.advice.judge import judged
-from mawl.model.node import Direction, IoCap
-from mawl.model.run import VolumeFacts
-from mawl.model.summary.summary import Judged
-from mawl.spec.program_options import Role
+from mawl.records.model.node import Direction, IoCap
+from mawl.records.model.run import VolumeFacts
+from mawl.records.model.summary.summary import Judged
+from mawl.records.spec.program_options import Role
 from tests.fakes.measured_run import WORKLOAD, Rate, reading_of
 from tests.fakes.stored_run import facts
 

@@ -10,9 +10,9 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mawl.model.records import JobRecord, Usage
-from mawl.model.role_io import Waits
-from mawl.model.run import Alone, AloneRun
+from mawl.records.model.records import JobRecord, Usage
+from mawl.records.model.role_io import Waits
+from mawl.records.model.run import Alone, AloneRun
 from tests.fakes.stored_run import job
 
 STORED = "s{number}-1"

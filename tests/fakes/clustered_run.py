@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.model.node import ClockFacts, NodeRun, StorageRun
-from mawl.model.records import JobRecord
-from mawl.model.run import RunFacts
+from mawl.records.model.node import ClockFacts, NodeRun, StorageRun
+from mawl.records.model.records import JobRecord
+from mawl.records.model.run import RunFacts
 from tests.fakes.stored_run import START, facts, job
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from mawl.formats.settings.told import check_sum
+from mawl.importers.formats.settings.told import check_sum
 from mawl.tuning.profile_files import profiles
 from mawl.tuning.records import TuningSetting
 from tests.fakes.command_outputs import collected
@@ -109,7 +109,7 @@ def smt(threads: str) -> str:
 
 
 def server(folder: Path, values: Values = "recommended", *, hybrid: bool = False) -> Path:
-    """The virtual I/O server of :func:`client`: fcs0 carries XIV, fcs1 FlashSystem."""
+    """The virtual I/O server of ``client``: fcs0 carries XIV, fcs1 FlashSystem."""
     return write(folder, "vios1", "vios", server_files(values, hybrid=hybrid))
 
 

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
-FOLDER = Path(__file__).parents[1] / "formats/settings"
+FOLDER = Path(__file__).parents[1] / "importers/formats/settings"
 NO_VALUE = (
     "not the same for all nodes",
     "printed with two values",

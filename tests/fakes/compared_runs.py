@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from mawl.analysis.comparison.sides import ComparedRun, JobTime, Side, side_of
-from mawl.model.records import JobRecord
-from mawl.model.role_io import Waits
-from mawl.model.run import RunFacts, WorkloadFacts
+from mawl.figures.comparison.sides import ComparedRun, JobTime, Side, side_of
+from mawl.records.model.records import JobRecord
+from mawl.records.model.role_io import Waits
+from mawl.records.model.run import RunFacts, WorkloadFacts
 from tests.fakes.stored_run import MOVED, NAMES, START, facts, job, planned
 from tests.fakes.views import judge, summary_of, typed
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.model.compressibility import (
+from mawl.records.model.compressibility import (
     Compressibility,
     Estimate,
     FilesLeftOut,
@@ -13,7 +13,7 @@ from mawl.model.compressibility import (
     SamplingCost,
     VolumeSaving,
 )
-from mawl.spec.program_options import Role
+from mawl.records.spec.program_options import Role
 from tests.fakes.stored_run import START
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mawl.measure.preload.build import Library
 from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile, create
-from mawl.spec.program_options import ROLES, Role
+from mawl.records.spec.program_options import ROLES, Role
 
 
 class Counted:

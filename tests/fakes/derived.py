@@ -8,11 +8,18 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.datagen.generate import TableRequest, generate
-from mawl.model.derived import KERNELS, DerivedJob, DerivedStep, DerivedTable, DerivedWorkload, RoleLoad
-from mawl.model.messages import Assignment
 from mawl.plan.derived_program import input_of, options_of_record, planned
-from mawl.spec.program_options import Options
+from mawl.programs.datagen.generate import TableRequest, generate
+from mawl.records.model.derived import (
+    KERNELS,
+    DerivedJob,
+    DerivedStep,
+    DerivedTable,
+    DerivedWorkload,
+    RoleLoad,
+)
+from mawl.records.model.messages import Assignment
+from mawl.records.spec.program_options import Options
 from tests.contract.jobs import assign
 
 MB = 10**6

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
 from mawl.advice.qualification.fitting import MedianEstimate
-from mawl.model.qualification import AnswerLimit, Fits, QualificationChange
+from mawl.records.model.qualification import AnswerLimit, Fits, QualificationChange
 
 HOSTILE = st.sampled_from(
     [

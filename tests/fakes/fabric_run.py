@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from mawl.analysis.comparison.sides import ComparedRun
-from mawl.analysis.series import RunSamples
-from mawl.model.node import StorageRun
-from mawl.model.records import JobRecord
-from mawl.model.run import RunFacts, VolumeFacts, WorkloadFacts
-from mawl.spec.program_options import ROLES
-from mawl.store.columns import to_table
+from mawl.figures.comparison.sides import ComparedRun
+from mawl.figures.series import RunSamples
+from mawl.records.model.node import StorageRun
+from mawl.records.model.records import JobRecord
+from mawl.records.model.run import RunFacts, VolumeFacts, WorkloadFacts
+from mawl.records.spec.program_options import ROLES
+from mawl.records.store.columns import to_table
 from tests.fakes.clustered_run import node_run
 from tests.fakes.measured_run import IDLE, Rate, sample_rows
 from tests.fakes.stored_run import facts, job

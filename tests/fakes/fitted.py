@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mawl.advice.judge import judged
-from mawl.analysis.view import StoredView
-from mawl.model.run import NodeFacts
+from mawl.figures.view import StoredView
+from mawl.records.model.run import NodeFacts
+from mawl.records.store import open_run
 from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import StepDemand
 from mawl.simulation.forecast import Fitting, base_of
 from mawl.simulation.scenario import run
-from mawl.store import open_run
 from mawl.whatif.folder import Label, write_folder
 from tests.fakes.stored_run import facts
 from tests.simulation.scenes import demands, device, flow, plan, scenario, step, system

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.analysis.campaign.results import ArmSettingFound, CampaignFound, found
-from mawl.analysis.comparison.sides import ComparedRun
 from mawl.campaigns.series import back_and_forth
-from mawl.model.campaign import Arm, Campaign, SessionSearch, Slot
+from mawl.figures.campaign.results import ArmSettingFound, CampaignFound, found
+from mawl.figures.comparison.sides import ComparedRun
+from mawl.records.model.campaign import Arm, Campaign, SessionSearch, Slot
 from tests.fakes.campaign_runs import campaign
 from tests.fakes.compared_runs import compared
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mawl.model.run import CacheFacts, RunFacts, VolumeFacts
-from mawl.spec.program_options import Role
+from mawl.records.model.run import CacheFacts, RunFacts, VolumeFacts
+from mawl.records.spec.program_options import Role
 from tests.fakes.measured_run import Rate
 from tests.fakes.stored_run import facts
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 
-from mawl.model.records import SampleRecord
-from mawl.model.run import NodeFacts, RunFacts, VolumeFacts, WorkloadFacts
-from mawl.store.columns import to_table
-from mawl.store.facts import write_facts
-from mawl.store.parquet import write_parquet
+from mawl.records.model.records import SampleRecord
+from mawl.records.model.run import NodeFacts, RunFacts, VolumeFacts, WorkloadFacts
+from mawl.records.store.columns import to_table
+from mawl.records.store.facts import write_facts
+from mawl.records.store.parquet import write_parquet
 from tests.fakes.measured_run import IDLE
 from tests.fakes.stored_run import START, facts, job, steps
 

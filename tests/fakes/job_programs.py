@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from mawl.model.messages import Answered, Assignment, FromLauncher, StepEnded
-from mawl.model.records import StepRecord, Usage
+from mawl.records.model.messages import Answered, Assignment, FromLauncher, StepEnded
+from mawl.records.model.records import StepRecord, Usage
 
 Report = Callable[[FromLauncher], None]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mawl.analysis.comparison.sides import ComparedRun, Side
-from mawl.model.run import RunFacts
+from mawl.figures.comparison.sides import ComparedRun, Side
+from mawl.records.model.run import RunFacts
 from tests.fakes.stored_run import facts
 from tests.fakes.views import partly
 

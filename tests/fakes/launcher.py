@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable
 
-from mawl.model.messages import (
+from mawl.records.model.messages import (
     Answered,
     Failed,
     Forked,
@@ -23,7 +23,7 @@ from mawl.model.messages import (
     Stop,
     ToLauncher,
 )
-from mawl.model.records import StepRecord, Usage
+from mawl.records.model.records import StepRecord, Usage
 
 WELL = ("well", "stepped clock")
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from mawl.launch.client import Launcher
-from mawl.model.messages import Assignment, FromLauncher, Reaped, Start, Started
-from mawl.model.records import Usage
-from mawl.spec.program_options import Options
+from mawl.records.model.messages import Assignment, FromLauncher, Reaped, Start, Started
+from mawl.records.model.records import Usage
+from mawl.records.spec.program_options import Options
+from mawl.run.launch.client import Launcher
 
 PATIENCE_SECONDS = 30.0
 

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from mawl.cluster import agent
-from mawl.cluster.connection import Link, NoAnswerError, NodeGoneError
+from mawl.run.cluster import agent
+from mawl.run.cluster.connection import Link, NoAnswerError, NodeGoneError
 
 
 class LocalLink(Link):

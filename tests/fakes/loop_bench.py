@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from mawl.measure.process import ProcessSampler
-from mawl.model.records import JobRecord
-from mawl.model.run import RunFacts, WorkloadFacts
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import load_workload, make_plan
-from mawl.runner.loop import Interrupts, RunLoop
-from mawl.runner.request import Listener, RunRequest
-from mawl.runner.sampling import Sampling
-from mawl.spec.program_options import ROLES, OnFailure
-from mawl.spec.record import RunSpec
-from mawl.store.folder import RunWriter
-from mawl.volumes import Volumes
+from mawl.records.model.records import JobRecord
+from mawl.records.model.run import RunFacts, WorkloadFacts
+from mawl.records.spec.program_options import ROLES, OnFailure
+from mawl.records.spec.record import RunSpec
+from mawl.records.store.folder import RunWriter
+from mawl.records.volumes import Volumes
+from mawl.run.runner.loop import Interrupts, RunLoop
+from mawl.run.runner.request import Listener, RunRequest
+from mawl.run.runner.sampling import Sampling
 from tests.fakes.launcher import FakeLauncher
 from tests.fakes.watcher import Watcher
 

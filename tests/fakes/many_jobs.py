@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from mawl.model.run import PlannedJob
-from mawl.store.folder import RunWriter
+from mawl.records.model.run import PlannedJob
+from mawl.records.store.folder import RunWriter
 from tests.fakes.stored_run import START, facts, jobs
 
 SESSIONS = 30

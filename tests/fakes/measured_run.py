@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from mawl.analysis.series import RunSamples
-from mawl.analysis.throughput import role_places
-from mawl.analysis.view import RunView
-from mawl.model.records import JobRecord, SampleRecord
-from mawl.model.run import RunFacts, WorkloadFacts
-from mawl.store.columns import to_table
+from mawl.figures.series import RunSamples
+from mawl.figures.throughput import role_places
+from mawl.figures.view import RunView
+from mawl.records.model.records import JobRecord, SampleRecord
+from mawl.records.model.run import RunFacts, WorkloadFacts
+from mawl.records.store.columns import to_table
 from tests.fakes.stored_run import START, facts, job
 
 WORKLOAD = WorkloadFacts(name="four", title="", sessions=4, jobs=4, scale=0.05, scale_name="standard")
@@ -64,7 +64,7 @@ def samples(
 def sample_rows(
     seconds: int, rates: Mapping[str, Rate], *, node: str = "bench1", skip: Sequence[int] = ()
 ) -> list[SampleRecord]:
-    """The rows of :func:`samples`."""
+    """The rows of ``samples``."""
     rows = []
     for name, rate in rates.items():
         value = 0.0
@@ -120,7 +120,7 @@ def reading_of(
     without: str = " ",
     alone: bool = True,
 ) -> RunView:
-    """What the rules read: four jobs of ``seconds`` with the samples of :data:`IDLE`, with ``changes``.
+    """What the rules read: four jobs of ``seconds`` with the samples of ``IDLE``, with ``changes``.
 
     Series that begin with ``without`` are left out.  Unless not ``alone``, the jobs that finished are charged
     with all that the devices moved: nobody else was there.

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
-from mawl.model.records import JobRecord
+from mawl.records.model.records import JobRecord
 from tests.fakes.stored_run import job
 from tests.importers.test_import import log, write
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mawl.model.probe import Direction, Pattern, Probe, ProbeFigures, ProbeTarget, ProbeTest
-from mawl.spec.program_options import Role
+from mawl.records.model.probe import Direction, Pattern, Probe, ProbeFigures, ProbeTarget, ProbeTest
+from mawl.records.spec.program_options import Role
 
 MB = 10**6
 READ_SHARES: dict[Direction, float] = {"read": 1.0, "write": 0.0, "mixed": 0.65}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from mawl.model.probe import Direction, Pattern, Probe, ProbeFigures, ProbeTarget, ProbeTest
-from mawl.spec.program_options import Role
+from mawl.records.model.probe import Direction, Pattern, Probe, ProbeFigures, ProbeTarget, ProbeTest
+from mawl.records.spec.program_options import Role
 from tests.fakes.script import INTERPRETER
 from tests.fakes.stored_run import START
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.cluster.merge import NodeMachine, NodePart, merged, workload_of
-from mawl.cluster.messages import Correction
-from mawl.model.node import ClockFacts, NodeRun
-from mawl.model.run import Overhead, RunFacts
 from mawl.plan.printed import plan_toml
-from mawl.store import open_run
-from mawl.store.files import NODES
-from mawl.store.folder import RunWriter
+from mawl.records.model.node import ClockFacts, NodeRun
+from mawl.records.model.run import Overhead, RunFacts
+from mawl.records.store import open_run
+from mawl.records.store.files import NODES
+from mawl.records.store.folder import RunWriter
+from mawl.run.cluster.merge import NodeMachine, NodePart, merged, workload_of
+from mawl.run.cluster.messages import Correction
 from tests.fakes.published_run import SECONDS, bed_plan, write_published
 from tests.fakes.stored_run import START
 

@@ -6,11 +6,15 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.formats.saslog_write import job_log
-from mawl.model.campaign import Arm, Campaign, CampaignMachine, CampaignPart, Slot
-from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord, Usage, total
-from mawl.model.role_io import IoByRole, RoleIo, Waits, sum_by_role
-from mawl.model.run import (
+from mawl.importers.formats.saslog_write import job_log
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.from_spec import plan_of
+from mawl.plan.printed import plan_toml
+from mawl.plan.workload import JobPlan, Plan
+from mawl.records.model.campaign import Arm, Campaign, CampaignMachine, CampaignPart, Slot
+from mawl.records.model.records import EventRecord, JobRecord, SampleRecord, StepRecord, Usage, total
+from mawl.records.model.role_io import IoByRole, RoleIo, Waits, sum_by_role
+from mawl.records.model.run import (
     CacheFacts,
     FreeSpace,
     LoadBefore,
@@ -23,15 +27,11 @@ from mawl.model.run import (
     VolumeFacts,
     WorkloadFacts,
 )
-from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.from_spec import plan_of
-from mawl.plan.printed import plan_toml
-from mawl.plan.workload import JobPlan, Plan
-from mawl.runner.facts import planned_jobs
-from mawl.spec.program_options import ROLES
-from mawl.spec.record import RunSpec
-from mawl.store.campaign import write_campaign
-from mawl.store.folder import RunWriter
+from mawl.records.spec.program_options import ROLES
+from mawl.records.spec.record import RunSpec
+from mawl.records.store.campaign import write_campaign
+from mawl.records.store.folder import RunWriter
+from mawl.run.runner.facts import planned_jobs
 from mawl.version import __version__, source_sha256
 from tests.fakes.stored_run import NOTHING_LEFT, START, role_io
 

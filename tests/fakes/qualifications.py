@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.model.campaign import CampaignMachine
-from mawl.model.qualification import (
+from mawl.records.model.campaign import CampaignMachine
+from mawl.records.model.qualification import (
     Asked,
     Decision,
     Expected,

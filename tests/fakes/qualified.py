@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 
+from mawl.base.errors import UnsuitableMachineError
 from mawl.campaigns.qualify.choice import SMOKE
 from mawl.campaigns.qualify.engine import Engine
 from mawl.campaigns.qualify.work import MachineSeen, Mix, Model, RunSeen, RunWish, WritableSpace
-from mawl.errors import UnsuitableMachineError
-from mawl.model.qualification import Fits, Qualification, QualifyNode
-from mawl.model.records import RunOutcome
-from mawl.store.campaign import write_qualification
+from mawl.records.model.qualification import Fits, Qualification, QualifyNode
+from mawl.records.model.records import RunOutcome
+from mawl.records.store.campaign import write_qualification
 
 WRITES = "mawl.campaigns.qualify.runs.write_qualification"
 ALONE_SECONDS = 20.0
@@ -33,7 +33,7 @@ OVERHEAD_SECONDS = 4.0
 
 
 class FakeModel:
-    """The formulas of :class:`FakeWork` as forecasts."""
+    """The formulas of ``FakeWork`` as forecasts."""
 
     overhead_seconds = OVERHEAD_SECONDS
     input_bytes_per_second = 200e6
@@ -68,7 +68,7 @@ class Clock:
 
 
 class FakeWork:
-    """See :class:`~mawl.campaigns.qualify.work.Work`; slowdown is ``per_session`` times the sessions.
+    """See ``Work``; slowdown is ``per_session`` times the sessions.
 
     ``made`` lists every run and other piece of work that was finished, in order.  ``disturbed``
     is the number of first attempts of a run during which other work used 30 % of the processors.  A run with

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from mawl.model.derived import DerivedJob, DerivedWorkload
-from mawl.model.records import JobRecord, StepRecord, Usage
-from mawl.model.role_io import RoleIo
-from mawl.model.run import RunFacts
 from mawl.plan.derived import encoded
-from mawl.spec.program_options import ROLES
-from mawl.store import Run, open_run
-from mawl.store.folder import RunWriter
+from mawl.records.model.derived import DerivedJob, DerivedWorkload
+from mawl.records.model.records import JobRecord, StepRecord, Usage
+from mawl.records.model.role_io import RoleIo
+from mawl.records.model.run import RunFacts
+from mawl.records.spec.program_options import ROLES
+from mawl.records.store import Run, open_run
+from mawl.records.store.folder import RunWriter
 from tests.fakes.stored_run import PLAN, START, facts
 from tests.fakes.stored_run import job as job_record
 

@@ -13,10 +13,10 @@ from random import Random
 from typing import Any
 
 from mawl.campaigns.series import begin, held, resume
-from mawl.model.campaign import Arm, Campaign, CampaignMachine
-from mawl.model.summary.summary import Judged
-from mawl.spec.record import RunSpec
-from mawl.store.campaign import RECORD
+from mawl.records.model.campaign import Arm, Campaign, CampaignMachine
+from mawl.records.model.summary.summary import Judged
+from mawl.records.spec.record import RunSpec
+from mawl.records.store.campaign import RECORD
 from mawl.tuning.search.records import OBJECTIVES, SearchFound, SearchRecord, read_search, write_search
 from mawl.tuning.search.results import Proposals, as_found
 from mawl.tuning.search.search import SearchCampaign
@@ -30,7 +30,7 @@ NOISE = 0.03
 
 
 class SearchRuns:
-    """Makes runs whose figures :meth:`summary_of` reads; costs follow from the run's place and its words.
+    """Makes runs whose figures ``summary_of`` reads; costs follow from the run's place and its words.
 
     Its clock goes on only while a run is made, for as long as the run's place says.
     """

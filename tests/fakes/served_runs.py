@@ -14,12 +14,12 @@ import msgspec
 from markupsafe import escape
 
 from mawl.advice import judge as judging
-from mawl.analysis.view import StoredView
-from mawl.model.summary.summary import Judged
-from mawl.reporters.html.page import page
-from mawl.server.application import create_app
-from mawl.server.connections import PageServer, listening, server_of
-from mawl.server.reports import Renderers
+from mawl.commands.server.application import create_app
+from mawl.commands.server.connections import PageServer, listening, server_of
+from mawl.commands.server.reports import Renderers
+from mawl.figures.view import StoredView
+from mawl.records.model.summary.summary import Judged
+from mawl.reports.html.page import page
 from tests.fakes.stored_run import facts, write_run
 
 

@@ -17,9 +17,9 @@ from mawl.campaigns.series import back_and_forth, begin, conduct, held, resume
 from mawl.commands.campaign_place import this_machine
 from mawl.commands.campaign_settings import settings_of
 from mawl.measure.processes import descendants
-from mawl.model.campaign import Arm, Campaign, Slot
-from mawl.spec.campaign import ArmSetting
-from mawl.store.campaign import RECORD, read_campaign
+from mawl.records.model.campaign import Arm, Campaign, Slot
+from mawl.records.spec.campaign import ArmSetting
+from mawl.records.store.campaign import RECORD, read_campaign
 from tests.fakes.campaign_runs import FakeRuns, campaign
 
 PHASES = ("original", "before", "took", "warm-up", "run", "kept", "between", "after", "undone")

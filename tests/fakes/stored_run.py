@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mawl.analysis.io import DeviceBytes
-from mawl.analysis.series import CounterChange
-from mawl.model.node import DirtyPages
-from mawl.model.records import EventRecord, JobRecord, SampleRecord, StepRecord, Usage, spent, waits_of
-from mawl.model.role_io import IoByRole, RoleIo
-from mawl.model.run import (
+from mawl.figures.io import DeviceBytes
+from mawl.figures.series import CounterChange
+from mawl.records.model.node import DirtyPages
+from mawl.records.model.records import (
+    EventRecord,
+    JobRecord,
+    SampleRecord,
+    StepRecord,
+    Usage,
+    spent,
+    waits_of,
+)
+from mawl.records.model.role_io import IoByRole, RoleIo
+from mawl.records.model.run import (
     NodeFacts,
     OutsideCpu,
     Overhead,
@@ -19,8 +27,8 @@ from mawl.model.run import (
     VolumeFacts,
     WorkloadFacts,
 )
-from mawl.spec.program_options import ROLES, Options
-from mawl.store.folder import RunWriter
+from mawl.records.spec.program_options import ROLES, Options
+from mawl.records.store.folder import RunWriter
 
 START = 1_767_254_400.0  # 2026-01-01T08:00:00Z
 PLAN = 'workload = "tiny"\n'

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.analysis.comparison.places import PLACES
-from mawl.history.nights import FollowedSeries
+from mawl.archive.history.nights import FollowedSeries
+from mawl.figures.comparison.places import PLACES
 
 RUN_NOISE = 0.029
 """Standard deviation of the mean over jobs of log real time, from run to run: nine runs of twenty programs

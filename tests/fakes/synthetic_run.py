@@ -17,10 +17,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.model.node import ClockFacts, NodeRun
-from mawl.model.records import EventRecord, JobRecord, StepRecord, Usage, total
-from mawl.model.role_io import IoByRole, RoleIo, Waits
-from mawl.model.run import (
+from mawl.plan.catalogue import CATALOGUE
+from mawl.records.model.node import ClockFacts, NodeRun
+from mawl.records.model.records import EventRecord, JobRecord, StepRecord, Usage, total
+from mawl.records.model.role_io import IoByRole, RoleIo, Waits
+from mawl.records.model.run import (
     CacheFacts,
     LoadBefore,
     NodeFacts,
@@ -31,11 +32,10 @@ from mawl.model.run import (
     VolumeFacts,
     WorkloadFacts,
 )
-from mawl.plan.catalogue import CATALOGUE
-from mawl.spec.program_options import ROLES, Options, Role
-from mawl.store.columns import SCHEMAS, to_table
-from mawl.store.facts import write_facts
-from mawl.store.parquet import write_parquet
+from mawl.records.spec.program_options import ROLES, Options, Role
+from mawl.records.store.columns import SCHEMAS, to_table
+from mawl.records.store.facts import write_facts
+from mawl.records.store.parquet import write_parquet
 from tests.fakes.stored_run import NOTHING_LEFT, START, facts, job, role_io, usage
 
 SESSIONS_A_NODE = 30

@@ -9,15 +9,15 @@ import msgspec
 
 from mawl.advice import judge as judging
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.analysis.io import DeviceBytes
-from mawl.analysis.series import RunSamples
-from mawl.analysis.view import RunView
-from mawl.model.fields import Place, place
-from mawl.model.node import ArrayStatistics
-from mawl.model.probe import Probe
-from mawl.model.records import EventRecord, JobRecord
-from mawl.model.run import RunFacts
-from mawl.model.summary.summary import Judged, Summary
+from mawl.figures.io import DeviceBytes
+from mawl.figures.series import RunSamples
+from mawl.figures.view import RunView
+from mawl.records.model.fields import Place, place
+from mawl.records.model.node import ArrayStatistics
+from mawl.records.model.probe import Probe
+from mawl.records.model.records import EventRecord, JobRecord
+from mawl.records.model.run import RunFacts
+from mawl.records.model.summary.summary import Judged, Summary
 from tests.fakes.stored_run import facts
 
 BARE = RunView(facts(), [])

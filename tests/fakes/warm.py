@@ -2,7 +2,7 @@
 
 A command is a real process with its own directory, environment, streams and exit status. Only its modules
 were loaded before.  What must be loaded anew (a variable of Python or of the loader, a hidden module) and
-what is watched while it runs wants :class:`subprocess.Popen`.
+what is watched while it runs wants ``Popen``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import NoReturn
 
 STREAMS = ("stdout", "stderr")
 PRELOADED = (
-    *("bokeh.embed", "numpy", "pyarrow.parquet", "mawl.reporters.html.report"),
+    *("bokeh.embed", "numpy", "pyarrow.parquet", "mawl.reports.html.report"),
     *("mawl.commands.running", "mawl.commands.campaign", "mawl.commands.cluster"),
 )
 """What commands load when they need it, besides the modules of the verbs."""
@@ -52,7 +52,7 @@ class Warm:
     def run(
         self, arguments: Sequence[str], directory: Path, environment: Mapping[str, str], timeout: float
     ) -> subprocess.CompletedProcess[str]:
-        """``mawl`` with these arguments; :class:`subprocess.TimeoutExpired` where it takes too long."""
+        """``mawl`` with these arguments; ``TimeoutExpired`` where it takes too long."""
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         outputs = [os.memfd_create(name) for name in STREAMS]
         try:

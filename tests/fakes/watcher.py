@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mawl.model.records import JobRecord
-from mawl.runner.request import Listener, Status
-from mawl.spec.program_options import StartMode
+from mawl.records.model.records import JobRecord
+from mawl.records.spec.program_options import StartMode
+from mawl.run.runner.request import Listener, Status
 
 
 class Watcher(Listener):

@@ -36,18 +36,19 @@ time.tzset()
 
 from mawl.commands.main import VERBS, main
 from mawl.commands.schema import FORMATS
-from mawl.config.published import papers
-from mawl.placement import text as placement_text
-from mawl.reporters.campaign import html as campaign_html
-from mawl.reporters.campaign.content import render_json, render_markdown, render_text
-from mawl.reporters.csv import TABLES
-from mawl.reporters.qualification import html as answer_html
-from mawl.reporters.qualification.forms import render_disclosure
-from mawl.reporters.qualification.forms import render_markdown as render_markdown_qualification
-from mawl.reporters.qualification.forms import render_text as render_text_qualification
-from mawl.store.beside import write_probe
-from mawl.store.campaign import write_qualification
+from mawl.records.config.published import papers
+from mawl.records.store.beside import write_probe
+from mawl.records.store.campaign import write_qualification
+from mawl.reports.campaign import html as campaign_html
+from mawl.reports.campaign.content import render_json, render_markdown, render_text
+from mawl.reports.csv import TABLES
+from mawl.reports.qualification import html as answer_html
+from mawl.reports.qualification.forms import render_disclosure
+from mawl.reports.qualification.forms import render_markdown as render_markdown_qualification
+from mawl.reports.qualification.forms import render_text as render_text_qualification
+from mawl.whatif.placement import text as placement_text
 from mawl.whatif.size import text as size_text
+from tests.archive.history.test_changes import store_nights
 from tests.cli.test_attach import table
 from tests.cli.test_replay import logs_and_run
 from tests.fakes import collected_hosts, model_host, probed, sized
@@ -60,10 +61,9 @@ from tests.fakes.published_run import write_published, write_published_campaign
 from tests.fakes.recorded_host import aix_recording
 from tests.fakes.stored_run import facts, write_run
 from tests.fakes.synthetic_run import write_synthetic_run
-from tests.history.test_changes import store_nights
 from tests.importers.test_joining import files as joined_files
 from tests.pages.kinds import KINDS
-from tests.placement.test_advise import FLASH, SLOW, advised
+from tests.whatif.placement.test_advise import FLASH, SLOW, advised
 
 NOW = 1_790_000_000.0
 """What the clock shows while outputs are made."""

@@ -12,13 +12,13 @@ import msgspec
 from mawl.commands.main import main
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of
-from mawl.model.node import StorageRun
 from mawl.plan.workload import SHIPPED
-from mawl.spec.program_options import Options
-from mawl.store.beside import write_probe
-from mawl.store.campaign import write_campaign
-from mawl.store.facts import read_facts, write_facts
-from mawl.store.files import NODES
+from mawl.records.model.node import StorageRun
+from mawl.records.spec.program_options import Options
+from mawl.records.store.beside import write_probe
+from mawl.records.store.campaign import write_campaign
+from mawl.records.store.facts import read_facts, write_facts
+from mawl.records.store.files import NODES
 from mawl.tuning.profile_files import SHIPPED as TUNING
 from tests.fakes.campaign_runs import FakeRuns, campaign
 from tests.fakes.clustered_run import node_run

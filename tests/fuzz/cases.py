@@ -11,9 +11,9 @@ from starlette.testclient import TestClient
 
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.commands.main import main
-from mawl.reporters.csv import TABLES
-from mawl.server.application import create_app
-from mawl.server.standard import standard
+from mawl.commands.server.application import create_app
+from mawl.commands.server.standard import standard
+from mawl.reports.csv import TABLES
 from tests.fuzz.bases import CAMPAIGNS, KINDS, RUNS
 from tests.fuzz.judging import Judgement, judged
 from tests.fuzz.mutators import copy_of, mutate, to_format_1

@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.commands.main import VERBS, build_parser
-from mawl.store.alone import arrow_alone
+from mawl.records.store.alone import arrow_alone
 from tests.fuzz.cases import Case, Fault, judge_case, make_case
 from tests.fuzz.judging import MOST_SECONDS, Judgement
 
@@ -30,7 +30,7 @@ MOST_BYTES = 500_000_000
 LONGEST_CASE_SECONDS = 600
 """By the clock: others work on the machine too."""
 
-PRELOADED = ("bokeh.embed", "mawl.reporters.html.report", "pyarrow.parquet", "scipy.optimize", "scipy.stats")
+PRELOADED = ("bokeh.embed", "mawl.reports.html.report", "pyarrow.parquet", "scipy.optimize", "scipy.stats")
 
 
 class Part(msgspec.Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.units import parse_instant
+from mawl.base.units import parse_instant
 from tests.importers.layout import BANNER, Figures, Layout, Note
 
 _FULL = """\

@@ -6,10 +6,10 @@ import io
 import math
 from pathlib import Path
 
-from mawl.formats.sysstat import Untimed
 from mawl.importers.build import IMPORTERS
+from mawl.importers.formats.sysstat import Untimed
 from mawl.importers.interface import Context, HostFigures, HostSettings, Item
-from mawl.model.run import NodeFacts
+from mawl.records.model.run import NodeFacts
 
 RECORDED = Path(__file__).parent / "recorded"
 """A machine of two processors that wrote 300 MiB: sysstat 12.6.1 and nmon 16n, shortened."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.analysis.view import StoredView
+from mawl.figures.view import StoredView
 from tests.fakes.views import plain
 from tests.importers.recordings import Read
 from tests.importers.test_import import imported

@@ -12,7 +12,7 @@ from mawl.importers import collected
 from mawl.importers.build import Imported, ImportRequest, import_files
 from mawl.importers.collected import Copies
 from mawl.importers.interface import FIRST_BYTES
-from mawl.store import open_run
+from mawl.records.store import open_run
 from tests.importers.test_import import EIGHT, log
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 
 from mawl.importers.build import IMPORTERS
-from mawl.model.probe import Probe
-from mawl.store.beside import read_probe
+from mawl.records.model.probe import Probe
+from mawl.records.store.beside import read_probe
 from tests.importers.recordings import Read
 from tests.importers.test_import import imported
 
@@ -118,7 +118,7 @@ def test_an_import_of_fio_alone_is_a_run_with_a_probe(tmp_path: Path) -> None:
 
 def test_the_time_of_a_run_of_fio_alone_is_when_it_wrote_its_results(tmp_path: Path) -> None:
     from mawl.importers.build import ImportRequest, import_files
-    from mawl.store import open_run
+    from mawl.records.store import open_run
 
     (tmp_path / "fio.json").write_text(
         '{\n"fio version" : "fio-3.33", "timestamp_ms" : 1767254400000, "jobs" : [{"jobname" : "a",'

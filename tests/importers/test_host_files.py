@@ -8,7 +8,7 @@ import math
 import pytest
 
 from mawl.importers.build import IMPORTERS
-from mawl.model.series_metrics import defined
+from mawl.records.model.series_metrics import defined
 from tests.importers.recordings import RECORDED, Read, recorded
 
 KIND_OF = {path.name: "nmon" if path.suffix == ".nmon" else path.stem for path in RECORDED.iterdir()}

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from mawl.analysis.view import StoredView
+from mawl.base.errors import UsageError
 from mawl.commands.reporting import render_html
-from mawl.errors import UsageError
+from mawl.figures.view import StoredView
 from mawl.importers.collected import volumes_by_pattern
 from tests.fakes.recorded_host import BEGAN, aix_recording
 from tests.fakes.views import judged, plain, typed

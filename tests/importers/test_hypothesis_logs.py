@@ -8,9 +8,9 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mawl.formats.saslog import read_log
-from mawl.formats.saslog_records import PerformanceNote
-from mawl.model.records import FIELDS
+from mawl.importers.formats.saslog import read_log
+from mawl.importers.formats.saslog_records import PerformanceNote
+from mawl.records.model.records import FIELDS
 from tests.importers.layouts import LAYOUTS
 from tests.importers.test_layouts import read
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from mawl.analysis.view import StoredView
-from mawl.errors import UsageError
+from mawl.base.errors import UsageError
+from mawl.figures.view import StoredView
 from mawl.importers.build import Imported, ImportRequest, import_files
 from mawl.importers.clock import Clocks, parse_shifts, parse_zones
 from mawl.importers.sas_jobs import program_of
-from mawl.model.records import StepNotes, TableNote
-from mawl.store import Run, open_run
+from mawl.records.model.records import StepNotes, TableNote
+from mawl.records.store import Run, open_run
 from tests.fakes.views import plain
 from tests.importers.layout import BANNER
 from tests.importers.layouts import LAYOUTS

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from mawl.analysis.view import StoredView
+from mawl.base.errors import UsageError
 from mawl.derive.derive import block_unit
-from mawl.errors import UsageError
+from mawl.figures.view import StoredView
 from mawl.importers.clock import Clocks, parse_shifts, parse_zones, zone_difference
 from tests.fakes.recorded_host import BEGAN, aix_recording
 from tests.fakes.views import judged, plain

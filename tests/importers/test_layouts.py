@@ -6,9 +6,9 @@ import io
 
 import pytest
 
-from mawl.formats.saslog import read_log
-from mawl.formats.saslog_records import PerformanceNote
-from mawl.model.records import FIELDS, Usage
+from mawl.importers.formats.saslog import read_log
+from mawl.importers.formats.saslog_records import PerformanceNote
+from mawl.records.model.records import FIELDS, Usage
 from tests.importers.layout import Layout, Note
 from tests.importers.layouts import LAYOUTS
 

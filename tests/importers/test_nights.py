@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from mawl.analysis.over_time import outline
-from mawl.analysis.view import StoredView
 from mawl.commands.reporting import render_html
-from mawl.reporters import markdown, screen, text
-from mawl.store import Run
-from mawl.store.parquet import elapsed_seconds
+from mawl.figures.over_time import outline
+from mawl.figures.view import StoredView
+from mawl.records.store import Run
+from mawl.records.store.parquet import elapsed_seconds
+from mawl.reports import markdown, screen, text
 from tests.fakes.recorded_host import zzzz
 from tests.fakes.views import BARE, as_summary, judged, typed
 from tests.importers.test_import import imported, log, write

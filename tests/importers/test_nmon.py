@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from mawl.model.series_metrics import defined
+from mawl.records.model.series_metrics import defined
 from tests.fakes.recorded_host import BEGAN, aix_recording, zzzz
 from tests.importers.recordings import Read, recorded
 

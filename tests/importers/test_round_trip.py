@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from mawl.analysis.view import StoredView
+from mawl.figures.view import StoredView
 from mawl.importers.build import ImportRequest, import_files
-from mawl.reporters.exports import render_saslog
-from mawl.store import open_run
+from mawl.records.store import open_run
+from mawl.reports.exports import render_saslog
 from tests.fakes.stored_run import facts, write_run
 from tests.fakes.views import plain
 

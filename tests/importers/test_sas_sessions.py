@@ -12,8 +12,8 @@ import pytest
 from mawl.importers.build import ImportRequest, import_files
 from mawl.importers.interface import Context, ImportedJob
 from mawl.importers.sas_jobs import IMPORTER, NO_STARTUP, STEP_UNREAD, WITH_STARTUP
-from mawl.model.records import StepRecord
-from mawl.store import open_run
+from mawl.records.model.records import StepRecord
+from mawl.records.store import open_run
 from tests.importers.layout import BANNER
 
 PAGE, REST = BANNER.split("\n", 1)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mawl.analysis.view import StoredView
-from mawl.errors import UsageError
+from mawl.base.errors import UsageError
+from mawl.figures.view import StoredView
 from mawl.importers.clock import parse_untimed
 from tests.fakes.views import plain
 from tests.importers.recordings import Read

@@ -7,7 +7,7 @@ from textwrap import wrap
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mawl.formats.saslog_records import PerformanceNote
+from mawl.importers.formats.saslog_records import PerformanceNote
 from tests.importers.layouts import LAYOUTS
 from tests.importers.test_hypothesis_logs import PAGE, figures
 from tests.importers.test_layouts import read

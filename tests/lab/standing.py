@@ -13,7 +13,7 @@ from pathlib import Path
 from mawl.lab.bed import load_bed
 from mawl.lab.calibration import NOT_AS_SAID
 from mawl.lab.needs import check, needs_of
-from mawl.spec.program_options import ROLES
+from mawl.records.spec.program_options import ROLES
 from tests import needs
 
 CALIBRATIONS = 3

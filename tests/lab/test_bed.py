@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from mawl.config.published import published
-from mawl.errors import InvalidFileError, UsageError
+from mawl.base.errors import InvalidFileError, UsageError
 from mawl.lab.bed import load_bed, shipped
 from mawl.lab.experiment.records import ClaimSpec
 from mawl.lab.speed import DiskModel
+from mawl.records.config.published import published
 
 BED = """
 name = "small"

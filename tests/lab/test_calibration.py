@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.errors import UnsuitableMachineError
+from mawl.base.errors import UnsuitableMachineError
 from mawl.lab import calibration
 from mawl.lab.bed import VolumeSpec
 from mawl.lab.calibration import calibrate, expected_rate, expected_requests

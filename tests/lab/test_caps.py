@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from mawl.lab.devices import BLKIO, device_number
-from mawl.model.node import IoCap
-from mawl.model.run import VolumeFacts
-from mawl.store import open_run
+from mawl.records.model.node import IoCap
+from mawl.records.model.run import VolumeFacts
+from mawl.records.store import open_run
 from tests import needs
 from tests.lab.standing import Bed, standing
 

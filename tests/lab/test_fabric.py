@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.errors import InvalidFileError
+from mawl.base.errors import InvalidFileError
 from mawl.lab import needs, transfer
 from mawl.lab.bed import load_bed, shipped
 from mawl.lab.needs import check, needs_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.errors import UnsuitableMachineError
+from mawl.base.errors import UnsuitableMachineError
 from mawl.lab import needs
 from mawl.lab.bed import load_bed
 from mawl.lab.devices import command

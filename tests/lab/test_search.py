@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mawl.store import open_run
+from mawl.records.store import open_run
 from tests.lab.quiet import quiet_machine
 from tests.lab.standing import Bed, standing
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.store import open_run
+from mawl.records.store import open_run
 from tests.lab.standing import Bed
 
 pytestmark = [pytest.mark.lab, pytest.mark.long(minutes=8)]

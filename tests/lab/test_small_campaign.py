@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mawl.lab.state import read_state
-from mawl.store import open_run
+from mawl.records.store import open_run
 from tests.lab.leftovers import of_runs
 from tests.lab.standing import Bed, standing
 

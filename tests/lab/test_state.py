@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.errors import UnsuitableMachineError, UsageError
+from mawl.base.errors import UnsuitableMachineError, UsageError
 from mawl.lab.state import (
     BedState,
     VolumeState,

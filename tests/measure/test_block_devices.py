@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from mawl.measure.devices import volume_facts
-from mawl.model.run import VolumeFacts
-from mawl.spec.program_options import Role
+from mawl.records.model.run import VolumeFacts
+from mawl.records.spec.program_options import Role
 from tests.fakes.tree import plant
 
 

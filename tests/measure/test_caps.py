@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from mawl.measure.control_groups import LONGEST_BYTES, with_caps, with_caps_after
-from mawl.model.node import IoCap
-from mawl.model.run import VolumeFacts
+from mawl.records.model.node import IoCap
+from mawl.records.model.run import VolumeFacts
 from tests.fakes.tree import plant
 
 V1 = "sys/fs/cgroup/blkio"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mawl.measure.devices import mount_of, parse_mountinfo, ports, read_mounts, transport_of
-from mawl.model.node import Port
+from mawl.records.model.node import Port
 
 MOUNTINFO = r"""22 27 0:21 / /proc rw,relatime - proc proc rw
 27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from mawl.errors import UsageError
+from mawl.base.errors import UsageError
 from mawl.measure.space import EPHEMERAL, VARIABLE, ephemeral_storage
-from mawl.spec.program_options import Role
+from mawl.records.spec.program_options import Role
 from tests.fakes.tree import plant
 
 KUBELET = "/var/lib/kubelet/pods/4f0e/volumes/"

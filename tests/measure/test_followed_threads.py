@@ -16,8 +16,8 @@ import pytest
 
 from mawl.measure.preload.counters import CounterFile
 from mawl.measure.run_delay import first_thread_seconds
-from mawl.model.records import spent, waits_of
-from mawl.model.role_io import WAIT_FIELDS, Waits
+from mawl.records.model.records import spent, waits_of
+from mawl.records.model.role_io import WAIT_FIELDS, Waits
 from tests.fakes.counted import Counted
 from tests.lab.quiet import quiet_machine
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.errors import UnsuitableMachineError
+from mawl.base.errors import UnsuitableMachineError
 from mawl.measure import page_cache
 from mawl.measure.page_cache import drop, drop_machine_wide, load, residency
 from tests import needs

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.errors import UnsuitableMachineError
+from mawl.base.errors import UnsuitableMachineError
 from mawl.measure.machine import CONTROL, read_smt
 
 

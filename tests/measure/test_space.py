@@ -13,7 +13,7 @@ import pytest
 
 from mawl.measure.devices import parse_mountinfo
 from mawl.measure.space import MOST_COST_RATIO, Occupancy, allocated_bytes, file_systems, nearest, system_of
-from mawl.spec.program_options import Role
+from mawl.records.spec.program_options import Role
 
 
 def test_it_is_what_the_file_system_holds(tmp_path: Path) -> None:

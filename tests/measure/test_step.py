@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mawl.measure.step import Snapshots, StepRecorder, reset_peak, usage_between
-from mawl.model.records import StepRecord
+from mawl.records.model.records import StepRecord
 
 MB = 10**6
 

@@ -15,8 +15,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from mawl.base.errors import UnsuitableMachineError
+from mawl.base.units import parse_size, whole_mib
 from mawl.commands.terminal import require_programs
-from mawl.errors import UnsuitableMachineError
 from mawl.measure import suitability
 from mawl.measure.machine import Limits, Machine
 from mawl.measure.suitability import (
@@ -27,7 +28,6 @@ from mawl.measure.suitability import (
     NoiseWatch,
     kernel_synchronised,
 )
-from mawl.units import parse_size, whole_mib
 
 
 def clock(*readings: float) -> Iterator[float]:

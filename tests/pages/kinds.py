@@ -15,17 +15,17 @@ from starlette.testclient import TestClient
 
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
-from mawl.analysis.comparison.compare import compare, compare_many
-from mawl.analysis.view import StoredView
+from mawl.commands.server.application import create_app
+from mawl.commands.server.standard import standard
 from mawl.derive.replay import page as replay_page
 from mawl.derive.replay.compare import replay
-from mawl.reporters.campaign import html as campaign
-from mawl.reporters.comparison import html as comparison
-from mawl.reporters.html import report
-from mawl.reporters.qualification import html as answer
-from mawl.server.application import create_app
-from mawl.server.standard import standard
-from mawl.store import open_run
+from mawl.figures.comparison.compare import compare, compare_many
+from mawl.figures.view import StoredView
+from mawl.records.store import open_run
+from mawl.reports.campaign import html as campaign
+from mawl.reports.comparison import html as comparison
+from mawl.reports.html import report
+from mawl.reports.qualification import html as answer
 from mawl.whatif.size import page as sizing
 from tests.cli.test_replay import logs_and_run
 from tests.fakes import sized

@@ -12,11 +12,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from pypdf import PdfReader
 
-from mawl.reporters.html.colours import COLOURS
+from mawl.reports.html.colours import COLOURS
 from tests import needs
 from tests.pages.kinds import KINDS
 from tests.pages.opened import Opened, chromium
-from tests.reporters.html.test_colours import LEAST_TEXT, contrast
+from tests.reports.html.test_colours import LEAST_TEXT, contrast
 
 pytestmark = [pytest.mark.lab, pytest.mark.parallel, needs.marks(needs.program("chromium"))]
 

@@ -14,7 +14,7 @@ from mawl.plan.needs import needs
 from mawl.plan.programs import BYTES_PER_SECOND_ALONE, Pass
 from mawl.plan.spec import SCALES, JobSpec, SessionSpec, WorkloadSpec, scaled_options
 from mawl.plan.workload import make_plan
-from mawl.spec.program_options import MIB, Options
+from mawl.records.spec.program_options import MIB, Options
 
 GB = 10**9
 

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.errors import InvalidFileError
-from mawl.model.derived import DerivedJob, DerivedStep, DerivedTable, DerivedWorkload, RoleLoad
+from mawl.base.errors import InvalidFileError
 from mawl.plan.derived import decoded, encoded, load_derived
+from mawl.records.model.derived import DerivedJob, DerivedStep, DerivedTable, DerivedWorkload, RoleLoad
 
 STEP = DerivedStep(
     name="s1",

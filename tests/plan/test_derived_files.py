@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.model.derived import DerivedJob, DerivedStep, RoleLoad
 from mawl.plan.derived_files import at_core_speed, files_of, scaled
+from mawl.records.model.derived import DerivedJob, DerivedStep, RoleLoad
 
 
 def steps(*loads: tuple[int, int]) -> list[DerivedStep]:

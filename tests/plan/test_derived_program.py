@@ -6,10 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.datagen.generate import TableRequest, generate
-from mawl.datagen.text import filled_bytes
-from mawl.errors import InvalidFileError, UsageError
-from mawl.model.derived import DerivedJob, DerivedStep, DerivedTable, DerivedWorkload, RoleLoad
+from mawl.base.errors import InvalidFileError, UsageError
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.derived import digest_of, encoded
 from mawl.plan.derived_program import input_of, planned, program_of
@@ -17,10 +14,13 @@ from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import needs
 from mawl.plan.printed import write_plan
 from mawl.plan.workload import Plan, load_workload, make_plan
-from mawl.spec.program_options import ROLES
-from mawl.spec.record import RunSpec
-from tests.datagen.test_text import measured_saving
+from mawl.programs.datagen.generate import TableRequest, generate
+from mawl.programs.datagen.text import filled_bytes
+from mawl.records.model.derived import DerivedJob, DerivedStep, DerivedTable, DerivedWorkload, RoleLoad
+from mawl.records.spec.program_options import ROLES
+from mawl.records.spec.record import RunSpec
 from tests.fakes.derived import MIXED, SHOP, TABLE
+from tests.programs.datagen.test_text import measured_saving
 
 GB = 10**9
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mawl.errors import UsageError
+from mawl.base.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import (
     COPIES,
@@ -30,7 +30,7 @@ from mawl.plan.programs import BYTES_PER_SECOND_ALONE, Program
 from mawl.plan.progress import Progress
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import SHIPPED, Plan, load_workload, make_plan
-from mawl.spec.record import MOST_SESSIONS
+from mawl.records.spec.record import MOST_SESSIONS
 from tools import workloads
 
 

@@ -16,8 +16,8 @@ from mawl.plan.needs import (
 )
 from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.plan.workload import Plan, make_plan
-from mawl.spec.program_options import MIB, Options
-from mawl.store.beside import Peak
+from mawl.records.spec.program_options import MIB, Options
+from mawl.records.store.beside import Peak
 
 
 def planned(*sessions: list[list[str]]) -> Plan:

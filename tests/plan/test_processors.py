@@ -7,13 +7,13 @@ import os
 import msgspec
 import pytest
 
-from mawl.errors import UsageError
+from mawl.base.errors import UsageError
 from mawl.plan.from_spec import plan_of
 from mawl.plan.printed import plan_toml
 from mawl.plan.processors import parse_cores, processors_of, with_threads
-from mawl.spec.program_options import AUTO, Options, parse_options
-from mawl.spec.record import NodesSpec, RunSpec
-from mawl.spec.sources import as_command
+from mawl.records.spec.program_options import AUTO, Options, parse_options
+from mawl.records.spec.record import NodesSpec, RunSpec
+from mawl.records.spec.sources import as_command
 
 USABLE = sorted(os.sched_getaffinity(0))
 AUTOMATIC = parse_options({"cpucount": "auto"}, where="here")

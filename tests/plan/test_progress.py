@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mawl.plan.progress import Progress
 from mawl.plan.workload import JobPlan, Plan, SessionPlan
-from mawl.spec.program_options import Options
+from mawl.records.spec.program_options import Options
 
 
 def job(name: str, stage: int = 1, after: tuple[str, ...] = (), delay: float = 0.0) -> JobPlan:

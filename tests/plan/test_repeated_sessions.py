@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from mawl.errors import UsageError
+from mawl.base.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.repeated_sessions import in_turns, workload_toml
 from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.plan.workload import load_workload, make_plan
-from mawl.spec import toml
+from mawl.records.spec import toml
 
 COMMANDS = r"""
 name = "own"

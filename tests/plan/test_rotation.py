@@ -7,7 +7,7 @@ import pytest
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import _after, _files, turns
 from mawl.plan.workload import Plan, load_workload, make_plan
-from mawl.spec.program_options import ROLES
+from mawl.records.spec.program_options import ROLES
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Program, Step
 from mawl.plan.spec import SCALES, scaled_options
 from mawl.programs.toolkit.partitions import partition_count
-from mawl.spec.program_options import Options
+from mawl.records.spec.program_options import Options
 
 SPILLING = sorted(
     name for name, program in CATALOGUE.items() if any(part.role == "util" for part in program.temporaries)

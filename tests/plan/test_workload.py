@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.errors import InvalidFileError, UsageError
+from mawl.base.errors import InvalidFileError, UsageError
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.spec import SCALES, WorkloadSpec, parse_scale, scaled_options
 from mawl.plan.workload import Plan, load_workload, make_plan

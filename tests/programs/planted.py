@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.datagen.generate import TableRequest, generate
 from mawl.plan.catalogue import CATALOGUE
-from mawl.spec.program_options import MIB, Options
+from mawl.programs.datagen.generate import TableRequest, generate
+from mawl.records.spec.program_options import MIB, Options
 from tests.contract.jobs import Job, assign, run_here
 
 OPTIONS = Options(memsize_bytes=64 * MIB, sortsize_bytes=4 * MIB)

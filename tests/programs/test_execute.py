@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 from threadpoolctl import threadpool_info
 
-from mawl.errors import DamagedTableError, WrongAnswerError
-from mawl.model.messages import Answered, Failed, FromLauncher, StepEnded
-from mawl.model.records import Answer
+from mawl.base.errors import DamagedTableError, WrongAnswerError
 from mawl.programs.context import JobContext, check_equal
 from mawl.programs.execute import execute
-from mawl.spec.program_options import Options
+from mawl.records.model.messages import Answered, Failed, FromLauncher, StepEnded
+from mawl.records.model.records import Answer
+from mawl.records.spec.program_options import Options
 from tests.contract.jobs import assign
 
 Run = Callable[[JobContext], Answer]

@@ -9,10 +9,10 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from mawl.errors import DamagedTableError, WrongAnswerError
-from mawl.model.messages import Assignment, Failed, line
+from mawl.base.errors import DamagedTableError, WrongAnswerError
 from mawl.programs import execute
-from mawl.spec.program_options import MIB, Options
+from mawl.records.model.messages import Assignment, Failed, line
+from mawl.records.spec.program_options import MIB, Options
 from tests.contract.jobs import assign
 
 

@@ -6,9 +6,9 @@ import pyarrow
 import pytest
 from threadpoolctl import ThreadpoolController
 
-from mawl.errors import UnsuitableMachineError
+from mawl.base.errors import UnsuitableMachineError
 from mawl.programs import execute
-from mawl.spec.program_options import Options
+from mawl.records.spec.program_options import Options
 
 
 def test_libraries_that_wait_by_looking_have_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:

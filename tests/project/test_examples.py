@@ -17,16 +17,16 @@ from mawl import open_run
 from mawl.commands.main import main
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import load_workload, make_plan
-from mawl.reporters.openmetrics import families
-from mawl.store.campaign import write_qualification
-from mawl.store.folder import RunWriter
+from mawl.records.store.campaign import write_qualification
+from mawl.records.store.folder import RunWriter
+from mawl.reports.openmetrics import families
 from mawl.whatif.size.candidates import load_catalogue
 from tests import needs
-from tests.cluster.conftest import clustered
 from tests.fakes import stub_sas
 from tests.fakes.answered import NO, YES, answered
 from tests.fakes.compared_runs import COMPLETED, jobs
 from tests.fakes.stored_run import START, facts
+from tests.run.cluster.conftest import clustered
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SCRIPTS = sorted(EXAMPLES.glob("*.sh"))

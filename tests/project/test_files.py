@@ -124,12 +124,12 @@ def test_every_public_function_of_the_product_says_what_it_does() -> None:
 
 
 def test_tests_mirror_the_source() -> None:
-    floors = {path.name for path in (ROOT / "src" / "mawl").iterdir() if (path / "__init__.py").is_file()}
+    packages = {path.name for path in (ROOT / "src" / "mawl").iterdir() if (path / "__init__.py").is_file()}
     others = {"contract", "cli", "deploy", "frozen", "golden", "fakes", "pages", "project", "bench", "fuzz"}
     folders = {
         path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and path.name != "__pycache__"
     }
-    assert folders - floors - others == set()
+    assert folders - packages - others == set()
 
 
 def test_the_license_is_the_one_that_is_declared() -> None:

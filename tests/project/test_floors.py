@@ -1,8 +1,10 @@
-"""The floors: the contracts of import-linter name every one, and so does ARCHITECTURE.md."""
+"""The order of the packages: the contracts of import-linter hold it, and ARCHITECTURE.md shows it."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from typing import Any
 
@@ -11,31 +13,40 @@ from tests.project.test_files import ROOT
 CONTRACTS: list[dict[str, Any]] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"][
     "importlinter"
 ]["contracts"]
-FLOORS = [floor for layer in CONTRACTS[0]["layers"] for floor in layer.split(" | ")]
+ORDER: list[str] = CONTRACTS[0]["layers"]
+MOST_PACKAGES = 18
 
 
-def test_the_floors_are_all_of_the_package_and_nothing_passes_them() -> None:
-    package = ROOT / "src" / "mawl"
-    found = {path.parent.name for path in package.glob("*/__init__.py")}
-    found |= {path.stem for path in package.glob("*.py")} - {"__init__", "__main__"}
-    assert set(FLOORS) == found and len(set(FLOORS)) == len(FLOORS)
-    assert [contract["name"] for contract in CONTRACTS if "ignore_imports" in contract] == []
+def test_the_order_has_every_package_and_the_root_holds_nothing_else() -> None:
+    folder = ROOT / "src" / "mawl"
+    packages = {path.name for path in folder.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert packages == {name for name in ORDER if name != "version"} and len(packages) <= MOST_PACKAGES
+    files = {path.name for path in folder.glob("*") if path.is_file()}
+    assert files == {"__init__.py", "__main__.py", "py.typed", "version.py"}
+    assert CONTRACTS[0]["ignore_imports"] == ["mawl.commands.lab -> mawl.lab.**"]
 
 
-def test_what_has_one_home_is_forbidden_everywhere_else() -> None:
-    homes = [contract for contract in CONTRACTS if " one home: " in contract["name"]]
-    assert len(homes) == 5
-    for contract in homes:
-        home = contract["name"].rpartition(": ")[2]
-        assert contract["source_modules"] == [f"mawl.{floor}" for floor in FLOORS if floor != home]
+def test_packages_that_read_runs_lie_between_those_that_measure_and_those_that_do_both() -> None:
+    between = ORDER[ORDER.index("campaigns") + 1 : ORDER.index("run")]
+    sources = CONTRACTS[1]["source_modules"]
+    assert {f"mawl.{name}" for name in between} <= set(sources)
+    assert {"mawl.campaigns", "mawl.measure", "mawl.run"} <= set(CONTRACTS[1]["forbidden_modules"])
 
 
-def test_architecture_names_every_floor_in_their_order() -> None:
-    rows = re.findall(
-        r"^\| (`[^|]+) \|", (ROOT / "ARCHITECTURE.md").read_text().partition("## How a run goes")[0], re.M
+def test_declarations_of_programs_load_no_numpy() -> None:
+    code = "import sys; import mawl.plan.catalogue; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_every_library_that_has_a_home_is_named_once() -> None:
+    homes = CONTRACTS[2]
+    assert (
+        sorted(pair.rpartition(" -> ")[2] for pair in homes["ignore_imports"]) == homes["forbidden_modules"]
     )
-    named = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
-    assert set(named) == set(FLOORS)
-    layer = {floor: place for place, one in enumerate(CONTRACTS[0]["layers"]) for floor in one.split(" | ")}
-    places = [layer[name] for name in named]
-    assert places == sorted(places)
+
+
+def test_architecture_shows_the_packages_in_their_order() -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \|", page.partition("## How a run goes")[0], re.M)
+    assert rows == ORDER

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.model.records import JobRecord
-from mawl.model.role_io import RoleIo
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import load_workload, make_plan
+from mawl.records.model.records import JobRecord
+from mawl.records.model.role_io import RoleIo
 from tests.fakes import stored_run
 from tools import measured
 

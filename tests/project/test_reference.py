@@ -11,12 +11,12 @@ import pytest
 
 from mawl.archive.rules.published import EVERY
 from mawl.commands.main import VERBS
-from mawl.model.metrics import METRICS
-from mawl.model.thresholds import THRESHOLDS
-from mawl.notebook import OpenedRun
+from mawl.commands.notebook import OpenedRun
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import shipped
-from mawl.spec.program_options import Options
+from mawl.records.model.metrics import METRICS
+from mawl.records.model.thresholds import THRESHOLDS
+from mawl.records.spec.program_options import Options
 from tools import markdown, reference
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,7 +71,7 @@ def test_the_page_of_a_rule_has_every_threshold_that_decides_it(pages: Path) -> 
 def test_every_printed_file_is_marked_as_generated_for_reviewers(pages: Path) -> None:
     root = pages.parents[1]
     printed = sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
-    assert {"src/mawl/shell/mawl.bash", "docs/reference/commands.md"} < set(printed)
+    assert {"src/mawl/commands/shell/mawl.bash", "docs/reference/commands.md"} < set(printed)
     lines = (ROOT / ".gitattributes").read_text().splitlines()
     marks = [line.split() for line in lines if line.startswith("/")]
     last = {name: [mark for pattern, mark in marks if fnmatch(f"/{name}", pattern)][-1:] for name in printed}

@@ -17,7 +17,7 @@ from tools.shell import files
 from tools.shell.tree import Argument, Values, Verb, brief, tree
 
 ROOT = Path(__file__).resolve().parents[2]
-SHELL = ROOT / "src/mawl/shell"
+SHELL = ROOT / "src/mawl/commands/shell"
 
 CASES = [
     ("mawl ", {"run", "tune", "completion"}, {"nano", "--help"}),

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from mawl.plan.catalogue import CATALOGUE
-from mawl.spec.program_options import ROLES, Role
+from mawl.records.spec.program_options import ROLES, Role
 from tools.drawn_forecasts import Arm, Kind
 
 PROGRAMS = tuple(sorted(name for name, program in CATALOGUE.items() if program.is_declared))

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mawl.plan.workload import JobPlan, Plan, SessionPlan
+from mawl.records.spec.program_options import Options, Role
 from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import Direction, Flow, JobDemand, StepDemand
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.scenario import Scenario, run
 from mawl.simulation.system import Device, NodeKind, System
-from mawl.spec.program_options import Options, Role
 
 MB = 1e6
 

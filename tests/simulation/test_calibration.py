@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from mawl.model.summary.summary import Summary
+from mawl.records.model.summary.summary import Summary
+from mawl.records.spec.program_options import Role
 from mawl.simulation.activity import Calibration
 from mawl.simulation.recorded_demand import at_devices
 from mawl.simulation.scenario import MOST_FASTER, MOST_HALVINGS, blocked_in_roles, calibrate, run
-from mawl.spec.program_options import Role
 from tests.fakes.views import partly
 from tests.simulation.scenes import MB, demands, device, flow, scenario, side_by_side, step, system
 

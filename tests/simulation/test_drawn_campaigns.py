@@ -20,11 +20,11 @@ import msgspec
 import pytest
 
 from mawl.advice.judge import judged
-from mawl.analysis.view import StoredView
+from mawl.figures.view import StoredView
+from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.store import Run, open_run
 from mawl.simulation.forecast import Question, base_of, predict
 from mawl.simulation.system import Device, NodeKind, System
-from mawl.spec.program_options import ROLES, Role
-from mawl.store import Run, open_run
 from mawl.whatif.folder import Label, write_folder
 from tests.advice.limit.beds import AMPLE_BYTES_PER_SECOND, Bed, Volume, command
 from tests.advice.limit.draws import generator

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mawl.errors import UsageError
+from mawl.base.errors import UsageError
 from mawl.simulation.activity import Calibration, activity
 from mawl.simulation.demand import Flow, StepDemand
 from mawl.simulation.resources import CORES, FABRIC, LINK, NodeGroup, Resources

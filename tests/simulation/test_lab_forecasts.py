@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.errors import UsageError
+from mawl.base.errors import UsageError
 from mawl.lab.experiment.records import ArmRun, LabRecord, VolumeCalibration
-from mawl.model.run import NodeFacts
+from mawl.records.model.run import NodeFacts
 from mawl.simulation import activity
 from mawl.simulation.scenario import run
 from mawl.whatif.folder import Label, write_folder

@@ -7,9 +7,9 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from mawl.model.node import Inventory
-from mawl.model.role_io import RoleIo
-from mawl.model.run import VolumeFacts
+from mawl.records.model.node import Inventory
+from mawl.records.model.role_io import RoleIo
+from mawl.records.model.run import VolumeFacts
 from mawl.simulation.activity import GATHERED_BYTES, LINUX_READ_AHEAD_BYTES, outstanding_bytes, read_ahead_of
 from mawl.simulation.demand import USUAL_REQUEST_BYTES, Direction
 from tests.fakes.stored_run import facts

@@ -7,17 +7,17 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from mawl.analysis.view import StoredView
-from mawl.model.node import NodeRun
-from mawl.model.run import CacheFacts, NodeFacts
+from mawl.figures.view import StoredView
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import mixed
 from mawl.plan.workload import make_plan
+from mawl.records.model.node import NodeRun
+from mawl.records.model.run import CacheFacts, NodeFacts
+from mawl.records.store import open_run
 from mawl.simulation.activity import Calibration
 from mawl.simulation.forecast import NO_PAGE_CACHE, Base, Question, base_of, scenario_of
 from mawl.simulation.plans import of_node, without_node
 from mawl.simulation.scenario import Scenario, run
-from mawl.store import open_run
 from mawl.whatif.folder import Label, write_folder
 from tests.fakes.stored_run import facts
 from tests.fakes.views import as_summary, judged

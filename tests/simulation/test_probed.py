@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.errors import UsageError
-from mawl.model.run import NodeFacts
+from mawl.base.errors import UsageError
+from mawl.records.model.run import NodeFacts
 from mawl.simulation.changes import probed_system
 from mawl.simulation.own_system import cores_of
 from mawl.simulation.system import loads_system, system_toml

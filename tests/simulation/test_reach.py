@@ -9,9 +9,9 @@ import pytest
 
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import Plan, load_workload, make_plan
+from mawl.records.spec.program_options import MIB, Options
 from mawl.simulation.page_cache import WriteBack
 from mawl.simulation.reach import DeviceReach, reach_of
-from mawl.spec.program_options import MIB, Options
 from tools import mix
 
 GIB = 2.0**30

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from mawl.analysis.view import StoredView
-from mawl.errors import InvalidFileError, UsageError
-from mawl.model.node import StorageRun
-from mawl.model.run import NodeFacts
+from mawl.base.errors import InvalidFileError, UsageError
+from mawl.figures.view import StoredView
 from mawl.plan.workload import Plan
+from mawl.records.model.node import StorageRun
+from mawl.records.model.run import NodeFacts
+from mawl.records.store import Run, open_run
 from mawl.simulation.activity import Calibration
 from mawl.simulation.changes import changed, parse_change
 from mawl.simulation.demand import Demand, Flow, JobDemand
@@ -24,7 +25,6 @@ from mawl.simulation.recorded_demand import demand_of
 from mawl.simulation.scenario import Scenario, run
 from mawl.simulation.served import NO_SERVER, as_served
 from mawl.simulation.system import System, loads_system, system_toml
-from mawl.store import Run, open_run
 from mawl.whatif.answer import validity_of
 from mawl.whatif.folder import Label, write_folder
 from tests.fakes.stored_run import facts

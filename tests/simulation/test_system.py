@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mawl.errors import InvalidFileError, UsageError
+from mawl.base.errors import InvalidFileError, UsageError
 from mawl.simulation.changes import changed, parse_change
 from mawl.simulation.system import (
     NodeKind,

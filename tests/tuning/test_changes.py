@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.errors import UsageError
-from mawl.model.node import Inventory
+from mawl.base.errors import UsageError
+from mawl.records.model.node import Inventory
 from mawl.tuning.changes import SettingChange, changes
 from mawl.tuning.check import CurrentSettings
 from mawl.tuning.profile_files import profiles

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.model.node import Figures, Inventory
-from mawl.model.run import NodeFacts, RunFacts, VolumeFacts, WorkloadFacts
-from mawl.spec.program_options import Role, parse_options
+from mawl.records.model.node import Figures, Inventory
+from mawl.records.model.run import NodeFacts, RunFacts, VolumeFacts, WorkloadFacts
+from mawl.records.spec.program_options import Role, parse_options
 from mawl.tuning import check as checking
 from mawl.tuning import text as printing
 from mawl.tuning.check import CurrentSettings, filled, of_the_machine, volumes_of_roles, with_roles

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mawl.config.published import papers as published_papers
-from mawl.errors import InvalidFileError, UsageError
+from mawl.base.errors import InvalidFileError, UsageError
+from mawl.records.config.published import papers as published_papers
 from mawl.tuning.profile_files import load_profile, profile, profiles
 from mawl.tuning.records import TuningSetting, Value
 

@@ -7,8 +7,8 @@ import math
 import msgspec
 import pytest
 
-from mawl.config.published import published_result
 from mawl.plan.catalogue import CATALOGUE
+from mawl.records.config.published import published_result
 from mawl.whatif.metrics import PublishedPair
 from mawl.whatif.published_forecast import plan_of
 from mawl.whatif.published_rows import (

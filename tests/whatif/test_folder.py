@@ -9,14 +9,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.analysis.throughput import cores_of
-from mawl.analysis.view import StoredView
-from mawl.errors import UsageError
-from mawl.model.role_io import Waits
-from mawl.model.run import NodeFacts
+from mawl.base.errors import UsageError
+from mawl.figures.throughput import cores_of
+from mawl.figures.view import StoredView
 from mawl.plan.printed import nodes_toml, plan_toml
 from mawl.plan.workload import Plan
-from mawl.reporters import markdown
+from mawl.records.model.role_io import Waits
+from mawl.records.model.run import NodeFacts
+from mawl.records.spec.program_options import ROLES
+from mawl.records.store import Run, open_run
+from mawl.records.store.files import PLAN
+from mawl.reports import markdown
 from mawl.simulation.activity import Calibration
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.forecast import Base, Question, base_of, predict
@@ -24,9 +27,6 @@ from mawl.simulation.page_cache import PushedOut
 from mawl.simulation.plans import plans_of, without_node
 from mawl.simulation.recorded_demand import NO_ROLES, demand_of
 from mawl.simulation.scenario import Scenario, blocked_in_roles, run
-from mawl.spec.program_options import ROLES
-from mawl.store import Run, open_run
-from mawl.store.files import PLAN
 from mawl.whatif.answer import answer, grown
 from mawl.whatif.folder import Label, write_folder
 from mawl.whatif.metrics import ElapsedRange

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from mawl.analysis.view import StoredView
+from mawl.base.errors import UsageError
 from mawl.derive.logged import LoggedRun, logged_bytes
-from mawl.errors import UsageError
+from mawl.figures.view import StoredView
+from mawl.records.store import Run
 from mawl.simulation.changes import parse_change
 from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.plans import plans_of
 from mawl.simulation.system import System
-from mawl.store import Run
 from mawl.whatif.answer import (
     OF_LOGS,
     LogsBasis,

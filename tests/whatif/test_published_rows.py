@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from mawl.config.published import published, published_result
+from mawl.records.config.published import published, published_result
 from mawl.simulation.error_range import central_range, published_ratios
 from mawl.whatif import published_rows
 from mawl.whatif.published_forecast import FITTED, HELD_OUT, FittedNumbers

@@ -9,10 +9,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.analysis.view import StoredView
-from mawl.model.run import CacheFacts, NodeFacts
+from mawl.figures.view import StoredView
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import Plan
+from mawl.records.model.run import CacheFacts, NodeFacts
+from mawl.records.spec import toml
+from mawl.records.spec.program_options import CacheMode
+from mawl.records.store import Run, open_run
+from mawl.records.store.files import PLAN
 from mawl.simulation.activity import Calibration
 from mawl.simulation.changes import parse_change
 from mawl.simulation.error_range import BedKind, bed_ratios, central_range
@@ -22,10 +26,6 @@ from mawl.simulation.plans import at_scale
 from mawl.simulation.recorded_demand import NO_CPU
 from mawl.simulation.scenario import Scenario, run
 from mawl.simulation.system import System
-from mawl.spec import toml
-from mawl.spec.program_options import CacheMode
-from mawl.store import Run, open_run
-from mawl.store.files import PLAN
 from mawl.whatif.answer import doubled, validity_of
 from mawl.whatif.folder import Label, write_folder
 from mawl.whatif.metrics import ElapsedRange, ForecastValidity

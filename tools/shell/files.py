@@ -1,4 +1,4 @@
-"""Every file for a shell, by its name in ``src/mawl/shell``."""
+"""Every file for a shell, by its name in ``src/mawl/commands/shell``."""
 
 from __future__ import annotations
 

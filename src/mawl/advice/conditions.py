@@ -8,11 +8,11 @@ from typing import Literal
 import msgspec
 
 from mawl.advice.capacity.answers import TargetGuideline
-from mawl.analysis.comparison.compare import Comparison, why_uncounted
-from mawl.model.qualification import QualificationAnswer
-from mawl.model.summary.judgement import Capacity
-from mawl.model.summary.summary import Judged
-from mawl.units import format_change, format_rate, format_ratio
+from mawl.base.units import format_change, format_rate, format_ratio
+from mawl.figures.comparison.compare import Comparison, why_uncounted
+from mawl.records.model.qualification import QualificationAnswer
+from mawl.records.model.summary.judgement import Capacity
+from mawl.records.model.summary.summary import Judged
 
 Condition = Literal["not-carried", "below-guideline", "slower", "regression"]
 State = Literal["not met", "met", "not known", "failed"]
@@ -70,7 +70,7 @@ def checks_of_answer(
 
 
 def checks_of_probe(guidelines: Mapping[str, TargetGuideline]) -> list[ConditionCheck]:
-    """``below-guideline`` of each target, from :func:`mawl.advice.capacity.answers.probe_guidelines`."""
+    """``below-guideline`` of each target, from ``probe_guidelines``."""
     return [
         ConditionCheck(
             name="below-guideline",

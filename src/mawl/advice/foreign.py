@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mawl.model.summary.summary import Summary
-from mawl.model.thresholds import value_of
-from mawl.units import format_bytes, format_rate
+from mawl.base.units import format_bytes, format_rate
+from mawl.records.model.summary.summary import Summary
+from mawl.records.model.thresholds import value_of
 
 MOST_FOREIGN_RATIO = value_of("validity.competition.most_foreign_bytes_ratio")
 LEAST_FOREIGN_BYTES_PER_SECOND = value_of("validity.competition.least_foreign_bytes_per_second")

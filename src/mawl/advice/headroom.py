@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from mawl.advice.foreign import foreign
 from mawl.advice.limit.device import WORDS
-from mawl.analysis.blocks import Missing
-from mawl.analysis.busy import CPU_KINDS, busy_seconds, whole_seconds
-from mawl.analysis.network import used_by_port
-from mawl.analysis.throughput import lacking, role_places
-from mawl.analysis.view import RunView
-from mawl.analysis.windows import gauges, rates
-from mawl.model.summary.judgement import Headroom
-from mawl.spec.program_options import ROLES
-from mawl.units import format_memory
+from mawl.base.units import format_memory
+from mawl.figures.blocks import Missing
+from mawl.figures.busy import CPU_KINDS, busy_seconds, whole_seconds
+from mawl.figures.network import used_by_port
+from mawl.figures.throughput import lacking, role_places
+from mawl.figures.view import RunView
+from mawl.figures.windows import gauges, rates
+from mawl.records.model.summary.judgement import Headroom
+from mawl.records.spec.program_options import ROLES
 
 PATH = "limit.headroom"
 NOT_MEASURED = "its figures were not measured"

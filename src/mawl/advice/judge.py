@@ -10,14 +10,14 @@ from mawl.advice.capacity.slowdown import by_program, slowdowns
 from mawl.advice.limit.verdict import limit_of
 from mawl.advice.smt import smt_of
 from mawl.advice.validity.status import validity_of
-from mawl.analysis.blocks import Missing
-from mawl.analysis.figures import reasons
-from mawl.analysis.view import RunView
-from mawl.model.capacity_thresholds import Threshold
-from mawl.model.summary.judgement import ThresholdUsed, Validity
-from mawl.model.summary.programs import ProgramFigures
-from mawl.model.summary.summary import Judged, Summary
-from mawl.model.thresholds import thresholds_of
+from mawl.figures.blocks import Missing
+from mawl.figures.figures import reasons
+from mawl.figures.view import RunView
+from mawl.records.model.capacity_thresholds import Threshold
+from mawl.records.model.summary.judgement import ThresholdUsed, Validity
+from mawl.records.model.summary.programs import ProgramFigures
+from mawl.records.model.summary.summary import Judged, Summary
+from mawl.records.model.thresholds import thresholds_of
 
 
 def judged(view: RunView, bounds: CapacityBounds | None = None) -> Judged:

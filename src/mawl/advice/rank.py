@@ -7,9 +7,14 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from mawl.advice.qualification.sentence import limit_words
-from mawl.errors import UsageError
-from mawl.model.qualification import AnswerWord, Qualification, QualificationAnswer, QualificationChoice
-from mawl.units import counted_noun, format_ratio
+from mawl.base.errors import UsageError
+from mawl.base.units import counted_noun, format_ratio
+from mawl.records.model.qualification import (
+    AnswerWord,
+    Qualification,
+    QualificationAnswer,
+    QualificationChoice,
+)
 
 THOUSAND = 1000.0
 NO_PRICE = "no price was given for this system"
@@ -68,7 +73,7 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
 def rank(records: Mapping[str, Qualification], prices: Mapping[str, float], currency: str = "") -> Ranking:
     """The ranking of answered qualifications by name.
 
-    Raises :class:`~mawl.errors.UsageError` where one has no answer, or they must not be compared.
+    Raises ``UsageError`` where one has no answer, or they must not be compared.
     """
     answered = {name: _answered(name, record) for name, record in records.items()}
     _check_alike(records)

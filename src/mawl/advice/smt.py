@@ -6,14 +6,14 @@ The rule is the papers' (REDP-5288, SMT8 considerations): enough parallel thread
 
 from __future__ import annotations
 
-from mawl.analysis.busy import CPU_KINDS, busy_ratio
-from mawl.analysis.figures import NOT_MEASURED
-from mawl.analysis.threads import is_aix, power_model, threads_per_core
-from mawl.analysis.view import RunView
-from mawl.model.run import NodeFacts
-from mawl.model.summary.judgement import Finding, Smt, ThreadMode
-from mawl.model.thresholds import value_of
-from mawl.units import counted_noun, format_percent, format_ratio
+from mawl.base.units import counted_noun, format_percent, format_ratio
+from mawl.figures.busy import CPU_KINDS, busy_ratio
+from mawl.figures.figures import NOT_MEASURED
+from mawl.figures.threads import is_aix, power_model, threads_per_core
+from mawl.figures.view import RunView
+from mawl.records.model.run import NodeFacts
+from mawl.records.model.summary.judgement import Finding, Smt, ThreadMode
+from mawl.records.model.thresholds import value_of
 
 NAME = "smt"
 LEAST_BUSY_RATIO = value_of("smt.least_busy_ratio")

@@ -20,9 +20,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import compute
 
-from mawl.analysis.view import StoredView
-from mawl.model.records import FIELDS, PEAKS, EventRecord, JobRecord, StepRecord, Usage, total
-from mawl.model.role_io import (
+from mawl.figures.view import StoredView
+from mawl.records.model.records import FIELDS, PEAKS, EventRecord, JobRecord, StepRecord, Usage, total
+from mawl.records.model.role_io import (
     HISTOGRAMS,
     IO_FIELDS,
     LONGEST,
@@ -32,9 +32,9 @@ from mawl.model.role_io import (
     Waits,
     sum_by_role,
 )
-from mawl.model.run import PlannedJob, RunFacts
-from mawl.store import Run
-from mawl.store.files import NODES
+from mawl.records.model.run import PlannedJob, RunFacts
+from mawl.records.store import Run
+from mawl.records.store.files import NODES
 
 
 class RunRecords:

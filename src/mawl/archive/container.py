@@ -26,13 +26,13 @@ from typing import BinaryIO
 
 import msgspec
 
-from mawl.errors import UnreadableRunError, UsageError
-from mawl.foreign import open_regular
-from mawl.model.derived import FILE as DERIVED
-from mawl.store import Run, open_run
-from mawl.store.campaign import RECORD
-from mawl.store.files import ARRAYS, FACTS, LARGEST_FACTS_BYTES, LOGS, NODES, PLAN, PROBE, TABLES
-from mawl.units import format_bytes
+from mawl.base.errors import UnreadableRunError, UsageError
+from mawl.base.foreign import open_regular
+from mawl.base.units import format_bytes
+from mawl.records.model.derived import FILE as DERIVED
+from mawl.records.store import Run, open_run
+from mawl.records.store.campaign import RECORD
+from mawl.records.store.files import ARRAYS, FACTS, LARGEST_FACTS_BYTES, LOGS, NODES, PLAN, PROBE, TABLES
 
 PACK_VERSION = "1.0"
 SUFFIX = ".mawl.zip"
@@ -96,7 +96,7 @@ def in_order(names: Iterator[str] | Sequence[str]) -> list[str]:
 def write_pack(file: BinaryIO, members: Mapping[str, bytes | Path]) -> None:
     """Write members, given as content or as files, to a file; raises OSError.
 
-    Raises :class:`~mawl.errors.UsageError` where a pack cannot hold them.
+    Raises ``UsageError`` where a pack cannot hold them.
     """
     if len(members) > MOST_MEMBERS:
         raise _too_large(f"{len(members)} files; a pack holds {MOST_MEMBERS}")
@@ -127,7 +127,7 @@ def write_pack(file: BinaryIO, members: Mapping[str, bytes | Path]) -> None:
 def read_members(path: Path) -> list[Member]:
     """The members of a pack, their content read once and summed up.
 
-    Raises :class:`~mawl.errors.UnreadableRunError` where the file is not byte for byte a pack: not a regular
+    Raises ``UnreadableRunError`` where the file is not byte for byte a pack: not a regular
     file, too large, another zip, changed, cut, or with anything but its members in it.
     """
     try:
@@ -305,7 +305,7 @@ def files_of(folder: Path) -> Iterator[str]:
 def node_runs(folder: Path) -> dict[str, Run]:
     """The runs of the nodes of a cluster's run, by their place below its folder; of another run none.
 
-    Raises :class:`~mawl.errors.UnreadableRunError` where one cannot be read.
+    Raises ``UnreadableRunError`` where one cannot be read.
     """
     places = [f"{NODES}/{node}" for node in _names(folder / NODES)]
     return {

@@ -38,9 +38,9 @@ from mawl.archive.container import (
     files_of,
     is_name,
 )
-from mawl.errors import MawlError, UnreadableRunError, UnsuitableMachineError, UsageError
-from mawl.store import Run
-from mawl.store.files import TABLES, major
+from mawl.base.errors import MawlError, UnreadableRunError, UnsuitableMachineError, UsageError
+from mawl.records.store import Run
+from mawl.records.store.files import TABLES, major
 
 Division = Literal["closed", "open"]
 Redaction = Literal["host", "user", "paths"]
@@ -76,7 +76,7 @@ class MemberSum(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 class PackManifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``runs`` are the names of the runs, in order; ``members`` every file but this one and its signature.
 
-    ``source_sha256`` is that of the code that printed the figures (:func:`mawl.version.source_sha256`).
+    ``source_sha256`` is that of the code that printed the figures (``source_sha256``).
     """
 
     format_version: str = PACK_VERSION
@@ -98,8 +98,8 @@ def encoded(manifest: PackManifest) -> bytes:
 def decoded(content: bytes, where: str) -> PackManifest:
     """A manifest from its bytes.
 
-    Raises :class:`~mawl.errors.UnreadableRunError` for what is none, is of a newer format, or has another
-    form than :func:`encoded` gives it (a key twice, or one that the format does not have).
+    Raises ``UnreadableRunError`` for what is none, is of a newer format, or has another
+    form than ``encoded`` gives it (a key twice, or one that the format does not have).
     """
     try:
         manifest = msgspec.json.decode(content, type=PackManifest)
@@ -229,8 +229,8 @@ class SignatureCheck(msgspec.Struct, frozen=True, kw_only=True):
 def sign(manifest: bytes, key: Path) -> tuple[str, bytes]:
     """Name and content of the member that signs a manifest.
 
-    Raises :class:`~mawl.errors.UsageError` where the key cannot be read or signs nothing, and
-    :class:`~mawl.errors.UnsuitableMachineError` where its tool is not installed.
+    Raises ``UsageError`` where the key cannot be read or signs nothing, and
+    ``UnsuitableMachineError`` where its tool is not installed.
     """
     try:
         head = key.read_bytes()[:4096]

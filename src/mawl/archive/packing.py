@@ -25,7 +25,6 @@ import msgspec
 import pyarrow as pa
 
 from mawl.advice.judge import judged
-from mawl.analysis.view import StoredView
 from mawl.archive.container import (
     CAMPAIGN,
     CONTENTS,
@@ -52,20 +51,21 @@ from mawl.archive.manifest import (
     encoded,
     sign,
 )
-from mawl.errors import UnreadableRunError, UnsuitableMachineError, UsageError
-from mawl.model.campaign import Campaign
-from mawl.model.run import RunFacts
-from mawl.model.summary.summary import Judged
-from mawl.reporters import disclosure, json, markdown
-from mawl.spec.record import RunSpec
-from mawl.spec.toml import load
-from mawl.store import Run, open_run
-from mawl.store.campaign import finished_runs, read_campaign
-from mawl.store.facts import read_facts
-from mawl.store.files import TABLES, replacing
-from mawl.store.parquet import write_parquet
-from mawl.store.reading import open_run as open_run_reading
-from mawl.store.reading import runner_lives
+from mawl.base.errors import UnreadableRunError, UnsuitableMachineError, UsageError
+from mawl.figures.view import StoredView
+from mawl.records.model.campaign import Campaign
+from mawl.records.model.run import RunFacts
+from mawl.records.model.summary.summary import Judged
+from mawl.records.spec.record import RunSpec
+from mawl.records.spec.toml import load
+from mawl.records.store import Run, open_run
+from mawl.records.store.campaign import finished_runs, read_campaign
+from mawl.records.store.facts import read_facts
+from mawl.records.store.files import TABLES, replacing
+from mawl.records.store.parquet import write_parquet
+from mawl.records.store.reading import open_run as open_run_reading
+from mawl.records.store.reading import runner_lives
+from mawl.reports import disclosure, json, markdown
 from mawl.version import __version__, source_sha256
 
 
@@ -75,7 +75,7 @@ class PrintedRun:
     def __init__(self, folder: Path, campaign: bytes | None = None) -> None:
         """``campaign`` is the record of the campaign that the run is packed with.
 
-        Raises :class:`~mawl.errors.UnreadableRunError` where the folder cannot be read.
+        Raises ``UnreadableRunError`` where the folder cannot be read.
         """
         self.folder, self._campaign = folder, campaign
         self.run = open_run(folder, compacting=False)
@@ -91,7 +91,7 @@ class PrintedRun:
     def nodes(self) -> dict[str, Run]:
         """The runs of the nodes of a cluster's run, by their place below its folder; none of another run.
 
-        Raises :class:`~mawl.errors.UnreadableRunError` where one cannot be read.
+        Raises ``UnreadableRunError`` where one cannot be read.
         """
         return node_runs(self.folder)
 
@@ -213,7 +213,7 @@ def _of_spec(spec: RunSpec | None) -> set[str]:
 def redacted_folder(source: Path, target: Path, names: PrivateNames) -> None:
     """A copy of a run folder without the private names.
 
-    Raises :class:`~mawl.errors.UsageError` where a name cannot be taken out.
+    Raises ``UsageError`` where a name cannot be taken out.
     """
     for name in files_of(source):
         place = target / names.replaced(name)
@@ -303,15 +303,15 @@ class PackRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_statement(path: Path) -> SubmitterStatement:
-    """A statement from TOML; :class:`~mawl.errors.InvalidFileError` where it is none."""
+    """A statement from TOML; ``InvalidFileError`` where it is none."""
     return load(path, SubmitterStatement)
 
 
 def pack(request: PackRequest, output: Path) -> PackManifest:
     """Write a pack, whole or not at all; equal folders and requests give equal bytes.
 
-    Raises :class:`~mawl.errors.UsageError` for a run that cannot be packed, UnreadableRunError for one that
-    cannot be read, and :class:`~mawl.errors.UnsuitableMachineError` where the file cannot be written.
+    Raises ``UsageError`` for a run that cannot be packed, UnreadableRunError for one that
+    cannot be read, and ``UnsuitableMachineError`` where the file cannot be written.
     """
     folders = _runs_of(request)
     facts = {name: _packable(folder) for name, folder in folders.items()}

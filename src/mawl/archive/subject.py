@@ -28,16 +28,16 @@ from mawl.archive.container import (
 )
 from mawl.archive.manifest import PackManifest, decoded
 from mawl.archive.packing import PrintedRun
-from mawl.errors import MawlError
-from mawl.model.campaign import Campaign
-from mawl.store.campaign import finished_runs, read_campaign
+from mawl.base.errors import MawlError
+from mawl.records.model.campaign import Campaign
+from mawl.records.store.campaign import finished_runs, read_campaign
 
 
 class Pack:
     """The outside of a pack: its members, its manifest and its signature."""
 
     def __init__(self, path: Path) -> None:
-        """Raises :class:`~mawl.errors.UnreadableRunError` where the file is no pack."""
+        """Raises ``UnreadableRunError`` where the file is no pack."""
         self.path = path
         self.members: dict[str, Member] = {member.name: member for member in read_members(path)}
         self.manifest_bytes = self.read(MANIFEST)
@@ -117,7 +117,7 @@ class ValidationSubject:
 def opened_pack(path: Path, signers: Path | None = None) -> Iterator[ValidationSubject]:
     """A pack, its runs extracted into a temporary folder that is removed afterwards.
 
-    Raises :class:`~mawl.errors.UnreadableRunError` where the file is no pack.
+    Raises ``UnreadableRunError`` where the file is no pack.
     """
     pack = Pack(path)
     with tempfile.TemporaryDirectory(prefix="mawl-validate-") as place:

@@ -12,9 +12,9 @@ from mawl.advice.conditions import State as CheckState
 from mawl.archive.manifest import Division, SubmitterStatement
 from mawl.archive.rules.published import EVERY, INTACT
 from mawl.archive.subject import Ruling, State, ValidationSubject, ruling
-from mawl.printable import printable
-from mawl.reporters.layout import LINE_WIDTH, wrapped
-from mawl.units import counted_noun
+from mawl.base.printable import printable
+from mawl.base.units import counted_noun
+from mawl.reports.layout import LINE_WIDTH, wrapped
 
 
 class Validation(msgspec.Struct, frozen=True, kw_only=True):

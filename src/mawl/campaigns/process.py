@@ -19,11 +19,11 @@ from typing import IO
 
 import msgspec
 
-from mawl.errors import InterruptedRunError, MawlError, UsageError
+from mawl.base.errors import InterruptedRunError, MawlError, UsageError
 from mawl.measure.step import die_with_parent, uninterrupted
-from mawl.model.campaign import Arm, Campaign
-from mawl.spec.answer import Task, TaskAnswer
-from mawl.store.files import FACTS
+from mawl.records.model.campaign import Arm, Campaign
+from mawl.records.spec.answer import Task, TaskAnswer
+from mawl.records.store.files import FACTS
 
 LOOK_SECONDS = 0.25
 LARGEST_ANSWER_BYTES = 2**16
@@ -46,9 +46,9 @@ def answered(
 
     What it says of its progress goes to the end of ``log``.  ``directory`` is what relative paths of the spec
     mean, ``inside`` what the command line begins with (``ip netns exec NAME``), ``kept_open`` are descriptors
-    that it holds as long as it lives.  ``look`` is called every :data:`LOOK_SECONDS` meanwhile, and what it
+    that it holds as long as it lives.  ``look`` is called every ``LOOK_SECONDS`` meanwhile, and what it
     raises stops the process, as does an interrupt; one that does not end in ``patience`` seconds then is
-    killed. Raises :class:`~mawl.errors.InterruptedRunError` where a signal ended it, and MawlError where it
+    killed. Raises ``InterruptedRunError`` where a signal ended it, and MawlError where it
     ended without an answer.
     """
     parent = os.getpid()
@@ -138,7 +138,7 @@ class MawlRun:
         self._record, self._show, self._program = record, show, program
 
     def __call__(self, arm: Arm, folder: Path, lock: int) -> None:
-        """Make the run; see :class:`~mawl.campaigns.series.Execute`."""
+        """Make the run; see ``Execute``."""
         assert arm.spec is not None, "a campaign of an older format is not continued"
         log = folder.with_name(f"{folder.name}.log")
         log.write_bytes(b"")

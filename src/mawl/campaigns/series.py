@@ -1,7 +1,7 @@
 """The runs of a campaign one after another: what is finished is kept, what was cut short is made again.
 
 The record on disk is ahead of every run and behind none: it says which folder a run will have before the
-run begins, so that whatever is killed at whatever moment, the next :class:`Series` knows what to look at.
+run begins, so that whatever is killed at whatever moment, the next ``Series`` knows what to look at.
 
 In which order the runs of a campaign are made: by turns, so that what drifts drifts for all arms.
 
@@ -22,20 +22,20 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from mawl.analysis.campaign.knee import SessionRun, next_sessions
-from mawl.analysis.campaign.results import refused_run
+from mawl.base.errors import InterruptedRunError, UnsuitableMachineError, UsageError
+from mawl.base.units import counted_noun
 from mawl.campaigns.arm_setting.change import ArmSettings
-from mawl.errors import InterruptedRunError, UnsuitableMachineError, UsageError
-from mawl.launch.runner_watch import watched
+from mawl.figures.campaign.knee import SessionRun, next_sessions
+from mawl.figures.campaign.results import refused_run
 from mawl.measure.machine import SmtMode, SmtModes
-from mawl.model.campaign import Arm, Campaign, CampaignKind, CampaignPart, SessionSearch, Slot
-from mawl.spec.campaign import ArmSetting
-from mawl.spec.record import RunSpec
-from mawl.store import open_run
-from mawl.store.campaign import LOCK, read_campaign, write_campaign
-from mawl.store.facts import read_facts, write_facts
-from mawl.store.files import FACTS, try_lock
-from mawl.units import counted_noun
+from mawl.records.model.campaign import Arm, Campaign, CampaignKind, CampaignPart, SessionSearch, Slot
+from mawl.records.spec.campaign import ArmSetting
+from mawl.records.spec.record import RunSpec
+from mawl.records.store import open_run
+from mawl.records.store.campaign import LOCK, read_campaign, write_campaign
+from mawl.records.store.facts import read_facts, write_facts
+from mawl.records.store.files import FACTS, try_lock
+from mawl.run.launch.runner_watch import watched
 
 ANSWERED_BY_FAILURES: tuple[CampaignKind, ...] = ("find-sessions", "search")
 """Kinds in which a run that fails is an answer, and no failure of the campaign."""
@@ -55,8 +55,8 @@ _STOPPED = (
 class Execute(Protocol):
     """Makes one run of an arm in a folder that is not there yet, and returns when it is over.
 
-    Raises :class:`~mawl.errors.UnsuitableMachineError` where the machine cannot start it,
-    :class:`~mawl.errors.UsageError` where it is asked for wrongly, and KeyboardInterrupt.
+    Raises ``UnsuitableMachineError`` where the machine cannot start it,
+    ``UsageError`` where it is asked for wrongly, and KeyboardInterrupt.
     """
 
     def __call__(self, arm: Arm, folder: Path, lock: int) -> None:
@@ -90,7 +90,7 @@ class Series:
         """The slot at a position (0: the warm-up), finished: as it was made before, else made now.
 
         With ``may_refuse`` a run that the machine cannot start is a result (state ``refused``).
-        Raises what :class:`Execute` does; the slot is then open and the next attempt makes it.
+        Raises what ``Execute`` does; the slot is then open and the next attempt makes it.
         """
         slot = self._recovered(self._slot(position))
         if slot.state in ("finished", "refused"):
@@ -246,7 +246,7 @@ def noted(series: Series) -> Iterator[None]:
 def held(folder: Path, patience: float = LOCK_PATIENCE_SECONDS, name: str = LOCK) -> Iterator[int]:
     """Hold the lock of a campaign's folder; its descriptor.  Says so where this process is stopped meanwhile.
 
-    Raises :class:`~mawl.errors.UsageError` where another process holds it and does not let go.
+    Raises ``UsageError`` where another process holds it and does not let go.
     """
     descriptor = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -289,7 +289,7 @@ def in_turn(items: Sequence[Item], repeats: int) -> Iterator[Item]:
 
 
 def back_and_forth(arms: Sequence[Arm], repeats: int) -> list[Slot]:
-    """The slots of a campaign that makes every arm ``repeats`` times, :func:`in_turn`."""
+    """The slots of a campaign that makes every arm ``repeats`` times, ``in_turn``."""
     return [Slot(position=place, arm=arm.name) for place, arm in enumerate(in_turn(arms, repeats), start=1)]
 
 
@@ -300,7 +300,7 @@ ReadRun = Callable[[Series, Slot], SessionRun]
 def following(search: SessionSearch, arm_of: Callable[[int], Arm], read: ReadRun) -> Following:
     """What a search makes next, of everything that was made before; each run is read once.
 
-    Raises :class:`~mawl.errors.UnsuitableMachineError` where not even the first number can be started.
+    Raises ``UnsuitableMachineError`` where not even the first number can be started.
     """
     known: dict[int, SessionRun] = {}
 

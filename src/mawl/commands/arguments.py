@@ -1,4 +1,4 @@
-"""Options of :class:`~mawl.spec.record.RunSpec` on the command lines of several verbs, and the spec they
+"""Options of ``RunSpec`` on the command lines of several verbs, and the spec they
 make."""
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any, get_args
 
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.errors import UsageError
-from mawl.formats.saslog_records import DateOrder
+from mawl.base.errors import UsageError
+from mawl.base.units import parse_size
+from mawl.importers.formats.saslog_records import DateOrder
 from mawl.plan.from_spec import with_run_of
 from mawl.plan.workload import shipped
-from mawl.spec.campaign import CAMPAIGN_OPTIONS
-from mawl.spec.program_options import ROLES, Role
-from mawl.spec.record import DEFAULT_WORKLOAD, RunSpec
-from mawl.spec.settings import Settings
-from mawl.spec.sources import OPTIONS, Layer, layer_of_command, load_profile, spec_of
-from mawl.units import parse_size
-from mawl.volumes import Volumes
+from mawl.records.spec.campaign import CAMPAIGN_OPTIONS
+from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.spec.record import DEFAULT_WORKLOAD, RunSpec
+from mawl.records.spec.settings import Settings
+from mawl.records.spec.sources import OPTIONS, Layer, layer_of_command, load_profile, spec_of
+from mawl.records.volumes import Volumes
 
 MOST_BOUND = 1e6
 PLAN_OPTIONS = ("sessions", "scale", "seed", "saving")
@@ -110,9 +110,9 @@ def add_dates_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def patterns_by_role(flag: str, given: Sequence[str], how: int = 0) -> dict[Role, list[re.Pattern[str]]]:
-    """``ROLE=PATTERN`` of an option that may be repeated, compiled with ``how`` (flags of :mod:`re`).
+    """``ROLE=PATTERN`` of an option that may be repeated, compiled with ``how`` (flags of ``re``).
 
-    Raises :class:`~mawl.errors.UsageError` for an unknown role and for what is no regular expression.
+    Raises ``UsageError`` for an unknown role and for what is no regular expression.
     """
     patterns: dict[Role, list[re.Pattern[str]]] = {}
     for text in given:
@@ -149,7 +149,7 @@ def layer_of(arguments: argparse.Namespace, *, leave: Sequence[str] = ()) -> Lay
 
 
 def asked(arguments: argparse.Namespace, *, leave: Sequence[str] = ()) -> RunSpec:
-    """The spec that :func:`layer_of` makes."""
+    """The spec that ``layer_of`` makes."""
     return spec_of(layer_of(arguments, leave=leave))
 
 

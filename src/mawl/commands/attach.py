@@ -11,17 +11,17 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.base.errors import UnsuitableMachineError
+from mawl.base.units import counted_noun, format_instant
 from mawl.commands.arguments import settings
 from mawl.commands.finished import leave_page
 from mawl.commands.reporting import FILE_NAME
-from mawl.errors import UnsuitableMachineError
-from mawl.formats.text import one_line
 from mawl.importers.arrays.join import joined, load_map, presets, read_arrays
-from mawl.model.node import ArrayFile, ArrayRole, ArrayStatistics
-from mawl.reporters.json import render
-from mawl.store import open_run
-from mawl.store.beside import arrays_of, write_arrays
-from mawl.units import counted_noun, format_instant
+from mawl.importers.formats.text import one_line
+from mawl.records.model.node import ArrayFile, ArrayRole, ArrayStatistics
+from mawl.records.store import open_run
+from mawl.records.store.beside import arrays_of, write_arrays
+from mawl.reports.json import render
 
 NAME = "attach"
 HELP = "join statistics of a storage array to a finished run"

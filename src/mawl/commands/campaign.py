@@ -13,7 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.analysis.campaign.results import session_run
+from mawl.base.errors import InterruptedRunError, MawlError, UsageError
+from mawl.base.foreign import read_regular
 from mawl.campaigns.process import MawlRun
 from mawl.campaigns.series import (
     Execute,
@@ -33,22 +34,21 @@ from mawl.commands.campaign_settings import agree, settings_of
 from mawl.commands.failing import Failing, check_campaign, refuse_question
 from mawl.commands.reporting import called_campaign, campaign_found, leave_page, named, read_run, rendered
 from mawl.commands.terminal import require_programs, width_of
-from mawl.errors import InterruptedRunError, MawlError, UsageError
-from mawl.foreign import read_regular
+from mawl.figures.campaign.results import session_run
 from mawl.measure.machine import read_smt
-from mawl.model.campaign import Arm, Campaign, SessionSearch, Slot
 from mawl.plan.from_spec import plan_of, with_run_of
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.repeated_sessions import in_turns, workload_toml
 from mawl.plan.workload import Plan, load_workload
-from mawl.spec import toml
-from mawl.spec.campaign import AskedKind, CampaignSpec
-from mawl.spec.record import DEFAULT_WORKLOAD, MOST_SESSIONS, RunSpec
-from mawl.spec.settings import Settings
-from mawl.spec.sources import Layer, load_side, spec_of
-from mawl.store.campaign import is_conducted, locate_campaign, read_campaign
-from mawl.store.files import LATEST, replace_link
-from mawl.store.folder import make_folder
+from mawl.records.model.campaign import Arm, Campaign, SessionSearch, Slot
+from mawl.records.spec import toml
+from mawl.records.spec.campaign import AskedKind, CampaignSpec
+from mawl.records.spec.record import DEFAULT_WORKLOAD, MOST_SESSIONS, RunSpec
+from mawl.records.spec.settings import Settings
+from mawl.records.spec.sources import Layer, load_side, spec_of
+from mawl.records.store.campaign import is_conducted, locate_campaign, read_campaign
+from mawl.records.store.files import LATEST, replace_link
+from mawl.records.store.folder import make_folder
 from mawl.version import __version__
 
 BASE = "workload.toml"

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from mawl.base.errors import InterruptedRunError, UsageError
+from mawl.base.units import counted_noun
 from mawl.commands.reporting import named
-from mawl.errors import InterruptedRunError, UsageError
 from mawl.measure.machine import read_machine
-from mawl.model.campaign import Campaign, CampaignMachine
-from mawl.model.qualification import Qualification
-from mawl.units import counted_noun
+from mawl.records.model.campaign import Campaign, CampaignMachine
+from mawl.records.model.qualification import Qualification
 from mawl.version import __version__
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def note_version(series: Series) -> None:
 def saying_how_to_go_on(series: Series, command: str) -> Iterator[str]:
     """What goes on with the campaign, by ``command`` (``mawl run``); an interrupt in the block ends with it.
 
-    Raises :class:`~mawl.errors.InterruptedRunError` instead of KeyboardInterrupt.
+    Raises ``InterruptedRunError`` instead of KeyboardInterrupt.
     """
     again = f"{command} --continue {shlex.quote(named(series.folder))}"
     try:

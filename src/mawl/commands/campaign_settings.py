@@ -8,21 +8,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
+from mawl.base.errors import InterruptedRunError, MawlError
+from mawl.base.printable import printable
 from mawl.campaigns.arm_setting.change import ArmSettings, new_record, to_undo
 from mawl.campaigns.arm_setting.guard import guarded
 from mawl.campaigns.process import without_settings
 from mawl.campaigns.series import held
 from mawl.commands.campaign_place import this_machine
-from mawl.errors import InterruptedRunError, MawlError
-from mawl.model.campaign import Arm, Campaign, ChangedSetting, SettingRecord
-from mawl.printable import printable
-from mawl.store.campaign import RECORD, SETTINGS, is_conducted, read_campaign, read_settings
+from mawl.records.model.campaign import Arm, Campaign, ChangedSetting, SettingRecord
+from mawl.records.store.campaign import RECORD, SETTINGS, is_conducted, read_campaign, read_settings
 
 
 def agree(record: Campaign, *, yes: bool) -> None:
     """Show the commands of all arms; at a terminal also ask, unless ``yes``.
 
-    Raises :class:`~mawl.errors.InterruptedRunError` where the user does not want them.
+    Raises ``InterruptedRunError`` where the user does not want them.
     """
     changing = [arm for arm in record.arms if arm.setting is not None]
     if not changing:
@@ -51,7 +51,7 @@ def settings_of(folder: Path, record: Campaign) -> Iterator[ArmSettings | None]:
     """What makes and reads the arms' settings in the block; all is undone at its end, however it ends.
 
     What an earlier process of the campaign left changed is undone first.  Raises
-    :class:`~mawl.campaigns.arm_setting.change.NotUndoneError` where a setting is not what it was; where the
+    ``NotUndoneError`` where a setting is not what it was; where the
     block itself failed, that is said and the block's error raised.
     """
     if all(arm.setting is None for arm in record.arms):
@@ -111,7 +111,7 @@ def undo_left_in(
 def _undo_in(
     folder: Path, *, yes: bool, dry_run: bool, done: Callable[[str], None], left: Callable[[str], None]
 ) -> None:
-    """:func:`undo_left_in` for one campaign; MawlError if its records cannot be read, or the undo failed."""
+    """``undo_left_in`` for one campaign; MawlError if its records cannot be read, or the undo failed."""
     record = read_settings(folder)
     if folder.is_symlink() or record is None or record.changed is None or is_conducted(folder):
         return

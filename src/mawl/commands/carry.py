@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from mawl.imports import importing
-from mawl.model.run import RunFacts
-from mawl.spec.record import RunSpec
+from mawl.base.imports import importing
+from mawl.records.model.run import RunFacts
+from mawl.records.spec.record import RunSpec
 
 
 def carried(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:

@@ -1,8 +1,8 @@
 """A run in a process of its own: ``python -m mawl.commands.child`` reads a task and writes its answer.
 
-Standard input has a :class:`~mawl.spec.answer.Task` as JSON, standard output gets one line, the
-:class:`~mawl.spec.answer.TaskAnswer`; what a person would see of the run's progress goes to standard
-error.  The parent's side is :mod:`mawl.campaigns.process`.
+Standard input has a ``Task`` as JSON, standard output gets one line, the
+``TaskAnswer``; what a person would see of the run's progress goes to standard
+error.  The parent's side is ``campaigns.process``.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mawl.exits import end_with
-from mawl.imports import importing
+from mawl.base.exits import end_with
+from mawl.base.imports import importing
 
 if TYPE_CHECKING:
-    from mawl.spec.answer import Task, TaskAnswer
+    from mawl.records.spec.answer import Task, TaskAnswer
 
 
 def main() -> int:
     """Do one task; the exit status is the answer's."""
     import msgspec
 
+    from mawl.base.errors import InterruptedRunError, MawlError
     from mawl.commands.main import as_error, terminated
-    from mawl.errors import InterruptedRunError, MawlError
-    from mawl.spec.answer import Task, TaskAnswer, TaskFailure
-    from mawl.store.alone import arrow_alone
+    from mawl.records.spec.answer import Task, TaskAnswer, TaskFailure
+    from mawl.records.store.alone import arrow_alone
 
     signal.signal(signal.SIGTERM, terminated)
     arrow_alone()
@@ -58,10 +58,10 @@ def _done(task: Task) -> TaskAnswer:
     from mawl.commands.carry import carried
     from mawl.commands.finished import EXIT_OF_OUTCOME, leave_page
     from mawl.commands.terminal import require_programs
-    from mawl.spec.answer import TaskAnswer
-    from mawl.spec.record import check
-    from mawl.spec.sources import as_command
-    from mawl.store.files import FACTS
+    from mawl.records.spec.answer import TaskAnswer
+    from mawl.records.spec.record import check
+    from mawl.records.spec.sources import as_command
+    from mawl.records.store.files import FACTS
 
     spec = check(task.spec)
     if task.verb == "generate":

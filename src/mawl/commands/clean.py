@@ -16,21 +16,17 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from mawl.cluster.tokens import leftover_tokens
+from mawl.base.errors import MawlError
+from mawl.base.units import format_bytes
 from mawl.commands.arguments import add_role_arguments, asked, volumes_of
 from mawl.commands.campaign_settings import undo_left_in
-from mawl.errors import MawlError
-from mawl.launch.pipe import kill_run, live_runs
 from mawl.measure.page_cache import tries_under
-from mawl.model.run import RunFacts
-from mawl.runner.counting import SHARED_MEMORY, leftover_counters
-from mawl.runner.restrict import leftover_groups
-from mawl.spec.program_options import ROLES, Role
-from mawl.store.facts import read_facts
-from mawl.store.files import FACTS
-from mawl.store.folder import unbegun_folders
-from mawl.units import format_bytes
-from mawl.volumes import (
+from mawl.records.model.run import RunFacts
+from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.store.facts import read_facts
+from mawl.records.store.files import FACTS
+from mawl.records.store.folder import unbegun_folders
+from mawl.records.volumes import (
     Volumes,
     kept_under,
     leftovers_under,
@@ -39,6 +35,10 @@ from mawl.volumes import (
     unmarked_under,
     write_tests_under,
 )
+from mawl.run.cluster.tokens import leftover_tokens
+from mawl.run.launch.pipe import kill_run, live_runs
+from mawl.run.runner.counting import SHARED_MEMORY, leftover_counters
+from mawl.run.runner.restrict import leftover_groups
 
 NAME = "clean"
 HELP = "remove what interrupted runs left in the roles"

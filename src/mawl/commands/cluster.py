@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from mawl.base.imports import importing
 from mawl.commands.arguments import volumes_of
 from mawl.commands.live import view
 from mawl.commands.terminal import require_cluster
-from mawl.imports import importing
-from mawl.model.run import RunFacts
 from mawl.plan.from_spec import plan_of
 from mawl.plan.workload import Plan
-from mawl.spec.record import NodesSpec, RunSpec
-from mawl.store.files import lies_in
+from mawl.records.model.run import RunFacts
+from mawl.records.spec.record import NodesSpec, RunSpec
+from mawl.records.store.files import lies_in
 
 if TYPE_CHECKING:  # what they import takes longer than most runs on one machine should wait for
-    from mawl.cluster.controller import ClusterRequest
-    from mawl.cluster.messages import NodeTask
+    from mawl.run.cluster.controller import ClusterRequest
+    from mawl.run.cluster.messages import NodeTask
 
 UNENCRYPTED = (
     "the scheduler is not encrypted: anyone who reaches it can run code on all nodes; use tls://HOST:PORT "
@@ -38,8 +38,8 @@ def run_on_nodes(spec: RunSpec, nodes: NodesSpec, command: Sequence[str]) -> tup
     require_cluster()
     warn_unencrypted(nodes)
     with importing():
-        from mawl.cluster.conducting import NodeAccess, conduct
-        from mawl.cluster.controller import ClusterRequest
+        from mawl.run.cluster.conducting import NodeAccess, conduct
+        from mawl.run.cluster.controller import ClusterRequest
 
     plans = {
         name: plan_of(msgspec.structs.replace(spec, workload=workload)) for name, workload in nodes.on.items()
@@ -89,7 +89,7 @@ def _watching(task: NodeTask, node: str, plan: Plan, devices: Sequence[str]) -> 
 
 def _task(spec: RunSpec, nodes: NodesSpec, run_id: str, plan: Plan, command: Sequence[str]) -> NodeTask:
     """What all nodes have in common; the folder is that of their run folders."""
-    from mawl.cluster.messages import NodeTask
+    from mawl.run.cluster.messages import NodeTask
 
     # The same paths on every node.
     places = {role: tuple(map(str, paths)) for role, paths in volumes_of(spec).directories.items()}

@@ -16,26 +16,26 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from mawl.analysis.published import published_block, published_input_bytes
+from mawl.base.errors import UsageError
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
 from mawl.commands.output import write_text
 from mawl.commands.reporting import called
 from mawl.commands.terminal import width_for
-from mawl.config.published import paper_of, papers, published, thread_shares
-from mawl.errors import UsageError
-from mawl.model.thresholds import value_of
-from mawl.store import Run, open_run
-from mawl.store.campaign import places_of
-from mawl.store.files import FACTS
+from mawl.figures.published import published_block, published_input_bytes
+from mawl.records.config.published import paper_of, papers, published, thread_shares
+from mawl.records.model.thresholds import value_of
+from mawl.records.store import Run, open_run
+from mawl.records.store.campaign import places_of
+from mawl.records.store.files import FACTS
 
 if TYPE_CHECKING:
     from mawl.advice.capacity.bounds import CapacityBounds
     from mawl.advice.conditions import ConditionCheck
-    from mawl.analysis.comparison.comparability import CitedSettings
-    from mawl.analysis.comparison.compare import Comparison, Matrix
-    from mawl.analysis.comparison.sides import ComparedRun, Side
     from mawl.derive.replay.records import Replay
+    from mawl.figures.comparison.comparability import CitedSettings
+    from mawl.figures.comparison.compare import Comparison, Matrix
+    from mawl.figures.comparison.sides import ComparedRun, Side
 
 NAME = "compare"
 HELP = "compare runs, or published results: what changed, and is it more than noise"
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _logs_and_run(arguments: argparse.Namespace) -> tuple[Run, Run] | None:
     """The imported logs and the run of derived jobs, if the two sides are these; else None.
 
-    Raises :class:`~mawl.errors.UsageError` if they are in the wrong order, if there are several runs of
+    Raises ``UsageError`` if they are in the wrong order, if there are several runs of
     derived jobs, or if ``--settings`` is given.
     """
     sides = [words for _, words in _sides(arguments)]
@@ -134,8 +134,8 @@ def _checks_of_run(run: Run, failing: Failing) -> Iterator[ConditionCheck]:
     """The conditions of the run; logs of SAS never make a run slower or faster."""
     from mawl.advice.conditions import check_of_comparison, checks_of_run
     from mawl.advice.judge import judged
-    from mawl.analysis.view import StoredView
     from mawl.derive.replay.tables import NOT_A_FINDING
+    from mawl.figures.view import StoredView
 
     yield from checks_of_run(judged(StoredView(run), bounds_of(settings())), failing.conditions)
     if "slower" in failing.conditions:
@@ -147,7 +147,7 @@ def _checks(
 ) -> Iterator[ConditionCheck]:
     """The conditions of each candidate: of its runs, and of the pair with the reference."""
     from mawl.advice.conditions import ConditionCheck, check_of_comparison, checks_of_run
-    from mawl.analysis.comparison.compare import Comparison
+    from mawl.figures.comparison.compare import Comparison
 
     for side in candidates:
         for run in side.runs:
@@ -169,7 +169,7 @@ def _checks(
 
 
 def _compared(arguments: argparse.Namespace) -> tuple[Comparison | Matrix, list[Side]]:
-    from mawl.analysis.comparison.compare import compare, compare_many
+    from mawl.figures.comparison.compare import compare, compare_many
 
     if not 0 < arguments.margin < math.inf:
         raise UsageError(f"--margin {arguments.margin:g}: expected a percentage above 0")
@@ -244,7 +244,7 @@ class Reader:
 
     def side(self, label: str, words: Sequence[str]) -> Side:
         """A side by what the user wrote; UsageError where that is no run, no folder of runs, no result."""
-        from mawl.analysis.comparison.sides import published_side, side_of
+        from mawl.figures.comparison.sides import published_side, side_of
 
         known = published()
         results = [word for word in words if word in known and not self._is_run(word)]
@@ -272,8 +272,8 @@ class Reader:
 
     def _compared(self, word: str) -> ComparedRun:
         from mawl.advice.judge import judged
-        from mawl.analysis.comparison.sides import compared_run
-        from mawl.analysis.view import StoredView
+        from mawl.figures.comparison.sides import compared_run
+        from mawl.figures.view import StoredView
 
         stored = open_run(word, self._runs)
         if stored.path not in self._read:
@@ -301,15 +301,15 @@ def _rendered_replay(found: Replay, arguments: argparse.Namespace) -> str:
 
 
 def _rendered(found: Comparison | Matrix, arguments: argparse.Namespace) -> str:
-    from mawl.analysis.comparison.compare import Comparison
-    from mawl.reporters.comparison import text
-    from mawl.reporters.comparison.text import render_json, render_markdown, render_matrix_markdown
+    from mawl.figures.comparison.compare import Comparison
+    from mawl.reports.comparison import text
+    from mawl.reports.comparison.text import render_json, render_markdown, render_matrix_markdown
 
     if arguments.format == "json":
         return render_json(found)
     if arguments.format == "html":
         # Bokeh takes a second to import, which only a page should pay.
-        from mawl.reporters.comparison import html
+        from mawl.reports.comparison import html
 
         return html.render(found) if isinstance(found, Comparison) else html.render_matrix(found)
     if arguments.format == "markdown":

@@ -23,5 +23,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the script."""
-    print(files("mawl").joinpath("shell", SCRIPTS[arguments.shell]).read_text(encoding="utf-8"), end="")
+    script = files("mawl.commands").joinpath("shell", SCRIPTS[arguments.shell])
+    print(script.read_text(encoding="utf-8"), end="")
     return 0

@@ -13,18 +13,25 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mawl.analysis.compressibility import compressibility_block
+from mawl.base.errors import UnsuitableMachineError, UsageError
+from mawl.base.units import format_memory, parse_size
 from mawl.commands.arguments import add_role_arguments, settings
 from mawl.commands.output import write_text
 from mawl.commands.terminal import installing
-from mawl.compressibility.codecs import CODECS, DEFAULT_BLOCKS, SECTOR_BYTES, CodecKey, figures, load_codecs
-from mawl.compressibility.look import CONFIDENCE, HALF_WIDTH, LookRequest, look_at
-from mawl.errors import UnsuitableMachineError, UsageError
-from mawl.model.compressibility import STORAGE_MODELS, Compressibility
-from mawl.reporters.compressibility import page
-from mawl.reporters.json import render
-from mawl.spec.program_options import ROLES, Role
-from mawl.units import format_memory, parse_size
+from mawl.figures.compressibility import compressibility_block
+from mawl.measure.compressibility.codecs import (
+    CODECS,
+    DEFAULT_BLOCKS,
+    SECTOR_BYTES,
+    CodecKey,
+    figures,
+    load_codecs,
+)
+from mawl.measure.compressibility.look import CONFIDENCE, HALF_WIDTH, LookRequest, look_at
+from mawl.records.model.compressibility import STORAGE_MODELS, Compressibility
+from mawl.records.spec.program_options import ROLES, Role
+from mawl.reports.compressibility import page
+from mawl.reports.json import render
 
 NAME = "compressibility"
 HELP = "estimate what compression would save, with an error bound, and show what it saves"

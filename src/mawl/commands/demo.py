@@ -19,7 +19,8 @@ import msgspec
 
 from mawl.advice.judge import judged
 from mawl.advice.qualification.sentence import RESOURCES
-from mawl.analysis.view import StoredView
+from mawl.base.errors import MawlError, RunFailedError
+from mawl.base.units import format_bytes, format_percent, format_seconds
 from mawl.campaigns.qualify.choice import Chooser
 from mawl.campaigns.qualify.machine import QualifyMachine, carried
 from mawl.campaigns.qualify.model import CalibratedModel
@@ -27,14 +28,13 @@ from mawl.commands.arguments import add_options, add_role_arguments, asked, boun
 from mawl.commands.qualify_shown import ProgressLines
 from mawl.commands.reporting import leave_html, named
 from mawl.commands.terminal import require_programs
-from mawl.errors import MawlError, RunFailedError
-from mawl.model.qualification import Asked, QualificationChoice
-from mawl.model.summary.summary import Judged
-from mawl.spec.answer import Task
-from mawl.spec.program_options import ROLES, Role
-from mawl.store import open_run
-from mawl.store.files import LATEST, replace_link
-from mawl.units import format_bytes, format_percent, format_seconds
+from mawl.figures.view import StoredView
+from mawl.records.model.qualification import Asked, QualificationChoice
+from mawl.records.model.summary.summary import Judged
+from mawl.records.spec.answer import Task
+from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.store import open_run
+from mawl.records.store.files import LATEST, replace_link
 
 NAME = "demo"
 HELP = "a first look: one small run, what it did here, and which command gives a real answer"

@@ -17,6 +17,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from mawl.base.errors import UsageError
+from mawl.base.printable import encodable
 from mawl.commands.arguments import (
     add_clock_arguments,
     add_dates_argument,
@@ -28,15 +30,13 @@ from mawl.derive.folder import make_derived_folder, write_derived, write_nights
 from mawl.derive.nights import derive_nights, parse_daily
 from mawl.derive.shown import text_of, text_of_nights
 from mawl.derive.window import parse_night
-from mawl.errors import UsageError
-from mawl.formats.saslog_records import DateOrder
 from mawl.importers.build import IMPORTERS, ImportRequest, import_files
 from mawl.importers.clock import Clocks, parse_shifts, parse_zones
+from mawl.importers.formats.saslog_records import DateOrder
 from mawl.importers.schedulers.join import sentence_of
-from mawl.model.derived import FASTEST_CORE, SLOWEST_CORE
-from mawl.printable import encodable
-from mawl.store import Run, open_run
-from mawl.store.files import FACTS
+from mawl.records.model.derived import FASTEST_CORE, SLOWEST_CORE
+from mawl.records.store import Run, open_run
+from mawl.records.store.files import FACTS
 
 NAME = "derive"
 HELP = "make a workload from SAS logs, to run it without SAS"

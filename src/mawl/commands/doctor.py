@@ -17,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.base.units import format_bytes, format_memory
 from mawl.commands.arguments import add_options, add_role_arguments, asked, volumes_of
 from mawl.commands.prepared import Peaks
 from mawl.measure.devices import MEMORY_FILE_SYSTEMS
@@ -46,12 +47,11 @@ from mawl.measure.suitability import (
 )
 from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import Needs
-from mawl.runner.before import larger_limit
-from mawl.spec.program_options import Role, VolumeOrder
-from mawl.spec.record import DEFAULT_WORKLOAD
-from mawl.units import format_bytes, format_memory
+from mawl.records.spec.program_options import Role, VolumeOrder
+from mawl.records.spec.record import DEFAULT_WORKLOAD
+from mawl.records.volumes import INPUTS
+from mawl.run.runner.before import larger_limit
 from mawl.version import __version__
-from mawl.volumes import INPUTS
 
 NAME = "doctor"
 HELP = "can this machine run what I ask, and if not, what to do"

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mawl.errors import UsageError
-from mawl.model.summary.summary import Judged
-from mawl.store.output import OutputFile
+from mawl.base.errors import UsageError
+from mawl.records.model.summary.summary import Judged
+from mawl.records.store.output import OutputFile
 
 if TYPE_CHECKING:
     from mawl.advice.capacity.bounds import CapacityBounds
     from mawl.advice.conditions import Condition, ConditionCheck
-    from mawl.analysis.campaign.results import CampaignFound
+    from mawl.figures.campaign.results import CampaignFound
 
 FAILING_EXIT_CODES = (
     "exit status: 0 all well, 1 a run or a check failed, 2 wrong use, 3 a condition of --fail-on is met, "
@@ -48,7 +48,7 @@ def add_fail_on_arguments(parser: argparse.ArgumentParser, *conditions: Conditio
 class Failing:
     """What the exit status depends on; made before the work, so that a bad file fails first.
 
-    Raises :class:`~mawl.errors.UsageError` where --junit cannot be written, or has nothing to hold.
+    Raises ``UsageError`` where --junit cannot be written, or has nothing to hold.
     """
 
     def __init__(self, verb: str, arguments: argparse.Namespace) -> None:
@@ -73,7 +73,7 @@ class Failing:
     def status(self, checks: Sequence[ConditionCheck], otherwise: int = 0) -> int:
         """Write the file; ``otherwise`` is the status without conditions, which stays where it is not 0."""
         if self._file is not None:
-            from mawl.reporters.exports import render_junit
+            from mawl.reports.exports import render_junit
 
             seconds = time.monotonic() - self._began
             with self._file as file:

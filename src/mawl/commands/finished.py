@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 
 from mawl.advice.judge import judged
-from mawl.analysis.view import StoredView
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.report import screen_of
 from mawl.commands.reporting import leave_html, named
 from mawl.commands.terminal import style_of
-from mawl.model.summary.summary import Judged
-from mawl.spec.settings import Settings
-from mawl.store import open_run
+from mawl.figures.view import StoredView
+from mawl.records.model.summary.summary import Judged
+from mawl.records.spec.settings import Settings
+from mawl.records.store import open_run
 
 EXIT_OF_OUTCOME = {"completed": 0, "failed": 1, "aborted": 1, "interrupted": 130}
 

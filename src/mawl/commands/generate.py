@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.base.units import format_bytes, format_seconds
 from mawl.commands.arguments import (
     add_options,
     add_role_arguments,
@@ -16,16 +17,15 @@ from mawl.commands.arguments import (
     volumes_of,
 )
 from mawl.commands.inputs import shown_inputs
-from mawl.datagen.generate import Status
-from mawl.datagen.workers import usual_processes
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import needs
 from mawl.plan.printed import write_plan
-from mawl.runner.facts import Inputs
-from mawl.spec.record import RunSpec
-from mawl.store.output import write_output
-from mawl.units import format_bytes, format_seconds
+from mawl.programs.datagen.generate import Status
+from mawl.programs.datagen.workers import usual_processes
+from mawl.records.spec.record import RunSpec
+from mawl.records.store.output import write_output
+from mawl.run.runner.facts import Inputs
 
 NAME = "generate"
 HELP = "build or check the input tables that a workload reads"

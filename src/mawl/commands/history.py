@@ -11,17 +11,17 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mawl.base.errors import MawlError
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
 from mawl.commands.output import write_text
 from mawl.commands.terminal import width_for
-from mawl.errors import MawlError
-from mawl.store import open_run
-from mawl.store.campaign import runs_and_campaigns
+from mawl.records.store import open_run
+from mawl.records.store.campaign import runs_and_campaigns
 
 if TYPE_CHECKING:
     from mawl.advice.conditions import ConditionCheck
-    from mawl.history.changes import History
+    from mawl.archive.history.changes import History
 
 NAME = "history"
 HELP = "runs over time: when jobs became slower or faster, by how much, and what changed then"
@@ -63,10 +63,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _history(arguments: argparse.Namespace) -> History:
     from mawl.advice.judge import judged
-    from mawl.analysis.comparison.sides import compared_run
-    from mawl.analysis.view import StoredView
-    from mawl.history.changes import history_of
-    from mawl.history.nights import by_program, nights_of, nights_of_import, own_nights
+    from mawl.archive.history.changes import history_of
+    from mawl.archive.history.nights import by_program, nights_of, nights_of_import, own_nights
+    from mawl.figures.comparison.sides import compared_run
+    from mawl.figures.view import StoredView
 
     chosen = settings()
     runs, bounds = chosen.runs(arguments.runs), bounds_of(chosen)
@@ -101,7 +101,7 @@ def _history(arguments: argparse.Namespace) -> History:
 
 
 def _earlier(run: str, count: int) -> list[str]:
-    from mawl.analysis.nights.logged import MOST_NIGHTS
+    from mawl.figures.nights.logged import MOST_NIGHTS
 
     return (
         [f"{count} earlier nights of {run}: only the last {MOST_NIGHTS} of an import are followed"]
@@ -112,7 +112,7 @@ def _earlier(run: str, count: int) -> list[str]:
 
 def _check(found: History) -> ConditionCheck:
     from mawl.advice.conditions import ConditionCheck
-    from mawl.history.text import head, title
+    from mawl.archive.history.text import head, title
 
     times = [change for change in found.changes if change.slower is not None]
     sentence = title(times[-1]) if times else "; ".join(head(found))
@@ -121,9 +121,9 @@ def _check(found: History) -> ConditionCheck:
 
 
 def _rendered(found: History, form: str, width: int) -> str:
-    from mawl.history import text
-    from mawl.history.text import render_page
-    from mawl.reporters import json
+    from mawl.archive.history import text
+    from mawl.archive.history.text import render_page
+    from mawl.reports import json
 
     if form == "json":
         return json.render(found) + "\n"

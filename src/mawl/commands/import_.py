@@ -14,6 +14,9 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.base.errors import UsageError
+from mawl.base.printable import encodable
+from mawl.base.units import counted_noun
 from mawl.commands.arguments import (
     add_clock_arguments,
     add_dates_argument,
@@ -22,14 +25,11 @@ from mawl.commands.arguments import (
 )
 from mawl.commands.attach import attach
 from mawl.commands.attach import text as attached_text
-from mawl.errors import UsageError
 from mawl.importers.arrays.join import load_map
 from mawl.importers.build import IMPORTERS, Imported, ImportRequest, import_files
 from mawl.importers.clock import Clocks, parse_shifts, parse_untimed, parse_zones
-from mawl.printable import encodable
-from mawl.reporters.json import render
-from mawl.store.files import lies_in
-from mawl.units import counted_noun
+from mawl.records.store.files import lies_in
+from mawl.reports.json import render
 
 NAME = "import"
 HELP = (

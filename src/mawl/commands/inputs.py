@@ -7,13 +7,13 @@ import sys
 import time
 from typing import TextIO
 
-from mawl.datagen.generate import GenerationProgress
+from mawl.base.units import format_bytes
 from mawl.plan.needs import Needs
 from mawl.plan.workload import Plan
-from mawl.runner.facts import Inputs, make_inputs
-from mawl.spec.program_options import VolumeOrder
-from mawl.units import format_bytes
-from mawl.volumes import Volumes
+from mawl.programs.datagen.generate import GenerationProgress
+from mawl.records.spec.program_options import VolumeOrder
+from mawl.records.volumes import Volumes
+from mawl.run.runner.facts import Inputs, make_inputs
 
 
 def shown_inputs(
@@ -25,7 +25,7 @@ def shown_inputs(
     processes: int,
     verify: bool = False,
 ) -> Inputs:
-    """:func:`mawl.runner.facts.make_inputs`, and how far it is on standard error."""
+    """``make_inputs``, and how far it is on standard error."""
     with contextlib.closing(_View(sys.stderr)) as view:
         return make_inputs(
             plan, volumes, needed, order=order, processes=processes, verify=verify, progress=view.show

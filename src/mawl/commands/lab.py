@@ -18,12 +18,11 @@ import msgspec
 
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
-from mawl.analysis.comparison.sides import Side, at, compared_run, published_side, side_of
-from mawl.analysis.view import StoredView
+from mawl.base.errors import UnsuitableMachineError
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.published import as_block
-from mawl.config.published import published_result
-from mawl.errors import UnsuitableMachineError
+from mawl.figures.comparison.sides import Side, at, compared_run, published_side, side_of
+from mawl.figures.view import StoredView
 from mawl.lab.bed import ArmSpec, BedSpec, checked_name, load_bed, shipped
 from mawl.lab.bed_calibration import calibrate_all
 from mawl.lab.build import Bed, build, stands, tear_down
@@ -48,10 +47,11 @@ from mawl.lab.needs import EVERY, check, needs_of, offered
 from mawl.lab.state import held, known_beds, state_directory
 from mawl.plan.spec import parse_scale
 from mawl.plan.workload import load_workload
-from mawl.reporters import json
-from mawl.spec.sources import as_command
-from mawl.store import open_run
-from mawl.store.files import LATEST
+from mawl.records.config.published import published_result
+from mawl.records.spec.sources import as_command
+from mawl.records.store import open_run
+from mawl.records.store.files import LATEST
+from mawl.reports import json
 
 NAME = "lab"
 HELP = "test beds on one machine that reproduce the papers (root)"

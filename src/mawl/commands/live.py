@@ -6,10 +6,10 @@ import shutil
 import sys
 from typing import TextIO
 
-from mawl.model.records import JobRecord
-from mawl.runner.request import Listener, Status
-from mawl.spec.program_options import StartMode
-from mawl.units import format_rate, format_seconds
+from mawl.base.units import format_rate, format_seconds
+from mawl.records.model.records import JobRecord
+from mawl.records.spec.program_options import StartMode
+from mawl.run.runner.request import Listener, Status
 
 PLAIN_SECONDS = 5.0
 

@@ -17,11 +17,11 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
+from mawl.base.errors import LIMITS, MawlError, UnsuitableMachineError, UsageError, meant
+from mawl.base.exits import end_with
+from mawl.base.imports import importing
 from mawl.commands.terminal import VerbParser, installing, missing_package, printing
-from mawl.errors import LIMITS, MawlError, UnsuitableMachineError, UsageError, meant
-from mawl.exits import end_with
-from mawl.imports import importing
-from mawl.store.alone import arrow_alone
+from mawl.records.store.alone import arrow_alone
 from mawl.version import __version__
 
 VERBS = (

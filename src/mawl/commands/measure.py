@@ -18,33 +18,33 @@ from typing import Annotated, TextIO
 
 import msgspec
 
-from mawl.analysis.io import DeviceBytes
-from mawl.analysis.series import CounterChange
-from mawl.analysis.throughput import lacking, role_places
-from mawl.analysis.view import RunView
+from mawl.base.errors import MawlError
+from mawl.base.units import format_bytes, format_seconds
 from mawl.commands.arguments import add_role_arguments, settings
 from mawl.commands.output import encoded
-from mawl.definitions.figure import BYTES, Number, count, listing, seconds, size, unitless
-from mawl.errors import MawlError
-from mawl.formats.saslog_write import block
-from mawl.formats.text import one_line
-from mawl.model.records import Usage
-from mawl.model.run import CacheFacts, RunFacts, WorkloadFacts
-from mawl.model.summary.io import Io
-from mawl.model.summary.storage import CachedInputs
-from mawl.model.summary.summary import LAUNCH, Summary
-from mawl.model.summary.time import CpuReal, Wait
-from mawl.reporters.head import NO_PAGE_CACHE
-from mawl.reporters.json import render
-from mawl.reporters.layout import LINE_WIDTH, figure
-from mawl.reporters.paragraphs import waits
-from mawl.reporters.run_tables.roles import ROLE_DEVICES, ROLES
-from mawl.reporters.tables import io_totals, table_lines
-from mawl.runner.before import deny_cache
-from mawl.runner.command import NODE, MeasuredCommand, StorageCounters, measure_command
-from mawl.spec.program_options import Role
-from mawl.store.output import OutputFile
-from mawl.units import format_bytes, format_seconds
+from mawl.figures.io import DeviceBytes
+from mawl.figures.series import CounterChange
+from mawl.figures.throughput import lacking, role_places
+from mawl.figures.view import RunView
+from mawl.importers.formats.saslog_write import block
+from mawl.importers.formats.text import one_line
+from mawl.records.definitions.figure import BYTES, Number, count, listing, seconds, size, unitless
+from mawl.records.model.records import Usage
+from mawl.records.model.run import CacheFacts, RunFacts, WorkloadFacts
+from mawl.records.model.summary.io import Io
+from mawl.records.model.summary.storage import CachedInputs
+from mawl.records.model.summary.summary import LAUNCH, Summary
+from mawl.records.model.summary.time import CpuReal, Wait
+from mawl.records.spec.program_options import Role
+from mawl.records.store.output import OutputFile
+from mawl.reports.head import NO_PAGE_CACHE
+from mawl.reports.json import render
+from mawl.reports.layout import LINE_WIDTH, figure
+from mawl.reports.paragraphs import waits
+from mawl.reports.run_tables.roles import ROLE_DEVICES, ROLES
+from mawl.reports.tables import io_totals, table_lines
+from mawl.run.runner.before import deny_cache
+from mawl.run.runner.command import NODE, MeasuredCommand, StorageCounters, measure_command
 from mawl.version import __version__
 
 NAME = "measure"

@@ -6,15 +6,15 @@ import sys
 from collections.abc import Callable
 
 from mawl.commands.terminal import shown
-from mawl.store.output import OutputFile
+from mawl.records.store.output import OutputFile
 
 
 def write_text(output: str | None, made: Callable[[], str], option: str = "--output") -> None:
     """Write what ``made`` returns to the file ``output``, or to the terminal if ``output`` is None.
 
     ``option`` is the option that named the file.  The file is tried first, so that a bad path fails before
-    any work (:class:`~mawl.errors.UsageError`).  If the work or the writing fails
-    (:class:`~mawl.errors.UnsuitableMachineError`), an old file keeps its content, and no new file is left.
+    any work (``UsageError``).  If the work or the writing fails
+    (``UnsuitableMachineError``), an old file keeps its content, and no new file is left.
     """
     if output is None:
         sys.stdout.write(made())

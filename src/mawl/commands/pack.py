@@ -14,12 +14,12 @@ from typing import cast, get_args
 from mawl.archive.container import SUFFIX
 from mawl.archive.manifest import Redaction, SubmitterStatement
 from mawl.archive.packing import PackRequest, pack, read_statement
+from mawl.base.errors import UsageError
+from mawl.base.units import counted_noun, format_bytes
 from mawl.commands.arguments import settings
 from mawl.commands.reporting import named
-from mawl.errors import UsageError
-from mawl.store import locate
-from mawl.store.campaign import campaign_folder
-from mawl.units import counted_noun, format_bytes
+from mawl.records.store import locate
+from mawl.records.store.campaign import campaign_folder
 
 NAME = "pack"
 HELP = "one file of a run or campaign that others can check: data, figures, manifest, signature"

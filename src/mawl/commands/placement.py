@@ -14,14 +14,14 @@ from pathlib import Path
 import msgspec
 
 from mawl.advice.judge import judged
-from mawl.analysis.view import StoredView
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.reporting import called
 from mawl.commands.terminal import width_for
-from mawl.placement import text as placement
-from mawl.placement.advise import advise
-from mawl.store import open_run
-from mawl.store.beside import read_probe
+from mawl.figures.view import StoredView
+from mawl.records.store import open_run
+from mawl.records.store.beside import read_probe
+from mawl.whatif.placement import text as placement
+from mawl.whatif.placement.advise import advise
 
 NAME = "placement"
 HELP = "where data, work and util should live: what a move to a probed target would change"

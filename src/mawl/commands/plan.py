@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.base.units import format_bytes, format_memory, format_seconds
 from mawl.campaigns.qualify.model import Duration, duration_of
 from mawl.commands.arguments import PLAN_OPTIONS, add_options, add_workload_arguments, asked, volumes_of
 from mawl.commands.doctor import present_inputs
@@ -20,13 +21,12 @@ from mawl.plan.needs import Needs
 from mawl.plan.printed import printed_plan, write_plan
 from mawl.plan.spec import scale_name
 from mawl.plan.workload import Plan
-from mawl.reporters.head import scale_text
-from mawl.reporters.layout import LINE_WIDTH, wrapped
-from mawl.runner.before import larger_limit
-from mawl.spec.program_options import ROLES
-from mawl.spec.sources import OPTIONS
-from mawl.store.output import write_output
-from mawl.units import format_bytes, format_memory, format_seconds
+from mawl.records.spec.program_options import ROLES
+from mawl.records.spec.sources import OPTIONS
+from mawl.records.store.output import write_output
+from mawl.reports.head import scale_text
+from mawl.reports.layout import LINE_WIDTH, wrapped
+from mawl.run.runner.before import larger_limit
 
 NAME = "plan"
 HELP = "sessions, stages, jobs, and what bytes, space and memory they will need"

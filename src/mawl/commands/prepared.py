@@ -12,24 +12,24 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.analysis.blocks import counted
+from mawl.base.units import counted_noun
+from mawl.figures.blocks import counted
 from mawl.measure.devices import mount_of, read_mounts
 from mawl.measure.machine import Machine
 from mawl.measure.suitability import libraries
-from mawl.model.records import JobRecord
-from mawl.model.run import Alone, AloneRun, RunFacts
-from mawl.model.thresholds import count_of
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import JobKind, is_of_catalogue, kind_of, kinds, solo_plan
 from mawl.plan.needs import Needs, needs
 from mawl.plan.workload import Plan
-from mawl.runner.request import RunRequest
-from mawl.spec.program_options import StartMode
-from mawl.store import open_run
-from mawl.store.beside import Condition, Peak, Solo, read_peak, read_solo, write_peak, write_solo
-from mawl.units import counted_noun
+from mawl.records.model.records import JobRecord
+from mawl.records.model.run import Alone, AloneRun, RunFacts
+from mawl.records.model.thresholds import count_of
+from mawl.records.spec.program_options import StartMode
+from mawl.records.store import open_run
+from mawl.records.store.beside import Condition, Peak, Solo, read_peak, read_solo, write_peak, write_solo
+from mawl.records.volumes import Volumes
+from mawl.run.runner.request import RunRequest
 from mawl.version import __version__
-from mawl.volumes import Volumes
 
 RUNS_ALONE = count_of("capacity.fewest_runs_alone")
 

@@ -18,17 +18,14 @@ import msgspec
 from mawl.advice.capacity.answers import TargetGuideline, probe_guidelines
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.conditions import checks_of_probe
+from mawl.base.errors import InterruptedRunError, UsageError
+from mawl.base.units import counted_noun, format_memory, format_seconds, parse_size
 from mawl.commands.arguments import add_role_arguments, bounds_of, settings
 from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
 from mawl.commands.probe_output import ProbeOutput, measured
 from mawl.commands.terminal import Groups, width_for
-from mawl.definitions.figure import instant, unitless
-from mawl.definitions.figure import text as words
-from mawl.errors import InterruptedRunError, UsageError
-from mawl.launch.pipe import RUN_ID_VARIABLE
 from mawl.measure.machine import read_machine
-from mawl.model.probe import DESIGN, Probe, ProbeTarget
-from mawl.probe.command import (
+from mawl.measure.probe.command import (
     DEFAULT_FILE_BYTES,
     DEFAULT_SECONDS,
     KINDS,
@@ -39,20 +36,23 @@ from mawl.probe.command import (
     default_shapes,
     full_shapes,
 )
-from mawl.probe.process import ProbePlace, fio_version
-from mawl.probe.target import ProbeRequest, probe
-from mawl.reporters import json
-from mawl.reporters.probe import render
+from mawl.measure.probe.process import ProbePlace, fio_version
+from mawl.measure.probe.target import ProbeRequest, probe
+from mawl.records.definitions.figure import instant, unitless
+from mawl.records.definitions.figure import text as words
+from mawl.records.model.probe import DESIGN, Probe, ProbeTarget
+from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.spec.settings import Settings
+from mawl.records.store import locate
+from mawl.records.store.beside import plain_probe, read_probe, write_probe
+from mawl.records.store.files import PROBE
+from mawl.records.store.output import OutputFile
+from mawl.records.volumes import PROBE_PREFIX
+from mawl.reports import json
+from mawl.reports.probe import render
+from mawl.run.launch.pipe import RUN_ID_VARIABLE
 from mawl.simulation.changes import probed_system
 from mawl.simulation.system import system_toml
-from mawl.spec.program_options import ROLES, Role
-from mawl.spec.settings import Settings
-from mawl.store import locate
-from mawl.store.beside import plain_probe, read_probe, write_probe
-from mawl.store.files import PROBE
-from mawl.store.output import OutputFile
-from mawl.units import counted_noun, format_memory, format_seconds, parse_size
-from mawl.volumes import PROBE_PREFIX
 
 HEAD = "A system for mawl simulate, written by mawl probe; every figure may be changed by hand."
 
@@ -61,7 +61,7 @@ def write_described(file: OutputFile, found: Probe) -> str:
     """Write the description; what there is to say about it, for the user.
 
     Memory and threads per core are this machine's: a probe of another node is refused
-    (:class:`~mawl.errors.UsageError`).
+    (``UsageError``).
     """
     machine = read_machine()
     nodes = {target.node for target in found.targets}
@@ -250,7 +250,7 @@ def _probed(arguments: argparse.Namespace, chosen: Settings) -> Probe:
 
 
 def choice_of(arguments: argparse.Namespace, cores: int) -> ProbeChoice:
-    """The tests that the options ask for.  Raises :class:`~mawl.errors.UsageError` for what cannot be."""
+    """The tests that the options ask for.  Raises ``UsageError`` for what cannot be."""
     kinds = _words(arguments.patterns)
     for kind in kinds or []:
         if kind not in KINDS:

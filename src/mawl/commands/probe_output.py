@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from mawl.model.probe import Probe, ProbeTest
-from mawl.store.beside import probe_content
-from mawl.store.output import OutputFile
+from mawl.records.model.probe import Probe, ProbeTest
+from mawl.records.store.beside import probe_content
+from mawl.records.store.output import OutputFile
 
 
 class ProbeOutput:
-    """The file of ``--output``, which is replaced whole after each test; see :class:`OutputFile`.
+    """The file of ``--output``, which is replaced whole after each test; see ``OutputFile``.
 
-    A pipe, a terminal or a standard stream gets the content once, from :meth:`finish`.  Raises
-    :class:`~mawl.errors.UsageError` for a place that cannot be written, before any work.
+    A pipe, a terminal or a standard stream gets the content once, from ``finish``.  Raises
+    ``UsageError`` for a place that cannot be written, before any work.
     """
 
     def __init__(self, name: str) -> None:
@@ -21,7 +21,7 @@ class ProbeOutput:
 
     @property
     def tests(self) -> int:
-        """The tests with figures that are kept, or will be by :meth:`finish`."""
+        """The tests with figures that are kept, or will be by ``finish``."""
         return 0 if self._last is None else len(measured(self._last))
 
     def keep(self, found: Probe) -> None:
@@ -35,7 +35,7 @@ class ProbeOutput:
     def finish(self) -> None:
         """Write to a pipe, a terminal or a standard stream.
 
-        Raises :class:`~mawl.errors.UnsuitableMachineError` if that fails.
+        Raises ``UnsuitableMachineError`` if that fails.
         """
         with self._file as file:
             if file.is_stream and self._last is not None:

@@ -11,7 +11,7 @@ import shlex
 from pathlib import Path
 
 from mawl.archive.site.building import build_site
-from mawl.units import counted_noun
+from mawl.base.units import counted_noun
 
 NAME = "publish"
 HELP = "a static site of packs: a table, a page for each, their data, a feed"

@@ -10,16 +10,23 @@ import argparse
 
 import msgspec
 
-from mawl.analysis.published import published_block, published_input_bytes
-from mawl.analysis.published_tables import FilledTable, filled
+from mawl.base.errors import UsageError
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.compare import Reader
 from mawl.commands.terminal import width_for
-from mawl.config.published import paper_named, paper_of, papers, published, published_result, thread_shares
-from mawl.errors import UsageError
-from mawl.model.published import Citation, Paper, PaperFacts, PublishedFigures, PublishedResult
-from mawl.reporters.json import render
-from mawl.reporters.published import listing, markdown, page, text
+from mawl.figures.published import published_block, published_input_bytes
+from mawl.figures.published_tables import FilledTable, filled
+from mawl.records.config.published import (
+    paper_named,
+    paper_of,
+    papers,
+    published,
+    published_result,
+    thread_shares,
+)
+from mawl.records.model.published import Citation, Paper, PaperFacts, PublishedFigures, PublishedResult
+from mawl.reports.json import render
+from mawl.reports.published import listing, markdown, page, text
 
 NAME = "published"
 HELP = "list the papers' results, or show one with its source and caveats"

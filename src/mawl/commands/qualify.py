@@ -22,6 +22,8 @@ from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.conditions import checks_of_answer
 from mawl.advice.qualification.answer import FEWEST_RUNS
 from mawl.advice.qualification.gather import answer_of
+from mawl.base.errors import InterruptedRunError, MawlError, UsageError
+from mawl.base.imports import importing
 from mawl.campaigns.qualify.choice import smallest
 from mawl.campaigns.qualify.engine import Engine, first_look
 from mawl.campaigns.qualify.machine import QualifyMachine, own_directories
@@ -40,24 +42,22 @@ from mawl.commands.failing import Failing, add_fail_on_arguments
 from mawl.commands.qualify_shown import ProgressLines, choice_text
 from mawl.commands.reporting import named
 from mawl.commands.terminal import Groups, require_cluster, require_programs
-from mawl.errors import InterruptedRunError, MawlError, UsageError
-from mawl.imports import importing
-from mawl.model.qualification import MOST_MINUTES, Asked, Qualification
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.spec import parse_scale
-from mawl.reporters.qualification.forms import render_disclosure, render_markdown, render_text
-from mawl.spec.record import MOST_SESSIONS, NodesSpec
-from mawl.spec.settings import Settings
-from mawl.spec.sources import NODE_OPTIONS, OPTIONS
-from mawl.store.campaign import (
+from mawl.records.model.qualification import MOST_MINUTES, Asked, Qualification
+from mawl.records.spec.record import MOST_SESSIONS, NodesSpec
+from mawl.records.spec.settings import Settings
+from mawl.records.spec.sources import NODE_OPTIONS, OPTIONS
+from mawl.records.store.campaign import (
     QUALIFICATION_LOCK,
     locate_qualification,
     plain_qualification,
     read_qualification,
     write_qualification,
 )
-from mawl.store.files import replace_file
-from mawl.store.folder import make_folder
+from mawl.records.store.files import replace_file
+from mawl.records.store.folder import make_folder
+from mawl.reports.qualification.forms import render_disclosure, render_markdown, render_text
 from mawl.version import __version__
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ def cleaning(folder: Path, runs: Path) -> list[str]:
 
 def _leave_pages(folder: Path, record: Qualification) -> None:
     """The answer as a page, for a ticket, and with every rule; those that are there stay."""
-    from mawl.reporters.qualification import html
+    from mawl.reports.qualification import html
 
     pages = {ANSWER_PAGE: html.render, "answer.md": render_markdown, "disclosure.md": render_disclosure}
     for name, render in pages.items():

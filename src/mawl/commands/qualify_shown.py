@@ -6,9 +6,9 @@ import contextlib
 import math
 from typing import TextIO
 
+from mawl.base.units import format_bytes, format_memory, format_percent, format_ratio, format_seconds
 from mawl.campaigns.qualify.choice import SPARE_RATIO
-from mawl.model.qualification import Asked, QualificationChoice
-from mawl.units import format_bytes, format_memory, format_percent, format_ratio, format_seconds
+from mawl.records.model.qualification import Asked, QualificationChoice
 
 MOST_CHARACTERS = 100
 

@@ -13,15 +13,15 @@ from pathlib import Path
 import msgspec
 
 from mawl.advice.rank import Ranking, rank
+from mawl.base.errors import UsageError
 from mawl.commands.output import write_text
 from mawl.commands.terminal import width_for
-from mawl.config.published import PriceBook, load_prices, with_prices
-from mawl.errors import UsageError
-from mawl.model.qualification import Qualification
-from mawl.reporters import json
-from mawl.reporters import rank as reporter
-from mawl.reporters.layout import LEAST_WIDTH
-from mawl.store.campaign import read_qualification
+from mawl.records.config.published import PriceBook, load_prices, with_prices
+from mawl.records.model.qualification import Qualification
+from mawl.records.store.campaign import read_qualification
+from mawl.reports import json
+from mawl.reports import rank as reporter
+from mawl.reports.layout import LEAST_WIDTH
 
 NAME = "rank"
 HELP = "qualified systems side by side: sessions that fit, slowdown, limit, cost per thousand jobs"

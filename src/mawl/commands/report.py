@@ -14,8 +14,8 @@ from pathlib import Path
 from mawl.advice.capacity.answers import probe_guidelines
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
-from mawl.analysis.over_time import outline
-from mawl.analysis.view import StoredView
+from mawl.base.errors import UsageError
+from mawl.base.printable import printable
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.failing import (
     FAILING_EXIT_CODES,
@@ -37,15 +37,15 @@ from mawl.commands.reporting import (
     write_page,
 )
 from mawl.commands.terminal import COLOUR_CHOICES, style_of, width_for
-from mawl.errors import UsageError
-from mawl.model.summary.summary import Judged
-from mawl.printable import printable
-from mawl.reporters import csv, disclosure, json, markdown, night, openmetrics, probe, screen, text
-from mawl.reporters.exports import render_iotest, render_logparse, render_saslog
-from mawl.reporters.layout import PLAIN, Style
-from mawl.store import Run, open_run
-from mawl.store.campaign import campaign_folder
-from mawl.store.output import write_output
+from mawl.figures.over_time import outline
+from mawl.figures.view import StoredView
+from mawl.records.model.summary.summary import Judged
+from mawl.records.store import Run, open_run
+from mawl.records.store.campaign import campaign_folder
+from mawl.records.store.output import write_output
+from mawl.reports import csv, disclosure, json, markdown, night, openmetrics, probe, screen, text
+from mawl.reports.exports import render_iotest, render_logparse, render_saslog
+from mawl.reports.layout import PLAIN, Style
 
 NAME = "report"
 HELP = "report a stored run or campaign as text or HTML, or export it: JSON, CSV, Markdown and others"

@@ -15,18 +15,18 @@ import msgspec
 
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
-from mawl.analysis.campaign.results import CampaignFound, arm_settings, found, left_changed, side_of_arm
-from mawl.analysis.comparison.sides import ComparedRun, compared_run
-from mawl.analysis.view import StoredView
+from mawl.base.errors import MawlError
 from mawl.campaigns.arm_setting.change import to_undo
 from mawl.commands.arguments import settings
-from mawl.errors import MawlError
-from mawl.model.summary.summary import Judged
-from mawl.reporters.campaign.content import render_json, render_markdown, render_text
-from mawl.reporters.layout import LINE_WIDTH
-from mawl.store import Run, open_run
-from mawl.store.campaign import is_conducted, read_campaign, read_settings
-from mawl.store.files import lies_in, replace_file
+from mawl.figures.campaign.results import CampaignFound, arm_settings, found, left_changed, side_of_arm
+from mawl.figures.comparison.sides import ComparedRun, compared_run
+from mawl.figures.view import StoredView
+from mawl.records.model.summary.summary import Judged
+from mawl.records.store import Run, open_run
+from mawl.records.store.campaign import is_conducted, read_campaign, read_settings
+from mawl.records.store.files import lies_in, replace_file
+from mawl.reports.campaign.content import render_json, render_markdown, render_text
+from mawl.reports.layout import LINE_WIDTH
 
 FILE_NAME = "report.html"
 FORMATS = ("text", "json", "markdown", "html")
@@ -84,10 +84,10 @@ def read_run(folder: Path, bounds: CapacityBounds, opening: Callable[[Path], Run
 
 
 def rendered(found: CampaignFound, form: str, width: int = LINE_WIDTH) -> str:
-    """The report in one of :data:`FORMATS`; ``width`` is that of lines of text."""
+    """The report in one of ``FORMATS``; ``width`` is that of lines of text."""
     if form == "html":
         # Bokeh takes a second to import, which only a page should pay.
-        from mawl.reporters.campaign import html
+        from mawl.reports.campaign import html
 
         return html.render(found)
     if form == "text":
@@ -112,7 +112,7 @@ def write_page(folder: Path, found: CampaignFound) -> Path:
 
 def render_html(view: StoredView, summary: Judged) -> str:
     """The report of a judged run; templates and plotting library are imported by who asks for it."""
-    from mawl.reporters.html.report import render
+    from mawl.reports.html.report import render
 
     return render(view, summary)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
+from mawl.base.errors import UsageError
+from mawl.base.imports import importing
 from mawl.commands.arguments import (
     PLAN_OPTIONS,
     add_options,
@@ -23,12 +25,10 @@ from mawl.commands.failing import (
 )
 from mawl.commands.finished import EXIT_OF_OUTCOME, show
 from mawl.commands.terminal import Groups, groups_of, require_programs
-from mawl.errors import UsageError
-from mawl.imports import importing
-from mawl.spec.campaign import CAMPAIGN_OPTIONS, CampaignSpec
-from mawl.spec.record import RunSpec
-from mawl.spec.sources import OPTIONS, campaign_of_command
-from mawl.store.files import FACTS
+from mawl.records.spec.campaign import CAMPAIGN_OPTIONS, CampaignSpec
+from mawl.records.spec.record import RunSpec
+from mawl.records.spec.sources import OPTIONS, campaign_of_command
+from mawl.records.store.files import FACTS
 
 NAME = "run"
 HELP = "run a workload and write a run folder"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.base.units import format_seconds
 from mawl.campaigns.qualify.model import duration_of
 from mawl.commands.arguments import volumes_of
 from mawl.commands.inputs import shown_inputs
@@ -18,26 +19,25 @@ from mawl.commands.live import view
 from mawl.commands.plan import as_json, as_text
 from mawl.commands.prepared import Peaks, SoloTimes
 from mawl.commands.terminal import width_for
-from mawl.datagen.workers import usual_processes
 from mawl.measure.machine import read_machine
 from mawl.measure.space import in_memory_bytes
-from mawl.model.probe import Probe
-from mawl.model.run import RunFacts
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.from_spec import plan_of
 from mawl.plan.mix import kinds, solo_plan
 from mawl.plan.needs import Needs, with_commands
 from mawl.plan.processors import parse_cores
 from mawl.plan.workload import Plan
-from mawl.runner.before import check_memory, core_speed_for, free_space, load_before
-from mawl.runner.facts import Inputs, check_space
-from mawl.runner.request import RunRequest
-from mawl.runner.run import carry_out
-from mawl.spec.record import RunSpec
-from mawl.store.beside import read_probe, write_probe
-from mawl.store.files import PROBE, lies_in
-from mawl.units import format_seconds
-from mawl.volumes import Volumes
+from mawl.programs.datagen.workers import usual_processes
+from mawl.records.model.probe import Probe
+from mawl.records.model.run import RunFacts
+from mawl.records.spec.record import RunSpec
+from mawl.records.store.beside import read_probe, write_probe
+from mawl.records.store.files import PROBE, lies_in
+from mawl.records.volumes import Volumes
+from mawl.run.runner.before import check_memory, core_speed_for, free_space, load_before
+from mawl.run.runner.facts import Inputs, check_space
+from mawl.run.runner.request import RunRequest
+from mawl.run.runner.run import carry_out
 
 QUIET_SECONDS = 10.0
 """Without a job for longer than this, a person would take the run for stuck."""

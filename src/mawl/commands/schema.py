@@ -11,8 +11,8 @@ import importlib
 import json
 from typing import Any, NamedTuple
 
-from mawl.errors import UsageError, meant
-from mawl.model.probe import PROBE_FORMAT_VERSION
+from mawl.base.errors import UsageError, meant
+from mawl.records.model.probe import PROBE_FORMAT_VERSION
 
 NAME = "schema"
 HELP = "print the JSON Schema of what another verb prints as JSON"
@@ -32,20 +32,20 @@ FORMATS = {
     "campaign": PrintedFormat(
         "mawl report CAMPAIGN --format json and mawl run --repeat N --json",
         "1.4",
-        "mawl.reporters.campaign.content:PrintedCampaign",
+        "mawl.reports.campaign.content:PrintedCampaign",
     ),
     "comparison": PrintedFormat(
-        "mawl compare --format json of two sides", "1.3", "mawl.reporters.comparison.text:PrintedComparison"
+        "mawl compare --format json of two sides", "1.3", "mawl.reports.comparison.text:PrintedComparison"
     ),
     "comparison-matrix": PrintedFormat(
-        "mawl compare --format json of more sides", "1.3", "mawl.reporters.comparison.text:PrintedMatrix"
+        "mawl compare --format json of more sides", "1.3", "mawl.reports.comparison.text:PrintedMatrix"
     ),
     "compressibility": PrintedFormat(
-        "mawl compressibility --json", "1.0", "mawl.model.summary.compression:CompressibilityFigures"
+        "mawl compressibility --json", "1.0", "mawl.records.model.summary.compression:CompressibilityFigures"
     ),
     "doctor": PrintedFormat("mawl doctor --json", "1.0", "mawl.commands.doctor:DoctorFound"),
     "generate": PrintedFormat("mawl generate --json", "1.0", "mawl.commands.generate:InputsFound"),
-    "history": PrintedFormat("mawl history --format json", "1.0", "mawl.history.changes:History"),
+    "history": PrintedFormat("mawl history --format json", "1.0", "mawl.archive.history.changes:History"),
     "import": PrintedFormat("mawl import --json", "1.0", "mawl.importers.build:Imported"),
     "lab": PrintedFormat(
         "mawl lab report --json and mawl lab run --json", "1.0", "mawl.lab.experiment.records:LabFound"
@@ -56,17 +56,21 @@ FORMATS = {
         "mawl.derive.replay.records:Replay",
     ),
     "measure": PrintedFormat("mawl measure --json", "1.0", "mawl.commands.measure:MeasuredFound"),
-    "placement": PrintedFormat("mawl placement --json", "1.0", "mawl.placement.metrics:PlacementAdvice"),
+    "placement": PrintedFormat(
+        "mawl placement --json", "1.0", "mawl.whatif.placement.metrics:PlacementAdvice"
+    ),
     "plan": PrintedFormat(
         "mawl plan --json and mawl run --dry-run --json", "1.0", "mawl.plan.printed:PrintedPlan"
     ),
     "probe": PrintedFormat("mawl probe --json", PROBE_FORMAT_VERSION, "mawl.commands.probe:PrintedProbe"),
-    "published": PrintedFormat("mawl published ID --json", "1.0", "mawl.model.published:PublishedFigures"),
+    "published": PrintedFormat(
+        "mawl published ID --json", "1.0", "mawl.records.model.published:PublishedFigures"
+    ),
     "published-list": PrintedFormat("mawl published --json", "1.0", "mawl.commands.published:PublishedList"),
     "published-tables": PrintedFormat(
         "mawl published --tables --json", "1.0", "mawl.commands.published:PaperTables"
     ),
-    "qualify": PrintedFormat("mawl qualify --json", "", "mawl.model.qualification:Qualification"),
+    "qualify": PrintedFormat("mawl qualify --json", "", "mawl.records.model.qualification:Qualification"),
     "rank": PrintedFormat("mawl rank --format json", "1.0", "mawl.advice.rank:Ranking"),
     "search": PrintedFormat("mawl tune search --json", "1.0", "mawl.tuning.search.records:SearchFound"),
     "simulation": PrintedFormat("mawl simulate --json", "1.1", "mawl.whatif.metrics:SimulationAnswer"),
@@ -74,7 +78,7 @@ FORMATS = {
         "mawl simulate --published --json", "1.0", "mawl.whatif.metrics:PublishedForecasts"
     ),
     "size": PrintedFormat("mawl size --format json", "1.1", "mawl.whatif.size.records:PrintedSize"),
-    "summary": PrintedFormat("mawl report --format json", "", "mawl.model.summary.summary:Judged"),
+    "summary": PrintedFormat("mawl report --format json", "", "mawl.records.model.summary.summary:Judged"),
     "tune-changes": PrintedFormat("mawl tune compare --json", "1.1", "mawl.tuning.changes:Changes"),
     "tune-check": PrintedFormat("mawl tune check --json", "1.0", "mawl.tuning.records:Checked"),
     "tune-profiles": PrintedFormat("mawl tune show --json", "1.0", "mawl.commands.tune:ProfilesShown"),
@@ -106,11 +110,11 @@ def run(arguments: argparse.Namespace) -> int:
 def text(name: str) -> str:
     """The schema (draft 2020-12) as text."""
     if name == "qualify":
-        from mawl.reporters.qualification import schema as qualification
+        from mawl.reports.qualification import schema as qualification
 
         return qualification.render()
-    from mawl.model.schema import record_schema, schema_of
-    from mawl.store.files import FORMAT_VERSION
+    from mawl.records.model.schema import record_schema, schema_of
+    from mawl.records.store.files import FORMAT_VERSION
 
     one = FORMATS[name]
     title = f"What {one.command} {'print' if ' and ' in one.command else 'prints'}"

@@ -15,15 +15,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mawl.base.errors import UsageError
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.terminal import missing_package
-from mawl.errors import UsageError
-from mawl.store.files import FACTS
+from mawl.records.store.files import FACTS
 
 if TYPE_CHECKING:
     from mawl.advice.capacity.bounds import CapacityBounds
-    from mawl.server.reports import Renderers
-    from mawl.store import Run
+    from mawl.commands.server.reports import Renderers
+    from mawl.records.store import Run
 
 NAME = "serve"
 HELP = "browse and compare runs, follow a live one, in a browser"
@@ -43,9 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve until a signal; returns 0, since to be stopped is how a server ends."""
     try:
-        from mawl.server.application import create_app
-        from mawl.server.connections import address_of, is_loopback, listening, names_of, server_of
-        from mawl.server.work import give_freed_memory_back
+        from mawl.commands.server.application import create_app
+        from mawl.commands.server.connections import address_of, is_loopback, listening, names_of, server_of
+        from mawl.commands.server.work import give_freed_memory_back
     except ModuleNotFoundError as error:
         raise missing_package(error, "server") from None
     give_freed_memory_back()
@@ -83,8 +83,8 @@ def _renderers(bounds: CapacityBounds) -> Renderers:
     import msgspec
 
     from mawl.commands.reporting import campaign_found
-    from mawl.reporters.campaign import html
-    from mawl.server.standard import standard
+    from mawl.commands.server.standard import standard
+    from mawl.reports.campaign import html
 
     def campaign(folder: Path, opening: Callable[[Path], Run]) -> str:
         return html.render(campaign_found(folder, bounds, opening))

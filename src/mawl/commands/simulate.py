@@ -21,19 +21,19 @@ import msgspec
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.foreign import foreign
 from mawl.advice.judge import judged
-from mawl.analysis.view import StoredView
+from mawl.base.errors import UsageError
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.terminal import width_for
 from mawl.derive.logged import LoggedRun, logged_bytes
-from mawl.errors import UsageError
-from mawl.model.summary.summary import Judged
+from mawl.figures.view import StoredView
 from mawl.plan.spec import parse_scale
+from mawl.records.model.summary.summary import Judged
+from mawl.records.store import open_run
 from mawl.simulation.changes import KEYS, parse_change
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system import load_system
-from mawl.store import open_run
 from mawl.whatif import text
 from mawl.whatif.answer import LogsBasis, answer, assumptions_of_logs, range_of_logs
 from mawl.whatif.folder import Label, write_folder

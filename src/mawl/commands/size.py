@@ -13,12 +13,12 @@ import argparse
 import math
 from pathlib import Path
 
+from mawl.base.errors import UsageError
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.output import write_text
 from mawl.commands.terminal import width_for
-from mawl.errors import UsageError
-from mawl.reporters import json
-from mawl.reporters.layout import LEAST_WIDTH
+from mawl.reports import json
+from mawl.reports.layout import LEAST_WIDTH
 from mawl.simulation.system import load_system
 from mawl.whatif.size import text
 from mawl.whatif.size.answer import size

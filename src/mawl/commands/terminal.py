@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from typing import Any, TextIO
 
-from mawl.errors import UnsuitableMachineError
-from mawl.printable import printable
-from mawl.reporters.layout import BLOCKS, CODES, LEAST_WIDTH, LINE_WIDTH, Style
-from mawl.spec.forms import Option
+from mawl.base.errors import UnsuitableMachineError
+from mawl.base.printable import printable
+from mawl.records.spec.forms import Option
+from mawl.reports.layout import BLOCKS, CODES, LEAST_WIDTH, LINE_WIDTH, Style
 
 COLOUR_CHOICES = ("auto", "always", "never")
 
@@ -37,7 +37,7 @@ class Printing:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write the text as :func:`shown`."""
+        """Write the text as ``shown``."""
         self._stream.write(shown(text))
         return len(text)
 
@@ -48,7 +48,7 @@ class Printing:
 
 @contextlib.contextmanager
 def printing() -> Iterator[None]:
-    """Within it, standard output and standard error are :class:`Printing`."""
+    """Within it, standard output and standard error are ``Printing``."""
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (Printing(stream) for stream in before)
     try:
@@ -74,7 +74,7 @@ def width_of(stream: TextIO, of_file: int = LINE_WIDTH) -> int:
 
 
 def width_for(output: str | None, of_file: int = LINE_WIDTH) -> int:
-    """:func:`width_of` standard output, or of the file that ``output`` names."""
+    """``width_of`` standard output, or of the file that ``output`` names."""
     return width_of(sys.stdout, of_file) if output is None else of_file
 
 
@@ -124,7 +124,7 @@ class VerbParser(argparse.ArgumentParser):
             self.add_argument("--help-all", action="help", help="show this and all other options")
 
     def add_argument(self, *flags: Any, **named: Any) -> argparse.Action:
-        """As :meth:`argparse.ArgumentParser.add_argument`; the argument goes to its group."""
+        """As ``add_argument``; the argument goes to its group."""
         name = flags[0] if flags[0].startswith("-") else named.get("metavar", flags[0])
         name = next((flag for flag in flags if flag.startswith("--")), name)
         if not self._texts or name in OWN:

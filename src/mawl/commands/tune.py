@@ -23,18 +23,18 @@ import msgspec
 
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
-from mawl.analysis.view import StoredView
+from mawl.base.errors import MawlError, UsageError
 from mawl.commands.arguments import add_options, add_role_arguments, asked, bounds_of, settings
 from mawl.commands.campaign_place import check_place, note_version, saying_how_to_go_on, this_machine
 from mawl.commands.terminal import missing_package, require_programs, width_of
-from mawl.errors import MawlError, UsageError
-from mawl.formats.settings.collected import PLATFORMS
-from mawl.model.campaign import Campaign
+from mawl.figures.view import StoredView
+from mawl.importers.formats.settings.collected import PLATFORMS
 from mawl.plan.workload import shipped
-from mawl.reporters.json import render
-from mawl.spec.record import DEFAULT_WORKLOAD, RunSpec
-from mawl.store import open_run
-from mawl.store.campaign import locate_campaign, read_campaign
+from mawl.records.model.campaign import Campaign
+from mawl.records.spec.record import DEFAULT_WORKLOAD, RunSpec
+from mawl.records.store import open_run
+from mawl.records.store.campaign import locate_campaign, read_campaign
+from mawl.reports.json import render
 from mawl.tuning import text as tuning
 from mawl.tuning.changes import changes
 from mawl.tuning.check import check, of_the_machine
@@ -49,7 +49,7 @@ from mawl.tuning.text import render_changes
 from mawl.version import __version__
 
 if TYPE_CHECKING:
-    from mawl.analysis.comparison.sides import Side
+    from mawl.figures.comparison.sides import Side
     from mawl.tuning.search.search import SearchCampaign, SearchResult
 
 
@@ -175,7 +175,7 @@ def _told(search: SearchCampaign, found: SearchResult, bounds: CapacityBounds) -
 
 def _sides(search: SearchCampaign, bounds: CapacityBounds) -> tuple[Side, Side] | None:
     """The confirming runs."""
-    from mawl.analysis.comparison.sides import compared_run, side_of
+    from mawl.figures.comparison.sides import compared_run, side_of
     from mawl.tuning.search.search import CANDIDATE, REFERENCE
 
     def side(arm: str) -> Side:

@@ -14,14 +14,14 @@ from pathlib import Path
 
 from mawl.archive.subject import ValidationSubject, campaign_subject, opened_pack, run_subject
 from mawl.archive.validating import checks_of, render, validate
+from mawl.base.errors import UsageError
 from mawl.commands.arguments import settings
 from mawl.commands.output import write_text
 from mawl.commands.terminal import width_of
-from mawl.errors import UsageError
-from mawl.reporters import json
-from mawl.reporters.exports import render_junit
-from mawl.store import locate
-from mawl.store.campaign import campaign_folder
+from mawl.records.store import locate
+from mawl.records.store.campaign import campaign_folder
+from mawl.reports import json
+from mawl.reports.exports import render_junit
 
 NAME = "validate"
 HELP = "check a pack, run or campaign by numbered rules: whole, unaltered, fit to publish"

@@ -9,8 +9,8 @@ from re import Pattern
 
 import msgspec
 
-from mawl.analysis.nights.logged import Night
-from mawl.analysis.view import StoredView
+from mawl.base.errors import UsageError
+from mawl.base.units import format_instant
 from mawl.derive.evidence import (
     DerivedEvidence,
     HostBytes,
@@ -28,14 +28,14 @@ from mawl.derive.names import Names
 from mawl.derive.tables import Libraries
 from mawl.derive.told import BlockUnit, StepTold, told_of
 from mawl.derive.window import in_night, result_of
-from mawl.errors import UsageError
-from mawl.model.derived import MOST_SECONDS, MOST_STEPS, DerivedJob, DerivedStep, DerivedWorkload
-from mawl.model.node import periods_of
-from mawl.model.records import JobRecord
-from mawl.model.run import PLATFORM_NOT_NAMED, PLATFORM_SEPARATOR
-from mawl.spec.program_options import Role
-from mawl.store import Run
-from mawl.units import format_instant
+from mawl.figures.nights.logged import Night
+from mawl.figures.view import StoredView
+from mawl.records.model.derived import MOST_SECONDS, MOST_STEPS, DerivedJob, DerivedStep, DerivedWorkload
+from mawl.records.model.node import periods_of
+from mawl.records.model.records import JobRecord
+from mawl.records.model.run import PLATFORM_NOT_NAMED, PLATFORM_SEPARATOR
+from mawl.records.spec.program_options import Role
+from mawl.records.store import Run
 
 MOST_NAMED = 5
 WORKING = ("data", "procedure")
@@ -70,7 +70,7 @@ class Derived(msgspec.Struct, frozen=True):
 def derive(run: Run, request: DeriveRequest) -> Derived:
     """Derive the jobs of a run.
 
-    Raises :class:`~mawl.errors.UsageError` where no job is left, and where the jobs lie hours apart and no
+    Raises ``UsageError`` where no job is left, and where the jobs lie hours apart and no
     night says which are meant.
     """
     records = started_jobs(run)

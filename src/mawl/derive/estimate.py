@@ -15,7 +15,7 @@ class Ranged(msgspec.Struct, frozen=True, gc=False):
     """A figure of a step: ``value`` between ``low`` and ``high``, in base units.
 
     A ``told`` figure is in the log.  An ``inferred`` one follows from figures of the log.  An ``assumed`` one
-    rests on a convention of mawl.  ``rule`` is a name of :data:`mawl.derive.rules.RULES`.
+    rests on a convention of mawl.  ``rule`` is a name of ``RULES``.
     """
 
     value: float

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from mawl.analysis.queue import chain_of, times_of
-from mawl.analysis.view import RunView
 from mawl.derive.estimate import ORIGINS, Origin, Ranged
 from mawl.derive.inferred import Ends
 from mawl.derive.jobs import StepEvidence
 from mawl.derive.rules import RULES
 from mawl.derive.window import NightResult
-from mawl.model.records import JobRecord
-from mawl.model.summary.programs import QueueChain, QueueTimes
+from mawl.figures.queue import chain_of, times_of
+from mawl.figures.view import RunView
+from mawl.records.model.records import JobRecord
+from mawl.records.model.summary.programs import QueueChain, QueueTimes
 
 FORMAT = 2
 """Of ``evidence.json``.  History: 1, the first; 2, steps have ranges of their bytes over all roles, and parts

@@ -8,12 +8,12 @@ from pathlib import Path
 import msgspec
 import tomli_w
 
+from mawl.base.errors import UnsuitableMachineError, UsageError, cure_of
 from mawl.derive.derive import Derived
 from mawl.derive.nights import Thinning
-from mawl.errors import UnsuitableMachineError, UsageError, cure_of
-from mawl.model.derived import FILE
 from mawl.plan.derived import encoded
-from mawl.store.files import replace_file
+from mawl.records.model.derived import FILE
+from mawl.records.store.files import replace_file
 
 WORKLOAD = "workload.toml"
 EVIDENCE = "evidence.json"
@@ -24,8 +24,8 @@ NIGHTS = "nights.json"
 def make_derived_folder(path: Path) -> None:
     """An empty directory, before any work.
 
-    Raises :class:`~mawl.errors.UsageError` where it holds something, and
-    :class:`~mawl.errors.UnsuitableMachineError` where it cannot be made.
+    Raises ``UsageError`` where it holds something, and
+    ``UnsuitableMachineError`` where it cannot be made.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)

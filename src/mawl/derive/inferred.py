@@ -15,7 +15,7 @@ from mawl.derive.estimate import Ranged, about, exactly
 from mawl.derive.kernel import READERS
 from mawl.derive.tables import Libraries, SeenSizes
 from mawl.derive.told import StepTold
-from mawl.spec.program_options import ROLES, Role
+from mawl.records.spec.program_options import ROLES, Role
 
 BLOCKS_BELOW, BLOCKS_ABOVE = 0.85, 1.15
 """How far block operations may be off a step's bytes: whole pages, and pages written twice."""
@@ -120,7 +120,7 @@ class Inference:
     """Infers the bytes of steps, which it must be given in the order of their jobs."""
 
     def __init__(self, libraries: Libraries, *, reads_told: bool) -> None:
-        """``reads_told``: block operations count all that is read (:func:`counts_reads`)."""
+        """``reads_told``: block operations count all that is read (``counts_reads``)."""
         self._sizes, self._reads_told = SeenSizes(libraries), reads_told
         self._libraries = libraries
         self._last: dict[str, tuple[Role, float]] = {}
@@ -260,7 +260,7 @@ class Inference:
 
 
 def counts_reads(share: float | None) -> bool:
-    """Whether block operations count all that is read; ``share`` is what :func:`device_share` found."""
+    """Whether block operations count all that is read; ``share`` is what ``device_share`` found."""
     return share is not None and share >= CACHED_RATIO
 
 

@@ -13,14 +13,14 @@ from typing import Literal
 
 import msgspec
 
-from mawl.analysis.sessions import MOST_AFTER, STAMP_SECONDS, followed
 from mawl.derive.estimate import Ranged, exactly
 from mawl.derive.inferred import SORTS, SORTSIZE_BYTES, Direction, Ends, Inference, Loads
 from mawl.derive.kernel import kernel_of
 from mawl.derive.names import Names
 from mawl.derive.tables import Libraries
 from mawl.derive.told import StepTold
-from mawl.model.derived import (
+from mawl.figures.sessions import MOST_AFTER, STAMP_SECONDS, followed
+from mawl.records.model.derived import (
     MOST_BYTES,
     MOST_REQUESTS,
     MOST_ROWS,
@@ -30,8 +30,8 @@ from mawl.model.derived import (
     DerivedTable,
     RoleLoad,
 )
-from mawl.model.records import JobRecord
-from mawl.spec.program_options import ROLES, Role
+from mawl.records.model.records import JobRecord
+from mawl.records.spec.program_options import ROLES, Role
 
 HUNDREDTH = 0.005
 """Half of the last digit of a time in a log."""

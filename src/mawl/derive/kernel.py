@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mawl.derive.told import StepTold
-from mawl.model.derived import Kernel
+from mawl.records.model.derived import Kernel
 
 PROCEDURES: dict[str, Kernel] = {
     **dict.fromkeys(("SORT", "RANK"), "sort"),

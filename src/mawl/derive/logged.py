@@ -8,8 +8,8 @@ from mawl.derive.derive import started_jobs, told_steps
 from mawl.derive.inferred import UNCOUNTED_BYTES, Inference, Loads, counts_reads, device_share
 from mawl.derive.tables import Libraries
 from mawl.derive.told import StepTold
+from mawl.records.store import Run
 from mawl.simulation.demand import Logged, LoggedBytes
-from mawl.store import Run
 
 
 class LoggedRun(msgspec.Struct, frozen=True, kw_only=True):

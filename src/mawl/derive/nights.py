@@ -11,12 +11,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.analysis.nights.logged import DailyWindow, Night, NightLoad, by_night, load_of
+from mawl.base.errors import UsageError
+from mawl.base.units import counted_noun
 from mawl.derive.derive import Derived, DeriveRequest, chosen_jobs, derive, unsized_nodes
-from mawl.errors import UsageError
-from mawl.model.records import JobRecord
-from mawl.store import Run
-from mawl.units import counted_noun
+from mawl.figures.nights.logged import DailyWindow, Night, NightLoad, by_night, load_of
+from mawl.records.model.records import JobRecord
+from mawl.records.store import Run
 
 MOST_NIGHTS = 1000
 """The most nights to choose from: nearly three years."""
@@ -54,7 +54,7 @@ def derive_nights(
 ) -> tuple[Thinning, list[Derived]]:
     """The nights that represent all of a run, each derived; their jobs have the nights as ``weight``.
 
-    Raises :class:`~mawl.errors.UsageError` as :func:`thinned` and :func:`~mawl.derive.derive.derive` do.
+    Raises ``UsageError`` as ``thinned`` and ``derive`` do.
     """
     found, nights = thinned(chosen_jobs(run, request), window, count, unsized_nodes(run))
     return found, [
@@ -69,7 +69,7 @@ def _weighted(derived: Derived, nights: int) -> Derived:
 
 
 def parse_daily(text: str, zone: tzinfo | None = None) -> DailyWindow:
-    """``20:00/06:00``; :class:`~mawl.errors.UsageError` for anything else."""
+    """``20:00/06:00``; ``UsageError`` for anything else."""
     match = _DAILY.fullmatch(text)
     hours = [int(part) for part in match.groups()] if match else [99] * 4
     start, end = (hours[0] * 60 + hours[1], hours[2] * 60 + hours[3])
@@ -89,7 +89,7 @@ def thinned(
     Nights are grouped by k-medoids (Kaufman and Rousseeuw, Finding Groups in Data, 1990, chapter 2: BUILD and
     SWAP) over the logarithms of their figures, each divided by its standard deviation.
     On the nodes ``unsized`` the size of a block operation is unknown.
-    Raises :class:`~mawl.errors.UsageError` where fewer nights have jobs than are asked for.
+    Raises ``UsageError`` where fewer nights have jobs than are asked for.
     """
     nights = by_night(jobs, window)
     if not count <= len(nights) <= MOST_NIGHTS:

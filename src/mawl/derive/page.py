@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 
 from markupsafe import Markup
 
+from mawl.base.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
 from mawl.derive.estimate import Ranged
 from mawl.derive.evidence import DerivedEvidence, LoadOfProgram, whole
 from mawl.derive.jobs import StepEvidence
 from mawl.derive.shown import memory_of, row, sentences_of
-from mawl.reporters.html.figures import folded, paragraph, section, table
-from mawl.reporters.html.page import page
-from mawl.spec.program_options import ROLES
-from mawl.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
+from mawl.records.spec.program_options import ROLES
+from mawl.reports.html.figures import folded, paragraph, section, table
+from mawl.reports.html.page import page
 
 MOST_STEPS = 5000
 """Steps that the page shows, those of the most CPU time first; evidence.json has all."""

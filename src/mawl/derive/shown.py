@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from textwrap import wrap
 
+from mawl.base.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
 from mawl.derive.estimate import ORIGINS, Origin
 from mawl.derive.evidence import (
     DerivedEvidence,
@@ -17,11 +18,10 @@ from mawl.derive.evidence import (
 )
 from mawl.derive.inferred import counts_reads
 from mawl.derive.nights import ChosenNight, Thinning
-from mawl.model.derived import MOST_STEPS
-from mawl.model.records import MOST_TABLES
-from mawl.reporters.layout import LINE_WIDTH, aligned, figure
-from mawl.reporters.run_tables.jobs import chain_words, times_words
-from mawl.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
+from mawl.records.model.derived import MOST_STEPS
+from mawl.records.model.records import MOST_TABLES
+from mawl.reports.layout import LINE_WIDTH, aligned, figure
+from mawl.reports.run_tables.jobs import chain_words, times_words
 
 MOST_PROGRAMS = 10
 NIGHTS_HEAD = ("folder", "represents", "jobs", "CPU", "real", "block I/O", "most at once")

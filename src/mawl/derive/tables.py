@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from mawl.derive.estimate import Ranged, about, exactly
-from mawl.model.records import TableNote
-from mawl.spec.program_options import Role
+from mawl.records.model.records import TableNote
+from mawl.records.spec.program_options import Role
 
 NUMBER_BYTES = 8
 USUAL_VARIABLES = 20

@@ -6,9 +6,9 @@ from typing import Literal
 
 import msgspec
 
-from mawl.analysis.nights.logged import BLOCK_BYTES
-from mawl.model.records import SortNote, StepNotes, StepRecord, TableNote
-from mawl.model.role_io import IoByRole
+from mawl.figures.nights.logged import BLOCK_BYTES
+from mawl.records.model.records import SortNote, StepNotes, StepRecord, TableNote
+from mawl.records.model.role_io import IoByRole
 
 BlockUnit = Literal["linux", "assumed", "unknown"]
 """The size of a block operation: 512 bytes on Linux; assumed to be 512 bytes if the log names no platform;
@@ -23,7 +23,7 @@ class StepTold(msgspec.Struct, frozen=True, kw_only=True):
     ``read_bytes`` and ``written_bytes`` are those of block operations, of all roles together: reads that
     memory served are not in them, writes are when a page becomes dirty.  Tables of databases and
     of other sessions are counted (``remote_tables``) and not in ``tables``: this host does not hold them.
-    ``tables_left_out`` counts those beyond :data:`~mawl.model.records.MOST_TABLES`: nothing is known
+    ``tables_left_out`` counts those beyond ``MOST_TABLES``: nothing is known
     of them.  ``blocks`` is the unit of the log's block operations; None if the log has no block operations.
     """
 

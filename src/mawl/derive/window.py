@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 import msgspec
 
-from mawl.analysis.nights.logged import Night
-from mawl.errors import UsageError
-from mawl.model.derived import DerivedJob
-from mawl.model.records import JobRecord
+from mawl.base.errors import UsageError
+from mawl.figures.nights.logged import Night
+from mawl.records.model.derived import DerivedJob
+from mawl.records.model.records import JobRecord
 
 _CLOCK = re.compile(r"([0-9]{2}):([0-9]{2})")
 
@@ -30,7 +30,7 @@ class NightResult(msgspec.Struct, frozen=True, kw_only=True):
 def parse_night(text: str, zone: tzinfo | None = None) -> Night:
     """``2026-03-02T20:00/06:00``, or with a whole time behind the slash; in ``zone`` (default UTC).
 
-    Raises :class:`~mawl.errors.UsageError` for anything else, and for more than 31 days.
+    Raises ``UsageError`` for anything else, and for more than 31 days.
     """
     first, slash, last = text.partition("/")
     try:

@@ -11,22 +11,22 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.errors import UsageError
-from mawl.formats.saslog_records import DateOrder
-from mawl.formats.sysstat import Untimed
-from mawl.formats.text import one_line
+from mawl.base.errors import UsageError
+from mawl.base.units import counted_noun
 from mawl.importers import fio, host_files, nmon, sas_jobs
 from mawl.importers.clock import Clocks, DateOrders
 from mawl.importers.collected import Collected, Copies, tells_times
 from mawl.importers.facts import facts_of
+from mawl.importers.formats.saslog_records import DateOrder
+from mawl.importers.formats.sysstat import Untimed
+from mawl.importers.formats.text import one_line
 from mawl.importers.interface import FIRST_BYTES, Context, Importer
 from mawl.importers.schedulers import files as schedulers
 from mawl.importers.schedulers.join import SchedulerJoin, remarks_of
 from mawl.importers.sources import FileStream, find_files
-from mawl.model.run import Skipped, SourceFacts
-from mawl.spec.program_options import Role
-from mawl.store.folder import WholeRunWriter
-from mawl.units import counted_noun
+from mawl.records.model.run import Skipped, SourceFacts
+from mawl.records.spec.program_options import Role
+from mawl.records.store.folder import WholeRunWriter
 
 IMPORTERS: dict[str, Importer] = {
     importer.kind: importer
@@ -85,7 +85,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 def import_files(request: ImportRequest) -> Imported:
     """Read the files and write the run folder, whole or not at all.
 
-    Raises :class:`~mawl.errors.UsageError` where nothing could be imported, or where jobs and host
+    Raises ``UsageError`` where nothing could be imported, or where jobs and host
     were recorded by clocks of different zones and the user has not said which.
     """
     writer = WholeRunWriter(request.folder)

@@ -16,14 +16,14 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from mawl.errors import UsageError
-from mawl.foreign import open_regular
-from mawl.formats.saslog_records import DateOrder, orders_shown
-from mawl.formats.sysstat import Untimed, number
-from mawl.formats.text import byte_chunks, encoding_of, moment
+from mawl.base.errors import UsageError
+from mawl.base.foreign import open_regular
+from mawl.base.units import counted_noun
+from mawl.importers.formats.saslog_records import DateOrder, orders_shown
+from mawl.importers.formats.sysstat import Untimed, number
+from mawl.importers.formats.text import byte_chunks, encoding_of, moment
 from mawl.importers.recording import ChunkStream
 from mawl.importers.sources import FileStream, find_files
-from mawl.units import counted_noun
 
 _OFFSET = re.compile(r"([+-])([0-9]{2}):?([0-9]{2})")
 HALF_HOUR = 1800.0
@@ -76,7 +76,7 @@ class Clocks(msgspec.Struct, frozen=True):
 
 
 def parse_zones(given: Sequence[str], kinds: Sequence[str]) -> dict[str, tzinfo]:
-    """``[KIND=]Area/City`` or ``[KIND=]+HH:MM``; :class:`~mawl.errors.UsageError` for anything else."""
+    """``[KIND=]Area/City`` or ``[KIND=]+HH:MM``; ``UsageError`` for anything else."""
     zones: dict[str, tzinfo] = {}
     for text in given:
         kind, separator, name = text.rpartition("=")
@@ -144,7 +144,7 @@ def zone_difference(jobs: Span, host: Span) -> float | None:
     """The seconds, a difference of zones, by which the jobs must move to lie within the host's recording.
 
     None where they lie there already to a half, or where no such move brings them in.  Zones differ by
-    whole hours, and from UTC some by :data:`ODD_ZONES_HOURS`; any other half hour would be chance, which
+    whole hours, and from UTC some by ``ODD_ZONES_HOURS``; any other half hour would be chance, which
     brings short jobs into most recordings.  Of several the smallest: two recordings of one afternoon,
     not of two days.
     """

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.errors import UsageError
-from mawl.formats.text import one_line
+from mawl.base.errors import UsageError
+from mawl.base.units import format_instant
 from mawl.importers.clock import Clocks, Span, overlap_ratio, zone_difference
+from mawl.importers.formats.text import one_line
 from mawl.importers.interface import (
     Context,
     HostFigures,
@@ -31,14 +32,13 @@ from mawl.importers.jobs import Placed, job_records
 from mawl.importers.recording import CLOSE_SECONDS, NOT_KNOWN
 from mawl.importers.schedulers.join import Joined, LogJob, join
 from mawl.importers.sources import FileStream
-from mawl.model.node import periods_of
-from mawl.model.probe import Probe
-from mawl.model.records import JobRecord, StepRecord
-from mawl.model.run import NodeFacts, Setting, VolumeFacts
-from mawl.spec.program_options import ROLES, Role
-from mawl.store.folder import WholeRunWriter
-from mawl.store.plain import in_calendar
-from mawl.units import format_instant
+from mawl.records.model.node import periods_of
+from mawl.records.model.probe import Probe
+from mawl.records.model.records import JobRecord, StepRecord
+from mawl.records.model.run import NodeFacts, Setting, VolumeFacts
+from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.store.folder import WholeRunWriter
+from mawl.records.store.plain import in_calendar
 
 UNKNOWN_NODE = "unknown"
 LOG_KIND = "saslog"
@@ -350,7 +350,7 @@ def volumes_by_pattern(
     """A volume for each device that a pattern of a role names as a whole.
 
     A partition is left out where its disk is in the role, too: its bytes are the disk's.  Raises
-    :class:`~mawl.errors.UsageError` where a pattern names no device.
+    ``UsageError`` where a pattern names no device.
     """
     held: dict[Role, list[Place]] = {}
     for role, own in patterns.items():

@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence, Set
 
 import msgspec
 
-from mawl.formats.text import one_line
+from mawl.base.units import counted_noun, format_rate, format_request
 from mawl.importers.collected import Collected, volumes_by_pattern
+from mawl.importers.formats.text import one_line
 from mawl.importers.sas_jobs import NO_STARTUP, STEP_UNREAD, WITH_STARTUP
-from mawl.model.records import JobRecord
-from mawl.model.run import (
+from mawl.records.model.records import JobRecord
+from mawl.records.model.run import (
     PLATFORM_NOT_NAMED,
     PLATFORM_SEPARATOR,
     NodeFacts,
@@ -22,8 +23,7 @@ from mawl.model.run import (
     SourceFacts,
     WorkloadFacts,
 )
-from mawl.spec.program_options import ROLES, Role
-from mawl.units import counted_noun, format_rate, format_request
+from mawl.records.spec.program_options import ROLES, Role
 from mawl.version import __version__, source_sha256
 
 MOST_TESTS = 20

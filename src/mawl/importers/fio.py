@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
-from mawl.errors import InvalidFileError
-from mawl.formats.fio import FioJob, FioReport, document_starts, parse_fio, probe_test
-from mawl.formats.text import byte_chunks, text_of, whole_of
+from mawl.base.errors import InvalidFileError
+from mawl.importers.formats.fio import FioJob, FioReport, document_starts, parse_fio, probe_test
+from mawl.importers.formats.text import byte_chunks, text_of, whole_of
 from mawl.importers.interface import Context, Item
 from mawl.importers.nmon_snapshot import name_of
-from mawl.model.probe import Probe, ProbeTarget, ProbeTest
-from mawl.store.plain import in_calendar
+from mawl.records.model.probe import Probe, ProbeTarget, ProbeTest
+from mawl.records.store.plain import in_calendar
 
 LARGEST_FILE_BYTES = 16 * 2**20
 """Of fio's output with all its histograms a document is some megabytes."""

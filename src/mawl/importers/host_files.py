@@ -15,15 +15,15 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from mawl.formats import sar
-from mawl.formats.sar import read_reports_iostat, read_reports_sadf, read_reports_vmstat
-from mawl.formats.sysstat import Banner, Report, SysstatDoubt, Untimed
-from mawl.formats.sysstat import reports as reports_sysstat
-from mawl.formats.text import byte_chunks
+from mawl.importers.formats import sar
+from mawl.importers.formats.sar import read_reports_iostat, read_reports_sadf, read_reports_vmstat
+from mawl.importers.formats.sysstat import Banner, Report, SysstatDoubt, Untimed
+from mawl.importers.formats.sysstat import reports as reports_sysstat
+from mawl.importers.formats.text import byte_chunks
 from mawl.importers.interface import Context, HostFigures, Item
 from mawl.importers.nmon_snapshot import name_of
 from mawl.importers.recording import ChunkStream, Recording, whole_lines
-from mawl.model.run import NodeFacts
+from mawl.records.model.run import NodeFacts
 
 Figures = dict[str, float]
 

@@ -1,7 +1,7 @@
 """What an importer is: it recognises a file by its content and reads it as items of a run.
 
 An importer is a generator over a stream: its memory must not grow with the file, and whatever the
-file holds it raises nothing.  A line it cannot use it tells :meth:`Context.skip`, with the reason.
+file holds it raises nothing.  A line it cannot use it tells ``skip``, with the reason.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import BinaryIO, NamedTuple, Protocol
 import msgspec
 import pyarrow as pa
 
-from mawl.formats.saslog_records import DateOrder
-from mawl.formats.sysstat import Untimed
-from mawl.model.probe import Probe
-from mawl.model.records import JobOutcome, ProgramClass, StepRecord, Usage
-from mawl.model.run import NodeFacts, Setting, Skipped
+from mawl.importers.formats.saslog_records import DateOrder
+from mawl.importers.formats.sysstat import Untimed
+from mawl.records.model.probe import Probe
+from mawl.records.model.records import JobOutcome, ProgramClass, StepRecord, Usage
+from mawl.records.model.run import NodeFacts, Setting, Skipped
 
 MOST_SKIPPED = 200
 """Skipped lines of one file that are told one by one; of the others only their number."""
@@ -28,9 +28,9 @@ FIRST_BYTES = 65536
 
 
 class HostFigures(NamedTuple):
-    """What a host was at one moment: series of ``model/series_metrics.py`` (or ``ROLE_SERIES``) to value.
+    """What a host was at one moment, by series (``records/model/series_metrics.py``, ``ROLE_SERIES``).
 
-    ``at`` is what :meth:`Context.local` or :meth:`Context.absolute` returned.  Counters are cumulative,
+    ``at`` is what ``local`` or ``absolute`` returned.  Counters are cumulative,
     as in samples of a measured run: a recording of rates is added up over the interval of each.
     """
 
@@ -47,7 +47,7 @@ class HostSettings(NamedTuple):
 
 
 class ImportedJob(msgspec.Struct, frozen=True, kw_only=True):
-    """A job; its steps went before it under the same ``job`` (:meth:`Context.job_name`).
+    """A job; its steps went before it under the same ``job`` (``job_name``).
 
     Sessions are inferred when all jobs are known, unless the file names them.  ``missing`` gives the
     reason of a field that is None, or how a figure came about.
@@ -153,7 +153,7 @@ class Context:
 class Importer(Protocol):
     """A kind of file; ``kind`` is the value of ``--as`` and one word.
 
-    Modules of :mod:`mawl.importers` hold one as ``IMPORTER``; :mod:`mawl.importers.build` lists them.
+    Modules of ``importers`` hold one as ``IMPORTER``; ``importers.build`` lists them.
     """
 
     kind: str

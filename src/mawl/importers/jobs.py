@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mawl.importers.interface import ImportedJob, ScheduledJob
-from mawl.model.records import JobOutcome, JobRecord, Usage
-from mawl.model.role_io import Waits
+from mawl.records.model.records import JobOutcome, JobRecord, Usage
+from mawl.records.model.role_io import Waits
 
 SECONDS_OF_A_STAMP = 1.0
 """Timestamps are to the second, so that a job may seem to begin up to one before the last one ended."""

@@ -13,7 +13,17 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import BinaryIO
 
-from mawl.formats.nmon import Clock, Fact, Header, NmonDoubt, NmonRow, NmonText, Unread, read_records
+from mawl.base.units import counted_noun
+from mawl.importers.formats.nmon import (
+    Clock,
+    Fact,
+    Header,
+    NmonDoubt,
+    NmonRow,
+    NmonText,
+    Unread,
+    read_records,
+)
 from mawl.importers.interface import Context, HostFigures, HostSettings, Item
 from mawl.importers.nmon_snapshot import (
     LEFT_ALONE,
@@ -27,8 +37,7 @@ from mawl.importers.nmon_snapshot import (
     wanted,
 )
 from mawl.importers.recording import Recording, whole_lines
-from mawl.model.run import CoreBasis, NodeFacts, Setting
-from mawl.units import counted_noun
+from mawl.records.model.run import CoreBasis, NodeFacts, Setting
 
 MOST_SETTINGS = 400
 LONGEST_SETTING = 32 * 1024

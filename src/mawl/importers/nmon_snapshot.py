@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from mawl.formats.text import one_line
+from mawl.importers.formats.text import one_line
 
 KIB, MIB = 1024.0, 1048576.0
 LONGEST_NAME = 100

@@ -14,7 +14,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.formats.text import Skip, numbered_lines
+from mawl.importers.formats.text import Skip, numbered_lines
 from mawl.importers.interface import HostFigures
 
 NOT_KNOWN = float("nan")

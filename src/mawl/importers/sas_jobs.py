@@ -15,16 +15,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.formats.saslog import read_parts
-from mawl.formats.saslog_records import Entry, LogFact, PerformanceNote, step_of
-from mawl.formats.saslog_scan.scanner import MISSING, USAGE_COUNTS, NoteBatch, Texts
-from mawl.formats.text import encoding_of
+from mawl.base.units import parse_instant
 from mawl.importers.clock import OWN_MARK
+from mawl.importers.formats.saslog import read_parts
+from mawl.importers.formats.saslog_records import Entry, LogFact, PerformanceNote, step_of
+from mawl.importers.formats.saslog_scan.scanner import MISSING, USAGE_COUNTS, NoteBatch, Texts
+from mawl.importers.formats.text import encoding_of
 from mawl.importers.interface import Context, ImportedJob, Item, StepColumns
 from mawl.importers.sas_sessions import FIELDS, MICROSECONDS, LogSessions, Session
-from mawl.model.records import PEAKS, JobOutcome, ProgramClass, StepRecord, Usage
-from mawl.store.plain import in_calendar
-from mawl.units import parse_instant
+from mawl.records.model.records import PEAKS, JobOutcome, ProgramClass, StepRecord, Usage
+from mawl.records.store.plain import in_calendar
 
 FEWEST_NOTES = 32
 """A smaller batch is read note by note, which is faster."""
@@ -34,7 +34,7 @@ _MOST_SUMMED = 2**62
 
 
 def sums_of(batch: NoteBatch) -> tuple[dict[str, int | None], int | None]:
-    """What :meth:`~mawl.importers.sas_sessions.StepSums.add_sums` takes: sums by name, and CPU time."""
+    """What ``add_sums`` takes: sums by name, and CPU time."""
     times = {name: _microseconds(column) for name, column in batch.times.items()}
     columns = {**times, **{name: batch.wholes[name] for name in USAGE_COUNTS}}
     sums = {name: _largest(columns[name]) if name in PEAKS else _sum(columns[name]) for name in FIELDS}
@@ -190,7 +190,7 @@ class SasLogs:
             yield self._step(sessions.current, entry, context)
 
     def _batch(self, batch: NoteBatch, sessions: LogSessions, context: Context) -> StepColumns:
-        """What :meth:`_entry` does for each of many notes of DATA steps and procedures of one session."""
+        """What ``_entry`` does for each of many notes of DATA steps and procedures of one session."""
         session = sessions.current
         if session.job is None:
             session.job = context.job_name(self._wanted(session, context))

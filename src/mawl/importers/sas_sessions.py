@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import Any, get_args
 
-from mawl.formats.saslog_records import LogFact, PerformanceNote, is_first_page, page_instant
-from mawl.formats.saslog_write import COUNTS, PLACE
-from mawl.model.records import PEAKS, JobOutcome, Usage
+from mawl.importers.formats.saslog_records import LogFact, PerformanceNote, is_first_page, page_instant
+from mawl.importers.formats.saslog_write import COUNTS, PLACE
+from mawl.records.model.records import PEAKS, JobOutcome, Usage
 
 FIELDS = (
     *("real_time_seconds", "user_cpu_seconds", "system_cpu_seconds", "memory_bytes", "os_memory_bytes"),
@@ -48,7 +48,7 @@ class StepSums:
             self._fold()
 
     def add_sums(self, sums: Mapping[str, int | None], cpu: int | None) -> None:
-        """Sums of several steps by the names of :data:`FIELDS`: times and ``cpu`` in microseconds.
+        """Sums of several steps by the names of ``FIELDS``: times and ``cpu`` in microseconds.
 
         For a peak, the value is the largest; None if one of the steps lacks the figure.
         """

@@ -1,6 +1,6 @@
 """The files of an import: found in directories, opened safely, decompressed in bounds.
 
-A gzip file as a stream that loses nothing before its damage, as :class:`gzip.GzipFile` does.
+A gzip file as a stream that loses nothing before its damage, as ``GzipFile`` does.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from mawl.errors import UsageError
-from mawl.foreign import open_regular
-from mawl.store.files import KEPT_LOG, OWN_LOG
-from mawl.store.parquet import reading_seconds
+from mawl.base.errors import UsageError
+from mawl.base.foreign import open_regular
+from mawl.records.store.files import KEPT_LOG, OWN_LOG
+from mawl.records.store.parquet import reading_seconds
 
 INPUT_BYTES = 16 * 1024
 """Read at once; what one such part expands to (a thousandfold at most) bounds the memory."""
@@ -93,7 +93,7 @@ Tell = Callable[[str, str], None]
 def find_files(paths: list[str], tell: Tell) -> Iterator[tuple[Path, str]]:
     """Every file of the paths and the name that messages use; directories by name, depth first.
 
-    Links to directories are not followed.  Raises :class:`~mawl.errors.UsageError` for a path that is
+    Links to directories are not followed.  Raises ``UsageError`` for a path that is
     not there, and for more than MOST_FILES files.
     """
     count = 0
@@ -164,7 +164,7 @@ class FileStream(io.RawIOBase):
         return self._stream is self._file
 
     def first(self, size: int) -> bytes:
-        """The first bytes, which a later :meth:`read` gives again; before any of them."""
+        """The first bytes, which a later ``read`` gives again; before any of them."""
         self._first = self._next(size)
         return self._first
 

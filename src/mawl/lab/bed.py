@@ -13,7 +13,8 @@ from typing import Literal
 
 import msgspec
 
-from mawl.errors import InvalidFileError, UsageError
+from mawl.base.errors import InvalidFileError, UsageError
+from mawl.base.units import parse_size
 from mawl.lab.experiment.records import (
     ClaimSpec,
     FindingSpec,
@@ -25,9 +26,8 @@ from mawl.lab.experiment.records import (
 from mawl.lab.speed import Cap, DiskModel, Size
 from mawl.plan.spec import WorkloadSpec, parse_scale
 from mawl.plan.workload import load_workload
-from mawl.spec import toml
-from mawl.spec.program_options import ROLES, CacheMode, Role, parse_options
-from mawl.units import parse_size
+from mawl.records.spec import toml
+from mawl.records.spec.program_options import ROLES, CacheMode, Role, parse_options
 
 MOST_CLIENTS = 16
 DIRECT_FILE_SYSTEM = "btrfs"
@@ -159,7 +159,7 @@ class BedSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return msgspec.structs.replace(self, volumes=[_at_speed(volume, factor) for volume in self.volumes])
 
     def arm(self, name: str) -> ArmSpec:
-        """An arm by its name; :class:`~mawl.errors.UsageError` where the bed has none of that name."""
+        """An arm by its name; ``UsageError`` where the bed has none of that name."""
         for arm in self.arms:
             if arm.name == name:
                 return arm
@@ -191,7 +191,7 @@ def shipped() -> dict[str, Path]:
 
 
 def checked_name(name: str) -> str:
-    """A name that a bed may have; :class:`~mawl.errors.UsageError` for another, such as a path."""
+    """A name that a bed may have; ``UsageError`` for another, such as a path."""
     if not _NAME.fullmatch(name):
         raise UsageError(
             f"a bed's name is {_NAME_WORDS}, found {name!r}", cure="name a bed as mawl lab up lists it"

@@ -23,7 +23,7 @@ def calibrate_all(
 ) -> Iterator[VolumeCalibration]:
     """Every measurement of every volume, which are slow, and of the links of some arms.
 
-    Raises what :func:`calibrate` raises.
+    Raises what ``calibrate`` raises.
     """
     modelled = [name for name in bed.volumes if bed.volume(name).disk is not None]
     others = [name for name in bed.volumes if bed.volume(name).cap is not None]

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.errors import MawlError, UnsuitableMachineError, UsageError
+from mawl.base.errors import MawlError, UnsuitableMachineError, UsageError
+from mawl.base.units import format_memory
 from mawl.lab import devices, disk
 from mawl.lab.bed import ArmSpec, BedSpec, VolumeSpec
 from mawl.lab.devices import (
@@ -47,8 +48,7 @@ from mawl.lab.state import (
     write_state,
 )
 from mawl.measure.processes import kill_marked, started_ticks
-from mawl.spec.program_options import ROLES
-from mawl.units import format_memory
+from mawl.records.spec.program_options import ROLES
 
 NAMESPACES = Path("/run/netns")
 
@@ -72,7 +72,7 @@ class Removal:
 def tear_down(directory: Path, state: BedState) -> list[str]:
     """Remove everything of a bed; what was removed, in words.
 
-    Raises :class:`~mawl.errors.UnsuitableMachineError`, after trying everything, where something stays;
+    Raises ``UnsuitableMachineError``, after trying everything, where something stays;
     the state file then stays, too, and the next ``down`` tries again.
     """
     removal = Removal()
@@ -153,7 +153,7 @@ FREE_SHARE = 0.9
 
 
 class Bed:
-    """A bed that stands: its volumes are mounted, fast until :meth:`slow` and again after :meth:`hasten`."""
+    """A bed that stands: its volumes are mounted, fast until ``slow`` and again after ``hasten``."""
 
     def __init__(self, directory: Path, state: BedState) -> None:
         self.state_directory, self.state = directory, state
@@ -237,7 +237,7 @@ class Bed:
         return BedFabric(self.state.bed, self.spec.fabric, Path(self.state.directory), brick, self.mark)
 
     def at_speed(self, factor: float) -> None:
-        """From the next :meth:`slow` on, volumes have a factor of the speed that the bed says."""
+        """From the next ``slow`` on, volumes have a factor of the speed that the bed says."""
         self._specs = {volume.name: volume for volume in self.spec.at_speed(factor).volumes}
         self._factor = factor
 
@@ -302,8 +302,8 @@ class Bed:
 def build(directory: Path, spec: BedSpec, arms: Sequence[ArmSpec], images: Path | None = None) -> Bed:
     """Build the volumes of some arms, without limits yet; what was built goes again where one fails.
 
-    ``directory`` is the state directory, which the caller holds (:func:`mawl.lab.state.held`).
-    Raises :class:`~mawl.errors.UsageError` where the bed is already up.
+    ``directory`` is the state directory, which the caller holds (``held``).
+    Raises ``UsageError`` where the bed is already up.
     """
     make_directory(directory)
     if read_state(directory, spec.name) is not None:

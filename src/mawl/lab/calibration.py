@@ -16,13 +16,13 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.errors import UnsuitableMachineError
-from mawl.formats.fio import fio_time
+from mawl.base.errors import UnsuitableMachineError
+from mawl.base.units import format_bytes, format_latency, format_rate, format_ratio
+from mawl.importers.formats.fio import fio_time
 from mawl.lab import disk
 from mawl.lab.bed import VolumeSpec
 from mawl.lab.devices import command
 from mawl.lab.experiment.records import CalibrationUnit, VolumeCalibration
-from mawl.units import format_bytes, format_latency, format_rate, format_ratio
 
 TOLERANCE_RATIO = 0.05
 TRIES = 3
@@ -62,8 +62,8 @@ def calibrate(volume: VolumeSpec, place: Path, device: str, mark: str) -> list[V
     """Measure a slow volume; empty for one that its bed does not limit.
 
     ``place`` is where it is mounted; its files are gone again after this.  Takes about
-    30 s.  Raises :class:`~mawl.errors.UnsuitableMachineError`, with the figures, where one
-    is off by more than :data:`TOLERANCE_RATIO`, and the median of :data:`TRIES` is, too.
+    30 s.  Raises ``UnsuitableMachineError``, with the figures, where one
+    is off by more than ``TOLERANCE_RATIO``, and the median of ``TRIES`` is, too.
     """
     if volume.cap is None and volume.disk is None:
         return []
@@ -221,7 +221,7 @@ class BufferedFile:
         """Bytes per second that the device is given of a writer that is held back, over and over the file.
 
         The writer's own rate is off by what waits more or less in the end: 9.25 of 10 MB/s in 5 s.  Raises
-        :class:`~mawl.errors.UnsuitableMachineError` where more than the limit was only taken into the cache.
+        ``UnsuitableMachineError`` where more than the limit was only taken into the cache.
         """
         with self._path.open("r+b" if self._path.exists() else "xb", buffering=0) as file:
             if not self._ramped:

@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from mawl.errors import UnsuitableMachineError
+from mawl.base.errors import UnsuitableMachineError
 from mawl.lab.bed import VolumeSpec
 from mawl.lab.speed import Cap
 
@@ -53,7 +53,7 @@ def own_environment(mark: str) -> dict[str, str]:
 
 
 def command(words: Sequence[str], mark: str, patience: float = COMMAND_SECONDS) -> str:
-    """What a program printed; :class:`~mawl.errors.UnsuitableMachineError` where it did not end well."""
+    """What a program printed; ``UnsuitableMachineError`` where it did not end well."""
     said = attempt(words, mark, patience)
     if said.returncode != 0:
         text = (said.stderr or said.stdout).strip()
@@ -252,7 +252,7 @@ def cap_rules(cap: Cap) -> dict[str, str]:
 
 
 def set_rules(number: str, rules: Mapping[str, str]) -> None:
-    """Set caps of a device; :class:`~mawl.errors.UnsuitableMachineError` where the kernel refuses."""
+    """Set caps of a device; ``UnsuitableMachineError`` where the kernel refuses."""
     for file, value in rules.items():
         _write(Path(file), f"{number} {value}")
 
@@ -273,9 +273,9 @@ def rules_of(number: str) -> list[str]:
 
 
 def writeback_limits(writeback: str) -> dict[str, str]:
-    """Limits and read-ahead as they stand, for :func:`restore_writeback`.
+    """Limits and read-ahead as they stand, for ``restore_writeback``.
 
-    ``writeback`` is of :func:`writeback_name`.
+    ``writeback`` is of ``writeback_name``.
     """
     files = {name: BDI / writeback / name for name in _LIMITS}
     return {name: file.read_text().strip() for name, file in files.items() if file.exists()}

@@ -9,11 +9,11 @@ import subprocess
 import time
 from pathlib import Path
 
-from mawl.compiled import NO_COMPILER, Recipe, shared_library
-from mawl.errors import UnsuitableMachineError
+from mawl.base.errors import UnsuitableMachineError
 from mawl.lab.devices import command, environment, find, mounts_in
 from mawl.lab.speed import DiskModel
 from mawl.measure.processes import is_alive, signal_all
+from mawl.records.compiled import NO_COMPILER, Recipe, shared_library
 
 MODELLED = ".disk"
 """The suffix of the file that shows a modelled disk."""

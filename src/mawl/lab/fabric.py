@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from mawl.errors import UnsuitableMachineError
+from mawl.base.errors import UnsuitableMachineError
 from mawl.lab import transfer
 from mawl.lab.bed import FabricSpec
 from mawl.lab.calibration import NOT_AS_SAID, TOLERANCE_RATIO, TRIES, sentence
@@ -258,7 +258,7 @@ PROTOCOL_RATIO = 0.99
 def calibrate_links(fabric: BedFabric, arm: str, bytes_per_second: float) -> Iterator[VolumeCalibration]:
     """Measure all links at a rate, which they keep; the slowest link counts, by the median of tries.
 
-    Raises :class:`~mawl.errors.UnsuitableMachineError` where it is off by more than the tolerance.
+    Raises ``UnsuitableMachineError`` where it is off by more than the tolerance.
     """
     fabric.set_rate(bytes_per_second)
     for way in ("received", "sent"):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.errors import MawlError, UnsuitableMachineError
+from mawl.base.errors import MawlError, UnsuitableMachineError
 from mawl.lab import devices, disk
 from mawl.lab import devices as throttle
 from mawl.lab.bed import ArmSpec, BedSpec, FileSystemKind, VolumeSpec
@@ -79,7 +79,7 @@ EVERY = (
 
 
 def needs_of(bed: BedSpec, volumes: Iterable[VolumeSpec]) -> list[str]:
-    """Names of what these volumes of a bed need, in the order of :data:`EVERY`."""
+    """Names of what these volumes of a bed need, in the order of ``EVERY``."""
     wanted = {"root", "fio", "loop", "writeback limit"}
     for volume in volumes:
         wanted.add(volume.file_system)
@@ -321,7 +321,7 @@ def offered(bed: BedSpec, arms: Sequence[ArmSpec], directory: Path) -> tuple[lis
     """The arms that this kernel can have, and a sentence for each that it cannot.
 
     ``directory`` is the state directory, where what is tried is written down.
-    Raises :class:`~mawl.errors.UnsuitableMachineError` where it can have none.
+    Raises ``UnsuitableMachineError`` where it can have none.
     """
     refused: dict[str, str] = {}
     if any(arm.optional for arm in arms):

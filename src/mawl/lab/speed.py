@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.units import parse_size
+from mawl.base.units import parse_size
 
 Size = int | str
 """Bytes, or text such as ``64MiB``, ``40MB``."""

@@ -16,9 +16,9 @@ from typing import Any
 
 import msgspec
 
-from mawl.errors import UnsuitableMachineError, UsageError
+from mawl.base.errors import UnsuitableMachineError, UsageError
 from mawl.measure.processes import started_ticks
-from mawl.store.files import replace_file, sync_directory
+from mawl.records.store.files import replace_file, sync_directory
 
 STATE_VARIABLE = "MAWL_LAB_STATE"
 DEFAULT_DIRECTORY = Path("/run/mawl-lab")
@@ -143,7 +143,7 @@ def abandoned_trials(directory: Path) -> list[BedState]:
 
 @contextmanager
 def held(directory: Path, bed: str) -> Iterator[None]:
-    """Hold a bed for oneself; :class:`~mawl.errors.UsageError` where another process has it."""
+    """Hold a bed for oneself; ``UsageError`` where another process has it."""
     make_directory(directory)
     descriptor = os.open(directory / f".{bed}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -21,8 +21,8 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from mawl.measure.devices import Mount, only_path, read_mounts
-from mawl.model.node import Direction, IoCap
-from mawl.model.run import VolumeFacts
+from mawl.records.model.node import Direction, IoCap
+from mawl.records.model.run import VolumeFacts
 
 _NO_LIMIT_BYTES = 2**60
 """Version 1 writes "no limit" as the largest whole page below 2**63; nothing real is this large."""
@@ -295,7 +295,7 @@ def _cap(device: str, held: GroupLimit, carries: list[str]) -> IoCap:
 def limits_held(proc: Path, sys: Path) -> tuple[list[GroupLimit], str]:
     """All limits that hold for this process, of any device; and what to say of a device without one.
 
-    Raises :class:`UnknownCapsError` where a file is missing, unreadable or not understood.
+    Raises ``UnknownCapsError`` where a file is missing, unreadable or not understood.
     """
     paths = group_paths(proc / "self" / "cgroup")
     mount = sys / "fs" / "cgroup" / "blkio" if "blkio" in paths else unified_mount(sys)

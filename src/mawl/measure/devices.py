@@ -20,9 +20,9 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.model.node import Port, Transport
-from mawl.model.run import VolumeFacts
-from mawl.spec.program_options import Role
+from mawl.records.model.node import Port, Transport
+from mawl.records.model.run import VolumeFacts
+from mawl.records.spec.program_options import Role
 
 NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "lustre", "gpfs", "beegfs", "ceph", "9p", "afs", "glusterfs", "panfs",

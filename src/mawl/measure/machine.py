@@ -24,7 +24,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.errors import UnsuitableMachineError
+from mawl.base.errors import UnsuitableMachineError
 from mawl.measure.control_groups import GroupLimits, container_name, read_limits
 
 
@@ -344,7 +344,7 @@ class SmtModes(msgspec.Struct, frozen=True, kw_only=True):
 def read_smt(sys: Path = Path("/sys"), power_tool: str | None = None) -> SmtModes:
     """The modes of this machine; ``power_tool`` is the path of ppc64_cpu (default: as found in PATH).
 
-    Raises :class:`~mawl.errors.UnsuitableMachineError` where there is no second mode.
+    Raises ``UnsuitableMachineError`` where there is no second mode.
     """
     tool = power_tool or shutil.which(POWER_TOOL)
     return _of_linux(sys) if tool is None else _of_power(tool)

@@ -24,8 +24,8 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.errors import UnsuitableMachineError
-from mawl.foreign import read_regular
+from mawl.base.errors import UnsuitableMachineError
+from mawl.base.foreign import read_regular
 from mawl.measure.devices import MEMORY_FILE_SYSTEMS, mount_of, read_mounts
 from mawl.measure.host.files import number_after
 
@@ -92,7 +92,7 @@ def drop(files: Iterable[Path]) -> list[str]:
     """Write the files' dirty pages and take them out of the cache; sentences for files that refuse.
 
     What other processes have mapped or locked stays, and so does all of a file system in memory:
-    :func:`residency` afterwards tells.
+    ``residency`` afterwards tells.
     """
     remarks = []
     for path in files:
@@ -172,7 +172,7 @@ def load(files: Iterable[Path]) -> list[str]:
 def drop_machine_wide(proc: Path = Path("/proc")) -> None:
     """Write what is dirty and drop the clean caches of the whole machine; root only.
 
-    Raises :class:`~mawl.errors.UnsuitableMachineError` where that is refused.
+    Raises ``UnsuitableMachineError`` where that is refused.
     """
     os.sync()
     switch = proc / "sys/vm/drop_caches"
@@ -300,7 +300,7 @@ def removed_unwritten_bytes() -> int | None:
 class Sync:
     """``syncfs`` of the file systems that hold some directories, each once, in a process that may be left.
 
-    ``seconds`` and ``reason`` are known once :meth:`ended` says so: how long it took, or why that is None.
+    ``seconds`` and ``reason`` are known once ``ended`` says so: how long it took, or why that is None.
     """
 
     def __init__(self, directories: Sequence[Path], longest_seconds: float = LONGEST_SYNC_SECONDS) -> None:

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mawl.measure.processes import PROC, WatchedProcess
-from mawl.model.node import MOST_JOBS_READ_AT_ONCE
-from mawl.model.records import Usage
+from mawl.records.model.node import MOST_JOBS_READ_AT_ONCE
+from mawl.records.model.records import Usage
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -69,7 +69,7 @@ class ProcessSampler:
     """The runner's 1 Hz look at every job's tree.
 
     A root is the process that reaps a job's tree (the pid of
-    :class:`~mawl.model.messages.Forked`): its counters take in every descendant it reaped, since
+    ``Forked``): its counters take in every descendant it reaped, since
     the kernel folds CPU and I/O of a reaped child into its parent; its own memory is mawl's and is
     left out.  A process that dies between two samples is missing from the sums until it is reaped;
     sums hold their last value meanwhile.  Children of a process that ignores SIGCHLD are folded
@@ -85,7 +85,7 @@ class ProcessSampler:
     def sample(self, roots: Mapping[str, int]) -> dict[str, TreeSample]:
         """Sums per job for ``roots`` (job to root pid); what is no longer asked for is forgotten.
 
-        A job whose root is gone is left out: :class:`~mawl.model.messages.Reaped` has the truth.
+        A job whose root is gone is left out: ``Reaped`` has the truth.
         """
         wanted = set(roots.items())
         for key in self._trees.keys() - wanted:
@@ -229,7 +229,7 @@ IO_FIELDS = (
     "charged_written_bytes",
     "cancelled_written_bytes",
 )
-"""Fields of :class:`~mawl.model.records.Usage` in the order of the lines of ``/proc/PID/io``."""
+"""Fields of ``Usage`` in the order of the lines of ``/proc/PID/io``."""
 
 _ACCOUNT_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _ACCOUNT_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -260,7 +260,7 @@ class OwnIo:
 
 
 def io_between(before: bytes | None, after: bytes | None) -> list[int] | None:
-    """Counters of ``/proc/PID/io`` (order of :data:`IO_FIELDS`) from one reading to the next.
+    """Counters of ``/proc/PID/io`` (order of ``IO_FIELDS``) from one reading to the next.
 
     The first reading is itself one read call of its own length, counted by the second: taken out.
     """
@@ -275,7 +275,7 @@ def io_between(before: bytes | None, after: bytes | None) -> list[int] | None:
 def usage_of(
     usage: resource.struct_rusage, io: Sequence[int] | None = None, real_time_seconds: float | None = None
 ) -> Usage:
-    """A usage record from a kernel's ``struct rusage`` and counters in the order of :data:`IO_FIELDS`.
+    """A usage record from a kernel's ``struct rusage`` and counters in the order of ``IO_FIELDS``.
 
     ``page_swaps`` stays None: Linux keeps ``ru_nswap`` at zero without counting.
     """

@@ -3,7 +3,7 @@
 The kernel keeps it for each thread and loses it when the thread ends (that of a process's first
 thread when the process is reaped).  Now and then it takes a sleep for waiting (measured on Linux 6.18:
 1 of 60 sleeps of 2 s), so a thread beside the first, which may sleep as long as its job runs, is
-believed no more than :data:`LONGEST_TURN_NANOSECONDS` for each time that it got a CPU.
+believed no more than ``LONGEST_TURN_NANOSECONDS`` for each time that it got a CPU.
 """
 
 from __future__ import annotations

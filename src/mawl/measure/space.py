@@ -22,12 +22,12 @@ from threading import Thread
 
 import msgspec
 
-from mawl.errors import UsageError
+from mawl.base.errors import UsageError
+from mawl.base.units import parse_size
 from mawl.measure.devices import MEMORY_FILE_SYSTEMS, Mount, mount_of, parse_mountinfo, read_mounts
-from mawl.model.run import VolumeFacts
-from mawl.spec.places import is_there
-from mawl.spec.program_options import Role
-from mawl.units import parse_size
+from mawl.records.model.run import VolumeFacts
+from mawl.records.spec.places import is_there
+from mawl.records.spec.program_options import Role
 
 
 class FileSystem(msgspec.Struct, frozen=True, kw_only=True):
@@ -216,7 +216,7 @@ def ephemeral_storage(
 
     Empty without a limit, or where no directory counts.  Free is the limit less what lies in these
     directories; logs and other volumes of the pod are not seen.
-    Raises :class:`~mawl.errors.UsageError` where the limit is no size.
+    Raises ``UsageError`` where the limit is no size.
     """
     limit = _limit(environment)
     if limit is None:

@@ -28,8 +28,8 @@ import msgspec
 
 from mawl.measure.preload.job import JobCounters, Reading
 from mawl.measure.run_delay import first_thread_seconds, own_run_delay_seconds
-from mawl.model.records import StepKind, StepRecord, Usage, spent, waits_of, waits_without_io
-from mawl.model.role_io import FileRole, IoByRole, Waits
+from mawl.records.model.records import StepKind, StepRecord, Usage, spent, waits_of, waits_without_io
+from mawl.records.model.role_io import FileRole, IoByRole, Waits
 
 _IO = re.compile(
     rb"rchar: (\d+)\nwchar: (\d+)\nsyscr: (\d+)\nsyscw: (\d+)\n"
@@ -243,7 +243,7 @@ class StepRecorder:
 
     @property
     def memory_bytes(self) -> int | None:
-        """:attr:`peak_bytes` less the resident size when the job was ready."""
+        """``peak_bytes`` less the resident size when the job was ready."""
         return self._beyond_ready(self.peak_bytes)
 
     @contextmanager

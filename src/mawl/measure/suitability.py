@@ -24,13 +24,13 @@ from typing import Literal
 import msgspec
 from packaging.requirements import Requirement
 
-from mawl.compiled import find_compiler
+from mawl.base.units import format_memory
 from mawl.measure.machine import Machine
 from mawl.measure.page_cache import keeps
 from mawl.measure.preload.build import is_ready, library
 from mawl.measure.space import nearest
-from mawl.spec.program_options import Role
-from mawl.units import format_memory
+from mawl.records.compiled import find_compiler
+from mawl.records.spec.program_options import Role
 
 HEAVY_CORES = 0.2
 """A process that used this share of a core during the look is named."""
@@ -60,7 +60,7 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NoiseWatch:
-    """Begins a look when it is made; :meth:`look` ends it.  This process is left out of ``heavy``."""
+    """Begins a look when it is made; ``look`` ends it.  This process is left out of ``heavy``."""
 
     def __init__(self, proc: Path = Path("/proc"), ticks_per_second: int | None = None) -> None:
         self._proc = proc
@@ -149,7 +149,7 @@ def raw() -> float:
 
 
 class ClockWatch:
-    """Begins a look when it is made; :meth:`look` ends it."""
+    """Begins a look when it is made; ``look`` ends it."""
 
     def __init__(self, wall: Callable[[], float] = realtime, steady: Callable[[], float] = raw) -> None:
         self._wall, self._steady = wall, steady

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mawl.model.derived import DerivedJob
 from mawl.plan.spec import JobSpec, SessionSpec
-from mawl.spec.program_options import Arrivals
+from mawl.records.model.derived import DerivedJob
+from mawl.records.spec.program_options import Arrivals
 
 
 def sessions_of(jobs: Sequence[DerivedJob], arrivals: Arrivals) -> list[SessionSpec]:

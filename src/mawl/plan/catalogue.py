@@ -13,11 +13,11 @@ import importlib
 from importlib import import_module, metadata
 from typing import Any, cast, get_args
 
-from mawl.errors import UsageError
-from mawl.model.records import ProgramClass
+from mawl.base.errors import UsageError
 from mawl.plan.columns import InputTable
 from mawl.plan.command import default_name
 from mawl.plan.programs import Program
+from mawl.records.model.records import ProgramClass
 
 NAMES = (
     "census_load",
@@ -67,7 +67,7 @@ def entry_of(program: str) -> str | None:
 def load(entry: str) -> Any:
     """The class behind ``module:Class``.
 
-    Raises :class:`~mawl.errors.UsageError` where it cannot be imported or is not there.
+    Raises ``UsageError`` where it cannot be imported or is not there.
     """
     module, _, name = entry.partition(":")
     try:
@@ -84,7 +84,7 @@ def load(entry: str) -> Any:
 def program_of(entry: str) -> Program:
     """The declaration of a user's program: name, class and inputs; bytes and space are not declared.
 
-    Raises :class:`~mawl.errors.UsageError` where the class does not keep the contract.
+    Raises ``UsageError`` where the class does not keep the contract.
     """
     found = load(entry)
     name = getattr(found, "name", None)

@@ -1,10 +1,10 @@
 """Columns of input tables, as data: what they are called, how wide they are, what they hold.
 
 Every value is a function of (seed, replica, table, column, row number) alone;
-:mod:`mawl.datagen.values` implements each kind, in integer and exactly rounded arithmetic, so that
+``programs.datagen.values`` implements each kind, in integer and exactly rounded arithmetic, so that
 every machine makes the same bytes.  All numerics are eight-byte floats, as in SAS.
 
-Columns that hold monthly series, as data; :mod:`mawl.datagen.series` makes them.
+Columns that hold monthly series, as data; ``programs.datagen.series`` makes them.
 
 Fixed-width text records as data: one declaration for the generator and for the parser.
 
@@ -43,7 +43,7 @@ class MonthlySeries(msgspec.Struct, frozen=True, tag="series"):
 
     A hidden kind of ``kinds`` says how a series moves; innovations have a standard deviation of ``noise``.
     All is computed in 256ths and rounded to whole numbers.
-    :func:`mawl.datagen.responses.true_kinds` and ``true_forecasts`` give the truth.
+    ``true_kinds`` and ``true_forecasts`` give the truth.
     """
 
     months: int
@@ -124,7 +124,7 @@ class Feature(msgspec.Struct, frozen=True, tag="feature"):
 
     centre(cluster, index) + bell noise of ``noise`` standard deviations, rounded to 1/4;
     ``shares`` are the clusters' shares of the rows in 256ths (their sum is 256).
-    :func:`mawl.datagen.values.cluster_centres` and ``true_cluster`` give the truth.
+    ``cluster_centres`` and ``true_cluster`` give the truth.
     """
 
     index: int
@@ -138,7 +138,7 @@ class Response(msgspec.Struct, frozen=True, tag="response", kw_only=True):
     Each ``group`` rows in a row are one study.  ``factors`` hold levels from 1 to 3; in a study each has
     its ``effects`` by level (they add up to 0) or none, at even chances, and each pair of factors, with a
     chance of a quarter, ``interaction`` times the product of their levels less 2.
-    :func:`mawl.datagen.responses.true_active` and ``true_means`` give the truth.
+    ``true_active`` and ``true_means`` give the truth.
     """
 
     group: int
@@ -194,7 +194,7 @@ class Outcome(msgspec.Struct, frozen=True, tag="outcome"):
     """0 or 1: 1 with a chance that hidden rules over other columns of the row give.
 
     ``chances`` are by the row's points (of all its rules, and ``base``), from 0 points on, in 65,536ths.
-    :func:`mawl.datagen.responses.true_chances` gives the truth.
+    ``true_chances`` gives the truth.
     """
 
     base: int
@@ -246,7 +246,7 @@ class MixedResponse(msgspec.Struct, frozen=True, tag="mixed_response"):
     intercept + sum of terms + level + (slope + trend) * time + noise, rounded to whole numbers; time goes
     from -1 to 1 over a group.  ``level``, ``trend`` and ``noise`` are standard deviations (Irwin-Hall
     normal); a group's trend has ``shared`` 16ths of its level added.
-    :func:`mawl.datagen.groups.true_effects` gives the hidden levels and trends.
+    ``true_effects`` gives the hidden levels and trends.
     """
 
     group_rows: int
@@ -265,7 +265,7 @@ class Phrases(msgspec.Struct, frozen=True, tag="phrases"):
     A row has a hidden topic; ``shares`` are the topics' shares of the rows in 256ths (their sum is 256).
     Each slot holds one of 64 phrases that all topics use with a chance of ``common``, one of any topic
     with a chance of ``stray``, else one of the row's own topic (chances in 256ths; 32 phrases a topic).
-    :func:`mawl.datagen.text.true_topics` and ``topic_words`` give the truth.
+    ``true_topics`` and ``topic_words`` give the truth.
     """
 
     shares: tuple[int, ...]
@@ -307,11 +307,11 @@ class Linear(msgspec.Struct, frozen=True, tag="linear"):
 
 
 LOGIT_UNIT = 8192
-"""Slopes and intercept of :class:`Logistic` are in so-manieths of a logit."""
+"""Slopes and intercept of ``Logistic`` are in so-manieths of a logit."""
 
 
 class Logistic(msgspec.Struct, frozen=True, tag="logistic"):
-    """0 or 1: 1 with the chance whose logit is ``intercept`` and all ``terms``, in 1/:data:`LOGIT_UNIT`.
+    """0 or 1: 1 with the chance whose logit is ``intercept`` and all ``terms``, in 1/``LOGIT_UNIT``.
 
     The logit is rounded to 1/256 and cut to +-12.  ``shared`` 256ths of the rows are decided by the one
     draw of their block of ``block_rows`` rows, the others each by its own: rows of a block are alike, and
@@ -431,7 +431,7 @@ class InputTable(msgspec.Struct, frozen=True, kw_only=True):
     A text table has no ``columns`` of its own: they are in the fields of ``records``.
     Rows come in whole groups of ``group_rows``.  ``unfilled_bytes`` is what a row takes with the
     compressibility dial at its lowest, by zstd level 1 in blocks of 128 KiB; it is measured, and
-    tests/datagen/test_text.py holds it.  ``fill_overhead_bytes`` is what filling any of it adds besides.
+    ``tests/programs/datagen`` checks it.  ``fill_overhead_bytes`` is what filling any of it adds.
     """
 
     name: str

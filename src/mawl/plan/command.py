@@ -9,8 +9,8 @@ from typing import Literal
 
 import msgspec
 
-from mawl.model.records import ProgramClass
 from mawl.plan.programs import Program
+from mawl.records.model.records import ProgramClass
 
 LogFormat = Literal["sas"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.errors import InvalidFileError, UsageError
+from mawl.base.errors import InvalidFileError, UsageError
 from mawl.plan.catalogue import entry_of, program_of
 from mawl.plan.command import Command, default_name, located, placeholder_error
 from mawl.plan.spec import CommandSpec, JobSpec
@@ -22,7 +22,7 @@ _PLAIN = JobSpec()
 def check_commands(commands: Mapping[str, CommandSpec], catalogue: Container[str], where: str) -> None:
     """The names and vectors of the commands of a file, used or not.
 
-    Raises :class:`~mawl.errors.InvalidFileError` for the first that is wrong.
+    Raises ``InvalidFileError`` for the first that is wrong.
     """
     for name, spec in commands.items():
         if name in catalogue or name != default_name([name]):
@@ -46,7 +46,7 @@ def with_command(job: JobSpec, commands: Mapping[str, CommandSpec]) -> JobSpec:
 def users_entry(program: str, taken: Container[str], where: str, key: str) -> str | None:
     """``module:Class`` of a user's program, its declaration checked; None where nothing is called so.
 
-    Raises :class:`~mawl.errors.InvalidFileError` where it keeps no contract or has a name that is taken.
+    Raises ``InvalidFileError`` where it keeps no contract or has a name that is taken.
     """
     entry = entry_of(program)
     if entry is None:
@@ -66,7 +66,7 @@ def users_entry(program: str, taken: Container[str], where: str, key: str) -> st
 def command_of(spec: JobSpec, where: str, key: str) -> Command | None:
     """The command of a job, None for a program; ``{here}`` is the directory of the file ``where``.
 
-    Raises :class:`~mawl.errors.InvalidFileError` naming file, key, expected and found.
+    Raises ``InvalidFileError`` naming file, key, expected and found.
     """
 
     def wrong(name: str, expected: str, found: str) -> InvalidFileError:

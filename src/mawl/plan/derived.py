@@ -9,15 +9,15 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.errors import InvalidFileError
-from mawl.foreign import read_regular
-from mawl.model.derived import FILE, DerivedJob, DerivedStep, DerivedWorkload, RoleLoad
+from mawl.base.errors import InvalidFileError
+from mawl.base.foreign import read_regular
 from mawl.plan.derived_program import Planned, planned, program_of
 from mawl.plan.programs import Program
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import Plan
-from mawl.spec import toml
-from mawl.spec.program_options import ROLES, Role
+from mawl.records.model.derived import FILE, DerivedJob, DerivedStep, DerivedWorkload, RoleLoad
+from mawl.records.spec import toml
+from mawl.records.spec.program_options import ROLES, Role
 
 LARGEST_FILE_BYTES = 512 * 2**20
 
@@ -27,7 +27,7 @@ _encode = msgspec.json.Encoder().encode
 def encoded(workload: DerivedWorkload) -> bytes:
     """The file's content.
 
-    Raises :class:`~mawl.errors.InvalidFileError` where :func:`decoded` would refuse it.
+    Raises ``InvalidFileError`` where ``decoded`` would refuse it.
     """
     content = msgspec.json.format(_encode(workload), indent=1)
     decoded(content, where="derived jobs")
@@ -37,7 +37,7 @@ def encoded(workload: DerivedWorkload) -> bytes:
 def load_derived(path: Path, *, inside: Path | None = None) -> DerivedWorkload:
     """The derived jobs of a file.
 
-    Raises :class:`~mawl.errors.InvalidFileError` naming file, key, expected and found.
+    Raises ``InvalidFileError`` naming file, key, expected and found.
     """
     try:
         content = read_regular(path, LARGEST_FILE_BYTES, inside=inside)
@@ -96,7 +96,7 @@ def digest_of(plan: Plan) -> str | None:
 
 
 def decoded(content: bytes, *, where: str) -> DerivedWorkload:
-    """As :func:`load_derived`, from the file's content."""
+    """As ``load_derived``, from the file's content."""
     try:
         tree = msgspec.json.decode(content)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:

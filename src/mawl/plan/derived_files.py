@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from mawl.model.derived import DerivedJob, DerivedStep, RoleLoad
-from mawl.spec.program_options import Role
+from mawl.records.model.derived import DerivedJob, DerivedStep, RoleLoad
+from mawl.records.spec.program_options import Role
 
 WORD_BYTES = 8
 """Bytes are moved in whole words of this size."""

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from mawl.model.derived import DerivedJob, DerivedStep, DerivedTable
-from mawl.model.records import ProgramClass
 from mawl.plan.columns import Column, InputTable, RowNumber, Uniform, lay_out
 from mawl.plan.derived_files import (
     cpu_seconds,
@@ -17,7 +15,9 @@ from mawl.plan.derived_files import (
     results_bytes,
 )
 from mawl.plan.programs import BYTES_PER_SECOND_ALONE, OwnRows, Pass, Program, Step, Temporary
-from mawl.spec.program_options import MIB, ROLES, Options, Role
+from mawl.records.model.derived import DerivedJob, DerivedStep, DerivedTable
+from mawl.records.model.records import ProgramClass
+from mawl.records.spec.program_options import MIB, ROLES, Options, Role
 
 MODULES = ("numpy", "threadpoolctl", "pyarrow", "mawl.programs.derived_job.run")
 """Imported before a derived job begins."""
@@ -49,7 +49,7 @@ _LAYOUT = lay_out(
 
 UNFILLED_BYTES = 9.1
 FILL_OVERHEAD_BYTES = 4.0
-"""Of a record, by zstd level 1 (:class:`~mawl.plan.columns.InputTable`); tests/plan holds them."""
+"""Of a record, by zstd level 1 (``InputTable``); tests/plan holds them."""
 
 
 class Planned(msgspec.Struct, frozen=True):

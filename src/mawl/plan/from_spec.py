@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from mawl.errors import UsageError
+from mawl.base.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.derived import derived_jobs
 from mawl.plan.mix import mixed
 from mawl.plan.processors import asks_for_threads, processors_of, with_threads
 from mawl.plan.spec import WorkloadSpec, parse_scale
 from mawl.plan.workload import Plan, load_workload, make_plan, shipped
-from mawl.spec.record import DEFAULT_WORKLOAD, RunSpec
-from mawl.spec.sources import Layer, layer_of_plan
+from mawl.records.spec.record import DEFAULT_WORKLOAD, RunSpec
+from mawl.records.spec.sources import Layer, layer_of_plan
 
 
 def plan_of(spec: RunSpec) -> Plan:

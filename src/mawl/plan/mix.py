@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from mawl.errors import UsageError
+from mawl.base.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.command import Command
 from mawl.plan.derived_program import Planned
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import START_GATE, JobPlan, Plan, SessionPlan
-from mawl.spec.program_options import Options
-from mawl.spec.record import MOST_SESSIONS
+from mawl.records.spec.program_options import Options
+from mawl.records.spec.record import MOST_SESSIONS
 
 SESSIONS_PER_CORE = 1.25
 """As the published studies ran: 20 sessions on 16 cores, 30 on 24."""
@@ -60,7 +60,7 @@ TRAIL_OUT_MARGIN = 0.1
 def mixed(sessions: int, name: str = "mixed20") -> WorkloadSpec:
     """``mixed20`` for any number N of sessions: 3N + 11 jobs of twenty programs, 2N - 5 at the gate.
 
-    Raises :class:`~mawl.errors.UsageError` outside 5 to 500 sessions.
+    Raises ``UsageError`` outside 5 to 500 sessions.
     """
     if not FEWEST_SESSIONS <= sessions <= MOST_SESSIONS:
         raise UsageError(
@@ -107,7 +107,7 @@ def lay_out(sessions: int, copies: Mapping[str, int], *, gate: int) -> list[Sess
     4. Every job left, the longest first, goes after the jobs of the session that is shortest so far.
     5. The jobs put aside end the last two sessions.
 
-    Lengths are sums of :meth:`~mawl.plan.programs.Program.expected_seconds` of each stage's longest job.
+    Lengths are sums of ``expected_seconds`` of each stage's longest job.
     """
     seconds = {program: CATALOGUE[program].expected_seconds(1.0) for program in copies}
     jobs = _longest_first((program for program, count in copies.items() for _ in range(count)), seconds)

@@ -18,8 +18,8 @@ from mawl.plan.derived_program import program_of as program_of_derived
 from mawl.plan.mix import JobKind, is_of_catalogue, kind_of
 from mawl.plan.programs import Direction, Program, Requests
 from mawl.plan.workload import JobPlan, Plan
-from mawl.spec.program_options import ROLES, Role, VolumeOrder
-from mawl.store.beside import Peak
+from mawl.records.spec.program_options import ROLES, Role, VolumeOrder
+from mawl.records.store.beside import Peak
 
 ZYGOTE_BYTES = 256 * 2**20
 """Resident size of the zygote with every library of the catalogue imported, rounded up."""
@@ -153,7 +153,7 @@ def requests_under_way(plan: Plan, catalogue: Mapping[str, Program]) -> int:
     """The most requests to storage that the plan's jobs can have under way at a time.
 
     A thread of a job waits for each of its requests; a program that reads at random places keeps
-    ``queue_depth`` of them under way.  Jobs side by side are bounded as in :func:`needs`.
+    ``queue_depth`` of them under way.  Jobs side by side are bounded as in ``needs``.
     """
     catalogue = with_commands(plan, catalogue)
 

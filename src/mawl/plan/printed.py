@@ -12,16 +12,16 @@ from typing import Annotated, Any
 import msgspec
 import tomli_w
 
-from mawl.definitions.figure import block, count, flag, listing, seconds, share, size, text, unitless
-from mawl.model.derived import FILE
 from mawl.plan.command import Command
 from mawl.plan.derived import derived_of, encoded
 from mawl.plan.needs import Needs
 from mawl.plan.workload import JobPlan, Plan
-from mawl.spec.program_options import AUTO, ROLES, Options, Role
-from mawl.spec.record import RunSpec
-from mawl.spec.sources import keys_of_plan
-from mawl.store.files import PLAN, replace_file
+from mawl.records.definitions.figure import block, count, flag, listing, seconds, share, size, text, unitless
+from mawl.records.model.derived import FILE
+from mawl.records.spec.program_options import AUTO, ROLES, Options, Role
+from mawl.records.spec.record import RunSpec
+from mawl.records.spec.sources import keys_of_plan
+from mawl.records.store.files import PLAN, replace_file
 
 FILES = "docs/guides/workload-files.md"
 PROGRAMS = "docs/reference/programs.md"
@@ -214,7 +214,7 @@ def write_plan(
     spec: RunSpec | None = None,
     write: Callable[[Path, bytes], None] = replace_file,
 ) -> None:
-    """The file of :func:`plan_toml`, and beside it that of its derived jobs, where it has some.
+    """The file of ``plan_toml``, and beside it that of its derived jobs, where it has some.
 
     Raises what ``write`` raises: OSError where one cannot be written.
     """

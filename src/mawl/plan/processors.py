@@ -6,9 +6,9 @@ import os
 
 import msgspec
 
-from mawl.errors import UsageError
+from mawl.base.errors import UsageError
 from mawl.plan.workload import JobPlan, Plan
-from mawl.spec.program_options import AUTO, Options
+from mawl.records.spec.program_options import AUTO, Options
 
 
 def parse_cores(text: str) -> tuple[int, ...]:

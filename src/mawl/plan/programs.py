@@ -11,9 +11,9 @@ from typing import Literal
 
 import msgspec
 
-from mawl.model.records import ProgramClass, StepKind
 from mawl.plan.columns import InputTable
-from mawl.spec.program_options import Options, Role
+from mawl.records.model.records import ProgramClass, StepKind
+from mawl.records.spec.program_options import Options, Role
 
 Direction = Literal["read", "written"]
 
@@ -67,7 +67,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """A step and the passes it makes; the contract suite demands that each really moves its bytes.
 
     ``procedure`` is the one that a SAS programmer would have used for a step of kind ``procedure``
-    (:mod:`mawl.plan.programs`); the SAS-style log names the step so.
+    (``plan.programs``); the SAS-style log names the step so.
     """
 
     name: str
@@ -105,9 +105,9 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     ``memory_per_memsize`` and ``memory_floor_bytes`` give the declared peak (``memory_bytes``):
     what a job may hold beyond its process when it was ready.  ``cpu_seconds_per_gb`` is CPU
     seconds per GB of the first input on the reference core, used for planning only: the processor of
-    docs/reference/programs.md takes 0.61 of them.  A program has inputs, or ``own_rows``; :meth:`rows` is
+    docs/reference/programs.md takes 0.61 of them.  A program has inputs, or ``own_rows``; ``rows`` is
     what its temporaries are in proportion to, and without inputs the GB are those of its first temporary.
-    ``modules`` are imported before a job begins (:attr:`imports`).
+    ``modules`` are imported before a job begins (``imports``).
     """
 
     name: str

@@ -10,7 +10,7 @@ import math
 from typing import Literal
 
 from mawl.plan.workload import JobPlan, Plan, SessionPlan
-from mawl.spec.program_options import OnFailure
+from mawl.records.spec.program_options import OnFailure
 
 State = Literal["waiting", "running", "ended_well", "ended_badly", "skipped"]
 
@@ -18,7 +18,7 @@ State = Literal["waiting", "running", "ended_well", "ended_badly", "skipped"]
 class Progress:
     """A plan on its way.
 
-    Jobs are ``waiting`` until :meth:`start`, ``running`` until :meth:`end`; a job whose dependency
+    Jobs are ``waiting`` until ``start``, ``running`` until ``end``; a job whose dependency
     ended badly, or that had not started when the run was stopped, is ``skipped``.
     """
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import tomli_w
 
-from mawl.errors import UsageError
+from mawl.base.errors import UsageError
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 
 _HERE = re.compile(r"(?<!\{)((?:\{\{)*)\{here\}")
@@ -18,7 +18,7 @@ _HERE = re.compile(r"(?<!\{)((?:\{\{)*)\{here\}")
 def in_turns(spec: WorkloadSpec, sessions: int, where: str) -> WorkloadSpec:
     """The first ``sessions`` of the file's sessions, begun anew as often as it takes (``NAME-2`` and so on).
 
-    Raises :class:`~mawl.errors.UsageError` for a file whose jobs have names of their own or wait for
+    Raises ``UsageError`` for a file whose jobs have names of their own or wait for
     named jobs, since a copy of such a session would be another plan; and for derived jobs, of which each
     ran once.
     """

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.errors import UsageError
-from mawl.model.records import ProgramClass
+from mawl.base.errors import UsageError
+from mawl.base.units import format_plain
 from mawl.plan.command import LogFormat
-from mawl.spec.program_options import MIB, Options
-from mawl.spec.sources import RunOfPlan
-from mawl.units import format_plain
+from mawl.records.model.records import ProgramClass
+from mawl.records.spec.program_options import MIB, Options
+from mawl.records.spec.sources import RunOfPlan
 
 
 class CommandSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A command in a workload file (:class:`~mawl.plan.command.Command`); ``program_class`` is for tables."""
+    """A command in a workload file (``Command``); ``program_class`` is for tables."""
 
     command: list[str] | None = None
     check: list[str] = []
@@ -64,7 +64,7 @@ class WorkloadSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     ``commands`` are named here and used like programs.  ``run`` holds options of ``mawl run``, such as
     ``work`` and ``cache``: they count instead of ``mawl.toml`` and the environment, and under a profile and
     the command line.
-    ``derived`` is a file of derived jobs (:mod:`mawl.model.derived`) beside this one, whose jobs are used
+    ``derived`` is a file of derived jobs (``records.model.derived``) beside this one, whose jobs are used
     like programs; a workload that names one and has no ``sessions`` runs them all, as they arrived.
     """
 

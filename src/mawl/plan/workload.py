@@ -11,8 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from mawl.errors import InvalidFileError, UsageError, meant
-from mawl.model.records import ProgramClass
+from mawl.base.errors import InvalidFileError, UsageError, meant
 from mawl.plan.arrivals import sessions_of
 from mawl.plan.catalogue import program_of
 from mawl.plan.command import Command, default_name
@@ -21,13 +20,14 @@ from mawl.plan.derived_program import Planned, options_of_record
 from mawl.plan.programs import Program
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec, scaled_options
 from mawl.plan.width import widest
-from mawl.spec import toml
-from mawl.spec.program_options import Arrivals, Options, parse_options
-from mawl.spec.record import DEFAULT_SAVING, DEFAULT_SEED
+from mawl.records.model.records import ProgramClass
+from mawl.records.spec import toml
+from mawl.records.spec.program_options import Arrivals, Options, parse_options
+from mawl.records.spec.record import DEFAULT_SAVING, DEFAULT_SEED
 
 Number = TypeVar("Number", int, float)
 
-SHIPPED = Path(__file__).parent.parent / "workloads"
+SHIPPED = Path(__file__).parent / "workloads"
 START_GATE = "start"
 
 
@@ -149,8 +149,8 @@ def make_plan(
     """Expand and check a workload.
 
     ``options`` are the user's; those of the workload file and then of each job go over them.  ``derived`` are
-    the jobs of its file of derived jobs (:func:`mawl.plan.derived.derived_jobs`), by name.
-    Raises :class:`~mawl.errors.InvalidFileError` naming file, key, expected and found.
+    the jobs of its file of derived jobs (``derived_jobs``), by name.
+    Raises ``InvalidFileError`` naming file, key, expected and found.
     """
     scale = spec.scale if spec.scale is not None else scale
     if not 0.0 < scale <= 100.0:

@@ -9,14 +9,14 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 
-from mawl.errors import DamagedTableError, WrongAnswerError
+from mawl.base.errors import DamagedTableError, WrongAnswerError
 from mawl.measure.step import StepRecorder
-from mawl.model.messages import Assignment
-from mawl.spec.program_options import Options, Role
-from mawl.tables.arrow import TableWriter, read_batches
-from mawl.tables.direct import DirectIo
-from mawl.tables.manifest import Manifest, check_sizes, read_manifest
-from mawl.volumes import choose
+from mawl.programs.tables.arrow import TableWriter, read_batches
+from mawl.programs.tables.direct import DirectIo
+from mawl.programs.tables.manifest import Manifest, check_sizes, read_manifest
+from mawl.records.model.messages import Assignment
+from mawl.records.spec.program_options import Options, Role
+from mawl.records.volumes import choose
 
 
 class JobTable(msgspec.Struct, frozen=True):
@@ -32,7 +32,7 @@ class JobTable(msgspec.Struct, frozen=True):
 
 
 class JobContext:
-    """One job's view of the world; made by :func:`mawl.programs.execute.execute`."""
+    """One job's view of the world; made by ``execute``."""
 
     def __init__(self, assignment: Assignment, steps: StepRecorder) -> None:
         self.assignment = assignment
@@ -58,7 +58,7 @@ class JobContext:
     def table(self, name: str) -> JobTable:
         """An input table, its files present and of the right size.
 
-        Raises :class:`~mawl.errors.DamagedTableError` otherwise.
+        Raises ``DamagedTableError`` otherwise.
         """
         if name not in self.assignment.inputs:
             raise DamagedTableError(f"the job was given no table {name!r}", cure="run mawl generate")
@@ -78,7 +78,7 @@ class JobContext:
     def read(self, table: Path, total: Callable[[int, int], None] | None = None) -> Iterator[pa.RecordBatch]:
         """A pass over a table, its files opened afresh, in requests of bufsize.
 
-        ``total`` gets the rows and the word sum of each batch, as :func:`read_batches` says.
+        ``total`` gets the rows and the word sum of each batch, as ``read_batches`` says.
         """
         return read_batches(table, bufsize_bytes=self.options.bufsize_bytes, total=total)
 
@@ -103,11 +103,11 @@ class JobContext:
 
 
 def check(is_right: bool, what: str, *, found: object, expected: object) -> None:
-    """Raise :class:`~mawl.errors.WrongAnswerError` unless a check held."""
+    """Raise ``WrongAnswerError`` unless a check held."""
     if not is_right:
         raise WrongAnswerError(f"{what} is wrong", why=f"found {found}, expected {expected}")
 
 
 def check_equal(what: str, found: object, expected: object) -> None:
-    """Raise :class:`~mawl.errors.WrongAnswerError` unless two figures are the same."""
+    """Raise ``WrongAnswerError`` unless two figures are the same."""
     check(found == expected, what, found=found, expected=expected)

@@ -21,17 +21,17 @@ from typing import Any
 import pyarrow as pa
 from threadpoolctl import ThreadpoolController
 
-from mawl.errors import MawlError, UnsuitableMachineError, WrongAnswerError, cure_of, out_of_inodes
+from mawl.base.errors import MawlError, UnsuitableMachineError, WrongAnswerError, cure_of, out_of_inodes
+from mawl.base.units import format_memory
 from mawl.measure.preload.job import JobCounters
 from mawl.measure.process import address_space_bytes, address_space_limit, shared_bytes
 from mawl.measure.step import StepRecorder
-from mawl.model.messages import Answered, Assignment, Failed, FromLauncher, StepEnded
-from mawl.model.records import Answer, StepRecord
-from mawl.model.role_io import refused_roles
 from mawl.plan.catalogue import load
 from mawl.programs.context import JobContext
-from mawl.spec.program_options import ROLES, Options, Role
-from mawl.units import format_memory
+from mawl.records.model.messages import Answered, Assignment, Failed, FromLauncher, StepEnded
+from mawl.records.model.records import Answer, StepRecord
+from mawl.records.model.role_io import refused_roles
+from mawl.records.spec.program_options import ROLES, Options, Role
 
 _BLAS_BYTES = 2 * 32 * 2**20
 """Buffers of a thread in NumPy's OpenBLAS and in SciPy's.  Where OpenBLAS gets none it tries again without
@@ -41,7 +41,7 @@ end: a job under a small limit of address space used a processor and never ended
 def limit_threads(cpucount: int, *, blas: int = 1) -> None:
     """Let Arrow use ``cpucount`` threads, OpenBLAS and OpenMP ``blas``, for the rest of this process.
 
-    Programs of the catalogue work on blocks side by side (:mod:`mawl.programs.toolkit.side_by_side`).
+    Programs of the catalogue work on blocks side by side (``programs.toolkit.side_by_side``).
     Threads of OpenBLAS and OpenMP would multiply with that, and wait for each other by looking.
     """
     # Kept for the life of the process: the object restores the old limits only when asked to.

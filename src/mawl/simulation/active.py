@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.analysis.sessions import JobSpan, tail_at
+from mawl.figures.sessions import JobSpan, tail_at
 from mawl.simulation.engine import SimulationOutcome
 
 

@@ -14,12 +14,12 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 
-from mawl.model.role_io import RoleIo, typical
-from mawl.model.run import RunFacts
+from mawl.records.model.role_io import RoleIo, typical
+from mawl.records.model.run import RunFacts
+from mawl.records.spec.program_options import ROLES, Role
 from mawl.simulation.demand import USUAL_REQUEST_BYTES, Direction, Flow, StepDemand
 from mawl.simulation.resources import CORES, FABRIC, LINK, Resources
 from mawl.simulation.system import Device, NodeKind, System
-from mawl.spec.program_options import ROLES, Role
 
 LEAST_SECONDS = 1e-9
 LEAST_BYTES = 1.0
@@ -49,7 +49,7 @@ class Calibration:
 class Uses:
     """What something takes of each resource.
 
-    ``amounts`` maps columns of :class:`~mawl.simulation.resources.Resources` to what the whole of it takes,
+    ``amounts`` maps columns of ``Resources`` to what the whole of it takes,
     ``turns`` those of devices to how often it waits in their queues (of link and fabric: their bytes; none of
     cores), ``parts`` those of devices to the part of its time at a role's devices that it is at this one
     (0 to 1), ``roles_on`` columns of devices, link and fabric to the bytes of each role there.

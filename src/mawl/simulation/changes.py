@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mawl.analysis.demand import comparable, figures_of
-from mawl.errors import UsageError
-from mawl.model.probe import PAPERS_REQUEST_BYTES, Probe, ProbeFigures, ProbeTarget, ProbeTest
-from mawl.model.run import RunFacts
+from mawl.base.errors import UsageError
+from mawl.base.units import parse_size
+from mawl.figures.demand import comparable, figures_of
+from mawl.records.model.probe import PAPERS_REQUEST_BYTES, Probe, ProbeFigures, ProbeTarget, ProbeTest
+from mawl.records.model.run import RunFacts
+from mawl.records.spec.program_options import ROLES
 from mawl.simulation.own_system import cores_of
 from mawl.simulation.system import FABRICS, RESERVED, Device, NodeKind, System, spinning_streams_of
-from mawl.spec.program_options import ROLES
-from mawl.units import parse_size
 
 OF_NODES = {
     "cores": "cores",
@@ -60,7 +60,7 @@ class SystemChange:
 
 
 def parse_change(text: str) -> SystemChange:
-    """``KEY=VALUE``; :class:`~mawl.errors.UsageError` for anything else."""
+    """``KEY=VALUE``; ``UsageError`` for anything else."""
     key, equals, value = text.partition("=")
     if not equals or not key or not value:
         raise UsageError(f"--set {text!r}: expected KEY=VALUE", cure=f"a KEY is {KEYS}")
@@ -70,8 +70,8 @@ def parse_change(text: str) -> SystemChange:
 def changed(system: System, changes: Sequence[SystemChange]) -> System:
     """The system with the changes, in order; what they set counts as assumed.
 
-    Raises :class:`~mawl.errors.UsageError` for a key that names nothing, and what
-    :class:`~mawl.simulation.system.System` raises for figures that no system can have.
+    Raises ``UsageError`` for a key that names nothing, and what
+    ``System`` raises for figures that no system can have.
     """
     for change in changes:
         system = _changed(system, change)
@@ -160,7 +160,7 @@ def probed_system(
     Targets on the same device are one device.  Rates are the highest sequential ones of direct tests
     at 256 KiB (or nearest), latency the least of one request, the bound on requests the most of any test; a
     role without a target of its own lies where ``work`` does, or the first role that has one.
-    Raises :class:`~mawl.errors.UsageError` where no target has both sequential rates, or the cores are not
+    Raises ``UsageError`` where no target has both sequential rates, or the cores are not
     known.
     """
     if not probe.physical_cores:

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from mawl.records.spec.program_options import Options, Role
 from mawl.simulation.page_cache import PushedOut
-from mawl.spec.program_options import Options, Role
 
 USUAL_REQUEST_BYTES = Options().bufsize_bytes
 """Where request sizes were not measured."""

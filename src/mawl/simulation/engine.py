@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.errors import MawlError
+from mawl.base.errors import MawlError
 from mawl.plan.progress import Progress
 from mawl.plan.workload import JobPlan, Plan
+from mawl.records.spec.program_options import Role
 from mawl.simulation.activity import LEAST_SECONDS, Activity, Uses, WrittenBehind
 from mawl.simulation.recording import (
     CHANNELS,
@@ -21,7 +22,6 @@ from mawl.simulation.recording import (
     waiters_of,
 )
 from mawl.simulation.resources import OWN, Resources, shares
-from mawl.spec.program_options import Role
 
 DONE = 1e-9
 """Of a step: less than this of it left is none."""
@@ -244,8 +244,8 @@ class _Rows:
 def simulate(resources: Resources, plans: Sequence[Plan], steps: Steps) -> SimulationOutcome:
     """Run a plan on each group of nodes (``plans`` in the order of the groups) until all have ended.
 
-    The plan's own state machine (:class:`~mawl.plan.progress.Progress`) says what may start.  Raises
-    :class:`~mawl.errors.MawlError` where jobs wait for each other for ever.
+    The plan's own state machine (``Progress``) says what may start.  Raises
+    ``MawlError`` where jobs wait for each other for ever.
     """
     return _Engine(resources, plans, steps).run()
 

@@ -11,12 +11,12 @@ from typing import Literal
 
 import msgspec
 
+from mawl.base.units import format_change
+from mawl.records.spec.program_options import ROLES, Role
 from mawl.simulation.forecast import Base, Question, is_uncached
 from mawl.simulation.own_system import MEMORY_PATH, is_assumed
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system import Device, NodeKind, System
-from mawl.spec.program_options import ROLES, Role
-from mawl.units import format_change
 
 TimeFigure = Literal["time.real_time_seconds", "time.elapsed_seconds"]
 
@@ -140,7 +140,7 @@ def central_range(ratios: Sequence[float], probability: float = RANGE_RATIO) -> 
     """The factors of a forecast between which the measured figure lies with at least ``probability``.
 
     Between the ``k``-th smallest and the ``k``-th largest of ``n`` sorted ratios lies the next one with
-    ``(n + 1 - 2 k) / (n + 1)``, by the reasoning of :func:`probability_within`; ``k`` is the largest that
+    ``(n + 1 - 2 k) / (n + 1)``, by the reasoning of ``probability_within``; ``k`` is the largest that
     gives the probability.  If ``n`` is too small for it, they are the smallest and the largest.  They are
     rounded outward to 0.01.
     """
@@ -161,12 +161,12 @@ def probability_within(forecast: float, bound: float, ratios: Sequence[float]) -
 
 
 def highest_probability(ratios: Sequence[float]) -> float:
-    """What :func:`probability_within` gives if every checked forecast would have kept the bound."""
+    """What ``probability_within`` gives if every checked forecast would have kept the bound."""
     return len(ratios) / (len(ratios) + 1)
 
 
 def margin_for(probability: float, ratios: Sequence[float]) -> float | None:
-    """By what a bound must be divided for :func:`probability_within` to give at least ``probability``.
+    """By what a bound must be divided for ``probability_within`` to give at least ``probability``.
 
     None if all of the checked forecasts together give less.
     """
@@ -219,7 +219,7 @@ class ErrorRange(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def low_ratio(self) -> float:
-        """The least of what a forecast may be off by, as :func:`central_range` has it."""
+        """The least of what a forecast may be off by, as ``central_range`` has it."""
         return central_range(self.ratios)[0]
 
     @property

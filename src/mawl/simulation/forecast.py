@@ -11,12 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import geometric_mean
 
-from mawl.analysis.view import StoredView
-from mawl.errors import UsageError
-from mawl.model.run import RunFacts
-from mawl.model.summary.summary import Summary
+from mawl.base.errors import UsageError
+from mawl.figures.view import StoredView
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.workload import Plan
+from mawl.records.model.run import RunFacts
+from mawl.records.model.summary.summary import Summary
+from mawl.records.spec.program_options import ROLES
+from mawl.records.spec.record import MOST_SESSIONS
 from mawl.simulation.activity import Calibration, Way, stream_rate
 from mawl.simulation.changes import SystemChange, changed
 from mawl.simulation.demand import Demand, JobDemand, Logged
@@ -29,8 +31,6 @@ from mawl.simulation.scenario import Scenario, calibrate, run, with_nodes
 from mawl.simulation.served import as_served
 from mawl.simulation.system import FABRICS, System, faster
 from mawl.simulation.write_back import written_behind
-from mawl.spec.program_options import ROLES
-from mawl.spec.record import MOST_SESSIONS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +91,7 @@ def base_of(
     ``logged`` are the bytes of steps that are known only from logs: all waiting of these steps is then taken
     for I/O, and the model is calibrated to it.
 
-    Raises :class:`~mawl.errors.UsageError` where the run has no finished job or its system is not known.
+    Raises ``UsageError`` where the run has no finished job or its system is not known.
     """
     stored, samples, windows = view.run, view.samples, view.windows
     demand = demand_of(stored, summary, logged)
@@ -256,7 +256,7 @@ class FittedFigure(ABC):
 
     The simulated figure of the run itself is brought to ``measured``, and all others by the same factor.
     ``fewest`` and ``most`` are the sessions that a search may try; ``kept_reach``: as in
-    :class:`~mawl.simulation.forecast.Question`.
+    ``Question``.
     """
 
     base: Base

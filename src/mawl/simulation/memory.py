@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from mawl.plan.workload import Plan
+from mawl.records.spec.program_options import Role
 from mawl.simulation.demand import Direction, Flow, JobDemand, StepDemand
 from mawl.simulation.page_cache import Moved, MovedWays, PushedOut, WriteBack
 from mawl.simulation.reach import DeviceReach, ShownJob, reach_of
-from mawl.spec.program_options import Role
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +68,7 @@ def other_cache(
     With them, in sentences, what of them stays as it was because the model cannot tell it.
 
     Of each role and direction the bytes that reach the devices change as those of the page-cache model do
-    (:func:`~mawl.simulation.reach.reach_of`).  Where more reach them, hits shrink in proportion.  Where fewer
+    (``reach_of``).  Where more reach them, hits shrink in proportion.  Where fewer
     do, those beyond first reads shrink in proportion.  Direct requests stay.
     """
     before, after = measured.reach(), asked.reach()

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 import msgspec
 
-from mawl.analysis.cluster import device_rates
-from mawl.analysis.series import RunSamples
-from mawl.analysis.windows import Windows, rates
-from mawl.errors import UsageError
-from mawl.model.run import NodeFacts, RunFacts, VolumeFacts
+from mawl.base.errors import UsageError
+from mawl.figures.cluster import device_rates
+from mawl.figures.series import RunSamples
+from mawl.figures.windows import Windows, rates
+from mawl.records.model.run import NodeFacts, RunFacts, VolumeFacts
+from mawl.records.spec.program_options import ROLES, Role
 from mawl.simulation.served import served_roles
 from mawl.simulation.system import RESERVED, Device, NodeKind, System
-from mawl.spec.program_options import ROLES, Role
 
 UNSEEN_BYTES_PER_SECOND = 1e9
 """For a device of which the run saw no bytes, and for storage that it does not know; marked assumed."""
@@ -50,7 +50,7 @@ def own_system(facts: RunFacts, samples: RunSamples | None, windows: Windows | N
     It is of both directions together, and each is taken to reach it alone.  That is what a device can do
     only where it was the limit, else a lower bound of it: measure it with ``mawl probe``, or describe the
     system.  Nodes that differ in cores, memory or devices are a kind each, in the order of their names.
-    Raises :class:`~mawl.errors.UsageError` for nodes whose cores are not known, and where only some of them
+    Raises ``UsageError`` for nodes whose cores are not known, and where only some of them
     share a machine.
     """
     machines = facts.machines()

@@ -4,7 +4,7 @@ Do et al., "Modeling the Linux page cache for accurate simulation of data-intens
 (arXiv 2101.01335): blocks of files on two lists in the order of their last use (inactive: used once;
 active: used again, at most twice the inactive list), reads that miss go to the device, writes stay
 until they are too many (``vm.dirty_background_ratio``) or too old (``vm.dirty_expire_centisecs``) when the
-device's writer looks (:mod:`mawl.simulation.device_writer`), and a file that is deleted before takes its
+device's writer looks (``simulation.device_writer``), and a file that is deleted before takes its
 writes with it.  docs/design/systems.md says what is left out.
 
 The kernel's writer of one device: when it sends dirty blocks, and when the device has them.
@@ -260,7 +260,7 @@ class PageCache:
         return max((block.written_at - now for block in dropped), default=0.0)
 
     def delete_block(self, file: str, number: int, now: float) -> float:
-        """A block goes, as one of many small files does; seconds as in :meth:`delete`."""
+        """A block goes, as one of many small files does; seconds as in ``delete``."""
         numbers = self._files.get(file, set())
         if number not in numbers:
             return 0.0

@@ -10,20 +10,20 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.analysis.sessions import followed
-from mawl.errors import MawlError, UsageError
-from mawl.model.records import JobRecord
-from mawl.model.run import RunFacts
+from mawl.base.errors import MawlError, UsageError
+from mawl.figures.sessions import followed
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.derived import derived_jobs
 from mawl.plan.mix import mixed
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import JobPlan, Plan, SessionPlan, make_plan
+from mawl.records.model.records import JobRecord
+from mawl.records.model.run import RunFacts
+from mawl.records.spec import toml
+from mawl.records.spec.program_options import Options
+from mawl.records.store import Run
+from mawl.records.store.files import PLAN
 from mawl.simulation.demand import Demand, JobDemand, scaled
-from mawl.spec import toml
-from mawl.spec.program_options import Options
-from mawl.store import Run
-from mawl.store.files import PLAN
 
 RULED = "mixed20"
 """The workload that has a rule for any number of sessions."""
@@ -68,7 +68,7 @@ def of_node(plan: Plan, node: str) -> Plan:
 
 
 def without_node(plan: Plan, nodes: Iterable[str]) -> Plan:
-    """The inverse of :func:`of_node`, where all of the plan's jobs have the name of one of ``nodes``."""
+    """The inverse of ``of_node``, where all of the plan's jobs have the name of one of ``nodes``."""
     node = _node_of(plan, nodes)
     return plan if node is None else _renamed(plan, lambda job: job.removeprefix(f"{node}."))
 
@@ -156,7 +156,7 @@ def _recorded(facts: RunFacts, jobs: Sequence[JobRecord]) -> Plan:
 def _stages(members: Sequence[tuple[float, JobRecord]], scale: float) -> tuple[tuple[JobPlan, ...], ...]:
     """A stage for each job of a session; one stage for all of them if the clock started some.
 
-    A job follows the one before it if that one finished and the rule of :mod:`mawl.analysis.sessions` holds,
+    A job follows the one before it if that one finished and the rule of ``figures.sessions`` holds,
     which ``mawl derive`` also uses.  The clock starts any other job, at its second.
     """
     follows = [True]
@@ -254,7 +254,7 @@ def demands_for(
     """The demand of every job of a plan, in proportion to its scale over that of the job in ``measured``.
 
     A job that was measured has its own; any other (more sessions) what ``draw`` gives of the measured jobs
-    of its program.  Raises :class:`~mawl.errors.UsageError` for a program that was not measured.
+    of its program.  Raises ``UsageError`` for a program that was not measured.
     """
     by_program: dict[str, list[JobDemand]] = defaultdict(list)
     sizes = {job.job: job.scale for one in measured for job in one.jobs()}

@@ -1,7 +1,7 @@
 """The share of a plan's bytes that reaches the devices at a given memory, by direction.
 
 The plan's own state machine starts jobs; each makes its declared passes block by block over tables of
-its own and over input tables, through one :class:`~mawl.simulation.page_cache.PageCache`, and its
+its own and over input tables, through one ``PageCache``, and its
 temporary tables go when the program declares.
 """
 
@@ -18,8 +18,8 @@ from mawl.plan.needs import ZYGOTE_BYTES
 from mawl.plan.programs import Pass, Program, Step
 from mawl.plan.progress import Progress
 from mawl.plan.workload import JobPlan, Plan
+from mawl.records.spec.program_options import ROLES, Role
 from mawl.simulation.page_cache import Moved, MovedWays, PageCache, PushedOut, WriteBack, blocks_of
-from mawl.spec.program_options import ROLES, Role
 
 BLOCKS_OF_MEMORY = 256
 """The model's block is this part of memory: finer ones change reach by less than 0.01."""
@@ -95,7 +95,7 @@ def reach_of(
     The cache has what the memory of the running jobs leaves.  How long a step takes decides what lies in the
     cache side by side, and what written bytes live long enough to be written back.  Both are what a run
     showed of the job (``shown``); else the memory is declared, and the time that of the job alone
-    (:meth:`Program.expected_seconds`), ``stretch`` times as long beside the others, shared out by bytes.
+    (``expected_seconds``), ``stretch`` times as long beside the others, shared out by bytes.
     ``rates`` are bytes a second that the devices of the roles write; without them writing takes no time.
     """
     undeclared = {job.program for job in plan.jobs() if job.program not in catalogue}

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
-from mawl.errors import UsageError
-from mawl.model.records import JobRecord, StepRecord, Usage
-from mawl.model.role_io import RoleIo, typical
-from mawl.model.summary.summary import Summary
+from mawl.base.errors import UsageError
+from mawl.records.model.records import JobRecord, StepRecord, Usage
+from mawl.records.model.role_io import RoleIo, typical
+from mawl.records.model.summary.summary import Summary
+from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.store import Run
 from mawl.simulation.activity import outstanding_bytes, read_ahead_of
 from mawl.simulation.demand import (
     BETWEEN_STEPS,
@@ -22,8 +24,6 @@ from mawl.simulation.demand import (
     LoggedBytes,
     StepDemand,
 )
-from mawl.spec.program_options import ROLES, Role
-from mawl.store import Run
 
 NO_CPU = "CPU seconds of every step: a step without them is taken to compute nothing"
 NO_ROLES = "bytes and waits by role: what jobs waited for beyond CPU stays as it was on any devices"
@@ -53,8 +53,8 @@ def demand_of(run: Run, summary: Summary, logged: Logged | None = None) -> Deman
 
     Device bytes of a step are its own, shared out over roles by their application bytes, and then
     brought to the sum that was measured at each role's devices, where every role has its own: reads
-    beyond it are taken for pages of programs (:func:`_unpaged`), all else is brought there in proportion.
-    Raises :class:`~mawl.errors.UsageError` where no job has a time.
+    beyond it are taken for pages of programs (``_unpaged``), all else is brought there in proportion.
+    Raises ``UsageError`` where no job has a time.
     """
     steps: dict[str, list[StepRecord]] = defaultdict(list)
     for step in run.step_records():

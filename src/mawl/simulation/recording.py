@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from mawl.records.spec.program_options import ROLES, Role
 from mawl.simulation.activity import Activity, WrittenBehind
 from mawl.simulation.resources import Resources
-from mawl.spec.program_options import ROLES, Role
 
 Floats = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ _PLACE = {name: number for number, name in enumerate(NAMES)}
 
 
 def channels_of(step: Activity) -> Floats:
-    """The step's amounts, in the order of :data:`NAMES`."""
+    """The step's amounts, in the order of ``NAMES``."""
     found = np.zeros(CHANNELS)
     found[_PLACE["cpu"]] = step.step.cpu_seconds
     found[_PLACE["alone"]] = step.alone_seconds
@@ -65,7 +65,7 @@ def channels_behind(written: WrittenBehind, ratio: float) -> Floats:
 
 
 def waiters_of(step: Activity, column: int) -> Floats:
-    """Shares of :data:`WAITERS` in a step's waits for a resource."""
+    """Shares of ``WAITERS`` in a step's waits for a resource."""
     found = np.zeros(WAITERS)
     for role, share in step.role_shares(column).items():
         found[ROLES.index(role)] = share
@@ -131,7 +131,7 @@ class SimulationRecording:
         return np.array(self._times)
 
     def cumulative(self, group: int, name: str) -> Floats:
-        """What a node of the group moved or waited for until each of the moments (:data:`NAMES`)."""
+        """What a node of the group moved or waited for until each of the moments (``NAMES``)."""
         return self._sums()[0][:, group, _PLACE[name]]
 
     def used(self, group: int, column: int) -> Floats:

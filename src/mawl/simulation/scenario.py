@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mawl.errors import UsageError
+from mawl.base.errors import UsageError
 from mawl.plan.workload import JobPlan, Plan
 from mawl.simulation.activity import Activity, Calibration, activity
 from mawl.simulation.demand import JobDemand
@@ -74,7 +74,7 @@ def calibrate(
     were blocked in I/O of roles.  One number is found by halving.  Either the part of its blocked time
     that a step has even alone: with none of it (0) all waiting comes from sharing and
     from requests that are waited for one by one, with all of it (1) every step is blocked as long as it was
-    even without others.  It stays 0 where sharing explains most waiting (:data:`EXPLAINED_RATIO`).  Or,
+    even without others.  It stays 0 where sharing explains most waiting (``EXPLAINED_RATIO``).  Or,
     where sharing alone makes jobs wait
     longer than they did, the part of the seeks between streams that was made; and where they wait too long
     without any, how much faster the devices must be than they were seen to be (``own`` of the calibration

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.analysis.cluster import device_rates, network_rates
-from mawl.analysis.series import RunSamples
-from mawl.analysis.throughput import fuse_roles
-from mawl.analysis.windows import Rates
-from mawl.model.run import RunFacts
+from mawl.figures.cluster import device_rates, network_rates
+from mawl.figures.series import RunSamples
+from mawl.figures.throughput import fuse_roles
+from mawl.figures.windows import Rates
+from mawl.records.model.run import RunFacts
+from mawl.records.spec.program_options import ROLES, Role
 from mawl.simulation.demand import Demand, Direction, Flow, JobDemand, StepDemand
-from mawl.spec.program_options import ROLES, Role
 
 Floats = NDArray[np.float64]
 

@@ -20,10 +20,10 @@ from typing import Any
 import msgspec
 import tomli_w
 
-from mawl.errors import InvalidFileError, UsageError
-from mawl.spec import toml
-from mawl.spec.program_options import ROLES, Role
-from mawl.units import parse_size
+from mawl.base.errors import InvalidFileError, UsageError
+from mawl.base.units import parse_size
+from mawl.records.spec import toml
+from mawl.records.spec.program_options import ROLES, Role
 
 RESERVED = frozenset(
     {"cores", "core_speed", "memory", "link", "fabric", "nodes", "sessions", "threads_per_core"}
@@ -182,7 +182,7 @@ class System:
         return numbers[place % len(numbers)]
 
     def device(self, name: str) -> Device:
-        """The device of that name; :class:`KeyError` without one."""
+        """The device of that name; ``KeyError`` without one."""
         for device in self.devices:
             if device.name == name:
                 return device
@@ -217,7 +217,7 @@ def seeks_of(spinning_streams: float) -> float:
 
 
 def spinning_streams_of(seeks: float) -> float | None:
-    """The inverse of :func:`seeks_of`; None where ``seeks`` is 1 or less, since it never falls to half."""
+    """The inverse of ``seeks_of``; None where ``seeks`` is 1 or less, since it never falls to half."""
     return seeks / (seeks - 1.0) if seeks > 1.0 else None
 
 
@@ -293,14 +293,14 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 def load_system(path: Path) -> System:
     """The system that a file describes.
 
-    Raises :class:`~mawl.errors.InvalidFileError` with file, key, expected and found, and for a system
+    Raises ``InvalidFileError`` with file, key, expected and found, and for a system
     that cannot be (no bandwidth, a role that lies nowhere, a device that is not described).
     """
     return described(toml.load(path, SystemSpec), str(path))
 
 
 def loads_system(text: str, *, where: str) -> System:
-    """As :func:`load_system`, from text; ``where`` names its source in errors."""
+    """As ``load_system``, from text; ``where`` names its source in errors."""
     return described(toml.loads(text, SystemSpec, where=where), where)
 
 
@@ -328,7 +328,7 @@ def _plain(record: Device | NodeKind, without: tuple[str, ...]) -> dict[str, obj
 
 
 def described(spec: SystemSpec, where: str) -> System:
-    """The system of a description, checked as by :func:`load_system`; ``where`` begins its errors."""
+    """The system of a description, checked as by ``load_system``; ``where`` begins its errors."""
     tree: dict[str, msgspec.Struct] = {"": spec}
     tree |= {f"nodes[{number}]": one for number, one in enumerate(spec.nodes)}
     tree |= {f"devices.{name}": one for name, one in spec.devices.items()}

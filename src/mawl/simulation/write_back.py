@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from mawl.records.spec.program_options import ROLES, Role
 from mawl.simulation.activity import Way, service_seconds
 from mawl.simulation.demand import Flow, JobDemand
-from mawl.spec.program_options import ROLES, Role
 
 LEAST_BEHIND_RATIO = 2 / 3
 """Where steps waited for more of what they write, the kernel held them back, as with a small ``max_bytes`` of
@@ -43,7 +43,7 @@ def _behind_ratio(jobs: Mapping[str, JobDemand], role: Role, way: Way) -> float:
 
     Steps that do not read in the role tell it.  If there are none, all steps that write do, less the time of
     their reads.  Direct writes are taken off like reads.  Without any bytes at the device nothing was waited
-    for: 1.  Below :data:`LEAST_BEHIND_RATIO`, and if no step's waits are known, it is 0.
+    for: 1.  Below ``LEAST_BEHIND_RATIO``, and if no step's waits are known, it is 0.
     """
     steps = [step for job in jobs.values() for step in job.steps if step.waits_known]
     if not steps or not all(device.local for device in way.system.holders(way.kind, role)):

@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from mawl.errors import UsageError
-from mawl.model.node import Inventory
-from mawl.model.series_metrics import MACHINE
+from mawl.base.errors import UsageError
+from mawl.records.model.node import Inventory
+from mawl.records.model.series_metrics import MACHINE
 from mawl.tuning.check import CurrentSettings, check, same_value
 from mawl.tuning.records import Profile, Rule, SettingFound, SettingSource, State, Unit, Value
 
@@ -66,7 +66,7 @@ def changes(
     """Every setting of the profiles, then changed settings that no profile names.
 
     A node of one side is the node of that name of the other; where both sides have one, they are the same.
-    :class:`~mawl.errors.UsageError` where no node is on both sides.
+    ``UsageError`` where no node is on both sides.
     """
     after = _renamed(before, after)
     common = [node for node in before.inventories if node in after.inventories]

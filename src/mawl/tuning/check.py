@@ -11,13 +11,13 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
-from mawl.formats.settings.aix import number
-from mawl.model.node import Figures, Inventory
-from mawl.model.run import VolumeFacts
-from mawl.model.series_metrics import MACHINE
-from mawl.model.summary.judgement import Limit
-from mawl.model.thresholds import value_of
-from mawl.spec.program_options import ROLES
+from mawl.importers.formats.settings.aix import number
+from mawl.records.model.node import Figures, Inventory
+from mawl.records.model.run import VolumeFacts
+from mawl.records.model.series_metrics import MACHINE
+from mawl.records.model.summary.judgement import Limit
+from mawl.records.model.thresholds import value_of
+from mawl.records.spec.program_options import ROLES
 from mawl.tuning.records import (
     Checked,
     FileUnread,
@@ -177,7 +177,7 @@ def _why_not(setting: TuningSetting) -> str:
 def _collected_rows(
     node: str, inventory: Inventory, setting: TuningSetting, reading: CurrentSettings
 ) -> Iterator[SettingFound]:
-    """As :func:`_rows`, for files: a setting that they lack is a row, and never taken for its default."""
+    """As ``_rows``, for files: a setting that they lack is a row, and never taken for its default."""
     assert setting.family is not None
     state: State
     reason: str | None

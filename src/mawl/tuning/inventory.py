@@ -10,20 +10,20 @@ import msgspec
 
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
-from mawl.analysis.view import StoredView
-from mawl.errors import UsageError
-from mawl.formats.settings.collected import reader_of, words_of
-from mawl.formats.settings.told import Output, Told
+from mawl.base.errors import UsageError
+from mawl.figures.view import StoredView
+from mawl.importers.formats.settings.collected import reader_of, words_of
+from mawl.importers.formats.settings.told import Output, Told
 from mawl.measure.devices import volume_facts
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of
-from mawl.model.node import Inventory
-from mawl.model.run import RunFacts
-from mawl.model.summary.judgement import Losses
-from mawl.spec.program_options import Role
-from mawl.spec.settings import Settings
-from mawl.spec.sources import spec_of
-from mawl.store import open_run
+from mawl.records.model.node import Inventory
+from mawl.records.model.run import RunFacts
+from mawl.records.model.summary.judgement import Losses
+from mawl.records.spec.program_options import Role
+from mawl.records.spec.settings import Settings
+from mawl.records.spec.sources import spec_of
+from mawl.records.store import open_run
 from mawl.tuning.check import CurrentSettings, of_the_machine, volumes_of_roles, with_roles
 from mawl.tuning.records import Platform
 
@@ -52,7 +52,7 @@ def _existing(path: Path) -> Path:
 def run_reading(name: str, runs: Path, bounds: CapacityBounds) -> CurrentSettings:
     """A stored run's settings, and what limited it.
 
-    :class:`~mawl.errors.UsageError` where it holds none: it was recorded before they were, or imported
+    ``UsageError`` where it holds none: it was recorded before they were, or imported
     from files that do not tell.
     """
     stored = open_run(name, runs)
@@ -99,7 +99,7 @@ _COMMAND = re.compile(r"BBBP[A-Z]?\.(?P<command>.+)", re.DOTALL)
 def recorded_inventories(facts: RunFacts) -> dict[str, Inventory]:
     """Node to what its recording says; nodes of which no command is known are left out.
 
-    The readers are those of a collection (:mod:`mawl.tuning.collection`).
+    The readers are those of a collection (``tuning.collection``).
     """
     found: dict[str, Told] = {}
     for name, text in facts.settings.items():

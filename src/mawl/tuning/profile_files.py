@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from mawl.config.published import papers
-from mawl.errors import InvalidFileError, UsageError
-from mawl.model.series_metrics import FIGURES, TEXT_FAMILIES
-from mawl.spec import toml
+from mawl.base.errors import InvalidFileError, UsageError
+from mawl.records.config.published import papers
+from mawl.records.model.series_metrics import FIGURES, TEXT_FAMILIES
+from mawl.records.spec import toml
 from mawl.tuning.records import (
     UNIT_RANGES,
     Kind,
@@ -53,7 +53,7 @@ def profile(name: str) -> Profile:
 
 
 def load_profile(path: Path) -> Profile:
-    """A file as a profile; :class:`~mawl.errors.InvalidFileError` names the key that is wrong."""
+    """A file as a profile; ``InvalidFileError`` names the key that is wrong."""
     held = toml.load(path, ProfileFile)
     cited = {source.key for source in held.sources} | {paper.source.key for paper in papers()}
     seen: dict[tuple[str, str], str] = {}

@@ -1,7 +1,7 @@
 """Tuning profiles: settings with their default, what is recommended, under which condition, why and by whom.
 
 The data lie in ``mawl/tuning/profiles``, one TOML file per profile (docs/design/tuning.md);
-:mod:`mawl.tuning.profile_files` reads and checks them.  Values are in the unit that ``unit`` names;
+``tuning.profile_files`` reads and checks them.  Values are in the unit that ``unit`` names;
 ``printed`` is what the source prints and its command takes, where that is not the same text.
 
 Definitions of the figures of ``mawl tune check --json``; their names begin with ``tune.`` here.
@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from mawl.definitions.figure import (
+from mawl.records.definitions.figure import (
     Metric,
     count_metric,
     flag_metric,
@@ -22,7 +22,7 @@ from mawl.definitions.figure import (
     ratio_metric,
     text_metric,
 )
-from mawl.model.published import Citation
+from mawl.records.model.published import Citation
 
 Value = bool | int | float | str
 Unit = Literal["bytes", "pages", "count", "ratio", "percent", "seconds", "bits per second", "code", "text"]
@@ -80,7 +80,7 @@ class SettingEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 class SettingGroup(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Settings that are read, changed and cited alike.
 
-    ``family`` is that of the inventory (:mod:`mawl.model.series_metrics`) or of the AIX command whose
+    ``family`` is that of the inventory (``records.model.series_metrics``) or of the AIX command whose
     output an import or a collection holds; None for what mawl cannot read.  The settings are for subjects
     with the figures of ``when``, and not for those with one of ``unless``.  ``kept`` are settings that the
     source names with their value and did not change; ``observed`` those that nobody can set.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.analysis.comparison.comparability import CitedSettings
-from mawl.analysis.comparison.sides import Side
+from mawl.figures.comparison.comparability import CitedSettings
+from mawl.figures.comparison.sides import Side
 from mawl.tuning.changes import changes
 from mawl.tuning.inventory import recorded_settings
 from mawl.tuning.profile_files import profiles

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from mawl.analysis.comparison.comparability import CitedSetting, CitedSettings
-from mawl.formats.settings.aix import number
-from mawl.formats.text import one_line
-from mawl.reporters.layout import ABSENT, LINE_WIDTH, aligned
-from mawl.reporters.layout import wrapped as wrapped_layout
+from mawl.base.units import format_bits, format_latency, format_plain, format_request
+from mawl.figures.comparison.comparability import CitedSetting, CitedSettings
+from mawl.importers.formats.settings.aix import number
+from mawl.importers.formats.text import one_line
+from mawl.reports.layout import ABSENT, LINE_WIDTH, aligned
+from mawl.reports.layout import wrapped as wrapped_layout
 from mawl.tuning.changes import Changes, Outcome, SettingChange
 from mawl.tuning.records import Checked, Profile, SettingFound, TuningSetting, Unit, Value
-from mawl.units import format_bits, format_latency, format_plain, format_request
 
 LEGEND = "mawl tune show PROFILE lists one; --all all of them; * is checked without being named."
 WEIGHT = "at stake"

@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from mawl.analysis.comparison.sides import at
-from mawl.errors import UsageError
-from mawl.model.summary.summary import Summary
+from mawl.base.errors import UsageError
+from mawl.base.units import counted_noun, format_percent, format_seconds
+from mawl.figures.comparison.sides import at
+from mawl.records.model.summary.summary import Summary
+from mawl.records.spec.program_options import ROLES
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.error_range import (
     MOST_CALIBRATION_ERROR_RATIO,
@@ -27,8 +29,6 @@ from mawl.simulation.error_range import (
 from mawl.simulation.forecast import Base, Question, doubled_systems, predict
 from mawl.simulation.own_system import DESCRIBE, RECORDED, is_assumed
 from mawl.simulation.scenario import Scenario, run
-from mawl.spec.program_options import ROLES
-from mawl.units import counted_noun, format_percent, format_seconds
 from mawl.whatif.metrics import (
     DoubledResource,
     ElapsedRange,
@@ -121,9 +121,9 @@ def validity_of(
 ) -> ForecastValidity:
     """How far the question lies from the measured run, and the range of the elapsed time where one is known.
 
-    The range is that of the beds that are like it (:func:`~mawl.simulation.error_range.bed_kind_of`).  It is
+    The range is that of the beds that are like it (``bed_kind_of``).  It is
     null, with the reasons, where something differs in a way that no checked forecast did
-    (:func:`~mawl.simulation.error_range.unchecked_of`).  ``doubt`` is what speaks against the run itself,
+    (``unchecked_of``).  ``doubt`` is what speaks against the run itself,
     ``logs`` what the forecast of a run of logs rests on.
     """
     factors = factors_of(base, question, scenario)
@@ -185,7 +185,7 @@ def answer(
 ) -> SimulationAnswer:
     """Everything that was asked, and what it rests on.
 
-    ``simulated`` is what :func:`~mawl.simulation.forecast.predict` made of the question and ``summary`` the
+    ``simulated`` is what ``predict`` made of the question and ``summary`` the
     judged summary of its run folder; ``against`` is that of a run that was really made; ``doubt`` is what
     speaks against the run that was simulated, and ``logs`` what the forecast of a run of logs rests on.
     """
@@ -273,7 +273,7 @@ COMPARED: dict[str, str] = {
 
 
 def beside(predicted: Summary, measured: Summary) -> list[PredictedFigure]:
-    """The figures of :data:`COMPARED` of two summaries.
+    """The figures of ``COMPARED`` of two summaries.
 
     Device figures are those of the storage server's devices, where one was watched and the nodes' own are
     not known.

@@ -14,26 +14,26 @@ from typing import Any
 
 import pyarrow as pa
 
-from mawl.errors import UsageError
-from mawl.model.node import NodeRun, StorageRun
-from mawl.model.records import JobRecord, StepKind, StepRecord, Usage, total
-from mawl.model.role_io import FileRole, RoleIo, Waits, sum_by_role
-from mawl.model.run import NodeFacts, RunFacts, VolumeFacts, WorkloadFacts
+from mawl.base.errors import UsageError
 from mawl.plan.derived import digest_of
 from mawl.plan.printed import nodes_toml, write_plan
 from mawl.plan.workload import Plan
+from mawl.records.model.node import NodeRun, StorageRun
+from mawl.records.model.records import JobRecord, StepKind, StepRecord, Usage, total
+from mawl.records.model.role_io import FileRole, RoleIo, Waits, sum_by_role
+from mawl.records.model.run import NodeFacts, RunFacts, VolumeFacts, WorkloadFacts
+from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.store.columns import to_table
+from mawl.records.store.facts import write_facts
+from mawl.records.store.files import LOGS, NODES, PLAN, replace_file, sync_directory
+from mawl.records.store.folder import make_folder
+from mawl.records.store.parquet import write_parquet
 from mawl.simulation.demand import USUAL_REQUEST_BYTES, Flow, JobDemand, StepDemand
 from mawl.simulation.engine import SimulatedJob, SimulationOutcome, StepRun
 from mawl.simulation.own_system import UNTOLD
 from mawl.simulation.plans import without_node
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system import NodeKind, System
-from mawl.spec.program_options import ROLES, Role
-from mawl.store.columns import to_table
-from mawl.store.facts import write_facts
-from mawl.store.files import LOGS, NODES, PLAN, replace_file, sync_directory
-from mawl.store.folder import make_folder
-from mawl.store.parquet import write_parquet
 from mawl.version import __version__, source_sha256
 from mawl.whatif.samples import SimulatedServer, samples_of
 
@@ -199,7 +199,7 @@ class Label:
 def write_folder(path: Path, scenario: Scenario, outcome: SimulationOutcome, label: Label) -> RunFacts:
     """Write the run folder; its facts.
 
-    Alike nodes get alike rows under their own names.  Raises :class:`~mawl.errors.UsageError` where the
+    Alike nodes get alike rows under their own names.  Raises ``UsageError`` where the
     folder already holds something, and where the demand has a figure that no table can hold.
     """
     names = _node_names(outcome, label.source)

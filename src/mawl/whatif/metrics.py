@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.definitions.figure import (
+from mawl.records.definitions.figure import (
     FACTS,
     Figure,
     Metric,
@@ -21,7 +21,7 @@ from mawl.definitions.figure import (
     text,
     unitless,
 )
-from mawl.model.fields import metrics_of
+from mawl.records.model.fields import metrics_of
 from mawl.simulation.system import System
 from mawl.whatif.published_forecast import FittedNumbers
 

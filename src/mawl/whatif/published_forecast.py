@@ -1,7 +1,7 @@
 """The papers' workload on the papers' systems: mawl's own mix at full scale, scaled by six fitted numbers.
 
 The equations and the fit stand in docs/design/published-forecasts.md; ``python -m tools.published_fit``
-prints the numbers of :data:`FITTED`.
+prints the numbers of ``FITTED``.
 
 The fitted numbers without a paper: what the model forecasts of systems that it has never seen.
 
@@ -20,10 +20,11 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.analysis.windows import window_seconds
+from mawl.figures.windows import window_seconds
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Pass, Program, Step
 from mawl.plan.workload import JobPlan, Plan, load_workload, make_plan
+from mawl.records.spec.program_options import ROLES, Role
 from mawl.simulation.active import active_seconds
 from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import Direction, Flow, JobDemand, StepDemand
@@ -31,7 +32,6 @@ from mawl.simulation.engine import SimulatedJob, SimulationOutcome
 from mawl.simulation.recording import SimulationRecording
 from mawl.simulation.resources import CORES
 from mawl.simulation.scenario import Scenario, run
-from mawl.spec.program_options import ROLES, Role
 from mawl.whatif.published_system import (
     PublishedSystem,
     Store,

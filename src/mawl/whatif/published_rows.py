@@ -17,11 +17,11 @@ from typing import Any
 
 import msgspec
 
-from mawl.config.published import papers, published, published_result
-from mawl.model.published import PaperWorkload, PublishedResult
 from mawl.plan.catalogue import CATALOGUE
+from mawl.records.config.published import papers, published, published_result
+from mawl.records.model.published import PaperWorkload, PublishedResult
+from mawl.records.spec.program_options import ROLES
 from mawl.simulation.system import System
-from mawl.spec.program_options import ROLES
 from mawl.whatif.metrics import (
     Printed,
     PublishedChanges,
@@ -146,7 +146,7 @@ def rule_changes(
     """The rules' forecast of one figure; ``published`` are the paper's figures of the reference.
 
     Amdahl (AFIPS 1967): the part of real time that is CPU time shrinks with the speed of a core, the rest
-    with the rate of the storage.  Roofline (Williams, Waterman and Patterson 2009): :class:`Roofline`.
+    with the rate of the storage.  Roofline (Williams, Waterman and Patterson 2009): ``Roofline``.
     """
     before, after = roofline_of(reference), roofline_of(candidate)
     work = after.bytes / before.bytes
@@ -389,7 +389,7 @@ def _predicted(reference: PublishedForecast, candidate: PublishedForecast, figur
 
 
 def direction(change: float) -> int:
-    """1 up, -1 down, 0 the same within :data:`SAME_RATIO`."""
+    """1 up, -1 down, 0 the same within ``SAME_RATIO``."""
     return 0 if abs(change) < SAME_RATIO else 1 if change > 0 else -1
 
 

@@ -14,10 +14,10 @@ from typing import Literal
 
 import msgspec
 
+from mawl.records.spec import toml
+from mawl.records.spec.program_options import Role
 from mawl.simulation.demand import Direction
 from mawl.simulation.system import Device, NodeKind, System
-from mawl.spec import toml
-from mawl.spec.program_options import Role
 
 SHIPPED = Path(__file__).parent / "published"
 ASSUMED = "assumed"

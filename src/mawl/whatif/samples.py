@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.store.columns import INSTANT, SCHEMAS
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.recording import DIRECTIONS, PUSHED_OUT, SimulationRecording
-from mawl.spec.program_options import ROLES, Role
-from mawl.store.columns import INSTANT, SCHEMAS
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ class SimulatedServer:
 def samples_of(
     outcome: SimulationOutcome, names: Sequence[Sequence[str]], started: float, server: SimulatedServer | None
 ) -> Iterator[pa.Table]:
-    """The counters of every node at 1 Hz, or as far apart as :data:`MOST_SAMPLES` asks for.
+    """The counters of every node at 1 Hz, or as far apart as ``MOST_SAMPLES`` asks for.
 
     ``names`` are the nodes of each group, ``started`` when the run began (seconds since the epoch).  What
     nodes of one machine share stands at the first of them.

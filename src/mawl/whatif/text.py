@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from mawl.formats.text import one_line
-from mawl.reporters.layout import ABSENT, LINE_WIDTH, figure, stacked, wrapped
-from mawl.units import (
+from mawl.base.units import (
     format_bytes,
     format_change,
     format_latency,
@@ -18,6 +16,8 @@ from mawl.units import (
     format_ratio,
     format_seconds,
 )
+from mawl.importers.formats.text import one_line
+from mawl.reports.layout import ABSENT, LINE_WIDTH, figure, stacked, wrapped
 from mawl.whatif.metrics import (
     DoubledResource,
     ElapsedRange,

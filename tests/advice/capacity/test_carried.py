@@ -19,13 +19,13 @@ from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.capacity.carried import capacity_of
 from mawl.advice.capacity.slowdown import by_program, percentile, slowdowns
 from mawl.advice.judge import judged as judge_all
-from mawl.analysis.view import RunView, StoredView
 from mawl.commands.main import main
-from mawl.model.records import JobRecord
-from mawl.model.role_io import Waits
-from mawl.model.run import Alone, AloneRun
-from mawl.model.summary.io import Foreign
-from mawl.reporters.html import report
+from mawl.figures.view import RunView, StoredView
+from mawl.records.model.records import JobRecord
+from mawl.records.model.role_io import Waits
+from mawl.records.model.run import Alone, AloneRun
+from mawl.records.model.summary.io import Foreign
+from mawl.reports.html import report
 from tests.fakes.clustered_run import node_run
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, reading_of, samples
 from tests.fakes.nightly_logs import nightly

@@ -8,7 +8,7 @@ import pytest
 
 from mawl.advice.capacity.answers import probe_guidelines
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.model.probe import ProbeTest
+from mawl.records.model.probe import ProbeTest
 from tests.fakes.probes import KIB, MB, disk, probe, probe_test, target
 from tests.fakes.views import plain
 

@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from mawl.spec.program_options import ROLES, Role
+from mawl.records.spec.program_options import ROLES, Role
 
 BLKIO = Path("/sys/fs/cgroup/blkio")
 DIRECTIONS = ("read", "write")
@@ -104,7 +104,7 @@ class Bed:
                 stack.callback(volume.remove)
 
     def generate(self, workload: str) -> None:
-        """Make the inputs of a workload file, which :meth:`run` then runs."""
+        """Make the inputs of a workload file, which ``run`` then runs."""
         (self.directory / "drawn.toml").write_text(workload)
         data = str(self.volumes["data"].place / "mawl")
         mawl = (sys.executable, "-m", "mawl")
@@ -162,7 +162,7 @@ class Writeback:
         self._before = {name: (self._bdi / name).read_text() for name in ("strict_limit", "max_ratio")}
 
     def hold(self, held: bool) -> None:
-        """Hold writers back as soon as :data:`DIRTY_BYTES` wait, or let them go."""
+        """Hold writers back as soon as ``DIRTY_BYTES`` wait, or let them go."""
         self._set({"strict_limit": "1", "max_bytes": str(DIRTY_BYTES)} if held else self._before)
 
     def __enter__(self) -> Self:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import msgspec
 
 from mawl.plan.catalogue import CATALOGUE
-from mawl.spec.program_options import ROLES, Role
+from mawl.records.spec.program_options import ROLES, Role
 
 SEED = "MAWL_TEST_SEED"
 

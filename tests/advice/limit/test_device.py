@@ -11,10 +11,10 @@ import msgspec
 import pytest
 
 from mawl.advice.limit import verdict
-from mawl.analysis.moments import Moment
-from mawl.model.node import Port, Transport
-from mawl.model.summary.summary import Judged
-from mawl.reporters.run_tables.storage import cap_sentence
+from mawl.figures.moments import Moment
+from mawl.records.model.node import Port, Transport
+from mawl.records.model.summary.summary import Judged
+from mawl.reports.run_tables.storage import cap_sentence
 from tests.fakes.capped_run import CAP, capped_run
 from tests.fakes.measured_run import WORKLOAD, Rate, reading_of
 from tests.fakes.stored_run import ON_SDA, facts

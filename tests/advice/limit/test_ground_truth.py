@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mawl.spec.program_options import ROLES, Role
+from mawl.records.spec.program_options import ROLES, Role
 from tests import needs
 from tests.advice.limit.beds import AMPLE_BYTES_PER_SECOND, IMAGE_BYTES, Bed, lacking, run
 from tests.advice.limit.draws import (

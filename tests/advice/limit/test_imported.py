@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from mawl.advice.limit.imported import RecordedWindow
-from mawl.analysis.view import StoredView
-from mawl.reporters import screen
+from mawl.figures.view import StoredView
+from mawl.reports import screen
 from tests.fakes.recorded_host import aix_recording
 from tests.fakes.views import BARE, as_summary, judged
 from tests.importers.test_import import imported, log, write

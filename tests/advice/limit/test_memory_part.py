@@ -9,8 +9,8 @@ import pytest
 
 from mawl.advice.limit.resources import lost_bytes, memory_bytes
 from mawl.advice.limit.verdict import limit_of
-from mawl.analysis.view import RunView
-from mawl.model.records import JobRecord
+from mawl.figures.view import RunView
+from mawl.records.model.records import JobRecord
 from tests.fakes.measured_run import Rate, reading_of
 from tests.fakes.stored_run import job
 from tests.fakes.views import plain

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from mawl.spec.program_options import ROLES, Role
+from mawl.records.spec.program_options import ROLES, Role
 from tests.advice.limit.beds import Bed, command
 from tests.advice.limit.draws import COMPUTING, generator, scale_for, sessions, slowed_by_rate
 from tests.advice.limit.test_ground_truth import HELPS, ample, elapsed, held, made_bed

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from mawl.advice.limit.device import device_lines, device_peaks
 from mawl.advice.limit.verdict import NO_WAITS, TOO_SHORT, classify, limit_of, named, second
-from mawl.analysis.series import RunSamples
-from mawl.analysis.view import RunView
-from mawl.model.run import NodeFacts, VolumeFacts
-from mawl.store.columns import to_table
+from mawl.figures.series import RunSamples
+from mawl.figures.view import RunView
+from mawl.records.model.run import NodeFacts, VolumeFacts
+from mawl.records.store.columns import to_table
 from tests.fakes.measured_run import WORKLOAD, Rate, four_jobs, reading_of, sample_rows
 from tests.fakes.stored_run import facts
 from tests.fakes.views import plain

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from mawl.advice.qualification.sentence import cautions_of, crowded
-from mawl.model.qualification import AnswerStorage
-from mawl.model.run import VolumeFacts
+from mawl.records.model.qualification import AnswerStorage
+from mawl.records.model.run import VolumeFacts
 from tests.fakes.probes import probe, probe_test, target
 from tests.fakes.stored_run import facts
 from tests.fakes.views import partly

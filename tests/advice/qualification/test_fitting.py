@@ -17,8 +17,8 @@ from mawl.advice.qualification.fitting import (
     with_the_measured,
 )
 from mawl.advice.qualification.sentence import fits_words
-from mawl.analysis.campaign.knee import SessionRun
-from mawl.model.qualification import Fits
+from mawl.figures.campaign.knee import SessionRun
+from mawl.records.model.qualification import Fits
 
 
 def run(slowdown: float, alone: tuple[float, ...] = (1.0, 1.0, 1.0), jobs: int = 9) -> Slowdowns:

@@ -10,13 +10,13 @@ import pytest
 
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.qualification.gather import again, answer_of, evidence_of, more_time, needed_load
-from mawl.errors import MawlError
-from mawl.model.qualification import AnswerNodes, Fits, Qualification, QualifyRun
-from mawl.model.run import Alone, AloneRun, NodeFacts
+from mawl.base.errors import MawlError
+from mawl.records.model.qualification import AnswerNodes, Fits, Qualification, QualifyRun
+from mawl.records.model.run import Alone, AloneRun, NodeFacts
+from mawl.records.store import open_run
+from mawl.records.store.facts import write_facts
 from mawl.simulation.activity import Calibration
 from mawl.simulation.scenario import run
-from mawl.store import open_run
-from mawl.store.facts import write_facts
 from mawl.whatif.folder import Label, write_folder
 from tests.fakes.qualifications import qualification
 from tests.fakes.qualified import cluster

@@ -26,12 +26,12 @@ from mawl.advice.qualification.machine import (
 )
 from mawl.advice.qualification.other_work import Others
 from mawl.advice.qualification.sentence import limit_words
-from mawl.model.node import Inventory
-from mawl.model.qualification import AnswerLimit
-from mawl.model.run import NodeFacts, VolumeFacts
-from mawl.model.summary.host import DeviceFigures, MeanAndPeakTime, NetworkMount
-from mawl.model.summary.summary import Judged
-from mawl.spec.program_options import Role
+from mawl.records.model.node import Inventory
+from mawl.records.model.qualification import AnswerLimit
+from mawl.records.model.run import NodeFacts, VolumeFacts
+from mawl.records.model.summary.host import DeviceFigures, MeanAndPeakTime, NetworkMount
+from mawl.records.model.summary.summary import Judged
+from mawl.records.spec.program_options import Role
 from tests.fakes.answered import ONE_NODE, YES
 from tests.fakes.stored_run import facts
 from tests.fakes.views import partly

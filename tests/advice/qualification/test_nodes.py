@@ -12,8 +12,8 @@ from mawl.advice.qualification.fitting import MedianEstimate
 from mawl.advice.qualification.machine import MOST_KINDS, differing, one_machine, unseen_server
 from mawl.advice.qualification.nodes import LEAST_RATIO
 from mawl.advice.qualification.other_work import Others
-from mawl.model.qualification import AnswerLimit, AnswerNodes, QualificationAnswer, QualifyNode
-from mawl.model.run import VolumeFacts
+from mawl.records.model.qualification import AnswerLimit, AnswerNodes, QualificationAnswer, QualifyNode
+from mawl.records.model.run import VolumeFacts
 from tests.fakes.answered import CLUSTER_NO, CLUSTER_YES
 from tests.fakes.clustered_run import on_nodes
 from tests.fakes.drawn_evidence import EVIDENCE

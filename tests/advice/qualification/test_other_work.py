@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.qualification.other_work import Others, left_out, others_of, shows_nothing
-from mawl.analysis.campaign.knee import RunVerdict, SessionRun
+from mawl.figures.campaign.knee import RunVerdict, SessionRun
 from tests.fakes.answered import NO, YES
 from tests.fakes.drawn_evidence import EVIDENCE
 from tests.fakes.measured_run import reading_of

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from mawl.analysis.view import StoredView
+from mawl.figures.view import StoredView
 from mawl.importers.build import ImportRequest, import_files
-from mawl.reporters.screen import render
-from mawl.store import open_run
+from mawl.records.store import open_run
+from mawl.reports.screen import render
 from tests.fakes.recorded_host import aix_recording
 from tests.fakes.views import BARE, as_summary, judged
 from tests.importers.test_import import EIGHT, log

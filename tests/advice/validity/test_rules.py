@@ -10,10 +10,18 @@ import pytest
 
 from mawl.advice.validity.of_storage import thirds
 from mawl.advice.validity.status import RULES, status, validity_of
-from mawl.analysis.view import RunView
-from mawl.model.records import JobRecord, Usage
-from mawl.model.run import CacheFacts, FreeSpace, LoadBefore, Phases, RunFacts, VolumeFacts, WorkloadFacts
-from mawl.model.summary.judgement import Finding
+from mawl.figures.view import RunView
+from mawl.records.model.records import JobRecord, Usage
+from mawl.records.model.run import (
+    CacheFacts,
+    FreeSpace,
+    LoadBefore,
+    Phases,
+    RunFacts,
+    VolumeFacts,
+    WorkloadFacts,
+)
+from mawl.records.model.summary.judgement import Finding
 from tests.fakes.measured_run import WORKLOAD, Rate, four_jobs, reading_of
 from tests.fakes.stored_run import NOTHING_LEFT, START, facts, job
 from tests.fakes.views import plain

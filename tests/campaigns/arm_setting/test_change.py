@@ -12,19 +12,19 @@ import msgspec
 import pytest
 
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.analysis.comparison.comparability import differences
-from mawl.analysis.comparison.sides import Side
+from mawl.base.errors import MawlError
 from mawl.campaigns.arm_setting import change
 from mawl.campaigns.arm_setting.change import NotUndoneError
 from mawl.campaigns.series import back_and_forth, begin, conduct, held, resume
 from mawl.commands.campaign_place import this_machine
 from mawl.commands.campaign_settings import settings_of, undo_left_in
 from mawl.commands.reporting import campaign_found, read_run, rendered
-from mawl.errors import MawlError
+from mawl.figures.comparison.comparability import differences
+from mawl.figures.comparison.sides import Side
 from mawl.measure.processes import marked_processes
-from mawl.model.campaign import Arm, Campaign, SettingRecord
-from mawl.spec.campaign import ArmSetting
-from mawl.store.campaign import RECORD, read_campaign, read_settings, write_campaign, write_settings
+from mawl.records.model.campaign import Arm, Campaign, SettingRecord
+from mawl.records.spec.campaign import ArmSetting
+from mawl.records.store.campaign import RECORD, read_campaign, read_settings, write_campaign, write_settings
 from tests.fakes.campaign_runs import FakeRuns, campaign
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mawl.campaigns.arm_setting import guard
-from mawl.store.campaign import LOCK, SETTINGS
+from mawl.records.store.campaign import LOCK, SETTINGS
 
 
 @pytest.mark.parametrize(

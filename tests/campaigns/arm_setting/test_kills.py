@@ -13,7 +13,7 @@ import pytest
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.commands.main import main
 from mawl.commands.reporting import campaign_found, rendered
-from mawl.store.campaign import is_conducted, read_settings
+from mawl.records.store.campaign import is_conducted, read_settings
 from tests.fakes.setting_arms import ORIGINAL, PHASES, conducted
 
 PATIENCE_SECONDS = 60.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from mawl.analysis.campaign.knee import SessionRun
+from mawl.base.errors import UnsuitableMachineError, UsageError
 from mawl.campaigns.qualify.choice import (
     AIMED_ACTIVE_SECONDS,
     RUNS_EACH,
@@ -22,8 +22,8 @@ from mawl.campaigns.qualify.choice import (
     sessions_for,
 )
 from mawl.campaigns.qualify.work import MachineSeen
-from mawl.errors import UnsuitableMachineError, UsageError
-from mawl.model.qualification import Fits, QualificationChoice
+from mawl.figures.campaign.knee import SessionRun
+from mawl.records.model.qualification import Fits, QualificationChoice
 from tests.fakes.qualifications import qualification
 from tests.fakes.qualified import FakeModel, machine
 

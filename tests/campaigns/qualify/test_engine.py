@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
+from mawl.base.errors import MawlError, UnsuitableMachineError, UsageError
 from mawl.campaigns.qualify.choice import SMOKE, load_streams
 from mawl.campaigns.qualify.engine import MOST_MEASURED, Engine, first_look
 from mawl.campaigns.qualify.work import WritableSpace
-from mawl.errors import MawlError, UnsuitableMachineError, UsageError
-from mawl.model.qualification import PHASES, Qualification
-from mawl.store.campaign import read_qualification, write_qualification
+from mawl.records.model.qualification import PHASES, Qualification
+from mawl.records.store.campaign import read_qualification, write_qualification
 from tests.fakes.qualifications import qualification
 from tests.fakes.qualified import Clock, FakeWork, killed_after_each_change, machine
 
@@ -56,7 +56,7 @@ def qualified(folder: Path, work: FakeWork, minutes: float = 60.0) -> Qualificat
 
 
 class Case(NamedTuple):
-    """A qualification over a fake machine; ``disturbed`` as :class:`FakeWork` has it."""
+    """A qualification over a fake machine; ``disturbed`` as ``FakeWork`` has it."""
 
     minutes: float
     changes: Mapping[str, Any]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mawl.base.errors import UnsuitableMachineError
 from mawl.campaigns.qualify.machine import (
     QualifyMachine,
     alone_workload,
@@ -17,15 +18,14 @@ from mawl.campaigns.qualify.machine import (
     targets,
 )
 from mawl.campaigns.qualify.work import WritableSpace
-from mawl.errors import UnsuitableMachineError
 from mawl.measure.devices import read_mounts
+from mawl.measure.probe.process import ProbePlace
 from mawl.measure.suitability import SuitabilityCheck
-from mawl.model.probe import Probe
-from mawl.model.qualification import Asked
 from mawl.plan.mix import COPIES
-from mawl.probe.process import ProbePlace
-from mawl.spec.program_options import ROLES, Role
-from mawl.store.beside import read_probe
+from mawl.records.model.probe import Probe
+from mawl.records.model.qualification import Asked
+from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.store.beside import read_probe
 from tests.fakes.probes import probe, probe_test, target
 
 DISK = WritableSpace(roles=["work"], directories=["/mnt/b"], free_bytes=10**12, kind="ext4")

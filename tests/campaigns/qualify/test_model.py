@@ -10,11 +10,13 @@ import pytest
 from mawl.campaigns.qualify.choice import SMOKE, plan_at
 from mawl.campaigns.qualify.machine import alone_workload
 from mawl.campaigns.qualify.model import CalibratedModel, growing_cpu_ratios
-from mawl.model.probe import Probe
-from mawl.model.run import NodeFacts
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import COPIES, FEWEST_SESSIONS
 from mawl.plan.workload import Plan, make_plan
+from mawl.records.model.probe import Probe
+from mawl.records.model.run import NodeFacts
+from mawl.records.spec.program_options import ROLES
+from mawl.records.store import open_run
 from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import (
     BETWEEN_STEPS,
@@ -26,8 +28,6 @@ from mawl.simulation.demand import (
 )
 from mawl.simulation.scenario import run
 from mawl.simulation.system import System
-from mawl.spec.program_options import ROLES
-from mawl.store import open_run
 from mawl.whatif.folder import Label, write_folder
 from tests.fakes.probes import MB, probe, probe_test, target
 from tests.fakes.stored_run import facts

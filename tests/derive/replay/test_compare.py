@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from mawl.analysis.nights.logged import Night
+from mawl.base.errors import UnreadableRunError, UsageError
 from mawl.derive.derive import Derived, DeriveRequest, derive
 from mawl.derive.replay.compare import NO_CLOCK, replay
 from mawl.derive.replay.records import Replay
 from mawl.derive.replay.tables import NOT_A_FINDING
-from mawl.errors import UnreadableRunError, UsageError
-from mawl.model.node import NodeRun
-from mawl.model.records import JobRecord
-from mawl.spec.record import RunSpec
-from mawl.store import Run, open_run
-from mawl.store.folder import RunWriter
+from mawl.figures.nights.logged import Night
+from mawl.records.model.node import NodeRun
+from mawl.records.model.records import JobRecord
+from mawl.records.spec.record import RunSpec
+from mawl.records.store import Run, open_run
+from mawl.records.store.folder import RunWriter
 from tests.derive.shop import OTHER_WORDS, START, WORDS, log, logs
 from tests.derive.test_derive import run_of
 from tests.fakes.replayed import MORE_CPU, MORE_MEMORY, SLOWER, replayed_run

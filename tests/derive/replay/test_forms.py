@@ -18,7 +18,7 @@ from mawl.derive.replay.page import markdown
 from mawl.derive.replay.page import text as text_page
 from mawl.derive.replay.records import Replay
 from mawl.derive.replay.tables import NOT_A_FINDING
-from mawl.reporters.comparison.over_time import jobs_at_once_chart
+from mawl.reports.comparison.over_time import jobs_at_once_chart
 from tests.derive.replay.test_compare import HASHED
 from tests.derive.shop import WORDS, log, logs
 from tests.derive.test_derive import run_of

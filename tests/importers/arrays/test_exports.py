@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from mawl.errors import UsageError
+from mawl.base.errors import UsageError
 from tests.importers.arrays.test_join import AT, CONTROL, PLAIN, SYSTEM, XIV, counters, read
 
 ALL = '[roles]\ndata = ".*"\n'

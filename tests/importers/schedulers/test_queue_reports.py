@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from mawl.analysis.view import StoredView
 from mawl.commands.main import main
 from mawl.commands.reporting import render_html
-from mawl.reporters import markdown, screen, text
-from mawl.reporters.csv import render as csv_of
-from mawl.store import Run
+from mawl.figures.view import StoredView
+from mawl.records.store import Run
+from mawl.reports import markdown, screen, text
+from mawl.reports.csv import render as csv_of
 from tests.fakes.schedulers import Ran
 from tests.fakes.views import as_summary, judged, typed
 from tests.importers.schedulers.test_scheduler_join import AT, lsf_of, shop

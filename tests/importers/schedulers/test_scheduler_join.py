@@ -11,13 +11,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.analysis.view import StoredView
+from mawl.figures.view import StoredView
 from mawl.importers.build import IMPORTERS, Imported
 from mawl.importers.clock import Clocks, parse_zones
 from mawl.importers.interface import ScheduledJob
 from mawl.importers.schedulers.join import MOST_LOOKED_AT, LogJob, join, names_of, names_of_log
-from mawl.model.records import JobRecord
-from mawl.store import Run
+from mawl.records.model.records import JobRecord
+from mawl.records.store import Run
 from tests.fakes.schedulers import Ran, grid_status, lsb_record, orchestrator, sacct, sacct_json
 from tests.importers.test_import import imported, log
 

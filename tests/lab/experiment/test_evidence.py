@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.analysis.comparison.sides import ComparedRun, Side
+from mawl.figures.comparison.sides import ComparedRun, Side
 from mawl.lab.experiment.evidence import finding_found, series_found
 from mawl.lab.experiment.records import ArmRun, Direction, FindingSpec, SeriesFound, SeriesSpec
 from tests.fakes.stored_run import facts

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.analysis.comparison.sides import ComparedRun, JobTime, Side
+from mawl.figures.comparison.sides import ComparedRun, JobTime, Side
 from mawl.lab.experiment.evidence import programs_found
 from mawl.lab.experiment.metrics import LAB_EVIDENCE_METRICS
 from tests.fakes.stored_run import facts

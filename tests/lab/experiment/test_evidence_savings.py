@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.config.published import published_result
 from mawl.lab.experiment.evidence import saving_found
 from mawl.lab.experiment.records import RoleKept, SavingFound, SavingSpec, VolumeKept
+from mawl.records.config.published import published_result
 
 NAME = "e880-xiv-compressed-30"
 SPEC = SavingSpec(arm="software", storage="btrfs", codec="zstd", level=1, published=NAME)

@@ -7,13 +7,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.analysis.comparison.sides import Side, published_side
-from mawl.analysis.published import published_block
+from mawl.figures.comparison.sides import Side, published_side
+from mawl.figures.published import published_block
 from mawl.lab.experiment.figures import found
 from mawl.lab.experiment.metrics import LAB_METRICS
 from mawl.lab.experiment.records import ArmRun, ClaimSpec, LabRecord, VerdictSpec, VolumeCalibration
 from mawl.lab.experiment.text import render
-from mawl.model.published import Citation, Paper, PaperTimes, PublishedResult
+from mawl.records.model.published import Citation, Paper, PaperTimes, PublishedResult
 from tests.fakes.lab_campaign import arm_side
 
 CLAIM = ClaimSpec(

@@ -25,7 +25,7 @@ from mawl.lab.experiment.records import (
     VolumeKept,
 )
 from mawl.lab.experiment.text import render
-from tests.reporters.test_golden import golden
+from tests.reports.test_golden import golden
 
 
 def arm(name: str, busy: float | None, own: float | None, speed: float = 1.0, again: bool = False) -> ArmRun:

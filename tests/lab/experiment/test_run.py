@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from mawl.base.errors import RunFailedError
 from mawl.commands import lab
 from mawl.commands.main import main
-from mawl.errors import RunFailedError
 from mawl.lab.bed import ArmSpec, BedSpec, VolumeSpec
 from mawl.lab.build import Bed
 from mawl.lab.experiment.run import (
@@ -29,9 +29,9 @@ from mawl.lab.experiment.run import (
 from mawl.lab.state import BedState, VolumeState, boot_id
 from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.plan.workload import load_workload
-from mawl.spec.answer import Task
-from mawl.spec.sources import as_command
-from mawl.store.facts import write_facts
+from mawl.records.spec.answer import Task
+from mawl.records.spec.sources import as_command
+from mawl.records.store.facts import write_facts
 from tests.fakes.stored_run import facts
 
 ARMS = [ArmSpec(name=name, data=["v"], work=["v"], util=["v"]) for name in ("slow", "fast")]

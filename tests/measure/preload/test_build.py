@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from mawl.compiled import NO_COMPILER, find_compiler
-from mawl.errors import UnsuitableMachineError
+from mawl.base.errors import UnsuitableMachineError
 from mawl.measure.preload import build
 from mawl.measure.preload.build import Library, install, is_ready, library
 from mawl.measure.suitability import compiler_check, why_cached
+from mawl.records.compiled import NO_COMPILER, find_compiler
 from tests import needs
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mawl.measure.preload.counters import CounterFile
-from mawl.model.role_io import FileRole, RoleIo
+from mawl.records.model.role_io import FileRole, RoleIo
 from tests import needs
 from tests.fakes.counted import Counted
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mawl.measure.preload.counters import CounterFile
-from mawl.model.role_io import quantile
+from mawl.records.model.role_io import quantile
 from tests import needs
 from tests.fakes.counted import Counted
 

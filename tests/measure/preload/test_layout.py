@@ -27,7 +27,7 @@ from mawl.measure.preload.counters import (
     lower_bound,
     sum_word,
 )
-from mawl.model.role_io import FILE_ROLES, upper_bound
+from mawl.records.model.role_io import FILE_ROLES, upper_bound
 
 
 def test_no_word_has_two_meanings() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mawl.measure.preload.job import Entry, Ledger, ledger_of, write
-from mawl.model.role_io import RoleIo
+from mawl.records.model.role_io import RoleIo
 
 
 def entry(number: int) -> Entry:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mawl.measure.preload.counters import CounterFile
-from mawl.spec.program_options import ROLES
+from mawl.records.spec.program_options import ROLES
 from tests import needs
 from tests.fakes.counted import Counted
 

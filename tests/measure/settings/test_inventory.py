@@ -10,9 +10,9 @@ import pytest
 from mawl.measure.devices import volume_facts
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of, read_inventory
-from mawl.model.node import Inventory
-from mawl.model.series_metrics import FIGURES
-from mawl.spec.program_options import Options
+from mawl.records.model.node import Inventory
+from mawl.records.model.series_metrics import FIGURES
+from mawl.records.spec.program_options import Options
 from tests.fakes.tree import plant
 
 NFS = "nfs4 srv:/x rw,rsize=1048576,wsize=524288,vers=4.2"

@@ -18,8 +18,8 @@ import pytest
 from mawl.measure.devices import volume_facts
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of
-from mawl.model.node import Figures
-from mawl.spec.program_options import Options
+from mawl.records.model.node import Figures
+from mawl.records.spec.program_options import Options
 from tests import needs
 
 TOOLS = ("losetup", "mkfs.ext4", "mkfs.xfs", "tune2fs", "xfs_info", "mount", "umount", "blockdev")

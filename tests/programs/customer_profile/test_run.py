@@ -12,11 +12,11 @@ import pytest
 from mawl.programs.customer_profile import run as customer_profile
 from mawl.programs.customer_profile.declare import HOUSEHOLD_ROWS, SEGMENTS
 from mawl.programs.customer_profile.run import household, make_rows, members
+from mawl.programs.tables import arrow
+from mawl.programs.tables.arrow import TableWriter
 from mawl.programs.toolkit.groups import group_means
 from mawl.programs.toolkit.regression import LeastSquares
-from mawl.spec.program_options import MIB, Options
-from mawl.tables import arrow
-from mawl.tables.arrow import TableWriter
+from mawl.records.spec.program_options import MIB, Options
 from tests.contract.jobs import Job, assign, run_here
 from tests.contract.planted_run import without_first_row
 from tests.programs.faults import Fault, each, given, result, sequence

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mawl.errors import WrongAnswerError
-from mawl.model.derived import KERNELS, Kernel
+from mawl.base.errors import WrongAnswerError
 from mawl.programs.derived_job.kernels import (
     CHUNK_WORDS,
     REFERENCE_SECONDS,
@@ -23,6 +22,7 @@ from mawl.programs.derived_job.kernels import (
     Pace,
     core_speed,
 )
+from mawl.records.model.derived import KERNELS, Kernel
 
 
 @pytest.mark.parametrize("times", [1.0, 0.5, 4.0])

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mawl.errors import DamagedTableError, WrongAnswerError
+from mawl.base.errors import DamagedTableError, WrongAnswerError
 from mawl.programs.derived_job.moves import (
     ROW_BYTES,
     Block,

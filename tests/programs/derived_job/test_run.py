@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.model.derived import DerivedJob, RoleLoad
-from mawl.model.records import StepRecord
+from mawl.records.model.derived import DerivedJob, RoleLoad
+from mawl.records.model.records import StepRecord
 from tests.contract.jobs import Job, run_here
 from tests.fakes.derived import EVERY_KERNEL, MIXED, assigned
 

@@ -15,7 +15,7 @@ from mawl.programs.factorial_design import analysis as factorial
 from mawl.programs.factorial_design import run as factorial_design
 from mawl.programs.factorial_design.analysis import Candidates
 from mawl.programs.factorial_design.declare import FACTORS
-from mawl.tables.arrow import TableWriter
+from mawl.programs.tables.arrow import TableWriter
 from tests.contract.planted_run import without_first_row
 from tests.programs.faults import Fault, given, instead, result
 from tests.programs.planted import RunJob, job_runner, rejected

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mawl.programs.forecasting import run as forecasting
 from mawl.programs.forecasting import smoothing
 from mawl.programs.forecasting.smoothing import MODELS
-from mawl.tables.arrow import TableWriter
+from mawl.programs.tables.arrow import TableWriter
 from tests.contract.planted_run import without_first_row
 from tests.programs.faults import Fault, given, instead, result
 from tests.programs.planted import RunJob, job_runner, rejected

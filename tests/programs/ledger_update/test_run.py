@@ -9,12 +9,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from mawl.datagen.generate import TableRequest, generate
+from mawl.programs.datagen.generate import TableRequest, generate
 from mawl.programs.ledger_update import run as ledger_update
 from mawl.programs.ledger_update.declare import TABLE
 from mawl.programs.ledger_update.run import RowFile, _is_open, _LedgerUpdate, _open_rows
-from mawl.spec.program_options import MIB, Options
-from mawl.tables.arrow import TableWriter
+from mawl.programs.tables.arrow import TableWriter
+from mawl.records.spec.program_options import MIB, Options
 from tests.contract.jobs import Job, assign, run_here
 from tests.contract.planted_run import without_first_row
 from tests.programs.faults import Fault, given, instead, result

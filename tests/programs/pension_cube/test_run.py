@@ -12,7 +12,7 @@ import pytest
 from mawl.programs.pension_cube import grid
 from mawl.programs.pension_cube import run as program
 from mawl.programs.pension_cube.grid import Projector
-from mawl.tables.arrow import TableWriter
+from mawl.programs.tables.arrow import TableWriter
 from tests.contract.planted_run import without_first_row
 from tests.programs.faults import Fault, given, result
 from tests.programs.planted import RunJob, job_runner, rejected
@@ -58,7 +58,7 @@ FAULTS = {
         Projector, "_project_tile", _on_basis("monthly_interest", lambda of: of * 1.00001), FUND
     ),
     "a year is not saved for": Fault(
-        Projector, "_project_tile", _on_basis("months_grid", lambda of: of - 12.0), FUND
+        Projector, "_project_tile", _on_basis("grid_months", lambda of: of - 12.0), FUND
     ),
     "inflation is another cell's": Fault(Projector, "_project_tile", _rolled("inflation"), "cents of cell"),
     "growth is another cell's": Fault(Projector, "_project_tile", _rolled("growth"), "cents of cell"),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mawl.programs.portfolio_optimization import run as program
 from mawl.programs.portfolio_optimization.declare import DERIVED
 from mawl.programs.portfolio_optimization.run import Selection
-from mawl.tables.arrow import TableWriter
+from mawl.programs.tables.arrow import TableWriter
 from tests.contract.planted_run import without_first_row
 from tests.programs.faults import Fault, given, instead, result, sequence
 from tests.programs.planted import RunJob, job_runner, rejected

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from mawl.errors import WrongAnswerError
+from mawl.base.errors import WrongAnswerError
 from mawl.programs.portfolio_optimization.run import Selection, _check_selection
 
 

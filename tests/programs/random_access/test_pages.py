@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mawl.errors import DamagedTableError
+from mawl.base.errors import DamagedTableError
 from mawl.programs.random_access.run import PAGE_WORDS, Lane, Lanes, PageFile
-from mawl.tables.direct import DirectIo
+from mawl.programs.tables.direct import DirectIo
 
 BUFSIZE = 3 * 8192 + 100
 
@@ -37,7 +37,7 @@ def path(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
                 raise OSError(errno.EINVAL, "no direct requests here", str(name))
             return right(name, flags, mode)
 
-        monkeypatch.setattr("mawl.tables.direct.os.open", refuse)
+        monkeypatch.setattr("mawl.programs.tables.direct.os.open", refuse)
     return tmp_path / "table.pages"
 
 
@@ -90,7 +90,7 @@ def test_a_full_disk_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         def full(*_: object) -> int:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        monkeypatch.setattr("mawl.tables.direct.os.pwritev", full)
+        monkeypatch.setattr("mawl.programs.tables.direct.os.pwritev", full)
         with pytest.raises(OSError, match="No space") as raised:
             file.append(1)
     assert raised.value.filename == str(tmp_path / "t")

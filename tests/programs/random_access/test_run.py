@@ -14,7 +14,7 @@ from mawl.plan.programs import OwnRows
 from mawl.programs.random_access import declare as declared
 from mawl.programs.random_access import run as random_access
 from mawl.programs.random_access.run import Lane, Lanes, PageFile, _Table
-from mawl.spec.program_options import MIB, Options
+from mawl.records.spec.program_options import MIB, Options
 from tests.contract.jobs import Job, assign, run_here
 from tests.programs.faults import Fault, given, instead, result
 from tests.programs.planted import rejected

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mawl.datagen.values import column_values, true_cluster
-from mawl.errors import WrongAnswerError
+from mawl.base.errors import WrongAnswerError
+from mawl.programs.datagen.values import column_values, true_cluster
 from mawl.programs.segmentation.declare import CLUSTER_SHARES, TABLE
 from mawl.programs.segmentation.markets import (
     COMPONENTS,

@@ -14,9 +14,9 @@ from mawl.programs.stepwise_selection import run
 from mawl.programs.stepwise_selection import run as stepwise_selection
 from mawl.programs.stepwise_selection.run import Stepwise
 from mawl.programs.stepwise_selection.run import _StepwiseSelection as Selection
+from mawl.programs.tables.arrow import TableWriter
 from mawl.programs.toolkit import models
 from mawl.programs.toolkit.models import Design, NewtonProducts, Recombined
-from mawl.tables.arrow import TableWriter
 from tests.contract.planted_run import without_first_row
 from tests.programs.planted import RunJob, job_runner, rejected
 

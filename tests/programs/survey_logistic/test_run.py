@@ -13,9 +13,9 @@ import pytest
 from mawl.programs.survey_logistic import run as survey_logistic
 from mawl.programs.survey_logistic.run import ClusterTotals
 from mawl.programs.survey_logistic.run import _SurveyLogistic as Survey
+from mawl.programs.tables.arrow import TableWriter
 from mawl.programs.toolkit import models
 from mawl.programs.toolkit.models import Recombined
-from mawl.tables.arrow import TableWriter
 from tests.contract.planted_run import without_first_row
 from tests.programs.planted import RunJob, job_runner, rejected
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mawl.errors import WrongAnswerError
+from mawl.base.errors import WrongAnswerError
 from mawl.programs.text_topics.run import Agreement
 
 

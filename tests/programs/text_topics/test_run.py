@@ -11,9 +11,9 @@ import pytest
 from sklearn.decomposition import NMF
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
-from mawl.datagen.text import topic_words
+from mawl.programs.datagen.text import topic_words
+from mawl.programs.tables.arrow import TableWriter
 from mawl.programs.text_topics import run as text_topics
-from mawl.tables.arrow import TableWriter
 from tests.contract.planted_run import without_first_row
 from tests.programs.faults import Fault, given, instead, result
 from tests.programs.planted import RunJob, job_runner, rejected

@@ -7,12 +7,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from mawl.errors import WrongAnswerError
+from mawl.base.errors import WrongAnswerError
 from mawl.programs.stress_projection.declare import TABLE
+from mawl.programs.tables import arrow
+from mawl.programs.tables.manifest import Manifest
 from mawl.programs.toolkit.checks import RowSample, StrictOrder, TableSum, added_sums, regenerate
 from mawl.programs.toolkit.rows import Records
-from mawl.tables import arrow
-from mawl.tables.manifest import Manifest
 
 ROWS = 4000
 MANIFEST = Manifest(

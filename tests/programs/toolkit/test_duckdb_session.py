@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from mawl.programs.toolkit.duckdb_session import session
-from mawl.spec.program_options import MIB, Options
+from mawl.records.spec.program_options import MIB, Options
 
 
 def test_limits_are_the_jobs(tmp_path: Path) -> None:

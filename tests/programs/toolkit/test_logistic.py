@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mawl.errors import WrongAnswerError
+from mawl.base.errors import WrongAnswerError
 from mawl.programs.stepwise_selection.run import Stepwise
 from mawl.programs.toolkit.models import NewtonProducts, Recombined, chances, check_coefficients, fit
 

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
-from mawl.datagen.build import schema
-from mawl.datagen.values import column_values
-from mawl.errors import WrongAnswerError
+from mawl.base.errors import WrongAnswerError
 from mawl.plan.columns import Code, Column, Factor, InputTable, Product, Uniform
+from mawl.programs.datagen.build import schema
+from mawl.programs.datagen.values import column_values
+from mawl.programs.tables import arrow
 from mawl.programs.toolkit.models import Design, check_estimates, indicator_names, prepare
-from mawl.tables import arrow
 
 TRUTH = np.array([1.0, 0.0, -2.0, 0.5])
 Numbers = NDArray[np.float64]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from mawl.errors import WrongAnswerError
+from mawl.base.errors import WrongAnswerError
 from mawl.programs.toolkit.ranking import ScoreBins, check_foretold
 
 

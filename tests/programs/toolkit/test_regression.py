@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mawl.errors import WrongAnswerError
+from mawl.base.errors import WrongAnswerError
 from mawl.programs.toolkit.regression import LeastSquares
 
 TRUTH = np.array([5.0, -3.0, 0.5])

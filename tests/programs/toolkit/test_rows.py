@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mawl.programs.tables import arrow
 from mawl.programs.toolkit.rows import Records, memory
-from mawl.tables import arrow
 
 SCHEMA = pa.schema(
     [

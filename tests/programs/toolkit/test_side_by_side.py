@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mawl.errors import UnsuitableMachineError, WrongAnswerError
+from mawl.base.errors import UnsuitableMachineError, WrongAnswerError
 from mawl.measure.processes import children
 from mawl.programs.toolkit import side_by_side as module
 from mawl.programs.toolkit.side_by_side import SideBySide, shared_array, side_by_side

@@ -12,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from mawl.errors import DamagedTableError
+from mawl.base.errors import DamagedTableError
 from mawl.measure.step import StepRecorder
 from mawl.programs.context import JobContext
+from mawl.programs.tables import arrow
 from mawl.programs.toolkit import partitions
 from mawl.programs.toolkit.partitions import (
     Distributor,
@@ -26,8 +27,7 @@ from mawl.programs.toolkit.partitions import (
 )
 from mawl.programs.toolkit.rows import Records, Words, memory
 from mawl.programs.toolkit.sorting import KeyRanges, KeySample, distribute, paired, sorted_batches
-from mawl.spec.program_options import MIB, Options
-from mawl.tables import arrow
+from mawl.records.spec.program_options import MIB, Options
 from tests.contract.jobs import assign
 
 SCHEMA = pa.schema(

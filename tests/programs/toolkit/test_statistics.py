@@ -25,7 +25,7 @@ from mawl.programs.toolkit.statistics import (
     total,
     total_rows,
 )
-from mawl.spec.program_options import MIB, Options
+from mawl.records.spec.program_options import MIB, Options
 from tests.contract.jobs import assign
 
 

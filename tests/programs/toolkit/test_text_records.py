@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mawl.errors import DamagedTableError
+from mawl.base.errors import DamagedTableError
 from mawl.plan.columns import Code, Column, RowNumber, Uniform, lay_out
 from mawl.programs.toolkit.text_records import RecordParser, read_records
 

@@ -11,9 +11,9 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
+from mawl.programs.tables.arrow import TableWriter
 from mawl.programs.toolkit.ranking import ScoreBins
 from mawl.programs.tree_ensemble import run as tree_ensemble
-from mawl.tables.arrow import TableWriter
 from tests.contract.planted_run import without_first_row
 from tests.programs.faults import Fault, given, result
 from tests.programs.planted import RunJob, job_runner, rejected

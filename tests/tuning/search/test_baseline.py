@@ -9,7 +9,7 @@ import pytest
 
 from mawl.commands.arguments import asked
 from mawl.commands.main import build_parser
-from mawl.spec.program_options import ROLES
+from mawl.records.spec.program_options import ROLES
 from mawl.tuning.search.space import NAMES, checked_space, effect_of, setup_of, with_setup
 
 BASELINE = (

@@ -13,13 +13,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.analysis.comparison.sides import at
-from mawl.errors import UnreadableRunError, UsageError
-from mawl.model.campaign import Arm
-from mawl.spec.sources import load_profile, load_side
-from mawl.store import open_run
-from mawl.store.campaign import read_campaign, write_campaign
-from mawl.store.files import LARGEST_FACTS_BYTES
+from mawl.base.errors import UnreadableRunError, UsageError
+from mawl.figures.comparison.sides import at
+from mawl.records.model.campaign import Arm
+from mawl.records.spec.sources import load_profile, load_side
+from mawl.records.store import open_run
+from mawl.records.store.campaign import read_campaign, write_campaign
+from mawl.records.store.files import LARGEST_FACTS_BYTES
 from mawl.tuning.search.records import (
     OBJECTIVES,
     RECORD,

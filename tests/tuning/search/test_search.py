@@ -6,7 +6,7 @@ from math import comb, log
 
 import pytest
 
-from mawl.errors import RunFailedError
+from mawl.base.errors import RunFailedError
 from mawl.tuning.search.records import Point
 from mawl.tuning.search.search import LOOKS, Search, SearchResult, SearchStep, Taken, look
 from mawl.tuning.search.space import space_of

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mawl.errors import UsageError
-from mawl.spec.program_options import Role
+from mawl.base.errors import UsageError
+from mawl.records.spec.program_options import Role
 from mawl.tuning.search.space import load_space, setup_of, space_of
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mawl.reporters.layout import LINE_WIDTH
+from mawl.reports.layout import LINE_WIDTH
 from mawl.tuning.records import SettingFound, SettingSource
 from mawl.tuning.search.records import ProgramCounts, SearchFound, SearchTrial
 from mawl.tuning.search.text import render, stated

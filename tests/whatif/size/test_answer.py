@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.errors import InvalidFileError, UsageError
-from mawl.model.run import CacheFacts
+from mawl.base.errors import InvalidFileError, UsageError
+from mawl.records.model.run import CacheFacts
 from mawl.whatif.size import page
 from mawl.whatif.size.answer import _limit, size
 from mawl.whatif.size.asked import ROOFLINE_ERROR, UNSEEN_ERROR, SizedRun, SizeQuestion

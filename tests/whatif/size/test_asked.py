@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from mawl.errors import MawlError
-from mawl.store.campaign import write_qualification
+from mawl.base.errors import MawlError
+from mawl.records.store.campaign import write_qualification
 from mawl.whatif.size.answer import size
 from mawl.whatif.size.asked import SizeQuestion, start_of, window_of
 from mawl.whatif.size.candidates import load_catalogue
 from tests.advice.qualification.test_gather import SESSIONS, record, write
-from tests.analysis.test_night import HOUR, ran
-from tests.reporters.test_night import MISSED, report
+from tests.figures.test_night import HOUR, ran
+from tests.reports.test_night import MISSED, report
 from tests.simulation.scenes import device, system
 
 ASKED = SizeQuestion(sessions=None, most_slowdown=2.0, within_seconds=None, probability=0.5)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.errors import MawlError
+from mawl.base.errors import MawlError
 from mawl.whatif.size.candidates import MOST_CANDIDATES, changes_of, load_catalogue
 
 GOOD = '[[candidate]]\nname = "a"\nprice = 10\ncores = 4\n'

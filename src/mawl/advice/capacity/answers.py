@@ -12,18 +12,18 @@ import msgspec
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.capacity.slowdown import Interval, Slowdowns, ends_of, interval_of
 from mawl.advice.foreign import foreign
-from mawl.analysis.blocks import Missing
-from mawl.analysis.demand import by_streams, figures_of, targets_of
-from mawl.analysis.demand import words_of as words_of_demand
-from mawl.analysis.io import REACHES_STORAGE_RATIO
-from mawl.analysis.view import RunView
-from mawl.definitions.figure import flag, rate, text
-from mawl.model.probe import PAPERS_REQUEST_BYTES, Probe, ProbeTarget
-from mawl.model.run import RunFacts
-from mawl.model.summary.judgement import Guideline, Limit, PartFigures, Standing, StoragePart
-from mawl.model.summary.summary import Summary
-from mawl.model.thresholds import count_of, value_of
-from mawl.units import format_percent, format_rate, format_ratio, format_seconds
+from mawl.base.units import format_percent, format_rate, format_ratio, format_seconds
+from mawl.figures.blocks import Missing
+from mawl.figures.demand import by_streams, figures_of, targets_of
+from mawl.figures.demand import words_of as words_of_demand
+from mawl.figures.io import REACHES_STORAGE_RATIO
+from mawl.figures.view import RunView
+from mawl.records.definitions.figure import flag, rate, text
+from mawl.records.model.probe import PAPERS_REQUEST_BYTES, Probe, ProbeTarget
+from mawl.records.model.run import RunFacts
+from mawl.records.model.summary.judgement import Guideline, Limit, PartFigures, Standing, StoragePart
+from mawl.records.model.summary.summary import Summary
+from mawl.records.model.thresholds import count_of, value_of
 
 Answer = Literal["carried", "not carried", "not known"]
 Lack = Literal["", "times alone", "parts", "others", "reach", "duration", "spread", "imported"]
@@ -185,7 +185,7 @@ def guideline_of(
 
     It is a capability of storage, so it is judged by a probe (the lowest target that holds a role), or by a
     run that its storage limited; the throughput of any other run is shown and not judged.  Where others moved
-    more than a tenth of the bytes (:mod:`mawl.advice.foreign`) the run has none.
+    more than a tenth of the bytes (``advice.foreign``) the run has none.
     """
     rates = _probed(probe, reading.facts, bounds)
     value: float | None = min(rates) if rates else getattr(reading.summary.io.device, PER_CORE)

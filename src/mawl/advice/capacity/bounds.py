@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.model.thresholds import value_of
+from mawl.records.model.thresholds import value_of
 
 SLOWDOWN = "capacity.most_slowdown"
 WARN = "capacity.guideline_bytes_per_second_per_core"

@@ -24,18 +24,18 @@ from mawl.advice.capacity.answers import (
 )
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.capacity.slowdown import slowdown_of, slowdowns
-from mawl.analysis.blocks import Missing, counted
-from mawl.analysis.open_jobs import CUT, bad_sentence, failed
-from mawl.analysis.recordings import NO_JOBS
-from mawl.analysis.view import RunView
-from mawl.model.probe import Probe
-from mawl.model.run import RunFacts
-from mawl.model.summary.judgement import Capacity, Guideline, Limit
-from mawl.model.thresholds import count_of
+from mawl.base.units import format_rate, format_ratio, format_seconds
+from mawl.figures.blocks import Missing, counted
+from mawl.figures.open_jobs import CUT, bad_sentence, failed
+from mawl.figures.recordings import NO_JOBS
+from mawl.figures.view import RunView
 from mawl.plan.spec import SCALES
-from mawl.spec.forms import options_of
-from mawl.spec.nodes import NodesSpec
-from mawl.units import format_rate, format_ratio, format_seconds
+from mawl.records.model.probe import Probe
+from mawl.records.model.run import RunFacts
+from mawl.records.model.summary.judgement import Capacity, Guideline, Limit
+from mawl.records.model.thresholds import count_of
+from mawl.records.spec.forms import options_of
+from mawl.records.spec.nodes import NodesSpec
 
 ORDER: tuple[Lack, ...] = ("imported", "times alone", "parts", "others", "reach", "duration", "spread")
 """What is mended first: without times alone nothing is answered, whatever else lacks."""

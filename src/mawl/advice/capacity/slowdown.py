@@ -16,13 +16,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.analysis.blocks import counted
-from mawl.model.records import JobRecord
-from mawl.model.role_io import Waits
-from mawl.model.run import Alone, AloneRun
-from mawl.model.summary.judgement import Slowdown
-from mawl.model.thresholds import value_of
-from mawl.spec.program_options import ROLES
+from mawl.figures.blocks import counted
+from mawl.records.model.records import JobRecord
+from mawl.records.model.role_io import Waits
+from mawl.records.model.run import Alone, AloneRun
+from mawl.records.model.summary.judgement import Slowdown
+from mawl.records.model.thresholds import value_of
+from mawl.records.spec.program_options import ROLES
 
 Floats = NDArray[np.float64]
 Part = Literal["whole", "compute", "storage"]

@@ -13,17 +13,17 @@ import statistics
 
 from mawl.advice.foreign import foreign
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, RuleEvidence
-from mawl.analysis.caps import DIRECTIONS as CAPS_DIRECTIONS
-from mawl.analysis.caps import cap_of
-from mawl.analysis.moments import Moment
-from mawl.analysis.network import FULL_RATIO, kinds_of_role
-from mawl.analysis.throughput import DIRECTIONS, Counters, Flow
-from mawl.analysis.view import RunView
-from mawl.analysis.windows import rates
-from mawl.model.summary.judgement import ReachedCap
-from mawl.model.thresholds import value_of
-from mawl.spec.program_options import ROLES, Role
-from mawl.units import counted_noun, format_latency, format_percent, format_rate
+from mawl.base.units import counted_noun, format_latency, format_percent, format_rate
+from mawl.figures.caps import DIRECTIONS as CAPS_DIRECTIONS
+from mawl.figures.caps import cap_of
+from mawl.figures.moments import Moment
+from mawl.figures.network import FULL_RATIO, kinds_of_role
+from mawl.figures.throughput import DIRECTIONS, Counters, Flow
+from mawl.figures.view import RunView
+from mawl.figures.windows import rates
+from mawl.records.model.summary.judgement import ReachedCap
+from mawl.records.model.thresholds import value_of
+from mawl.records.spec.program_options import ROLES, Role
 
 
 def device_totals(reading: RunView, device: str) -> Flow:

@@ -13,17 +13,17 @@ import msgspec
 import numpy as np
 
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO
-from mawl.analysis.busy import CPU_KINDS, whole_seconds
-from mawl.analysis.moments import Moment
-from mawl.analysis.network import IN_USE_RATIO
-from mawl.analysis.recordings import NO_JOBS, disks
-from mawl.analysis.threads import is_aix
-from mawl.analysis.throughput import lacking, role_places
-from mawl.analysis.view import RunView, weighted_mean
-from mawl.analysis.windows import rates
-from mawl.model.summary.judgement import EvidenceLine
-from mawl.model.thresholds import value_of
-from mawl.units import format_percent
+from mawl.base.units import format_percent
+from mawl.figures.busy import CPU_KINDS, whole_seconds
+from mawl.figures.moments import Moment
+from mawl.figures.network import IN_USE_RATIO
+from mawl.figures.recordings import NO_JOBS, disks
+from mawl.figures.threads import is_aix
+from mawl.figures.throughput import lacking, role_places
+from mawl.figures.view import RunView, weighted_mean
+from mawl.figures.windows import rates
+from mawl.records.model.summary.judgement import EvidenceLine
+from mawl.records.model.thresholds import value_of
 
 FULL_RATIO = value_of("imported.limit.full_processors_ratio")
 NAMED_RATIO = value_of("limit.named_ratio")

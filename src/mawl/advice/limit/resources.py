@@ -30,13 +30,13 @@ from mawl.advice.limit.device import (
     told,
 )
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Rule, RuleEvidence, pressure_line
-from mawl.analysis.moments import Moment, busy_cores
-from mawl.analysis.throughput import cores_of
-from mawl.analysis.view import RunView, weighted_mean
-from mawl.model.summary.judgement import ReachedCap
-from mawl.model.thresholds import count_of, value_of
-from mawl.spec.program_options import ROLES, Role
-from mawl.units import format_memory, format_percent, format_rate, format_ratio
+from mawl.base.units import format_memory, format_percent, format_rate, format_ratio
+from mawl.figures.moments import Moment, busy_cores
+from mawl.figures.throughput import cores_of
+from mawl.figures.view import RunView, weighted_mean
+from mawl.records.model.summary.judgement import ReachedCap
+from mawl.records.model.thresholds import count_of, value_of
+from mawl.records.spec.program_options import ROLES, Role
 
 
 def _cpu_loss(moment: Moment, _: RunView) -> float | None:

@@ -7,10 +7,10 @@ from typing import Literal
 
 import msgspec
 
-from mawl.analysis.moments import Moment
-from mawl.analysis.view import RunView
-from mawl.model.thresholds import value_of
-from mawl.units import format_percent
+from mawl.base.units import format_percent
+from mawl.figures.moments import Moment
+from mawl.figures.view import RunView
+from mawl.records.model.thresholds import value_of
 
 Resource = Literal["storage", "cpu", "memory", "network"]
 

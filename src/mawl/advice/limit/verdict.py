@@ -17,12 +17,12 @@ from mawl.advice.limit.resources import (
     unlimited_lines,
 )
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule
-from mawl.analysis.blocks import Missing
-from mawl.analysis.moments import Moment
-from mawl.analysis.view import RunView
-from mawl.model.summary.judgement import EvidenceLine, Limit, Losses, Shares
-from mawl.model.thresholds import value_of
-from mawl.spec.program_options import ROLES
+from mawl.figures.blocks import Missing
+from mawl.figures.moments import Moment
+from mawl.figures.view import RunView
+from mawl.records.model.summary.judgement import EvidenceLine, Limit, Losses, Shares
+from mawl.records.model.thresholds import value_of
+from mawl.records.spec.program_options import ROLES
 
 RULES: tuple[Rule, ...] = (STORAGE_RULE, CPU_RULE, MEMORY_RULE, NETWORK_RULE)
 
@@ -156,7 +156,7 @@ def _mean_loss(rule: Rule, reading: RunView) -> float:
 
 def classify(moment: Moment, reading: RunView) -> Resource | str | None:
     """What limited a window: the resource that cost its jobs most, ``none`` below
-    :data:`LEAST_LOSS_RATIO`; None where the window does not tell, or where the bounds of its states
+    ``LEAST_LOSS_RATIO``; None where the window does not tell, or where the bounds of its states
     (threads that worked side by side) would give different names."""
     losses = {rule.resource: rule.loss(moment, reading) for rule in RULES}
     known = {name: loss for name, loss in losses.items() if loss is not None}

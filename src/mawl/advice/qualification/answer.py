@@ -10,7 +10,8 @@ from mawl.advice.qualification.nodes import missing_of_nodes, nodes_answer, node
 from mawl.advice.qualification.part_answers import NO_TIMES, compute_part, storage_part, whole_part, word_of
 from mawl.advice.qualification.sentence import next_step_of, other_verdict, sentence_of
 from mawl.advice.validity.of_host import MOST_FOREIGN_RATIO
-from mawl.model.qualification import (
+from mawl.base.units import counted_noun, format_percent, format_rate, format_ratio, format_seconds
+from mawl.records.model.qualification import (
     AnswerLimit,
     AnswerPart,
     AnswerRule,
@@ -18,8 +19,7 @@ from mawl.model.qualification import (
     QualificationAnswer,
     QualificationFigures,
 )
-from mawl.model.thresholds import count_of, value_of
-from mawl.units import counted_noun, format_percent, format_rate, format_ratio, format_seconds
+from mawl.records.model.thresholds import count_of, value_of
 
 FEWEST_RUNS = count_of("qualification.fewest_runs")
 FEWEST_ALONE = count_of("capacity.fewest_runs_alone")

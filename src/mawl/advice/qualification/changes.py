@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import msgspec
 
-from mawl.model.qualification import QualificationChange
-from mawl.model.thresholds import value_of
 from mawl.plan.mix import FEWEST_SESSIONS
+from mawl.records.model.qualification import QualificationChange
+from mawl.records.model.thresholds import value_of
+from mawl.records.spec.program_options import ROLES
 from mawl.simulation.error_range import TimeFigure, error_range_of
 from mawl.simulation.forecast import Base, Fitting, Question, doubled_systems, scenario_of
 from mawl.simulation.system import System
-from mawl.spec.program_options import ROLES
 
 LEAST_GAIN_RATIO = value_of("qualification.least_gain_ratio")
 MOST_CHANGES = 3

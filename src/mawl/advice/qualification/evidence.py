@@ -9,7 +9,13 @@ import msgspec
 from mawl.advice.capacity.answers import Lack
 from mawl.advice.qualification.fitting import MedianEstimate
 from mawl.advice.qualification.other_work import Others, busy_words
-from mawl.model.qualification import AnswerLimit, AnswerStorage, AnswerSystem, Fits, QualificationChange
+from mawl.records.model.qualification import (
+    AnswerLimit,
+    AnswerStorage,
+    AnswerSystem,
+    Fits,
+    QualificationChange,
+)
 
 
 class NodesEvidence(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,13 +13,13 @@ from math import exp, hypot, log, sqrt
 import msgspec
 
 from mawl.advice.capacity.slowdown import Baseline, Part, Slowdowns, Slowed, interval_of
-from mawl.analysis.campaign.knee import Knee, SessionRun, knee_of, on_the_line
-from mawl.analysis.statistics import quantile
-from mawl.model.campaign import SessionSearch
-from mawl.model.qualification import Basis, Fits
-from mawl.model.thresholds import count_of, value_of
+from mawl.figures.campaign.knee import Knee, SessionRun, knee_of, on_the_line
+from mawl.figures.statistics import quantile
 from mawl.plan.mix import FEWEST_SESSIONS
-from mawl.spec.record import MOST_SESSIONS
+from mawl.records.model.campaign import SessionSearch
+from mawl.records.model.qualification import Basis, Fits
+from mawl.records.model.thresholds import count_of, value_of
+from mawl.records.spec.record import MOST_SESSIONS
 
 FEWEST_ALONE = count_of("capacity.fewest_runs_alone")
 TAIL = value_of("comparison.level") / 2.0

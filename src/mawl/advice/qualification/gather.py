@@ -40,13 +40,13 @@ from mawl.advice.qualification.machine import (
 )
 from mawl.advice.qualification.other_work import Others, left_out, others_of, shows_nothing, uncounted
 from mawl.advice.qualification.sentence import cautions_of, crowded, faster_than_alone
-from mawl.analysis.campaign.knee import SessionRun
-from mawl.analysis.campaign.results import session_run
-from mawl.analysis.comparison.sides import compared_run
-from mawl.analysis.view import StoredView
-from mawl.errors import MawlError, UsageError
-from mawl.model.probe import Probe
-from mawl.model.qualification import (
+from mawl.base.errors import MawlError, UsageError
+from mawl.figures.campaign.knee import SessionRun
+from mawl.figures.campaign.results import session_run
+from mawl.figures.comparison.sides import compared_run
+from mawl.figures.view import StoredView
+from mawl.records.model.probe import Probe
+from mawl.records.model.qualification import (
     MOST_MINUTES,
     Fits,
     Qualification,
@@ -54,14 +54,14 @@ from mawl.model.qualification import (
     QualificationChange,
     QualifyRun,
 )
-from mawl.model.summary.judgement import Guideline
-from mawl.model.summary.summary import Judged
-from mawl.model.thresholds import value_of
+from mawl.records.model.summary.judgement import Guideline
+from mawl.records.model.summary.summary import Judged
+from mawl.records.model.thresholds import value_of
+from mawl.records.spec.sources import NODE_OPTIONS, words_of
+from mawl.records.store import open_run
+from mawl.records.store.beside import probe_of
 from mawl.simulation.changes import system_for
 from mawl.simulation.forecast import Fitting, base_of, is_uncached
-from mawl.spec.sources import NODE_OPTIONS, words_of
-from mawl.store import open_run
-from mawl.store.beside import probe_of
 
 NOT_SIMULATED = "changes of a cluster are not simulated, because its storage was not probed"
 NO_SEARCH = Fits(sessions=None, reason="on several nodes mawl does not search the number that fits")

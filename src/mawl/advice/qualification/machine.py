@@ -18,15 +18,15 @@ from mawl.advice.capacity.answers import LEAST_DIRECTION_RATIO, Lack
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO
 from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.qualification.fitting import MedianEstimate
-from mawl.analysis.io import REACHES_STORAGE_RATIO
-from mawl.model.node import Figures
-from mawl.model.qualification import AnswerLimit, AnswerStorage, AnswerSystem, QualifyNode
-from mawl.model.run import RunFacts, VolumeFacts
-from mawl.model.summary.host import DeviceFigures, NetworkMount
-from mawl.model.summary.summary import Judged
-from mawl.model.thresholds import value_of
-from mawl.spec.program_options import ROLES, Role
-from mawl.units import counted_noun, format_bytes, format_memory, format_percent
+from mawl.base.units import counted_noun, format_bytes, format_memory, format_percent
+from mawl.figures.io import REACHES_STORAGE_RATIO
+from mawl.records.model.node import Figures
+from mawl.records.model.qualification import AnswerLimit, AnswerStorage, AnswerSystem, QualifyNode
+from mawl.records.model.run import RunFacts, VolumeFacts
+from mawl.records.model.summary.host import DeviceFigures, NetworkMount
+from mawl.records.model.summary.summary import Judged
+from mawl.records.model.thresholds import value_of
+from mawl.records.spec.program_options import ROLES, Role
 
 StorageFigures = DeviceFigures | NetworkMount
 

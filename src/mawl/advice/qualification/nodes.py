@@ -9,9 +9,9 @@ import msgspec
 
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
 from mawl.advice.qualification.part_answers import part_of, word_of
-from mawl.model.qualification import AnswerNodes, AnswerPart, AnswerRule, NodesLimit
-from mawl.model.thresholds import value_of
-from mawl.units import counted_noun, format_ratio
+from mawl.base.units import counted_noun, format_ratio
+from mawl.records.model.qualification import AnswerNodes, AnswerPart, AnswerRule, NodesLimit
+from mawl.records.model.thresholds import value_of
 
 LEAST_RATIO = value_of("qualification.least_nodes_ratio")
 OF_SHARED_STORAGE = ("storage", "network")

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import msgspec
 
 from mawl.advice.validity.of_host import MOST_FOREIGN_RATIO, foreign_cpu_ratio
-from mawl.analysis.campaign.knee import SessionRun
-from mawl.analysis.view import RunView
-from mawl.model.qualification import QualifyRun
-from mawl.units import counted_noun, format_percent
+from mawl.base.units import counted_noun, format_percent
+from mawl.figures.campaign.knee import SessionRun
+from mawl.figures.view import RunView
+from mawl.records.model.qualification import QualifyRun
 
 
 class Others(msgspec.Struct, frozen=True, kw_only=True):

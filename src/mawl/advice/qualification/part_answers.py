@@ -6,8 +6,8 @@ import msgspec
 
 from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.qualification.fitting import MedianEstimate
-from mawl.model.qualification import AnswerPart, AnswerWord
-from mawl.units import format_ratio
+from mawl.base.units import format_ratio
+from mawl.records.model.qualification import AnswerPart, AnswerWord
 
 NO_TIMES = "no job has a time alone, so its slowdown is not known"
 

@@ -13,9 +13,11 @@ from mawl.advice.capacity.answers import Lack
 from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.qualification.fitting import MedianEstimate
 from mawl.advice.qualification.machine import Contradiction
-from mawl.formats.text import one_line
-from mawl.model.probe import Probe
-from mawl.model.qualification import (
+from mawl.base.units import counted_noun, format_percent, format_ratio, format_seconds
+from mawl.importers.formats.text import one_line
+from mawl.plan.mix import FEWEST_SESSIONS, SESSIONS_PER_CORE
+from mawl.records.model.probe import Probe
+from mawl.records.model.qualification import (
     AnswerLimit,
     AnswerNodes,
     AnswerPart,
@@ -23,11 +25,9 @@ from mawl.model.qualification import (
     Fits,
     QualificationChange,
 )
-from mawl.model.run import RunFacts
-from mawl.model.summary.summary import Judged
-from mawl.model.thresholds import value_of
-from mawl.plan.mix import FEWEST_SESSIONS, SESSIONS_PER_CORE
-from mawl.units import counted_noun, format_percent, format_ratio, format_seconds
+from mawl.records.model.run import RunFacts
+from mawl.records.model.summary.summary import Judged
+from mawl.records.model.thresholds import value_of
 
 WORDS = {"carried": "YES", "not carried": "NO", "not known": "NOT KNOWN"}
 RESOURCES = {

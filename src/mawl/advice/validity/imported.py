@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from mawl.analysis.view import RunView
-from mawl.model.summary.judgement import Finding, Severity, Unmeasured
+from mawl.figures.view import RunView
+from mawl.records.model.summary.judgement import Finding, Severity, Unmeasured
 
 Said = Sequence[Finding | Unmeasured]
 

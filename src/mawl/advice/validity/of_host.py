@@ -20,13 +20,13 @@ from itertools import pairwise
 from mawl.advice.foreign import foreign
 from mawl.advice.validity.imported import Said, no_file_says, with_cure, with_reason
 from mawl.advice.validity.of_storage import FEW, FEWEST_WINDOWS, thirds
-from mawl.analysis.recordings import interval_seconds
-from mawl.analysis.series import RunSamples
-from mawl.analysis.view import RunView, weighted_mean
-from mawl.analysis.windows import added, gauges, rates
-from mawl.model.summary.judgement import Finding, Unmeasured
-from mawl.model.thresholds import value_of
-from mawl.units import format_bytes, format_instant, format_percent, format_ratio, format_seconds
+from mawl.base.units import format_bytes, format_instant, format_percent, format_ratio, format_seconds
+from mawl.figures.recordings import interval_seconds
+from mawl.figures.series import RunSamples
+from mawl.figures.view import RunView, weighted_mean
+from mawl.figures.windows import added, gauges, rates
+from mawl.records.model.summary.judgement import Finding, Unmeasured
+from mawl.records.model.thresholds import value_of
 
 COMPETITION_NAME = "competition"
 MOST_FOREIGN_RATIO = value_of("validity.competition.most_cpu_ratio")

@@ -15,11 +15,11 @@ import statistics
 from collections.abc import Sequence
 
 from mawl.advice.validity.imported import Said, no_file_says, with_reason
-from mawl.analysis.view import RunView
-from mawl.model.summary.judgement import Finding, Unmeasured
-from mawl.model.thresholds import count_of, value_of
-from mawl.spec.program_options import ROLES
-from mawl.units import format_bytes, format_percent, format_rate, format_ratio
+from mawl.base.units import format_bytes, format_percent, format_rate, format_ratio
+from mawl.figures.view import RunView
+from mawl.records.model.summary.judgement import Finding, Unmeasured
+from mawl.records.model.thresholds import count_of, value_of
+from mawl.records.spec.program_options import ROLES
 
 WRITEBACK_NAME = "writeback"
 MOST_LEFT_RATIO = value_of("validity.writeback.most_left_ratio")

@@ -16,14 +16,14 @@ residency: the input tables were not in memory before the start.
 from __future__ import annotations
 
 from mawl.advice.validity.imported import Said, no_file_says, with_cure
-from mawl.analysis.io import REACHES_STORAGE_RATIO, cached_directions
-from mawl.analysis.open_jobs import bad_jobs, failed
-from mawl.analysis.recordings import NO_JOBS
-from mawl.analysis.view import RunView
-from mawl.model.summary.judgement import Finding, Severity, Unmeasured
-from mawl.model.thresholds import count_of, value_of
+from mawl.base.units import format_percent, format_seconds
+from mawl.figures.io import REACHES_STORAGE_RATIO, cached_directions
+from mawl.figures.open_jobs import bad_jobs, failed
+from mawl.figures.recordings import NO_JOBS
+from mawl.figures.view import RunView
 from mawl.plan.spec import SCALES
-from mawl.units import format_percent, format_seconds
+from mawl.records.model.summary.judgement import Finding, Severity, Unmeasured
+from mawl.records.model.thresholds import count_of, value_of
 
 JOBS_NAME = "jobs"
 

@@ -63,8 +63,8 @@ from mawl.advice.validity.of_workload import (
     check_scale,
     check_simulated,
 )
-from mawl.analysis.view import RunView
-from mawl.model.summary.judgement import Finding, Severity, Unmeasured, Validity
+from mawl.figures.view import RunView
+from mawl.records.model.summary.judgement import Finding, Severity, Unmeasured, Validity
 
 Status = Literal["publishable", "preliminary", "invalid"]
 

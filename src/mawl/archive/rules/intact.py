@@ -38,15 +38,15 @@ from mawl.archive.container import (
 from mawl.archive.manifest import Contents, check
 from mawl.archive.packing import PrintedRun
 from mawl.archive.subject import Fault, ValidationRule, ValidationSubject
-from mawl.errors import MawlError
-from mawl.foreign import read_regular
-from mawl.formats.saslog_write import job_log
-from mawl.model.records import Answer, JobRecord
-from mawl.model.run import RunFacts
+from mawl.base.errors import MawlError
+from mawl.base.foreign import read_regular
+from mawl.importers.formats.saslog_write import job_log
 from mawl.plan.derived import derived_programs
-from mawl.store import Run
-from mawl.store.campaign import finished_runs
-from mawl.store.files import JOURNAL, LOGS, OWN_LOG
+from mawl.records.model.records import Answer, JobRecord
+from mawl.records.model.run import RunFacts
+from mawl.records.store import Run
+from mawl.records.store.campaign import finished_runs
+from mawl.records.store.files import JOURNAL, LOGS, OWN_LOG
 from mawl.version import __version__, source_sha256
 
 _AGAIN = "copy it again from where it was made"
@@ -347,7 +347,7 @@ def _of_folder(name: str, run: PrintedRun) -> Iterator[Fault]:
     yield from _logs(name, run)
     if (run.folder / PAGE).exists():
         # Bokeh takes a second to import, which only a folder with a page pays.
-        from mawl.reporters.html.report import render
+        from mawl.reports.html.report import render
 
         try:
             stated = read_regular(run.folder / PAGE, LARGEST_TEXT_BYTES, inside=run.folder)

@@ -35,16 +35,16 @@ from mawl.archive.rules.intact import (
     UNALTERED_RULE,
 )
 from mawl.archive.subject import Fault, ValidationRule, ValidationSubject
-from mawl.errors import UsageError
-from mawl.model.run import RunFacts
+from mawl.base.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import mixed
 from mawl.plan.spec import JobSpec, WorkloadSpec
 from mawl.plan.workload import Plan, load_workload, make_plan, shipped
-from mawl.spec import toml
-from mawl.spec.program_options import Options
-from mawl.spec.record import DEFAULT_WORKLOAD
-from mawl.store.files import PLAN
+from mawl.records.model.run import RunFacts
+from mawl.records.spec import toml
+from mawl.records.spec.program_options import Options
+from mawl.records.spec.record import DEFAULT_WORKLOAD
+from mawl.records.store.files import PLAN
 
 _OPEN = "declare it with mawl pack --division open, or run a workload as it is published"
 
@@ -81,7 +81,7 @@ def plan_of_run(run: PrintedRun) -> Plan | str:
     """The plan of ``plan.toml``; the name of a program in it that is not mawl's.
 
     Such a program is not looked up: a pack of unknown origin must not name code that is then loaded.
-    Raises :class:`~mawl.errors.UsageError` where the file is no plan.
+    Raises ``UsageError`` where the file is no plan.
     """
     path: Path = run.folder / PLAN
     spec = toml.load(path, WorkloadSpec, inside=run.folder)
@@ -185,7 +185,7 @@ NUMBERS: tuple[tuple[int, str, str], ...] = (
     (23, "space", "File systems had space to spare"),
     (24, "overhead", "mawl itself used little of the processors"),
 )
-"""Number, rule of :mod:`mawl.advice.validity` and title.  ``repeats`` counts runs, and is V25."""
+"""Number, rule of ``advice.validity`` and title.  ``repeats`` counts runs, and is V25."""
 
 _LIMITS = "Whether the run's own records are true. docs/design/validity.md gives the reason for each bound."
 

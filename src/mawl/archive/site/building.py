@@ -24,11 +24,11 @@ import msgspec
 
 from mawl.archive.site.entries import FIGURES, SiteEntry, checked, named_once, slug_of, sum_of
 from mawl.archive.site.pages import beside, feed, index, result, system
-from mawl.errors import UnsuitableMachineError, UsageError, cure_of
-from mawl.foreign import open_regular
-from mawl.interrupts import without_interrupts
-from mawl.store.files import cache_place, replace_file
-from mawl.store.plain import in_calendar
+from mawl.base.errors import UnsuitableMachineError, UsageError, cure_of
+from mawl.base.foreign import open_regular
+from mawl.base.interrupts import without_interrupts
+from mawl.records.store.files import cache_place, replace_file
+from mawl.records.store.plain import in_calendar
 from mawl.version import source_sha256
 
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -115,9 +115,9 @@ def build_site(
     The earlier site stays until the new one is whole.  Checks are kept in the cache directory of the user,
     which ``environment`` names.
 
-    Raises :class:`~mawl.errors.UsageError` where the directory holds something else, two packs have one name
-    or one lies where the site is made anew, and what :func:`~mawl.archive.site.entries.checked` raises,
-    before anything is written; :class:`~mawl.errors.UnsuitableMachineError` if it cannot be written.
+    Raises ``UsageError`` where the directory holds something else, two packs have one name
+    or one lies where the site is made anew, and what ``checked`` raises,
+    before anything is written; ``UnsuitableMachineError`` if it cannot be written.
     """
     if output.exists() and (not output.is_dir() or (any(output.iterdir()) and not (output / MARK).is_file())):
         raise UsageError("is no site of mawl", where=str(output), cure="name a new directory with --output")

@@ -12,20 +12,20 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.analysis.comparison.comparability import CONFIGURATION, Severity
-from mawl.analysis.comparison.places import verdicts
-from mawl.analysis.comparison.sides import ComparedRun, Side, at, compared_run
 from mawl.archive.container import REPORT, SUFFIX, is_name
 from mawl.archive.rules.intact import PAGES_RULE as PAGES
 from mawl.archive.rules.published import INTACT
 from mawl.archive.subject import ValidationSubject, opened_pack
 from mawl.archive.validating import Validation, validate
-from mawl.errors import UnreadableRunError, UsageError
-from mawl.foreign import descriptor_of
-from mawl.model.run import RunFacts
-from mawl.printable import printable
-from mawl.reporters.layout import ABSENT
-from mawl.units import format_joules, format_memory, format_rate, format_seconds
+from mawl.base.errors import UnreadableRunError, UsageError
+from mawl.base.foreign import descriptor_of
+from mawl.base.printable import printable
+from mawl.base.units import format_joules, format_memory, format_rate, format_seconds
+from mawl.figures.comparison.comparability import CONFIGURATION, Severity
+from mawl.figures.comparison.places import verdicts
+from mawl.figures.comparison.sides import ComparedRun, Side, at, compared_run
+from mawl.records.model.run import RunFacts
+from mawl.reports.layout import ABSENT
 
 SUSTAINED = "io.device.sustained.total_bytes_per_second"
 FIGURES: dict[str, str] = {
@@ -105,7 +105,7 @@ class SiteEntry(msgspec.Struct, frozen=True, kw_only=True):
 def checked(path: Path) -> SiteEntry:
     """The entry of a pack, checked by every rule.
 
-    Raises :class:`~mawl.errors.UnreadableRunError` for a file that is no pack, or whose figures cannot be
+    Raises ``UnreadableRunError`` for a file that is no pack, or whose figures cannot be
     relied on: a site does not spread those.  Pages that other code printed are no reason to refuse, because
     the site shows none of them: it prints its own.
     """
@@ -218,7 +218,7 @@ def _machine(facts: RunFacts) -> dict[str, str]:
 
 
 def figures_of(runs: Sequence[ComparedRun], nodes: int) -> dict[str, SiteFigure]:
-    """The figures of a row over the runs of a pack on so many nodes, by the names of :data:`FIGURES`."""
+    """The figures of a row over the runs of a pack on so many nodes, by the names of ``FIGURES``."""
     bases = {node.core_basis or "" for run in runs for node in run.facts.machines()}
     cores_alike, core = len(bases) <= 1, ", ".join(sorted(bases))
     scopes = {str(at(run.summary, "energy.scope") or "") for run in runs}
@@ -247,7 +247,7 @@ def figures_of(runs: Sequence[ComparedRun], nodes: int) -> dict[str, SiteFigure]
 
 
 def named_once(slugs: Sequence[str]) -> None:
-    """Raise :class:`~mawl.errors.UsageError` where two packs have one name."""
+    """Raise ``UsageError`` where two packs have one name."""
     twice = next((slug for slug, times in Counter(slugs).items() if times > 1), None)
     if twice is not None:
         raise UsageError("is the name of two packs", where=twice, cure="rename one of the files")

@@ -12,14 +12,14 @@ from importlib import resources
 
 import msgspec
 
-from mawl.analysis.published import published_block
 from mawl.archive.site.entries import FIGURES, SiteEntry
-from mawl.config.published import papers
-from mawl.model.metrics import METRICS
-from mawl.printable import printable
-from mawl.reporters.html.colours import style
-from mawl.reporters.layout import ABSENT
-from mawl.units import counted_noun, format_instant, format_rate, format_seconds
+from mawl.base.printable import printable
+from mawl.base.units import counted_noun, format_instant, format_rate, format_seconds
+from mawl.figures.published import published_block
+from mawl.records.config.published import papers
+from mawl.records.model.metrics import METRICS
+from mawl.reports.html.colours import style
+from mawl.reports.layout import ABSENT
 
 COLUMNS = ("elapsed", "real time, sum", "sustained", "per core", "per node", "energy per job")
 """Figures of the result tables; a page of a result has every one with its range."""

@@ -21,10 +21,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from mawl.errors import MawlError
+from mawl.base.errors import MawlError
 from mawl.measure.processes import descendants, kill_marked, signal_all
 from mawl.measure.step import die_with_parent, uninterrupted
-from mawl.model.campaign import (
+from mawl.records.model.campaign import (
     Arm,
     Campaign,
     ChangedSetting,
@@ -34,8 +34,8 @@ from mawl.model.campaign import (
     SettingRead,
     SettingRecord,
 )
-from mawl.spec.campaign import ArmSetting
-from mawl.store.campaign import OUTPUTS, write_settings
+from mawl.records.spec.campaign import ArmSetting
+from mawl.records.store.campaign import OUTPUTS, write_settings
 
 MARK = "MAWL_SETTING_COMMAND"
 """The variable by which a command is found after mawl was killed: the campaign's mark and its number."""
@@ -230,7 +230,7 @@ class ArmSettings:
     def undo(self) -> None:
         """Undo what is changed, if anything is; interrupts wait for that.
 
-        Raises :class:`NotUndoneError` where the setting is not what it was.
+        Raises ``NotUndoneError`` where the setting is not what it was.
         """
         changed = self.record.changed
         if changed is None:

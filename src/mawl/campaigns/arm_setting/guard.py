@@ -17,11 +17,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from mawl.base.errors import MawlError
 from mawl.campaigns.arm_setting.change import ArmSettings
 from mawl.campaigns.process import without_settings
-from mawl.errors import MawlError
-from mawl.store.campaign import LOCK, read_settings
-from mawl.store.files import try_lock
+from mawl.records.store.campaign import LOCK, read_settings
+from mawl.records.store.files import try_lock
 
 LOOK_SECONDS = 0.1
 

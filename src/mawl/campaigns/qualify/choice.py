@@ -17,10 +17,16 @@ import msgspec
 
 from mawl.advice.qualification.answer import FEWEST_RUNS
 from mawl.advice.validity.of_host import MOST_FOREIGN_RATIO
-from mawl.analysis.campaign.knee import SessionRun, bound_of, on_the_line, slowdown_of, tried
+from mawl.base.errors import UnsuitableMachineError, UsageError
+from mawl.base.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
 from mawl.campaigns.qualify.work import MachineSeen, Mix, Model, WritableSpace
-from mawl.errors import UnsuitableMachineError, UsageError
-from mawl.model.qualification import (
+from mawl.figures.campaign.knee import SessionRun, bound_of, on_the_line, slowdown_of, tried
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.mix import FEWEST_SESSIONS, SESSIONS_PER_CORE, mixed
+from mawl.plan.needs import Needs, needs, requests_under_way
+from mawl.plan.spec import SCALES, scale_name
+from mawl.plan.workload import Plan, make_plan
+from mawl.records.model.qualification import (
     Asked,
     CacheMode,
     Decision,
@@ -29,15 +35,9 @@ from mawl.model.qualification import (
     PhaseName,
     QualificationChoice,
 )
-from mawl.model.thresholds import value_of
-from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.mix import FEWEST_SESSIONS, SESSIONS_PER_CORE, mixed
-from mawl.plan.needs import Needs, needs, requests_under_way
-from mawl.plan.spec import SCALES, scale_name
-from mawl.plan.workload import Plan, make_plan
-from mawl.spec.program_options import Role
-from mawl.spec.record import MOST_SESSIONS
-from mawl.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
+from mawl.records.model.thresholds import value_of
+from mawl.records.spec.program_options import Role
+from mawl.records.spec.record import MOST_SESSIONS
 
 SMOKE = SCALES["smoke"]
 LARGEST_SCALE = SCALES["full"]
@@ -101,9 +101,9 @@ PREFERRED = (
 
 
 def preferred_for(repeat: int | None) -> tuple[Repeats, ...]:
-    """:data:`PREFERRED`, or with so many measured runs as were asked for.
+    """``PREFERRED``, or with so many measured runs as were asked for.
 
-    Fewer than :data:`FEWEST_RUNS` are asked for to make them long: all the time goes to them.
+    Fewer than ``FEWEST_RUNS`` are asked for to make them long: all the time goes to them.
     """
     if repeat is None:
         return PREFERRED
@@ -161,7 +161,7 @@ class Chooser:
         self._mixes: dict[float, Mix] = {}
 
     def choose(self, spent: Mapping[PhaseName, float]) -> QualificationChoice:
-        """The choice; raises :class:`~mawl.errors.UsageError` where not even smoke fits into the time.
+        """The choice; raises ``UsageError`` where not even smoke fits into the time.
 
         A scale that was asked for is taken in any case, with the most runs that fit into the time.
         """
@@ -381,7 +381,7 @@ def smallest(asked: Asked) -> float:
 
 
 def check_fits(seen: MachineSeen, sessions: int, scale: float = SMOKE) -> None:
-    """Raise :class:`~mawl.errors.UnsuitableMachineError` where the scale does not fit."""
+    """Raise ``UnsuitableMachineError`` where the scale does not fit."""
     needed = needs_at(sessions, scale)
     which = "the smallest scale" if scale == SMOKE else f"scale {scale_name(scale)}"
     system = lacking(seen.systems, needed)

@@ -17,7 +17,8 @@ import msgspec
 
 from mawl.advice.qualification.answer import FEWEST_ALONE, FEWEST_RUNS
 from mawl.advice.qualification.other_work import shows_nothing
-from mawl.analysis.campaign.knee import SessionRun
+from mawl.base.errors import InterruptedRunError, MawlError
+from mawl.base.units import counted_noun, format_bytes, format_percent, format_ratio, format_seconds
 from mawl.campaigns.qualify.choice import (
     SMOKE,
     Chooser,
@@ -30,8 +31,8 @@ from mawl.campaigns.qualify.choice import (
 )
 from mawl.campaigns.qualify.runs import Runs
 from mawl.campaigns.qualify.work import MachineSeen, Model, RunWish, Work
-from mawl.errors import InterruptedRunError, MawlError
-from mawl.model.qualification import (
+from mawl.figures.campaign.knee import SessionRun
+from mawl.records.model.qualification import (
     Asked,
     Fits,
     Phase,
@@ -42,7 +43,6 @@ from mawl.model.qualification import (
     QualificationOutcome,
     QualifyRun,
 )
-from mawl.units import counted_noun, format_bytes, format_percent, format_ratio, format_seconds
 
 PROBE = "probe.json"
 EARLY_RATIO = 0.25

@@ -19,15 +19,18 @@ import msgspec
 
 from mawl.advice.judge import judged
 from mawl.advice.validity.of_host import foreign_cpu_ratio
-from mawl.analysis.blocks import counted
-from mawl.analysis.view import StoredView
+from mawl.base.errors import InterruptedRunError, UnreadableRunError, UnsuitableMachineError
+from mawl.base.units import counted_noun, format_rate
 from mawl.campaigns.process import answered, without_settings
 from mawl.campaigns.qualify.model import CalibratedModel, fitting, probe_in
 from mawl.campaigns.qualify.work import MachineSeen, Model, RunSeen, RunWish, WritableSpace
-from mawl.errors import InterruptedRunError, UnreadableRunError, UnsuitableMachineError
-from mawl.launch.pipe import RUN_ID_VARIABLE
+from mawl.figures.blocks import counted
+from mawl.figures.view import StoredView
 from mawl.measure.devices import Mount, mount_of, read_mounts
 from mawl.measure.machine import Machine, read_machine
+from mawl.measure.probe.command import LEAST_FITTED_BYTES, MIB, ProbeChoice, default_shapes
+from mawl.measure.probe.process import ProbePlace, fio_version
+from mawl.measure.probe.target import ProbeRequest, probe
 from mawl.measure.space import EPHEMERAL, ephemeral_storage, file_systems, nearest, system_of
 from mawl.measure.suitability import (
     NoiseWatch,
@@ -37,26 +40,23 @@ from mawl.measure.suitability import (
     noise_checks,
     why_cached,
 )
-from mawl.model.probe import PAPERS_REQUEST_BYTES, Probe
-from mawl.model.qualification import Asked, Fits
-from mawl.model.records import RunOutcome
-from mawl.model.run import Alone, AloneRun
 from mawl.plan.mix import COPIES
 from mawl.plan.repeated_sessions import workload_toml
 from mawl.plan.spec import SessionSpec, WorkloadSpec
-from mawl.probe.command import LEAST_FITTED_BYTES, MIB, ProbeChoice, default_shapes
-from mawl.probe.process import ProbePlace, fio_version
-from mawl.probe.target import ProbeRequest, probe
-from mawl.spec.answer import Task
-from mawl.spec.places import is_there
-from mawl.spec.program_options import ROLES, Role
-from mawl.spec.record import RunSpec
-from mawl.store import Run, open_run
-from mawl.store.beside import read_probe, write_probe
-from mawl.store.facts import read_facts, write_facts
-from mawl.store.files import FACTS, replace_file
-from mawl.units import counted_noun, format_rate
-from mawl.volumes import PROBE_PREFIX, Volumes
+from mawl.records.model.probe import PAPERS_REQUEST_BYTES, Probe
+from mawl.records.model.qualification import Asked, Fits
+from mawl.records.model.records import RunOutcome
+from mawl.records.model.run import Alone, AloneRun
+from mawl.records.spec.answer import Task
+from mawl.records.spec.places import is_there
+from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.spec.record import RunSpec
+from mawl.records.store import Run, open_run
+from mawl.records.store.beside import read_probe, write_probe
+from mawl.records.store.facts import read_facts, write_facts
+from mawl.records.store.files import FACTS, replace_file
+from mawl.records.volumes import PROBE_PREFIX, Volumes
+from mawl.run.launch.pipe import RUN_ID_VARIABLE
 
 
 def carried(task: Task, log: Path, directory: str, lock: int | None, show: Callable[[str], None]) -> None:
@@ -100,7 +100,7 @@ LAYOUT_RATIO = 0.25
 
 
 class QualifyMachine:
-    """See :class:`~mawl.campaigns.qualify.work.Work`."""
+    """See ``Work``."""
 
     def __init__(
         self, folder: Path, asked: Asked, directory: str, lock: int | None, show: Callable[[str], None]
@@ -257,7 +257,7 @@ def alone_workload() -> WorkloadSpec:
 
 
 def check_places(systems: Sequence[WritableSpace]) -> None:
-    """Raise :class:`~mawl.errors.UnsuitableMachineError` for a place that no answer can be of."""
+    """Raise ``UnsuitableMachineError`` for a place that no answer can be of."""
     for system in systems:
         named = ", ".join(f"--{role}" for role in system.roles)
         if system.unwritable:

@@ -20,21 +20,26 @@ import msgspec
 from mawl.advice.judge import judged
 from mawl.advice.qualification.fitting import below_the_smallest_mix
 from mawl.advice.validity.of_host import foreign_cpu_ratio
-from mawl.analysis.blocks import counted
-from mawl.analysis.view import StoredView
+from mawl.base.errors import MawlError
+from mawl.base.imports import importing
 from mawl.campaigns.qualify.choice import SMOKE, needs_at, plan_at
 from mawl.campaigns.qualify.work import Mix
-from mawl.errors import MawlError
-from mawl.imports import importing
+from mawl.figures.blocks import counted
+from mawl.figures.view import StoredView
 from mawl.measure.machine import Machine, read_machine
-from mawl.model.probe import Probe
-from mawl.model.qualification import Fits
-from mawl.model.run import NodeFacts, RunFacts
-from mawl.model.summary.summary import Judged
-from mawl.model.thresholds import value_of
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.workload import Plan
+from mawl.records.model.probe import Probe
+from mawl.records.model.qualification import Fits
+from mawl.records.model.run import NodeFacts, RunFacts
+from mawl.records.model.summary.summary import Judged
+from mawl.records.model.thresholds import value_of
+from mawl.records.spec.record import MOST_SESSIONS
+from mawl.records.store import Run, open_run
+from mawl.records.store.beside import read_probe
+from mawl.records.store.campaign import read_qualification
+from mawl.records.store.files import PROBE, QUALIFICATION
 from mawl.simulation.active import active_seconds
 from mawl.simulation.changes import system_for
 from mawl.simulation.demand import FIXED_KINDS, JobDemand, growing_cpu_seconds, scaled
@@ -44,11 +49,6 @@ from mawl.simulation.own_system import cores_of
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.scenario import run as run_scenario
 from mawl.simulation.system import System
-from mawl.spec.record import MOST_SESSIONS
-from mawl.store import Run, open_run
-from mawl.store.beside import read_probe
-from mawl.store.campaign import read_qualification
-from mawl.store.files import PROBE, QUALIFICATION
 
 INPUT_BYTES_PER_SECOND_PER_CORE = 40e6
 """How fast tables are made where the calibration found its own already there, which is faster than this."""
@@ -61,7 +61,7 @@ FORECAST_SPREAD_RATIO = 0.12
 
 
 class CalibratedModel:
-    """See :class:`~mawl.campaigns.qualify.work.Model`.
+    """See ``Model``.
 
     The calibration is a run of each program alone, or (a rougher one) a run of the mix: then a program is
     taken to need alone what its demand is, without what it waited for others.

@@ -16,15 +16,15 @@ import msgspec
 
 from mawl.advice.qualification.answer import FEWEST_RUNS
 from mawl.advice.qualification.machine import NO_PROBE, differing, one_machine
+from mawl.base.errors import MawlError, UsageError
+from mawl.base.units import counted_noun, format_ratio
 from mawl.campaigns.qualify.choice import LEAST_PHASE_SECONDS, SMOKE, Chooser, Repeats, needs_at
 from mawl.campaigns.qualify.engine import Engine, LeftOutError
 from mawl.campaigns.qualify.machine import QualifyMachine, check_places
 from mawl.campaigns.qualify.work import MachineSeen, Model, RunWish, WritableSpace
-from mawl.cluster.look import NodeLook, look_at
-from mawl.errors import MawlError, UsageError
 from mawl.measure.space import EPHEMERAL
-from mawl.model.node import NodeRun, StorageRun
-from mawl.model.qualification import (
+from mawl.records.model.node import NodeRun, StorageRun
+from mawl.records.model.qualification import (
     Asked,
     Decision,
     Expected,
@@ -33,18 +33,18 @@ from mawl.model.qualification import (
     QualifyNode,
     RunPurpose,
 )
-from mawl.model.records import RunOutcome
-from mawl.model.run import RunFacts
-from mawl.spec.record import NodesSpec, RunSpec
-from mawl.store import open_run
-from mawl.store.files import FACTS
-from mawl.units import counted_noun, format_ratio
+from mawl.records.model.records import RunOutcome
+from mawl.records.model.run import RunFacts
+from mawl.records.spec.record import NodesSpec, RunSpec
+from mawl.records.store import open_run
+from mawl.records.store.files import FACTS
+from mawl.run.cluster.look import NodeLook, look_at
 
 FEWEST_NODES = 2
 
 
 class QualifyNodes(QualifyMachine):
-    """See :class:`~mawl.campaigns.qualify.work.Work`; the first of the nodes is the one that runs alone."""
+    """See ``Work``; the first of the nodes is the one that runs alone."""
 
     def __init__(
         self,
@@ -192,7 +192,7 @@ PREFERRED = (
 
 
 def preferred_for(repeat: int | None) -> tuple[Repeats, ...]:
-    """:data:`PREFERRED`, or with so many runs with all nodes as were asked for."""
+    """``PREFERRED``, or with so many runs with all nodes as were asked for."""
     if repeat is None:
         return PREFERRED
     if repeat < FEWEST_RUNS:
@@ -286,7 +286,7 @@ MADE_BY_NODES = "the nodes make the input tables at the beginning of the first r
 
 
 class NodesEngine(Engine):
-    """See :class:`~mawl.campaigns.qualify.engine.Engine`."""
+    """See ``Engine``."""
 
     def until_choice(self) -> QualificationChoice:
         """As of one machine; what goes on looks first whether all nodes are there."""

@@ -12,12 +12,12 @@ from pathlib import Path
 import msgspec
 
 from mawl.advice.validity.of_host import MOST_FOREIGN_RATIO
+from mawl.base.errors import InterruptedRunError, UnsuitableMachineError
+from mawl.base.units import format_percent
 from mawl.campaigns.qualify.choice import SMOKE
 from mawl.campaigns.qualify.work import RunSeen, RunWish, Work
-from mawl.errors import InterruptedRunError, UnsuitableMachineError
-from mawl.model.qualification import PhaseName, Qualification, QualifyRun, RunPurpose, RunState
-from mawl.store.campaign import write_qualification
-from mawl.units import format_percent
+from mawl.records.model.qualification import PhaseName, Qualification, QualifyRun, RunPurpose, RunState
+from mawl.records.store.campaign import write_qualification
 
 
 class Runs:

@@ -8,9 +8,9 @@ from typing import Protocol
 
 import msgspec
 
-from mawl.model.qualification import CacheMode, Fits, QualifyNode
-from mawl.model.records import RunOutcome
-from mawl.spec.program_options import Role
+from mawl.records.model.qualification import CacheMode, Fits, QualifyNode
+from mawl.records.model.records import RunOutcome
+from mawl.records.spec.program_options import Role
 
 
 class WritableSpace(msgspec.Struct, frozen=True, kw_only=True):

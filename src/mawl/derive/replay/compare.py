@@ -13,8 +13,8 @@ from statistics import median
 
 import msgspec
 
-from mawl.analysis.night import JobOfNight, chain_to, ended_jobs, jobs_of_night, night_of
-from mawl.analysis.sessions import Span, area, area_between, jobs_over_time, peak
+from mawl.base.errors import UnreadableRunError, UsageError
+from mawl.base.units import counted_noun
 from mawl.derive.jobs import GROWS_WITH_ROWS
 from mawl.derive.replay.match import Matched, MatchedJob, logged_jobs, matched
 from mawl.derive.replay.records import (
@@ -32,14 +32,14 @@ from mawl.derive.replay.records import (
     both,
 )
 from mawl.derive.replay.tables import NOT_A_FINDING, remarks, sentence
-from mawl.errors import UnreadableRunError, UsageError
-from mawl.model.derived import FILE, DerivedJob, DerivedStep, RoleLoad
-from mawl.model.records import JobRecord, StepRecord
-from mawl.model.role_io import RoleIo
-from mawl.reporters.night import derived_jobs_of, why_not_judged
-from mawl.spec.program_options import ROLES
-from mawl.store import Run
-from mawl.units import counted_noun
+from mawl.figures.night import JobOfNight, chain_to, ended_jobs, jobs_of_night, night_of
+from mawl.figures.sessions import Span, area, area_between, jobs_over_time, peak
+from mawl.records.model.derived import FILE, DerivedJob, DerivedStep, RoleLoad
+from mawl.records.model.records import JobRecord, StepRecord
+from mawl.records.model.role_io import RoleIo
+from mawl.records.spec.program_options import ROLES
+from mawl.records.store import Run
+from mawl.reports.night import derived_jobs_of, why_not_judged
 
 
 def logged_night(found: Matched, derived: Mapping[str, DerivedJob]) -> dict[str, JobOfNight]:
@@ -215,7 +215,7 @@ def programs_of(steps: Iterable[ReplayedStep]) -> list[ReplayedProgram]:
 
 
 def closeness_of(name: str, steps: Sequence[ReplayedStep]) -> Closeness:
-    """How near the run comes in one figure of :data:`LEAST`, step by step."""
+    """How near the run comes in one figure of ``LEAST``, step by step."""
     least = LEAST[name]
     pairs: list[Both] = [getattr(one.figures, name) for one in steps]
     errors = sorted(
@@ -247,9 +247,9 @@ NO_CLOCK = (
 def replay(logs: Run, run: Run, called: str | None = None) -> Replay:
     """The comparison; ``called`` is how a command finds the run (None: by its id).
 
-    Raises :class:`~mawl.errors.UsageError` if the run was not derived from these logs, if it repeats the
+    Raises ``UsageError`` if the run was not derived from these logs, if it repeats the
     night on several nodes, or if no step is on both sides, and
-    :class:`~mawl.errors.UnreadableRunError` if the run lost the file of its derived jobs.
+    ``UnreadableRunError`` if the run lost the file of its derived jobs.
     """
     derived = derived_jobs_of(run)
     _check_run(run, derived)

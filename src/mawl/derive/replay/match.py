@@ -16,9 +16,9 @@ from mawl.derive.derive import WORKING, started_jobs
 from mawl.derive.jobs import Growth, cpu_of, real_of, rows_of
 from mawl.derive.kernel import OTHER, VOCABULARY
 from mawl.derive.told import told_of
-from mawl.model.derived import MOST_SECONDS, MOST_STEPS, DerivedJob
-from mawl.model.records import JobRecord, StepRecord
-from mawl.store import Run
+from mawl.records.model.derived import MOST_SECONDS, MOST_STEPS, DerivedJob
+from mawl.records.model.records import JobRecord, StepRecord
+from mawl.records.store import Run
 
 CLOCK_SECONDS = 0.01
 """Moments that are at most about so far apart count as the same; clocks of logs have whole seconds."""

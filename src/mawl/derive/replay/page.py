@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import shlex
 
+from mawl.base.printable import printable
+from mawl.base.units import counted_noun, format_change, format_ratio
 from mawl.derive.replay.records import Closeness, Replay
 from mawl.derive.replay.tables import (
     SHORT_NOTE,
@@ -21,19 +23,17 @@ from mawl.derive.replay.tables import (
     steps,
     tables,
 )
-from mawl.printable import printable
-from mawl.reporters.comparison import text as laid
-from mawl.reporters.comparison.html import PagePart, found_page
-from mawl.reporters.comparison.over_time import jobs_at_once_chart
-from mawl.reporters.comparison.sentences import Headline, capital
-from mawl.reporters.comparison.tables import ComparisonTable, signed_seconds
-from mawl.reporters.comparison.text import section
-from mawl.reporters.html.charts.frame import Chart
-from mawl.reporters.html.sections.verdict import Card
-from mawl.reporters.html.templating import fill
-from mawl.reporters.json import indented
-from mawl.reporters.layout import LINE_WIDTH, escaped, fitting, stacked
-from mawl.units import counted_noun, format_change, format_ratio
+from mawl.reports.comparison import text as laid
+from mawl.reports.comparison.html import PagePart, found_page
+from mawl.reports.comparison.over_time import jobs_at_once_chart
+from mawl.reports.comparison.sentences import Headline, capital
+from mawl.reports.comparison.tables import ComparisonTable, signed_seconds
+from mawl.reports.comparison.text import section
+from mawl.reports.html.charts.frame import Chart
+from mawl.reports.html.sections.verdict import Card
+from mawl.reports.html.templating import fill
+from mawl.reports.json import indented
+from mawl.reports.layout import LINE_WIDTH, escaped, fitting, stacked
 
 PAGE_STEPS = 500
 NEXT = "run the workload on each system, and compare the runs to judge storage"

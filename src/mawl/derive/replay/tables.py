@@ -7,12 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mawl.derive.replay.records import FIGURES, Both, Figures, NightOfSide, Replay, ReplayedStep
-from mawl.formats.text import one_line
-from mawl.reporters.comparison.tables import ComparisonTable, signed_seconds
-from mawl.reporters.layout import ABSENT, Form, figure
-from mawl.reporters.night import held_said, night_clock
-from mawl.units import (
+from mawl.base.units import (
     counted_noun,
     format_bytes,
     format_change,
@@ -22,6 +17,11 @@ from mawl.units import (
     format_ratio,
     format_seconds,
 )
+from mawl.derive.replay.records import FIGURES, Both, Figures, NightOfSide, Replay, ReplayedStep
+from mawl.importers.formats.text import one_line
+from mawl.reports.comparison.tables import ComparisonTable, signed_seconds
+from mawl.reports.layout import ABSENT, Form, figure
+from mawl.reports.night import held_said, night_clock
 
 TITLES = {
     "real_seconds": "real time",

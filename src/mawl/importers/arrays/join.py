@@ -14,15 +14,15 @@ from typing import Any
 
 import msgspec
 
-from mawl.errors import InvalidFileError, UsageError
-from mawl.foreign import read_regular
-from mawl.formats.arrays import LONGEST_INTERVAL_SECONDS, ArrayMap, ArrayRow, checked, rows
-from mawl.formats.text import one_line, text_of
+from mawl.base.errors import InvalidFileError, UsageError
+from mawl.base.foreign import read_regular
+from mawl.base.printable import encodable
+from mawl.base.units import counted_noun
 from mawl.importers.clock import Clocks, parse_zones
-from mawl.model.node import ArrayFile, ArrayInterval, ArrayRole, ArrayStatistics, ArrayVolume
-from mawl.printable import encodable
-from mawl.spec import toml
-from mawl.units import counted_noun
+from mawl.importers.formats.arrays import LONGEST_INTERVAL_SECONDS, ArrayMap, ArrayRow, checked, rows
+from mawl.importers.formats.text import one_line, text_of
+from mawl.records.model.node import ArrayFile, ArrayInterval, ArrayRole, ArrayStatistics, ArrayVolume
+from mawl.records.spec import toml
 
 MOST_BYTES = 64 * 2**20
 MOST_INTERVALS = 400_000
@@ -33,7 +33,7 @@ Key = tuple[str, str]
 
 
 def read_arrays(paths: Sequence[Path], held: ArrayMap) -> ArrayStatistics:
-    """Statistics in the files; :class:`~mawl.errors.UsageError` if there are none."""
+    """Statistics in the files; ``UsageError`` if there are none."""
     to_utc = Clocks(parse_zones([f"{KIND}={held.timezone}"], (KIND,))).to_utc(KIND)
     files: list[ArrayFile] = []
     told: dict[Key, list[ArrayRow]] = {}
@@ -155,7 +155,7 @@ def presets() -> list[str]:
 
 
 def load_map(path: Path) -> ArrayMap:
-    """A user's map with what its preset says; :class:`~mawl.errors.InvalidFileError` names the key."""
+    """A user's map with what its preset says; ``InvalidFileError`` names the key."""
     own = toml.load(path, dict[str, Any])
     name = own.get("preset")
     if name is None:

@@ -10,8 +10,9 @@ from typing import BinaryIO, Protocol
 
 import msgspec
 
-from mawl.formats.schedulers import lsf, slurm
-from mawl.formats.schedulers.history import (
+from mawl.base.units import counted_noun
+from mawl.importers.formats.schedulers import lsf, slurm
+from mawl.importers.formats.schedulers.history import (
     Entry,
     HistoryDoubt,
     HistoryEnd,
@@ -19,12 +20,11 @@ from mawl.formats.schedulers.history import (
     OrchestratorJson,
     read_jobs,
 )
-from mawl.formats.schedulers.slurm import SacctJson
-from mawl.formats.text import byte_chunks, one_line, whole_of
+from mawl.importers.formats.schedulers.slurm import SacctJson
+from mawl.importers.formats.text import byte_chunks, one_line, whole_of
 from mawl.importers.interface import Context, Item, ScheduledJob
 from mawl.importers.recording import ChunkStream, whole_lines
 from mawl.importers.schedulers.join import names_of
-from mawl.units import counted_noun
 
 LARGEST_JSON_BYTES = 64 * 2**20
 MOST_JSON_PARTS = 4_000_000

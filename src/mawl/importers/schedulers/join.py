@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import msgspec
 
+from mawl.base.units import counted_noun
 from mawl.importers.interface import ScheduledJob
 from mawl.importers.jobs import SECONDS_OF_A_STAMP
 from mawl.importers.sas_jobs import DIGITS_OF_A_DATE, program_of, stem
-from mawl.units import counted_noun
 
 MOST_OF_A_COMMAND = 20
 LONGEST_COMMAND = 10_000
@@ -146,7 +146,7 @@ def join(logs: Sequence[LogJob], scheduled: Sequence[ScheduledJob], zoned: Seque
     Equal records of a job count once.  A log fits a job if both have a name in common, and if the job ran for
     at least half of the log's time and did not start clearly after it or end clearly before it.  If only one
     of several such jobs started and ended with the log, the log fits only that one.  The surest name of the
-    log (:func:`~mawl.importers.schedulers.join.names_of_log`) by which it fits any job counts.  A log and a
+    log (``names_of_log``) by which it fits any job counts.  A log and a
     job are joined if neither fits another.  If several sessions of one log fit the same job, the first of
     them is joined.
     """

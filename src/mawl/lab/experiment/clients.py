@@ -4,7 +4,7 @@ Keep what a run has in work and util at its fullest: clones that share the block
 
 A clone (ioctl_ficlonerange(2), which xfs and btrfs have) writes out what waits of a file and then shares
 its blocks, so that what the storage did with them can be read when the run is over.  Each look that finds
-:data:`GROWTH` times what was kept before keeps that instead.
+``GROWTH`` times what was kept before keeps that instead.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from mawl.errors import RunFailedError
+from mawl.base.errors import RunFailedError
 from mawl.lab.bed import ArmSpec
 from mawl.lab.build import Bed
 from mawl.lab.devices import own_environment
 from mawl.lab.fabric import SERVER, BedFabric
-from mawl.spec.nodes import NodesSpec
-from mawl.spec.program_options import ROLES, Role
+from mawl.records.spec.nodes import NodesSpec
+from mawl.records.spec.program_options import ROLES, Role
 
 PORT = 8786
 PATIENCE_SECONDS = 60.0
@@ -98,7 +98,7 @@ class Clients:
         return self._start(name, self._fabric.inside(name), words)
 
     def _start(self, name: str, inside: Sequence[str], words: Sequence[str]) -> subprocess.Popen[bytes]:
-        from mawl.cluster.connection import TUNED  # which imports Dask
+        from mawl.run.cluster.connection import TUNED  # which imports Dask
 
         # What they say is how it is known that they are there.
         tuned = {

@@ -12,11 +12,11 @@ from math import fsum
 
 import msgspec
 
-from mawl.analysis.comparison.places import named, place_changes, role_changes
-from mawl.analysis.comparison.programs import program_changes, statement
-from mawl.analysis.comparison.sides import Side, centre, change
-from mawl.config.published import paper_of, papers, published_result
-from mawl.errors import UsageError
+from mawl.base.errors import UsageError
+from mawl.base.units import format_bytes, format_change, format_rate, format_ratio, format_seconds
+from mawl.figures.comparison.places import named, place_changes, role_changes
+from mawl.figures.comparison.programs import program_changes, statement
+from mawl.figures.comparison.sides import Side, centre, change
 from mawl.lab.bed import BedSpec
 from mawl.lab.experiment.records import (
     LEAST_PART_RATIO,
@@ -37,10 +37,10 @@ from mawl.lab.experiment.records import (
     SeriesSpec,
     StepFound,
 )
-from mawl.model.published import PublishedResult
-from mawl.model.summary.summary import Summary
-from mawl.spec.program_options import ROLES, Role
-from mawl.units import format_bytes, format_change, format_rate, format_ratio, format_seconds
+from mawl.records.config.published import paper_of, papers, published_result
+from mawl.records.model.published import PublishedResult
+from mawl.records.model.summary.summary import Summary
+from mawl.records.spec.program_options import ROLES, Role
 
 KNEE_SHARE = 0.5
 """The knee is before the first step that gains less than this share of the ideal."""
@@ -277,7 +277,7 @@ def figures_of(side: Side) -> ArmFigures:
 def with_evidence(found: LabFound, record: LabRecord, arms: Mapping[str, Side]) -> LabFound:
     """The same with what the bed's series, findings and savings came to.
 
-    Raises :class:`~mawl.errors.UsageError` where a bed cites what no paper says.
+    Raises ``UsageError`` where a bed cites what no paper says.
     """
     bed = msgspec.convert(record.description, BedSpec)
     runs = {name: run for name in arms if (run := record.run_of(name)) is not None}

@@ -13,12 +13,9 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from mawl.analysis.comparison.places import named, place_changes, role_changes
-from mawl.analysis.comparison.sides import Side, at, centre, change
-from mawl.compressibility.codecs import CODECS, figures
-from mawl.compressibility.look import LookRequest, look_at
-from mawl.compressibility.real import real_saving
-from mawl.errors import UnsuitableMachineError
+from mawl.base.errors import UnsuitableMachineError
+from mawl.figures.comparison.places import named, place_changes, role_changes
+from mawl.figures.comparison.sides import Side, at, centre, change
 from mawl.lab.bed import ArmSpec
 from mawl.lab.build import Bed
 from mawl.lab.devices import command
@@ -35,8 +32,11 @@ from mawl.lab.experiment.records import (
     VerdictSpec,
     VolumeKept,
 )
-from mawl.model.compressibility import RealSaving, RoleSaving
-from mawl.spec.program_options import ROLES, Role
+from mawl.measure.compressibility.codecs import CODECS, figures
+from mawl.measure.compressibility.look import LookRequest, look_at
+from mawl.measure.compressibility.real import real_saving
+from mawl.records.model.compressibility import RealSaving, RoleSaving
+from mawl.records.spec.program_options import ROLES, Role
 
 LEAST_CHANGE_RATIO = 0.02
 """A single run a side that differs by less is not said to differ."""

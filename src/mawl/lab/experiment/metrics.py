@@ -5,7 +5,7 @@ Definitions of what `mawl lab report --json` holds beside texts and names.
 
 from __future__ import annotations
 
-from mawl.definitions.figure import (
+from mawl.records.definitions.figure import (
     Metric,
     bytes_metric,
     count_metric,

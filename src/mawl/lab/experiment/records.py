@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from mawl.model.compressibility import CodecName
-from mawl.spec.program_options import Role
+from mawl.records.model.compressibility import CodecName
+from mawl.records.spec.program_options import Role
 
 LEAST_PART_RATIO = 0.25
 """A volume with less than this share of the mean of its role's bytes is left out of the spread."""
@@ -69,7 +69,7 @@ class SavingFound(msgspec.Struct, frozen=True, kw_only=True):
     """A role of an arm, judged: real beside estimated and beside the paper's.
 
     ``spread_ratio`` is the largest saving of a volume less the smallest, of those that hold at least
-    :data:`LEAST_PART_RATIO` of the mean.
+    ``LEAST_PART_RATIO`` of the mean.
     """
 
     arm: str
@@ -88,7 +88,7 @@ class SavingFound(msgspec.Struct, frozen=True, kw_only=True):
     off_ratio: float | None
     """Real less estimated."""
     agrees: bool | None
-    """Off by at most :data:`MOST_OFF_RATIO`; None where one is missing."""
+    """Off by at most ``MOST_OFF_RATIO``; None where one is missing."""
     published: str | None
     citation: str | None
     published_saving_ratio: float | None

@@ -1,6 +1,6 @@
 """Run a workload over the arms of a bed: inputs, calibration, runs, and again slower where the CPU is busy.
 
-Each run is a process of its own (:mod:`mawl.campaigns.process`).
+Each run is a process of its own (``campaigns.process``).
 
 The campaign folder of `mawl lab run`: ``RUNS/lab/CAMPAIGN_ID/lab.json``, written as the campaign goes.
 
@@ -18,10 +18,11 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.base.errors import MawlError, RunFailedError, UnreadableRunError, UsageError
+from mawl.base.foreign import read_regular
+from mawl.base.units import parse_size
 from mawl.campaigns.process import answered
 from mawl.campaigns.series import in_turn
-from mawl.errors import MawlError, RunFailedError, UnreadableRunError, UsageError
-from mawl.foreign import read_regular
 from mawl.lab.bed import ArmSpec, BedSpec
 from mawl.lab.bed_calibration import calibrate_all
 from mawl.lab.build import Bed, tear_down
@@ -33,16 +34,15 @@ from mawl.lab.fabric import SERVER
 from mawl.lab.state import BedState, abandoned_trials, forget, held, read_state, state_file
 from mawl.measure.processes import kill_marked, started_ticks
 from mawl.plan.repeated_sessions import workload_toml
-from mawl.runner.counting import leftover_counters
-from mawl.runner.restrict import leftover_groups
-from mawl.spec.answer import Task
-from mawl.spec.program_options import ROLES, Role, parse_options
-from mawl.spec.record import RunSpec
-from mawl.store.facts import read_facts
-from mawl.store.files import LARGEST_FACTS_BYTES, LATEST, major, replace_file, replace_link
-from mawl.store.plain import decoded
-from mawl.units import parse_size
-from mawl.volumes import remove_leftover, run_of
+from mawl.records.spec.answer import Task
+from mawl.records.spec.program_options import ROLES, Role, parse_options
+from mawl.records.spec.record import RunSpec
+from mawl.records.store.facts import read_facts
+from mawl.records.store.files import LARGEST_FACTS_BYTES, LATEST, major, replace_file, replace_link
+from mawl.records.store.plain import decoded
+from mawl.records.volumes import remove_leftover, run_of
+from mawl.run.runner.counting import leftover_counters
+from mawl.run.runner.restrict import leftover_groups
 
 FOLDER = "lab"
 """Where campaigns of the lab are, in the directory of run folders."""
@@ -98,7 +98,7 @@ BED_ALLOWANCE_RATIO = 0.20
 
 SLOWER = 0.6
 MOST_LOWERINGS = 2
-"""So often all volumes are given :data:`SLOWER` times the speed; then the arms stand as they are."""
+"""So often all volumes are given ``SLOWER`` times the speed; then the arms stand as they are."""
 
 WORKLOAD = "workload.toml"
 _STOP_SECONDS = 60.0
@@ -176,7 +176,7 @@ class Experiment:
     def carry_out(self) -> LabRecord:
         """Run every arm; the record, which is on disk whatever happens.
 
-        Raises :class:`~mawl.errors.RunFailedError` where a run failed, and what calibration raises.
+        Raises ``RunFailedError`` where a run failed, and what calibration raises.
         """
         try:
             self._generate()
@@ -337,7 +337,7 @@ def workload_of(bed: BedSpec, folder: Path) -> str:
 
 
 def spec_of(bed: BedSpec, arm: ArmSpec, workload: str) -> RunSpec:
-    """How a bed runs an arm, without the directories; ``workload`` is that of :func:`workload_of`."""
+    """How a bed runs an arm, without the directories; ``workload`` is that of ``workload_of``."""
     return RunSpec(
         workload=arm.workload or workload,
         scale=bed.scale,

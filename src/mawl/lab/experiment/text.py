@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mawl.analysis.figures import generalised
+from mawl.base.units import (
+    counted_noun,
+    format_bytes,
+    format_change,
+    format_latency,
+    format_rate,
+    format_ratio,
+    format_seconds,
+)
+from mawl.figures.figures import generalised
 from mawl.lab.experiment.records import (
     ArmFigures,
     ArmRun,
@@ -23,17 +32,8 @@ from mawl.lab.experiment.records import (
     VerdictFound,
     VolumeCalibration,
 )
-from mawl.model.metrics import METRICS
-from mawl.reporters.comparison.tables import verdict_words
-from mawl.units import (
-    counted_noun,
-    format_bytes,
-    format_change,
-    format_latency,
-    format_rate,
-    format_ratio,
-    format_seconds,
-)
+from mawl.records.model.metrics import METRICS
+from mawl.reports.comparison.tables import verdict_words
 
 NOT_KNOWN = "not known"
 AGREES = {True: "agrees", False: "does not agree", None: NOT_KNOWN}

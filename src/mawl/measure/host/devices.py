@@ -41,7 +41,7 @@ FIELDS_WITH_FLUSHES = 20
 
 
 def parse_line(words: list[bytes]) -> list[float]:
-    """Values of one device in the order of :func:`figure_names` for as many fields.
+    """Values of one device in the order of ``figure_names`` for as many fields.
 
     Times are those of requests from queueing to completion, in seconds: over requests they are the
     await.  ``queue_seconds`` is weighted by the requests in flight, over time the queue's length.

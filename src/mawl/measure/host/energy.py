@@ -118,7 +118,7 @@ class EnergyCounters:
 
     Domains are ``package-0`` (a processor), parts of it such as ``package-0/core`` and ``package-0/dram``
     (memory, which no package contains), ``psys`` (a platform) and ``machine/NAME`` (a meter of the whole
-    machine).  :mod:`mawl.analysis.energy` decides which of them add up.  If one zone cannot be read at the
+    machine).  ``figures.energy`` decides which of them add up.  If one zone cannot be read at the
     beginning, no zone is read: the sum would be too small.
     """
 

@@ -34,7 +34,7 @@ class KeptFile:
 
     A file that cannot be opened or read any more (a device was unplugged, pressure is switched off)
     is not tried again; ``reason`` says why.  ``long_records`` is for listings with records of more than
-    :data:`LONGEST_RECORD_BYTES`: a disk with all its partitions, a mount with all its operations.
+    ``LONGEST_RECORD_BYTES``: a disk with all its partitions, a mount with all its operations.
     """
 
     def __init__(self, path: Path, *, long_records: bool = False) -> None:

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.compiled import Recipe, compile_library, is_whole, shared_library
-from mawl.errors import UnsuitableMachineError
+from mawl.base.errors import UnsuitableMachineError
 from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile, c_header, create
-from mawl.model.role_io import RoleIo
-from mawl.store.files import cache_place
+from mawl.records.compiled import Recipe, compile_library, is_whole, shared_library
+from mawl.records.model.role_io import RoleIo
+from mawl.records.store.files import cache_place
 
 PRELOAD_VARIABLE = "LD_PRELOAD"
 
@@ -67,7 +67,7 @@ def library(environment: Mapping[str, str]) -> Library:
 def install(environment: Mapping[str, str] = os.environ, place: Path | None = None) -> Path:
     """Compile the library for every user of this installation, and try it; the file that was made.
 
-    Raises :class:`~mawl.errors.UnsuitableMachineError` if it cannot be compiled or fails its trial.
+    Raises ``UnsuitableMachineError`` if it cannot be compiled or fails its trial.
     """
     recipe = _recipe()
     path = (place or _INSTALLED) / recipe.file_name

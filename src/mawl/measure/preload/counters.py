@@ -4,11 +4,11 @@ Sums of one file cost about 5 microseconds, all histograms up to 300.
 
 The layout of a job's counter file: the one place from which reader and C library have it.
 
-All words are 64-bit, of the machine's byte order: a header of :data:`HEADER_BYTES`, then
-:data:`SHARDS` shards.  A shard holds sums (kind by kind, class by class, :data:`SUMS` each) and
+All words are 64-bit, of the machine's byte order: a header of ``HEADER_BYTES``, then
+``SHARDS`` shards.  A shard holds sums (kind by kind, class by class, ``SUMS`` each) and
 after them bytes by volume, and the histograms of the file classes, latency and sizes, of reads and of
 writes.
-:func:`c_header` is what the library is compiled with.
+``c_header`` is what the library is compiled with.
 """
 
 from __future__ import annotations
@@ -19,9 +19,17 @@ import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from mawl.errors import UnsuitableMachineError
-from mawl.model.role_io import FILE_ROLES, SUB_BUCKETS, FileRole, Histogram, IoByRole, RoleIo, VolumeBytes
-from mawl.spec.program_options import Role
+from mawl.base.errors import UnsuitableMachineError
+from mawl.records.model.role_io import (
+    FILE_ROLES,
+    SUB_BUCKETS,
+    FileRole,
+    Histogram,
+    IoByRole,
+    RoleIo,
+    VolumeBytes,
+)
+from mawl.records.spec.program_options import Role
 
 MAGIC = 0x4F49_4C57_414D  # "MAWLIO"
 VERSION = 5
@@ -101,7 +109,7 @@ FILE_BYTES = HEADER_BYTES + SHARDS * SHARD_WORDS * 8
 
 
 def lower_bound(bucket: int) -> int:
-    """The least value of a bucket, as in :data:`mawl.model.role_io.Histogram`."""
+    """The least value of a bucket, as in ``Histogram``."""
     if bucket < SUB_BUCKETS:
         return bucket
     octave, part = divmod(bucket, SUB_BUCKETS)
@@ -174,7 +182,7 @@ def create(path: Path, roles: Mapping[Role, Sequence[Path]], *, uncached: bool =
 
     With ``uncached`` the library keeps the files of the roles out of the page cache.  Calls on files
     beside it are mawl's own and no file I/O of the job.  Raises OSError where it cannot be made,
-    :class:`~mawl.errors.UnsuitableMachineError` for more directories than it holds.
+    ``UnsuitableMachineError`` for more directories than it holds.
     """
     places = [(index, os.path.realpath(place)) for index, role in enumerate(roles) for place in roles[role]]
     places.append((CLASSES.index("stream"), os.path.realpath(path.parent)))
@@ -234,7 +242,7 @@ class CounterFile:
         return self._mapped.size() == FILE_BYTES
 
     def header(self, name: str) -> int:
-        """A word of the header (:data:`mawl.measure.preload.counters.HEADER`)."""
+        """A word of the header (``HEADER``)."""
         return self._words[HEADER.index(name)]
 
     @property
@@ -260,7 +268,7 @@ class CounterFile:
     def live(self) -> int:
         """Sums of calls that take time as one number, so that those of many jobs are added in one step.
 
-        A word is 64 of its bits, and no sum comes near 2**64 (:func:`live_words` takes them apart).
+        A word is 64 of its bits, and no sum comes near 2**64 (``live_words`` takes them apart).
         Of a file that is no longer whole it is what was read last.
         """
         if not self.whole:
@@ -287,7 +295,7 @@ class CounterFile:
 
     def by_volume(self) -> VolumeBytes:
         """Bytes of each volume in which any moved; volumes are numbered from 1 in the order of the roles'
-        directories, and those past :data:`MOST_VOLUMES` are not told apart."""
+        directories, and those past ``MOST_VOLUMES`` are not told apart."""
         first, last = VOLUMES_AT_WORD, VOLUMES_AT_WORD + 2 * VOLUMES
         rows = [self._words[at + first : at + last].tolist() for at in self._shards()]
         sums = [sum(column) for column in zip(*rows, strict=True)] or [0] * (last - first)
@@ -306,7 +314,7 @@ class CounterFile:
         return self._at
 
     def _sums(self) -> list[int]:
-        """All sums; of the longest calls it is the largest (:meth:`_role` takes it by itself)."""
+        """All sums; of the longest calls it is the largest (``_role`` takes it by itself)."""
         rows = [self._words[at : at + SUM_WORDS].tolist() for at in self._shards()]
         return [sum(column) for column in zip(*rows, strict=True)] or [0] * SUM_WORDS
 
@@ -377,5 +385,5 @@ def _sparse(counts: Sequence[int]) -> Histogram:
 
 
 def live_words(whole: int) -> tuple[int, ...]:
-    """The sums in the order of :func:`~mawl.measure.preload.counters.sum_word`."""
+    """The sums in the order of ``sum_word``."""
     return struct.unpack(f"<{_LIVE_WORDS}Q", whole.to_bytes(8 * _LIVE_WORDS, "little"))

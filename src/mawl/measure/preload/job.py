@@ -17,7 +17,7 @@ import msgspec
 
 from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile
 from mawl.measure.run_delay import own_run_delay_seconds
-from mawl.model.role_io import IoByRole, VolumeBytes, io_between, volumes_between
+from mawl.records.model.role_io import IoByRole, VolumeBytes, io_between, volumes_between
 
 START = 0
 """The number of the line that says what came before the job's release; steps count from 1."""
@@ -103,7 +103,7 @@ class Reading:
 
 
 class JobCounters:
-    """The counters of the job that this process is; :meth:`open` gives None where there are none."""
+    """The counters of the job that this process is; ``open`` gives None where there are none."""
 
     def __init__(self, path: str, file: CounterFile) -> None:
         self._path, self.file = path, file

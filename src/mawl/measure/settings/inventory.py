@@ -13,9 +13,9 @@ from mawl.measure.settings import kernel
 from mawl.measure.settings.kernel import read_container, read_memory, read_network, read_processors
 from mawl.measure.settings.reading import Subject
 from mawl.measure.settings.storage import read_adapters, read_block, read_file_system, read_lustre
-from mawl.model.node import Figures, Inventory
-from mawl.model.run import VolumeFacts
-from mawl.spec.program_options import Options
+from mawl.records.model.node import Figures, Inventory
+from mawl.records.model.run import VolumeFacts
+from mawl.records.spec.program_options import Options
 
 
 def read_inventory(

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from mawl.model.node import Figures, Value
-from mawl.model.series_metrics import MACHINE
+from mawl.records.model.node import Figures, Value
+from mawl.records.model.series_metrics import MACHINE
 
 Parse = Callable[[str], Value]
 

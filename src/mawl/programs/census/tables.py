@@ -1,6 +1,6 @@
 """Parse census text into two wide tables, join persons to their households, tabulate.
 
-What census_load and census_load_single do; where they differ stands in a :class:`CensusShape`.
+What census_load and census_load_single do; where they differ stands in a ``CensusShape``.
 
 What analysts ask of each group of persons in a census.
 """
@@ -15,10 +15,10 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from mawl.model.records import Answer
 from mawl.plan.columns import InputTable
 from mawl.programs.census.inputs import HOUSEHOLD, PERSON, PERSON_CODES, RECORD_BYTES
 from mawl.programs.context import JobContext, check_equal
+from mawl.programs.tables import arrow
 from mawl.programs.toolkit.checks import TableSum, added_sums, check_first_rows
 from mawl.programs.toolkit.duckdb_session import session
 from mawl.programs.toolkit.partitions import Distributor, ahead, read_rows
@@ -26,7 +26,7 @@ from mawl.programs.toolkit.rows import Records, Words, memory
 from mawl.programs.toolkit.sorting import distribute_by_hash
 from mawl.programs.toolkit.statistics import ClassProfile, print_table
 from mawl.programs.toolkit.text_records import RecordParser, Text, read_texts
-from mawl.tables import arrow
+from mawl.records.model.records import Answer
 
 _FREQUENCIES = {
     "households": """

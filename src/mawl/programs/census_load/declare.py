@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mawl.plan.programs import Pass, Program, Step, Temporary
 from mawl.programs.census.inputs import HOUSEHOLD, PERSON, TABLE
-from mawl.spec.program_options import MIB
+from mawl.records.spec.program_options import MIB
 
 JOINED_PERSON = ("serial", "person", "age", "wages", "person_weight", "hours_worked")
 """Columns of the joined table that come from the person."""

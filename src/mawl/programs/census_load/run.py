@@ -1,15 +1,15 @@
 """Parse census text from 51 files into two wide tables, join persons to their households, tabulate.
 
-Steps, bytes and limits are declared in :mod:`mawl.programs.census_load.declare`.
+Steps, bytes and limits are declared in ``programs.census_load.declare``.
 """
 
 from __future__ import annotations
 
-from mawl.model.records import Answer
 from mawl.programs.census.inputs import HOUSEHOLD, PERSON, TABLE
 from mawl.programs.census.tables import CensusJob, CensusShape
 from mawl.programs.census_load.declare import JOINED_HOUSEHOLD, JOINED_PERSON
 from mawl.programs.context import JobContext
+from mawl.records.model.records import Answer
 
 _SHAPE = CensusShape(
     table=TABLE,

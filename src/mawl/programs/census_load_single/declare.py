@@ -2,7 +2,7 @@
 
 Census microdata in one very large file, the input of census_load_single: 45 GB at full scale.
 
-The records are those of :mod:`mawl.programs.census.inputs`; all states follow one another.
+The records are those of ``programs.census.inputs``; all states follow one another.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from mawl.plan.programs import Pass, Program, Step, Temporary
 from mawl.programs.census import inputs as census
 from mawl.programs.census.inputs import HOUSEHOLD, PERSON
 from mawl.programs.census_load import declare as census_load
-from mawl.spec.program_options import MIB
+from mawl.records.spec.program_options import MIB
 
 TABLE = msgspec.structs.replace(census.TABLE, name="census_single", full_bytes=45 * GB, file_weights=(1,))
 

@@ -1,15 +1,15 @@
 """Parse census text from one very large file, join, pass over the tables three times, delete them.
 
-Steps, bytes and limits are declared in :mod:`mawl.programs.census_load_single.declare`.
+Steps, bytes and limits are declared in ``programs.census_load_single.declare``.
 """
 
 from __future__ import annotations
 
-from mawl.model.records import Answer
 from mawl.programs.census.inputs import HOUSEHOLD
 from mawl.programs.census.tables import PERSONS, CensusJob, CensusShape
 from mawl.programs.census_load_single.declare import JOINED_HOUSEHOLD, JOINED_PERSON, PART_COLUMNS, TABLE
 from mawl.programs.context import JobContext
+from mawl.records.model.records import Answer
 
 _SHAPE = CensusShape(
     table=TABLE,

@@ -2,7 +2,7 @@
 
 Households and persons as two tables, the inputs of census_query: 36 GB together at full scale.
 
-The columns are those of the census records (:mod:`mawl.programs.census.inputs`), with names, addresses
+The columns are those of the census records (``programs.census.inputs``), with names, addresses
 and remarks beside them.  Both tables have rows for the same groups of eight households and twenty
 persons, and the same hash says who lives where.
 """
@@ -23,7 +23,7 @@ from mawl.plan.columns import (
 )
 from mawl.plan.programs import Pass, Program, Step, Temporary
 from mawl.programs.census.inputs import HOUSEHOLD, PERSON, SIZES
-from mawl.spec.program_options import MIB
+from mawl.records.spec.program_options import MIB
 
 GROUPS = 2_984_000
 """Groups of eight households and their twenty persons at full scale."""

@@ -1,6 +1,6 @@
 """Copy households and persons, query persons through views and semi-joins, summarise an extract.
 
-Steps, bytes and limits are declared in :mod:`mawl.programs.census_query.declare`.
+Steps, bytes and limits are declared in ``programs.census_query.declare``.
 
 The SQL of census_query, and what its answers add up to.
 """
@@ -15,18 +15,18 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from mawl.model.records import Answer
 from mawl.programs.census.tables import PERSONS
 from mawl.programs.census_query.declare import EXTRACT_COLUMNS, HOUSEHOLDS, KEY_COLUMNS
 from mawl.programs.census_query.declare import PERSONS as CENSUS_QUERY_PERSONS
 from mawl.programs.context import JobContext, check, check_equal
+from mawl.programs.tables import arrow
 from mawl.programs.toolkit.checks import RowSample, TableSum, added_sums, check_code_shares, regenerate
 from mawl.programs.toolkit.duckdb_session import session
 from mawl.programs.toolkit.partitions import Distributor, read_rows
 from mawl.programs.toolkit.rows import Records, Words, memory
 from mawl.programs.toolkit.sorting import distribute_by_hash
 from mawl.programs.toolkit.statistics import moments_by, total, total_rows
-from mawl.tables import arrow
+from mawl.records.model.records import Answer
 
 WORKING_AGE = (15, 64)
 PROFILE = msgspec.structs.replace(

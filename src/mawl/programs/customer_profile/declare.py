@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mawl.plan.columns import GB, Bell, Column, InputTable, RowNumber, Uniform
 from mawl.plan.programs import OwnRows, Pass, Program, Step, Temporary
-from mawl.spec.program_options import MIB
+from mawl.records.spec.program_options import MIB
 
 SEGMENTS = 12
 HOUSEHOLD_ROWS = 8

@@ -1,7 +1,7 @@
 """Make a wide table of customers, sort it by household and by region, merge means, regress.
 
-Steps, bytes and limits are declared in :mod:`mawl.programs.customer_profile.declare`, the table and the
-true model in :mod:`mawl.programs.customer_profile.profile_table`.
+Steps, bytes and limits are declared in ``programs.customer_profile.declare``, the table and the
+true model in ``programs.customer_profile.profile_table``.
 
 The wide table that customer_profile makes: its rows from their numbers, and the true model behind it.
 """
@@ -16,8 +16,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.datagen.values import column_values
-from mawl.model.records import Answer
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.customer_profile.declare import (
     COLUMNS,
@@ -33,6 +31,8 @@ from mawl.programs.customer_profile.declare import (
     PROGRAM,
     SEGMENTS,
 )
+from mawl.programs.datagen.values import column_values
+from mawl.programs.tables import arrow
 from mawl.programs.toolkit.checks import StrictOrder, TableSum, added_sums
 from mawl.programs.toolkit.groups import as_batch, group_means, rows_of
 from mawl.programs.toolkit.partitions import partition_count
@@ -47,7 +47,7 @@ from mawl.programs.toolkit.sorting import (
     sorted_batches,
 )
 from mawl.programs.toolkit.statistics import class_rows, moments_by, total, total_rows
-from mawl.tables import arrow
+from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]
 
@@ -74,7 +74,7 @@ def household(numbers: Numbers, rows: int) -> Numbers:
 
 
 def members(number: int, rows: int) -> list[int]:
-    """The row numbers of a household's customers: the other way round than :func:`household`."""
+    """The row numbers of a household's customers: the other way round than ``household``."""
     households = rows // HOUSEHOLD_ROWS
     factor = next(prime for prime in _SCATTER if households % prime)
     first = number * pow(factor, -1, households) % households
@@ -98,7 +98,7 @@ def make_rows(*, seed: int, replica: int, rows: int, start: int, count: int) -> 
 
 
 def design(batch: pa.RecordBatch) -> Numbers:
-    """The design matrix of the overall regression, (rows, terms); :func:`truth` has its coefficients."""
+    """The design matrix of the overall regression, (rows, terms); ``truth`` has its coefficients."""
     classes = np.eye(SEGMENTS)[arrow.numbers(batch.column("segment")).astype(np.intp)]
     first, *others = (arrow.numbers(batch.column(name)) for name in PREDICTORS)
     return np.hstack([classes, classes * first[:, None], np.stack(others, axis=1)])

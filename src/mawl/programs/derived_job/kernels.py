@@ -1,6 +1,6 @@
 """Units of computing: some milliseconds of one kind of work each, whose result is checked.
 
-A unit goes over a chunk of the memory that its step holds (:class:`Memory`).  NumPy's calls let go of the
+A unit goes over a chunk of the memory that its step holds (``Memory``).  NumPy's calls let go of the
 interpreter's lock, so that threads compute side by side.
 
 The speed of a core: how fast one thread does a round of all kernels, where the reference core has 1.
@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from mawl.model.derived import KERNELS, Kernel
 from mawl.programs.context import check_equal
 from mawl.programs.derived_job.moves import MULTIPLIER, ROW_BYTES, ROW_WORDS, Block, keys, sum_of_keys
+from mawl.records.model.derived import KERNELS, Kernel
 
 Words = NDArray[np.uint64]
 
@@ -60,7 +60,7 @@ class Memory:
 
 
 class Kernels:
-    """The units of one thread: each call of :meth:`unit` does the next one, over the :attr:`memory` of then.
+    """The units of one thread: each call of ``unit`` does the next one, over the ``memory`` of then.
 
     ``number`` is the thread's of ``threads``: they take turns over the chunks.
     """
@@ -79,7 +79,7 @@ class Kernels:
         self._left, self._right = side % 251, side % 241
 
     def unit(self) -> None:
-        """Do one unit; raises :class:`~mawl.errors.WrongAnswerError` where its result is wrong."""
+        """Do one unit; raises ``WrongAnswerError`` where its result is wrong."""
         self._work(self)
         self._done += 1
 
@@ -190,7 +190,7 @@ ROUNDS = 300
 
 
 def core_speed(clock: Callable[[], float] = time.thread_time) -> float:
-    """The reference core's seconds over this core's, of the fastest of :data:`ROUNDS` rounds.
+    """The reference core's seconds over this core's, of the fastest of ``ROUNDS`` rounds.
 
     The fastest, since neighbours of a core only ever make a round slower.  Takes about a fifth of a second.
     """

@@ -22,7 +22,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.errors import DamagedTableError
+from mawl.base.errors import DamagedTableError
 from mawl.programs.context import JobTable, check_equal
 
 Words = NDArray[np.uint64]
@@ -79,7 +79,7 @@ class Block:
         return self.view(size_bytes)
 
     def check(self, first: int, size_bytes: int, salt: int, what: str) -> None:
-        """Raise :class:`~mawl.errors.WrongAnswerError` unless it holds the rows from ``first`` on."""
+        """Raise ``WrongAnswerError`` unless it holds the rows from ``first`` on."""
         count, rest = divmod(size_bytes // 8, ROW_WORDS)
         found = int(np.add.reduce(self.words[: size_bytes // 8], dtype=np.uint64))
         expected = sum_of_numbers(first, count) + sum_of_keys(first, count, salt)
@@ -97,7 +97,7 @@ _CHECKED_ROWS = 8
 """One row of so many of a table has its number compared: all of them would cost as much as reading."""
 
 _NUMBER = slice(1, 15)
-"""Where the row number stands in a record, in digits (:mod:`mawl.plan.derived_program`)."""
+"""Where the row number stands in a record, in digits (``plan.derived_program``)."""
 
 _ZERO = 0x30
 _POWERS = 10.0 ** np.arange(13, -1, -1)

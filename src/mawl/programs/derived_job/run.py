@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mawl.measure.process import resident_bytes
-from mawl.model.derived import DerivedStep
-from mawl.model.records import Answer, StepKind
 from mawl.plan.derived_files import WORD_BYTES, Files, at_core_speed, files_of, scaled
 from mawl.plan.derived_program import input_name
 from mawl.plan.programs import Direction
@@ -27,7 +25,9 @@ from mawl.programs.derived_job.moves import (
     salt_of,
     sizes_of,
 )
-from mawl.spec.program_options import ROLES, Role
+from mawl.records.model.derived import DerivedStep
+from mawl.records.model.records import Answer, StepKind
+from mawl.records.spec.program_options import ROLES, Role
 
 SLICES = 64
 """A step that moves little looks at its CPU seconds at least so often."""

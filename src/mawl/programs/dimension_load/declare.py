@@ -1,7 +1,7 @@
 """Customer records as fixed-width text, the input of dimension_load: 400 bytes each, 19 GB at full.
 
 A record says what was known of a customer on a day; of each five records one is of a customer that
-another of them is of too.  What type of customer a class code means is in :data:`CUSTOMER_TYPES`.
+another of them is of too.  What type of customer a class code means is in ``CUSTOMER_TYPES``.
 
 dimension_load: parse customer records, look up their type, sort without duplicates, summarise.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from mawl.plan.columns import GB, Code, Column, InputTable, Repeated, RowNumber, Uniform, lay_out
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.program_options import MIB
+from mawl.records.spec.program_options import MIB
 
 RECORD_BYTES = 400
 REPEATED_GROUP = 5

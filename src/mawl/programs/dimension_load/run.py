@@ -1,6 +1,6 @@
 """Load customer records with a hash lookup, sort them without duplicates, summarise.
 
-Steps, bytes and limits are declared in :mod:`mawl.programs.dimension_load.declare`.
+Steps, bytes and limits are declared in ``programs.dimension_load.declare``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mawl.model.records import Answer
 from mawl.programs.context import JobContext, check_equal
 from mawl.programs.dimension_load.declare import (
     CUSTOMER,
@@ -23,6 +22,7 @@ from mawl.programs.dimension_load.declare import (
     TYPE_BYTES,
     UNLISTED,
 )
+from mawl.programs.tables import arrow
 from mawl.programs.toolkit.checks import RowSample, StrictOrder, TableSum, added_sums, regenerate_text
 from mawl.programs.toolkit.duckdb_session import session
 from mawl.programs.toolkit.partitions import partition_count
@@ -37,7 +37,7 @@ from mawl.programs.toolkit.sorting import (
 )
 from mawl.programs.toolkit.statistics import ClassProfile, moments_by, total, total_rows
 from mawl.programs.toolkit.text_records import RecordParser, Text, read_texts
-from mawl.tables import arrow
+from mawl.records.model.records import Answer
 
 KEYS: Keys = ("customer", "updated", "record")
 _KEYS = ("record", "customer")

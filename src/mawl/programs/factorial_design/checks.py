@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.datagen.responses import true_means
 from mawl.plan.columns import Column, Response
 from mawl.programs.context import check, check_equal
+from mawl.programs.datagen.responses import true_means
 from mawl.programs.factorial_design.analysis import (
     DESIGN,
     FACTORS,
@@ -93,7 +93,7 @@ class EffectTally:
         self.studies += len(analyses)
 
     def check(self, studies: int) -> None:
-        """Raise :class:`~mawl.errors.WrongAnswerError` where the analyses cannot be right."""
+        """Raise ``WrongAnswerError`` where the analyses cannot be right."""
         what = f"of {self.name}"
         check_equal(f"the number of studies analysed {what}", self.studies, studies)
         check_equal(f"the number of terms found {what}", self.found[1].tolist(), self.there[1].tolist())

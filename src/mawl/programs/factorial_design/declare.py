@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from mawl.plan.columns import GB, Code, Column, GroupNumber, InputTable, Response, RowNumber, Text, Uniform
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.program_options import MIB
+from mawl.records.spec.program_options import MIB
 
 STUDY_ROWS = 625
 

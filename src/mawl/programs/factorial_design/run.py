@@ -1,8 +1,8 @@
 """Analyse factorial experiments study by study, compare levels, and design each study's next runs.
 
-Steps, bytes and limits are declared in :mod:`mawl.programs.factorial_design.declare`; the analysis is in
-:mod:`mawl.programs.factorial_design.analysis`, the search in
-:mod:`mawl.programs.factorial_design.analysis`.
+Steps, bytes and limits are declared in ``programs.factorial_design.declare``; the analysis is in
+``programs.factorial_design.analysis``, the search in
+``programs.factorial_design.analysis``.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.datagen.responses import true_active
-from mawl.model.records import Answer
 from mawl.programs.context import JobContext, check_equal
+from mawl.programs.datagen.responses import true_active
 from mawl.programs.factorial_design.analysis import (
     CELL_LEVELS,
     CELLS,
@@ -39,9 +38,10 @@ from mawl.programs.factorial_design.declare import (
     STUDY_ROWS,
     TABLE,
 )
+from mawl.programs.tables import arrow
 from mawl.programs.toolkit.groups import PreparedTable, WorkTable, as_batch, blocks, rows_of
 from mawl.programs.toolkit.side_by_side import side_by_side
-from mawl.tables import arrow
+from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]
 

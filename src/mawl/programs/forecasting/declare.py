@@ -21,7 +21,7 @@ from mawl.plan.columns import (
     Uniform,
 )
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.program_options import MIB
+from mawl.records.spec.program_options import MIB
 
 MONTHS = 72
 HELD_OUT = 12

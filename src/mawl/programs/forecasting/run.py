@@ -1,12 +1,12 @@
 """Forecast monthly sales of many products by store, and hold the forecasts against what came.
 
-Steps, bytes and limits are declared in :mod:`mawl.programs.forecasting.declare`; models are in
-:mod:`mawl.programs.forecasting.smoothing`.
+Steps, bytes and limits are declared in ``programs.forecasting.declare``; models are in
+``programs.forecasting.smoothing``.
 
 What forecasts of series of known kinds must be like: right models, errors near the least possible.
 
 Whoever knows a series' hidden kind, weights and states can still not know its next innovations: these
-errors are the least (:func:`mawl.datagen.series.true_forecasts`).  Limits widen as series are fewer.
+errors are the least (``true_forecasts``).  Limits widen as series are fewer.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.datagen.responses import true_forecasts, true_kinds
-from mawl.datagen.values import column_values
-from mawl.model.records import Answer
 from mawl.programs.context import JobContext, check, check_equal
+from mawl.programs.datagen.responses import true_forecasts, true_kinds
+from mawl.programs.datagen.values import column_values
 from mawl.programs.forecasting.declare import (
     DERIVED,
     HELD_OUT,
@@ -32,9 +31,10 @@ from mawl.programs.forecasting.declare import (
     TABLE,
 )
 from mawl.programs.forecasting.smoothing import MODELS, SEASON, screen, seasonal_naive, select
+from mawl.programs.tables.manifest import Manifest
 from mawl.programs.toolkit.groups import PreparedTable, WorkTable, as_batch, blocks, rows_of
 from mawl.programs.toolkit.side_by_side import side_by_side
-from mawl.tables.manifest import Manifest
+from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]
 

@@ -1,7 +1,7 @@
 """Exponential smoothing of monthly series: four models with additive errors, the best by AICc.
 
-Many series at once over a grid of weights (:func:`screen`), or one by maximum likelihood
-(:func:`select`), which takes a thousand times as long.  Models are numbered as in :data:`MODELS`.
+Many series at once over a grid of weights (``screen``), or one by maximum likelihood
+(``select``), which takes a thousand times as long.  Models are numbered as in ``MODELS``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Model relapses over patients' visits by generalised estimating equations, site by site.
 
-Steps, bytes and limits are declared in :mod:`mawl.programs.gee_repeated.declare`; the models of one site
-are in :mod:`mawl.programs.gee_repeated.site_model`.
+Steps, bytes and limits are declared in ``programs.gee_repeated.declare``; the models of one site
+are in ``programs.gee_repeated.site_model``.
 
 The models of one site: relapses of its patients by GEE, with three working correlations.
 """
@@ -18,9 +18,8 @@ from statsmodels.genmod.cov_struct import Autoregressive, CovStruct, Exchangeabl
 from statsmodels.genmod.families.family import Binomial
 from statsmodels.genmod.generalized_estimating_equations import GEE
 
-from mawl.datagen.responses import true_chances
-from mawl.model.records import Answer
 from mawl.programs.context import JobContext, check, check_equal
+from mawl.programs.datagen.responses import true_chances
 from mawl.programs.gee_repeated.declare import (
     COEFFICIENTS,
     DERIVED,
@@ -36,6 +35,7 @@ from mawl.programs.toolkit.groups import Block, PreparedTable, before, between, 
 from mawl.programs.toolkit.models import chances, check_estimates
 from mawl.programs.toolkit.ranking import ScoreBins, check_foretold
 from mawl.programs.toolkit.side_by_side import side_by_side
+from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]
 

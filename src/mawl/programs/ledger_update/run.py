@@ -1,6 +1,6 @@
 """Copy a ledger to work, append to it, update it in place, sweep small files, publish the result.
 
-Steps, bytes and limits are declared in :mod:`mawl.programs.ledger_update.declare`.
+Steps, bytes and limits are declared in ``programs.ledger_update.declare``.
 
 A table as one file of rows without framing: appended to, passed over, updated in place.
 """
@@ -17,9 +17,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.datagen.hashing import hashes, key
-from mawl.model.records import Answer
 from mawl.programs.context import JobContext, check_equal
+from mawl.programs.datagen.hashing import hashes, key
 from mawl.programs.ledger_update.declare import (
     APPENDED,
     FILE_ROWS,
@@ -29,11 +28,12 @@ from mawl.programs.ledger_update.declare import (
     VOUCHER_CLASSES,
     VOUCHER_ROWS,
 )
+from mawl.programs.tables import arrow
 from mawl.programs.toolkit.checks import TableSum, added_sums, regenerate
 from mawl.programs.toolkit.partitions import read_chunks, read_rows, write_all
 from mawl.programs.toolkit.rows import Records, Words, memory
 from mawl.programs.toolkit.statistics import moments_by, total, total_rows
-from mawl.tables import arrow
+from mawl.records.model.records import Answer
 
 CHUNK_ROWS = 4096
 

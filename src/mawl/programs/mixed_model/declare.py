@@ -23,7 +23,7 @@ from mawl.plan.columns import (
     Uniform,
 )
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.program_options import MIB
+from mawl.records.spec.program_options import MIB
 
 WEEKS = 104
 """Weeks of each store."""

@@ -1,7 +1,7 @@
 """Model the weekly sales of stores by restricted maximum likelihood, product line by product line.
 
-Steps, bytes and limits are declared in :mod:`mawl.programs.mixed_model.declare`; the model of one line is
-in :mod:`mawl.programs.mixed_model.line_model`.
+Steps, bytes and limits are declared in ``programs.mixed_model.declare``; the model of one line is
+in ``programs.mixed_model.line_model``.
 
 The model of one product line: weekly sales with a random level and trend of every store, by REML.
 """
@@ -16,9 +16,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from statsmodels.regression.mixed_linear_model import MixedLM
 
-from mawl.datagen.groups import time_of, true_effects
-from mawl.model.records import Answer
 from mawl.programs.context import JobContext, check, check_equal
+from mawl.programs.datagen.groups import time_of, true_effects
 from mawl.programs.mixed_model.declare import (
     COEFFICIENTS,
     DERIVED,
@@ -32,6 +31,7 @@ from mawl.programs.mixed_model.declare import (
 from mawl.programs.toolkit.groups import Block, PreparedTable, before, between, blocks, sizes_of, so_far
 from mawl.programs.toolkit.models import check_estimates
 from mawl.programs.toolkit.side_by_side import side_by_side
+from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mawl.plan.programs import OwnRows, Pass, Program, Step, Temporary
-from mawl.spec.program_options import MIB
+from mawl.records.spec.program_options import MIB
 
 MONTHS = 480
 

@@ -1,7 +1,7 @@
 """Project an eight-deep grid of pension plans in blocks that fill the job's memsize, and tabulate it.
 
-Steps, bytes and limits are declared in :mod:`mawl.programs.pension_cube.declare`, the grid in
-:mod:`mawl.programs.pension_cube.grid`.
+Steps, bytes and limits are declared in ``programs.pension_cube.declare``, the grid in
+``programs.pension_cube.grid``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.model.records import Answer
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.pension_cube import grid
 from mawl.programs.pension_cube.declare import (
@@ -23,9 +22,10 @@ from mawl.programs.pension_cube.declare import (
     PROGRAM,
 )
 from mawl.programs.pension_cube.grid import Projector, room_in
+from mawl.programs.tables import arrow
 from mawl.programs.toolkit.checks import TableSum, added_sums
 from mawl.programs.toolkit.statistics import class_rows, moments_by, total_rows
-from mawl.tables import arrow
+from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]
 Counts = NDArray[np.int64]

@@ -1,12 +1,12 @@
 """Select the securities of many mandates by mixed-integer programming, and simulate their risk.
 
-Steps, bytes and limits are declared in :mod:`mawl.programs.portfolio_optimization.declare`; the problem of
-one mandate is in :mod:`mawl.programs.portfolio_optimization.selection`.
+Steps, bytes and limits are declared in ``programs.portfolio_optimization.declare``; the problem of
+one mandate is in ``programs.portfolio_optimization.selection``.
 
 The selection problem of a mandate, its solution by HiGHS, and bounds that do not rest on the solver.
 
-Of up to :data:`CANDIDATES` securities choose whole ones (0 or 1): at most a quarter of them, at most the
-budget, for the largest gain.  What a sector takes beyond a third of the budget costs :data:`PENALTY`
+Of up to ``CANDIDATES`` securities choose whole ones (0 or 1): at most a quarter of them, at most the
+budget, for the largest gain.  What a sector takes beyond a third of the budget costs ``PENALTY``
 a unit; these excesses are the continuous variables.  All figures are whole numbers.
 """
 
@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
-from mawl.errors import WrongAnswerError
-from mawl.model.records import Answer
+from mawl.base.errors import WrongAnswerError
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.portfolio_optimization.declare import (
     DERIVED,
@@ -34,10 +33,11 @@ from mawl.programs.portfolio_optimization.declare import (
     SECTORS,
     TABLE,
 )
+from mawl.programs.tables import arrow
 from mawl.programs.toolkit.checks import regenerate
 from mawl.programs.toolkit.groups import Block, PreparedTable, blocks
 from mawl.programs.toolkit.side_by_side import side_by_side
-from mawl.tables import arrow
+from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -94,7 +94,7 @@ class Selection(msgspec.Struct, frozen=True):
     def solve(self) -> tuple[NDArray[np.bool_], float]:
         """The best selection and HiGHS's own upper bound of the objective.
 
-        Raises :class:`~mawl.errors.WrongAnswerError` where HiGHS does not come to an optimum.
+        Raises ``WrongAnswerError`` where HiGHS does not come to an optimum.
         """
         objective, constraints, limits = self._matrices()
         count = len(self.prices)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mawl.plan.programs import OwnRows, Pass, Program, Step, Temporary
-from mawl.spec.program_options import MIB
+from mawl.records.spec.program_options import MIB
 
 PAGE_BYTES = 8192
 BLOCK_BYTES = 4096

@@ -1,6 +1,6 @@
 """Three tables in pages: write them, update rows in place, index their keys, read rows at random.
 
-Steps, bytes and limits are declared in :mod:`mawl.programs.random_access.declare`.
+Steps, bytes and limits are declared in ``programs.random_access.declare``.
 
 Several requests under way at a time: threads that do the same work, the calling one among them.
 
@@ -21,10 +21,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.datagen.hashing import hashes, key
-from mawl.errors import DamagedTableError, WrongAnswerError
-from mawl.model.records import Answer
+from mawl.base.errors import DamagedTableError, WrongAnswerError
 from mawl.programs.context import JobContext, check_equal
+from mawl.programs.datagen.hashing import hashes, key
 from mawl.programs.random_access.declare import (
     BLOCK_BYTES,
     INDEX_SHARE,
@@ -35,8 +34,9 @@ from mawl.programs.random_access.declare import (
     UPDATE_SHARE,
     PageTable,
 )
+from mawl.programs.tables.direct import DirectIo
 from mawl.programs.toolkit.rows import Words
-from mawl.tables.direct import DirectIo
+from mawl.records.model.records import Answer
 
 
 class Lanes:
@@ -79,7 +79,7 @@ class Lanes:
 PAGE_WORDS = PAGE_BYTES // 8
 _BLOCK_WORDS = BLOCK_BYTES // 8
 POINTS = 256
-"""Pages that :meth:`PageFile.read_many` reads at most: many for each lane, since all wait for the last."""
+"""Pages that ``read_many`` reads at most: many for each lane, since all wait for the last."""
 
 
 class Lane:
@@ -90,15 +90,15 @@ class Lane:
         memory = mmap.mmap(-1, PAGE_BYTES)
         self._view = memoryview(memory)
         self.page: Words = np.frombuffer(memory, np.uint64)
-        """The page that :meth:`read` fetched last, as (words,); may be changed and written back."""
+        """The page that ``read`` fetched last, as (words,); may be changed and written back."""
 
     def read(self, number: int) -> Words:
-        """Read one page into :attr:`page`."""
+        """Read one page into ``page``."""
         self._file.read_at(self._view, number * PAGE_BYTES)
         return self.page
 
     def write_block(self, number: int, word: int) -> None:
-        """Write back the block of page ``number`` that holds a word of :attr:`page`."""
+        """Write back the block of page ``number`` that holds a word of ``page``."""
         start = word // _BLOCK_WORDS * BLOCK_BYTES
         self._file.write_at(self._view[start : start + BLOCK_BYTES], number * PAGE_BYTES + start)
 
@@ -131,13 +131,13 @@ class PageFile:
         return len(self._request) // PAGE_BYTES
 
     def request(self, pages: int) -> Words:
-        """Zeroed memory for the next ``pages`` pages, as (pages, words), for :meth:`append`."""
+        """Zeroed memory for the next ``pages`` pages, as (pages, words), for ``append``."""
         words = np.frombuffer(self._request, np.uint64, count=pages * PAGE_WORDS).reshape(pages, PAGE_WORDS)
         words.fill(0)
         return words
 
     def append(self, pages: int) -> None:
-        """Write the pages that :meth:`request` gave."""
+        """Write the pages that ``request`` gave."""
         size = pages * PAGE_BYTES
         self.write_at(memoryview(self._request)[:size], self._end)
         self._end += size

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from mawl.plan.columns import GB, Code, Column, Feature, InputTable, RowNumber, Text, Uniform
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.program_options import MIB
+from mawl.records.spec.program_options import MIB
 
 CLUSTER_SHARES = (42, 38, 35, 33, 30, 28, 26, 24)
 """Rows of each hidden cluster, in 256ths."""

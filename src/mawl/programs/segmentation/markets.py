@@ -13,9 +13,9 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
-from mawl.datagen.values import cluster_centres
 from mawl.plan.columns import Feature, InputTable
 from mawl.programs.context import check
+from mawl.programs.datagen.values import cluster_centres
 
 Numbers = NDArray[np.float64]
 Places = NDArray[np.intp]

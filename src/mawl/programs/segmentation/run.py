@@ -1,6 +1,6 @@
 """Segment the customers of each market: principal components, k-means, segments common to all, profile.
 
-Steps, bytes and limits are declared in :mod:`mawl.programs.segmentation.declare`.
+Steps, bytes and limits are declared in ``programs.segmentation.declare``.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.datagen.values import true_cluster
-from mawl.model.records import Answer
 from mawl.programs.context import JobContext, check, check_equal
+from mawl.programs.datagen.values import true_cluster
 from mawl.programs.segmentation.declare import CLUSTER_SHARES, FEATURES, MARKET_ROWS, NUMERICS, TABLE
 from mawl.programs.segmentation.markets import (
     COMPONENTS,
@@ -27,10 +26,11 @@ from mawl.programs.segmentation.markets import (
     standardised,
     sums_by,
 )
+from mawl.programs.tables import arrow
 from mawl.programs.toolkit.groups import PreparedTable, blocks, sizes_of
 from mawl.programs.toolkit.partitions import ahead
 from mawl.programs.toolkit.side_by_side import side_by_side
-from mawl.tables import arrow
+from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]
 

@@ -23,7 +23,7 @@ from mawl.plan.columns import (
     Uniform,
 )
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.program_options import MIB
+from mawl.records.spec.program_options import MIB
 
 _BELLS = tuple(Column(f"m{place:02d}", Bell(mean=10.0, stddev=2.4, steps_per_unit=1)) for place in range(15))
 _SKEWED = tuple(Column(f"m{place:02d}", Uniform(0, 4, skew=2)) for place in range(15, 19))

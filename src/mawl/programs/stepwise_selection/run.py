@@ -1,6 +1,6 @@
 """Select terms of a linear and of three logistic models stepwise, over hundreds of candidates.
 
-Steps, bytes and limits are declared in :mod:`mawl.programs.stepwise_selection.declare`.
+Steps, bytes and limits are declared in ``programs.stepwise_selection.declare``.
 
 Stepwise selection on a matrix of cross-products: score tests and the sweep operator, no refits.
 
@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.model.records import Answer
 from mawl.plan.columns import LOGIT_UNIT, Linear, Logistic
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.stepwise_selection.declare import (
@@ -28,6 +27,7 @@ from mawl.programs.stepwise_selection.declare import (
     TABLE,
     YIELD,
 )
+from mawl.programs.tables import arrow
 from mawl.programs.toolkit.groups import PreparedTable, even_blocks
 from mawl.programs.toolkit.models import (
     Design,
@@ -42,7 +42,7 @@ from mawl.programs.toolkit.models import (
 )
 from mawl.programs.toolkit.regression import SIGMAS
 from mawl.programs.toolkit.side_by_side import side_by_side
-from mawl.tables import arrow
+from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]
 
@@ -60,7 +60,7 @@ class Stepwise:
     ``products`` is the symmetric matrix of cross-products of intercept, candidates and response, in this
     order; it is left as it is.  With ``rows`` the response's variance is estimated from the residuals (F
     tests); without, it is one (products weighted by it, as in a Newton step of a logistic model).
-    After :meth:`select`: ``chosen`` (places of candidates, rising), ``coefficients`` and ``errors`` of the
+    After ``select``: ``chosen`` (places of candidates, rising), ``coefficients`` and ``errors`` of the
     intercept and these.
     """
 

@@ -1,7 +1,7 @@
 """Project life policies through 21 shocks and 240 months in blocks that fill the job's memsize.
 
-Steps, bytes and limits are declared in :mod:`mawl.programs.stress_projection.declare`, the basis in
-:mod:`mawl.programs.stress_projection.basis`.
+Steps, bytes and limits are declared in ``programs.stress_projection.declare``, the basis in
+``programs.stress_projection.basis``.
 
 The basis of stress_projection: shocks, mortality, lapses, expenses, interest.
 
@@ -19,13 +19,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.model.records import Answer
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.stress_projection.declare import MEMORY_PER_MEMSIZE, MONTHS, RESIDENT_SHARE, SHOCKS, TABLE
+from mawl.programs.tables import arrow
 from mawl.programs.toolkit.checks import TableSum, added_sums
 from mawl.programs.toolkit.groups import blocks
 from mawl.programs.toolkit.side_by_side import SideBySide, shared_array
-from mawl.tables import arrow
+from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]
 
@@ -85,12 +85,12 @@ def lapse(product: int, duration_months: int) -> float:
 
 
 def mortality_table() -> Numbers:
-    """:func:`mortality` as (LIVES, AGE_MONTHS)."""
+    """``mortality`` as (LIVES, AGE_MONTHS)."""
     return np.array([[mortality(life, month) for month in range(AGE_MONTHS)] for life in range(LIVES)])
 
 
 def lapse_table() -> Numbers:
-    """:func:`lapse` as (PRODUCTS, DURATION_MONTHS)."""
+    """``lapse`` as (PRODUCTS, DURATION_MONTHS)."""
     return np.array(
         [[lapse(product, month) for month in range(DURATION_MONTHS)] for product in range(PRODUCTS)]
     )
@@ -102,7 +102,7 @@ def discount(shock: int, month: int) -> float:
 
 
 def discount_table() -> Numbers:
-    """:func:`discount` as (SHOCKS, MONTHS)."""
+    """``discount`` as (SHOCKS, MONTHS)."""
     return np.array([[discount(shock, month) for month in range(MONTHS)] for shock in range(SHOCKS)])
 
 

@@ -24,7 +24,7 @@ from mawl.plan.columns import (
     Uniform,
 )
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.program_options import MIB
+from mawl.records.spec.program_options import MIB
 
 CLUSTER_ROWS = 32
 STRATA = 16

@@ -1,6 +1,6 @@
 """Who lacks insurance: weighted logistic regression of a survey, variance by strata and clusters.
 
-Steps, bytes and limits are declared in :mod:`mawl.programs.survey_logistic.declare`.
+Steps, bytes and limits are declared in ``programs.survey_logistic.declare``.
 
 Totals by cluster within strata, and the variance that they give an estimate (linearisation).
 
@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.model.records import Answer
 from mawl.plan.columns import LOGIT_UNIT
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.survey_logistic.declare import (
@@ -30,6 +29,7 @@ from mawl.programs.survey_logistic.declare import (
     TABLE,
     UNINSURED,
 )
+from mawl.programs.tables import arrow
 from mawl.programs.toolkit.groups import PreparedTable, even_blocks
 from mawl.programs.toolkit.models import (
     Design,
@@ -42,7 +42,7 @@ from mawl.programs.toolkit.models import (
     prepare,
 )
 from mawl.programs.toolkit.side_by_side import side_by_side
-from mawl.tables import arrow
+from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from mawl.plan.columns import GB, Code, Column, InputTable, Phrases, RowNumber, Text, Uniform
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.program_options import MIB
+from mawl.records.spec.program_options import MIB
 
 PHRASES = Phrases(shares=(32, 29, 26, 24, 23, 22, 20, 18, 17, 16, 15, 14), common=64, stray=38)
 """Twelve hidden topics; a quarter of the phrases belong to none, an eighth to any."""

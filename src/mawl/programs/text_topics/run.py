@@ -1,6 +1,6 @@
 """Find the topics of free-text notes: word frequencies, TF-IDF, non-negative matrix factorisation.
 
-Steps, bytes and limits are declared in :mod:`mawl.programs.text_topics.declare`.
+Steps, bytes and limits are declared in ``programs.text_topics.declare``.
 
 How found groups of rows agree with hidden ones, counted over rows that come in batches.
 """
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sklearn.decomposition import NMF
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
-from mawl.datagen.text import SLOT_BYTES, WORDS_PER_PHRASE, topic_words, true_topics
-from mawl.model.records import Answer
 from mawl.programs.context import JobContext, check, check_equal
+from mawl.programs.datagen.text import SLOT_BYTES, WORDS_PER_PHRASE, topic_words, true_topics
+from mawl.programs.tables import arrow
 from mawl.programs.text_topics.declare import (
     DERIVED,
     KEPT,
@@ -27,7 +27,7 @@ from mawl.programs.text_topics.declare import (
 )
 from mawl.programs.toolkit.groups import PreparedTable
 from mawl.programs.toolkit.side_by_side import side_by_side
-from mawl.tables import arrow
+from mawl.records.model.records import Answer
 
 Kinds = NDArray[np.intp]
 

@@ -11,16 +11,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.datagen.records import make_groups
-from mawl.datagen.text import filled_bytes, fills
-from mawl.datagen.values import column_values
-from mawl.errors import WrongAnswerError
+from mawl.base.errors import WrongAnswerError
 from mawl.plan.catalogue import INPUTS
 from mawl.plan.columns import Code, InputTable, RecordLayout
 from mawl.programs.context import check, check_equal
+from mawl.programs.datagen.records import make_groups
+from mawl.programs.datagen.text import filled_bytes, fills
+from mawl.programs.datagen.values import column_values
+from mawl.programs.tables import arrow
+from mawl.programs.tables.manifest import Manifest
 from mawl.programs.toolkit.rows import Records, Words
-from mawl.tables import arrow
-from mawl.tables.manifest import Manifest
 
 _WORD = 0xFFFF_FFFF_FFFF_FFFF
 _BLOCKS = 1
@@ -74,7 +74,7 @@ class TableSum:
         self.rows += len(rows)
 
     def check(self, what: str, *, rows: int, value: int) -> None:
-        """Raise :class:`~mawl.errors.WrongAnswerError` unless rows and content are as expected."""
+        """Raise ``WrongAnswerError`` unless rows and content are as expected."""
         check_equal(f"the number of rows of {what}", self.rows, rows)
         check_equal(f"the word sum of {what}", self.value, value)
 
@@ -110,7 +110,7 @@ class StrictOrder:
                 self.close()
 
     def close(self) -> None:
-        """Look at what has come; raises :class:`~mawl.errors.WrongAnswerError` at the first fault."""
+        """Look at what has come; raises ``WrongAnswerError`` at the first fault."""
         rows, self._waiting = self._waiting, 0
         if not rows:
             return
@@ -183,10 +183,10 @@ class RowSample:
         return [int(number) for number in np.sort(np.concatenate(inside))]
 
     def check(self, what: str, expected: list[pa.RecordBatch]) -> int:
-        """Compare with what :func:`regenerate` made of :attr:`blocks`; returns how many rows were.
+        """Compare with what ``regenerate`` made of ``blocks``; returns how many rows were.
 
         ``expected`` may have more columns.
-        Raises :class:`~mawl.errors.WrongAnswerError` unless each row is one of the table's.
+        Raises ``WrongAnswerError`` unless each row is one of the table's.
         """
         if not self._found:
             raise WrongAnswerError(f"{what} holds none of the sampled rows")
@@ -210,7 +210,7 @@ def check_first_rows(what: str, batch: pa.RecordBatch, layout: RecordLayout, man
     """Compare the first rows of a parsed table with the values that the seed gives its records.
 
     Made from the values alone, not by parsing text again.
-    Raises :class:`~mawl.errors.WrongAnswerError` where a column differs.
+    Raises ``WrongAnswerError`` where a column differs.
     """
     for field in layout.fields:
         expected = column_values(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 
-from mawl.spec.program_options import MIB, Options
+from mawl.records.spec.program_options import MIB, Options
 
 THREAD_BYTES = 64 * MIB
 """For each thread: moments and frequencies by class over 25 to 45 numerics fill 64 MiB at two threads."""
@@ -18,7 +18,7 @@ THREAD_BYTES = 64 * MIB
 def session(options: Options, spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """An in-memory database held to ``memsize`` and ``cpucount`` threads.
 
-    There are no more threads than memory for them (:data:`THREAD_BYTES` each).  It spills to the
+    There are no more threads than memory for them (``THREAD_BYTES`` each).  It spills to the
     directory ``spill``.  ``async_threads=0``: DuckDB 2.0 starts eight more threads otherwise, whatever
     ``threads`` says.
     """

@@ -16,9 +16,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from mawl.programs.context import JobContext
+from mawl.programs.tables import arrow
+from mawl.programs.tables.arrow import TableWriter
 from mawl.programs.toolkit.checks import TableSum, added_sums
-from mawl.tables import arrow
-from mawl.tables.arrow import TableWriter
 
 Numbers = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ Block = dict[str, Numbers]
 
 
 def blocks(batches: Iterable[pa.RecordBatch], names: Sequence[str], sizes: Iterable[int]) -> Iterator[Block]:
-    """Numeric columns of so many rows at a time, as :func:`reblocked` has them."""
+    """Numeric columns of so many rows at a time, as ``reblocked`` has them."""
     pieces = ([arrow.numbers(batch.column(name)) for name in names] for batch in batches)
     for block in reblocked(pieces, sizes):
         yield dict(zip(names, block, strict=True))

@@ -20,7 +20,7 @@ from statsmodels.genmod.generalized_linear_model import GLM
 
 from mawl.plan.columns import Code, Column, Factor, PerGroup, Product
 from mawl.programs.context import check
-from mawl.tables import arrow
+from mawl.programs.tables import arrow
 
 Numbers = NDArray[np.float64]
 
@@ -33,7 +33,7 @@ def class_levels(column: Column) -> tuple[str, ...]:
 
 
 def indicator_names(classes: Iterable[Column]) -> list[str]:
-    """Names of the indicators, as :class:`~mawl.plan.columns.Factor` has them."""
+    """Names of the indicators, as ``Factor`` has them."""
     return [Factor(column, value=value).name for column in classes for value in class_levels(column)]
 
 
@@ -106,7 +106,7 @@ POOLED_ERRORS = 6.0
 def check_estimates(
     what: str, estimates: Numbers, errors: Numbers, truth: Numbers, *, bias: float, error_slack: float
 ) -> float:
-    """Raise :class:`~mawl.errors.WrongAnswerError` unless estimates agree with the truth.
+    """Raise ``WrongAnswerError`` unless estimates agree with the truth.
 
     ``estimates`` and ``errors`` are (blocks, terms), ``truth`` is (terms,).  Looked at is each estimate
     by itself, their means over the blocks (which may be off by ``bias`` besides), and the size of their
@@ -172,7 +172,7 @@ class NewtonProducts:
         self.rows = 0
 
     def add(self, products: Numbers, rows: int) -> None:
-        """Add what :meth:`of` gave for so many rows."""
+        """Add what ``of`` gave for so many rows."""
         self.products += products
         self.rows += rows
 
@@ -201,7 +201,7 @@ class Recombined:
         self.blocks = 0
 
     def add(self, block: FittedLogistic) -> None:
-        """Add what :func:`fit` found of a block."""
+        """Add what ``fit`` found of a block."""
         information = np.linalg.inv(block.covariance)
         self.information += information
         self._weighted += information @ block.coefficients

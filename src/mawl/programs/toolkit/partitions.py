@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.errors import DamagedTableError
+from mawl.base.errors import DamagedTableError
 from mawl.programs.context import JobContext
 from mawl.programs.toolkit.rows import Records, Words, memory
 
@@ -53,8 +53,8 @@ class Distributor:
     """Appends rows to the partition files they belong to.
 
     ``paths`` gives each partition its file.  Rows keep their order within a partition, with any number of
-    threads: one thread appends all rows of a partition.  The caller fills :meth:`space` and calls
-    :meth:`commit`; :meth:`close` writes what is left.
+    threads: one thread appends all rows of a partition.  The caller fills ``space`` and calls
+    ``commit``; ``close`` writes what is left.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Distributor:
         return self._memory[self._filled : self._filled + rows]
 
     def commit(self, rows: int) -> None:
-        """The first ``rows`` rows of the last :meth:`space` are filled."""
+        """The first ``rows`` rows of the last ``space`` are filled."""
         self._filled += rows
 
     def add_batches(self, batches: Iterable[pa.RecordBatch], records: Records) -> None:
@@ -205,7 +205,7 @@ def write_all(descriptor: int, rows: Words, path: Path) -> None:
 def read_rows(path: Path, into: Words, *, bufsize_bytes: int) -> Words:
     """All rows of a partition file, in the first rows of ``into``; a missing file has none.
 
-    Raises :class:`~mawl.errors.DamagedTableError` where the file does not hold whole rows.
+    Raises ``DamagedTableError`` where the file does not hold whole rows.
     """
     if not path.exists():
         return into[:0]
@@ -216,7 +216,7 @@ def read_rows(path: Path, into: Words, *, bufsize_bytes: int) -> Words:
 
 
 def rows_in(path: Path, record_words: int) -> int:
-    """Rows of a partition file; raises :class:`~mawl.errors.DamagedTableError` for a part of one."""
+    """Rows of a partition file; raises ``DamagedTableError`` for a part of one."""
     size = path.stat().st_size
     rows, rest = divmod(size, record_words * 8)
     if rest:

@@ -59,7 +59,7 @@ class ScoreBins:
 
 
 def check_foretold(what: str, ranking: ScoreBins, *, parts: int, slack: float, deviations: float) -> None:
-    """Raise :class:`~mawl.errors.WrongAnswerError` unless rows of about equal parts happen as foretold.
+    """Raise ``WrongAnswerError`` unless rows of about equal parts happen as foretold.
 
     Shares may be off by ``slack`` and so many of their standard errors.
     """

@@ -15,7 +15,7 @@ SIGMAS = 6.0
 
 
 class LeastSquares:
-    """A regression in two passes: :meth:`add` each batch and :meth:`solve`, then :meth:`add_residuals`.
+    """A regression in two passes: ``add`` each batch and ``solve``, then ``add_residuals``.
 
     Entries of the normal equations of whole numbers are whole; below 2**53 they are exact, in
     whatever order they are added.
@@ -57,7 +57,7 @@ class LeastSquares:
         return self.squares / (self.residual_rows - len(self.coefficients))
 
     def check(self, what: str, truth: Numbers) -> float:
-        """Raise :class:`~mawl.errors.WrongAnswerError` where a coefficient is far from the true one.
+        """Raise ``WrongAnswerError`` where a coefficient is far from the true one.
 
         ``truth`` may be NaN where it is not known.  Returns the largest distance in standard errors.
         """

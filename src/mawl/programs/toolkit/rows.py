@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.tables import arrow
+from mawl.programs.tables import arrow
 
 Words = NDArray[np.uint64]
 
@@ -100,7 +100,7 @@ class Records:
         return np.concatenate([self.starts[name] + np.arange(widths[name]) for name in names])
 
     def pick(self, batch: pa.RecordBatch, rows: NDArray[np.integer]) -> Words:
-        """Some rows of a batch that :func:`~mawl.tables.arrow.read_batches` read, as (rows, words)."""
+        """Some rows of a batch that ``read_batches`` read, as (rows, words)."""
         body = arrow.body_words(batch, self.bytes)
         if body is None:
             taken = np.empty((batch.num_rows, self.words), np.uint64)

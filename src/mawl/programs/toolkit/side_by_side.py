@@ -27,7 +27,7 @@ from typing import Any, Generic, NoReturn, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.errors import UnsuitableMachineError
+from mawl.base.errors import UnsuitableMachineError
 from mawl.measure.process import private_peak_bytes
 from mawl.measure.step import die_with_parent, reset_peak
 from mawl.programs.context import JobContext
@@ -38,7 +38,7 @@ Pieces = Sequence[bytes | memoryview]
 Parts = Sequence[weakref.ReferenceType[NDArray[np.uint8]]]
 
 _PLACE = struct.Struct("=qq")
-"""What sockets carry: a slot and 1 for an error in it, or :data:`_LEAVING` and the bytes of memory held."""
+"""What sockets carry: a slot and 1 for an error in it, or ``_LEAVING`` and the bytes of memory held."""
 _LEAVING = -1
 _ALIGNED_BYTES = 64
 _WORTH_DONE_SECONDS = 0.3
@@ -69,10 +69,10 @@ def side_by_side(
 
 
 class SideBySide(Generic[Block, Result]):
-    """:func:`side_by_side` in several rounds of blocks, with the same processes for all that follow.
+    """``side_by_side`` in several rounds of blocks, with the same processes for all that follow.
 
     The others have the memory of the moment at which they begin: what a later round needs is in its blocks,
-    and what the work changes is in a :func:`shared_array`.  Enter and leave it within one step.
+    and what the work changes is in a ``shared_array``.  Enter and leave it within one step.
 
     With ``fixed`` a block of one number goes to the same process in every round.  Use it for work that fills
     parts of a shared array by the number of the block: each process then maps only its own pages of the
@@ -144,7 +144,7 @@ class _Slots:
         self._view = memoryview(mmap.mmap(-1, count * self._room))
 
     def put(self, slot: int, pieces: Pieces) -> bool:
-        """Copy what :func:`_pieces` gave into a slot; False if there is not enough room."""
+        """Copy what ``_pieces`` gave into a slot; False if there is not enough room."""
         if _size(pieces) > self._room:
             return False
         space = self._space(slot)
@@ -192,7 +192,7 @@ def _pieces(value: object) -> Pieces:
 
 
 def _copied(pieces: Pieces) -> Any:
-    """The value that :func:`_pieces` took apart; its arrays are copies."""
+    """The value that ``_pieces`` took apart; its arrays are copies."""
     head, *arrays = pieces
     return pickle.loads(head, buffers=[bytearray(array) for array in arrays])
 

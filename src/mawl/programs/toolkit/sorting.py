@@ -15,8 +15,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.errors import DamagedTableError
+from mawl.base.errors import DamagedTableError
 from mawl.programs.context import JobContext
+from mawl.programs.tables.arrow import batch_rows
 from mawl.programs.toolkit.partitions import (
     Distributor,
     Number,
@@ -28,7 +29,6 @@ from mawl.programs.toolkit.partitions import (
     rows_in,
 )
 from mawl.programs.toolkit.rows import Records, Words, memory
-from mawl.tables.arrow import batch_rows
 
 SAMPLES_PER_PARTITION = 256
 """Sampled keys per partition: sizes then vary by 1/16 (standard deviation), see the design note."""
@@ -82,7 +82,7 @@ class KeySample:
 def paired(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.uint64]:
     """Two whole-number keys from 0 to 2**32 - 1 as one, in the same order.
 
-    Raises :class:`~mawl.errors.DamagedTableError` where a key is out of that range.
+    Raises ``DamagedTableError`` where a key is out of that range.
     """
     for key in (first, second):
         if len(key) and not (key.min() >= 0.0 and key.max() < 2.0**32):
@@ -115,7 +115,7 @@ def distribute(
 def sorted_batches(
     context: JobContext, paths: Sequence[Path], records: Records, keys: Keys
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of the partition files in order, as record batches; see :func:`sorted_rows`."""
+    """The rows of the partition files in order, as record batches; see ``sorted_rows``."""
     return map(records.batch, sorted_rows(context, paths, records, keys))
 
 

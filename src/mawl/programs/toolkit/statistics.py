@@ -112,7 +112,7 @@ def moments_by(
     against: str,
     keys: Collection[str] = (),
 ) -> dict[str, dict[Class, dict[str, Moments]]]:
-    """:data:`STATISTICS` of each numeric, and its correlation with ``against``, by each class column.
+    """``STATISTICS`` of each numeric, and its correlation with ``against``, by each class column.
 
     ``by`` are columns with few values, none of them null, each on its own (one-way tables, all from the
     same pass); the result is by class column, then by its values, then by numeric, and is printed.
@@ -166,7 +166,7 @@ class ClassProfile(msgspec.Struct, frozen=True):
         return ", ".join([*(call for *_, call in self._figures()), *map("histogram({})".format, self.codes)])
 
     def show(self, by: str, rows: Mapping[Class, Sequence[Any]]) -> None:
-        """List what a query found: class to the values of :attr:`sql`."""
+        """List what a query found: class to the values of ``sql``."""
         figures = list(self._figures())
         moments: dict[Class, dict[str, dict[str, Any]]] = {}
         frequencies: dict[Class, dict[str, dict[Any, int]]] = {}

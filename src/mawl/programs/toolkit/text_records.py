@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mawl.errors import DamagedTableError
+from mawl.base.errors import DamagedTableError
 from mawl.plan.columns import Field, RecordLayout
+from mawl.programs.tables.arrow import BATCH_BYTES
 from mawl.programs.toolkit.rows import Records
-from mawl.tables.arrow import BATCH_BYTES
 
 Text = NDArray[np.uint8]
 _NEWLINE = 10
@@ -22,7 +22,7 @@ _ZERO = 48
 def read_records(path: Path, record_bytes: int, *, bufsize_bytes: int) -> Iterator[Text]:
     """A file's records, about a MiB at a time, as (records, record_bytes), in requests of bufsize.
 
-    Raises :class:`~mawl.errors.DamagedTableError` where the file does not hold whole records, each
+    Raises ``DamagedTableError`` where the file does not hold whole records, each
     ended by a newline.
     """
     step = max(BATCH_BYTES // record_bytes, 1) * record_bytes
@@ -47,7 +47,7 @@ def read_records(path: Path, record_bytes: int, *, bufsize_bytes: int) -> Iterat
 
 
 def read_texts(paths: Iterable[Path], record_bytes: int, *, bufsize_bytes: int) -> Iterator[Text]:
-    """The records of several files, one after another, as :func:`read_records` has them."""
+    """The records of several files, one after another, as ``read_records`` has them."""
     for path in paths:
         yield from read_records(path, record_bytes, bufsize_bytes=bufsize_bytes)
 
@@ -73,7 +73,7 @@ class RecordParser:
     def parse(self, text: Text) -> pa.RecordBatch:
         """The record batch of records that are all of this kind.
 
-        Raises :class:`~mawl.errors.DamagedTableError` for another kind, or where a digit should be.
+        Raises ``DamagedTableError`` for another kind, or where a digit should be.
         """
         rows = len(text)
         if not self.owns(text).all():

@@ -20,7 +20,7 @@ from mawl.plan.columns import (
     Uniform,
 )
 from mawl.plan.programs import Pass, Program, Step, Temporary
-from mawl.spec.program_options import MIB
+from mawl.records.spec.program_options import MIB
 
 _UTILISATION = Column("utilisation_per_cent", Uniform(0, 99))
 _DELINQUENCIES = Column("delinquencies", Uniform(0, 5, skew=4))

@@ -1,6 +1,6 @@
 """Predict which loan applications default: boosting and a forest for each branch of a lender.
 
-Steps, bytes and limits are declared in :mod:`mawl.programs.tree_ensemble.declare`.
+Steps, bytes and limits are declared in ``programs.tree_ensemble.declare``.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
-from mawl.datagen.responses import outcome_columns, true_chances
-from mawl.model.records import Answer
 from mawl.programs.context import JobContext, check, check_equal
+from mawl.programs.datagen.responses import outcome_columns, true_chances
+from mawl.programs.tables import arrow
 from mawl.programs.toolkit.groups import PreparedTable, blocks, sizes_of
 from mawl.programs.toolkit.ranking import ScoreBins, check_foretold
 from mawl.programs.toolkit.side_by_side import side_by_side
 from mawl.programs.tree_ensemble.declare import BRANCH_ROWS, DERIVED, OUTCOME, PREDICTORS, TABLE
-from mawl.tables import arrow
+from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]
 Branch = tuple[Numbers, NDArray[np.bool_]]

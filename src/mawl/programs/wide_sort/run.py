@@ -1,6 +1,6 @@
 """Sort a table of 55 columns by two keys, look at it, and sort a narrower one by two others.
 
-Steps, bytes and limits are declared in :mod:`mawl.programs.wide_sort.declare`.
+Steps, bytes and limits are declared in ``programs.wide_sort.declare``.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from mawl.model.records import Answer
 from mawl.plan.columns import Code
 from mawl.programs.context import JobContext, JobTable, check_equal
+from mawl.programs.tables import arrow
 from mawl.programs.toolkit.checks import RowSample, StrictOrder, TableSum, added_sums, regenerate
 from mawl.programs.toolkit.partitions import partition_count
 from mawl.programs.toolkit.rows import Records
@@ -28,7 +28,7 @@ from mawl.programs.toolkit.sorting import (
 )
 from mawl.programs.toolkit.statistics import class_rows, moments_by, print_table, total, total_rows
 from mawl.programs.wide_sort.declare import NARROW_COLUMNS, TABLE
-from mawl.tables import arrow
+from mawl.records.model.records import Answer
 
 BY_ACCOUNT: Keys = ("account", "posted", "row")
 BY_MERCHANT: Keys = ("merchant", "amount_cents", "row")

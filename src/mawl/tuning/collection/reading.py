@@ -15,16 +15,16 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.errors import InvalidFileError, UsageError
-from mawl.foreign import read_regular
-from mawl.formats.settings.collected import TUNABLES, Section, UnreadOutput, reader_of, sections
-from mawl.formats.settings.scale import join_running
-from mawl.formats.settings.told import Told, check_sum
-from mawl.formats.settings.told import rows as rows_told
-from mawl.formats.text import one_line
-from mawl.model.node import Figures, Value
-from mawl.model.series_metrics import MACHINE
-from mawl.printable import encodable
+from mawl.base.errors import InvalidFileError, UsageError
+from mawl.base.foreign import read_regular
+from mawl.base.printable import encodable
+from mawl.importers.formats.settings.collected import TUNABLES, Section, UnreadOutput, reader_of, sections
+from mawl.importers.formats.settings.scale import join_running
+from mawl.importers.formats.settings.told import Told, check_sum
+from mawl.importers.formats.settings.told import rows as rows_told
+from mawl.importers.formats.text import one_line
+from mawl.records.model.node import Figures, Value
+from mawl.records.model.series_metrics import MACHINE
 from mawl.tuning.check import CurrentSettings
 from mawl.tuning.records import FileUnread, Platform
 
@@ -45,7 +45,7 @@ class NodeFiles(msgspec.Struct, frozen=True):
 def places(paths: Sequence[Path]) -> list[NodeFiles]:
     """What the paths hold: a folder is one node, a folder of folders several, files together one.
 
-    :class:`~mawl.errors.UsageError` for a path that is not there, or holds no file.
+    ``UsageError`` for a path that is not there, or holds no file.
     """
     found, files = [], []
     for path in paths:

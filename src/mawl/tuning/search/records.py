@@ -16,7 +16,8 @@ from typing import Literal
 
 import msgspec
 
-from mawl.definitions.figure import (
+from mawl.base.errors import UnreadableRunError, UsageError
+from mawl.records.definitions.figure import (
     Metric,
     count_metric,
     flag_metric,
@@ -25,9 +26,8 @@ from mawl.definitions.figure import (
     seconds_metric,
     text_metric,
 )
-from mawl.errors import UnreadableRunError, UsageError
-from mawl.store.files import major, read_bounded, replace_file
-from mawl.store.plain import decoded
+from mawl.records.store.files import major, read_bounded, replace_file
+from mawl.records.store.plain import decoded
 from mawl.tuning.records import SettingFound
 
 SEARCH_FORMAT_VERSION = "1.0"
@@ -263,8 +263,8 @@ def write_search(folder: Path, record: SearchRecord) -> None:
 def read_search(folder: Path) -> SearchRecord:
     """The record of a search's folder.
 
-    Raises :class:`~mawl.errors.UsageError` where there is none,
-    :class:`~mawl.errors.UnreadableRunError` naming the file and what is wrong with it.
+    Raises ``UsageError`` where there is none,
+    ``UnreadableRunError`` naming the file and what is wrong with it.
     """
     path = folder / RECORD
     if not os.path.lexists(path):

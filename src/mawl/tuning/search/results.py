@@ -10,12 +10,13 @@ from typing import Any, cast
 import msgspec
 import tomli_w
 
-from mawl.analysis.comparison.compare import compare
-from mawl.analysis.comparison.sides import Side
-from mawl.errors import UsageError
-from mawl.spec.program_options import Role
-from mawl.spec.sources import FORMAT_VERSION, Origin
-from mawl.store.output import write_output
+from mawl.base.errors import UsageError
+from mawl.base.units import format_instant
+from mawl.figures.comparison.compare import compare
+from mawl.figures.comparison.sides import Side
+from mawl.records.spec.program_options import Role
+from mawl.records.spec.sources import FORMAT_VERSION, Origin
+from mawl.records.store.output import write_output
 from mawl.tuning.records import SettingFound
 from mawl.tuning.search.objective import change_ratio
 from mawl.tuning.search.records import (
@@ -29,7 +30,6 @@ from mawl.tuning.search.records import (
 )
 from mawl.tuning.search.search import SearchCampaign, SearchResult, SequentialLook
 from mawl.tuning.search.space import setup_of
-from mawl.units import format_instant
 
 
 class Proposals(msgspec.Struct, frozen=True, kw_only=True):

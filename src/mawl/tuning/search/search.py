@@ -28,16 +28,16 @@ from typing import Literal, cast
 
 import msgspec
 
-from mawl.analysis.comparison.sides import at
-from mawl.analysis.statistics import quantile
+from mawl.base.errors import RunFailedError, UnreadableRunError
 from mawl.campaigns.series import Series, noted
-from mawl.errors import RunFailedError, UnreadableRunError
-from mawl.model.campaign import Arm as CampaignArm
-from mawl.model.campaign import Slot
-from mawl.model.summary.summary import Summary
-from mawl.spec.program_options import Role
-from mawl.spec.record import RunSpec
-from mawl.store.facts import read_facts
+from mawl.figures.comparison.sides import at
+from mawl.figures.statistics import quantile
+from mawl.records.model.campaign import Arm as CampaignArm
+from mawl.records.model.campaign import Slot
+from mawl.records.model.summary.summary import Summary
+from mawl.records.spec.program_options import Role
+from mawl.records.spec.record import RunSpec
+from mawl.records.store.facts import read_facts
 from mawl.tuning.search.objective import cost as cost_objective
 from mawl.tuning.search.objective import least_difference
 from mawl.tuning.search.records import OBJECTIVES, Decision, Point, SearchOutcome, SearchRecord, point_words
@@ -317,7 +317,7 @@ class SearchCampaign:
     def carry_out(self) -> SearchResult:
         """Make every run that the search asks for; its record is on disk whatever happens.
 
-        Raises :class:`~mawl.errors.RunFailedError` where a run of the baseline fails, and what runs raise.
+        Raises ``RunFailedError`` where a run of the baseline fails, and what runs raise.
         """
         space = SearchSpace(origin=self.series.record.name, dimensions=self.record.dimensions)
         with noted(self.series):

@@ -18,15 +18,15 @@ from typing import Any, Literal
 
 import msgspec
 
-from mawl.errors import InvalidFileError, UsageError
+from mawl.base.errors import InvalidFileError, UsageError
+from mawl.base.units import parse_size
 from mawl.plan.from_spec import plan_of
 from mawl.plan.mix import FEWEST_SESSIONS
-from mawl.spec import toml
-from mawl.spec.program_options import ROLES, Role, parse_options
-from mawl.spec.record import MOST_SESSIONS, RunSpec, check
-from mawl.spec.sources import OPTIONS
+from mawl.records.spec import toml
+from mawl.records.spec.program_options import ROLES, Role, parse_options
+from mawl.records.spec.record import MOST_SESSIONS, RunSpec, check
+from mawl.records.spec.sources import OPTIONS
 from mawl.tuning.search.records import OBJECTIVES, ObjectiveName, Point, Value
-from mawl.units import parse_size
 
 Size = int | str
 SIZES = ("memsize", "sortsize", "bufsize")
@@ -86,7 +86,7 @@ class SearchSpace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def load_space(path: Path) -> SearchSpace:
-    """A space file; :class:`~mawl.errors.InvalidFileError` names file, key and reason."""
+    """A space file; ``InvalidFileError`` names file, key and reason."""
     held = toml.load(path, SpaceFile)
     given = {name: getattr(held, name) for name in NAMES if getattr(held, name) is not None}
     return _checked(given, str(path), "key ")

@@ -9,11 +9,11 @@ from textwrap import wrap
 
 import msgspec
 
-from mawl.formats.text import one_line
-from mawl.reporters.layout import LINE_WIDTH, aligned
+from mawl.base.units import counted_noun, format_change, format_ratio, format_seconds
+from mawl.importers.formats.text import one_line
+from mawl.reports.layout import LINE_WIDTH, aligned
 from mawl.tuning.search.records import OBJECTIVES, SearchFound, SearchTrial, point_words
 from mawl.tuning.text import compared, one_line_each
-from mawl.units import counted_noun, format_change, format_ratio, format_seconds
 
 MOST_TRIALS = 10
 MOST_PROPOSED = 5

@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mawl.errors import UsageError
+from mawl.base.errors import UsageError
+from mawl.base.units import counted_noun, format_seconds
 from mawl.simulation.active import active_seconds
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.error_range import (
@@ -20,7 +21,6 @@ from mawl.simulation.error_range import (
 from mawl.simulation.forecast import FittedFigure, Question, is_uncached, scenario_of
 from mawl.simulation.own_system import MEMORY_PATH, is_assumed
 from mawl.simulation.system import System
-from mawl.units import counted_noun, format_seconds
 from mawl.whatif.answer import OF_DERIVED_JOBS, phases_of
 from mawl.whatif.size.asked import (
     ROOFLINE_ERROR,
@@ -105,7 +105,7 @@ class _Sizing:
         return max(math.ceil(self.sessions / nodes), self.start.fewest)
 
     def check(self, one: Candidate) -> None:
-        """Raises :class:`~mawl.errors.UsageError` if its nodes get more sessions than are simulated."""
+        """Raises ``UsageError`` if its nodes get more sessions than are simulated."""
         sessions = self.per_node(one.nodes)
         if sessions > self.start.most:
             raise UsageError(

@@ -16,20 +16,20 @@ from typing import Any
 
 from mawl.advice.foreign import foreign
 from mawl.advice.judge import judged
-from mawl.analysis.view import StoredView
-from mawl.errors import UsageError
+from mawl.base.errors import UsageError
+from mawl.figures.view import StoredView
 from mawl.plan.mix import FEWEST_SESSIONS
-from mawl.reporters.night import measured_night
+from mawl.records.spec.record import MOST_SESSIONS
+from mawl.records.store import Run, open_run
+from mawl.records.store.beside import read_probe
+from mawl.records.store.campaign import qualification_folder, read_qualification
+from mawl.records.store.files import PROBE
+from mawl.reports.night import measured_night
 from mawl.simulation.changes import system_for
 from mawl.simulation.error_range import TimeFigure
 from mawl.simulation.forecast import Base, FittedElapsed, FittedFigure, Fitting, base_of
 from mawl.simulation.plans import RULED
 from mawl.simulation.system import System
-from mawl.spec.record import MOST_SESSIONS
-from mawl.store import Run, open_run
-from mawl.store.beside import read_probe
-from mawl.store.campaign import qualification_folder, read_qualification
-from mawl.store.files import PROBE
 from mawl.whatif.published_rows import storage_seconds
 
 MOST_TIMES = 4
@@ -148,7 +148,7 @@ def window_of(start: SizedRun, question: SizeQuestion) -> float | None:
 def fitted_of(start: SizedRun, question: SizeQuestion) -> tuple[FittedFigure, TimeFigure]:
     """The bounded figure as forecasts find it, and the time whose measured errors give its probability.
 
-    Raises :class:`~mawl.errors.UsageError` if the run does not have the figure.
+    Raises ``UsageError`` if the run does not have the figure.
     """
     sessions = question.sessions or start.every_session
     if sessions < start.fewest:

@@ -15,9 +15,13 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.config.published import check_price
-from mawl.errors import InvalidFileError, UsageError
-from mawl.model.probe import Probe
+from mawl.base.errors import InvalidFileError, UsageError
+from mawl.base.units import format_latency, format_memory, format_rate
+from mawl.records.config.published import check_price
+from mawl.records.model.probe import Probe
+from mawl.records.spec import toml
+from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.store.beside import read_probe
 from mawl.simulation.changes import IN_BYTES, OF_DEVICES, OF_NODES, SystemChange, changed, probed_system
 from mawl.simulation.forecast import Base
 from mawl.simulation.own_system import MEMORY_PATH, is_assumed
@@ -31,10 +35,6 @@ from mawl.simulation.system import (
     SystemSpec,
     described,
 )
-from mawl.spec import toml
-from mawl.spec.program_options import ROLES, Role
-from mawl.store.beside import read_probe
-from mawl.units import format_latency, format_memory, format_rate
 
 MOST_CANDIDATES = 100
 MOST_UPGRADES = 50
@@ -113,7 +113,7 @@ class Catalogue:
 
 
 def load_catalogue(path: Path) -> Catalogue:
-    """The catalogue; :class:`~mawl.errors.InvalidFileError` names the key that is wrong.
+    """The catalogue; ``InvalidFileError`` names the key that is wrong.
 
     Probes are looked for from the folder of the file.
     """
@@ -254,7 +254,7 @@ PLAUSIBLE: dict[str, tuple[float, float]] = {
 def candidates_of(catalogue: Catalogue, base: Base) -> list[Candidate]:
     """Every candidate, in the order of the file.
 
-    Raises :class:`~mawl.errors.InvalidFileError` for one that no system can be.
+    Raises ``InvalidFileError`` for one that no system can be.
     """
     return [
         _candidate(offer, base, catalogue, f"{catalogue.where}: candidate[{place}]")
@@ -277,7 +277,7 @@ def upgraded(candidate: Candidate, changes: Sequence[SystemChange]) -> System | 
 
 
 def _implausible(system: System) -> str | None:
-    """The figure that no machine has, in words; None if all are within :data:`PLAUSIBLE`."""
+    """The figure that no machine has, in words; None if all are within ``PLAUSIBLE``."""
     for of in (system, *system.nodes, *system.devices):
         for name, (least, most) in PLAUSIBLE.items():
             value = getattr(of, name, None)

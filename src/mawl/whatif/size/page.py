@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from mawl.printable import printable
-from mawl.reporters.comparison.html import PagePart, found_page
-from mawl.reporters.comparison.sentences import Headline, capital
-from mawl.reporters.comparison.tables import ComparisonTable
-from mawl.reporters.html.charts.prices import PricedSystem, price_chart
-from mawl.reporters.html.sections.verdict import Card
-from mawl.reporters.html.templating import fill
-from mawl.units import counted_noun, format_percent
+from mawl.base.printable import printable
+from mawl.base.units import counted_noun, format_percent
+from mawl.reports.comparison.html import PagePart, found_page
+from mawl.reports.comparison.sentences import Headline, capital
+from mawl.reports.comparison.tables import ComparisonTable
+from mawl.reports.html.charts.prices import PricedSystem, price_chart
+from mawl.reports.html.sections.verdict import Card
+from mawl.reports.html.templating import fill
 from mawl.whatif.size.records import SizeAnswer, SizedCandidate
 from mawl.whatif.size.text import (
     alternatives,

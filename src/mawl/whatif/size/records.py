@@ -6,8 +6,8 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.definitions.figure import FACTS, Metric, count, flag, listing, share, size, text, unitless
-from mawl.model.fields import metrics_of
+from mawl.records.definitions.figure import FACTS, Metric, count, flag, listing, share, size, text, unitless
+from mawl.records.model.fields import metrics_of
 
 PAGE = "docs/design/size.md"
 CARRIES = f"{PAGE}, When does a candidate carry"

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from mawl.formats.text import one_line
-from mawl.printable import printable
-from mawl.reporters.layout import ABSENT, LEAST_WIDTH, Form, escaped, figure, stacked, table, wrapped
-from mawl.units import counted_noun, format_change, format_ratio, format_seconds
+from mawl.base.printable import printable
+from mawl.base.units import counted_noun, format_change, format_ratio, format_seconds
+from mawl.importers.formats.text import one_line
+from mawl.reports.layout import ABSENT, LEAST_WIDTH, Form, escaped, figure, stacked, table, wrapped
 from mawl.whatif.size.records import PrintedSize, SizeAnswer, SizedCandidate, SizedUpgrade
 from mawl.whatif.text import LIMITS
 
@@ -149,13 +149,13 @@ def gained_sessions(answer: SizeAnswer) -> int:
 
 
 def candidate_head(answer: SizeAnswer) -> list[str]:
-    """The names of the columns of :func:`candidate_cells`."""
+    """The names of the columns of ``candidate_cells``."""
     word = _word(answer)
     return ["candidate", "price", "carries", "probability", word, "sessions that fit", "limit", "roofline"]
 
 
 def upgrade_head(answer: SizeAnswer) -> list[str]:
-    """The names of the columns of :func:`upgrade_cells`."""
+    """The names of the columns of ``upgrade_cells``."""
     return ["upgrade", "price", "sessions gained", "per 1000 of price", _word(answer), "probability"]
 
 

@@ -1,0 +1,259 @@
+"""The changes of a history: size, interval, and what changed with them."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from math import expm1
+
+import msgspec
+
+from mawl.archive.history.nights import FollowedSeries, RunsOfNight, SeriesKind, series_of
+from mawl.base.errors import UsageError
+from mawl.figures.comparison.comparability import Difference, differences
+from mawl.figures.comparison.compare import compare
+from mawl.figures.comparison.places import named, verdicts
+from mawl.figures.comparison.sides import Side
+from mawl.figures.statistics import (
+    FEWEST_AFTER,
+    FEWEST_BEFORE,
+    PART_LEVEL,
+    WHOLE_LEVEL,
+    ChangeFound,
+    change_points,
+    effect_of,
+    smallest_change,
+)
+from mawl.records.model.node import Figures
+
+CLOSE_NIGHTS = 2
+"""Changes of parts this near to one of the whole load are reported with it."""
+MOST_PROGRAMS = 5
+LOAD_FIGURES = ("used_bytes", "free_bytes", "used_ratio", "available_bytes")
+"""Figures of an inventory that are no settings: they are other ones every night."""
+
+
+class SeriesChange(msgspec.Struct, frozen=True, kw_only=True):
+    """How much a series changed: as a ratio less 1 where it is followed as a logarithm, else in seconds.
+
+    ``low`` to ``high`` is the 95 % interval of the change between the nights before and after, each level
+    taken between its neighbouring changes.  It ignores that the night was chosen by
+    the evidence, so it is somewhat too narrow.
+    """
+
+    kind: SeriesKind
+    name: str
+    change_ratio: float | None
+    change_seconds: float | None
+    low: float
+    high: float
+    noticed: str
+
+
+class HistoryChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A change of level.  ``night`` is the first at the new level (its first run's id).
+
+    ``slower`` is None where it is no change of a time.  ``causes`` are facts that changed between the last
+    night before and the first after; ``place`` is the sentence on where the time went, and ``role`` the role
+    that it names; ``limits`` are what the runs were limited by before and after.
+    """
+
+    night: str
+    started_at: float
+    slower: bool | None
+    series: list[SeriesChange]
+    causes: list[Difference]
+    place: str | None
+    role: str | None
+    limits: tuple[str, str]
+    programs: list[SeriesChange]
+
+
+class NightValue(msgspec.Struct, frozen=True, kw_only=True):
+    """A night and its value of the whole load: the geometric mean of a job's real time."""
+
+    night: str
+    started_at: float
+    runs: int
+    log_seconds: float | None
+
+
+class History(msgspec.Struct, frozen=True, kw_only=True):
+    """``changes`` in order of time; ``regression`` None where too few nights can tell.
+
+    ``smallest_ratio`` is the change of the whole load that three nights would show in 80 % of cases, by the
+    spread since the last change.
+    """
+
+    workload: str
+    nights: list[NightValue]
+    followed: int
+    fewest_nights: int
+    left_out: list[str]
+    unreadable: list[str]
+    smallest_ratio: float | None
+    changes: list[HistoryChange]
+    regression: bool | None
+
+
+def history_of(
+    nights: Sequence[RunsOfNight], left_out: Sequence[str] = (), unreadable: Sequence[str] = ()
+) -> History:
+    """What happened over the nights; UsageError without any.
+
+    ``left_out`` are runs that did not complete, by id: they say nothing of a level.  ``unreadable``
+    has a sentence on each folder that was passed over because it is damaged, and on nights left out of an
+    import.
+    """
+    if not nights:
+        raise UsageError(
+            "there is no run to follow",
+            why=unreadable[0] if unreadable else None,
+            cure="name runs, or a folder that holds some",
+        )
+    every = series_of(nights)
+    whole = next((one for one in every if one.kind == "whole"), None)
+    groups = found_in(every)
+    changes = [_change(nights, every, place, list(groups), group) for place, group in groups.items()]
+    enough = whole is not None and len(nights) >= FEWEST_BEFORE + FEWEST_AFTER
+    times = [change for change in changes if change.slower is not None]
+    workload = nights[0].runs[0].facts.workload
+    return History(
+        workload=workload.title or workload.name,
+        nights=[
+            NightValue(
+                night=night.label,
+                started_at=night.started_at,
+                runs=len(night.runs),
+                log_seconds=None if whole is None else whole.values[place],
+            )
+            for place, night in enumerate(nights)
+        ],
+        followed=len(every),
+        fewest_nights=FEWEST_BEFORE + FEWEST_AFTER,
+        left_out=list(left_out),
+        unreadable=list(unreadable),
+        smallest_ratio=None
+        if whole is None
+        else smallest_change(whole.values[max(groups, default=0) :], WHOLE_LEVEL),
+        changes=changes,
+        regression=bool(times and times[-1].slower) if enough else None,
+    )
+
+
+def found_in(every: Sequence[FollowedSeries]) -> dict[int, list[tuple[ChangeFound, FollowedSeries]]]:
+    """The changes of all series by the first night at the new level, those of one moment together.
+
+    What is first in such a group is the whole load where that changed, else the earliest.
+    """
+    parts = max(sum(one.kind != "whole" for one in every), 1)
+    found: list[tuple[ChangeFound, FollowedSeries]] = []
+    for one in every:
+        own = change_points(one.values, WHOLE_LEVEL if one.kind == "whole" else PART_LEVEL / parts)
+        found += [(point, one) for point in own]
+    found.sort(key=lambda item: (item[1].kind != "whole", item[0].place))
+    groups: dict[int, list[tuple[ChangeFound, FollowedSeries]]] = {}
+    for item in found:
+        near = [place for place in groups if abs(place - item[0].place) <= CLOSE_NIGHTS]
+        groups.setdefault(near[0] if near else item[0].place, []).append(item)
+    return dict(sorted(groups.items()))
+
+
+def _change(
+    nights: Sequence[RunsOfNight],
+    every: Sequence[FollowedSeries],
+    place: int,
+    places: Sequence[int],
+    group: Sequence[tuple[ChangeFound, FollowedSeries]],
+) -> HistoryChange:
+    begin = max((one for one in places if one < place), default=0)
+    end = min((one for one in places if one > place), default=len(nights))
+    before, after = nights[begin:place], nights[place:end]
+    series = [_size(nights, one, begin, place, end, point.noticed) for point, one in group]
+    compared = _compared(before, after)
+    times = [one for one in series if one.kind in ("whole", "program") or one.name == "elapsed"]
+    programs = [
+        _size(nights, one, begin, place, end, group[0][0].noticed) for one in every if one.kind == "program"
+    ]
+    programs.sort(key=lambda one: -abs(one.change_ratio or 0.0))
+    return HistoryChange(
+        night=nights[place].label,
+        started_at=nights[place].started_at,
+        slower=None if not times else (times[0].change_ratio or 0.0) > 0.0,
+        series=series,
+        causes=causes(before[-1], after[0]),
+        place=compared[0],
+        role=compared[1],
+        limits=(_limit(before), _limit(after)),
+        programs=programs[:MOST_PROGRAMS],
+    )
+
+
+def _size(
+    nights: Sequence[RunsOfNight], one: FollowedSeries, begin: int, place: int, end: int, noticed: int
+) -> SeriesChange:
+    before, after = one.values[begin:place], one.values[place:end]
+    difference = statistics.fmean(after) - statistics.fmean(before)
+    low = high = difference
+    if min(len(before), len(after)) >= FEWEST_AFTER:
+        effect = effect_of(before, after)
+        low, high = effect.low, effect.high
+    return SeriesChange(
+        kind=one.kind,
+        name=one.name,
+        change_ratio=expm1(difference) if one.logarithm else None,
+        change_seconds=None if one.logarithm else difference,
+        low=expm1(low) if one.logarithm else low,
+        high=expm1(high) if one.logarithm else high,
+        noticed=nights[noticed].label,
+    )
+
+
+def _compared(before: Sequence[RunsOfNight], after: Sequence[RunsOfNight]) -> tuple[str | None, str | None]:
+    """Where the time went, in a sentence, and the role that it names."""
+    sides = [
+        Side(label=label, runs=tuple(run for night in some for run in night.runs))
+        for label, some in (("before", before), ("after", after))
+    ]
+    try:
+        compared = compare(*sides, anyway=True)
+    except UsageError as error:
+        return f"the nights before and after cannot be compared: {error.why or error.what}", None
+    found = named(compared.places, compared.roles)
+    return (None, None) if found is None else (found.sentence, found.role)
+
+
+def causes(before: RunsOfNight, after: RunsOfNight) -> list[Difference]:
+    """Facts in which the last run of a night differs from the first of the next: what may be the cause."""
+    last, first = before.runs[-1], after.runs[0]
+    listed = differences(Side(label="before", runs=(last,)), Side(label="after", runs=(first,)))
+    old, new = (
+        {name: flat(one.families) for name, one in run.facts.inventories.items()} for run in (last, first)
+    )
+    for node in sorted(set(old) & set(new)):
+        for name in sorted(set(old[node]) & set(new[node])):
+            if old[node][name] != new[node][name]:
+                one, other = str(old[node][name]), str(new[node][name])
+                listed.append(Difference(name=f"{node}: {name}", reference=one, candidate=other))
+    inputs = [run.facts.cache.input_bytes if run.facts.cache else None for run in (last, first)]
+    if inputs[0] != inputs[1]:
+        listed.append(
+            Difference(name="bytes of the inputs", reference=str(inputs[0]), candidate=str(inputs[1]))
+        )
+    return listed
+
+
+def flat(families: dict[str, dict[str, Figures]]) -> Figures:
+    """The settings of an inventory by ``family subject name``, without what fills up."""
+    return {
+        f"{family} {subject} {name}": value
+        for family, subjects in families.items()
+        for subject, figures in subjects.items()
+        for name, value in figures.items()
+        if value is not None and name not in LOAD_FIGURES
+    }
+
+
+def _limit(nights: Sequence[RunsOfNight]) -> str:
+    """What limited most runs."""
+    return verdicts(Side(label="", runs=tuple(run for night in nights for run in night.runs)))[0][0]

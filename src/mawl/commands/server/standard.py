@@ -1,0 +1,48 @@
+"""The renderers of ``mawl serve``: the reports, charts, comparisons and metrics that the verbs write, too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.judge import judged
+from mawl.commands.server.library import SIDES
+from mawl.commands.server.reports import Renderers, script
+from mawl.figures.comparison.compare import compare, compare_many
+from mawl.figures.comparison.sides import compared_run, side_of
+from mawl.figures.view import StoredView
+from mawl.records.model.summary.summary import Judged
+from mawl.reports import openmetrics
+from mawl.reports.comparison import html
+from mawl.reports.html import report
+from mawl.reports.html.sources import sources
+
+
+def standard(bounds: CapacityBounds) -> Renderers:
+    """Renderers whose summaries are judged by these bounds of the capacity."""
+
+    def judge(view: StoredView) -> Judged:
+        return judged(view, bounds)
+
+    def comparison(views: Sequence[Sequence[StoredView]]) -> str:
+        sides = [
+            side_of(label(number, some), [compared_run(view, judge(view)) for view in some])
+            for number, some in enumerate(views)
+        ]
+        if len(sides) == 2:
+            return html.render(compare(*sides))
+        return html.render_matrix(compare_many(sides))
+
+    def label(number: int, views: Sequence[StoredView]) -> str:
+        return views[0].run.path.name if len(views) == 1 else SIDES[number]
+
+    return Renderers(
+        report=report.render,
+        following=lambda view, summary: report.render(
+            view, summary, scripts=[script("following.js")], connect="'self'"
+        ),
+        sources=sources,
+        metrics=lambda summaries: openmetrics.render(*summaries) + "\n",
+        comparison=comparison,
+        judged=judge,
+    )

@@ -1,0 +1,49 @@
+"""What the blocks of a summary have in common: which jobs count, sums that admit what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mawl.records.model.records import JobRecord
+
+Missing = dict[str, str]
+"""Dotted path of a null figure to the reason; ``*`` stands for any program, node or job."""
+
+
+def counted(jobs: Iterable[JobRecord]) -> list[JobRecord]:
+    """The jobs whose figures are summed: finished, and not with an answer known to be wrong.
+
+    A wrong answer is a failed job, and its time does not count (docs/design/figures.md).  A job whose
+    answer nobody could check (a foreign command, an imported log) counts, and is ``unverified``.
+    """
+    return [job for job in jobs if job.outcome == "finished" and job.verified is not False]
+
+
+def total(jobs: Sequence[JobRecord], field: str, path: str, missing: Missing) -> float | int | None:
+    """The sum of a usage field over jobs; None, with the reason, where any of them lacks it."""
+    if not jobs:
+        missing[path] = "no job finished with a right answer"
+        return None
+    return sum_of([getattr(job.usage, field) for job in jobs], path, missing)
+
+
+def sum_of(values: Sequence[float | None], path: str, missing: Missing) -> float | int | None:
+    """The sum of a figure of each job; None, with the reason, where any of them lacks it."""
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        without = len(values) - len(known)
+        have = "has" if without == 1 else "have"
+        missing[path] = f"{without} of the {len(values)} jobs that count {have} no such figure"
+        return None
+    return sum(known)
+
+
+def ratio(part: float | None, whole: float | None, path: str, missing: Missing) -> float | None:
+    """``part / whole``; None, with the reason, where either is missing or the whole is zero."""
+    if part is None or whole is None:
+        missing[path] = "a figure that it is made of is missing"
+        return None
+    if whole == 0:
+        missing[path] = "nothing to divide by: the whole is zero"
+        return None
+    return part / whole

@@ -1,0 +1,429 @@
+"""A campaign with what its runs say together: what a reporter draws and JSON holds.
+
+What a campaign's record of settings says: what each arm changed or checked, and what was read.
+
+What a run of a search for sessions says, from its judged summary.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import exp, sqrt
+from typing import Literal
+
+import msgspec
+
+from mawl.base.errors import MawlError, UsageError
+from mawl.base.units import format_ratio
+from mawl.figures.campaign.knee import (
+    Knee,
+    RunVerdict,
+    SessionRun,
+    SmtRow,
+    Tried,
+    knee_of,
+    smt_rows,
+    smt_sentence,
+    tried,
+)
+from mawl.figures.comparison.compare import Comparison, SideFacts, compare
+from mawl.figures.comparison.figures import FIGURES
+from mawl.figures.comparison.places import verdicts
+from mawl.figures.comparison.sides import ComparedRun, Reason, Side, centre, logs, reasons_of, side_of
+from mawl.figures.statistics import FEWEST_RUNS, LEVEL, quantile
+from mawl.records.definitions.figure import Unit
+from mawl.records.model.campaign import (
+    Arm,
+    Campaign,
+    CampaignKind,
+    CampaignMachine,
+    CampaignOutcome,
+    ChangedSetting,
+    SettingRecord,
+    Slot,
+)
+
+SettingState = Literal["only checked", "not changed yet", "changed", "undone", "not undone"]
+
+
+class ArmSettingFound(msgspec.Struct, frozen=True, kw_only=True):
+    """The setting of an arm.
+
+    ``original`` is what ``check`` said before the first change; ``read`` has each different answer around
+    finished runs once.  ``reads`` counts the answers that were as the arm asks for, ``differing`` the others.
+    """
+
+    arm: str
+    title: str
+    name: str
+    before: str | None
+    check: str
+    after: str | None
+    expect: str | None
+    original: str | None
+    read: list[str]
+    reads: int
+    differing: int
+    state: SettingState
+
+
+def arm_settings(record: Campaign, made: SettingRecord | None, *, conducted: bool) -> list[ArmSettingFound]:
+    """The settings of the arms that have one; ``conducted``: a living process has the campaign."""
+    return [_of_settings(arm, made, conducted) for arm in record.arms if arm.setting is not None]
+
+
+def _of_settings(arm: Arm, made: SettingRecord | None, conducted: bool) -> ArmSettingFound:
+    setting = arm.setting
+    assert setting is not None, "the caller looked"
+    commands = [one for one in made.commands if one.arm == arm.name] if made is not None else []
+    reads = [one for one in commands if one.role in ("took", "kept") and one.answered]
+    good = [one for one in reads if one.reason is None]
+    original = made.original(arm.name) if made is not None else None
+    return ArmSettingFound(
+        arm=arm.name,
+        title=arm.title,
+        name=setting.name,
+        before=setting.before,
+        check=setting.check,
+        after=setting.after,
+        expect=setting.expect,
+        original=original.words() if original is not None else None,
+        read=list(dict.fromkeys(one.reading.words() for one in reads)),
+        reads=len(good),
+        differing=len(reads) - len(good),
+        state=_state(arm, made, bool(commands), conducted),
+    )
+
+
+def _state(arm: Arm, made: SettingRecord | None, touched: bool, conducted: bool) -> SettingState:
+    if arm.setting is None or arm.setting.before is None:
+        return "only checked"
+    if made is not None and made.changed is not None and made.changed.arm == arm.name:
+        return "changed" if conducted else "not undone"
+    began = made is not None and any((one.arm, one.role) == (arm.name, "before") for one in made.commands)
+    return "undone" if touched and began else "not changed yet"
+
+
+def left_changed(made: SettingRecord | None, *, conducted: bool) -> ChangedSetting | None:
+    """The change that may still be in force although the campaign's process has ended; None without any."""
+    return made.changed if made is not None and not conducted else None
+
+
+def session_run(sessions: int, run: ComparedRun) -> SessionRun:
+    """The verdict of a run: its jobs, then its median slowdown.
+
+    Raises ``MawlError`` where no job's slowdown is known: then nothing shows too many.
+    """
+    capacity, jobs = run.summary.capacity, run.summary.jobs
+    slowdown = capacity.slowdown
+    reasons: list[str] = []
+    verdict: RunVerdict = "carried"
+    if slowdown.median is not None and slowdown.median > slowdown.most:
+        verdict = "too many"
+        reasons = [f"median slowdown {format_ratio(slowdown.median)} is above {format_ratio(slowdown.most)}"]
+    bad = max(jobs.total, run.facts.workload.jobs) - jobs.counted
+    if bad:
+        verdict = "too many"
+        reasons = [f"{bad} of {run.facts.workload.jobs} jobs did not finish with a right answer"]
+    if verdict != "too many" and slowdown.median is None:
+        raise MawlError(
+            "the slowdown of no job is known, so nothing shows how many sessions are too many",
+            where=run.facts.run_id,
+            cure="see why its programs have no time alone: the run whose name ends in -alone",
+        )
+    return SessionRun(
+        sessions=sessions,
+        verdict=verdict,
+        slowdown=slowdown.median,
+        most_slowdown=slowdown.most,
+        bytes_per_second_per_core=capacity.guideline.bytes_per_second_per_core,
+        reasons=reasons,
+    )
+
+
+def refused_run(sessions: int, slot: Slot) -> SessionRun:
+    """A number of sessions that the machine cannot start."""
+    return SessionRun(sessions=sessions, verdict="refused", reasons=[slot.reason or "it was refused"])
+
+
+THROUGHPUT = "io.application.run_mean.total_bytes_per_second"
+ELAPSED = "time.elapsed_seconds"
+
+
+class FigureSpread(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure over the runs of an arm: median and range, the mean (geometric where all are above 0) with
+    its 95 % interval (None with fewer than five runs), and the standard deviation as a share of the mean
+    (None with one).  ``values`` are those of the runs, in the order in which they were made."""
+
+    title: str
+    name: str
+    unit: Unit
+    runs: int
+    median: float
+    lowest: float
+    highest: float
+    mean: float
+    low: float | None
+    high: float | None
+    deviation_ratio: float | None
+    values: list[float]
+
+
+class ArmFound(msgspec.Struct, frozen=True, kw_only=True):
+    """An arm and its runs that are finished; ``names`` are what ``mawl report`` calls them, in the order of
+    ``run_ids``; ``answers`` (whether the load is carried), ``limits`` and ``validity`` with how many runs had
+    each, and ``reasons`` why."""
+
+    name: str
+    title: str
+    workload: str
+    size: int | None
+    runs: int
+    planned: int
+    completed: int
+    run_ids: list[str]
+    names: list[str]
+    answers: list[tuple[str, int]]
+    limits: list[tuple[str, int]]
+    validity: list[tuple[str, int]]
+    reasons: list[Reason]
+    figures: list[FigureSpread]
+
+
+class ScalingRow(msgspec.Struct, frozen=True, kw_only=True):
+    """So many nodes beside the fewest: each has the whole workload, so throughput should grow with them
+    and elapsed time stay.  Medians over runs; ``run_bytes_per_second`` has the throughput of each run."""
+
+    nodes: int
+    runs: int
+    elapsed_seconds: float | None
+    bytes_per_second: float | None
+    speedup: float | None
+    efficiency_ratio: float | None
+    elapsed_ratio: float | None
+    run_bytes_per_second: list[float]
+
+
+class CampaignFound(msgspec.Struct, frozen=True, kw_only=True):
+    """A campaign as its folder says, and what was found; parts that its kind has not are None or empty.
+
+    ``called`` is how a command finds it: by its name, or by the path of its folder."""
+
+    name: str
+    called: str
+    kind: CampaignKind
+    outcome: CampaignOutcome
+    reason: str | None
+    machine: CampaignMachine
+    slots: list[Slot]
+    arms: list[ArmFound]
+    warm_up: Slot | None = None
+    comparison: Comparison | None = None
+    comparison_reason: str | None = None
+    settings: list[ArmSettingFound] = []
+    smt: list[SmtRow] = []
+    smt_sentence: str | None = None
+    scaling: list[ScalingRow] = []
+    knee: Knee | None = None
+    sessions: list[Tried] = []
+    session_runs: list[SessionRun] = []
+    remarks: list[str] = []
+
+    @property
+    def finished(self) -> int:
+        """Runs that are over."""
+        return sum(slot.state == "finished" for slot in self.slots)
+
+
+def found(
+    record: Campaign,
+    runs: Mapping[int, ComparedRun],
+    settings: Sequence[ArmSettingFound] = (),
+    *,
+    called: str | None = None,
+) -> CampaignFound:
+    """What a campaign's finished runs, by position, say together; ``settings`` are those of its arms.
+
+    ``called`` is how a command finds the campaign (None: by its name).
+    """
+    by_arm = {arm.name: _of(record, arm.name, runs) for arm in record.arms}
+    called = called or record.name
+    names = _names(record, runs, called)
+    arms = [_arm(record, name, own, names) for name, own in by_arm.items()]
+    compares = record.kind in ("ab", "smt")
+    comparison, reason = _comparison(record, by_arm, names) if compares else (None, None)
+    modes = smt_rows(record, by_arm) if record.kind == "smt" else []
+    said = session_runs(record, runs) if record.kind == "find-sessions" else []
+    return CampaignFound(
+        name=record.name,
+        called=called,
+        kind=record.kind,
+        outcome=record.outcome,
+        reason=record.reason,
+        machine=record.machine,
+        slots=record.slots,
+        warm_up=record.warm_up,
+        arms=arms,
+        comparison=comparison,
+        comparison_reason=reason,
+        settings=list(settings),
+        smt=modes,
+        smt_sentence=smt_sentence(modes, comparison) if modes else None,
+        scaling=_scaling(record, by_arm) if record.kind == "scaling" else [],
+        knee=knee_of(said, record.search) if said and record.search is not None else None,
+        sessions=tried(said),
+        session_runs=said,
+        remarks=record.remarks,
+    )
+
+
+def session_runs(record: Campaign, runs: Mapping[int, ComparedRun]) -> list[SessionRun]:
+    """What each run of a search for sessions says, in their order."""
+    said = []
+    for slot in record.slots:
+        sessions = record.arm(slot.arm).size or 0
+        if slot.state == "refused":
+            said.append(refused_run(sessions, slot))
+        elif slot.position in runs:
+            said.append(session_run(sessions, runs[slot.position]))
+    return said
+
+
+def spread(title: str, name: str, unit: Unit, values: Sequence[float]) -> FigureSpread:
+    """A figure over at least one run.
+
+    The interval, of five runs and more, is Student's, of logarithms where all values are above 0.
+    """
+    mean = centre(values)
+    assert mean is not None
+    low = high = deviation = None
+    if len(values) > 1:
+        deviation = statistics.stdev(values) / mean if mean > 0 else None
+    if len(values) >= FEWEST_RUNS:
+        scaled = logs(values)
+        used = scaled or list(values)
+        error = statistics.stdev(used) / sqrt(len(used))
+        reach = quantile(1 - LEVEL / 2, len(used) - 1) * error
+        low, high = statistics.fmean(used) - reach, statistics.fmean(used) + reach
+        if scaled:
+            low, high = exp(low), exp(high)
+    return FigureSpread(
+        title=title,
+        name=name,
+        unit=unit,
+        runs=len(values),
+        median=statistics.median(values),
+        lowest=min(values),
+        highest=max(values),
+        mean=mean,
+        low=low,
+        high=high,
+        deviation_ratio=deviation,
+        values=list(values),
+    )
+
+
+def side_of_arm(record: Campaign, arm: Arm, runs: Mapping[int, ComparedRun]) -> Side:
+    """An arm's finished runs as a side.  Raises UsageError if it has none."""
+    return _side(arm, _of(record, arm.name, runs))
+
+
+def _side(arm: Arm, runs: Sequence[ComparedRun]) -> Side:
+    return side_of(arm.title or arm.name, runs)
+
+
+def _of(record: Campaign, arm: str, runs: Mapping[int, ComparedRun]) -> list[ComparedRun]:
+    return [runs[slot.position] for slot in record.slots if slot.arm == arm and slot.position in runs]
+
+
+def _names(record: Campaign, runs: Mapping[int, ComparedRun], called: str) -> dict[str, str]:
+    """What ``mawl report`` calls each run, by its id: the campaign and the run's folder in it."""
+    return {
+        runs[slot.position].facts.run_id: f"{called}/{slot.folder}"
+        for slot in record.slots
+        if slot.position in runs
+    }
+
+
+def _called(runs: Sequence[ComparedRun], names: Mapping[str, str]) -> list[str]:
+    return [names[run.facts.run_id] for run in runs]
+
+
+def _named(side: SideFacts, runs: Sequence[ComparedRun], names: Mapping[str, str]) -> SideFacts:
+    """The side with the names that its runs have in the campaign."""
+    called = _called(runs, names)
+    return msgspec.structs.replace(side, names=called, reasons=reasons_of(runs, called))
+
+
+def _arm(record: Campaign, name: str, runs: Sequence[ComparedRun], names: Mapping[str, str]) -> ArmFound:
+    arm, side = record.arm(name), Side(label=name, runs=tuple(runs))
+    figures = [
+        spread(figure.title, figure.path, figure.unit, values)
+        for figure in FIGURES
+        if (values := side.values(figure.path))
+    ]
+    return ArmFound(
+        name=name,
+        title=arm.title,
+        workload=arm.workload,
+        size=arm.size,
+        runs=len(runs),
+        planned=sum(slot.arm == name for slot in record.slots),
+        completed=sum(run.facts.outcome == "completed" for run in runs),
+        run_ids=[run.facts.run_id for run in runs],
+        names=_called(runs, names),
+        answers=Counter(str(run.summary.capacity.answer) for run in runs).most_common(),
+        limits=verdicts(side) if runs else [],
+        validity=Counter(run.summary.validity.status for run in runs).most_common(),
+        reasons=reasons_of(runs, _called(runs, names)),
+        figures=figures,
+    )
+
+
+def _comparison(
+    record: Campaign, by_arm: Mapping[str, Sequence[ComparedRun]], names: Mapping[str, str]
+) -> tuple[Comparison | None, str | None]:
+    """The first arm against the last, or why there is none."""
+    try:
+        first, *_, last = record.arms
+        one, other = (_side(arm, by_arm[arm.name]) for arm in (first, last))
+        said = compare(one, other, anyway=True)
+        sides = (("reference", said.reference, one), ("candidate", said.candidate, other))
+        named = {role: _named(facts, side.runs, names) for role, facts, side in sides}
+        return msgspec.structs.replace(said, **named), None
+    except UsageError as error:
+        return None, str(error)
+
+
+def _scaling(record: Campaign, by_arm: Mapping[str, Sequence[ComparedRun]]) -> list[ScalingRow]:
+    rows: list[ScalingRow] = []
+    for arm in sorted(record.arms, key=lambda arm: arm.size or 0):
+        side = Side(label=arm.name, runs=tuple(by_arm[arm.name]))
+        rates = side.values(THROUGHPUT)
+        elapsed, rate = _median(side.values(ELAPSED)), _median(rates)
+        first = rows[0] if rows else None
+        nodes = arm.size or 0
+        speedup = _over(rate, first.bytes_per_second) if first else None if rate is None else 1.0
+        rows.append(
+            ScalingRow(
+                nodes=nodes,
+                runs=len(side.runs),
+                elapsed_seconds=elapsed,
+                bytes_per_second=rate,
+                speedup=speedup,
+                efficiency_ratio=_over(speedup, nodes / first.nodes if first else 1.0),
+                elapsed_ratio=_over(elapsed, first.elapsed_seconds if first else elapsed),
+                run_bytes_per_second=rates,
+            )
+        )
+    return rows
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return statistics.median(values) if values else None
+
+
+def _over(value: float | None, base: float | None) -> float | None:
+    return value / base if value is not None and base else None

@@ -1,0 +1,141 @@
+"""What control groups let the run move at the devices of its roles (docs/design/caps.md)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from mawl.figures.blocks import Missing
+from mawl.figures.throughput import MEMORY_FILE_SYSTEMS, lacking, role_places
+from mawl.records.model.node import Direction
+from mawl.records.model.run import RunFacts, VolumeFacts
+from mawl.records.model.summary.storage import Caps, DirectionCap, PlaceCaps
+from mawl.records.spec.program_options import ROLES
+
+Device = tuple[str, str]
+"""Node and name of a block device."""
+
+DIRECTIONS: tuple[Direction, ...] = ("read", "write")
+UNITS = ("bytes_per_second", "requests_per_second")
+PARTLY = "only a part of its bytes is capped"
+NOT_RECORDED = "not known: the run did not look for caps (before format 2.4, or not measured by mawl)"
+
+
+class CoveringCap(NamedTuple):
+    """A cap, the device that it applies to, and the devices of roles that move all their bytes through it."""
+
+    device: Device
+    direction: Direction
+    unit: str
+    value: int
+    file: str
+    carries: frozenset[Device]
+
+
+def caps_block(facts: RunFacts, missing: Missing) -> Caps:
+    """``caps`` of a summary: of each role, and of all devices of the roles together, each once.
+
+    A figure is null, with the reason, if there is no cap, if mawl could not read it, or if it applies to only
+    a part of the bytes of the place.
+    """
+    found = {}
+    for role in ROLES:
+        volumes = [volume for volume in facts.volumes if volume.role == role]
+        places = {(volume.node, device) for volume in volumes for device in volume.devices}
+        found[role] = _of_place(f"caps.{role}", places, volumes, _unknown(volumes), missing)
+    path, why = "caps.together", lacking(facts) or _unknown(facts.volumes)
+    return Caps(**found, together=_of_place(path, role_places(facts), facts.volumes, why, missing))
+
+
+def cap_of(caps: Caps, place: str, direction: str) -> DirectionCap:
+    """The caps of a place, which is a role or ``together``, in one direction."""
+    found: DirectionCap = getattr(getattr(caps, place), direction)
+    return found
+
+
+def _of_place(
+    path: str,
+    places: Collection[Device],
+    volumes: Sequence[VolumeFacts],
+    why: str | None,
+    missing: Missing,
+) -> PlaceCaps:
+    held = [] if why else _held(volumes)
+    found = {}
+    for way in DIRECTIONS:
+        used: list[CoveringCap] = []
+        values: dict[str, int | None] = {}
+        for unit in UNITS:
+            own = [cap for cap in held if (cap.direction, cap.unit) == (way, unit)]
+            values[unit], of = least_cover(places, own)
+            used += of
+            if values[unit] is None:
+                missing[f"{path}.{way}.{unit}"] = why or _partly(own) or _none(volumes)
+        found[way] = DirectionCap(
+            **values,
+            devices=sorted({cap.device[1] for cap in used}),
+            files=sorted({cap.file for cap in used}),
+        )
+    return PlaceCaps(**found)
+
+
+def least_cover(
+    places: Collection[Device], caps: Sequence[CoveringCap]
+) -> tuple[int | None, list[CoveringCap]]:
+    """The most that all these devices can move together, and the caps whose sum this is; None without a sum.
+
+    Each counted path from a device of a role downwards is one line.  So the devices above one device are a
+    subset of the devices above any device below it, or the two sets have no device in common.  Caps are taken
+    in the order of how many devices they apply to, the fewest first.  A cap replaces what was counted of its
+    devices so far if it is less.
+    """
+    parts: list[tuple[frozenset[Device], float, list[CoveringCap]]] = [
+        (frozenset({place}), math.inf, []) for place in sorted(places)
+    ]
+    for cap in sorted(caps, key=lambda one: (len(one.carries), one.value)):
+        inside = [part for part in parts if part[0] & cap.carries]
+        if inside and cap.value < sum(value for _, value, _ in inside):
+            own = frozenset[Device]().union(*(devices for devices, _, _ in inside))
+            parts = [part for part in parts if part not in inside] + [(own, float(cap.value), [cap])]
+    total = sum(value for _, value, _ in parts)
+    if not parts or not math.isfinite(total):
+        return None, []
+    return round(total), [cap for _, _, used in parts for cap in used]
+
+
+def _held(volumes: Sequence[VolumeFacts]) -> list[CoveringCap]:
+    """The caps of volumes, each device, direction and unit once: all volumes on a device list it."""
+    carried: dict[tuple[Device, Direction, str, int, str], set[Device]] = {}
+    for volume in volumes:
+        for cap in volume.caps or ():
+            for unit in UNITS:
+                value = getattr(cap, unit)
+                if value is not None:
+                    key = ((volume.node, cap.device), cap.direction, unit, value, cap.file)
+                    carried.setdefault(key, set()).update((volume.node, one) for one in cap.carries)
+    return [CoveringCap(*key, frozenset(devices)) for key, devices in carried.items()]
+
+
+def _unknown(volumes: Sequence[VolumeFacts]) -> str | None:
+    """Why the caps of a place are not known; None if they are.
+
+    File systems in memory have no caps, so they are left out if the place also has others.
+    """
+    if not volumes:
+        return "not known: the run does not say what holds the role"
+    on_devices = [volume for volume in volumes if volume.file_system not in MEMORY_FILE_SYSTEMS] or volumes
+    unknown = [volume.caps_reason or NOT_RECORDED for volume in on_devices if volume.caps is None]
+    return unknown[0] if unknown else None
+
+
+def _partly(caps: Sequence[CoveringCap]) -> str | None:
+    """That caps apply to only a part of the bytes; None if there is no cap."""
+    devices = sorted({cap.device[1] for cap in caps})
+    return f"{PARTLY}, at {', '.join(devices)}" if devices else None
+
+
+def _none(volumes: Sequence[VolumeFacts]) -> str:
+    """Why there is no cap; "no cap of this kind is set" if there are caps in another direction or unit."""
+    reasons = [volume.caps_reason for volume in volumes if volume.caps_reason and not volume.caps]
+    return reasons[0] if reasons else "no cap of this kind is set"

@@ -1,0 +1,365 @@
+"""Whether two sides may be compared with each other: what refuses, what casts doubt, what merely differs.
+
+One rule for each thing; docs/design/comparison.md says why each stands where it does.
+
+The facts that make up a side's configuration, and those in which two sides differ.
+
+How a side's CPU times were counted: unlike accounts are never compared with each other.
+
+Settings of the system that changed from one side to the other, with what a profile says of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Literal
+
+import msgspec
+
+from mawl.base.units import format_memory, format_percent
+from mawl.figures.comparison.sides import ComparedRun, Side, centre, same
+from mawl.records.model.run import NodeFacts, RunFacts
+from mawl.records.model.thresholds import value_of
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """A fact in which the sides differ and which may be the reason of all else."""
+
+    name: str
+    reference: str
+    candidate: str
+
+
+Reader = Callable[[ComparedRun], object]
+
+OWN: tuple[tuple[str, Reader], ...] = (
+    ("options", lambda run: _options(run)),
+    ("machine", lambda run: "; ".join(_machine(node) for node in run.facts.nodes)),
+    ("kernel", lambda run: ", ".join(node.kernel or "-" for node in run.facts.nodes)),
+    ("file systems", lambda run: _file_systems(run)),
+    ("directories", lambda run: _directories(run)),
+    ("volume order", lambda run: run.facts.volume_order),
+    ("cache before the start", lambda run: run.facts.cache.mode if run.facts.cache else None),
+    ("start of jobs", lambda run: run.facts.start_mode),
+    ("mawl", lambda run: run.facts.mawl_version),
+    ("format", lambda run: run.facts.format_version),
+)
+"""What may be the very thing that is compared, and so is listed; within a side it is a doubt."""
+
+ARM_SETTING = "setting of the arm:"
+"""What the name of a setting that a campaign changed, or checked, begins with."""
+
+OPTION = "option"
+"""What the name of an option of the runs begins with."""
+
+TABLES: tuple[tuple[str, Callable[[RunFacts], Mapping[str, object]]], ...] = (
+    (OPTION, lambda facts: _option_table(facts)),
+    ("software", lambda facts: facts.software),
+    ("setting", lambda facts: facts.settings),
+    (ARM_SETTING, lambda facts: _arm_settings(facts)),
+)
+"""Facts that are listed name by name."""
+
+
+def differences(reference: Side, candidate: Side) -> list[Difference]:
+    """Facts in which two sides of runs differ: a fact that varies within a side shows its first value."""
+    if not (reference.runs and candidate.runs):
+        return []
+    before, after = reference.runs[0], candidate.runs[0]
+    found = [(name, read(before), read(after)) for name, read in OWN if name != "options"]
+    for title, read_table in TABLES:
+        one, other = read_table(before.facts), read_table(after.facts)
+        found += [(f"{title} {name}", one.get(name), other.get(name)) for name in sorted({*one, *other})]
+    return [
+        Difference(name=name, reference=_listed(one), candidate=_listed(other))
+        for name, one, other in found
+        if one != other
+    ]
+
+
+def shown(value: object) -> str:
+    """A fact as text, ``-`` where it is not known."""
+    return "-" if value is None else str(value)
+
+
+def _listed(value: object) -> str:
+    """A fact in a list: of the output of a command its first line."""
+    first, *more = shown(value).strip().splitlines() or [""]
+    return f"{first.strip()} ... ({len(more) + 1} lines)" if more else shown(value)
+
+
+def _options(run: ComparedRun) -> str:
+    return ", ".join(f"{name}={value}" for name, value in _option_table(run.facts).items())
+
+
+def _option_table(facts: RunFacts) -> Mapping[str, object]:
+    options = facts.workload.options
+    return {} if options is None else msgspec.structs.asdict(options)
+
+
+def _arm_settings(facts: RunFacts) -> Mapping[str, object]:
+    """What a campaign changed outside mawl for the run's arm, as it was read back."""
+    return {} if facts.campaign is None else {one.name: one.read for one in facts.campaign.settings}
+
+
+def _machine(node: NodeFacts) -> str:
+    cores = f"{node.cores or '-'} {node.core_basis or 'core'}s"
+    memory = "-" if node.memory_bytes is None else format_memory(node.memory_bytes)
+    limits = [] if node.cpus_used is None else [f"{len(node.cpus_used)} CPUs used"]
+    limits += [] if node.cpu_quota is None else [f"CPU quota {node.cpu_quota:g}"]
+    limits += (
+        [] if node.memory_limit_bytes is None else [f"limited to {format_memory(node.memory_limit_bytes)}"]
+    )
+    return f"{node.name}: {', '.join([node.cpu_model or '-', cores, memory, *limits])}"
+
+
+def _file_systems(run: ComparedRun) -> str:
+    return ", ".join(f"{volume.role} {volume.file_system or '-'}" for volume in run.facts.volumes)
+
+
+def _directories(run: ComparedRun) -> str:
+    return "; ".join(f"{role} {', '.join(places)}" for role, places in run.facts.roles.items())
+
+
+AS_COUNTED = "counted by the kernel"
+SCALED = "scaled by AIX"
+ADJUSTED = "adjusted for AIX's scaling"
+
+
+def accounting(side: Side) -> str | None:
+    """The account in words; None where a paper does not say.
+
+    Raw times of AIX stand for a part of a core (the papers' factor); those of Linux, and of other
+    systems whose FULLSTIMER was printed as logged, are what the kernel counted.
+    """
+    if side.published is None:
+        return AS_COUNTED
+    given = side.published.cpu_accounting
+    if given is None:
+        return None
+    if given == "purr":
+        return ADJUSTED
+    return AS_COUNTED if side.published.system.smt is None else SCALED
+
+
+Severity = Literal["refused", "doubtful", "remark"]
+"""``refused``: no comparison; ``doubtful``: only with ``--anyway``; ``remark``: said beside the figures."""
+
+NEVER_MET = "no figure of one says anything about the other"
+
+
+class Obstacle(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that stands between two sides, in one sentence with both values."""
+
+    rule: str
+    severity: Severity
+    sentence: str
+
+
+CONFIGURATION: tuple[tuple[str, Severity, Reader], ...] = (
+    ("jobs of the workload", "refused", lambda run: _jobs(run)),
+    ("scale", "refused", lambda run: run.facts.workload.scale),
+    ("what derived jobs do and when they start", "refused", lambda run: run.facts.derived),
+    ("page cache", "refused", lambda run: _page_cache(run)),
+    ("kind", "doubtful", lambda run: _kind(run)),
+    ("seed of the inputs", "doubtful", lambda run: run.facts.workload.seed),
+)
+"""What the runs of both sides must share: name, what happens where they do not, how to read it."""
+
+WARMTH_RATIO = value_of("comparison.most_warmth_difference")
+"""Inputs that were in memory before the start: sides further apart than this did not read alike."""
+
+
+def obstacles(reference: Side, candidate: Side) -> list[Obstacle]:
+    """Everything in the way, the gravest first; published sides have no plan to be unlike in."""
+    found: list[Obstacle] = []
+    for side in (reference, candidate):
+        found += _within(side)
+    if reference.runs and candidate.runs:
+        found += _between(reference, candidate)
+    found += _bases(reference, candidate)
+    order: tuple[Severity, ...] = ("refused", "doubtful", "remark")
+    return sorted(found, key=lambda obstacle: order.index(obstacle.severity))
+
+
+def _within(side: Side) -> Iterator[Obstacle]:
+    """A side is one configuration, measured again and again."""
+    for name, severity, read in CONFIGURATION:
+        if not same(read(run) for run in side.runs):
+            yield Obstacle(
+                rule=name, severity=severity, sentence=f"the runs of {side.label} differ in: {name}"
+            )
+    for name, read in OWN:
+        values = list(dict.fromkeys(shown(read(run)) for run in side.runs))
+        if len(values) > 1:
+            yield Obstacle(
+                rule=name,
+                severity="doubtful",
+                sentence=f"the runs of {side.label} are not repeats of each other: "
+                f"{name} is {values[0]} and {values[1]}",
+            )
+    invalid = [run.facts.run_id for run in side.runs if run.summary.validity.status == "invalid"]
+    if invalid:
+        yield Obstacle(
+            rule="validity",
+            severity="remark",
+            sentence=f"not trusted by their own report: {', '.join(invalid)} of {side.label}",
+        )
+    for run in side.runs:
+        if run.facts.outcome != "completed":
+            jobs = run.summary.jobs
+            yield Obstacle(
+                rule="outcome",
+                severity="doubtful" if run.facts.outcome == "running" else "remark",
+                sentence=f"run {run.facts.run_id} is {run.facts.outcome}: "
+                f"{jobs.counted} of its {run.facts.workload.jobs} jobs count",
+            )
+
+
+def _between(reference: Side, candidate: Side) -> Iterator[Obstacle]:
+    before, after = reference.runs[0], candidate.runs[0]
+    shared = sorted(
+        {run.facts.run_id for run in reference.runs} & {run.facts.run_id for run in candidate.runs}
+    )
+    if shared:
+        yield Obstacle(
+            rule="same run",
+            severity="doubtful",
+            sentence=f"run {shared[0]} is on both sides: it is compared with itself",
+        )
+    for name, severity, read in CONFIGURATION:
+        one, other = read(before), read(after)
+        if one != other:
+            yield Obstacle(rule=name, severity=severity, sentence=_unlike(name, one, other, before, after))
+    if _in_turn(reference, candidate) is False:
+        yield Obstacle(
+            rule="order",
+            severity="remark",
+            sentence="all runs of one side were made before those of the other: what drifted meanwhile "
+            "would look like an effect; take turns",
+        )
+    warmth = [centre(side.values("inputs.resident_ratio")) for side in (reference, candidate)]
+    if None not in warmth and abs((warmth[0] or 0.0) - (warmth[1] or 0.0)) > WARMTH_RATIO:
+        shares = " and ".join(format_percent(share or 0.0) for share in warmth)
+        yield Obstacle(
+            rule="warmth",
+            severity="remark",
+            sentence=f"{shares} of the input files were cached before the start: run both with --cache cold",
+        )
+    if not same(_device_source(run) for run in (before, after)):
+        yield Obstacle(
+            rule="device side",
+            severity="remark",
+            sentence=f"bytes at the device are those of {_device_source(before)} on one side and of "
+            f"{_device_source(after)} on the other: figures of the device are not compared",
+        )
+
+
+def _bases(reference: Side, candidate: Side) -> Iterator[Obstacle]:
+    """Figures that are left out because the sides count them differently."""
+    cores = [core_basis(side) for side in (reference, candidate)]
+    if cores[0] != cores[1]:
+        yield Obstacle(
+            rule="core basis",
+            severity="remark",
+            sentence=f"cores are counted as {cores[0] or 'not known'} and {cores[1] or 'not known'}: "
+            "figures per core are not compared",
+        )
+    accounts = [accounting(side) for side in (reference, candidate)]
+    if accounts[0] != accounts[1]:
+        yield Obstacle(
+            rule="CPU accounting",
+            severity="remark",
+            sentence=f"CPU time is {accounts[0] or 'not known'} and {accounts[1] or 'not known'}: "
+            "CPU times and CPU/real are not compared",
+        )
+
+
+def core_basis(side: Side) -> str | None:
+    """What a core of this side is; None where it is not known or its nodes differ."""
+    if side.published is not None:
+        basis: str | None = side.published.per_core.core_basis
+        return basis
+    bases = {node.core_basis for run in side.runs for node in run.facts.nodes}
+    return bases.pop() if len(bases) == 1 else None
+
+
+def compares_devices(reference: Side, candidate: Side) -> bool:
+    """Whether both sides counted device bytes at the same place."""
+    return same(_device_source(run) for side in (reference, candidate) for run in side.runs)
+
+
+def _unlike(name: str, one: object, other: object, before: ComparedRun, after: ComparedRun) -> str:
+    if name != "jobs of the workload":
+        return f"the sides differ in {name}: {shown(one)} and {shown(other)}"
+    names = [run.facts.workload.name for run in (before, after)]
+    return (
+        f"the sides ran other jobs ({names[0]} with {len(before.jobs)}, "
+        f"{names[1]} with {len(after.jobs)}): {NEVER_MET}"
+    )
+
+
+def _in_turn(reference: Side, candidate: Side) -> bool | None:
+    """Whether runs of the sides were made by turns; None where there is one of a side only."""
+    if min(len(reference.runs), len(candidate.runs)) < 2:
+        return None
+    spans = [
+        (side.runs[0].facts.started_at, side.runs[-1].facts.started_at) for side in (reference, candidate)
+    ]
+    return spans[0][0] < spans[1][1] and spans[1][0] < spans[0][1]
+
+
+def _device_source(run: ComparedRun) -> str:
+    """``block devices``, or that none are known; which devices may well differ."""
+    source = str(run.summary.io.device.windows_source)
+    return "block devices" if source.startswith("block device") else "no known devices"
+
+
+def _jobs(run: ComparedRun) -> object:
+    planned = {job.job: job.program for job in run.facts.planned_jobs}
+    return planned or {job: time.program for job, time in run.jobs.items()}
+
+
+def _page_cache(run: ComparedRun) -> str:
+    """Where the page cache was denied to the roles, times and bytes are of another load."""
+    denied = run.facts.cache is not None and run.facts.cache.mode == "none"
+    return "denied (--cache none)" if denied else "in use"
+
+
+def _kind(run: ComparedRun) -> str:
+    return "simulated" if run.facts.kind == "simulated" else "measured"
+
+
+class CitedSetting(msgspec.Struct, frozen=True, kw_only=True):
+    """A setting with another value on each side; values are text, with their unit.
+
+    ``default`` and the fields after it are null if no compared profile names the setting, or if its source
+    does not print them.  ``state`` says whether the candidate's value is the recommended one.
+    """
+
+    name: str
+    subject: str
+    node: str
+    reference: str
+    candidate: str
+    default: str | None = None
+    recommended: str | None = None
+    state: str | None = None
+    why: str | None = None
+    profile: str | None = None
+    source: str | None = None
+
+
+class CitedSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings that changed.
+
+    ``left`` counts those that did not change, ``not_checked`` those that are unknown on one side or both.
+    ``before`` and ``after`` name what was compared: the first run of each side, or two collections.
+    """
+
+    before: str
+    after: str
+    nodes: list[str]
+    changed: list[CitedSetting]
+    left: int
+    not_checked: int

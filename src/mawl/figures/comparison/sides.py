@@ -1,0 +1,260 @@
+"""A side of a comparison: one run or several of the same configuration, or a published result.
+
+Why the runs of a side were judged as they were: each reason with the number of runs that have it.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from math import exp, log
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from mawl.base.errors import UsageError
+from mawl.figures.comparison.over_time import RunOverTime, run_over_time
+from mawl.figures.statistics import FEWEST_RUNS
+from mawl.figures.view import RunView
+from mawl.records.model.published import PublishedFigures
+from mawl.records.model.run import RunFacts
+from mawl.records.model.summary.judgement import Severity
+from mawl.records.model.summary.summary import Judged
+
+
+class JobTime(msgspec.Struct, frozen=True, kw_only=True):
+    """A job of a run; ``real_time_seconds`` is None where it does not count, or was not measured."""
+
+    program: str
+    real_time_seconds: float | None
+
+
+class ComparedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """What is taken of a run: facts, judged summary, jobs by their id in the plan, rates over time.
+
+    ``called`` is how a command finds it (None: by its id).
+    """
+
+    facts: RunFacts
+    summary: Judged
+    jobs: dict[str, JobTime]
+    over_time: RunOverTime | None = None
+    called: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What ``mawl report`` calls it."""
+        return self.facts.run_id if self.called is None else self.called
+
+
+class Side(msgspec.Struct, frozen=True, kw_only=True):
+    """``runs`` in order of their start, or ``published``: a result of
+    ``published_block``, whose figures stand for no repeats."""
+
+    label: str
+    runs: tuple[ComparedRun, ...] = ()
+    published: PublishedFigures | None = None
+
+    @property
+    def judged(self) -> bool:
+        """Whether there are runs enough for a statement."""
+        return len(self.runs) >= FEWEST_RUNS
+
+    def values(self, path: str) -> list[float]:
+        """A figure of each run's summary (dotted path); empty where one of them lacks it."""
+        if self.published is not None:
+            return numbers([at(self.published, path)])
+        return numbers([at(run.summary, path) for run in self.runs])
+
+
+def compared_run(view: RunView, summary: Judged, *, over_time: bool = True) -> ComparedRun:
+    """What a comparison needs of a run; ``summary`` is its judged one.
+
+    ``over_time``: with its rates over time, which only pages draw.
+    """
+    jobs = {
+        job.job: JobTime(
+            program=job.program,
+            real_time_seconds=job.usage.real_time_seconds
+            if job.outcome == "finished" and job.verified is not False
+            else None,
+        )
+        for job in view.jobs
+    }
+    return ComparedRun(
+        facts=view.facts,
+        summary=summary,
+        jobs=jobs,
+        over_time=run_over_time(view) if over_time else None,
+        called=view.called,
+    )
+
+
+def side_of(label: str, runs: Iterable[ComparedRun]) -> Side:
+    """A side of stored runs; UsageError where one is given twice, or there is none."""
+    ordered = sorted(runs, key=lambda run: (run.facts.started_at, run.facts.run_id))
+    ids = [run.facts.run_id for run in ordered]
+    twice = sorted({name for name in ids if ids.count(name) > 1})
+    if twice:
+        raise UsageError(
+            "is given twice on one side", where=twice[0], cure="name each run once: a copy is no repeat"
+        )
+    if not ordered:
+        raise UsageError("there is no run on this side", where=label, cure="name a run, or a folder of runs")
+    return Side(label=label, runs=tuple(ordered))
+
+
+def published_side(block: PublishedFigures) -> Side:
+    """A published result as a side."""
+    return Side(label=block.id, published=block)
+
+
+def at(block: Any, path: str) -> Any:
+    """The member at a dotted path; None where there is none."""
+    for name in path.split("."):
+        block = block.get(name) if isinstance(block, dict) else getattr(block, name, None)
+    return block
+
+
+def numbers(values: Sequence[object]) -> list[float]:
+    """The values, all numbers; empty where one is missing."""
+    known = [float(value) for value in values if isinstance(value, int | float)]
+    return known if len(known) == len(values) else []
+
+
+def centre(values: Sequence[float]) -> float | None:
+    """The middle of a side that effects are ratios of: the geometric mean, or the plain one where a value
+    is not above 0; None without values."""
+    if not values:
+        return None
+    if min(values) > 0:
+        return exp(statistics.fmean(map(log, values)))
+    return statistics.fmean(values)
+
+
+def logs(values: Sequence[float]) -> list[float]:
+    """Logarithms; empty where a value is not above 0."""
+    return [log(value) for value in values] if values and min(values) > 0 else []
+
+
+def change(reference: float | None, candidate: float | None) -> float | None:
+    """Candidate over reference less 1; None where either is missing or the reference is not above 0."""
+    if reference is None or candidate is None or reference <= 0:
+        return None
+    return candidate / reference - 1.0
+
+
+def same(values: Iterable[object]) -> bool:
+    """Whether all values are alike."""
+    return len({repr(value) for value in values}) <= 1
+
+
+About = Literal["answer", "limit", "validity"]
+"""What a reason is of: whether the load is carried, what limits it, or whether the run can be trusted."""
+
+ORDER: tuple[Severity, ...] = get_args(Severity)
+"""The gravest first."""
+
+_NUMBER = re.compile(r"\d[\d.]*")
+
+
+class Reason(msgspec.Struct, frozen=True, kw_only=True):
+    """Why ``runs`` runs were judged so: a check that they do not pass, or why an answer is not yes.
+
+    ``rule`` is the name of the check (None for an answer).  ``sentence`` and ``cure`` are those of ``run``,
+    the first of these runs, by the name that ``mawl report`` takes.  ``alike``: all runs have this sentence;
+    otherwise theirs differ in figures.
+    """
+
+    about: About
+    rule: str | None
+    severity: Severity
+    runs: int
+    run: str
+    sentence: str
+    cure: str | None
+    alike: bool
+
+    @property
+    def key(self) -> tuple[About, str]:
+        """What reasons of several runs have in common: the check, or the sentence but for its figures."""
+        return self.about, self.rule or _NUMBER.sub("0", self.sentence)
+
+
+def reasons_of(runs: Sequence[ComparedRun], names: Sequence[str]) -> list[Reason]:
+    """The reasons of runs, in the order of ``merged``; ``names`` are what ``mawl report`` calls them."""
+    return merged(one for run, name in zip(runs, names, strict=True) for one in _of_run(run, name))
+
+
+def merged(reasons: Iterable[Reason]) -> list[Reason]:
+    """One reason for each key: the gravest first, then the commonest."""
+    found: dict[tuple[About, str], Reason] = {}
+    for one in reasons:
+        known = found.get(one.key)
+        if known is None:
+            found[one.key] = one
+            continue
+        found[one.key] = msgspec.structs.replace(
+            known,
+            severity=min(known.severity, one.severity, key=ORDER.index),
+            runs=known.runs + one.runs,
+            alike=known.alike and one.alike and known.sentence == one.sentence,
+        )
+    return sorted(found.values(), key=lambda one: (ORDER.index(one.severity), -one.runs))
+
+
+def _of_run(run: ComparedRun, name: str) -> Iterator[Reason]:
+    """Every reason of one run; of a check that says several things the first."""
+    said: dict[tuple[About, str], Reason] = {}
+    for one in (*_answer(run, name), *_limit(run, name), *_checks(run, name)):
+        said.setdefault(one.key, one)
+    yield from said.values()
+
+
+def _answer(run: ComparedRun, name: str) -> Iterator[Reason]:
+    """Why the load is not carried, or why that is not known."""
+    capacity = run.summary.capacity
+    if capacity.answer == "carried":
+        return
+    parts = {"compute": capacity.compute.reason, "storage": capacity.storage.reason}
+    known = [f"{part}: {why}" for part, why in parts.items() if why]
+    both = parts["compute"] if parts["compute"] == parts["storage"] else None
+    unknown = both or next(iter(known), None)
+    sentence = unknown if capacity.answer == "not known" else next(iter(capacity.reasons), None)
+    if sentence:
+        yield _one("answer", None, "remark", name, sentence, capacity.next_step)
+
+
+def _limit(run: ComparedRun, name: str) -> Iterator[Reason]:
+    """Why it is not known what limited the run."""
+    why = run.summary.missing.get("limit")
+    if run.summary.limit is None and why:
+        yield _one("limit", None, "remark", name, why, None)
+
+
+def _checks(run: ComparedRun, name: str) -> Iterator[Reason]:
+    """Every check that the run does not pass."""
+    validity = run.summary.validity
+    for found in validity.findings:
+        if found.severity != "remark":
+            yield _one("validity", found.rule, found.severity, name, found.sentence, found.cure)
+    for unknown in validity.unmeasured:
+        if unknown.severity != "remark":
+            sentence = f"not measured: {unknown.reason}"
+            yield _one("validity", unknown.rule, unknown.severity, name, sentence, None)
+
+
+def _one(
+    about: About, rule: str | None, severity: Severity, run: str, sentence: str, cure: str | None
+) -> Reason:
+    return Reason(
+        about=about,
+        rule=rule,
+        severity=severity,
+        runs=1,
+        run=run,
+        sentence=sentence,
+        cure=cure,
+        alike=True,
+    )

@@ -1,0 +1,349 @@
+"""What a drawing of the system shows: nodes, file systems, devices and storage, and which uses which.
+
+All of it is in the facts of a run.  What these lack (switches, zones, the inside of an array) is not drawn.
+
+Which block devices of a recording hold bytes that are counted at no other: each byte once.
+
+A recording names devices and not what lies on what.  Names and device numbers tell most of it (Linux
+Documentation/admin-guide/devices.txt; majors from 240 on are given out as drivers come).  Where they do
+not, there is a reason and no device: no figure is better than one that counts bytes twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from mawl.base.units import counted_noun, format_bits, format_memory
+from mawl.records.model.node import Port
+from mawl.records.model.run import NodeFacts, RunFacts, VolumeFacts
+from mawl.records.model.summary.storage import ArrayVolumeFigures
+from mawl.records.spec.program_options import ROLES, Role
+
+MOST_UNPARTITIONED_RATIO = 0.001
+"""Of a disk's bytes that may lie outside of its partitions: tables, and probes of file systems at start."""
+
+CURE = "name the devices that count with --role"
+
+_DISK = re.compile(
+    r"(x?vd|sd|hd|ubd|dasd|fio|scini|rssd)[a-z]{1,3}|(nvme[0-9]+n|mmcblk|pmem|rsxx|skd|nbd|rbd|hdisk)[0-9]+"
+    r"|cciss[!/]c[0-9]+d[0-9]+|c[0-9]+(t[0-9A-F]+)?d[0-9]+"
+)
+_UPPER = re.compile(
+    r"(dm-|md|loop|ram|zram|zd|sr|cd|fd|bcache|drbd|emcpower|hdiskpower|vpath|dlmfdrv|VxVM|vol)[0-9a-z]*"
+    r"|(luks|mpath|crypt).*|nvme[0-9]+c[0-9]+n[0-9]+|(?!dev[0-9]).*-.*"
+)
+"""Names of devices whose bytes are those of others below them, or of no disk.  LVM joins group and volume
+with a dash."""
+
+_PARTITION = re.compile(r"(.*[0-9])p[0-9]+|(.*?[a-z])[0-9]+")
+NVME = 259
+"""The major of NVMe disks, and of their partitions."""
+_NUMBER = re.compile(r"dev([0-9]+)-([0-9]+)")
+_MINORS = {
+    **dict.fromkeys((8, *range(65, 72), *range(128, 136)), 16),  # sd
+    **dict.fromkeys((3, 22), 64),  # hd
+    **dict.fromkeys(range(104, 112), 16),  # cciss
+    94: 4,  # dasd
+    179: 8,  # mmcblk
+    202: 16,  # xvd
+    NVME: 1,  # disks and partitions are numbered alike, see numbered_partitions
+}
+"""Majors of disks, and how many minor numbers each disk has with its partitions."""
+
+_GIVEN_OUT = range(240, 255)
+"""Majors of device-mapper and of virtio disks, among others."""
+_VIRTIO_MINORS = 16
+
+
+class DeviceLayer(msgspec.Struct, frozen=True):
+    """``devices`` to add up, sorted; empty, with the ``reason``, where names and numbers do not decide it."""
+
+    devices: tuple[str, ...]
+    reason: str | None = None
+
+
+def bottom_layer(names: Collection[str]) -> DeviceLayer:
+    """The devices of one machine that together moved each byte once, of all that a recording names."""
+    whole = {name for name in names if not (_parents(name) & set(names))}
+    given_out = {name for name in whole if (number := _number(name)) is not None and number[0] in _GIVEN_OUT}
+    virtio = _virtio(given_out)
+    disks = {name for name in whole if _is_disk(name)} | virtio
+    upper = {name for name in whole if _is_upper(name)} | (given_out - virtio if disks else set())
+    rest = whole - disks - upper
+    if disks and rest:
+        return _untold(rest, "may lie on other devices of the recording")
+    if disks:
+        return DeviceLayer(tuple(sorted(disks)))
+    if len(rest | upper) > 1 and (given_out or rest & upper or (upper and not _alike(upper))):
+        return _untold(rest | upper, "may lie on each other")
+    return DeviceLayer(tuple(sorted(rest or upper)))
+
+
+def numbered_partitions(totals: Mapping[str, float]) -> tuple[set[str], str | None]:
+    """Of the bytes that each device moved, by name: NVMe partitions that only a number names.
+
+    A recorder that was asked for partitions (``sadc -S XDISK``) lists them right after their disk, and
+    together they moved what it moved, but for reads of its partition table.  One device that moved what
+    the one before it moved may be its only partition or its pair in an array: then there is a reason.
+    """
+    numbers = sorted(
+        number[1] for name in totals if (number := _number(name)) is not None and number[0] == NVME
+    )
+    found: set[str] = set()
+    for at, first in enumerate(numbers):
+        disk = f"dev{NVME}-{first}"
+        whole, own = totals[disk], list[str]()
+        if disk in found or whole <= 0:
+            continue
+        for step, minor in enumerate(numbers[at + 1 :], start=1):
+            if minor != first + step:
+                break
+            own.append(f"dev{NVME}-{minor}")
+            parts = [totals[name] for name in own if totals[name] > 0]
+            if not (1 - MOST_UNPARTITIONED_RATIO) * whole <= sum(parts) <= whole:
+                continue
+            if len(parts) == 1:
+                last = own[-1]
+                return set(), f"{last} may be a partition of {disk}, or its pair in an array: {CURE}"
+            found |= set(own)
+            break
+    return found, None
+
+
+def _untold(names: Collection[str], why: str) -> DeviceLayer:
+    some = sorted(names)
+    shown = ", ".join(some[:3]) + (f" and {len(some) - 3} more" if len(some) > 3 else "")
+    return DeviceLayer((), f"the block devices {shown} {why}, and their names do not show it: {CURE}")
+
+
+def _alike(names: Collection[str]) -> bool:
+    """Whether they are of one driver, such as several image files, which do not lie on each other."""
+    return len({name.rstrip("0123456789") for name in names}) == 1
+
+
+def _is_disk(name: str) -> bool:
+    number = _number(name)
+    if number is not None:
+        return number[0] in _MINORS
+    # A partition whose disk is not listed stands for it.
+    return any(_DISK.fullmatch(one) is not None for one in (name, *_parents(name)))
+
+
+def _is_upper(name: str) -> bool:
+    number = _number(name)
+    if number is not None:
+        return number[0] not in _MINORS and number[0] not in _GIVEN_OUT
+    return not _is_disk(name) and _UPPER.fullmatch(name) is not None
+
+
+def _virtio(given_out: Collection[str]) -> set[str]:
+    """Of devices with a number that was given out: the disks of virtio, where their minors tell them.
+
+    Virtio gives each disk 16 minors, of which the first is the disk's; device-mapper counts one by one.  So
+    two disks and more are told by their gaps.  One disk with partitions looks as several mapped devices do.
+    """
+    minors: dict[int, set[int]] = {}
+    for name in given_out:
+        number = _number(name)
+        assert number is not None
+        minors.setdefault(number[0], set()).add(number[1])
+    found: set[str] = set()
+    for major, own in minors.items():
+        first = {minor for minor in own if minor % _VIRTIO_MINORS == 0}
+        of_disks = all(minor - minor % _VIRTIO_MINORS in first for minor in own)
+        if len(first) > 1 and of_disks and own != set(range(len(own))):
+            found |= {f"dev{major}-{minor}" for minor in first}
+    return found
+
+
+def _number(name: str) -> tuple[int, int] | None:
+    """Major and minor of ``dev8-16``."""
+    match = _NUMBER.fullmatch(name)
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def _parents(name: str) -> set[str]:
+    """What a name may be a partition of: ``sda`` of sda1, ``nvme0n1`` of nvme0n1p1, ``dev8-0`` of dev8-1."""
+    number = _number(name)
+    if number is not None:
+        whole = number[1] - number[1] % _MINORS.get(number[0], 1)
+        return {f"dev{number[0]}-{whole}"} - {name}
+    match = _PARTITION.fullmatch(name)
+    return {part for part in match.groups() if part} if match else set()
+
+
+MOST_NAMES = 3
+
+
+class Drawn(NamedTuple):
+    """A box: its lines (the first is its name), the roles whose files it holds, and the boxes it uses.
+
+    ``uses`` are positions of boxes in the next layer that is not empty.
+    """
+
+    lines: tuple[str, ...]
+    roles: tuple[Role, ...] = ()
+    uses: tuple[int, ...] = ()
+
+
+class _Place(NamedTuple):
+    """A file system, which several nodes may have under one name; the directory if its mount is not known."""
+
+    mount: str
+    kind: str
+    source: str
+    network: bool
+
+
+def layers(facts: RunFacts, arrays: Sequence[ArrayVolumeFigures] = ()) -> list[list[Drawn]]:
+    """Nodes, file systems, devices, arrays, from the top; empty layers are left out.
+
+    The list is empty if the run does not know what holds its roles.
+    """
+    if not facts.volumes or not facts.nodes:
+        return []
+    places: dict[_Place, list[VolumeFacts]] = {}
+    for volume in facts.volumes:
+        places.setdefault(_place(volume), []).append(volume)
+    pairs = [(members, _devices(facts, members)) for members in _shared(places)]
+    groups = [members for members, one in pairs if one.lines]
+    devices = [one for _, one in pairs if one.lines]
+    systems = [
+        Drawn(
+            (place.mount, *_kind(place, volumes, len(facts.nodes))),
+            _roles(volumes),
+            tuple(at for at, members in enumerate(groups) if place in members),
+        )
+        for place, volumes in places.items()
+    ]
+    nodes = [
+        Drawn(
+            (node.name, *_size(node), *_ports(facts.ports.get(node.name, ()))),
+            uses=tuple(
+                at
+                for at, volumes in enumerate(places.values())
+                if any(one.node == node.name for one in volumes)
+            ),
+        )
+        for node in facts.nodes
+    ]
+    behind = _arrays(arrays)
+    devices = [
+        one._replace(uses=tuple(at for at, array in enumerate(behind) if {*one.roles} & {*array.roles}))
+        for one in devices
+    ]
+    return [layer for layer in (nodes, systems, devices, behind) if layer]
+
+
+def _place(volume: VolumeFacts) -> _Place:
+    source = (volume.source or "") if volume.network else ""
+    return _Place(volume.mount_point or volume.directory, volume.file_system or "", source, volume.network)
+
+
+def _kind(place: _Place, volumes: Sequence[VolumeFacts], nodes: int) -> Iterable[str]:
+    """``xfs: data, work``; of a run on several nodes also which of them have it."""
+    yield f"{place.kind or 'file system'}: {', '.join(_roles(volumes))}"
+    having = len({one.node for one in volumes})
+    if nodes > 1 and place.network:
+        yield "shared"
+    elif nodes > 1:
+        yield "on each node" if having == nodes else f"on {having} of {nodes} nodes"
+
+
+def _roles(volumes: Iterable[VolumeFacts]) -> tuple[Role, ...]:
+    found = {one.role for one in volumes}
+    return tuple(role for role in ROLES if role in found)
+
+
+def _shared(places: dict[_Place, list[VolumeFacts]]) -> list[dict[_Place, list[VolumeFacts]]]:
+    """File systems that share a disk or a server, together."""
+    groups: list[tuple[set[tuple[str, str]], dict[_Place, list[VolumeFacts]]]] = []
+    for place, volumes in places.items():
+        disks = {(one.node, disk) for one in volumes for disk in one.disks}
+        if place.network:
+            disks = {("", place.source.partition(":")[0])}
+        common = [group for group in groups if group[0] & disks]
+        groups = [group for group in groups if group not in common]
+        whole: dict[_Place, list[VolumeFacts]] = {}
+        for known, members in common:
+            disks, whole = disks | known, {**whole, **members}
+        groups.append((disks, {**whole, place: volumes}))
+    return [members for _, members in groups]
+
+
+def _devices(facts: RunFacts, members: dict[_Place, list[VolumeFacts]]) -> Drawn:
+    """The disks below some file systems, or the server; without lines if the run knows neither."""
+    volumes = [one for held in members.values() for one in held]
+    roles = _roles(volumes)
+    if any(place.network for place in members):
+        server = next(iter(members)).source.partition(":")[0]
+        return Drawn((server or "another machine", "reached over a network"), roles)
+    by_node: dict[str, dict[str, None]] = {}
+    for one in volumes:
+        by_node.setdefault(one.node, {}).update(dict.fromkeys(one.disks))
+    names = list(dict.fromkeys(name for held in by_node.values() for name in held))
+    if not names:
+        return Drawn((), roles)
+    counts = sorted({len(held) for held in by_node.values()})
+    number = counted_noun(counts[0], "disk") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} disks"
+    attached = sorted({one.transport for one in volumes if one.transport})
+    shown = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
+    each = " a node" if len(by_node) > 1 else ""
+    return Drawn(
+        (
+            shown,
+            f"{number}{each}{' by ' + ', '.join(attached) if attached else ''}",
+            *_models(facts, by_node),
+        ),
+        roles,
+    )
+
+
+def _models(facts: RunFacts, by_node: dict[str, dict[str, None]]) -> Iterable[str]:
+    found: dict[str, None] = {}
+    for node, names in by_node.items():
+        inventory = facts.inventories.get(node)
+        blocks = inventory.families.get("block", {}) if inventory else {}
+        models = (blocks.get(name, {}).get("model") for name in names)
+        found.update({str(model): None for model in models if model})
+    if len(found) == 1:
+        yield from found
+    elif found:
+        yield f"{len(found)} models"
+
+
+def _size(node: NodeFacts) -> Iterable[str]:
+    if node.cores is not None:
+        yield counted_noun(node.cores, "vCPU" if node.core_basis == "vCPU" else "core")
+    if node.memory_bytes is not None:
+        yield format_memory(node.memory_bytes)
+
+
+def _ports(ports: Iterable[Port]) -> Iterable[str]:
+    """``2 x fc, 16 Gb/s``: ports of a kind, and their speed if all have the same."""
+    held: dict[str, list[Port]] = {}
+    for port in ports:
+        if not port.members:
+            held.setdefault(port.kind, []).append(port)
+    for kind, some in held.items():
+        speeds = {port.bytes_per_second for port in some}
+        speed = speeds.pop() if len(speeds) == 1 else None
+        yield f"{len(some)} x {kind}" + (f", {format_bits(8 * speed)}" if speed else "")
+
+
+def _arrays(volumes: Sequence[ArrayVolumeFigures]) -> list[Drawn]:
+    """Each array with the number of its volumes, if its statistics are part of the run."""
+    by_array: dict[str, list[ArrayVolumeFigures]] = {}
+    for one in volumes:
+        by_array.setdefault(one.array, []).append(one)
+    return [
+        Drawn(
+            (name or "array", counted_noun(len(held), "volume")),
+            tuple(role for role in ROLES if any(one.role == role for one in held)),
+        )
+        for name, held in by_array.items()
+    ]

@@ -1,0 +1,226 @@
+"""Where the jobs' time went: on CPU, waiting for one, blocked by role.
+
+What jobs did in each window of a run, as numbers of jobs that add up to those that ran.
+
+The first thread of each job is followed, and while it sleeps the threads beside it are asked
+(``records.model.followed``, docs/design/waits.md).  An older run has sums over all threads alone: they
+are taken for those of one thread where they fit into the jobs' time, and tell nothing where they do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from mawl.figures.blocks import Missing, sum_of
+from mawl.figures.carried import carried_back
+from mawl.figures.windows import Rates
+from mawl.records.model.records import BOUNDED, STATES, JobRecord
+from mawl.records.model.role_io import FILE_ROLES, WAIT_FIELDS, Waits
+from mawl.records.model.summary.time import Blocked, KnownWait, Wait
+from mawl.records.spec.program_options import ROLES
+
+FITS_RATIO = 1.01
+"""Sums over threads above the jobs' time by more than this are those of several threads."""
+
+Rate = Callable[[str], Rates]
+"""The rate of a series in each window."""
+
+_Key = TypeVar("_Key")
+
+_SLEEPS = ("data", "work", "util", "other")
+
+
+class States(msgspec.Struct, frozen=True, kw_only=True):
+    """Mean numbers of jobs in one window; they add up to ``running``.
+
+    ``bounds`` are the least and the most of the jobs in each of
+    ``BOUNDED``; where they are one number nothing is open.
+    """
+
+    running: float
+    on_cpu: float
+    run_queue: float
+    blocked: dict[str, float]
+    bounds: dict[str, tuple[float, float]]
+
+
+def states(running: Rates, rate: Rate, seconds: Sequence[float]) -> list[States | None]:
+    """The states of each window (``seconds`` long); None where a part is missing or does not fit."""
+    first = {state: rate(f"jobs.followed.{state}_seconds") for state in STATES}
+    joined = {state: rate(f"jobs.joined.{state}_seconds") for state in STATES}
+    bounds = {
+        (name, end): rate(f"jobs.joined.{name}_{end}_seconds")
+        for name in BOUNDED
+        for end in ("least", "most")
+    }
+    followed = any(value is not None for value in first["on_cpu"])
+    if not followed:
+        nothing: Rates = [0.0] * len(running)
+        first = {state: rate(f"jobs.{state}_seconds") for state in ("on_cpu", "run_queue")}
+        first |= {role: rate(f"role.{role}.waited_seconds") for role in ROLES} | {"other": nothing}
+        joined, bounds = dict.fromkeys(STATES, nothing), dict.fromkeys(bounds, nothing)
+    room = [_room(*three) for three in zip(running, first["on_cpu"], first["run_queue"], strict=True)]
+    first |= carried_back({state: first[state] for state in _SLEEPS}, room, seconds)
+    return [
+        _states_of(running[at], _at(first, at), _at(joined, at), _at(bounds, at), followed)
+        for at in range(len(running))
+    ]
+
+
+def _room(running: float | None, on_cpu: float | None, queued: float | None) -> float | None:
+    if running is None or on_cpu is None or queued is None:
+        return None
+    return max(running - on_cpu - queued, 0.0)
+
+
+def _at(rates: Mapping[_Key, Rates], at: int) -> dict[_Key, float | None]:
+    return {name: values[at] for name, values in rates.items()}
+
+
+def _states_of(
+    running: float | None,
+    first: dict[str, float | None],
+    joined: dict[str, float | None],
+    bounds: dict[tuple[str, str], float | None],
+    followed: bool,
+) -> States | None:
+    if running is None:
+        return None
+    own = {state: value for state, value in first.items() if value is not None}
+    others = {state: value for state, value in joined.items() if value is not None}
+    ends = {key: value for key, value in bounds.items() if value is not None}
+    if len(own) < len(first) or len(others) < len(joined) or len(ends) < len(bounds):
+        return None
+    whole = sum(own.values())
+    if not followed and whole > FITS_RATIO * running:
+        return None
+    # Looks at jobs lie a little beside the edges of windows: what is too much is of the neighbour.
+    fits = min(running / whole, 1.0) if whole > 0.0 else 1.0
+    own = {state: value * fits for state, value in own.items()}
+    asleep = max(running - sum(own.values()), 0.0)
+    busy = sum(others.values())
+    part = min(asleep / busy, 1.0) if busy > 0.0 else 0.0
+    found = {state: own[state] + others[state] * part for state in STATES}
+    blocked: dict[str, float] = {role: found[role] for role in ROLES}
+    awake = found["on_cpu"] + found["run_queue"] + sum(blocked.values())
+    return States(
+        running=running,
+        on_cpu=found["on_cpu"],
+        run_queue=found["run_queue"],
+        blocked={**blocked, "other": max(running - awake, 0.0)},
+        bounds={
+            name: _bounds(sum(own[state] for state in parts), ends[name, "least"], ends[name, "most"], asleep)
+            for name, parts in BOUNDED.items()
+        },
+    )
+
+
+def _bounds(own: float, least: float, most: float, asleep: float) -> tuple[float, float]:
+    return own + min(least, asleep), own + min(most, asleep)
+
+
+def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Wait | None:
+    """Sums over the jobs that count; None for a part that one of them lacks, and for all where no job
+    has any (a run of an older mawl).  ``known`` holds the sums over the jobs that lack none."""
+    if all(job.waits == Waits() for job in jobs):
+        return None
+    most = blocked_at_most(jobs, missing)
+    too_long = sum_of_threads(jobs)
+    if too_long is not None:
+        paths = ["on_cpu_seconds", "run_queue_seconds", *(f"blocked_seconds.{role}" for role in FILE_ROLES)]
+        missing |= {f"wait.{path}": too_long for path in [*paths, "known"]}
+        return Wait(
+            on_cpu_seconds=None,
+            run_queue_seconds=None,
+            blocked_seconds=Blocked(**dict.fromkeys(FILE_ROLES)),
+            blocked_at_most_seconds=most,
+            known=None,
+        )
+    complete = [job for job in jobs if None not in _states(job)]
+    if not complete:
+        missing["wait.known"] = "no job that counts has its whole time by state"
+    return Wait(
+        on_cpu_seconds=_sum(jobs, "on_cpu_seconds", "wait.on_cpu_seconds", missing),
+        run_queue_seconds=_sum(jobs, "run_queue_seconds", "wait.run_queue_seconds", missing),
+        blocked_seconds=_blocked(jobs, missing),
+        blocked_at_most_seconds=most,
+        known=_known(complete) if complete else None,
+    )
+
+
+def sum_of_threads(jobs: Sequence[JobRecord]) -> str | None:
+    """Why the waits of these jobs cannot be those of jobs; None where they can be."""
+    beyond = sum(of_threads(job) for job in jobs)
+    if not beyond:
+        return None
+    jobs_have = f"{beyond} of the {len(jobs)} jobs that count {'has' if beyond == 1 else 'have'}"
+    return f"{jobs_have} waits longer than the job: older formats add up the waits of threads"
+
+
+def _states(job: JobRecord) -> list[float | None]:
+    return [getattr(job.waits, name) for name in WAIT_FIELDS]
+
+
+def _known(complete: Sequence[JobRecord]) -> KnownWait:
+    """The sums over jobs whose whole time is known by state."""
+    return KnownWait(
+        jobs=len(complete),
+        on_cpu_seconds=_sum(complete, "on_cpu_seconds", "", {}),
+        run_queue_seconds=_sum(complete, "run_queue_seconds", "", {}),
+        blocked_seconds=_blocked(complete, {}),
+    )
+
+
+def _blocked(jobs: Sequence[JobRecord], missing: Missing) -> Blocked:
+    return Blocked(
+        **{
+            role: _sum(jobs, f"blocked_{role}_seconds", f"wait.blocked_seconds.{role}", missing)
+            for role in FILE_ROLES
+        }
+    )
+
+
+def of_threads(job: JobRecord) -> bool:
+    """Whether a record holds sums over threads, as earlier formats do: more than the job lasted."""
+    lasted = job.usage.real_time_seconds
+    return lasted is not None and sum(value or 0.0 for value in _states(job)) > FITS_RATIO * lasted
+
+
+def blocked_at_most(jobs: Sequence[JobRecord], missing: Missing) -> float | None:
+    """Real time less CPU time and what is known of the run queue, job by job, never below zero: the most
+    that jobs of one thread can have been blocked."""
+    total = 0.0
+    for job in jobs:
+        used, lasted = job.usage.cpu_seconds, job.usage.real_time_seconds
+        if used is None or lasted is None:
+            missing["wait.blocked_at_most_seconds"] = "a job that counts lacks its real or its CPU time"
+            return None
+        total += max(lasted - used - (job.waits.run_queue_seconds or 0.0), 0.0)
+    return total
+
+
+def without_run_queue(jobs: Sequence[JobRecord], missing: Missing) -> float | None:
+    """Summed CPU time over summed real time less the time that jobs waited for a CPU."""
+    path = "cpu_real_ratio.without_run_queue"
+    cpu = real = 0.0
+    too_long = sum_of_threads(jobs)
+    if too_long is not None:
+        missing[path] = too_long
+        return None
+    for job in jobs:
+        used, lasted, queued = job.usage.cpu_seconds, job.usage.real_time_seconds, job.waits.run_queue_seconds
+        if used is None or lasted is None or queued is None:
+            missing[path] = "the time that jobs waited for a CPU was not measured"
+            return None
+        cpu, real = cpu + used, real + lasted - queued
+    if real <= 0.0:
+        missing[path] = "nothing to divide by: the jobs did nothing but wait for a CPU"
+        return None
+    return cpu / real
+
+
+def _sum(jobs: Sequence[JobRecord], field: str, path: str, missing: Missing) -> float | None:
+    return sum_of([getattr(job.waits, field) for job in jobs], path, missing)

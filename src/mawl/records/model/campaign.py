@@ -1,0 +1,344 @@
+"""Definitions of what ``mawl report CAMPAIGN --format json`` holds beside texts, names and the comparison.
+
+``settings.json`` of a campaign: what its arms changed outside mawl, and which commands ran for that
+(docs/design/arm-settings.md).
+
+``started_at`` is in seconds since the epoch.
+
+History of the format
+  1.0  first
+
+What ``campaign.json`` holds: several runs made to answer one question (docs/design/campaigns.md).
+
+Points in time are seconds since the epoch here and ISO 8601 (UTC) in the file.
+
+History of the format
+  1.0  first: arms have words of ``mawl run``, the campaign words and settings that all runs share
+  2.0  each arm has the whole spec of its runs, the campaign the spec that they vary; a campaign of format 1
+       is read and reported, and not continued
+  2.1  an arm may have a setting outside mawl, and a run's place in its campaign what was read of it;
+       the kind smt
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from mawl.records.definitions.figure import (
+    Metric,
+    count_metric,
+    flag_metric,
+    rate_metric,
+    ratio_metric,
+    seconds_metric,
+)
+from mawl.records.spec.answer import RunOutcome
+from mawl.records.spec.campaign import ArmSetting
+from mawl.records.spec.record import RunSpec
+
+SETTING_FORMAT_VERSION = "1.0"
+
+CANNOT_RUN = (126, 127)
+"""Exit status of a shell that may not execute a command, or does not find it."""
+
+CommandRole = Literal["original", "before", "took", "kept", "after", "undone"]
+"""Why a command ran: ``before`` and ``after`` change; the others read back with ``check``: before the change,
+after it, at the end of a run, and after the change was undone."""
+
+
+class CheckReading(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``check`` said: its exit status (None: it was stopped), and what it printed, without blanks
+    around."""
+
+    exit_status: int | None
+    printed: str
+
+    def words(self) -> str:
+        """What it said, for a sentence."""
+        if self.exit_status == 0:
+            return repr(self.printed) if self.printed else "exit status 0"
+        ended = "no end in time" if self.exit_status is None else f"exit status {self.exit_status}"
+        return f"{self.printed!r} and {ended}" if self.printed else ended
+
+
+class SettingCommand(msgspec.Struct, frozen=True, kw_only=True):
+    """A command that ran, or that was running when its process died (``seconds`` is then None).
+
+    ``run`` is the folder of the run for which ``check`` read back; ``output`` the file with all that the
+    command printed, relative to the campaign's folder; ``printed`` is the beginning of that.
+    """
+
+    number: int
+    role: CommandRole
+    arm: str
+    command: str
+    output: str
+    started_at: float
+    run: str | None = None
+    seconds: float | None = None
+    exit_status: int | None = None
+    printed: str = ""
+    reason: str | None = None
+    """Why it did not end by itself."""
+
+    @property
+    def answered(self) -> bool:
+        """Whether it ended by itself, as a command that the shell could run."""
+        return self.exit_status is not None and self.exit_status not in CANNOT_RUN
+
+    @property
+    def reading(self) -> CheckReading:
+        """Of a command that is a ``check``."""
+        return CheckReading(exit_status=self.exit_status, printed=self.printed)
+
+
+class ChangedSetting(msgspec.Struct, frozen=True, kw_only=True):
+    """A change that is in force, or may be: recorded before ``before`` runs, taken out once it is undone."""
+
+    arm: str
+    setting: ArmSetting
+    original: CheckReading
+    """Before the change."""
+    took: CheckReading | None = None
+    """After it; None until that was read."""
+
+
+class SettingRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """``settings.json`` of a campaign.
+
+    ``holder`` is drawn anew by each process that conducts it; ``mark`` once, to find its commands by.
+    """
+
+    campaign: str
+    machine: str | None
+    directory: str
+    mark: str
+    holder: str = ""
+    format_version: str = SETTING_FORMAT_VERSION
+    changed: ChangedSetting | None = None
+    commands: list[SettingCommand] = []
+
+    def original(self, arm: str) -> CheckReading | None:
+        """What ``check`` of an arm said before the first change of the campaign."""
+        said = (one for one in self.commands if (one.arm, one.role) == (arm, "original") and one.answered)
+        return next((one.reading for one in said), None)
+
+
+class SettingRead(msgspec.Struct, frozen=True, kw_only=True):
+    """A setting in the record of a run: what ``check`` said before the run, and again at its end."""
+
+    name: str
+    read: str
+    changed: bool
+    """Whether the campaign made it so; otherwise it was only checked."""
+
+
+CAMPAIGN_FORMAT_VERSION = "2.1"
+
+CampaignKind = Literal["repeat", "ab", "find-sessions", "scaling", "search", "smt"]
+SlotState = Literal["planned", "running", "finished", "refused"]
+CampaignOutcome = Literal["running", "completed", "failed", "interrupted"]
+
+
+class CampaignPart(msgspec.Struct, frozen=True, kw_only=True):
+    """The place of a run in its campaign; ``position`` counts from 1, and 0 is the warm-up run.
+
+    ``settings`` is what was read of settings around this run, where an arm of the campaign changes one.
+    """
+
+    name: str
+    kind: CampaignKind
+    arm: str
+    position: int
+    settings: list[SettingRead] = []
+
+
+class Arm(msgspec.Struct, frozen=True, kw_only=True):
+    """What is run: ``spec`` is all of it, None in a campaign of format 1.
+
+    ``size`` is what a series varies, where it varies a number: sessions, nodes, or threads of a core.
+    ``setting`` is what it changes, or checks, outside mawl.
+    """
+
+    name: str
+    workload: str
+    spec: RunSpec | None = None
+    title: str = ""
+    size: int | None = None
+    setting: ArmSetting | None = None
+
+
+class Slot(msgspec.Struct, frozen=True, kw_only=True):
+    """One run of an arm, planned or made; ``folder`` is relative to the campaign's.
+
+    ``refused``: the machine cannot start it, ``reason`` says why.  ``interrupted`` are the folders of
+    attempts that were killed or stopped and then made again.
+    """
+
+    position: int
+    arm: str
+    state: SlotState = "planned"
+    folder: str | None = None
+    run_id: str | None = None
+    outcome: RunOutcome | None = None
+    reason: str | None = None
+    interrupted: list[str] = []
+
+
+class CampaignMachine(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a campaign began; it goes on only there."""
+
+    name: str | None = None
+    cpu_model: str | None = None
+    cores: int | None = None
+
+
+class SessionSearch(msgspec.Struct, frozen=True, kw_only=True):
+    """Bounds of ``--find-sessions``: numbers of sessions, and the runs that settle a number at the knee."""
+
+    first: int
+    most: int
+    runs_each: int
+
+
+class Campaign(msgspec.Struct, frozen=True, kw_only=True):
+    """Identity, question, arms and slots of a campaign, and what its runs are started with.
+
+    ``spec`` is what the arms vary, None in a campaign of format 1; ``directory`` the working directory in
+    which each run is started.
+    """
+
+    name: str
+    kind: CampaignKind
+    created_at: float
+    outcome: CampaignOutcome
+    mawl_version: str
+    machine: CampaignMachine
+    directory: str
+    arms: list[Arm]
+    slots: list[Slot]
+    warm_up: Slot | None = None
+    """A run of the first arm before all others, at position 0: it is kept, and counts in no figure."""
+    format_version: str = CAMPAIGN_FORMAT_VERSION
+    ended_at: float | None = None
+    reason: str | None = None
+    """Why it did not complete."""
+    spec: RunSpec | None = None
+    search: SessionSearch | None = None
+    remarks: list[str] = []
+
+    def arm(self, name: str) -> Arm:
+        """An arm by its name; KeyError where there is none."""
+        return {arm.name: arm for arm in self.arms}[name]
+
+
+PAGE = "docs/design/campaigns.md"
+SMT = "docs/design/threads.md, Modes as an experiment"
+ARM_SETTINGS = "docs/design/arm-settings.md"
+STATUS = "docs/design/validity.md, Status"
+ORDER, SPREAD, KNEE, SCALING = (
+    f"{PAGE}, {heading}" for heading in ("Order", "Spread", "The knee", "Scaling over nodes")
+)
+
+CAMPAIGN_METRICS: tuple[Metric, ...] = (
+    count_metric(
+        "warm_up.position", "0: the warm-up run is made before all others, and counts in no figure.", ORDER
+    ),
+    count_metric("machine.cores", "Logical processors of the machine where the campaign began.", ORDER),
+    count_metric("slots.*.position", "Place of the run in the order of the campaign, from 1.", ORDER),
+    count_metric(
+        "arms.*.size", "Sessions, nodes or threads of a core, where the campaign varies them.", ORDER
+    ),
+    count_metric("arms.*.runs", "Runs of the arm that are finished.", ORDER),
+    count_metric("arms.*.planned", "Runs of the arm that are made or to be made.", ORDER),
+    count_metric("arms.*.completed", "Finished runs of the arm in which every job went well.", ORDER),
+    count_metric("arms.*.reasons.*.runs", "Runs of the arm that have this reason.", STATUS),
+    flag_metric(
+        "arms.*.reasons.*.alike",
+        "Whether the sentence is the same in all of them; otherwise its figures are those of the run named.",
+        STATUS,
+    ),
+    count_metric(
+        "settings.*.reads",
+        "Times that the setting of an arm was read back around runs, and was as the arm requires.",
+        f"{ARM_SETTINGS}, What counts as taken?",
+    ),
+    count_metric(
+        "settings.*.differing",
+        "Times that the setting was read back around runs, and was not as the arm requires.",
+        f"{ARM_SETTINGS}, What counts as taken?",
+    ),
+    count_metric("smt.*.threads", "Hardware threads of a core in this mode.", SMT),
+    count_metric("smt.*.runs", "Finished runs in this mode.", SMT),
+    seconds_metric("smt.*.real_time_seconds", "Median over runs of time.real_time_seconds.", SMT),
+    seconds_metric("smt.*.elapsed_seconds", "Median over runs of time.elapsed_seconds.", SMT),
+    rate_metric(
+        "smt.*.bytes_per_second",
+        "Median over runs of io.application.run_mean.total_bytes_per_second.",
+        SMT,
+    ),
+    ratio_metric("smt.*.core_busy_ratio", "Median over runs of host.core_busy_ratio.", SMT),
+    ratio_metric("smt.*.cpu_busy_ratio", "Median over runs of host.cpu_busy_ratio.", SMT),
+    count_metric("arms.*.figures.*.runs", "Runs that the figure is over.", SPREAD),
+    Metric(
+        "arms.*.figures.*.values.*",
+        "-",
+        "float",
+        "The figure of each run in the order in which they were made, in the figure's unit.",
+        SPREAD,
+    ),
+    *(
+        Metric(f"arms.*.figures.*.{name}", "-", "float", f"{definition}, in the figure's unit.", SPREAD)
+        for name, definition in (
+            ("median", "Median over runs"),
+            ("lowest", "The least of the runs"),
+            ("highest", "The most of the runs"),
+            ("mean", "Mean over runs, geometric where all values are above 0"),
+            ("low", "Lower end of the mean's 95 % interval (null with fewer than five runs)"),
+            ("high", "Upper end of the mean's 95 % interval (null with fewer than five runs)"),
+        )
+    ),
+    ratio_metric(
+        "arms.*.figures.*.deviation_ratio",
+        "Standard deviation of one run over the mean; null for a single run.",
+        SPREAD,
+    ),
+    count_metric(
+        "knee.sessions",
+        "The most sessions that are carried; where beyond is fewer than, the least that were tried and are "
+        "not; null where no number is carried.",
+        KNEE,
+    ),
+    count_metric("knee.low", "Lower end of the 95 % interval of knee.sessions; null with a reason.", KNEE),
+    count_metric("knee.high", "Upper end of the 95 % interval of knee.sessions; null with a reason.", KNEE),
+    count_metric("sessions.*.sessions", "A number of sessions that was tried.", KNEE),
+    count_metric("sessions.*.runs", "Runs with so many sessions.", KNEE),
+    count_metric("sessions.*.agreeing", "Of these, the runs that said what the number was judged.", KNEE),
+    flag_metric("sessions.*.carried", "Whether so many sessions are carried, by most of the runs.", KNEE),
+    flag_metric("sessions.*.refused", "Whether the machine cannot start so many.", KNEE),
+    ratio_metric("sessions.*.median_slowdown", "Median over runs of the median slowdown over jobs.", KNEE),
+    count_metric("session_runs.*.sessions", "Sessions of a run.", KNEE),
+    ratio_metric("session_runs.*.slowdown", "Median slowdown over the jobs of the run.", KNEE),
+    ratio_metric("session_runs.*.most_slowdown", "The bound of that.", KNEE),
+    rate_metric(
+        "session_runs.*.bytes_per_second_per_core",
+        "Throughput per core of the run (capacity.guideline); it decides nothing.",
+        KNEE,
+    ),
+    count_metric("scaling.*.nodes", "Nodes of the runs.", SCALING),
+    count_metric("scaling.*.runs", "Runs on so many nodes.", SCALING),
+    seconds_metric("scaling.*.elapsed_seconds", "Median over runs of the elapsed time.", SCALING),
+    rate_metric(
+        "scaling.*.bytes_per_second", "Median over runs of the application's mean throughput.", SCALING
+    ),
+    rate_metric(
+        "scaling.*.run_bytes_per_second.*", "The application's mean throughput in each run.", SCALING
+    ),
+    ratio_metric("scaling.*.speedup", "Throughput over that of the fewest nodes.", SCALING),
+    ratio_metric(
+        "scaling.*.efficiency_ratio", "Speedup over how many times the nodes of the fewest.", SCALING
+    ),
+    ratio_metric("scaling.*.elapsed_ratio", "Elapsed time over that of the fewest nodes.", SCALING),
+)

@@ -1,0 +1,300 @@
+"""Definitions of I/O by role and of waits: in jobs and steps, and in samples.
+
+The registry of metrics: every figure that a run folder or a summary holds, defined once.
+
+Names of a job's and a step's figures are the columns of their tables; names with a dot are paths
+in the JSON summary, whose types define them (``records.model.summary``), ``*`` for any program, node or job.
+docs/reference/metrics.md is printed from here; a source that is a page of docs/ names the heading there.
+"""
+
+from __future__ import annotations
+
+from mawl.records.definitions.figure import (
+    MEMORY,
+    PROC_IO,
+    REAL,
+    RUSAGE,
+    SAMPLES,
+    SIGNATURE_PAGE,
+    VOLUME_PAGE,
+    VOLUME_SPACE,
+    WAITS,
+    Metric,
+    bytes_metric,
+    count_metric,
+    object_metric,
+    seconds_metric,
+)
+from mawl.records.model.fields import metrics_of
+from mawl.records.model.role_io import FILE_ROLES
+from mawl.records.model.signature import SIGNATURE
+from mawl.records.model.summary.programs import QUEUE_PAGE
+from mawl.records.model.summary.summary import Summary
+
+ROLE_PAGE = "docs/design/io-by-role.md"
+CALLS = f"{ROLE_PAGE}, Which calls count"
+SEQUENTIAL = f"{ROLE_PAGE}, Sequential"
+LATENCY = f"{ROLE_PAGE}, Latency and sizes"
+UNCACHED = "docs/design/cache-none.md"
+DIRECT = "docs/design/programs.md, Direct I/O"
+COVERAGE = f"{ROLE_PAGE}, What is not seen"
+
+_ONE = "of jobs and steps, ROLE is data, work, util or other (files under none of them)"
+
+ROLE_COLUMNS: tuple[Metric, ...] = (
+    *(
+        count_metric(f"ROLE_{name}", f"{words}; {_ONE}.", CALLS)
+        for name, words in (
+            ("reads", "Read calls, failed ones included"),
+            ("writes", "Write calls, failed ones included"),
+            ("syncs", "Calls of fsync, fdatasync, sync_file_range and syncfs"),
+            ("opens", "Files opened"),
+            ("failed_reads", "Read calls that ended with an error"),
+            ("failed_writes", "Write calls that ended with an error"),
+        )
+    ),
+    *(
+        bytes_metric(f"ROLE_{name}", f"{words}; {_ONE}.", source)
+        for name, words, source in (
+            ("read_bytes", "Bytes that read calls returned", CALLS),
+            ("written_bytes", "Bytes that write calls took", CALLS),
+            ("sequential_read_bytes", "Bytes of reads that continue a stream of their file", SEQUENTIAL),
+            ("sequential_written_bytes", "Bytes of writes that continue a stream of their file", SEQUENTIAL),
+            ("mapped_bytes", "Bytes mapped into memory, touched or not", COVERAGE),
+            ("submitted_read_bytes", "Bytes asked of asynchronous reads, not in read_bytes", COVERAGE),
+            ("submitted_written_bytes", "Bytes given to asynchronous writes, not in written_bytes", COVERAGE),
+        )
+    ),
+    *(
+        seconds_metric(f"ROLE_{name}_seconds", f"{words}; {_ONE}.", LATENCY)
+        for name, words in (
+            ("read", "Time inside read calls"),
+            ("write", "Time inside write calls"),
+            ("sync", "Time inside syncs"),
+            ("open", "Time inside opens, closes and changes of a file's length"),
+            ("longest_read", "The longest read call"),
+            ("longest_write", "The longest write call"),
+        )
+    ),
+    *(
+        seconds_metric(
+            f"ROLE_{name}_waited_seconds",
+            f"The part of ROLE_{name}_seconds that was neither CPU nor waiting for a CPU.",
+            WAITS,
+        )
+        for name in ("read", "write", "sync", "open")
+    ),
+    seconds_metric(
+        "ROLE_uncaching_seconds",
+        f"Time inside reads, writes and closes that --cache none added; {_ONE}.",
+        UNCACHED,
+    ),
+    *(
+        object_metric(f"ROLE_{name}_histogram", f"{words}: lower bound of a bucket to calls.", LATENCY)
+        for name, words in (
+            ("read_nanoseconds", "Latency of read calls"),
+            ("write_nanoseconds", "Latency of write calls"),
+            ("read_size_bytes", "Bytes of read calls"),
+            ("write_size_bytes", "Bytes of write calls"),
+        )
+    ),
+    bytes_metric("counted_read_bytes", "Bytes that all counted calls of a job read, files or not.", COVERAGE),
+    bytes_metric(
+        "counted_written_bytes", "Bytes that all counted calls of a job wrote, files or not.", COVERAGE
+    ),
+    Metric("io_remark", "text", "text", "What of a job's I/O could not be counted.", COVERAGE),
+    bytes_metric(
+        "private_memory_bytes",
+        "Peak of memory that a job shared with no other process, verify included.",
+        "peak resident size less Rss and plus Private_Dirty at the end of the job, proc_pid_smaps(5)",
+    ),
+    bytes_metric("direct_read_bytes", "Bytes that a program's direct requests (O_DIRECT) read.", DIRECT),
+    bytes_metric("direct_written_bytes", "Bytes that a program's direct requests (O_DIRECT) wrote.", DIRECT),
+    *(
+        seconds_metric(f"{name}_seconds", f"{words}: what the thread that its end depends on did.", WAITS)
+        for name, words in (
+            ("on_cpu", "Time of a job or step on a CPU"),
+            ("run_queue", "Time of a job or step waiting for a CPU"),
+            *((f"blocked_{role}", f"Time of a job or step blocked in {role}") for role in FILE_ROLES[:-1]),
+            ("blocked_other", "Time of a job or step blocked in anything else"),
+        )
+    ),
+)
+
+ROLE_SERIES: tuple[Metric, ...] = (
+    *(
+        metric
+        for role in FILE_ROLES
+        for metric in (
+            count_metric(f"role.{role}.reads", f"Read calls in {role}; cumulative.", CALLS),
+            count_metric(f"role.{role}.writes", f"Write calls in {role}; cumulative.", CALLS),
+            bytes_metric(f"role.{role}.read_bytes", f"Bytes read in {role}; cumulative.", CALLS),
+            bytes_metric(f"role.{role}.written_bytes", f"Bytes written in {role}; cumulative.", CALLS),
+            seconds_metric(
+                f"role.{role}.read_seconds", f"Time inside read calls in {role}; cumulative.", LATENCY
+            ),
+            seconds_metric(
+                f"role.{role}.write_seconds", f"Time inside write calls in {role}; cumulative.", LATENCY
+            ),
+            seconds_metric(f"role.{role}.sync_seconds", f"Time inside syncs in {role}; cumulative.", LATENCY),
+            seconds_metric(
+                f"role.{role}.waited_seconds",
+                f"Time inside calls in {role} that was neither CPU nor waiting for a CPU; cumulative.",
+                WAITS,
+            ),
+        )
+    ),
+    seconds_metric("jobs.on_cpu_seconds", "CPU time of all threads of all jobs; cumulative.", WAITS),
+    seconds_metric(
+        "jobs.run_queue_seconds", "Time that all threads of all jobs waited for a CPU; cumulative.", WAITS
+    ),
+    *(
+        seconds_metric(f"jobs.{kind}.{state}_seconds", f"{what} {words}; cumulative.", WAITS)
+        for kind, what in (
+            ("followed", "Time that the first threads of jobs were"),
+            ("joined", "Time that they slept while threads beside them were"),
+        )
+        for state, words in (
+            ("on_cpu", "on a CPU"),
+            ("run_queue", "waiting for a CPU"),
+            *((role, f"waiting inside I/O calls in {role}") for role in FILE_ROLES),
+        )
+    ),
+    *(
+        seconds_metric(
+            f"jobs.joined.{name}_{end}_seconds",
+            f"The {end} that threads beside can have been {words} while the first ones slept; cumulative.",
+            WAITS,
+        )
+        for name, words in (("run_queue", "waiting for a CPU"), ("io", "waiting in I/O of the roles"))
+        for end in ("least", "most")
+    ),
+)
+"""Series of ``samples``; all jobs, start-up and verify included."""
+
+
+SERIES = "in samples cumulative, the sum over all jobs so far, start-up and verify included."
+
+USAGE_METRICS: tuple[Metric, ...] = (
+    seconds_metric(
+        "real_time_seconds",
+        "Wall time of a step from its start to its end; of a job from its release to the end of its main "
+        "process, less the time of its verify steps.",
+        REAL,
+    ),
+    seconds_metric("user_cpu_seconds", "CPU time in user mode of the whole process tree.", RUSAGE),
+    seconds_metric("system_cpu_seconds", "CPU time in the kernel of the whole process tree.", RUSAGE),
+    bytes_metric(
+        "memory_bytes", "Peak resident size less the resident size when the process was ready.", MEMORY
+    ),
+    bytes_metric(
+        "os_memory_bytes",
+        "Peak resident size of one process; of a job the largest of its steps other than verify.",
+        f"{MEMORY}; {RUSAGE}",
+    ),
+    count_metric("page_faults", "Page faults that needed I/O (major).", RUSAGE),
+    count_metric("page_reclaims", "Page faults served without I/O (minor).", RUSAGE),
+    count_metric(
+        "page_swaps",
+        "Times the process was swapped out: null, since Linux does not count it (ru_nswap).",
+        RUSAGE,
+    ),
+    count_metric("voluntary_context_switches", "Times the process gave up the CPU to wait.", RUSAGE),
+    count_metric("involuntary_context_switches", "Times the scheduler took the CPU away.", RUSAGE),
+    Metric(
+        "block_input_operations",
+        "512-byte blocks",
+        "integer",
+        "Reads from block devices, in 512-byte units: follows own_read_bytes.",
+        RUSAGE,
+    ),
+    Metric(
+        "block_output_operations",
+        "512-byte blocks",
+        "integer",
+        "Pages that became dirty, in 512-byte units: follows charged_written_bytes, cancelled or not.",
+        RUSAGE,
+    ),
+    bytes_metric(
+        "application_read_bytes",
+        f"Bytes that read calls returned, cache hits included (rchar); {SERIES}",
+        PROC_IO,
+    ),
+    bytes_metric("application_written_bytes", f"Bytes that write calls took (wchar); {SERIES}", PROC_IO),
+    count_metric("read_calls", "Read calls (syscr).", PROC_IO),
+    count_metric("write_calls", "Write calls (syscw).", PROC_IO),
+    bytes_metric(
+        "own_read_bytes", f"Bytes that block devices were asked for (read_bytes); {SERIES}", PROC_IO
+    ),
+    bytes_metric(
+        "charged_written_bytes",
+        f"Bytes of pages that became dirty in memory (write_bytes), cancelled or not; {SERIES}",
+        PROC_IO,
+    ),
+    bytes_metric(
+        "cancelled_written_bytes",
+        "Charged bytes that were never written, since the file was removed or cut short first "
+        "(cancelled_write_bytes); charged less cancelled is dirtied.",
+        PROC_IO,
+    ),
+    seconds_metric(
+        "unsplit_cpu_seconds",
+        "User and system CPU time where only their sum is known: SAS logs with STIMER, imported.",
+        "docs/design/importers.md, CPU time of STIMER",
+    ),
+)
+
+SIGNATURE_ROWS: tuple[Metric, ...] = tuple(
+    Metric(f"signature.{row.name}", row.unit, "object", row.definition, SIGNATURE_PAGE) for row in SIGNATURE
+)
+
+SAMPLE_METRICS: tuple[Metric, ...] = (
+    count_metric("jobs_running", "Jobs with a process at that second.", SAMPLES),
+    bytes_metric(
+        "jobs_resident_bytes", "Resident size of the running jobs' process trees at that second.", SAMPLES
+    ),
+    seconds_metric(
+        "mawl_cpu_seconds",
+        "Cumulative user and system CPU time of runner and launcher, since each of them began.",
+        SAMPLES,
+    ),
+)
+"""Series of ``samples`` that no job has; the others are a usage figure summed over all jobs so far."""
+
+VOLUME_SERIES: tuple[Metric, ...] = (
+    bytes_metric(
+        "volume.*.used_bytes", "Space that the run's files take on a volume, by its number.", VOLUME_SPACE
+    ),
+)
+
+VOLUME_COLUMNS: tuple[Metric, ...] = (
+    object_metric("volume_read_bytes", "Bytes of a job read by volume: its number to bytes.", VOLUME_PAGE),
+    object_metric("volume_written_bytes", "Bytes of a job written by volume.", VOLUME_PAGE),
+)
+
+QUEUE_COLUMNS: tuple[Metric, ...] = (
+    Metric(
+        "submitted_at",
+        "time",
+        "text",
+        "When an imported job was submitted, by the clock of its scheduler.",
+        QUEUE_PAGE,
+    ),
+    seconds_metric(
+        "queue_seconds",
+        "Queue time of an imported job: from the time at which it could run to its start, by its scheduler.",
+        QUEUE_PAGE,
+    ),
+)
+
+METRICS: tuple[Metric, ...] = (
+    *USAGE_METRICS,
+    *metrics_of(Summary),
+    *SIGNATURE_ROWS,
+    *ROLE_COLUMNS,
+    *SAMPLE_METRICS,
+    *ROLE_SERIES,
+    *VOLUME_COLUMNS,
+    *QUEUE_COLUMNS,
+    *VOLUME_SERIES,
+)

@@ -1,0 +1,244 @@
+"""The nodes of a run that ran on several: how each of them went, and by how much its clock differed.
+
+Caps: what a control group lets the run move at a block device (docs/design/caps.md).
+
+What memory still held of a node's writes: before the first job, and when the last one had ended.
+
+Ports of a node that carry storage, and how its disks are attached.
+
+Which jobs of imported files are of one run: nights far apart are not (docs/design/importers.md).
+
+The inventory of a node: the settings that matter, as they were when it was read.
+
+Names, units and meanings stand in ``records.model.inventory_metrics``.  A value that could not be read is
+None, and ``missing`` says why under ``FAMILY.SUBJECT.NAME``, or under ``FAMILY`` where it has no subject.
+
+Statistics of storage arrays that joined a run: ``arrays.json`` of the run folder.
+
+Times are UTC; a figure is a mean over the interval that ends at its time, and None where the array did not
+print it.  Latencies are seconds at the array: from the arrival of a request there to its end.
+
+How the runner's look once a second spares itself work; what reads its samples has to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Literal
+
+import msgspec
+
+from mawl.records.definitions.figure import CAPS, count, listing, rate, text
+from mawl.records.model.thresholds import value_of
+
+NodeOutcome = Literal["running", "completed", "failed", "aborted", "interrupted", "lost"]
+
+
+class ClockFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A node's clock beside the controller's, just before the gate (docs/design/cluster.md).
+
+    ``offset_seconds`` is the node's time less the controller's, and was taken off every time in the merged
+    tables; it errs by at most ``error_seconds``, half the shortest round trip of ``exchanges``.
+    ``drift_seconds`` is what the offset changed by until the node's end, None where that was not asked.
+    """
+
+    offset_seconds: float
+    error_seconds: float
+    exchanges: int
+    drift_seconds: float | None = None
+
+
+class NodeRun(msgspec.Struct, frozen=True, kw_only=True):
+    """What one node ran.
+
+    ``run_id`` is its own run's, whose folder is ``folder`` (below the merged run's folder).  ``lost``:
+    it died, hung or left the network, and ``reason`` says how that was seen.  ``gate_after_seconds`` is
+    when its gate opened, after the merged run's ``started_at``, by the controller's clock.
+    ``left_behind`` names the folder on the node, where it could not be copied whole.
+    """
+
+    node: str
+    run_id: str
+    workload: str
+    sessions: int
+    jobs: int
+    outcome: NodeOutcome
+    reason: str | None = None
+    folder: str | None = None
+    left_behind: str | None = None
+    clock: ClockFacts | None = None
+    gate_after_seconds: float | None = None
+
+
+class StorageRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A storage server that was watched while the nodes ran their sessions (``--storage-node``).
+
+    It ran no session: its samples lie beside the nodes', by the same clock, and count in no sum over them.
+    ``devices`` are the block devices that hold what it serves; empty: all that it has, each byte once.
+    """
+
+    node: str
+    run_id: str
+    devices: list[str] = []
+    outcome: NodeOutcome
+    reason: str | None = None
+    folder: str | None = None
+    left_behind: str | None = None
+    clock: ClockFacts | None = None
+
+
+Direction = Literal["read", "write"]
+
+
+class IoCap(msgspec.Struct, frozen=True, kw_only=True):
+    """One cap of one device: on bytes or on requests per second, the other is None."""
+
+    device: Annotated[str, text("The block device that the cap applies to.", CAPS)]
+    direction: Annotated[Direction, text("read or write.", CAPS)]
+    bytes_per_second: Annotated[
+        int | None, rate("The most bytes per second.", CAPS, absent="it is a cap on requests")
+    ] = None
+    requests_per_second: Annotated[
+        int | None, count("The most requests per second.", CAPS, absent="it is a cap on bytes")
+    ] = None
+    file: Annotated[str, text("The file that it was read from.", CAPS)]
+    carries: Annotated[
+        list[str],
+        listing("Devices of the role's file system all of whose bytes pass through this device.", CAPS),
+    ] = []
+
+
+class DirtyPages(msgspec.Struct, frozen=True, kw_only=True):
+    """Bytes in the page cache that their devices did not have yet (``Dirty`` and ``Writeback``).
+
+    ``sync_seconds`` is how long ``syncfs`` on the file systems of the roles took right before the gate;
+    None with ``sync_reason`` where it did not end.  ``machine_*`` are of the whole machine (/proc/meminfo).
+    ``own_at_end_bytes`` are of the files of the run, by ``own_source``.  ``removed_bytes`` were dropped with
+    files that mawl removed: the kernel takes them off the account of mawl and not of the job that wrote them.
+    ``group_written_bytes`` is what the run's own control group wrote to the roles' devices (``io.stat``,
+    version 2); None where no group accounts for writeback.
+    """
+
+    sync_seconds: float | None = None
+    sync_reason: str | None = None
+    machine_at_gate_bytes: int | None = None
+    machine_at_end_bytes: int | None = None
+    own_at_end_bytes: int | None = None
+    own_source: str | None = None
+    removed_bytes: int | None = None
+    group_written_bytes: int | None = None
+
+
+Transport = Literal["fc", "iscsi", "nvme-tcp", "nvme-rdma", "nvme-fc"]
+"""How a disk is attached over a fabric or network; a disk inside the machine has none."""
+
+PortKind = Literal["ethernet", "fc"]
+
+KIND_OF: dict[Transport, PortKind] = {
+    "fc": "fc",
+    "nvme-fc": "fc",
+    "iscsi": "ethernet",
+    "nvme-tcp": "ethernet",
+    "nvme-rdma": "ethernet",
+}
+
+
+class Port(msgspec.Struct, frozen=True, kw_only=True):
+    """A network interface or a fibre channel port.  ``members`` are the interfaces below a bond, VLAN or
+    bridge: what these carry is what it carries, so one with members counts nowhere."""
+
+    name: str
+    kind: PortKind
+    bytes_per_second: float | None = None
+    members: list[str] = []
+
+    @property
+    def series(self) -> str:
+        """The beginning of its series in the samples."""
+        return f"{'fabric' if self.kind == 'fc' else 'network'}.{self.name}"
+
+
+LEAST_GAP_SECONDS = value_of("imported.least_gap_seconds")
+
+Span = tuple[float, float]
+
+
+def periods_of(spans: Iterable[Span]) -> list[Span]:
+    """The times from a first start to a last end with less than the least gap between any two jobs.
+
+    ``spans`` are start and end in seconds since the epoch, in any order; periods are in order of time.
+    """
+    periods: list[Span] = []
+    for start, end in sorted(spans):
+        if periods and start - periods[-1][1] < LEAST_GAP_SECONDS:
+            periods[-1] = (periods[-1][0], max(periods[-1][1], end))
+        else:
+            periods.append((start, end))
+    return periods
+
+
+Value = str | int | float | bool | None
+Figures = dict[str, Value]
+
+INVENTORY_VERSION = "1.0"
+"""Of the names; a minor number adds some, a major one changes what they mean."""
+
+
+class Inventory(msgspec.Struct, frozen=True, kw_only=True):
+    """Family to subject to figure.  ``cpu_seconds`` is what reading it cost this process."""
+
+    version: str = INVENTORY_VERSION
+    families: dict[str, dict[str, Figures]] = {}
+    missing: dict[str, str] = {}
+    cpu_seconds: float | None = None
+
+
+ARRAYS_FORMAT_VERSION = "1.0"
+
+ArrayRole = Literal["data", "work", "util"]
+
+
+class ArrayInterval(msgspec.Struct, frozen=True, kw_only=True):
+    """What a volume, a pool or a whole array did in an interval."""
+
+    at: float
+    seconds: float
+    read_bytes_per_second: float | None = None
+    written_bytes_per_second: float | None = None
+    reads_per_second: float | None = None
+    writes_per_second: float | None = None
+    read_latency_seconds: float | None = None
+    write_latency_seconds: float | None = None
+    hit_ratio: float | None = None
+    saved_ratio: float | None = None
+
+
+class ArrayVolume(msgspec.Struct, frozen=True, kw_only=True):
+    """A volume (a pool, or all of the array where ``name`` is empty) with the role that a map gives it."""
+
+    array: str
+    name: str
+    role: ArrayRole | None
+    intervals: list[ArrayInterval]
+
+
+class ArrayFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that was read: rows that were used, and those that were not with the first reason."""
+
+    name: str
+    preset: str
+    rows: int
+    skipped: int
+    reason: str | None
+
+
+class ArrayStatistics(msgspec.Struct, frozen=True, kw_only=True):
+    """All arrays of a run."""
+
+    format_version: str = ARRAYS_FORMAT_VERSION
+    files: list[ArrayFile]
+    volumes: list[ArrayVolume]
+
+
+MOST_JOBS_READ_AT_ONCE = 8
+"""Above this many running jobs, CPU, memory and run delay of half of them are read per tick, in turns."""

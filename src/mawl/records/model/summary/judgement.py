@@ -1,0 +1,377 @@
+"""What a summary concludes: capacity, limit, validity, threads, thresholds.
+
+The signature of a run: figures of the published mix.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from mawl.records.definitions.figure import (
+    CAPS,
+    SIGNATURE_PAGE,
+    Number,
+    Unit,
+    block,
+    count,
+    flag,
+    listing,
+    rate,
+    share,
+    text,
+    unitless,
+    words,
+)
+from mawl.records.model.node import Direction
+from mawl.records.spec.program_options import Role
+
+THE_ANSWERS = "docs/design/capacity.md, The answers"
+SLOWDOWN_AND_ITS_PARTS = "docs/design/capacity.md, Slowdown and its parts"
+THE_INTERVAL = "docs/design/capacity.md, The interval"
+THE_GUIDELINE = "docs/design/capacity.md, The guideline"
+THE_VERDICT = "docs/design/verdict.md, The verdict"
+WHAT_A_RESOURCE_COST = "docs/design/verdict.md, What a resource cost"
+EVIDENCE = "docs/design/verdict.md, Evidence"
+NEAR_A_CAP = f"{CAPS}, Near a cap"
+STATUS = "docs/design/validity.md, Status"
+THE_MODE = "docs/design/threads.md, The mode"
+THE_NEXT_MODE = "docs/design/threads.md, The next mode"
+THRESHOLDS = "docs/reference/thresholds.md"
+
+AnswerWord = Literal["carried", "not carried", "not known"]
+
+Severity = Literal["invalid", "preliminary", "remark"]
+"""What a finding makes of a run: not to be used, not to be published, or nothing (to be known)."""
+
+
+class PartFigures(msgspec.Struct, kw_only=True):
+    """The answer for compute or for storage."""
+
+    answer: Annotated[AnswerWord, text("carried, not carried or not known.", THE_ANSWERS)]
+    median: Annotated[
+        Number | None,
+        share("Median over jobs of the slowdown if only {words} had changed.", SLOWDOWN_AND_ITS_PARTS),
+    ]
+    low: Annotated[Number | None, share("Lower end of its 95 % interval.", THE_INTERVAL)]
+    high: Annotated[Number | None, share("Upper end of its 95 % interval.", THE_INTERVAL)]
+    reason: Annotated[str | None, text("Why the answer is not known.", THE_ANSWERS)]
+
+
+class StoragePart(PartFigures, kw_only=True):
+    """The answer for storage, and the rate that it is about."""
+
+    asked_bytes_per_second: Annotated[
+        Number | None,
+        rate("Sustained rate at the device that the answer for the storage is about.", THE_ANSWERS),
+    ]
+
+
+class Slowdown(msgspec.Struct, kw_only=True):
+    """How much longer jobs took in the mix than alone."""
+
+    median: Annotated[
+        Number | None,
+        share("Median over jobs of real time in the mix over alone.", SLOWDOWN_AND_ITS_PARTS),
+    ]
+    low: Annotated[Number | None, share("Lower end of its 95 % interval.", THE_INTERVAL)]
+    high: Annotated[Number | None, share("Upper end of its 95 % interval.", THE_INTERVAL)]
+    p90: Annotated[Number | None, share("90th percentile over jobs.", SLOWDOWN_AND_ITS_PARTS)]
+    longest: Annotated[Number | None, share("The job with the largest slowdown.", SLOWDOWN_AND_ITS_PARTS)]
+    most: Annotated[
+        Number,
+        share(
+            "The bound of the median slowdown and of both of its parts: mawl's own unless mawl.toml has"
+            " another.",
+            THE_ANSWERS,
+        ),
+    ]
+    by_job: Annotated[
+        dict[
+            str,
+            Annotated[Number, share("Real time in the mix over alone of one job.", SLOWDOWN_AND_ITS_PARTS)],
+        ],
+        block(member="job"),
+    ]
+    jobs: Annotated[int, count("Jobs that count and have a time alone.", SLOWDOWN_AND_ITS_PARTS)]
+    counted: Annotated[int, count("Jobs that count.", SLOWDOWN_AND_ITS_PARTS)]
+    runs_alone: Annotated[int, count("Runs alone of the kind that has fewest.", THE_INTERVAL)]
+
+
+Standing = Literal["good", "warn", "below"]
+"""Where a throughput per core stands between the two bounds of the guideline."""
+
+
+class Guideline(msgspec.Struct, kw_only=True):
+    """Throughput per core beside the guideline."""
+
+    bytes_per_second_per_core: Annotated[
+        Number | None, rate("Throughput per core: of a probe, else sustained in this run.", THE_GUIDELINE)
+    ]
+    basis: Annotated[
+        Literal["probe", "run"] | None,
+        text("probe, or run where the storage limited it; null: not judged.", THE_GUIDELINE),
+    ]
+    warn_bytes_per_second_per_core: Annotated[
+        Number, rate("Below it the guideline is not met.", THE_GUIDELINE)
+    ]
+    good_bytes_per_second_per_core: Annotated[Number, rate("From it on it is good.", THE_GUIDELINE)]
+    core_basis: Annotated[str | None, text("What the cores are: physical core or vCPU.", THE_GUIDELINE)]
+    standing: Annotated[Standing | None, text("good, warn or below.", THE_GUIDELINE)]
+    met: Annotated[bool | None, flag("Whether the throughput is at least the lower bound.", THE_GUIDELINE)]
+
+
+class Capacity(msgspec.Struct, kw_only=True):
+    """Whether the system carries the load."""
+
+    answer: Annotated[
+        AnswerWord, text("carried, not carried or not known: jobs, compute and storage.", THE_ANSWERS)
+    ]
+    carried: Annotated[
+        bool | None, flag("The same: true, false, or null where it is not known.", THE_ANSWERS)
+    ]
+    preliminary: Annotated[
+        bool | None,
+        flag("Whether the active phase is too short for an answer that can be published.", THE_ANSWERS),
+    ]
+    compute: Annotated[PartFigures, words(words="CPU time and run queue")]
+    storage: Annotated[StoragePart, words(words="I/O of data, work and util")]
+    slowdown: Slowdown
+    guideline: Guideline
+    reasons: Annotated[list[str], listing("A sentence for each part of the answer.", THE_ANSWERS)]
+    next_step: Annotated[str | None, text("The one thing to do where the answer is not known.", THE_ANSWERS)]
+
+
+class Shares(msgspec.Struct, kw_only=True):
+    """Shares of the active time by what limited it."""
+
+    storage: Annotated[
+        Number,
+        share("Share of the known active time in windows limited by storage.", THE_VERDICT),
+    ]
+    cpu: Annotated[
+        Number,
+        share("Share of the known active time in windows limited by cpu.", THE_VERDICT),
+    ]
+    memory: Annotated[
+        Number,
+        share("Share of the known active time in windows limited by memory.", THE_VERDICT),
+    ]
+    network: Annotated[
+        Number,
+        share("Share of the known active time in windows limited by network.", THE_VERDICT),
+    ]
+    none: Annotated[
+        Number,
+        share("Share of the known active time in windows that nothing limited.", THE_VERDICT),
+    ]
+
+
+class Losses(msgspec.Struct, kw_only=True):
+    """What waiting for each resource cost."""
+
+    storage: Annotated[
+        Number | None,
+        share(
+            "Mean share of the jobs' time that waiting for storage cost; of an import at most that share.",
+            WHAT_A_RESOURCE_COST,
+        ),
+    ]
+    cpu: Annotated[
+        Number | None,
+        share(
+            "Mean share of the jobs' time that waiting for cpu cost; of an import at most that share.",
+            WHAT_A_RESOURCE_COST,
+        ),
+    ]
+    memory: Annotated[
+        Number | None,
+        share(
+            "Mean share of the jobs' time that waiting for memory cost; of an import at most that share.",
+            WHAT_A_RESOURCE_COST,
+        ),
+    ]
+    network: Annotated[
+        Number | None,
+        share(
+            "Mean share of the jobs' time that waiting for network cost; of an import at most that share.",
+            WHAT_A_RESOURCE_COST,
+        ),
+    ]
+
+
+class Headroom(msgspec.Struct, kw_only=True):
+    """What the run left of each resource."""
+
+    cpu_ratio: Annotated[
+        Number | None,
+        share(
+            "Mean share of processor time that was idle; of jobs held to some processors or a CPU quota,"
+            " the share of what they may use that they did not use, as far as processors were idle.",
+            THE_VERDICT,
+        ),
+    ]
+    storage_ratio: Annotated[
+        Number | None,
+        share(
+            "1 less the highest of demand over the probe's capability, of any role and direction;"
+            " without a probe 1 less the busy share of the busiest device of the roles.",
+            THE_VERDICT,
+        ),
+    ]
+    storage_source: Annotated[str | None, text("Which of both it is, and of what.", THE_VERDICT)]
+    memory_ratio: Annotated[
+        Number | None,
+        share(
+            "Least memory that was available over all; below a memory limit 1 less the most that "
+            "the jobs held over that limit.",
+            THE_VERDICT,
+        ),
+    ]
+    memory_source: Annotated[str | None, text("The limit in force.", THE_VERDICT)]
+    network_ratio: Annotated[
+        Number | None,
+        share("1 less the highest window of any interface, one way, over its speed.", THE_VERDICT),
+    ]
+    network_source: Annotated[str | None, text("The interface.", THE_VERDICT)]
+
+
+class ReachedCap(msgspec.Struct, kw_only=True):
+    """A cap of a control group that a role came near while jobs waited for it."""
+
+    direction: Annotated[Direction, text("read or write.", NEAR_A_CAP)]
+    bytes_per_second: Annotated[int, rate("The cap of the role's devices.", NEAR_A_CAP)]
+    devices: Annotated[list[str], listing("The devices that the cap applies to.", NEAR_A_CAP)]
+    near_windows: Annotated[
+        int,
+        count("Of waited_windows, those in which the devices moved at least 95 % of the cap.", NEAR_A_CAP),
+    ]
+    waited_windows: Annotated[
+        int, count("Windows in which waiting for the role cost jobs at least 20 % of their time.", NEAR_A_CAP)
+    ]
+
+
+class EvidenceLine(msgspec.Struct, kw_only=True):
+    """A line of evidence."""
+
+    kind: Annotated[str, text("evidence, or support, which never decides.", EVIDENCE)]
+    sentence: Annotated[str, text("The line, with the figures it used.", EVIDENCE)]
+
+
+class Limit(msgspec.Struct, kw_only=True):
+    """What limits the system."""
+
+    verdict: Annotated[str, text("storage, cpu, memory, network, none, or mixed.", THE_VERDICT)]
+    role: Annotated[
+        Role | None, text("The role whose I/O cost most, where the verdict is storage.", THE_VERDICT)
+    ]
+    device: Annotated[str | None, text("The device that holds that role, where it is one.", THE_VERDICT)]
+    device_peak_bytes_per_second: Annotated[
+        Number | None,
+        rate("What that device read and wrote in its highest window of the active phase.", THE_VERDICT),
+    ]
+    device_read_peak_bytes_per_second: Annotated[
+        Number | None, rate("What that device read in its highest window of the active phase.", THE_VERDICT)
+    ]
+    device_write_peak_bytes_per_second: Annotated[
+        Number | None, rate("What that device wrote in its highest window of the active phase.", THE_VERDICT)
+    ]
+    shares: Shares
+    losses: Losses
+    told_ratio: Annotated[
+        Number | None,
+        share("Share of the active time in windows whose limit is known.", THE_VERDICT),
+    ]
+    second: Annotated[str | None, text("The resource that cost most after the verdict.", THE_VERDICT)]
+    headroom: Headroom
+    evidence: list[EvidenceLine]
+    caps_reached: Annotated[
+        list[ReachedCap],
+        block("Caps that the named role came near while jobs waited for it.", NEAR_A_CAP),
+    ] = []
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """What a rule found: a sentence with the figures it used, and what to do about it."""
+
+    rule: Annotated[str, text("The rule that found it.", STATUS)]
+    severity: Annotated[Severity, text("invalid, preliminary or remark.", STATUS)]
+    sentence: Annotated[str, text("What it found, with the figures it used.", STATUS)]
+    cure: Annotated[str, text("What to do about it.", STATUS)]
+
+
+class Unmeasured(msgspec.Struct, frozen=True, kw_only=True):
+    """A rule that is neither met nor broken, since the run lacks its figure.
+
+    ``severity`` is what that makes of a run: no pass (preliminary), or a remark.
+    """
+
+    rule: Annotated[str, text("A rule whose figure the run does not have.", STATUS)]
+    severity: Annotated[Severity, text("What that makes of the run: preliminary or remark.", STATUS)]
+    reason: Annotated[str, text("Why the run does not have it.", STATUS)]
+
+
+class Validity(msgspec.Struct, kw_only=True):
+    """Whether the run can be believed."""
+
+    status: Annotated[
+        str,
+        text(
+            "publishable: every check passed; preliminary: a check failed or could not be made, so the"
+            " figures are not fit to publish; invalid: the figures cannot be used.",
+            STATUS,
+        ),
+    ]
+    findings: list[Finding]
+    unmeasured: list[Unmeasured]
+
+
+class ThreadMode(msgspec.Struct, kw_only=True):
+    """Hardware threads of a node."""
+
+    threads_per_core: Annotated[
+        int | None,
+        count("Hardware threads of a core that are on; where cores differ the most of one.", THE_MODE),
+    ]
+    hardware_threads: Annotated[int | None, count("Those of the node: its logical processors.", THE_MODE)]
+    mode: Annotated[str | None, text("As the system reports it: on, off, 4, SMT-8 ...", THE_MODE)]
+    busy_ratio: Annotated[
+        Number | None, share("Share of the active phase's processor time that was busy.", THE_NEXT_MODE)
+    ]
+    runnable: Annotated[Number | None, share("Mean runnable threads in the active phase.", THE_NEXT_MODE)]
+
+
+class Smt(msgspec.Struct, kw_only=True):
+    """Hardware threads of the cores."""
+
+    nodes: Annotated[dict[str, ThreadMode], block(member="node")]
+    findings: Annotated[
+        list[Finding],
+        listing(
+            "For each node whose next mode is worth a try: rule, severity (remark), sentence and fix.",
+            THE_NEXT_MODE,
+        ),
+    ]
+
+
+class ThresholdUsed(msgspec.Struct, kw_only=True):
+    """A threshold that decided something in this run."""
+
+    name: Annotated[str, text("A threshold that decided something in this run.", THRESHOLDS)]
+    bound: Annotated[Number, unitless("Its value, in its base unit.", THRESHOLDS)]
+    unit: Annotated[Unit, text("That unit.", THRESHOLDS)]
+    meaning: Annotated[str, text("What it decides.", THRESHOLDS)]
+    source: Annotated[str, text("Where it comes from, or what was measured to choose it.", THRESHOLDS)]
+
+
+class SignatureFigure(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of the signature beside the published range."""
+
+    value: Annotated[Number | None, unitless("The row's figure, in the row's unit.", SIGNATURE_PAGE)]
+    low: Annotated[Number | None, unitless("Lower end of the published range.", SIGNATURE_PAGE)]
+    high: Annotated[Number | None, unitless("Upper end of the published range.", SIGNATURE_PAGE)]
+    inside: Annotated[bool | None, flag("Whether the value is in the range.", SIGNATURE_PAGE)]
+    meaningful: Annotated[bool, flag("Whether the value may be compared with the range.", SIGNATURE_PAGE)]
+    reason: Annotated[str | None, text("Why there is no value, or why it is not meaningful.", SIGNATURE_PAGE)]
+    source: Annotated[str, text("Where the range comes from.", SIGNATURE_PAGE)]

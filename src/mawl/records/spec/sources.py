@@ -1,0 +1,282 @@
+"""From what people write to a ``RunSpec``: each source gives a layer, and layers lie
+over one another: default, ``mawl.toml``, environment, profile, command line, a side of ``--ab``.
+
+Files of run options: a profile (``--profile``, as ``mawl tune search`` writes it), a side of ``--ab``, and
+``[run]`` of a plan.
+
+What a file says is checked whole: unknown keys, options that cannot be, directories twice, are refused with
+file, key and reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import msgspec
+
+from mawl.base.errors import InvalidFileError, UsageError
+from mawl.records.spec import toml
+from mawl.records.spec.campaign import CAMPAIGN_OPTIONS, ArmSetting, CampaignSpec, SettingKeys
+from mawl.records.spec.forms import Option, Place, command_words, options_of
+from mawl.records.spec.program_options import AUTO, OPTION_FIELDS, ROLES, Options, parse_options
+from mawl.records.spec.record import NodesSpec, RunSpec, check
+
+NODE_OPTIONS = options_of(NodesSpec)
+OPTIONS: dict[str, Option] = options_of(RunSpec) | NODE_OPTIONS
+"""Field to option, of a run and of its nodes."""
+
+OptionValue = int | str | bool
+
+
+class Layer(msgspec.Struct, frozen=True, kw_only=True):
+    """What one source sets: fields of ``RunSpec`` and ``NodesSpec``, and run options by SAS names.
+
+    Those of the source are checked, and ``options`` may be of several sources (where they stand, what they
+    are).
+    """
+
+    values: dict[str, Any] = {}
+    options: tuple[tuple[str, dict[str, OptionValue]], ...] = ()
+
+    def under(self, upper: Layer) -> Layer:
+        """Both, what the upper sets over this."""
+        return Layer(values=self.values | upper.values, options=self.options + upper.options)
+
+    def without(self, fields: Iterable[str]) -> Layer:
+        """The rest."""
+        return Layer(
+            values={name: value for name, value in self.values.items() if name not in fields},
+            options=self.options,
+        )
+
+
+def keys_of(place: Place) -> list[tuple[str, Any, Any]]:
+    """Name, type and default (None) of what a file of a place may set."""
+    return [
+        (option.name, option.form.file | None, None) for option in OPTIONS.values() if place in option.places
+    ]
+
+
+def layer_of(file: msgspec.Struct, place: Place, where: str) -> Layer:
+    """What a file sets; ``InvalidFileError`` names file, key and reason."""
+    values: dict[str, Any] = {}
+    given: dict[str, OptionValue] = getattr(file, "options", {})
+    try:
+        for field, option in OPTIONS.items():
+            value = getattr(file, option.name) if place in option.places else None
+            if value is not None:
+                values[field] = option.form.read(value, f"{where}: key {option.name}")
+        parse_options(given, where=f"{where}: key options")
+    except InvalidFileError:
+        raise
+    except UsageError as error:
+        raise InvalidFileError(error.what, why=error.why, cure=error.cure) from None
+    return Layer(values=values, options=((f"{where}: key options", given),) if given else ())
+
+
+def layer_of_environment(environment: Mapping[str, str]) -> Layer:
+    """What variables ``MAWL_NAME`` set; one that is empty sets nothing."""
+    values: dict[str, Any] = {}
+    for field, option in OPTIONS.items():
+        variable = f"MAWL_{option.name.upper()}"
+        if "environment" in option.places and environment.get(variable):
+            values[field] = option.form.read(option.form.parts(environment[variable]), variable)
+    return Layer(values=values)
+
+
+def layer_of_command(arguments: Mapping[str, Any], leave: Sequence[str] = ()) -> Layer:
+    """What the command line sets: the values of argparse by option; ``leave``: options that mean something
+    else."""
+    typed = {
+        field: option
+        for field, option in OPTIONS.items()
+        if (option.help or field == "processes") and option.name not in leave
+    }
+    values = _typed(arguments, typed)
+    if arguments.get("workload") is not None:
+        values["workload"] = arguments["workload"]
+    pairs: dict[str, OptionValue] = {}
+    for text in arguments.get("option") or ():
+        name, separator, value = text.partition("=")
+        if not separator:
+            raise UsageError(f"--option {text}: expected NAME=VALUE, such as sortsize=64MiB")
+        pairs[name] = value
+    return Layer(values=values, options=(("--option", pairs),) if pairs else ())
+
+
+def campaign_of_command(arguments: Mapping[str, Any]) -> CampaignSpec:
+    """The campaign that the command line asks for; of no kind where it asks for one run."""
+    return CampaignSpec(**_typed(arguments, CAMPAIGN_OPTIONS))
+
+
+def _typed(arguments: Mapping[str, Any], options: Mapping[str, Option]) -> dict[str, Any]:
+    """The values of those options that stand on the command line, by field."""
+    return {
+        field: option.form.read(arguments[option.name], option.flag)
+        for field, option in options.items()
+        if arguments.get(option.name) not in (None, False)
+    }
+
+
+def spec_of(layer: Layer) -> RunSpec:
+    """The record that a layer makes over the defaults, checked."""
+    options = Options()
+    for where, given in layer.options:
+        options = parse_options(given, where=where, base=options)
+    of_nodes = {field: value for field, value in layer.values.items() if field in NODE_OPTIONS}
+    of_run = {field: value for field, value in layer.values.items() if field not in NODE_OPTIONS}
+    if of_nodes and not {"cluster", "ssh"} & set(of_nodes):
+        flag = OPTIONS[next(iter(of_nodes))].flag
+        raise UsageError(f"{flag} goes with --cluster or --ssh", cure=f"leave {flag} out")
+    nodes = NodesSpec(**of_nodes) if of_nodes else None
+    return check(RunSpec(**of_run, options=options, nodes=nodes))
+
+
+def words_of(part: msgspec.Struct, options: Mapping[str, Option]) -> list[str]:
+    """What a person would type for the fields of a spec that are not their defaults."""
+    words: list[str] = []
+    for field, option in options.items():
+        value = getattr(part, field)
+        if option.help and value != getattr(type(part)(), field):
+            words += command_words(option.flag, option.form, value)
+    return words
+
+
+def as_command(spec: RunSpec) -> list[str]:
+    """What a person would type for a spec: for the pages that show a run's command; nothing is started by
+    it."""
+    words = ["run", spec.workload]
+    written: list[msgspec.Struct] = [spec] if spec.nodes is None else [spec, spec.nodes]
+    for part in written:
+        words += words_of(part, options_of(type(part)))
+    for name, field in OPTION_FIELDS.items():
+        value = getattr(spec.options, field)
+        if name == "cpucount" and value == AUTO:
+            words += ["--option", "cpucount=auto"]
+        elif value != getattr(Options(), field):
+            words += ["--option", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
+    return words
+
+
+FORMAT_VERSION = "1.0"
+
+
+class Origin(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where a profile came from; nothing of it is applied."""
+
+    campaign: str
+    """The campaign's id."""
+    created_at: str
+    workload: str
+    objective: str
+    statement: str
+    change_ratio: float
+    """Of the objective's figure: candidate over baseline less 1, with its interval."""
+    low_ratio: float
+    high_ratio: float
+    confidence: float
+    pairs: int
+    """Pairs of a run with the profile and one without that this rests on."""
+
+
+class Titled(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Keys of each such file; ``options`` are under their SAS names: ``sortsize = "64MiB"``."""
+
+    format_version: str = FORMAT_VERSION
+    title: str = ""
+    options: dict[str, OptionValue] = {}
+    origin: Origin | None = None
+
+
+class SideSpec(Titled, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A side of ``--ab`` may name another workload, and what it changes outside mawl."""
+
+    workload: str | None = None
+    setting: SettingKeys | None = None
+
+
+class RunKeys(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[run]`` of a workload file: options of ``mawl run``, as a profile spells them."""
+
+
+Kind = TypeVar("Kind", bound=msgspec.Struct)
+
+
+def _kind(name: str, place: Place, base: type[Kind]) -> type[Kind]:
+    """The keys of the options that may stand in a place, and those of ``base``."""
+    kind = msgspec.defstruct(
+        name, keys_of(place), bases=(base,), frozen=True, kw_only=True, forbid_unknown_fields=True
+    )
+    assert issubclass(kind, base), "defined so"
+    return kind
+
+
+_PROFILE, _SIDE = _kind("RunProfile", "profile", Titled), _kind("RunOptions", "side", SideSpec)
+if TYPE_CHECKING:
+    RunOfPlan = RunKeys
+else:
+    RunOfPlan = _kind("RunOfPlan", "plan", RunKeys)
+
+
+def layer_of_plan(file: RunKeys, where: str, settings: Layer) -> Layer:
+    """What the options of a plan set over ``settings``, which count only for what no plan holds."""
+    held = [field for field, option in OPTIONS.items() if "plan" in option.places]
+    return settings.without(held).under(layer_of(file, "plan", f"{where}: run"))
+
+
+def keys_of_plan(spec: RunSpec) -> dict[str, Any]:
+    """A spec as ``[run]`` of a plan, its places absolute; what is None is left out."""
+    keys: dict[str, Any] = {}
+    for field, option in OPTIONS.items():
+        value = getattr(spec, field) if "plan" in option.places else None
+        if value is not None:
+            keys[option.name] = option.form.in_file(_absolute(field, value))
+    return keys
+
+
+def _absolute(field: str, value: Any) -> Any:
+    if field == "probe":
+        return str(Path(value).absolute())
+    return tuple(str(Path(one).absolute()) for one in value) if field in ROLES else value
+
+
+def load_profile(path: Path) -> Layer:
+    """What a profile sets; ``InvalidFileError`` names the key that is wrong."""
+    layer, _ = _load(path, "profile", _PROFILE)
+    if not layer.values and not layer.options:
+        raise InvalidFileError(
+            "sets nothing", where=str(path), cure="give it options, sessions or directories"
+        )
+    return layer
+
+
+class SideOfFile(NamedTuple):
+    """What a side of ``--ab`` sets, which may be nothing, its title, and its setting outside mawl."""
+
+    layer: Layer
+    title: str
+    setting: ArmSetting | None
+
+
+def load_side(path: Path) -> SideOfFile:
+    """A side of ``--ab``; ``InvalidFileError`` names the key that is wrong."""
+    layer, file = _load(path, "side", _SIDE)
+    assert isinstance(file, SideSpec)
+    if file.workload is not None:
+        layer = layer.under(Layer(values={"workload": file.workload}))
+    problem = file.setting.problem() if file.setting is not None else None
+    if problem is not None:
+        raise InvalidFileError(f"key setting.{problem[0]}: {problem[1]}", where=str(path))
+    return SideOfFile(layer, file.title, file.setting)
+
+
+def _load(path: Path, place: Place, kind: type[Titled]) -> tuple[Layer, Titled]:
+    file = toml.load(path, kind)
+    if file.format_version.partition(".")[0] != FORMAT_VERSION.partition(".")[0]:
+        raise InvalidFileError(
+            f"key format_version: this mawl reads {FORMAT_VERSION}, found {file.format_version!r}",
+            where=str(path),
+        )
+    return layer_of(file, place, str(path)), file

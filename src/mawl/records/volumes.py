@@ -1,0 +1,358 @@
+"""Directories that mawl makes and marks under the roles; nothing else is ever removed.
+
+Under each volume of a role lies ``mawl-inputs`` (data: input tables), and for each run
+``mawl-run-RUN_ID`` with one directory per job.  Each of these holds a mark, which names its run and its role.
+The runner locks the mark (flock), so that a mark nobody holds is what an interrupted run left behind.
+The mark alone says what may go (docs/design/clean.md): one place may be work of one run and data of another.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import re
+import secrets
+import shutil
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from mawl.base.errors import UnsuitableMachineError, cure_of
+from mawl.base.foreign import read_regular
+from mawl.records.spec.program_options import ROLES, Role, VolumeOrder
+
+MARK = ".mawl"
+INPUTS = "mawl-inputs"
+RUN_PREFIX = "mawl-run-"
+NEW_PREFIX = ".mawl-new-"
+WRITE_TEST_PREFIX = ".mawl-write-test-"
+PROBE_PREFIX = "probe-"
+"""What the id of a probe begins with."""
+
+Purpose: TypeAlias = Role | Literal["counters", "probe"]
+"""What a run's directory is for, as its mark says; only one for data holds what anybody keeps."""
+
+_SAID = re.compile(r"made by mawl: run (?P<run>\S+) as (?P<purpose>work|util|data|counters|probe)\n")
+_LARGEST_MARK_BYTES = 4096
+
+GOLDEN_RATIO = (5**0.5 - 1) / 2
+
+
+class Volumes:
+    """The volumes of each role, and one run's directories on them."""
+
+    def __init__(self, directories: Mapping[Role, Sequence[Path]]) -> None:
+        self.directories: dict[Role, list[Path]] = {
+            role: [Path(path).absolute() for path in directories[role]] for role in ROLES
+        }
+        self.before_removal: Callable[[str], None] = lambda _: None
+        """Hears a job's name while its directories under work and util still stand."""
+        self._locks: list[int] = []
+        self._run_id: str | None = None
+
+    def ensure(self, *roles: Role) -> None:
+        """Make what is missing of these roles (all by default) and check that mawl can write there."""
+        for role in roles or ROLES:
+            for path in self.directories[role]:
+                try:
+                    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+                    # Containers on other machines may have the same process number.
+                    probe = path / f"{WRITE_TEST_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
+                    probe.touch(mode=0o600)
+                    probe.unlink(missing_ok=True)  # mawl clean may have been here
+                except OSError as error:
+                    raise UnsuitableMachineError(
+                        f"the {role} directory cannot be written",
+                        where=str(path),
+                        why=(error.strerror or str(error)).lower(),
+                        cure=cure_of(error, path, f"name another directory with --{role}"),
+                    ) from None
+
+    def inputs(self) -> list[Path]:
+        """The marked directory for input tables on each volume of data."""
+        return [_inputs_on(volume) for volume in self.directories["data"]]
+
+    def claim(self, run_id: str) -> None:
+        """Make and lock this run's directory on every volume."""
+        self._run_id = run_id
+        for role in ROLES:
+            for directory in self.run_directories(role):
+                try:
+                    self._locks.append(_make_marked(directory, f"run {run_id} as {role}"))
+                except FileExistsError:
+                    raise UnsuitableMachineError(
+                        "another run of this id has been here", where=str(directory), cure="run mawl clean"
+                    ) from None
+
+    def run_directories(self, role: Role) -> list[Path]:
+        """This run's directory on each volume of a role."""
+        return [volume / f"{RUN_PREFIX}{self._run_id}" for volume in self.directories[role]]
+
+    def run_places(self) -> list[Path]:
+        """This run's directory on each volume, in the order of the volumes' numbers."""
+        return [directory for role in ROLES for directory in self.run_directories(role)]
+
+    def make_job(self, job: str) -> dict[Role, list[Path]]:
+        """Empty directories for a job's temporary tables; the one under data is not made yet.
+
+        A volume that refuses one (full, read-only, gone) costs the job that needs it, when it needs
+        it.  Raises OSError where every volume of a role refuses.
+        """
+        places = {role: [run / job for run in self.run_directories(role)] for role in ROLES}
+        for role in ("work", "util"):
+            refusals = []
+            for place in places[role]:
+                try:
+                    place.mkdir(mode=0o700)
+                except OSError as error:
+                    refusals.append(error)
+            if len(refusals) == len(places[role]):
+                raise refusals[0]
+        return places
+
+    def remove_job(self, job: str) -> None:
+        """Remove a job's directories under work and util, whatever is in them."""
+        self.before_removal(job)
+        for role in ("work", "util"):
+            for run in self.run_directories(role):
+                shutil.rmtree(run / job, ignore_errors=True)
+
+    def release(self) -> None:
+        """Remove the run's directories (results under data stay if any) and let the locks go."""
+        for role in ROLES:
+            for run in self.run_directories(role):
+                if not run.is_dir():
+                    continue
+                if role == "data" and any(entry.name != MARK for entry in run.iterdir()):
+                    continue
+                with contextlib.suppress(OSError):
+                    _remove_marked(run)
+        for lock in self._locks:
+            os.close(lock)
+        self._locks.clear()
+
+    def leftovers(self) -> list[Path]:
+        """What ``leftovers_under`` finds on each volume of each role, each once."""
+        volumes = dict.fromkeys(volume for role in ROLES for volume in self.directories[role])
+        return [directory for volume in volumes for directory in leftovers_under(volume)]
+
+    def role_of(self, path: str | os.PathLike[str]) -> Role | None:
+        """The role a path belongs to, or None."""
+        absolute = os.path.realpath(path)
+        for role, volumes in self.directories.items():
+            for volume in volumes:
+                root = os.path.realpath(volume)
+                if absolute == root or absolute.startswith(root + os.sep):
+                    return role
+        return None
+
+
+def _inputs_on(volume: Path) -> Path:
+    """The marked directory for input tables on a volume, made where it is missing."""
+    directory = volume / INPUTS
+    if not (directory / MARK).is_file():
+        try:
+            os.close(_make_marked(directory, "inputs"))
+        except FileExistsError:
+            if not (directory / MARK).is_file():
+                raise UnsuitableMachineError(
+                    "exists but was not made by mawl",
+                    where=str(directory),
+                    why=f"it has no {MARK} file",
+                    cure="move it away or name another directory with --data",
+                ) from None
+    return directory
+
+
+def choose(order: VolumeOrder, directories: Sequence[str | os.PathLike[str]], turn: int) -> int:
+    """The number of the volume that the file of this turn goes to.
+
+    By rotation the volumes follow each other.  By free space each gets a part of the line from 0 to 1
+    as long as its share of the space that is free now, and the turn's point decides: the fractions of
+    the multiples of the golden ratio, which lie evenly however many there are (Knuth, The Art of
+    Computer Programming 3, 6.4), so that jobs that choose at the same moment choose in proportion.
+    The same turn and space give the same volume.  A volume that cannot be looked at counts as full;
+    where all are full the rotation decides.
+    """
+    if order == "rotation" or len(directories) == 1:
+        return turn % len(directories)
+    free = [_free_bytes(directory) for directory in directories]
+    point = turn * GOLDEN_RATIO % 1.0 * sum(free)
+    for number, size in enumerate(free):
+        point -= size
+        if point < 0:
+            return number
+    return turn % len(directories)
+
+
+def _free_bytes(directory: str | os.PathLike[str]) -> int:
+    """Bytes that may still be written on a directory's file system; of one that is not there, above it."""
+    place = Path(directory)
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    try:
+        status = os.statvfs(place)
+    except OSError:
+        return 0
+    return 0 if status.f_flag & os.ST_RDONLY else status.f_bavail * status.f_frsize
+
+
+def leftovers_under(volume: Path) -> list[Path]:
+    """Directories in one place that no runner holds and that hold nothing anybody keeps.
+
+    These are, by their own mark, work, util, counters or a probe; and those without any content, which a
+    kill left before the first job.  One whose mark names no purpose (made before marks did) stays if it
+    holds anything.
+    """
+    return [
+        directory
+        for directory in _unheld(volume)
+        if _purpose_of(directory) not in (None, "data") or _is_bare(directory)
+    ]
+
+
+def write_tests_under(volume: Path) -> list[Path]:
+    """Empty files in one place by which a run that was killed tried whether it may write there."""
+    tried = sorted(volume.glob(f"{WRITE_TEST_PREFIX}*"))
+    return [file for file in tried if stat.S_ISREG((found := file.lstat()).st_mode) and found.st_size == 0]
+
+
+def kept_under(volume: Path) -> list[Path]:
+    """Directories in one place that hold something, that no runner holds, and whose mark names no purpose."""
+    return [
+        directory
+        for directory in _unheld(volume)
+        if (directory / MARK).exists() and _purpose_of(directory) is None and not _is_bare(directory)
+    ]
+
+
+def unmarked_under(volume: Path) -> list[Path]:
+    """Directories in one place that are named like those of runs, hold something, and carry no mark."""
+    return [
+        directory
+        for directory in _unheld(volume)
+        if not os.path.lexists(directory / MARK) and not _is_bare(directory)
+    ]
+
+
+def _unheld(volume: Path) -> list[Path]:
+    """Directories of runs that no runner holds, and those that a kill left half made."""
+    found = []
+    for directory in [*sorted(volume.glob(f"{RUN_PREFIX}*")), *sorted(volume.glob(f"{NEW_PREFIX}*"))]:
+        if directory.is_symlink() or not directory.is_dir() or not os.access(directory, os.R_OK):
+            continue
+        if not _held(directory / MARK):
+            found.append(directory)
+    return found
+
+
+def _is_bare(directory: Path) -> bool:
+    return {entry.name for entry in directory.iterdir()} <= {MARK}
+
+
+def _purpose_of(directory: Path) -> Purpose | None:
+    """What a directory's mark says it is for; None where it has none, or one of another directory's run."""
+    try:
+        said = _SAID.fullmatch(read_regular(directory / MARK, _LARGEST_MARK_BYTES).decode("utf-8", "replace"))
+    except OSError:
+        return None
+    if said is None or not directory.name.endswith(f"{RUN_PREFIX}{said['run']}"):
+        return None
+    return said["purpose"]  # type: ignore[return-value]
+
+
+def claim_directory(place: Path, run_id: str, purpose: Purpose) -> tuple[Path, int]:
+    """A run's marked directory anywhere, and the lock to keep open for as long as the run lasts.
+
+    Errors as ``claim``; FileExistsError where it is already there.
+    """
+    directory = place / f"{RUN_PREFIX}{run_id}"
+    return directory, _make_marked(directory, f"run {run_id} as {purpose}")
+
+
+def run_of(directory: Path) -> str:
+    """The id of the run that a directory belongs to, also one half made; empty where its name has none."""
+    return directory.name.partition(RUN_PREFIX)[2]
+
+
+def remove_leftover(directory: Path) -> int:
+    """Remove what ``leftovers`` found, marked or empty; returns the bytes it held."""
+    if not (directory / MARK).is_file():
+        try:
+            directory.rmdir()
+        except OSError:
+            raise UnsuitableMachineError(
+                "will not remove a directory without mawl's mark", where=str(directory)
+            ) from None
+        return 0
+    size = sum(allocated for _, allocated in _files(directory))
+    _remove_marked(directory)
+    return size
+
+
+def _remove_marked(directory: Path) -> None:
+    """Remove a marked directory, its mark last: what a kill leaves half removed still carries it."""
+    for entry in directory.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        elif entry.name != MARK:
+            entry.unlink()
+    (directory / MARK).unlink()
+    directory.rmdir()
+
+
+def _files(directory: Path) -> Iterator[tuple[Path, int]]:
+    for parent, _, names in os.walk(directory):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                yield Path(parent, name), os.lstat(os.path.join(parent, name)).st_blocks * 512
+
+
+def _make_marked(directory: Path, what: str) -> int:
+    """Make a directory with mode 0700 and mawl's mark; returns the mark, locked.
+
+    It is made under another name and renamed, so that it never stands there without its mark;
+    an empty directory in its place gives way.  Raises FileExistsError where something else stands.
+    """
+    new = directory.parent / f"{NEW_PREFIX}{os.getpid()}-{secrets.token_hex(4)}-{directory.name}"
+    try:
+        directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        new.mkdir(mode=0o700)
+        lock = os.open(new / MARK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(lock, f"made by mawl: {what}\n".encode())
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            new.rename(directory)
+        except OSError as error:
+            os.close(lock)
+            _remove_marked(new)
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise FileExistsError from None
+            raise
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise UnsuitableMachineError(
+            "cannot be made", where=str(directory), why=(error.strerror or str(error)).lower()
+        ) from None
+    return lock
+
+
+def _held(mark: Path) -> bool:
+    """Whether a runner holds the lock of a run's mark."""
+    try:
+        lock = os.open(mark, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return False
+    except OSError:  # a link, a directory or a file of somebody else: none of ours
+        return True
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(lock)
+    return False

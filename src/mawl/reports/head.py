@@ -1,0 +1,210 @@
+"""What was run where, in lines of a label and a text: shared by the screen and the long report.
+
+What a run found, in one line: how much was carried, and what limited it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from mawl.base.units import (
+    counted_noun,
+    format_memory,
+    format_plain,
+    format_rate,
+    format_ratio,
+    format_seconds,
+)
+from mawl.figures.view import RunView
+from mawl.importers.formats.text import one_line
+from mawl.plan.spec import shown_scale
+from mawl.records.model.run import NodeFacts
+from mawl.records.model.summary.judgement import ReachedCap
+from mawl.records.model.summary.summary import Summary
+from mawl.records.model.summary.time import Jobs
+from mawl.records.spec.program_options import Role
+from mawl.reports.layout import LINE_WIDTH, figure, format_count, wrapped
+
+LABEL_WIDTH = 10
+UNKNOWN_NODE = "unknown"
+"""How the node of imported logs is called that name none."""
+
+
+def labelled(name: str, text: str, width: int = LINE_WIDTH) -> list[str]:
+    """``name`` and the text beside it, wrapped."""
+    return wrapped(f"{name:<{LABEL_WIDTH}}{one_line(text)}", width, " " * LABEL_WIDTH)
+
+
+NO_PAGE_CACHE = "without page cache (--cache none)"
+
+
+def traits(view: RunView) -> list[str]:
+    """The options that every report names with the workload, because they make runs differ."""
+    cache = view.facts.cache
+    return [NO_PAGE_CACHE] if cache is not None and cache.mode == "none" else []
+
+
+def workload_text(view: RunView, summary: Summary) -> str:
+    """``mixed20 at scale smoke (0.0005 of full): 20 sessions, 71 jobs``; an imported load has no scale."""
+    workload = summary.workload
+    sizes = f"{counted_noun(workload.sessions, 'session')}, {counted_noun(workload.jobs, 'job')}"
+    scale = "" if workload.scale is None else f" at scale {scale_text(workload.scale_name, workload.scale)}"
+    return ", ".join([f"{workload.name}{scale}: {sizes}", *traits(view)])
+
+
+def scale_text(name: str | None, scale: float | None) -> str:
+    """The scale's name with its factor of full, or the factor alone if it has no name."""
+    factor, known = figure(scale, format_plain), shown_scale(name, scale)
+    return factor if known in (None, factor) else f"{known} ({factor} of full)"
+
+
+def node_text(node: NodeFacts) -> str:
+    """A node with processor, cores, memory and kernel, and what the jobs were held to.
+
+    What a file that was imported does not tell is named behind what it tells.
+    """
+    cores = node.cores and counted_noun(node.cores, node.core_basis or "core")
+    memory = None if node.memory_bytes is None else format_memory(node.memory_bytes)
+    parts = [node.cpu_model, cores, memory, node.kernel]
+    unknown = [what for what, known in (("cores", cores), ("memory", memory)) if not known]
+    parts += [f"{' and '.join(unknown)} not known"] if unknown else []
+    if node.cpus_used is not None:
+        parts.append(f"used: {counted_noun(len(node.cpus_used), 'CPU')}")
+    if node.cpu_quota is not None:
+        parts.append(f"CPU quota {node.cpu_quota:g}")
+    if node.memory_limit_bytes is not None:
+        parts.append(f"limited to {format_memory(node.memory_limit_bytes)}")
+    return f"{node_name(node)}: {', '.join(part for part in parts if part)}"
+
+
+def node_name(node: NodeFacts) -> str:
+    """The name of a node; words where no file names it."""
+    return "host not named" if node.name == UNKNOWN_NODE else str(node.name)
+
+
+def outcome_text(summary: Summary) -> str:
+    """The outcome with its reason."""
+    reason = summary.outcome_reason
+    return str(summary.outcome) + (f": {reason}" if reason else "")
+
+
+def jobs_text(summary: Summary) -> str:
+    """How many jobs there are and how they ended."""
+    jobs = summary.jobs
+    ends = [
+        f"{getattr(jobs, name)} {name.replace('_', ' ')}"
+        for name in ("finished", "failed", "stopped", "lost", "not_started")
+        if getattr(jobs, name) or name == "finished"
+    ]
+    total = f"{jobs.total}"
+    if summary.outcome == "running":
+        total += f" of {summary.workload.jobs} ended so far"
+    return f"{total}: {', '.join(ends)}"
+
+
+def recorded_text(summary: Summary) -> str:
+    """What a run that did not go through, or still goes on, has left so far."""
+    held = ", ".join(
+        f"{figure(count, format_count)} {name.removesuffix('s') if count == 1 else name}"
+        for name, count in msgspec.structs.asdict(summary.recorded).items()
+    )
+    if summary.outcome == "running":
+        return f"{held} so far; the run is in progress, and sums below cover what has ended"
+    return f"{held} in the run folder"
+
+
+def concurrency_text(jobs: Jobs) -> str:
+    """How many jobs ran at once, beside the plan."""
+    planned = jobs.planned_peak_concurrent
+    return (
+        f"peak {figure(jobs.peak_concurrent, format_count)}"
+        f"{'' if planned is None else f' of {planned} planned'}, "
+        f"mean {figure(jobs.mean_concurrent, format_ratio)}, "
+        f"{figure(jobs.seconds_near_peak, format_seconds)} near the peak (at least 90 % of it)"
+    )
+
+
+def periods_text(summary: Summary) -> str | None:
+    """Why there is no elapsed time, in one sentence; None for one run."""
+    if not summary.time.periods:
+        return None
+    return str(summary.missing["time.elapsed_seconds"])
+
+
+LIMITS = {
+    "storage": "limited by storage",
+    "cpu": "limited by the processors",
+    "memory": "limited by memory",
+    "network": "limited by the network",
+    "mixed": "limited by several resources in turn",
+    "none": "limited by no shared resource",
+}
+NAMED_RATIO = 2 / 3
+"""Of the time inside reads and writes of a role: above it the direction is named."""
+
+
+def finding(summary: Summary) -> str:
+    """``20 sessions carried, limited by work writes``; of a run that was cut short how far it came."""
+    limit = limited_by(summary)
+    said = _subject(summary) + (f", {limit}" if limit else "")
+    if not _open(summary):
+        return said
+    they = "it is" if summary.workload.sessions == 1 else "they are"
+    return f"{said}; whether {they} carried is not known"
+
+
+def _open(summary: Summary) -> bool:
+    """Whether a whole run leaves the answer open."""
+    whole = summary.outcome == "completed" and summary.kind != "imported"
+    return whole and (summary.capacity is None or summary.capacity.answer == "not known")
+
+
+def limited_by(summary: Summary) -> str:
+    """``limited by work writes``, with the cap that they reached; empty if the limit is not known."""
+    limit = summary.limit
+    if limit is None:
+        return ""
+    if limit.verdict == "storage" and limit.role is not None:
+        direction = _direction(summary, limit.role)
+        return f"limited by {limit.role} {direction}{_at_cap(limit.caps_reached, direction)}"
+    return LIMITS[limit.verdict]
+
+
+def _at_cap(reached: Sequence[ReachedCap], word: str) -> str:
+    """`` at their cap of 100 MB/s`` where devices were near it in most windows in which jobs waited."""
+    for one in reached:
+        if word == f"{one.direction}s" and 2 * one.near_windows > one.waited_windows:
+            return f" at their cap of {format_rate(one.bytes_per_second)}"
+    return ""
+
+
+def _subject(summary: Summary) -> str:
+    jobs, workload = summary.jobs, summary.workload
+    planned = max(jobs.total, workload.jobs)
+    if summary.outcome == "running":
+        return f"Running: {jobs.finished} of {planned} jobs finished so far"
+    if summary.outcome != "completed" and summary.kind != "imported":
+        return f"{str(summary.outcome).capitalize()}: {jobs.finished} of {planned} jobs finished"
+    if summary.kind == "imported":
+        return counted_noun(jobs.total, "imported job") if jobs.total else "Imported recording of the host"
+    sessions = counted_noun(workload.sessions, "session")
+    capacity = summary.capacity
+    said = f"{sessions} ran"
+    if capacity is not None and capacity.answer != "not known":
+        said = f"{sessions} {capacity.answer}" + (" (preliminary)" if capacity.preliminary else "")
+    return f"Simulated: {said}" if summary.kind == "simulated" else said
+
+
+def _direction(summary: Summary, role: Role) -> str:
+    """``reads`` or ``writes`` where most of the time inside calls on the role went into it, else ``I/O``."""
+    calls = (summary.io.by_role or {}).get(role)
+    if calls is None:
+        return "I/O"
+    reads = calls.reads * (calls.read_latency_seconds.mean or 0.0)
+    writes = calls.writes * (calls.write_latency_seconds.mean or 0.0)
+    for word, seconds in (("reads", reads), ("writes", writes)):
+        if seconds > NAMED_RATIO * (reads + writes):
+            return word
+    return "I/O"

@@ -1,0 +1,402 @@
+"""The first screen: three short cards with a figure each, and what to do next.
+
+Why the answer is what it is, and what limits the run: sentences, headroom, evidence.
+
+Whether a run can be trusted: findings with their fixes, thresholds, failures, remarks.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+from markupsafe import Markup
+
+from mawl.advice.validity.of_host import COMPETITION_NAME
+from mawl.advice.validity.status import RULES
+from mawl.base.units import format_memory, format_percent, format_rate, format_ratio, format_seconds
+from mawl.records.model.summary.judgement import Finding, Limit
+from mawl.records.model.summary.summary import Judged
+from mawl.reports.html.figures import (
+    Cell,
+    DefinedWords,
+    ShownFigures,
+    Terms,
+    breakable,
+    paragraph,
+    part,
+    table,
+)
+from mawl.reports.html.templating import fill
+from mawl.reports.judgement import HEAD, ROOM, idle_mark, met_words, place_of, rows_of
+from mawl.reports.layout import format_count
+from mawl.reports.run_tables.nodes import node_balance
+
+LIMITS = {
+    "storage": "Storage",
+    "cpu": "The processors",
+    "memory": "Memory",
+    "network": "The network",
+    "none": "No shared resource",
+    "mixed": "Several things, by turns",
+}
+STATUSES = {
+    "publishable": ("Yes: fit to publish", "good"),
+    "preliminary": ("Preliminary", "warn"),
+    "invalid": ("No", "bad"),
+}
+STATUS = "validity.status"
+"""The figure whose definition explains a status."""
+
+CARRIED = {"carried": ("Yes", "good"), "not carried": ("No", "bad"), "not known": ("Not known", "warn")}
+COMMAND = ": mawl "
+NO_JOB_MAY_FAIL = ". A load is carried only if every job finishes with a right answer"
+TOO_SMALL = ("scale", "duration", "repeats")
+"""Rules that ask for a larger run; findings that say what disturbed the figures come before theirs."""
+DISTURBED = COMPETITION_NAME
+
+
+class Card(NamedTuple):
+    """A question in plain words with its answer, tone and sentences.
+
+    ``figure`` is what the answer rests on and ``measures`` its words; ``more`` is a link (anchor and text).
+    """
+
+    question: str
+    answer: str | Markup | DefinedWords
+    standing: str
+    lines: Sequence[str | Markup]
+    figure: Markup | str = ""
+    measures: Markup | str | DefinedWords = ""
+    more: tuple[str, str] | None = None
+
+
+def verdict(figures: ShownFigures, first: Card | None = None) -> Markup:
+    """The cards, the next step, and a line about nodes.
+
+    After a card that comes first, two answers that are not known are one.
+    """
+    answers = [_carried(figures), _limit(figures)]
+    if first is not None and figures.summary.limit is None and figures.summary.capacity.answer == "not known":
+        carried, limit = answers
+        answers = [
+            carried._replace(
+                question="Is the load carried, and what limits it?",
+                lines=[" ".join(map(str, [*carried.lines, *limit.lines]))],
+            )
+        ]
+    cards = [*([first] if first else []), *answers, _validity(figures)]
+    return cards_and_step(cards, _next(figures.summary), figures) + _nodes(figures)
+
+
+def cards_and_step(
+    cards: Sequence[Card], next_step: str | None, terms: Terms, to_publish: str | None = None
+) -> Markup:
+    """Cards, below them the next step, and what to fix before publishing.
+
+    A command at the end of the step (``: mawl ...``) is shown as one; ``terms`` takes the words that lead to
+    definitions.
+    """
+    step, colon, command = (next_step or "").partition(COMMAND)
+    return fill(
+        "verdict.html",
+        cards=[_defined(card, terms) for card in cards],
+        step=step,
+        command=f"mawl {command}" if colon else "",
+        to_publish=to_publish,
+    )
+
+
+def _defined(card: Card, terms: Terms) -> Card:
+    """The card with its terms as links."""
+    answer, measures = (
+        terms.term(*words) if isinstance(words, DefinedWords) else words
+        for words in (card.answer, card.measures)
+    )
+    return card._replace(answer=answer, measures=measures)
+
+
+def _next(summary: Judged) -> str | None:
+    """What to do next: make the run valid, the answer known, the run publishable; then act on the answer."""
+    findings = _not_passed(summary)
+    going_on = summary.outcome == "running"
+    fixed = summary.kind == "imported"  # a run of the past: nothing makes it valid now
+    if findings and findings[0].severity == "invalid" and not (going_on or fixed):
+        return findings[0].cure
+    if summary.capacity.next_step or going_on:
+        return summary.capacity.next_step
+    if findings:
+        return findings[0].cure
+    run_id = shlex.quote(summary.run_id)
+    return {
+        "not carried": f"find what would change it{COMMAND}simulate {run_id}",
+        "carried": f"pack the run, so that others can check it{COMMAND}pack {run_id}",
+        "not known": None,
+    }[summary.capacity.answer]
+
+
+def _not_passed(summary: Judged) -> list[Finding]:
+    """Checks that failed, the gravest first.
+
+    Of equal ones, those that found what disturbed the run come first, and of these the one of other programs.
+    """
+    return sorted(
+        (one for one in summary.validity.findings if one.severity != "remark"),
+        key=lambda one: (one.severity != "invalid", one.rule in TOO_SMALL, one.rule != DISTURBED),
+    )
+
+
+def _carried(figures: ShownFigures) -> Card:
+    capacity = figures.summary.capacity
+    answer, standing = CARRIED[capacity.answer]
+    if capacity.preliminary:
+        answer, standing = f"{answer}, preliminary", "bad" if standing == "bad" else "warn"
+    figure, measures = figures.show(format_count, "jobs", "finished"), _of_jobs(figures)
+    if capacity.slowdown.median is not None:
+        figure = figures.show(_times, "capacity", "slowdown", "median")
+        measures = Markup("{} (at most {} allowed)").format(
+            figures.term("as long as alone", "capacity.slowdown.median"),
+            figures.show(format_ratio, "capacity", "slowdown", "most"),
+        )
+    both = capacity.compute.reason == capacity.storage.reason
+    unknown = [
+        reason if both else f"{name}: {reason}"
+        for name in ("compute", "storage")
+        if (reason := getattr(capacity, name).reason)
+    ]
+    parts = f"compute is {capacity.compute.answer}, storage is {capacity.storage.answer}"
+    said = unknown[0] if unknown and capacity.answer == "not known" else parts
+    if capacity.answer == "not carried" and capacity.answer not in (
+        capacity.compute.answer,
+        capacity.storage.answer,
+    ):
+        said = capacity.reasons[0] + NO_JOB_MAY_FAIL if _unfinished(figures.summary) else capacity.reasons[1]
+    return Card(
+        "Is the load carried?", answer, standing, [_sentence(said)], figure, measures, ("answer", "Why")
+    )
+
+
+def _unfinished(summary: Judged) -> bool:
+    """Whether a job did not finish; else a load is not carried, though both parts are, by their sum."""
+    return max(summary.jobs.total, summary.workload.jobs) > summary.jobs.finished
+
+
+def _times(value: float) -> str:
+    return f"{format_ratio(value)} times"
+
+
+def _of_jobs(figures: ShownFigures) -> Markup:
+    total = max(figures.summary.jobs.total, figures.summary.workload.jobs)
+    return Markup("of {} jobs {}").format(total, figures.term("finished", "jobs.finished"))
+
+
+def _limit(figures: ShownFigures) -> Card:
+    limit = figures.summary.limit
+    question = "What limits it?"
+    if limit is None:
+        why = figures.summary.missing.get("limit", "not known")
+        return Card(question, "Not known", "warn", [_sentence(why)], more=("answer", "Why"))
+    place = place_of(limit).removeprefix(str(limit.verdict)).strip()
+    shares = msgspec.structs.asdict(limit.shares)
+    most = max(shares, key=lambda name: shares[name])
+    evidence = [line.sentence for line in limit.evidence if line.kind == "evidence"]
+    said = [_sentence(evidence[0])] if evidence else []
+    if limit.verdict == "none":  # what nothing limited has no share that a reader could act on
+        return Card(question, LIMITS["none"], "good", said, more=("answer", "Why"))
+    words = "of the active time was limited by it"
+    if limit.verdict == "mixed":
+        words = f"of the active time was limited by {most}"
+    return Card(
+        question,
+        f"{LIMITS[limit.verdict]} {place}".strip(),
+        "warn",
+        said,
+        figures.show(format_percent, "limit", "shares", most),
+        figures.term(words, f"limit.shares.{most}"),
+        ("answer", "Why"),
+    )
+
+
+def _nodes(figures: ShownFigures) -> Markup:
+    """How even the nodes of a run on several were, in one line; nothing for one node."""
+    block = figures.summary.cluster
+    if block is None:
+        return Markup()
+    return fill(
+        "between_nodes.html",
+        said=node_balance(block),
+        share=figures.show(format_percent, "cluster", "imbalance_ratio"),
+        measure=figures.term("later than the mean", "cluster.imbalance_ratio"),
+        lost=block.lost,
+    )
+
+
+def _validity(figures: ShownFigures) -> Card:
+    summary = figures.summary
+    validity = summary.validity
+    answer, standing = STATUSES[validity.status]
+    findings = _not_passed(summary)
+    unknown = [one for one in validity.unmeasured if one.severity != "remark"]
+    first = findings[0].sentence if findings else f"Not measured: {unknown[0].reason}" if unknown else ""
+    figure, measures = _checks(summary)
+    return Card(
+        "Can this run be trusted?",
+        DefinedWords(answer, STATUS),
+        standing,
+        [_sentence(first or met_words(validity))],
+        figure,
+        measures,
+        ("findings", "Every check that failed, with its fix" if findings or unknown else "The checks"),
+    )
+
+
+def _checks(summary: Judged) -> tuple[str, str]:
+    """How many rules a measured run passes, and an import does not; how many findings a simulated run has."""
+    validity = summary.validity
+    found = {one.rule for one in validity.findings if one.severity != "remark"}
+    if summary.kind != "measured":
+        found |= {one.rule for one in validity.unmeasured if one.severity != "remark"}
+        of_all = f" of {len(RULES)}" if summary.kind == "imported" else ""
+        several = of_all or len(found) != 1
+        return f"{len(found)}{of_all}", "checks not passed" if several else "check not passed"
+    met = len(RULES) - len(found | {one.rule for one in validity.unmeasured})
+    return f"{met} of {len(RULES)}", "checks passed"
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
+def keys(figures: ShownFigures) -> Markup:
+    """The figures asked for first, each with its definition."""
+    show, term = figures.show, figures.term
+    sustained = ("io", "device", "sustained", "total_bytes_per_second")
+    found = [
+        (term("elapsed", "time.elapsed_seconds"), show(format_seconds, "time", "elapsed_seconds")),
+        (term("jobs finished", "jobs.finished"), show(format_count, "jobs", "finished")),
+        (
+            term("response time (sum)", "time.real_time_seconds"),
+            show(format_seconds, "time", "real_time_seconds"),
+        ),
+        (
+            term("sustained, device", "io.device.sustained.total_bytes_per_second"),
+            show(format_rate, *sustained),
+        ),
+        (
+            term("sustained, application", "io.application.sustained.total_bytes_per_second"),
+            show(format_rate, "io", "application", *sustained[2:]),
+        ),
+        (
+            term("device, per core", "io.device.sustained_bytes_per_second_per_core"),
+            show(format_rate, "io", "device", "sustained_bytes_per_second_per_core"),
+        ),
+        (term("CPU/real", "cpu_real_ratio.of_sums"), show(format_ratio, "cpu_real_ratio", "of_sums")),
+        (term("memory of jobs (sum)", "time.memory_bytes"), show(format_memory, "time", "memory_bytes")),
+    ]
+    return fill("keys.html", keys=found)
+
+
+def answer(figures: ShownFigures) -> Markup:
+    """The reasons of the answer, then what limits with its shares, headroom and evidence."""
+    summary = figures.summary
+    parts = [fill("bullets.html", texts=summary.capacity.reasons)]
+    limit = summary.limit
+    if limit is None:
+        parts.append(paragraph(f"What limits is not known: {figures.reason(('limit',))}."))
+    else:
+        parts.append(_resources(figures, limit))
+        if limit.second:
+            parts.append(paragraph(f"After it, {limit.second} cost the jobs most."))
+        if limit.evidence:
+            evidence = [(line.kind, line.sentence) for line in limit.evidence]
+            caption = "What limits: evidence, and what only supports it"
+            parts.append(table(caption, ("kind", "figures"), evidence, words=(1,)))
+    return part("answer", "Why: the answer, and what limits", *parts)
+
+
+def _resources(figures: ShownFigures, limit: Limit) -> Markup:
+    """Of each resource: how much of the time it limited, what it cost, and what was left of it."""
+    rows: list[tuple[Cell, ...]] = []
+    for name in msgspec.structs.asdict(limit.losses):
+        left: Cell = figures.show(format_percent, "limit", "headroom", f"{name}_ratio")
+        if name in ROOM and (mark := idle_mark(limit, name)):
+            left += Markup("{}").format(mark)
+        rows.append(
+            (
+                name,
+                figures.show(format_percent, "limit", "shares", name),
+                figures.show(format_percent, "limit", "losses", name),
+                left,
+            )
+        )
+    head = (
+        "resource",
+        figures.term("limited, of the active time", "limit.shares.cpu"),
+        figures.term("cost, of the jobs' time", "limit.losses.cpu"),
+        figures.term("headroom", "limit.headroom.cpu_ratio"),
+    )
+    return table("Resources", head, rows, narrow=True)
+
+
+MOST_FAILURES = 200
+CHECKS = "A check is passed if its figures are known and it finds nothing worse than a remark."
+TAGS = {"invalid": "bad", "preliminary": "warn", "remark": ""}
+
+
+def findings(figures: ShownFigures) -> Markup:
+    """What speaks against the run."""
+    summary = figures.summary
+    parts = [paragraph(CHECKS, "quiet")] if summary.kind == "measured" else []
+    found = summary.validity.findings
+    rows: list[tuple[Cell, ...]] = [
+        (
+            one.rule,
+            fill("tag.html", text=one.severity, kind=TAGS[one.severity]),
+            one.sentence,
+            one.cure,
+        )
+        for one in found
+    ]
+    rows += [
+        (
+            one.rule,
+            fill("tag.html", text="not measured", kind=TAGS[one.severity]),
+            one.reason,
+            "",
+        )
+        for one in summary.validity.unmeasured
+    ]
+    if rows:
+        head = ("rule", "severity", "finding", "fix")
+        caption = "Whether the run can be trusted: findings and fixes"
+        parts.append(table(caption, head, rows, words=(2, 3), texts=(1,)))
+    else:
+        parts.append(paragraph("No rule found anything against this run."))
+    if deciding := rows_of(summary):
+        rows = [(breakable(name), *rest) for name, *rest in deciding]
+        parts.append(table("Thresholds that decided", HEAD, rows, words=(2,)))
+    return part("findings", "Trust: findings and fixes", *parts, *_failures(summary), *_remarks(summary))
+
+
+def _failures(summary: Judged) -> list[Markup]:
+    failed = summary.failures
+    if not failed:
+        return []
+    rows = [
+        (
+            one.job,
+            one.program,
+            one.outcome.replace("_", " "),
+            one.reason or "no reason was recorded",
+        )
+        for one in failed[:MOST_FAILURES]
+    ]
+    more = len(failed) - len(rows)
+    caption = "Jobs that did not finish" + (f": the first {len(rows)} of {len(failed)}" if more else "")
+    return [table(caption, ("job", "program", "outcome", "why"), rows, words=(3,), texts=(1, 2))]
+
+
+def _remarks(summary: Judged) -> list[Markup]:
+    return [paragraph(f"Remark: {remark}") for remark in summary.remarks]

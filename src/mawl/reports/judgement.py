@@ -1,0 +1,149 @@
+"""What the figures mean, in the long report: carried or not, what limits, and whether to believe it.
+
+The thresholds that decided, as a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from mawl.base.units import (
+    counted_noun,
+    format_bytes,
+    format_percent,
+    format_plain,
+    format_rate,
+    format_seconds,
+)
+from mawl.importers.formats.text import one_line
+from mawl.records.definitions.figure import Unit
+from mawl.records.model.summary.judgement import Capacity, Limit, Validity
+from mawl.records.model.summary.summary import Summary
+from mawl.reports.layout import LINE_WIDTH, figure, stacked, wrapped
+
+MOST_FINDINGS = 6
+
+
+def headlines(summary: Summary) -> list[tuple[str, str]]:
+    """The answers, the limit and the status for the head of the report; none for a summary without them."""
+    if summary.validity is None or summary.capacity is None:
+        return []
+    return [
+        *answers(summary.capacity),
+        ("limit", _limit(summary)),
+        ("validity", _validity(summary.validity)),
+    ]
+
+
+def grounds(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
+    """The evidence of the verdict, and the findings with their cures."""
+    if summary.validity is None:
+        return []
+    evidence = summary.limit.evidence if summary.limit else []
+    lines = [f"{'why' if line.kind == 'evidence' else 'agrees'}: {line.sentence}" for line in evidence]
+    findings = summary.validity.findings
+    lines += [
+        f"{finding.rule} ({finding.severity}): {finding.sentence}; {finding.cure}"
+        for finding in findings[:MOST_FINDINGS]
+    ]
+    more = len(findings) - MOST_FINDINGS
+    if more > 0:
+        lines.append(f"and {counted_noun(more, 'more finding')} (--format json lists all)")
+    return [line for text in lines for line in wrapped(one_line(text), width, "  ")]
+
+
+def met_words(validity: Validity) -> str:
+    """What is true of a run in which no rule found anything worse than a remark."""
+    return "every rule that could be measured is met" if validity.unmeasured else "every rule is met"
+
+
+ROOM = ("cpu", "storage", "memory", "network")
+"""The resources of which headroom is known."""
+
+
+def idle_mark(limit: Limit, name: str) -> str:
+    """A mark beside the headroom of storage that is no more than the idle time of its devices."""
+    source = getattr(limit.headroom, f"{name}_source", None)
+    return " (idle time, not probed)" if name == "storage" and source and "no request" in source else ""
+
+
+def place_of(limit: Limit) -> str:
+    """The verdict with its place: ``storage (work on sda)``."""
+    places = [part for part in (limit.role, limit.device and f"on {limit.device}") if part]
+    return str(limit.verdict) + (f" ({' '.join(places)})" if places else "")
+
+
+def answers(capacity: Capacity) -> list[tuple[str, str]]:
+    """The answer with the jobs and the slowdown, compute and storage by themselves, and what to do next."""
+    parts = ("compute", "storage", "guideline")
+    rest = [sentence for sentence in capacity.reasons if not sentence.startswith(parts)]
+    lines = [("answer", f"{word_of(capacity)}: {'; '.join(rest)}")]
+    for name in parts:
+        for sentence in (one for one in capacity.reasons if one.startswith(name)):
+            both = sentence.startswith(f"{name} and ")
+            own = sentence.removeprefix(name).removeprefix(":").lstrip()
+            lines.append(("parts", sentence) if both else (name, own))
+    if capacity.next_step:
+        lines.append(("next", capacity.next_step))
+    return lines
+
+
+def word_of(capacity: Capacity) -> str:
+    """``carried``, ``not carried`` or ``not known``, with a mark where the answer is preliminary."""
+    return str(capacity.answer) + (" (preliminary)" if capacity.preliminary else "")
+
+
+def _limit(summary: Summary) -> str:
+    limit = summary.limit
+    if limit is None:
+        return f"not known: {summary.missing['limit']}"
+    known = sorted(
+        ((name, share) for name, share in msgspec.structs.asdict(limit.shares).items() if share > 0),
+        key=lambda item: -item[1],
+    )
+    shares = ", ".join(f"{name} {format_percent(share)}" for name, share in known)
+    if [name for name, _ in known] == [limit.verdict]:
+        shares = format_percent(known[0][1])
+    room = ", ".join(
+        f"{name} {figure(getattr(limit.headroom, f'{name}_ratio'), format_percent)}{idle_mark(limit, name)}"
+        for name in ROOM
+    )
+    second = f"; next: {limit.second}" if limit.second else ""
+    name = "no shared resource" if limit.verdict == "none" else place_of(limit)
+    return f"{name}: {shares} of the active time{second}; headroom: {room}"
+
+
+def _validity(validity: Validity) -> str:
+    findings = [finding for finding in validity.findings if finding.severity != "remark"]
+    rules = ", ".join(dict.fromkeys(finding.rule for finding in findings))
+    unknown = ", ".join(one.rule for one in validity.unmeasured if one.severity != "remark")
+    said = [part for part in (rules, f"not known: {unknown}" if unknown else "") if part]
+    return str(validity.status) + (f": {'; '.join(said)}" if said else "")
+
+
+FORMS: Mapping[Unit, Callable[[float], str]] = {
+    "seconds": format_seconds,
+    "bytes": format_bytes,
+    "bytes per second": format_rate,
+}
+HEAD = ("thresholds that decided", "value", "source")
+
+
+def shown(value: float, unit: Unit) -> str:
+    """A threshold's value in its unit."""
+    return FORMS.get(unit, format_plain)(value)
+
+
+def rows_of(summary: Summary) -> list[tuple[str, str, str]]:
+    """Name, value and source of each threshold that decided something in this run."""
+    return [(one.name, shown(one.bound, one.unit), one.source) for one in summary.thresholds or ()]
+
+
+def thresholds(summary: Summary, width: int = LINE_WIDTH) -> Sequence[str]:
+    """The table for a terminal: names and values; the page of thresholds has the sources."""
+    found = rows_of(summary)
+    if not found:
+        return []
+    return [*stacked([HEAD[:2], *(row[:2] for row in found)], width), "sources: docs/reference/thresholds.md"]

@@ -1,0 +1,255 @@
+"""Where the time of all jobs went, in words.
+
+The signature in the long report: each row beside its published range.
+
+Sums over the jobs that count: of all of them, else of those that have the figure, with their number.
+
+Hardware threads of the cores in words: modes of the nodes, busy cores with their bounds, scaled times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from mawl.advice.limit.verdict import SECOND_RATIO
+from mawl.base.units import (
+    counted_noun,
+    format_memory,
+    format_percent,
+    format_rate,
+    format_ratio,
+    format_seconds,
+)
+from mawl.figures.signature import is_the_mix
+from mawl.records.definitions.figure import Unit
+from mawl.records.model.signature import SIGNATURE
+from mawl.records.model.summary.judgement import SignatureFigure, ThreadMode
+from mawl.records.model.summary.summary import Summary
+from mawl.records.model.summary.time import KnownWait, Wait
+from mawl.reports.head import labelled, periods_text
+from mawl.reports.layout import (
+    ABSENT,
+    LINE_WIDTH,
+    Form,
+    cpu_parts,
+    figure,
+    figures,
+    format_count,
+    stacked,
+    wrapped,
+)
+
+FORMS: dict[Unit, Form] = {
+    "ratio": format_ratio,
+    "bytes": format_memory,
+    "bytes per second": format_rate,
+}
+
+
+def signature(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
+    """A line per row with value, range and standing, and the reasons under the table.
+
+    A workload that is not the mix has one line: the ranges say nothing about it.
+    """
+    if not is_the_mix(summary.programs):
+        return wrapped(
+            "signature: not shown, since this workload is not the mix of programs whose shape is published",
+            width,
+            "  ",
+        )
+    block = summary.signature
+    rows: list[Sequence[str]] = [("signature", "value", "published", "")]
+    reasons: dict[str, int] = {}
+    for row in SIGNATURE:
+        found, form = block[row.name], FORMS[row.unit]
+        note = standing(found)
+        if found.reason:
+            note += f" ({reasons.setdefault(found.reason, len(reasons) + 1)})"
+        rows.append((row.title, figure(found.value, form), range_of(found, form), note))
+    notes = "; ".join(f"({number}) {reason}" for reason, number in reasons.items())
+    return [*stacked(rows, width), *wrapped(notes, width, "")]
+
+
+def standing(row: SignatureFigure) -> str:
+    """Whether a row of the signature is inside its range, or why that says nothing."""
+    if row.value is None:
+        return "no value"
+    where = {True: "inside", False: "outside", None: "for information"}[row.inside]
+    return where if row.meaningful else "not meaningful"
+
+
+def range_of(row: SignatureFigure, form: Form) -> str:
+    """The published range of a row in words; empty where there is none."""
+    low, high = row.low, row.high
+    if low is None and high is None:
+        return ""
+    if high is None:
+        return f"above {form(low)}" if low is not None else ""
+    return f"below {form(high)}" if low is None else f"{form(low)} to {form(high)}"
+
+
+def bounded_waits(wait: Wait | KnownWait) -> str:
+    """What is known where the run queue is not (imported logs): CPU time, and the most that was blocked."""
+    used, most = figures(
+        (wait.on_cpu_seconds, format_seconds),
+        (getattr(wait, "blocked_at_most_seconds", None), format_seconds),
+    )
+    return f"on CPU {used}, blocked at most {most} (real less CPU time); run queue and roles are not known"
+
+
+def known_waits(summary: Summary) -> tuple[Wait | KnownWait | None, str]:
+    """The waits of all jobs that count, else of those of which they are known; and words for how many."""
+    block = summary.wait
+    if block is None or None not in (
+        block.run_queue_seconds,
+        *msgspec.structs.astuple(block.blocked_seconds),
+    ):
+        return block, ""
+    if block.known is None:
+        return block, ""
+    return block.known, f"of {block.known.jobs} of {summary.jobs.counted} jobs: "
+
+
+def memory_in_waits(summary: Summary) -> str:
+    """That the blocked states include waiting for memory; empty if that is not known, or too little to limit.
+
+    The record of a job has its blocked time by role.  How much of it was for memory is known only by window.
+    """
+    limit = summary.limit
+    loss = None if limit is None else limit.losses.memory
+    if loss is None or loss < SECOND_RATIO:
+        return ""
+    share = format_percent(loss)
+    return f"the blocked parts include waiting for memory ({share} of the jobs' time in the active phase)"
+
+
+def waits(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
+    """Where the jobs' time went, in one line with shares; nothing where that was not measured."""
+    block, of_jobs = known_waits(summary)
+    if block is None:
+        return []
+    if block.run_queue_seconds is None:
+        return labelled("waits", bounded_waits(block), width)
+    parts = [
+        ("on CPU", block.on_cpu_seconds),
+        ("waiting for a CPU", block.run_queue_seconds),
+        *(
+            ("blocked elsewhere" if role == "other" else f"blocked in {role}", seconds)
+            for role, seconds in msgspec.structs.asdict(block.blocked_seconds).items()
+        ),
+    ]
+    whole = sum(seconds for _, seconds in parts if seconds is not None)
+    shown = [
+        f"{name} {figure(seconds, format_seconds)}"
+        + (f" ({seconds / whole:.0%})" if seconds is not None and whole > 0 else "")
+        for name, seconds in parts
+    ]
+    text = f"{of_jobs}{', '.join(shown)}"
+    queue = summary.cpu_real_ratio.without_run_queue
+    if queue is not None:
+        text += f"; CPU/real without the wait for a CPU {format_ratio(queue)}"
+    if contained := memory_in_waits(summary):
+        text += f"; {contained}"
+    return labelled("waits", text, width)
+
+
+def of_some(summary: Summary, jobs: int) -> str:
+    """``75 of 78 jobs``: how many of those that count a sum is over."""
+    return f"{jobs} of {summary.jobs.counted} jobs"
+
+
+def sum_text(summary: Summary, field: str, form: Form) -> str:
+    """A sum of the block ``time``; where some jobs lack the figure that of the others, with their number."""
+    time = summary.time
+    jobs = getattr(time.known.jobs, field.rpartition("_")[0])
+    if getattr(time, field) is not None or not jobs:
+        return figure(getattr(time, field), form)
+    return f"{figure(getattr(time.known, field), form)} ({of_some(summary, jobs)})"
+
+
+def ratio_text(summary: Summary) -> str:
+    """CPU over real time of the sums; where some jobs lack a time that of the others."""
+    block = summary.cpu_real_ratio
+    known = block.known
+    if block.of_sums is not None or not known.jobs:
+        return figure(block.of_sums, format_ratio)
+    return f"{figure(known.of_sums, format_ratio)} ({of_some(summary, known.jobs)})"
+
+
+def times(summary: Summary) -> list[tuple[str, str]]:
+    """Elapsed time, the sums of time and memory over jobs, and how many jobs there were, in words."""
+    time, jobs = summary.time, summary.jobs
+    return [
+        ("elapsed", periods_text(summary) or figure(time.elapsed_seconds, format_seconds)),
+        ("active phase", figure(time.active_seconds, format_seconds)),
+        ("real time, sum over jobs", sum_text(summary, "real_time_seconds", format_seconds)),
+        *((label, sum_text(summary, field, format_seconds)) for label, field in cpu_parts(time)),
+        ("CPU/real of the sums", ratio_text(summary)),
+        ("memory, sum over jobs", sum_text(summary, "memory_bytes", format_memory)),
+        ("jobs that count", figure(jobs.counted, format_count)),
+        ("most jobs at once", figure(jobs.peak_concurrent, format_count)),
+    ]
+
+
+MOST_NODES = 8
+BASES = {
+    "exact": "exact: one thread a core",
+    "estimate": "an estimate: the run was recorded before samples held bounds",
+    "dispatched": "the time PowerVM dispatched the processors",
+}
+
+
+def modes(summary: Summary) -> list[str]:
+    """A sentence for each node whose mode is known."""
+    nodes = summary.smt.nodes if summary.smt else {}
+    known = {name: node for name, node in nodes.items() if node.threads_per_core is not None}
+    told = [f"{name}: {mode_of(node)}" for name, node in list(known.items())[:MOST_NODES]]
+    more = len(known) - len(told)
+    return [*told, *([f"and {counted_noun(more, 'more node')} (--format json lists all)"] if more else [])]
+
+
+def mode_of(node: ThreadMode) -> str:
+    """``2 a core (SMT on), 16 in all; busy for 0.83 of the active phase, 20.1 runnable``."""
+    busy, runnable = figures((node.busy_ratio, format_ratio), (node.runnable, format_ratio))
+    mode = f" (SMT {node.mode})" if node.mode else ""
+    places = figure(node.hardware_threads, format_count)
+    return (
+        f"{node.threads_per_core} a core{mode}, {places} in all; "
+        f"busy for {busy} of the active phase, {runnable} runnable"
+    )
+
+
+def busy_cores(summary: Summary) -> str | None:
+    """Core-busy seconds with what they are; None where they are not known."""
+    host = summary.host
+    if host is None or host.core_busy_seconds is None:
+        return None
+    seconds, least, most = figures(
+        *(
+            (getattr(host, f"core_busy_{name}"), format_seconds)
+            for name in ("seconds", "least_seconds", "most_seconds")
+        )
+    )
+    words = BASES.get(host.core_busy_basis or "")
+    if words is None:
+        words = f"an estimate between {least} and {most}: the kernel counts each thread alone"
+    return f"{seconds} ({words})"
+
+
+def adjusted_cpu(summary: Summary) -> str | None:
+    """The range of the jobs' CPU time without AIX's scaling; None for any other source."""
+    span = summary.time.adjusted_cpu_seconds
+    if span is None:
+        return None
+    raw = figure(summary.time.cpu_seconds, format_seconds)
+    low, high = figures((span.low, format_seconds), (span.high, format_seconds))
+    both = low if low == high else f"{low} to {high}"
+    return f"{both} (raw {raw or ABSENT})"
+
+
+def findings(summary: Summary) -> list[str]:
+    """What the rule of the next mode found, with its cure."""
+    found = summary.smt.findings if summary.smt else []
+    return [f"{one.sentence}; {one.cure}" for one in found]

@@ -1,0 +1,439 @@
+"""What every form of the answer says, as plain text.
+
+Several nodes in an answer: which of both limits, what one does alone, and how well they scale.
+
+The storage of the roles during the mix: a row of figures, and where they lie.
+
+What an answer is of: the machine, its devices, when and how it was asked and measured.
+
+Terms of an answer, for a reader who sees one for the first time.
+
+Rules and decisions behind an answer, in rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from mawl.advice.qualification.nodes import LEAST_RATIO
+from mawl.advice.qualification.sentence import fits_words, limit_words
+from mawl.base.printable import printable
+from mawl.base.units import (
+    counted_noun,
+    format_instant,
+    format_latency,
+    format_memory,
+    format_percent,
+    format_plain,
+    format_rate,
+    format_ratio,
+    format_seconds,
+)
+from mawl.importers.formats.text import one_line
+from mawl.plan.mix import FEWEST_SESSIONS
+from mawl.records.model.qualification import (
+    AnswerNodes,
+    AnswerStorage,
+    AnswerSystem,
+    Qualification,
+    QualificationAnswer,
+    QualificationChange,
+    QualificationChoice,
+    QualificationFigures,
+    QualifyNode,
+)
+
+LIMITS = {
+    "nodes": "The nodes limit",
+    "shared storage": "The shared storage or its network limits",
+    "neither": "Neither nodes nor shared storage limit",
+    "not known": "Not known whether nodes or shared storage limit",
+}
+
+
+def nodes_text(nodes: AnswerNodes, answer: QualificationAnswer) -> str:
+    """The limit with its reason, what one node does alone, and jobs per hour of one and of all."""
+    parts = [f"{LIMITS[nodes.limit]}: {nodes.reason}"]
+    runs = counted_noun(nodes.runs, "run")
+    parts.append(f"{nodes.node} alone ({runs}): {nodes.one.sentence.partition(': ')[2]}")
+    one, every = nodes.one_jobs_per_hour, answer.figures.jobs_per_hour
+    if one is not None and every is not None and nodes.scaling_ratio is not None:
+        number = len(nodes.names)
+        parts.append(
+            f"{every:,.0f} jobs per hour with {number} nodes, {one:,.0f} with one: "
+            f"{format_percent(nodes.scaling_ratio)} of {number} times as many"
+        )
+    return "; ".join(parts)
+
+
+def nodes_words(nodes: list[QualifyNode]) -> str:
+    """``4 nodes: a, b, c, d; a: a CPU, 16 cores, 64.0 GiB``: the names, and what the first is."""
+    first = nodes[0]
+    cores, memory = counted_noun(first.cores, "core"), format_memory(first.memory_bytes)
+    names = ", ".join(node.name for node in nodes)
+    kind = f"{first.cpu_model or 'unknown processor'}, {cores}, {memory} of memory"
+    return f"{counted_noun(len(nodes), 'node')} ({names}); {first.name} has {kind}"
+
+
+STORAGE_HEAD = ("roles", "device", "read", "written", "latency of reads", "of writes", "queue")
+
+
+def storage_row(one: AnswerStorage) -> tuple[str, ...]:
+    """A row of ``STORAGE_HEAD``."""
+    rates = (one.read_bytes_per_second, one.write_bytes_per_second)
+    latencies = (one.read_latency_seconds, one.write_latency_seconds)
+    return (
+        ", ".join(one.roles),
+        ", ".join(one.devices) or "not known",
+        *("-" if rate is None else format_rate(rate) for rate in rates),
+        *("-" if seconds is None else format_latency(seconds) for seconds in latencies),
+        "-" if one.queue_length is None else format_ratio(one.queue_length),
+    )
+
+
+def lies_on(one: AnswerStorage) -> str:
+    """Where roles lie: device, file system and disks."""
+    on = ", ".join(one.devices) or "no known device"
+    kinds = f" ({', '.join(one.file_systems)})" if one.file_systems else ""
+    disks = f" on {' and '.join(one.disks)}" if one.disks else ""
+    return f"{', '.join(one.roles)}: {on}{kinds}{disks}"
+
+
+def basis_rows(record: Qualification) -> list[tuple[str, str]]:
+    """Who was asked, when, and how."""
+    machine, choice = record.machine, record.choice
+    answer = record.answer
+    system = None if answer is None else answer.system
+    seen = f"{machine.cores} cores" if system is None else _system(system)
+    name = machine.name or "unnamed"
+    rows = [
+        ("nodes", f"{nodes_words(record.nodes)}; asked from {name}")
+        if record.nodes
+        else ("machine", f"{name}: {machine.cpu_model or 'unknown processor'}, {seen}"),
+        *([("devices", "; ".join(map(lies_on, answer.during)))] if answer and answer.during else []),
+        (
+            "places",
+            "; ".join(f"{role} {' '.join(places)}" for role, places in record.asked.roles.items()),
+        ),
+        ("asked", f"{_minute(record.created_at)}, {record.asked.minutes:g} minutes"),
+    ]
+    if choice is not None:
+        answered = record.answer is not None
+        runs = counted_noun(len(record.runs_for("measured")) if answered else choice.repeats, "run")
+        seconds = sum(phase.seconds for phase in record.phases) if answered else choice.total_seconds
+        what = f"{runs} of {choice.jobs} jobs in {counted_noun(choice.sessions, 'session')}"
+        if record.nodes:
+            ones = len(record.runs_for("one-node")) if answered else choice.one_node_runs
+            with_one = counted_noun(ones, "run")
+            what = f"{runs} with all nodes and {with_one} with one, {what.partition(' of ')[2]} a node,"
+        how = (
+            f"scale {format_plain(choice.scale)} of full, cache {choice.cache}; "
+            f"{format_seconds(seconds)} in all"
+        )
+        rows.append(("measured" if answered else "planned", f"{what} at {how}"))
+    return [*rows, ("mawl", record.mawl_version)]
+
+
+def _system(system: AnswerSystem) -> str:
+    """Processors, memory, and whether it is a virtual machine."""
+    cores = "cores" if system.core_basis is None else f"{system.core_basis}s"
+    parts = [
+        *([] if system.cores is None else [f"{system.cores} {cores}"]),
+        *([] if system.logical_cpus in (None, system.cores) else [f"{system.logical_cpus} threads"]),
+        *([] if system.cpu_quota is None else [f"CPU quota {system.cpu_quota:g}"]),
+        *([] if system.memory_bytes is None else [f"{format_memory(system.memory_bytes)} of memory"]),
+        *(
+            []
+            if system.memory_limit_bytes is None
+            else [f"jobs held to {format_memory(system.memory_limit_bytes)}"]
+        ),
+        "no virtual machine" if system.virtual is None else f"virtual machine ({system.virtual})",
+        *([] if system.kernel is None else [f"Linux {system.kernel}"]),
+    ]
+    return ", ".join(parts)
+
+
+def _minute(at: float) -> str:
+    """``2026-11-24 22:55 UTC``."""
+    return f"{format_instant(at)[:16].replace('T', ' ')} UTC"
+
+
+WORDS = (
+    (
+        "session",
+        "one analyst's queue of jobs: when one job has ended, the next one starts at once. It is neither a "
+        "login nor a head count: an analyst who pauses between jobs is less than one session",
+    ),
+    (
+        "times as long as alone",
+        "half of the jobs take at least so many times as long in the mix as alone on this machine; the range "
+        "is the 95 % interval, and the bound is a convention",
+    ),
+    (
+        "data, work, util",
+        "directories of input tables and results, of temporary tables, of sort and spill files",
+    ),
+)
+STORAGE_WORDS = (
+    (
+        "read, written",
+        "rates at the device, of all programs, from the first job to the last (median of the runs)",
+    ),
+    (
+        "latency, queue",
+        "mean time of a request with its wait in the queue; mean number of requests that wait or are served",
+    ),
+)
+NODES_WORDS = (
+    (
+        "nodes, shared storage",
+        "the nodes limit where one node alone takes as long as all together; the shared storage or its "
+        f"network where jobs surely take more than {format_ratio(LEAST_RATIO)} times as long with all nodes "
+        "as with one, and wait for storage or network",
+    ),
+)
+
+
+Tone = Literal["good", "bad", "warn"]
+TONES: dict[str, Tone] = {"carried": "good", "not carried": "bad", "not known": "warn"}
+EXPECTED = {"carried": "YES", "not carried": "NO", "not known": "NOT KNOWN"}
+BASIS = {
+    "lab beds": "by the error of forecasts for test beds",
+    "published systems": "by the error of forecasts for the papers' systems",
+}
+CHANGE_NOTE = (
+    "After a change, also with cores twice as fast, jobs are compared with their times alone on the machine "
+    "as it is now."
+)
+FEWER = f"fewer than {FEWEST_SESSIONS}"
+
+NO_MORE_SHOWN = "no run shows that more are too many"
+
+
+class QualificationFigure(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure: what it is, its value, and what it is to be compared with."""
+
+    name: str
+    value: str
+    beside: str
+
+
+class Content(msgspec.Struct, frozen=True, kw_only=True):
+    """``rows`` are name and sentence, in the order of the answer; ``basis`` says how it was found.
+
+    ``storage`` has a row for all roles on the same devices (``STORAGE_HEAD``), ``words`` define terms.
+    """
+
+    sentence: str
+    tone: Tone
+    figures: list[QualificationFigure]
+    rows: list[tuple[str, str]]
+    changes: list[tuple[str, str, str]]
+    change_note: str
+    cautions: list[str]
+    storage: list[tuple[str, ...]]
+    basis: list[tuple[str, str]]
+    words: list[tuple[str, str]]
+
+
+def content_of(record: Qualification) -> Content:
+    """The content of a record with an answer, or of one that has a forecast or nothing yet.
+
+    Each text is one line without control characters; it is not escaped.
+    """
+    found = _without(record) if record.answer is None else _with(record, record.answer)
+    return msgspec.convert(_clean(msgspec.to_builtins(found)), Content)
+
+
+def _clean(value: Any) -> Any:
+    """Names of others may hold what moves a cursor or ends a line."""
+    if isinstance(value, dict):
+        return {name: _clean(member) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(member) for member in value]
+    return printable(one_line(value))
+
+
+def _with(record: Qualification, answer: QualificationAnswer) -> Content:
+    """Of a record with an answer."""
+    return Content(
+        sentence=answer.sentence,
+        tone=TONES[answer.carried.answer],
+        figures=_figures(answer.figures),
+        rows=[
+            ("compute", _rest(answer.compute.sentence)),
+            ("storage", _rest(answer.storage.sentence)),
+            ("other work", _other_work(answer)),
+            ("limit", _limit(answer)),
+            *([("nodes", nodes_text(answer.nodes, answer))] if answer.nodes else []),
+            ("fits", _fits(answer)),
+            *([] if answer.changes else [("changes", _capital(answer.missing.get("changes", "none")))]),
+            ("next", answer.next_step),
+        ],
+        changes=[_change(change) for change in answer.changes],
+        change_note=CHANGE_NOTE if answer.changes else "",
+        cautions=answer.cautions,
+        storage=[storage_row(one) for one in answer.during],
+        basis=basis_rows(record),
+        words=[*WORDS, *(STORAGE_WORDS if answer.during else ()), *(NODES_WORDS if answer.nodes else ())],
+    )
+
+
+def _without(record: Qualification) -> Content:
+    """No answer yet: what is forecast, and what goes on with it."""
+    choice, phase = record.choice, next((one for one in record.phases if one.state == "running"), None)
+    what = {
+        "running": f"the phase {phase.name} is under way" if phase else "it is under way",
+        "planned": "nothing was measured",
+        "interrupted": "it was interrupted",
+        "failed": "it failed",
+        "finished": "no run was measured",
+    }[record.outcome]
+    why = f" ({record.reason})" if record.reason else ""
+    sentence = f"NO ANSWER YET: {what}{why}."
+    if choice is not None and choice.expected.reason is not None:
+        sentence = f"NO ANSWER YET: {what}{why}. No forecast: {choice.expected.reason}."
+    elif choice is not None:
+        expected, sessions = choice.expected, counted_noun(choice.sessions, "session")
+        range_ = f"{format_ratio(expected.slowdown_low)} to {format_ratio(expected.slowdown_high)}"
+        sure = f"{EXPECTED[expected.answer]} ({format_percent(expected.probability)} sure)"
+        sentence = (
+            f"PROBABLY {sure}: with {sessions} jobs take {format_ratio(expected.slowdown)} times as long as "
+            f"alone ({range_}; bound {format_ratio(record.asked.most_slowdown)}). "
+            f"This is a forecast: {what}{why}."
+        )
+    again = f"Measure it: mawl qualify --continue {record.name} continues from here"
+    return Content(
+        sentence=sentence,
+        tone="warn",
+        figures=[],
+        rows=[] if record.outcome == "running" else [("next", again)],
+        changes=[],
+        change_note="",
+        cautions=[],
+        storage=[],
+        basis=basis_rows(record),
+        words=[*WORDS],
+    )
+
+
+def _figures(figures: QualificationFigures) -> list[QualificationFigure]:
+    bound = f"bound {format_ratio(figures.most_slowdown)}"
+    known = figures.slowdown is not None and figures.slowdown_low is not None
+    range_ = (
+        f"{format_ratio(figures.slowdown_low)} to {format_ratio(figures.slowdown_high)}; {bound}"
+        if figures.slowdown_low is not None and figures.slowdown_high is not None
+        else bound
+    )
+    rate, guideline = figures.device_bytes_per_second_per_core, figures.guideline_bytes_per_second_per_core
+    asked = f"guideline {format_rate(guideline)}"
+    judged = {True: f"meets the {asked}", False: f"below the {asked}", None: f"{asked}: not judged"}
+    of = {
+        "probe": "what the storage can do (probe)",
+        "run": "what the storage gave, and it limited",
+        "demand": "what the load asked for",
+        None: "not measured",
+    }
+    return [
+        QualificationFigure(
+            name="times as long as alone",
+            value=format_ratio(figures.slowdown or 0.0) if known else "-",
+            beside=range_ if known else f"not known; {bound}",
+        ),
+        QualificationFigure(
+            name="per core at the devices",
+            value="-" if rate is None else format_rate(rate),
+            beside=f"{of[figures.device_basis]}; {judged[figures.guideline_met]}",
+        ),
+        QualificationFigure(
+            name="jobs per hour",
+            value="-" if figures.jobs_per_hour is None else f"{figures.jobs_per_hour:,.0f}",
+            beside="median of the measured runs" if figures.jobs_per_hour is not None else "not known",
+        ),
+    ]
+
+
+def _other_work(answer: QualificationAnswer) -> str:
+    """The shares of the processors that other work used."""
+    figures = answer.figures
+    shares = [
+        (figures.alone_others_cpu_ratio, "alone_others_cpu_ratio", "the times alone"),
+        (figures.measured_others_cpu_ratio, "measured_others_cpu_ratio", "the measured runs"),
+    ]
+    said = []
+    for ratio, field, during in shares:
+        why = answer.missing.get(f"figures.{field}", "it was not measured")
+        known = f"not known ({why})" if ratio is None else f"{format_percent(ratio)} of the processor time"
+        said.append(f"{known} during {during}")
+    return _capital(", ".join(said))
+
+
+def _limit(answer: QualificationAnswer) -> str:
+    limit = answer.limit
+    if limit is None:
+        return f"Not known: {answer.missing.get('limit', 'no run has one')}"
+    share = "" if limit.active_ratio is None else f", {format_percent(limit.active_ratio)} of the active time"
+    return f"{_capital(limit_words(limit))}{share}"
+
+
+def _fits(answer: QualificationAnswer) -> str:
+    fits = answer.fits
+    if fits.sessions is None:
+        reason = fits.reason or "no forecast was made"
+        if fits.high is None:
+            return f"Not known: {reason}"
+        return f"{'Measured' if fits.basis == 'measured' else 'Forecast by simulation'}: {reason}"
+    basis = "measured on both sides of the bound" if fits.basis == "measured" else "forecast by simulation"
+    if fits.is_at_least:
+        basis = f"measured; {NO_MORE_SHOWN}"
+    why = f"; {fits.reason}" if fits.reason else ""
+    return f"{fits_words(fits, a_node=bool(answer.nodes))}: {basis}{why}"
+
+
+def _change(change: QualificationChange) -> tuple[str, str, str]:
+    """The change, the sessions that would fit, and the range or why there is none."""
+    gain = "" if change.gain_ratio is None else f"jobs take {format_percent(change.gain_ratio)} less time; "
+    if change.range_basis is None:
+        number = "-" if change.sessions is None else counted_noun(change.sessions, "session")
+        return change.text, number, f"{gain}no range: {change.reason or 'it was not simulated'}"
+    number = FEWER if change.sessions is None else counted_noun(change.sessions, "session")
+    if change.sessions_high is None:
+        return change.text, number, f"{gain}{FEWER} at best {BASIS[change.range_basis]}"
+    low = FEWER if change.sessions_low is None else f"{change.sessions_low}"
+    range_ = f"{low} to {counted_noun(change.sessions_high, 'session')}"
+    return change.text, number, f"{gain}{range_} {BASIS[change.range_basis]}"
+
+
+def _rest(sentence: str) -> str:
+    """The sentence of a part without its name."""
+    return _capital(sentence.partition(": ")[2] or sentence)
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+MET = {True: "yes", False: "NOT MET", None: "not known"}
+
+
+def rules_rows(answer: QualificationAnswer) -> list[tuple[str, str, str, str]]:
+    """Rule, what was found, what is required, and whether that is met; those that are not met come first."""
+    order = (False, None, True)
+    rules = sorted(answer.rules, key=lambda rule: order.index(rule.met))
+    return [(rule.name, rule.value, rule.bound, MET[rule.met]) for rule in rules]
+
+
+def rules_sentence(answer: QualificationAnswer) -> str:
+    """How many rules are not met, and which."""
+    failed = [rule.name for rule in answer.rules if rule.met is False]
+    unknown = [rule.name for rule in answer.rules if rule.met is None]
+    every = counted_noun(len(answer.rules), "rule")
+    said = f"{len(failed)} of {every} not met: {', '.join(failed)}" if failed else f"None of {every} failed"
+    return f"{said}; not known: {', '.join(unknown)}." if unknown else f"{said}."
+
+
+def decision_rows(choice: QualificationChoice | None) -> list[tuple[str, str, str]]:
+    """What mawl decided by itself, and why."""
+    return [] if choice is None else [(one.what, one.value, one.why) for one in choice.decisions]

@@ -1,0 +1,111 @@
+"""Qualified systems side by side, as text and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mawl.advice.rank import Ranked, Ranking
+from mawl.base.printable import printable
+from mawl.base.units import format_joules, format_plain, format_ratio
+from mawl.importers.formats.text import one_line
+from mawl.reports.layout import LEAST_WIDTH, escaped, stacked, table, wrapped
+from mawl.reports.qualification.content import NO_MORE_SHOWN
+
+HEAD = ("place", "system", "answer", "sessions that fit", "slowdown", "jobs per hour")
+SHORT = ("place", "system", "answer", "fits", "slowdown", "jobs/h")
+
+
+def text(found: Ranking, width: int = LEAST_WIDTH) -> str:
+    """The table, then for each system what limits it, in lines of ``width``; no newline at the end."""
+    priced = any(one.cost is not None for one in found.systems)
+    cost = [f"{found.currency} per 1000 jobs".strip()] if priced else []
+    shown = SHORT[:-1] if priced else SHORT  # eighty columns hold one of both
+    rows = [_turned([*shown, *cost])]
+    for one in found.systems:
+        cells = _cells(one, found, priced=priced)
+        rows.append(_turned([*cells[: len(shown)], *cells[len(SHORT) :]]))
+    lines = stacked([[_clean(cell) for cell in row] for row in rows], width)
+    more = [f"{one.name}: {sentence}" for one in found.systems for sentence in _sentences(one)]
+    told = [*more, *_about(found)]
+    return "\n\n".join(
+        "\n".join(part)
+        for part in (
+            lines,
+            [line for one in told for line in wrapped(_clean(one), width, "  ")],
+        )
+    )
+
+
+def markdown(found: Ranking) -> str:
+    """The same for a ticket."""
+    priced = any(one.cost is not None for one in found.systems)
+    cost = [f"{found.currency} per 1000 jobs".strip()] if priced else []
+    rows = [[escaped(cell) for cell in _cells(one, found, priced=priced)] for one in found.systems]
+    lines = table([*HEAD, *map(escaped, cost)], rows, words=True)
+    more = [f"- {escaped(one.name)}: {escaped(said)}" for one in found.systems for said in _sentences(one)]
+    return "\n".join([*lines, "", *more, "", *(escaped(line) for line in _about(found))])
+
+
+def _turned(cells: list[str]) -> list[str]:
+    """The name first, which is what stands to the left."""
+    return [cells[1], cells[0], *cells[2:]]
+
+
+def _cells(one: Ranked, found: Ranking, *, priced: bool) -> list[str]:
+    tied = sum(other.place == one.place for other in found.systems) > 1
+    place = "-" if one.place is None else f"{one.place}{' (tie)' if tied else ''}"
+    cells = [
+        place,
+        one.name,
+        {"carried": "yes", "not carried": "no", "not known": "not known"}[one.answer],
+        _fits(one),
+        _range(one.slowdown, one.slowdown_low, one.slowdown_high, format_ratio),
+        "-" if one.jobs_per_hour is None else f"{one.jobs_per_hour:,.0f}",
+    ]
+    return [*cells, _range(one.cost, one.cost_low, one.cost_high, _price)] if priced else cells
+
+
+def _fits(one: Ranked) -> str:
+    """The sessions that fit, with their range."""
+    if one.is_at_least:
+        return f"at least {one.fits}"
+    return _range(one.fits, one.fits_low, one.fits_high, lambda number: f"{number:.0f}")
+
+
+def _range(value: float | None, low: float | None, high: float | None, form: Callable[[float], str]) -> str:
+    if value is None:
+        return "-"
+    return f"{form(value)}" if low is None or high is None else f"{form(value)} ({form(low)} to {form(high)})"
+
+
+def _price(value: float) -> str:
+    """Two decimals, and three significant digits of less than 1: ``0.0592``."""
+    if value >= 1.0:
+        return f"{value:,.2f}"
+    return format_plain(value)
+
+
+def _sentences(one: Ranked) -> list[str]:
+    basis = "measured" if one.fits_basis == "measured" else "forecast by simulation"
+    limit = one.limit or f"not known ({one.missing.get('limit', 'no reason is known')})"
+    cheap = "; no other is surely cheaper per job" if one.cheapest else ""
+    fits = f"the number that fits is {basis}" if one.fits is not None else one.missing["fits"]
+    if one.is_at_least:
+        fits = f"the number is measured; {NO_MORE_SHOWN}"
+    energy = ""
+    if one.joules_per_job is not None:
+        energy = f"; {format_joules(one.joules_per_job)} per job ({one.energy_scope})"
+    return [f"{one.machine}; limit: {limit}; {fits}{energy}{cheap}"]
+
+
+def _about(found: Ranking) -> list[str]:
+    return [
+        f"Bound {format_ratio(found.most_slowdown)}; {found.workload} at scale "
+        f"{format_plain(found.scale)} of full, cache {found.cache}. "
+        "A place is one more than the number of systems on which surely more sessions fit.",
+        *(f"Note: {remark}" for remark in found.remarks),
+    ]
+
+
+def _clean(line: str) -> str:
+    return printable(one_line(line))

@@ -1,0 +1,454 @@
+"""A run on one screen: what it means first, then the run over time, its figures, and what to do next.
+
+At most ``MOST_LINES`` lines of the style's width, and more on a narrow terminal; what does not fit is in
+the long report (``mawl report RUN --all``).  Text of a run is one printable line everywhere, so the only
+escapes are those of the style.
+
+The tables of the screen: sparklines, throughput, and the programs that took most time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from mawl.base.units import (
+    counted_noun,
+    format_memory,
+    format_percent,
+    format_rate,
+    format_ratio,
+    format_seconds,
+)
+from mawl.figures.over_time import Outline
+from mawl.figures.summary import DAMAGED
+from mawl.figures.view import RunView
+from mawl.importers.formats.text import one_line
+from mawl.records.model.summary.io import Io
+from mawl.records.model.summary.programs import ProgramFigures
+from mawl.records.model.summary.summary import Summary
+from mawl.reports.head import (
+    LABEL_WIDTH,
+    jobs_text,
+    labelled,
+    node_text,
+    outcome_text,
+    periods_text,
+    recorded_text,
+    workload_text,
+)
+from mawl.reports.judgement import headlines
+from mawl.reports.layout import (
+    ABSENT,
+    BLOCKS,
+    LINE_WIDTH,
+    PLAIN,
+    Paint,
+    Style,
+    aligned,
+    cpu_parts,
+    figure,
+    figures,
+    fitting,
+    format_count,
+    sparkline,
+    wrapped,
+)
+from mawl.reports.layout import SPARKLINE_PLAIN as PLAIN_LEVELS
+from mawl.reports.paragraphs import bounded_waits, known_waits, memory_in_waits, ratio_text, sum_text
+from mawl.reports.run_tables.jobs import PERIODS, queue_words
+from mawl.reports.run_tables.nodes import node_sentences
+from mawl.reports.run_tables.roles import ROLE_DEVICES, ROLES
+from mawl.reports.run_tables.storage import cap_sentence
+from mawl.reports.tables import table_lines
+
+SPARK_WIDTH = 66
+BESIDE_SPARK = 30
+"""Characters before and behind a sparkline."""
+FEWEST_PARTS = 4
+"""A run of fewer parts has no sparklines."""
+
+
+def sparklines(outline: Outline | None, style: Style) -> list[str]:
+    """A line each of throughput and jobs over the run, with the highest value behind it."""
+    if outline is None or len(outline.device) < FEWEST_PARTS:
+        return []
+    levels = BLOCKS if style.blocks else PLAIN_LEVELS
+    width = min(SPARK_WIDTH, style.width - BESIDE_SPARK)
+    lines = []
+    for name, values, form in (
+        ("application", outline.application, format_rate),
+        ("device", outline.device, format_rate),
+        ("jobs", outline.jobs, format_ratio),
+    ):
+        known = [value for value in values if value is not None]
+        if known:
+            drawn = sparkline(values, width, levels)
+            lines.append(f"{name:<13}{drawn}  up to {form(max(known))}")
+    columns = min(len(outline.device), width)
+    seconds = format_seconds(outline.part_seconds * len(outline.device) / columns)
+    part = "" if columns == len(outline.device) else f", its highest {format_seconds(outline.part_seconds)}"
+    over = "the run" if outline.whole else "the part of the run that recordings cover"
+    return [f"over {over}, {seconds} a column{part}", *lines]
+
+
+def throughput(io: Io, style: Style, *, imported: bool = False) -> list[str]:
+    """Both sides: bytes, windows of the total, sustained per core, and the reach.
+
+    Of an import only what its files tell.
+    """
+    window = figure(io.device.window_seconds, format_seconds)
+    rows: list[Sequence[str]] = [
+        (
+            f"windows of {window}",
+            "peak",
+            "initial",
+            "sustained",
+            "per core",
+            "run: read",
+            "written",
+            "read share",
+        )
+    ]
+    for side in ("application", "device"):
+        block = getattr(io, side)
+        rows.append(
+            (
+                side,
+                *figures(
+                    *(
+                        (getattr(block, name).total_bytes_per_second, format_rate)
+                        for name in ("peak", "initial", "sustained")
+                    ),
+                    (block.sustained_bytes_per_second_per_core, format_rate),
+                    (block.run_mean.read_bytes_per_second, format_rate),
+                    (block.run_mean.write_bytes_per_second, format_rate),
+                    (block.read_ratio, format_percent),
+                ),
+            )
+        )
+    reach = figures(*((getattr(io.reach, f"{name}_ratio"), format_percent) for name in ("read", "write")))
+    rows.append(("reach", "", "", "", "", *reach, ""))
+    if imported:
+        rows = [rows[0], *(row for row in rows[1:] if set(row[1:]) - {ABSENT, ""})]
+    if len(rows) == 1:
+        return ["throughput: not known, no recording of the host contains it"]
+    return aligned(fitting(rows, style.width, ("initial", "per core")))
+
+
+def programs(found: Mapping[str, ProgramFigures], most: int, style: Style) -> list[str]:
+    """The programs that took most time, and how much of it they were on a CPU, waited, and their slowdown."""
+    order = sorted(found, key=lambda name: -(_taken(found[name]) or 0.0))[: max(most, 0)]
+    if all(program.wait.run_queue_seconds is None for program in found.values()):
+        return _bounded(found, order, style)
+    rows: list[Sequence[str]] = [
+        (
+            "most time",
+            "jobs",
+            "real median",
+            "on CPU",
+            "run queue",
+            "data",
+            "work",
+            "util",
+            "other",
+            "slowdown",
+        )
+    ]
+    for name in order:
+        program = found[name]
+        taken = _taken(program)
+        states = ("on_cpu", "run_queue", "blocked_data", "blocked_work", "blocked_util", "blocked_other")
+        shares = [
+            None
+            if not taken or getattr(program.wait, f"{state}_seconds") is None
+            else getattr(program.wait, f"{state}_seconds") / taken
+            for state in states
+        ]
+        rows.append(
+            (
+                one_line(name),
+                str(program.jobs),
+                figure(program.real_time_seconds.median, format_seconds),
+                *figures(*((share, format_percent) for share in shares), (program.slowdown, format_ratio)),
+            )
+        )
+    return aligned(fitting(rows, style.width, ("jobs", "other", "real median"))) if len(rows) > 1 else []
+
+
+def _bounded(found: Mapping[str, ProgramFigures], order: Sequence[str], style: Style) -> list[str]:
+    """The programs of a run without waits (imported logs): CPU over real time is all that is known."""
+    rows: list[Sequence[str]] = [
+        ("most time", "jobs", "real median", "longest", "sum", "CPU", "CPU/real", "slowdown")
+    ]
+    for name in order:
+        program = found[name]
+        real, used = program.real_time_seconds, program.cpu_seconds
+        share = None if used is None or not real.sum else used / real.sum
+        rows.append(
+            (
+                one_line(name),
+                str(program.jobs),
+                *figures(
+                    *((getattr(real, part), format_seconds) for part in ("median", "max", "sum")),
+                    (used, format_seconds),
+                    (share, format_percent),
+                    (program.slowdown, format_ratio),
+                ),
+            )
+        )
+    return aligned(fitting(rows, style.width, ("jobs", "longest"))) if len(rows) > 1 else []
+
+
+def _taken(program: ProgramFigures) -> float | None:
+    """The jobs' time by their waits, which is thread time; by their real time where a part is not known."""
+    seconds = list(msgspec.structs.astuple(program.wait))
+    real: float | None = program.real_time_seconds.sum
+    return real if None in seconds else sum(seconds)
+
+
+MOST_LINES = 45
+MOST_HEADLINES = 3
+"""Lines of a headline.  Both are of lines of full width."""
+MOST_ROLES = 7
+MOST_PROGRAMS = 5
+MOST_PERIODS = 5
+LEAST_NEXT_STEPS = 4
+"""Lines that failures and findings get before programs do, the empty one included."""
+MOST_FINDINGS = 5
+LONGEST_WORD = 30
+"""Of a line that is too long: a longer path would leave no room for what is said of it."""
+
+PAINTS: dict[str, Paint] = {
+    "carried": "good",
+    "carries": "good",
+    "carried (preliminary)": "warning",
+    "publishable": "good",
+    "completed": "good",
+    "no shared resource": "good",
+    "not carried": "bad",
+    "not carried (preliminary)": "bad",
+    "does not carry": "bad",
+    "invalid": "bad",
+    "failed": "bad",
+    "aborted": "bad",
+    "interrupted": "bad",
+    "not known": "warning",
+    "preliminary": "warning",
+    "running": "warning",
+}
+"""First words of a line to their colour; others are strong."""
+
+
+def render(
+    view: RunView,
+    summary: Summary,
+    outline: Outline | None = None,
+    style: Style = PLAIN,
+    name: str | None = None,
+) -> str:
+    """A run and its summary of ``judged`` on one screen.
+
+    Without ``outline`` it has no sparklines.  ``name`` is what ``mawl report`` finds the run by, as a shell
+    takes it (default: its id).
+    """
+    parts = [
+        [line for name, text in headlines(summary) for line in _headline(name, text, style)],
+        _head(view, summary, style),
+        _periods(view, summary, style),
+        sparklines(outline, style),
+        throughput(summary.io, style, imported=summary.kind == "imported"),
+        _roles(view, summary, style),
+    ]
+    rest = ["", *_more(name or one_line(summary.run_id), style)]
+    most = _lines(MOST_LINES, style)
+    shown = _joined(parts)
+    room = most - len(shown) - len(rest) - LEAST_NEXT_STEPS
+    shown = _joined([*parts, programs(summary.programs, min(room - 2, MOST_PROGRAMS), style)])
+    room = most - len(shown) - len(rest)
+    next_steps = _next_steps(summary, min(room - 1, MOST_FINDINGS), style.width)
+    lines = [*shown, *(["", *next_steps] if next_steps else [])]
+    return "\n".join([*lines[: most - len(rest)], *rest])
+
+
+def _joined(parts: Sequence[list[str]]) -> list[str]:
+    """The parts with an empty line between each two."""
+    return "\n\n".join("\n".join(part) for part in parts if part).split("\n")
+
+
+def _headline(name: str, text: str, style: Style) -> list[str]:
+    """The first word in its colour, and no more lines than a headline may have."""
+    lines = labelled(name, text, style.width)
+    if name != "next":  # a command is whole, or no command
+        lines = _cut(lines, _lines(MOST_HEADLINES, style), style.width)
+    word = min(text.partition(":")[0], text.partition(";")[0], key=len)
+    label, rest = f"{style.paint(name, 'strong')}{lines[0][len(name) : LABEL_WIDTH]}", lines[0][LABEL_WIDTH:]
+    if rest.startswith(word):
+        rest = style.paint(word, PAINTS.get(word, "strong")) + rest[len(word) :]
+    return [label + rest, *lines[1:]]
+
+
+def _head(view: RunView, summary: Summary, style: Style) -> list[str]:
+    jobs, time = summary.jobs, summary.time
+    nodes = [node_text(node) for node in summary.nodes[:1]]
+    if len(summary.nodes) > 1:
+        nodes[0] += f"; and {counted_noun(len(summary.nodes) - 1, 'more node')}"
+    peak, mean = figures((jobs.peak_concurrent, format_count), (jobs.mean_concurrent, format_ratio))
+    real, memory = (
+        sum_text(summary, field, form)
+        for field, form in (("real_time_seconds", format_seconds), ("memory_bytes", format_memory))
+    )
+    cpu = ", ".join(f"{label} {sum_text(summary, field, format_seconds)}" for label, field in cpu_parts(time))
+    caps, queue = cap_sentence(summary), queue_words(summary)
+    phases = figures(
+        *((getattr(time, f"{name}_seconds"), format_seconds) for name in ("elapsed", "active", "tail"))
+    )
+    lines = [
+        ("run", f"{summary.run_id} ({summary.kind}, mawl {summary.mawl_version})"),
+        ("outcome", f"{outcome_text(summary)}; started {summary.started_at}"),
+        *([] if summary.outcome == "completed" else [("recorded", recorded_text(summary))]),
+        ("workload", workload_text(view, summary)),
+        *(("system", text) for text in nodes),
+        *([("nodes", node_sentences(summary)[0])] if summary.cluster else []),
+        *([("caps", caps)] if caps else []),
+        ("jobs", f"{jobs_text(summary)}; at once: peak {peak}, mean {mean}"),
+        ("elapsed", periods_text(summary) or "{} = {} active + {} tail".format(*phases)),
+        (
+            counted_noun(jobs.counted, "job"),
+            f"real time {real} in sum, {cpu}, CPU/real {ratio_text(summary)}, memory {memory}",
+        ),
+    ]
+    lines += [("queue", queue)] if queue else []
+    if summary.kind == "imported" and not jobs.total:  # recordings alone
+        lines[-3:] = recorded_host(summary)
+    elif summary.kind == "imported":
+        lines += recorded_host(summary)[1:]
+    head = [
+        line
+        for name, text in lines
+        for line in (_headline(name, text, style) if name == "outcome" else _plain(name, text, style))
+    ]
+    return [*head, *_waits(summary, style)]
+
+
+def _roles(view: RunView, summary: Summary, style: Style) -> list[str]:
+    """The table of roles, or of their devices."""
+    tables = (table_lines(table, view, summary, style.width) for table in (ROLES, ROLE_DEVICES))
+    return [line for lines in tables for line in lines][:MOST_ROLES]
+
+
+def _periods(view: RunView, summary: Summary, style: Style) -> list[str]:
+    """The first periods of an import that is not one run."""
+    more = len(summary.time.periods) - MOST_PERIODS
+    lines = table_lines(PERIODS, view, summary, style.width)[: MOST_PERIODS + 1]
+    return lines + ([f"and {counted_noun(more, 'more period')}"] if more > 0 else [])
+
+
+def recorded_host(summary: Summary) -> list[tuple[str, str]]:
+    """How long the host was recorded, how busy its processors were, and what its devices moved."""
+    elapsed, block = summary.time.elapsed_seconds, summary.host
+    long = periods_text(summary) or (None if elapsed is None else f"{format_seconds(elapsed)} of the host")
+    lines = [("recorded", long or "the files do not say how long")]
+    if block is None:
+        return lines
+    busy, iowait, steal = figures(
+        *((getattr(block, f"cpu_{kind}_ratio"), format_percent) for kind in ("busy", "iowait", "steal"))
+    )
+    read, written = figures(
+        *(
+            (getattr(summary.io.device.run_mean, f"{way}_bytes_per_second"), format_rate)
+            for way in ("read", "write")
+        )
+    )
+    text = f"processors {busy} busy, {iowait} iowait, {steal} steal; devices read {read}, wrote {written}"
+    observed = summary.time.observed
+    when = "on average"
+    if observed is not None:
+        first, last = (
+            getattr(observed, f"{name}_at")[:16].replace("T", " ") for name in ("started", "ended")
+        )
+        when = f"from {first} to {last} UTC"
+    return [*lines, ("host", f"{text}, {when}")]
+
+
+def _plain(name: str, text: str, style: Style) -> list[str]:
+    """A line of the head: the label is strong, and nothing else."""
+    lines = _cut(labelled(name, text, style.width), _lines(MOST_HEADLINES, style), style.width)
+    return [style.paint(name, "strong") + lines[0][len(name) :], *lines[1:]]
+
+
+def _waits(summary: Summary, style: Style) -> list[str]:
+    """Shares of the jobs' time, in one line; nothing where waits were not measured."""
+    wait, of_jobs = known_waits(summary)
+    if wait is None:
+        return []
+    if wait.run_queue_seconds is None:
+        return _plain("waits", bounded_waits(wait), style)
+    seconds = [
+        ("on CPU", wait.on_cpu_seconds),
+        ("run queue", wait.run_queue_seconds),
+        *(
+            (f"blocked in {role}", value)
+            for role, value in msgspec.structs.asdict(wait.blocked_seconds).items()
+        ),
+    ]
+    whole = sum(value for _, value in seconds if value is not None)
+    shares = ", ".join(
+        f"{name} {figure(None if value is None or not whole else value / whole, format_percent)}"
+        for name, value in seconds
+    )
+    without = figure(summary.cpu_real_ratio.without_run_queue, format_ratio)
+    text = f"{of_jobs}{shares} of the jobs' time; CPU/real without run queue {without}"
+    if contained := memory_in_waits(summary):
+        text += f"; {contained}"
+    return _plain("waits", text.replace("blocked in other", "elsewhere"), style)
+
+
+def _next_steps(summary: Summary, room: int, width: int) -> list[str]:
+    """Damaged tables, failures, then findings with their cures, a line each, as many as there is room for."""
+    damaged = [remark for remark in summary.remarks if DAMAGED in remark]
+    lines = [f"remark: {remark}" for remark in damaged]
+    lines += [
+        f"{failure.outcome.replace('_', ' ')}: {failure.job}: {failure.reason or 'no reason'}"
+        for failure in summary.failures
+    ]
+    findings = summary.validity.findings if summary.validity else []
+    # Several findings of a rule may have one cure.
+    lines += dict.fromkeys(f"{one.rule}: {one.cure}" for one in findings if one.severity != "remark")
+    lines += [f"remark: {remark}" for remark in summary.remarks if remark not in damaged]
+    if room < 1 or not lines:
+        return []
+    kept = lines if len(lines) <= room else lines[: room - 1]
+    shown = [_shortened(one_line(line), width) for line in kept]
+    if len(kept) < len(lines):
+        shown.append(f"and {len(lines) - len(kept)} more")
+    return shown
+
+
+def _more(name: str, style: Style) -> list[str]:
+    text = f"mawl report {name} --all: every table, finding and what is missing"
+    return [style.paint(line, "quiet") for line in wrapped(text, style.width, "  ")]
+
+
+def _lines(most: int, style: Style) -> int:
+    """How many lines of the style's width hold what ``most`` lines of full width do."""
+    return math.ceil(most * LINE_WIDTH / style.width)
+
+
+def _cut(lines: list[str], most: int, width: int) -> list[str]:
+    """No more lines than ``most``; an ellipsis says that there was more."""
+    if len(lines) <= most:
+        return lines
+    return [*lines[: most - 1], _shortened(lines[most - 1] + " " + lines[most].strip(), width)]
+
+
+def _shortened(line: str, width: int) -> str:
+    """The line within the width: long paths by their ends, then cut between words."""
+    if len(line) > width:
+        words = line.split(" ")
+        line = " ".join(word if len(word) <= LONGEST_WORD else "..." + word[-LONGEST_WORD:] for word in words)
+    if len(line) <= width:
+        return line
+    return line[: width - 2].rsplit(" ", 1)[0] + "..."

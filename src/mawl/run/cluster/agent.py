@@ -1,0 +1,219 @@
+"""The agent of a node: plain functions that Dask calls in the worker's process.
+
+It starts the node's process, passes words on, and hands out what the node's run folder holds; it
+measures nothing and decides nothing.  What it started dies with it: the process sees the end of its pipe.
+It imports no more than that takes: the worker's process has no use for the runner, nor for Arrow.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from mawl.measure.processes import is_stopped, signal_all
+from mawl.records.store.files import FACTS, JOURNAL
+from mawl.run.launch.pipe import RUN_ID_VARIABLE
+
+MOST_BYTES = 4 * 2**20
+"""Of a file of the journal, or of the folder, handed out at a time."""
+KEPT_LINES = 20
+END_SECONDS = 8.0
+STOPPED_SECONDS = 5.0
+"""How long a node's process may be stopped by a signal until it is said to be."""
+
+
+class AgentTask(msgspec.Struct, frozen=True):
+    """Of a ``NodeTask`` what the agent has to know."""
+
+    run_id: str
+    folder: str
+
+
+class Child:
+    """A node's process, what it said, and which words it was told.
+
+    Its environment has the mark of its run.  So a search for the run's processes finds this one while it
+    starts, before it has made a directory.
+    """
+
+    def __init__(self, run_id: str, folder: str, task: bytes, command: list[str]) -> None:
+        self.folder = Path(folder).absolute()
+        self.said: list[bytes] = []
+        self.complaints: collections.deque[str] = collections.deque(maxlen=KEPT_LINES)
+        self._told = 0
+        self._stopped_since: float | None = None
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, RUN_ID_VARIABLE: run_id},
+            bufsize=0,
+            start_new_session=True,
+        )
+        assert self._process.stdin and self._process.stdout and self._process.stderr
+        self._stdin = self._process.stdin
+        self._waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._readers = [
+            threading.Thread(target=self._hear, args=(self._process.stdout,), daemon=True),
+            threading.Thread(target=self._overhear, args=(self._process.stderr,), daemon=True),
+        ]
+        self._tell(task)
+        # A process that hangs must not make the worker wait, which has other things to hear.
+        for thread in (*self._readers, threading.Thread(target=self._pass_on, daemon=True)):
+            thread.start()
+
+    def stopped(self) -> int | None:
+        """The process, where it has been stopped by a signal for long."""
+        now = time.monotonic()
+        if not is_stopped(self._process.pid):
+            self._stopped_since = None
+            return None
+        self._stopped_since = self._stopped_since or now
+        return self._process.pid if now - self._stopped_since >= STOPPED_SECONDS else None
+
+    def tell(self, words: list[tuple[int, bytes]]) -> None:
+        """Pass on the words that were not passed on yet, and an empty line: the controller lives."""
+        for number, word in words:
+            if number > self._told:
+                self._tell(word)
+                self._told = number
+                signal_all([self._process.pid], signal.SIGCONT)  # one that is stopped would never read it
+        self._tell(b"")
+
+    def ended(self) -> int | None:
+        """The exit status, minus the signal's number; None while it lives or has words on the way."""
+        status = self._process.poll()
+        return None if any(reader.is_alive() for reader in self._readers) else status
+
+    def end(self) -> None:
+        """Close its pipe, upon which it stops its jobs and ends; where it does not, kill it."""
+        self._waiting.put(b"")
+        try:
+            self._process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _tell(self, line: bytes) -> None:
+        self._waiting.put(line + b"\n")
+
+    def _pass_on(self) -> None:
+        with contextlib.suppress(OSError):
+            while line := self._waiting.get():
+                view = memoryview(line)
+                while view:
+                    view = view[self._stdin.write(view) or 0 :]
+            self._stdin.close()
+
+    def _hear(self, stream: BinaryIO) -> None:
+        self.said.extend(_lines(stream))
+
+    def _overhear(self, stream: BinaryIO) -> None:
+        self.complaints.extend(line.decode(errors="replace") for line in _lines(stream))
+
+
+def _lines(stream: BinaryIO) -> Iterator[bytes]:
+    """The lines of an unbuffered stream as they come, without their ends and without empty ones."""
+    waiting = b""
+    while chunk := stream.read(65536):
+        *lines, waiting = (waiting + chunk).split(b"\n")
+        yield from filter(None, lines)
+
+
+_CHILDREN: dict[str, Child] = {}
+
+
+def begin(task: bytes) -> None:
+    """Start the node's process for a task (JSON of ``NodeTask``)."""
+    own = msgspec.json.decode(task, type=AgentTask)
+    command = [sys.executable, "-P", "-m", "mawl.run.cluster"]
+    _CHILDREN[own.run_id] = Child(own.run_id, own.folder, task, command)
+
+
+def look(roles: dict[str, list[str]]) -> bytes:
+    """What this machine is (JSON of ``NodeLook``), before a run."""
+    from mawl.run.cluster.look import look_here  # a worker that is never asked imports nothing for it
+
+    return msgspec.json.encode(look_here(roles))  # type: ignore[arg-type]
+
+
+def clock() -> float:
+    """This machine's time, seconds since the epoch."""
+    return time.time()
+
+
+def keep(run_id: str, words: list[tuple[int, bytes]], heard: int, offsets: dict[str, int]) -> dict[str, Any]:
+    """Tell and ask: ``said`` from number ``heard`` on, the journal's bytes from ``offsets`` on.
+
+    ``exit`` is the process's exit status once it has ended; ``complaints`` what it wrote to standard error;
+    ``stopped`` its number while it is stopped by a signal, for ``STOPPED_SECONDS`` at least.
+    """
+    child = _CHILDREN[run_id]
+    status = child.ended()
+    child.tell(words)
+    journal = {name: _read(child.folder / JOURNAL / name, at) for name, at in offsets.items()}
+    return {
+        "said": child.said[heard:],
+        "exit": status,
+        "complaints": list(child.complaints) if status else [],
+        "stopped": child.stopped(),
+        "journal": {name: content for name, content in journal.items() if content},
+    }
+
+
+def files(run_id: str) -> list[tuple[str, int]]:
+    """The files of the node's run folder, by their paths in it, and their sizes in bytes."""
+    folder = _CHILDREN[run_id].folder
+    return [
+        (str(path.relative_to(folder)), path.stat().st_size)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.is_symlink()
+    ]
+
+
+def pieces(run_id: str, wanted: list[tuple[str, int]]) -> list[bytes]:
+    """What files of the node's run folder hold from an offset on, one after the other.
+
+    At least of the first, and no more of them than make up ``MOST_BYTES``: many are small, and each
+    question costs CPU in three processes.
+    """
+    folder, found, left = _CHILDREN[run_id].folder, [], MOST_BYTES
+    for name, offset in wanted:
+        found.append(_read(folder / name, offset, left))
+        left -= len(found[-1])
+        if not left:
+            break
+    return found
+
+
+def finish(run_id: str, remove: bool) -> None:
+    """End what is left of the node's process and forget it; ``remove`` its folder, which was copied."""
+    child = _CHILDREN.pop(run_id, None)
+    if child is None:
+        return
+    child.end()
+    if remove and (child.folder / FACTS).is_file():
+        shutil.rmtree(child.folder)
+
+
+def _read(path: Path, offset: int, most: int = MOST_BYTES) -> bytes:
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            return file.read(most)
+    except OSError:
+        return b""

@@ -1,0 +1,275 @@
+"""The one module that knows Dask: a link to the workers of a cluster, each of which is a node.
+
+Functions of the agent are called with ``Client.run``, beside Dask's task scheduling: a task would be
+given to another worker, or started again, when its own is lost.
+
+How the controller reaches the agents: what a link must do, whatever carries it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import re
+import socket
+import ssl
+from collections.abc import AsyncIterator, Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import dask
+import msgspec
+from distributed import Client, Scheduler, Security
+from distributed.comm.addressing import get_address_host_port
+
+from mawl.base.errors import MawlError, UnsuitableMachineError, UsageError
+from mawl.run.cluster import agent
+
+
+class NodeGoneError(MawlError):
+    """The node's agent is no more, and nobody will answer."""
+
+
+class NoAnswerError(MawlError):
+    """The node's agent did not answer this time; it may answer the next."""
+
+
+class Link(Protocol):
+    """Calls functions of ``run.cluster.agent`` by their names on a node."""
+
+    async def ask(self, node: str, function: str, *arguments: Any, seconds: float) -> Any:
+        """What the function returned.
+
+        Raises ``NodeGoneError``, ``NoAnswerError`` (also after so many ``seconds``), and MawlError
+        with the sentence of what the agent raised.
+        """
+
+
+CONNECT_SECONDS = 8.0
+PLAIN_SECONDS = 2.0
+LOOK_SECONDS = 1.0
+NO_SCHEDULER = "the connection to the scheduler is lost"
+SILENT_SCHEDULER = f"the scheduler did not answer within {LOOK_SECONDS:g} s: it is stopped or very busy"
+
+TUNED = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.scheduler.active-memory-manager.start": False,
+    "distributed.scheduler.work-stealing": False,
+    "distributed.worker.memory.monitor-interval": "5s",
+    "logging.distributed": "warning",
+}
+"""Settings that take an idle worker from 3.0 % of a core to 0.3 % (docs/design/cluster.md, What it costs)."""
+
+_ADDRESS = re.compile(r"(?:(?:tcp|tls)://)?(?:\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):[0-9]{1,5}")
+
+LOOPBACK = "127.0.0.1:0"
+"""Where the HTTP server listens that Dask starts without a dashboard, too, by default at all addresses."""
+
+CLIENT = {"distributed.client.scheduler-info-interval": "1h", "distributed.client.heartbeat": "1m"}
+"""The controller asks for what it wants to know: nothing else is fetched every 2 and 5 s."""
+
+
+class Certificates(msgspec.Struct, frozen=True, kw_only=True):
+    """TLS files in PEM form: the authority, this end's certificate and its key."""
+
+    authority: Path
+    certificate: Path
+    key: Path
+
+    def security(self) -> Security:
+        """What Dask takes: without encryption nobody is talked to."""
+        for path in (self.authority, self.certificate, self.key):
+            if not path.is_file():
+                raise UsageError("is not a file", where=str(path), cure="name a PEM file with --tls-*")
+        names = {
+            f"tls_{end}_{kind}": str(path)
+            for end in ("client", "scheduler", "worker")
+            for kind, path in (("cert", self.certificate), ("key", self.key))
+        }
+        return Security(tls_ca_file=str(self.authority), require_encryption=True, **names)
+
+
+class DaskLink(Link):
+    """A link to workers by their names."""
+
+    def __init__(self, client: Client, addresses: Mapping[str, str]) -> None:
+        self._client = client
+        self.addresses = dict(addresses)
+
+    async def ask(self, node: str, function: str, *arguments: Any, seconds: float) -> Any:
+        """Call the function in the node's worker."""
+        address = self.addresses[node]
+        if self._client.status != "running":  # it tries again for a while, then it is closed for good
+            raise NoAnswerError(NO_SCHEDULER)
+        try:
+            answers = await asyncio.wait_for(
+                self._client.run(getattr(agent, function), *arguments, workers=[address], on_error="return"),
+                seconds,
+            )
+        except TimeoutError:
+            raise NoAnswerError(await self._who_is_silent(node, seconds)) from None
+        except OSError as error:
+            raise NoAnswerError(NO_SCHEDULER, why=str(error)) from None
+        answer = answers.get(address)
+        if isinstance(answer, OSError):
+            raise await self._unreachable(node, answer)
+        if isinstance(answer, ModuleNotFoundError):
+            raise UnsuitableMachineError(
+                f"{node} has no module {answer.name}",
+                cure="install this mawl there, with its extras programs and cluster, for the worker's Python",
+            )
+        if isinstance(answer, Exception):
+            raise MawlError(f"{node}: the agent failed", why=f"{type(answer).__name__}: {answer}")
+        return answer
+
+    async def _who_is_silent(self, node: str, seconds: float) -> str:
+        """A question to a node goes through the scheduler, and either of the two may not have answered."""
+        try:
+            await asyncio.wait_for(workers_of(self._client), LOOK_SECONDS)
+        except OSError:  # TimeoutError is one
+            return SILENT_SCHEDULER
+        return f"{node} did not answer within {seconds:g} s: its worker is stopped or very busy"
+
+    async def _unreachable(self, node: str, error: OSError) -> MawlError:
+        try:
+            known = await asyncio.wait_for(workers_of(self._client), CONNECT_SECONDS)
+        except OSError:  # TimeoutError is one
+            return NoAnswerError(f"{node} cannot be reached, nor the scheduler: {error}")
+        if self.addresses[node] in known.values():
+            return NoAnswerError(f"{node} cannot be reached: {error}")
+        return NodeGoneError(f"the worker at {self.addresses[node]} is gone")
+
+
+async def workers_of(client: Client) -> dict[str, str]:
+    """The workers that the scheduler knows: a name that a folder may have, to the address."""
+    scheduler: Any = client.scheduler  # an RPC object, whose methods are those of the scheduler
+    identity = await scheduler.identity(n_workers=-1)
+    found: dict[str, str] = {}
+    for address, worker in sorted(identity["workers"].items(), key=lambda item: str(item[1]["name"])):
+        name = re.sub(r"[^A-Za-z0-9_.-]+", "-", str(worker["name"])).strip("-.") or "node"
+        if name in found:
+            raise UsageError(
+                f"two workers are called {name}",
+                where=", ".join((found[name], address)),
+                cure="start each with its own --name",
+            )
+        found[name] = address
+    return found
+
+
+@contextlib.asynccontextmanager
+async def connected(
+    address: str, certificates: Certificates | None, seconds: float = CONNECT_SECONDS
+) -> AsyncIterator[Client]:
+    """A client of the scheduler at an address; the sentence of an error names it."""
+    if _ADDRESS.fullmatch(address) is None:
+        raise UsageError(
+            "is no address of a scheduler",
+            where=address,
+            cure="name it as tcp://HOST:PORT or tls://HOST:PORT",
+        )
+    security = certificates.security() if certificates else None
+    if (
+        address.startswith("tls://")
+        and security is None
+        and dask.config.get("distributed.comm.tls.ca-file", None) is None
+    ):
+        raise UsageError(
+            "needs certificates", where=address, cure="name them with --tls-ca, --tls-cert and --tls-key"
+        )
+    if security is not None and address.startswith("tcp://"):
+        raise UsageError(
+            "is not encrypted, and certificates were given", where=address, cure="name it as tls://HOST:PORT"
+        )
+    try:
+        with dask.config.set(CLIENT):
+            client = Client(
+                address, asynchronous=True, security=security, timeout=seconds, set_as_default=False
+            )
+        await client
+    except (OSError, TimeoutError, ValueError, ssl.SSLError) as error:
+        raise UnsuitableMachineError(
+            "no Dask scheduler lets us in there",
+            where=address,
+            why=_reason(address, error),
+            cure="start one with dask scheduler, check host and port, and with TLS the certificates",
+        ) from None
+    # What a lost scheduler means for the run is told by the controller, in a sentence.
+    asyncio.get_running_loop().set_exception_handler(lambda *_: None)
+    for name in list(logging.root.manager.loggerDict):
+        if name.partition(".")[0] in ("distributed", "tornado"):  # Dask gives several a level of their own
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        yield client
+    finally:
+        with contextlib.suppress(OSError, TimeoutError, asyncio.CancelledError):
+            await client.close(timeout=2)
+
+
+def _reason(address: str, error: BaseException) -> str:
+    """What the first of the errors behind an error says, without the names of Dask's objects.
+
+    Where Dask's own time limit cancelled its last attempt, that one is lost, and the address is asked anew.
+    """
+    while error.__cause__ is not None:
+        error = error.__cause__
+    if isinstance(error, asyncio.CancelledError):
+        try:
+            socket.create_connection(get_address_host_port(address), timeout=PLAIN_SECONDS).close()
+            return "something listens there, and did not answer as a scheduler in time"
+        except OSError as plain:
+            error = plain
+    text = re.sub(r"^.*object at 0x[0-9a-f]+>: ", "", str(error).partition("\n")[0])
+    return text or type(error).__name__
+
+
+@contextlib.asynccontextmanager
+async def own_scheduler(host: str, certificates: Certificates | None) -> AsyncIterator[str]:
+    """A scheduler in this process, listening at one address of this machine; gives its address."""
+    protocol = "tls" if certificates else "tcp"
+    # The setting is for a process that starts; what this one imported speaks already.
+    logging.getLogger("distributed").setLevel(str(TUNED["logging.distributed"]).upper())
+    with dask.config.set(TUNED):
+        scheduler = Scheduler(
+            host=f"{protocol}://{host}",
+            port=0,
+            dashboard=False,
+            dashboard_address=LOOPBACK,
+            security=certificates.security() if certificates else None,
+        )
+        try:
+            await scheduler
+        except (OSError, RuntimeError) as error:
+            raise UnsuitableMachineError(
+                "no scheduler can listen there",
+                where=host,
+                why=str(error.__cause__ or error),
+                cure="name an address of this machine with --listen",
+            ) from None
+        try:
+            yield scheduler.address
+        finally:
+            await scheduler.close()
+
+
+async def first_workers(
+    client: Client, count: int, seconds: float, check: Callable[[], None]
+) -> dict[str, str]:
+    """The workers once there are so many; ``check`` is called while they come, and may raise.
+
+    Raises UnsuitableMachineError where they do not come in time.
+    """
+    deadline = asyncio.get_running_loop().time() + seconds
+    while len(found := await workers_of(client)) < count:
+        check()
+        if asyncio.get_running_loop().time() > deadline:
+            raise UnsuitableMachineError(
+                f"only {len(found)} of {count} workers came within {seconds:g} s",
+                why=f"those that did: {', '.join(found) or 'none'}",
+                cure="look whether the others reach this machine; --listen names the address for them",
+            )
+        await asyncio.sleep(0.2)
+    return found

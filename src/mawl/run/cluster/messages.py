@@ -1,0 +1,235 @@
+"""By how much a node's clock differs from the controller's, and times corrected by it.
+
+One exchange: the controller's time, the node's, the controller's again.  The node's clock was read at
+some moment of the round trip, so the middle of it errs by at most half of it (RFC 5905 section 8 has the
+same bound); the shortest of several exchanges is kept.
+
+What controller and nodes say to each other: JSON lines, one word each.
+
+The controller's words reach the node's process through its agent (``run.cluster.agent``); an empty
+line between them says that the controller lives.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import msgspec
+import pyarrow as pa
+from pyarrow import compute
+
+from mawl.plan.needs import TableNeed
+from mawl.plan.workload import Plan
+from mawl.records.model.node import ClockFacts
+from mawl.records.model.records import EventRecord, JobRecord, RunOutcome, StepRecord
+from mawl.records.spec.answer import TaskFailure
+from mawl.records.spec.program_options import Role
+from mawl.records.spec.record import RunSpec
+from mawl.run.runner.request import Status
+
+
+class NodeTask(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that decides what a node does: ``spec`` is that of the whole run, its places absolute;
+    ``run_id`` is the node's own, ``folder`` absolute or below the directory that its agent runs in.  Without
+    a word for ``lease_seconds`` the node stops by itself."""
+
+    run_id: str
+    node: str
+    plan: Plan
+    spec: RunSpec = RunSpec()
+    folder: str
+    lease_seconds: float
+    command: list[str] = []
+    watch: list[str] | None = None
+    """Not None: a storage server, which runs nothing; its collectors watch these block devices, and all."""
+
+
+class Seek(msgspec.Struct, frozen=True, tag="seek"):
+    """Every node has put its token into the directories of its roles: which ones are to be seen?"""
+
+
+class Make(msgspec.Struct, frozen=True, tag="make"):
+    """Make these input tables, the node's part of what all nodes read."""
+
+    tables: list[TableNeed]
+
+
+class Carry(msgspec.Struct, frozen=True, tag="carry"):
+    """The inputs are there: carry the plan out, up to the gate."""
+
+
+class Open(msgspec.Struct, frozen=True, tag="open"):
+    """Open the gate at this moment of the node's own clock (seconds since the epoch)."""
+
+    at: float
+
+
+class Halt(msgspec.Struct, frozen=True, tag="halt"):
+    """Level 1: start nothing more; level 2: stop the jobs now."""
+
+    level: int
+
+
+ToNode = Seek | Make | Carry | Open | Halt
+
+
+class Looked(msgspec.Struct, frozen=True, kw_only=True, tag="looked"):
+    """The node has what it needs; ``boot_id`` and ``network`` (the namespace) tell nodes of one machine.
+
+    ``needed_bytes`` and ``free_bytes`` are of its roles; ``devices`` what a storage server watches, by the
+    kernel's names.
+    """
+
+    mawl_version: str
+    folder: str
+    boot_id: str | None = None
+    network: str | None = None
+    warning: str | None = None
+    needed_bytes: dict[Role, int] = {}
+    free_bytes: dict[Role, int] = {}
+    devices: list[str] = []
+
+
+class Seen(msgspec.Struct, frozen=True, tag="seen"):
+    """The nodes whose tokens lie in each directory of each role, in the order of the directories."""
+
+    places: dict[Role, list[list[str]]]
+
+
+class Made(msgspec.Struct, frozen=True, tag="made"):
+    """The node's part of the inputs is made."""
+
+
+class GateReady(msgspec.Struct, frozen=True, tag="ready"):
+    """The jobs of the gate are ready and wait."""
+
+    jobs: int
+
+
+class Going(msgspec.Struct, frozen=True, tag="going"):
+    """How far the node is."""
+
+    status: Status
+
+
+class Notice(msgspec.Struct, frozen=True, tag="notice"):
+    """Something the user should read."""
+
+    text: str
+
+
+class Ended(msgspec.Struct, frozen=True, tag="ended"):
+    """The node's run is over and its folder whole."""
+
+    outcome: RunOutcome
+    reason: str | None
+
+
+class Refused(msgspec.Struct, frozen=True, tag="refused"):
+    """The node cannot go on, and its error says why."""
+
+    failure: TaskFailure
+
+
+FromNode = Looked | Seen | Made | GateReady | Going | Notice | Ended | Refused
+
+_TO_NODE: msgspec.json.Decoder[ToNode] = msgspec.json.Decoder(ToNode)
+_FROM_NODE: msgspec.json.Decoder[FromNode] = msgspec.json.Decoder(FromNode)
+
+
+def to_node(line: bytes) -> ToNode:
+    """A word of the controller; ValueError for anything else."""
+    return _TO_NODE.decode(line)
+
+
+def from_node(line: bytes) -> FromNode:
+    """A word of a node; ValueError for anything else."""
+    return _FROM_NODE.decode(line)
+
+
+Exchange = tuple[float, float, float]
+"""Sent and answered by the controller's clock, with the node's between them; seconds."""
+
+EXCHANGES = 16
+
+
+def clock_of(exchanges: Sequence[Exchange]) -> ClockFacts:
+    """Offset and error of the shortest round trip."""
+    sent, node, answered = min(exchanges, key=lambda one: one[2] - one[0])
+    return ClockFacts(
+        offset_seconds=node - (sent + answered) / 2,
+        error_seconds=(answered - sent) / 2,
+        exchanges=len(exchanges),
+    )
+
+
+class Correction:
+    """One node's records as the merged run has them: by the controller's clock, jobs under the node's name.
+
+    ``left_out`` and ``kept`` are those of ``OwnSeries``.
+    """
+
+    def __init__(
+        self, node: str, offset_seconds: float, left_out: Sequence[str] = (), kept: Sequence[str] = ()
+    ) -> None:
+        self.node, self.offset_seconds = node, offset_seconds
+        self.left_out, self.kept = tuple(left_out), tuple(kept)
+
+    def name(self, job: str) -> str:
+        """A job's name in the merged run."""
+        return f"{self.node}.{job}"
+
+    def at(self, moment: float | None) -> float | None:
+        """A moment of the node's clock by the controller's."""
+        return None if moment is None else moment - self.offset_seconds
+
+    def job(self, record: JobRecord) -> JobRecord:
+        """A job's record."""
+        return msgspec.structs.replace(
+            record,
+            job=self.name(record.job),
+            node=self.node,
+            ready_at=self.at(record.ready_at),
+            started_at=self.at(record.started_at),
+            ended_at=self.at(record.ended_at),
+        )
+
+    def step(self, record: StepRecord) -> StepRecord:
+        """A step's record."""
+        return msgspec.structs.replace(
+            record,
+            job=self.name(record.job),
+            started_at=self.at(record.started_at),
+            ended_at=self.at(record.ended_at),
+        )
+
+    def event(self, record: EventRecord) -> EventRecord:
+        """An event; one of the node as a whole names it in its detail."""
+        detail = record.detail
+        if record.job is None:
+            detail = f"{self.node}: {detail}" if detail else self.node
+        return msgspec.structs.replace(
+            record,
+            happened_at=record.happened_at - self.offset_seconds,
+            job=None if record.job is None else self.name(record.job),
+            detail=detail,
+        )
+
+    def samples(self, table: pa.Table) -> pa.Table:
+        """Samples, without those that the merged run takes from another node."""
+        if self.left_out and table.num_rows:
+            series = table.column("series")
+            drop = _begins(series, self.left_out)
+            if self.kept:
+                drop = compute.and_not(drop, _begins(series, self.kept))
+            table = table.filter(compute.invert(drop))
+        moments = table.column("sampled_at")
+        shift = pa.scalar(round(self.offset_seconds * 1e6), pa.duration("us"))
+        place = table.schema.get_field_index("sampled_at")
+        return table.set_column(place, table.schema.field(place), compute.subtract(moments, shift))
+
+
+def _begins(series: pa.ChunkedArray, beginnings: Sequence[str]) -> pa.ChunkedArray:
+    """Which names begin as one of these."""
+    return functools.reduce(compute.or_, (compute.starts_with(series, one) for one in beginnings))

@@ -1,0 +1,227 @@
+"""The launcher's process: a single-threaded loop that forks one keeper per job.
+
+``python -m mawl.run.launch.server SETUP`` with the runner on standard input.  When that ends, by a
+close or by the runner's death, everything below ends, and then the launcher.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import time
+
+import msgspec
+
+from mawl.base.errors import UnsuitableMachineError
+from mawl.measure.process import own_usage, usage_of
+from mawl.measure.processes import descendants, kill_marked, signal_all
+from mawl.measure.step import die_with_parent
+from mawl.records.model.messages import Failed, Hello, Reaped, Release, Start, Stop, decode_to_launcher, line
+from mawl.records.model.records import Usage, total
+from mawl.run.launch.job import Doors
+from mawl.run.launch.keeper import keep, prepare
+from mawl.run.launch.pipe import LAUNCHER_VARIABLE, Reporter, Setup
+from mawl.run.launch.runner_watch import LOOK_SECONDS, RunnerWatch
+
+_KEEPERS_END_SECONDS = 1.0
+_KILL_AGAIN_SECONDS = 0.05
+_RUNNER_STOPPED = (
+    "the runner (process {}) was stopped by a signal: running jobs go on, nothing is sampled and nothing "
+    "starts"
+)
+_GATE_OPEN = 2**31
+"""More jobs than will ever pass one gate: each that passes takes one off."""
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """A job that runs: its name and the pipe to its keeper."""
+
+    job: str
+    control: int
+
+
+class Server:
+    """The loop and what it holds; one per launcher process."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._kept: dict[int, Kept] = {}
+        self._gates: dict[str, int] = {}
+        self._pending = b""
+        self._watch = (
+            None
+            if setup.notices is None
+            else RunnerWatch(setup.runner, setup.notices, _RUNNER_STOPPED.format(setup.runner))
+        )
+        self._wakeup, self._wakeup_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+
+    def serve(self) -> None:
+        """Obey the runner until it is gone, then end everything."""
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self._wakeup_write, warn_on_full_buffer=False)
+        poll = select.poll()
+        poll.register(0, select.POLLIN)
+        poll.register(self._wakeup, select.POLLIN)
+        listening = True
+        pause = None if self._watch is None else 1000 * LOOK_SECONDS
+        while listening:
+            found = poll.poll(pause)
+            if not found and self._watch is not None:  # a runner that is stopped sends nothing
+                self._watch.look()
+            for descriptor, _ in found:
+                if descriptor == self._wakeup:
+                    os.read(self._wakeup, 4096)
+                    self._reap()
+                else:
+                    listening = self._listen()
+        self._end()
+
+    def _listen(self) -> bool:
+        data = os.read(0, 1 << 20)
+        *lines, self._pending = (self._pending + data).split(b"\n")
+        for text in lines:
+            try:
+                message = decode_to_launcher(text)
+            except msgspec.MsgspecError as error:
+                sys.stderr.write(f"the launcher got a line it does not understand: {error}: {text[:200]!r}\n")
+                continue
+            if isinstance(message, Start):
+                self._start(message)
+            elif isinstance(message, Release):
+                os.eventfd_write(self._gate(message.gate), _GATE_OPEN)
+            else:
+                self._stop(message)
+        return bool(data)
+
+    def _start(self, message: Start) -> None:
+        gate = None if message.gate is None else self._gate(message.gate)
+        control, control_write = os.pipe2(os.O_CLOEXEC)
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        try:
+            pid = os.fork()
+        except OSError as error:
+            os.close(control)
+            os.close(control_write)
+            self._report_broken(
+                message.assignment.job, f"the process cannot be made: {error.strerror}", Usage(), 0
+            )
+            return
+        if pid == 0:
+            held = [
+                self._wakeup,
+                self._wakeup_write,
+                control_write,
+                *(kept.control for kept in self._kept.values()),
+                *([] if self._setup.notices is None else [self._setup.notices]),
+            ]
+            for descriptor in held + [other for other in self._gates.values() if other != gate]:
+                os.close(descriptor)
+            signal.set_wakeup_fd(-1)
+            keep(message, control, Doors(self._setup.reports, gate), self._setup)
+        os.close(control)
+        self._kept[pid] = Kept(message.assignment.job, control_write)
+
+    def _stop(self, message: Stop) -> None:
+        for keeper, kept in self._kept.items():
+            if kept.job == message.job:
+                with contextlib.suppress(BrokenPipeError):  # it has just ended
+                    os.write(kept.control, line(message))
+                signal_all([keeper], signal.SIGCONT)  # one that is stopped would never read it
+
+    def _gate(self, name: str) -> int:
+        """The gate's counter; a job takes one off to pass and sleeps while there is none."""
+        if name not in self._gates:
+            self._gates[name] = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_SEMAPHORE)
+        return self._gates[name]
+
+    def _reap(self) -> None:
+        """Keepers that have ended; a keeper that was killed leaves its job's end to the launcher."""
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+                if pid == 0:
+                    return
+                kept = self._kept.pop(pid, None)
+                if kept is None:
+                    continue
+                os.close(kept.control)
+                if status != 0:
+                    sums, killed = self._end_orphans(usage_of(usage))
+                    how = (
+                        f"signal {-code}"
+                        if (code := os.waitstatus_to_exitcode(status)) < 0
+                        else f"status {code}"
+                    )
+                    self._report_broken(kept.job, f"the process that kept it ended with {how}", sums, killed)
+
+    def _end_orphans(self, usage: Usage) -> tuple[Usage, int]:
+        """Kill and reap what a dead keeper left behind: it is now below the launcher, beside the keepers."""
+        usages, killed = [usage], set[int]()
+        while orphans := descendants(os.getpid(), spare=frozenset(self._kept)):
+            killed.update(pid for pid in orphans if signal_all([pid], signal.SIGKILL))
+            for pid in orphans:
+                with contextlib.suppress(ChildProcessError):
+                    usages.append(usage_of(os.wait4(pid, 0)[2]))
+        return total(usages), len(killed)
+
+    def _report_broken(self, job: str, why: str, usage: Usage, killed: int) -> None:
+        report = Reporter(self._setup.reports, job)
+        report(Failed(job=job, sentence=f"job {job} is lost: {why}; see the system's log for the reason"))
+        report(
+            Reaped(
+                job=job,
+                ended_at=time.time(),
+                exit_code=None,
+                signal=None,
+                usage=usage,
+                leftover_processes=killed,
+            )
+        )
+
+    def _end(self) -> None:
+        """Let the keepers end their jobs, then kill whatever is left, also what left the tree."""
+        for kept in self._kept.values():
+            os.close(kept.control)
+        kill_at = time.monotonic() + _KEEPERS_END_SECONDS
+        while True:
+            try:
+                ended, _ = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                break
+            if ended == 0:
+                if time.monotonic() >= kill_at:
+                    signal_all(descendants(os.getpid()), signal.SIGKILL)
+                select.select([self._wakeup], [], [], _KILL_AGAIN_SECONDS)
+                with contextlib.suppress(BlockingIOError):
+                    os.read(self._wakeup, 4096)
+        kill_marked(LAUNCHER_VARIABLE, self._setup.name)
+
+
+def main(arguments: list[str]) -> None:
+    """Entry of the process."""
+    began = time.monotonic()
+    setup = msgspec.json.decode(arguments[0], type=Setup)
+    os.set_inheritable(setup.reports, False)
+    if setup.notices is not None:
+        os.set_inheritable(setup.notices, False)
+    die_with_parent(setup.runner)  # an import does not see the end of standard input
+    prepare(setup)
+    # From here on it sees that end and ends everything in order; a stopped launcher has to wake for it.
+    die_with_parent(setup.runner, signal.SIGCONT)
+    report = Reporter(setup.reports, "")
+    report(Hello(pid=os.getpid(), mode=setup.mode, usage=own_usage(time.monotonic() - began)))
+    Server(setup).serve()
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except UnsuitableMachineError as error:
+        sys.exit(str(error))
+    # Not by the interpreter's own end: libraries that were only imported would complain of leaks.
+    sys.stderr.flush()
+    os._exit(0)

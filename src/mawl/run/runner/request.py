@@ -1,0 +1,98 @@
+"""What a run is asked to be, and what it tells whoever watches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from mawl.plan.programs import Program
+from mawl.plan.workload import Plan
+from mawl.records.model.records import JobRecord
+from mawl.records.model.run import Alone, FreeSpace, LoadBefore
+from mawl.records.spec.program_options import StartMode
+from mawl.records.spec.record import RunSpec
+
+
+class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that decides a run.
+
+    ``inputs`` maps (table, scale, replica) to the directory of that input table; ``cpus`` are the
+    processors the jobs may use (None: all).
+    """
+
+    run_id: str
+    folder: Path
+    node: str | None = None
+    """What the records call this machine; None: its own name."""
+    plan: Plan
+    catalogue: Mapping[str, Program]
+    inputs: Mapping[tuple[str, float, int], Path]
+    spec: RunSpec = RunSpec()
+    """What was asked: limits, cache, start, failure policy.  Its places may be relative, unlike those of the
+    volumes that the run is given."""
+    cpus: tuple[int, ...] | None = None
+    core_speed: float | None = None
+    """Of the cores (``core_speed_for``); None: no job asks for it."""
+    alone: tuple[Alone, ...] = ()
+    """Times alone of the plan's jobs, as far as they are known."""
+    load_before: LoadBefore | None = None
+    free_space: tuple[FreeSpace, ...] = ()
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """A running run at one moment; rates are of the last second, application bytes."""
+
+    elapsed_seconds: float
+    sessions: int
+    open_sessions: int
+    """Sessions with jobs that run or wait."""
+    jobs: int
+    waiting: int
+    running: int
+    ended: int
+    failed: int
+    read_bytes_per_second: float
+    written_bytes_per_second: float
+
+
+class Listener(Protocol):
+    """Whoever watches a run: told once a second and at each event, and never asked anything."""
+
+    def launching(self, mode: StartMode, jobs: int) -> None:
+        """The launcher starts, and ``jobs`` jobs are being made ready for the gate."""
+
+    def status(self, status: Status) -> None:
+        """Once a second while jobs run."""
+
+    def job_ended(self, record: JobRecord) -> None:
+        """A job has its record."""
+
+    def notice(self, text: str) -> None:
+        """Something the user should read: an interrupt understood, jobs being stopped."""
+
+
+class Opening(Protocol):
+    """When the start gate may open: at once, or at a moment that several nodes agree on."""
+
+    def ready(self, jobs: int) -> None:
+        """The jobs of the gate are ready and wait."""
+
+    def pause_seconds(self) -> float | None:
+        """How long the gate stays shut, as far as is known; 0 when it may open, None before anybody said."""
+
+
+class AtOnce(Opening):
+    """The gate of a run on one machine: open as soon as its jobs are ready."""
+
+    def ready(self, jobs: int) -> None:
+        """Nobody waits to hear it."""
+
+    def pause_seconds(self) -> float | None:
+        """Nothing to wait for."""
+        return 0.0
+
+
+AT_ONCE = AtOnce()

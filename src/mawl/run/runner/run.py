@@ -1,0 +1,279 @@
+"""A run from beginning to end: folder, claims under the roles, restriction, launcher, loop, and the facts."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from mawl.measure.compressibility.look import RunCompressibility
+from mawl.measure.control_groups import with_caps_after
+from mawl.measure.host.collector import HostCollector
+from mawl.measure.machine import read_machine
+from mawl.measure.process import ProcessSampler
+from mawl.measure.space import with_space
+from mawl.plan.derived import derived_of, encoded
+from mawl.plan.printed import plan_toml
+from mawl.records.model.messages import LaunchMode
+from mawl.records.model.records import RunOutcome, Usage
+from mawl.records.model.run import Overhead, RunFacts
+from mawl.records.store.folder import RunWriter, unwritable
+from mawl.records.volumes import Volumes
+from mawl.run.launch.client import JobLauncher, Launcher, Launchers
+from mawl.run.launch.pipe import kill_run
+from mawl.run.runner.before import CleanStart, prepare_cache
+from mawl.run.runner.counting import Counting, RoleSampling
+from mawl.run.runner.facts import facts_before
+from mawl.run.runner.job import JobLogs
+from mawl.run.runner.loop import Interrupts, RunLoop
+from mawl.run.runner.request import AT_ONCE, Listener, Opening, RunRequest
+from mawl.run.runner.restrict import Restriction
+from mawl.run.runner.sampling import HostSampling, Sampling
+
+STANDARD_ERROR = 2
+
+
+def carry_out(
+    request: RunRequest,
+    volumes: Volumes,
+    listener: Listener,
+    *,
+    command: Sequence[str] = (),
+    generate_seconds: float | None = None,
+    generate_cpu_seconds: float = 0.0,
+    runs: Path | None = None,
+    opening: Opening = AT_ONCE,
+) -> RunFacts:
+    """Run a plan whose inputs exist; returns the final facts, which are in the folder too.
+
+    ``generate_cpu_seconds`` is what this process used for making inputs, which is no overhead of the
+    run; ``runs`` is the directory whose ``latest`` link shall point at the folder; ``opening`` says
+    when the start gate may open.  Errors: those of making the folder, the claims and the restriction, before
+    any job starts; afterwards only a run folder that can no longer be written (the jobs are stopped first).
+    The outcome in the folder names the error, if the folder can still be written.
+    """
+    cache = prepare_cache(request, volumes)
+    began = time.monotonic()
+    _allow_many_files()
+    machine = read_machine()
+    node = request.node or machine.name or "localhost"
+    facts = facts_before(request, volumes, machine, node, cache, command, generate_seconds)
+    writer = _writer(request, facts, runs)
+    with contextlib.ExitStack() as cleanup:
+        cleanup.enter_context(writer)
+        cleanup.callback(volumes.release)
+        volumes.claim(request.run_id)
+        restriction = Restriction(request.run_id, request.spec.memory_limit_bytes)
+        cleanup.callback(restriction.close)
+        counting = _counting(request, volumes)
+        cleanup.callback(counting.close)
+        launcher = _launcher(request, restriction, counting)
+        cleanup.callback(_end_launcher, launcher, request.run_id)
+        collector = _collector(facts, restriction)
+        cleanup.callback(collector.close)
+        interrupts = cleanup.enter_context(Interrupts())
+        sampling = Sampling(node, ProcessSampler(), RoleSampling(counting), volumes.run_places())
+        clean = CleanStart(volumes, opening)
+        host, logs = HostSampling(node, collector, writer, _devices(facts)), JobLogs(request.folder / "logs")
+        loop = RunLoop(
+            request,
+            node=node,
+            platform=machine.kernel,
+            launcher=launcher,
+            writer=writer,
+            volumes=volumes,
+            sampling=sampling,
+            look_at_host=partial(_look, host, logs),
+            listener=listener,
+            interrupts=interrupts,
+            opening=clean,
+        )
+        looking = _compressibility(request, volumes)
+        cleanup.callback(looking.close if looking is not None else lambda: None)
+        try:
+            loop.run()
+            host.look(time.time(), whole=True)
+            dirty = {node: clean.at_end(restriction.written_bytes(_devices(facts)))}
+            launcher_usage = _end_launcher(launcher, request.run_id)
+            ended = time.monotonic()
+            outside = restriction.account()
+            facts = msgspec.structs.replace(
+                _facts_after(facts, loop, began, ended),
+                compressibility=looking.finish() if looking is not None else None,
+                launcher=launcher_usage,
+                outside_cpu=outside,
+                dirty=dirty,
+                overhead=_overhead(loop, launcher_usage, generate_cpu_seconds),
+                missing=_missing(restriction, outside is not None, counting) | collector.reasons(),
+                remarks=[*facts.remarks, *_remarks(request), *logs.remarks(), *host.remarks()],
+            )
+            writer.finish(facts)
+        except OSError as error:
+            ended_well = "all jobs had ended, and what they recorded is kept"
+            jobs = ended_well if loop.progress.finished else "the jobs were stopped"
+            raise unwritable(error, request.folder, jobs) from None
+    return facts
+
+
+def _writer(request: RunRequest, facts: RunFacts, runs: Path | None) -> RunWriter:
+    """The writer of a new run folder, which has the facts and the plan."""
+    derived = derived_of(request.plan)
+    return RunWriter(
+        request.folder,
+        facts,
+        plan=plan_toml(request.plan, request.spec),
+        derived=b"" if derived is None else encoded(derived),
+        runs=runs,
+    )
+
+
+def _remarks(request: RunRequest) -> list[str]:
+    """What decided the CPU seconds of derived jobs, where their records know the speed of their core."""
+    if request.core_speed is None:
+        return []
+    speed = f"{request.core_speed:.2f}"
+    return [
+        f"CPU seconds of derived jobs are those of cores of speed {speed}, where the reference core has 1"
+    ]
+
+
+def _compressibility(request: RunRequest, volumes: Volumes) -> RunCompressibility | None:
+    if not request.spec.compressibility:
+        return None
+    return RunCompressibility(volumes, request.plan, request.catalogue, request.inputs.values())
+
+
+def _counting(request: RunRequest, volumes: Volumes) -> Counting:
+    """The counters of the jobs; with ``--cache none`` they deny the page cache, too."""
+    return Counting(
+        request.run_id,
+        volumes.directories,
+        request.folder,
+        jobs=request.plan.peak_concurrent,
+        uncached=request.spec.cache == "none",
+    )
+
+
+def _look(host: HostSampling, logs: JobLogs, now: float) -> None:
+    """What is done once a second beside the samples of the jobs."""
+    host.look(now)
+    logs.look()
+
+
+def _launcher(request: RunRequest, restriction: Restriction, counting: Counting) -> JobLauncher:
+    """The launcher of the plan's programs, the bare one of its commands, or both as one."""
+
+    def made(mode: LaunchMode, notices: int | None = STANDARD_ERROR) -> Launcher:
+        return Launcher(
+            mode,
+            run_id=request.run_id,
+            notices=notices,
+            modules=() if mode == "bare" else _modules(request),
+            cpus=request.cpus,
+            log=request.folder / "logs" / "launcher.log",
+            cgroups=restriction.groups,
+            library=counting.library,
+        )
+
+    commands = {job.command is not None for job in request.plan.jobs()}
+    if commands == {True}:
+        return made("bare")
+    return (
+        made(request.spec.start)
+        if True not in commands
+        else Launchers(made(request.spec.start), made("bare", None))
+    )
+
+
+def _collector(facts: RunFacts, restriction: Restriction) -> HostCollector:
+    """Host figures with every device under the roles, and the groups that hold the jobs."""
+    return HostCollector(
+        {layer for volume in facts.volumes for layer in volume.layers}, groups=restriction.groups
+    )
+
+
+def _devices(facts: RunFacts) -> set[str]:
+    """The block devices that the file systems of the roles name."""
+    return {device for volume in facts.volumes for device in volume.devices}
+
+
+def _missing(restriction: Restriction, has_account: bool, counting: Counting) -> dict[str, str]:
+    """Why there is no outside account, and why no I/O by role."""
+    missing = {}
+    if not has_account:
+        missing["outside_cpu"] = restriction.reason or "the account was not readable"
+    if counting.reason is not None:
+        missing["io.by_role"] = f"not measured: {counting.reason}"
+    return missing
+
+
+def _allow_many_files() -> None:
+    """Raise the soft limit of open files: the sampler keeps a few for each process it watches."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 65536), most))
+
+
+def _modules(request: RunRequest) -> list[str]:
+    """What the zygote imports: the libraries of the programs in this plan, each once, in order."""
+    names: dict[str, None] = {}
+    for program in {job.program: None for job in request.plan.jobs()}:
+        names |= dict.fromkeys(request.catalogue[program].imports)
+    return list(names)
+
+
+def _end_launcher(launcher: JobLauncher, run_id: str) -> Usage:
+    """End the launcher and all below it; a lost launcher's remains are found by the run's mark."""
+    lost = launcher.lost is not None
+    usage = launcher.close()
+    if lost:
+        kill_run(run_id)
+    return usage
+
+
+def _facts_after(facts: RunFacts, loop: RunLoop, began: float, ended: float) -> RunFacts:
+    outcome, reason = _outcome(loop)
+    startup = loop.released_monotonic - began if loop.released_monotonic is not None else None
+    return msgspec.structs.replace(
+        facts,
+        outcome=outcome,
+        outcome_reason=reason,
+        ended_at=time.time(),
+        volumes=with_caps_after(with_space(facts.volumes, after=True)),
+        phases=msgspec.structs.replace(
+            facts.phases,
+            startup_seconds=startup,
+            run_seconds=ended - began - startup if startup is not None else None,
+        ),
+    )
+
+
+def _outcome(loop: RunLoop) -> tuple[RunOutcome, str | None]:
+    """How the run ended, and why where it did not go through."""
+    if loop.interrupts.level:
+        return "interrupted", f"stopped by {loop.interrupts.name}"
+    if loop.lost is not None:
+        return "failed", f"the launcher was lost: {loop.lost}"
+    if loop.failed and loop.request.spec.on_failure == "abort":
+        return "aborted", loop.progress.stopped
+    if loop.failed:
+        return "failed", f"{loop.failed} of {loop.ended} jobs did not finish"
+    return "completed", None
+
+
+def _overhead(loop: RunLoop, launcher: Usage, generate_cpu_seconds: float) -> Overhead:
+    """CPU and memory of runner and launcher; the launcher's share of the start-up is its imports."""
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    hello = loop.hello.usage if loop.hello else Usage()
+    early = loop.cpu_at_release
+    startup = None if early is None else early - generate_cpu_seconds + (hello.cpu_seconds or 0.0)
+    return Overhead(
+        cpu_seconds=own.ru_utime + own.ru_stime - generate_cpu_seconds + (launcher.cpu_seconds or 0.0),
+        startup_cpu_seconds=startup,
+        peak_memory_bytes=own.ru_maxrss * 1024 + (launcher.os_memory_bytes or 0),
+    )

@@ -1,0 +1,130 @@
+"""What refuses, what needs --anyway, what is only said, and what is listed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from mawl.base.errors import UsageError
+from mawl.figures.comparison.comparability import differences, obstacles
+from mawl.figures.comparison.compare import compare
+from mawl.figures.comparison.sides import Side, side_of
+from mawl.records.model.run import CacheFacts
+from mawl.records.spec.program_options import Options
+from tests.fakes.compared_runs import compared, pair, side, workload
+from tests.fakes.host_run import host_facts
+from tests.fakes.stored_run import facts, planned
+
+
+def changed(**changes: Any) -> tuple[Side, Side]:
+    """Two runs, the candidate's facts changed."""
+    return pair([1.0], [1.0], **changes)
+
+
+REFUSED: list[tuple[str, dict[str, Any]]] = [
+    ("the sides differ in scale: 0.0005 and 0.01", {"workload": workload(scale=0.01)}),
+    ("the sides ran other jobs", {"planned_jobs": [planned("s1-1")]}),
+    (
+        "the sides differ in page cache: in use and denied",
+        {"cache": CacheFacts(mode="none", input_bytes=100)},
+    ),
+]
+DOUBTFUL: list[tuple[str, dict[str, Any]]] = [
+    ("the sides differ in kind: measured and simulated", {"kind": "simulated"}),
+    ("the sides differ in seed of the inputs: 7 and 8", {"workload": workload(seed=8)}),
+    ("is running", {"outcome": "running", "ended_at": None}),
+]
+
+
+@pytest.mark.parametrize(("sentence", "changes"), REFUSED)
+def test_what_can_never_be_compared_is_refused(sentence: str, changes: dict[str, Any]) -> None:
+    for anyway in (False, True):
+        with pytest.raises(UsageError, match=f"not comparable: .*{sentence}"):
+            compare(*changed(**changes), anyway=anyway)
+
+
+@pytest.mark.parametrize(("sentence", "changes"), DOUBTFUL)
+def test_what_is_doubtful_is_refused_until_it_is_asked_for(sentence: str, changes: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=f"may not be comparable: .*{sentence}.*--anyway"):
+        compare(*changed(**changes))
+    found = compare(*changed(**changes), anyway=True).obstacles
+    assert found[0].severity == "doubtful"
+    assert sentence in found[0].sentence
+
+
+def test_a_run_against_itself_is_doubtful() -> None:
+    run = compared(1)
+    with pytest.raises(UsageError, match="run run-1 is on both sides"):
+        compare(side_of("a", [run]), side_of("b", [run]))
+
+
+def test_a_side_is_one_configuration() -> None:
+    runs = [compared(0), compared(1, nodes=[msgspec.structs.replace(facts().nodes[0], kernel="6.2")])]
+    with pytest.raises(UsageError, match="the runs of mixed are not repeats of each other: kernel is"):
+        compare(side_of("mixed", runs), side("after", [1.0], first=9))
+    scales = [compared(0), compared(1, workload=workload(scale=1.0))]
+    with pytest.raises(UsageError, match="the runs of mixed differ in: scale"):
+        compare(side_of("mixed", scales), side("after", [1.0], first=9), anyway=True)
+
+
+def test_what_may_be_the_thing_compared_is_listed() -> None:
+    node = msgspec.structs.replace(facts().nodes[0], kernel="Linux 6.2.0", memory_bytes=2**35, cpus_used=[0])
+    sides = changed(
+        nodes=[node],
+        workload=workload(options=Options(sortsize_bytes=2**29)),
+        software={"pyarrow": "27"},
+        settings={"transparent_hugepage": "never", "governor": None},
+        mawl_version="0.2.0",
+    )
+    found = {fact.name: (fact.reference, fact.candidate) for fact in differences(*sides)}
+    assert found["kernel"] == ("Linux 6.1.0", "Linux 6.2.0")
+    assert found["option sortsize_bytes"] == ("268435456", "536870912")
+    assert found["software pyarrow"] == ("26.0.1", "27")
+    assert found["setting transparent_hugepage"] == ("madvise", "never")
+    assert found["mawl"] == ("0.1.0", "0.2.0")
+    assert found["machine"][1].endswith("32.0 GiB, 1 CPUs used")
+    assert set(found) == {
+        "machine", "kernel", "mawl", "option sortsize_bytes", "software pyarrow",
+        "setting transparent_hugepage",
+    }  # fmt: skip
+    assert compare(*sides).differences
+
+
+def test_runs_that_did_not_take_turns_are_said() -> None:
+    one_after_other = obstacles(side("a", [1.0, 1.0]), side("b", [1.0, 1.0], first=50))
+    assert [obstacle.rule for obstacle in one_after_other] == ["order"]
+    assert obstacles(*pair([1.0, 1.0], [1.0, 1.0])) == []
+
+
+def test_unlike_cores_and_places_of_counting_leave_figures_out() -> None:
+    node = msgspec.structs.replace(facts().nodes[0], core_basis="physical core")
+    before, after = changed(nodes=[node])
+    rules = [obstacle.rule for obstacle in obstacles(before, after)]
+    assert rules == ["core basis"]
+    volumes = host_facts().volumes
+    assert volumes
+    after.runs[0].summary.io.device.windows_source = "block devices sda"
+    found = compare(before, after)
+    assert "device side" in [obstacle.rule for obstacle in found.obstacles]
+    device = next(row for row in found.figures if row.name.startswith("io.device.run_mean"))
+    assert device.change_ratio is None
+    assert device.reason == "the sides count device bytes at different places"
+
+
+def test_a_cold_side_against_a_warm_one_is_said() -> None:
+    before = side("a", [1.0], cache=CacheFacts(input_bytes=100, resident_bytes=100))
+    after = side("b", [1.0], first=1, cache=CacheFacts(input_bytes=100, resident_bytes=0))
+    sentence = "100 % and 0 % of the input files were cached before the start: run both with --cache cold"
+    assert sentence in [obstacle.sentence for obstacle in obstacles(before, after)]
+
+
+def test_derived_jobs_of_one_name_that_do_something_else_are_never_compared() -> None:
+    before, again, after = (
+        side_of(name, [compared(number, derived=digest)])
+        for number, (name, digest) in enumerate((("before", "a1"), ("again", "a1"), ("after", "b2")))
+    )
+    with pytest.raises(UsageError, match="differ in what derived jobs do and when they start: a1 and b2"):
+        compare(before, after, anyway=True)
+    assert compare(before, again, anyway=True)

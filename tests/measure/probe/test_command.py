@@ -1,0 +1,185 @@
+"""Which tests a probe makes, and what each stream gets of the files.
+
+The command lines: what each option is there for.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import pytest
+
+from mawl.base.errors import UsageError
+from mawl.measure.probe.command import (
+    KIB,
+    MIB,
+    PlannedTest,
+    ProbeChoice,
+    chosen_shapes,
+    default_shapes,
+    fill_command,
+    full_shapes,
+    full_streams,
+    layout_command,
+    probe_command,
+)
+
+SHAPE = PlannedTest(pattern="sequential", direction="read", request_bytes=2**18, streams=4, direct=True)
+CHOICE = ProbeChoice(shapes=[SHAPE], seconds=10.0, file_bytes=64 * MIB)
+
+
+def words(choice: ProbeChoice = CHOICE, **changes: object) -> list[str]:
+    return probe_command(msgspec.structs.replace(SHAPE, **changes), choice)
+
+
+def test_a_direct_test_runs_for_its_time_over_each_streams_share() -> None:
+    found = words()
+    assert {"--rw=read", "--bs=262144", "--numjobs=4", f"--size={16 * MIB}", "--direct=1"} <= set(found)
+    assert {"--ioengine=psync", "--time_based", "--runtime=10", "--fallocate=none"} <= set(found)
+    assert "--randrepeat=0" in found, "else each test begins with the same random bytes"
+    assert "--filename_format=stream.$jobnum" in found
+
+
+def test_a_part_of_a_second_is_told_in_milliseconds_since_fio_would_cut_it() -> None:
+    found = words(msgspec.structs.replace(CHOICE, seconds=1.5, steady=True))
+    assert "--steadystate_duration=1500ms" in found and "--runtime=9" in found
+    assert "--runtime=1500ms" in words(msgspec.structs.replace(CHOICE, seconds=1.5))
+
+
+@pytest.mark.parametrize(("direction", "syncs"), [("read", False), ("write", True), ("mixed", True)])
+def test_a_buffered_test_moves_each_byte_once_and_out_of_the_cache(direction: str, syncs: bool) -> None:
+    found = words(direct=False, direction=direction)
+    assert "--direct=0" in found and "--invalidate=1" in found
+    assert "--time_based" not in found
+    assert ("--end_fsync=1" in found) == syncs
+
+
+def test_a_mix_reads_65_of_100_requests() -> None:
+    found = words(pattern="random", direction="mixed")
+    assert {"--rw=randrw", "--rwmixread=65"} <= set(found)
+
+
+def test_incompressible_bytes_are_new_for_each_request_and_dialled_ones_are_asked_for() -> None:
+    dialled = words(msgspec.structs.replace(CHOICE, content="dialled"))
+    assert "--refill_buffers" in words() and "--refill_buffers" not in dialled
+    assert "--buffer_compress_percentage=90" in dialled
+
+
+def test_only_a_direct_test_waits_for_a_steady_rate_and_not_for_ever() -> None:
+    steady = msgspec.structs.replace(CHOICE, steady=True)
+    assert {"--steadystate=bw:5%", "--steadystate_duration=10", "--runtime=60"} <= set(words(steady))
+    assert not any(word.startswith("--steadystate") for word in words(steady, direct=False))
+
+
+def test_files_are_laid_out_each_to_its_size_twice_where_preconditioned() -> None:
+    found = layout_command([3 * MIB, MIB], CHOICE, direct=True)
+    assert "--loops=2" not in found and "--end_fsync=1" in found
+    assert found[found.index("--name=stream.1") :] == [
+        "--name=stream.1",
+        "--filename=stream.1",
+        f"--size={MIB}",
+    ]
+    twice = layout_command([MIB], msgspec.structs.replace(CHOICE, precondition=True), direct=True)
+    assert "--loops=2" in twice
+
+
+def test_what_fills_a_file_system_cannot_be_compressed() -> None:
+    assert "--refill_buffers" in fill_command("fill.0", MIB, direct=True)
+
+
+def test_the_default_has_the_papers_table_by_one_stream_and_by_as_many_as_cores() -> None:
+    papers = [shape for shape in default_shapes(16, "yes") if shape.pattern == "sequential"]
+    assert {(shape.direction, shape.streams) for shape in papers} == {
+        ("read", 1),
+        ("read", 16),
+        ("write", 1),
+        ("write", 16),
+    }
+    assert {shape.request_bytes for shape in papers} == {256 * KIB}
+    assert len(default_shapes(16, "yes")) == 7
+
+
+def test_a_load_with_more_requests_than_cores_is_probed_with_as_many() -> None:
+    """The guideline's tests by as many streams as cores stay."""
+    shapes = default_shapes(2, "yes", 19)
+    sequential = [shape for shape in shapes if shape.pattern == "sequential"]
+    assert sorted({shape.streams for shape in sequential}) == [1, 2, 19]
+    assert {shape.streams for shape in shapes if shape.pattern == "random"} == {19}
+    assert len(set(shapes)) == len(shapes) == 9
+    assert default_shapes(64, "yes", 19) == default_shapes(64, "yes")
+
+
+def test_one_core_makes_no_test_twice() -> None:
+    shapes = default_shapes(1, "yes")
+    assert len(set(shapes)) == len(shapes) == 5
+
+
+def test_the_full_grid_has_every_pattern_size_and_stream_direct_and_buffered() -> None:
+    shapes = full_shapes(6, "both")
+    assert full_streams(6) == [1, 2, 4, 6, 8, 12]
+    assert len(set(shapes)) == len(shapes) == 2 * 6 * (2 * 6 + 3 * 2)
+    sequential = {shape.request_bytes for shape in shapes if shape.pattern == "sequential"}
+    assert sequential == {64 * KIB, 256 * KIB, MIB, 4 * MIB, 8 * MIB, 16 * MIB}
+    assert {shape.request_bytes for shape in shapes if shape.pattern == "random"} == {8 * KIB, 64 * KIB}
+    assert {(shape.pattern, shape.direction) for shape in shapes if shape.direction == "mixed"} == {
+        ("random", "mixed")
+    }
+
+
+def test_what_is_not_named_is_the_papers() -> None:
+    shapes = chosen_shapes(None, [MIB], None, cores=4, direct="yes")
+    assert {shape.words for shape in shapes} == {
+        "sequential read, 1 MiB, 1 stream, direct",
+        "sequential read, 1 MiB, 4 streams, direct",
+        "sequential write, 1 MiB, 1 stream, direct",
+        "sequential write, 1 MiB, 4 streams, direct",
+    }
+
+
+def shape(streams: int, request_bytes: int = MIB) -> PlannedTest:
+    return PlannedTest(
+        pattern="sequential", direction="read", request_bytes=request_bytes, streams=streams, direct=True
+    )
+
+
+def test_every_stream_finds_its_region_in_its_own_file() -> None:
+    choice = ProbeChoice(shapes=[shape(1), shape(2), shape(4)], file_bytes=100 * MIB)
+    assert [choice.stream_bytes(streams) for streams in (1, 2, 4)] == [100 * MIB, 50 * MIB, 25 * MIB]
+    assert choice.file_sizes() == [100 * MIB, 50 * MIB, 25 * MIB, 25 * MIB]
+    for one in choice.shapes:
+        sizes = choice.file_sizes()[: one.streams]
+        assert all(choice.stream_bytes(one.streams) <= size for size in sizes)
+
+
+def test_shares_are_whole_requests_of_any_size() -> None:
+    choice = ProbeChoice(shapes=[shape(3), shape(1, 16 * MIB)], file_bytes=100 * MIB)
+    assert choice.stream_bytes(3) == 32 * MIB
+    choice.check()
+
+
+@pytest.mark.parametrize(
+    ("megabytes_per_second", "mebibytes"), [(400.0, 1024), (60.0, 490), (5.3, 64), (0.0, 64)]
+)
+def test_files_are_as_large_as_the_target_writes_in_time(megabytes_per_second: float, mebibytes: int) -> None:
+    choice = ProbeChoice(shapes=[shape(1), shape(4)], file_bytes=1024 * MIB)
+    fitted = choice.fitted(15.0 * megabytes_per_second * 1e6)
+    assert fitted.file_bytes == mebibytes * MIB
+    if 64 < mebibytes < 1024:
+        assert sum(fitted.file_sizes()) <= 15 * megabytes_per_second * 1e6
+    assert choice.fitted(math.inf).file_bytes == 1024 * MIB
+    wide = ProbeChoice(shapes=[shape(512)], file_bytes=1024 * MIB).fitted(1.0)
+    assert wide.file_bytes == 512 * MIB
+    wide.check()
+
+
+def test_fitted_files_hold_a_request_of_any_size_for_each_stream_of_any_test() -> None:
+    shapes = [shape(512, MIB // 128), shape(1, 4 * MIB)]
+    fitted = ProbeChoice(shapes=shapes, file_bytes=4096 * MIB).fitted(1.0)
+    assert fitted.file_bytes == 512 * 4 * MIB
+    fitted.check()
+
+
+def test_a_file_too_small_for_its_streams_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"leaves each of 64 streams less than a request of 16 MiB"):
+        ProbeChoice(shapes=[shape(64, 16 * MIB)], file_bytes=512 * MIB).check()

@@ -1,0 +1,162 @@
+"""Every figure is defined once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mawl.figures.figures import generalised
+from mawl.measure.process import ProcessSampler
+from mawl.records.model.metrics import (
+    METRICS,
+    ROLE_COLUMNS,
+    ROLE_SERIES,
+    SAMPLE_METRICS,
+    USAGE_METRICS,
+    VOLUME_SERIES,
+)
+from mawl.records.model.records import FIELDS, Usage
+from mawl.records.model.role_io import IO_FIELDS, WAIT_FIELDS, Waits
+from mawl.records.model.run import Alone
+from mawl.records.model.signature import SIGNATURE
+from mawl.run.runner.sampling import Sampling
+from tests.advice.test_smt import judged
+from tests.fakes.array_run import array_statistics
+from tests.fakes.capped_run import CAP, capped_run
+from tests.fakes.clustered_run import on_nodes
+from tests.fakes.compressed_run import sampled
+from tests.fakes.host_run import PARTS, apart_facts, host_facts
+from tests.fakes.measured_run import IDLE, samples
+from tests.fakes.probes import disk, probe
+from tests.fakes.stored_run import facts, jobs
+from tests.fakes.views import judge, plain, summary_of
+
+ROOT = Path(__file__).parents[3]
+SPREAD = ("real_time", "await", "latency", "blocked")
+"""Durations whose mean, peak, median and so on have names of their own."""
+NAMES = [metric.name for metric in METRICS]
+
+
+def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The paths of everything in a summary that holds no more of it."""
+    records = isinstance(value, list) and any(isinstance(member, dict) for member in value)
+    members = value.items() if isinstance(value, dict) else enumerate(value) if records else ()
+    if not members:
+        yield path
+    for name, member in members:
+        yield from leaves(member, (*path, str(name)))
+
+
+def judged_summary() -> dict[str, Any]:
+    """The whole summary of a run with samples of everything, and a time alone."""
+    alone = [Alone(program="wide_sort", jobs=["s1-1"], real_time_seconds=10.0, run_id="solo")]
+    of = msgspec.structs.replace(host_facts(), compressibility=sampled(), alone=alone)
+    some = samples(60, IDLE | PARTS)
+    found = summary_of(of, jobs(), samples=some, probe=probe(disk()), arrays=array_statistics())
+    return judge(of, jobs(), found, some)
+
+
+def test_every_usage_field_has_an_entry_and_none_is_made_up() -> None:
+    assert [metric.name for metric in USAGE_METRICS] == list(FIELDS)
+
+
+def test_every_figure_of_a_role_and_every_wait_has_an_entry() -> None:
+    found = {metric.name for metric in ROLE_COLUMNS}
+    assert found >= {f"ROLE_{name}" for name in IO_FIELDS} | set(WAIT_FIELDS)
+
+
+def test_every_leaf_of_the_summary_has_an_entry() -> None:
+    summary = judged_summary()
+    named = {
+        f"{path[0]}.*" if path[0] in ("missing", "remarks") else ".".join(generalised(path))
+        for path in leaves(summary)
+    }
+    assert named - set(NAMES) == set()
+
+
+def test_no_entry_is_about_nothing() -> None:
+    series = {metric.name for metric in (*ROLE_SERIES, *VOLUME_SERIES)}
+    in_summary = {name for name in NAMES if "." in name} - series
+    whole = judged_summary()
+    bare = {name: rate for name, rate in IDLE.items() if not name.startswith("device.")}
+    few = summary_of(facts(), jobs(), samples=samples(60, bare))
+    uncounted = [msgspec.structs.replace(job, io=None, waits=Waits()) for job in jobs()]
+    unseen = summary_of(
+        facts(), [msgspec.structs.replace(job, waits=Waits(on_cpu_seconds=1.0)) for job in jobs()]
+    )
+    nothing = summary_of(facts(outside_cpu=None), uncounted)
+    apart = summary_of(apart_facts(), jobs(), samples=samples(60, IDLE))
+    several = summary_of(*on_nodes())
+    first, *others = jobs()
+    earlier = msgspec.structs.replace(first, started_at=1e9, ended_at=1e9 + 60)
+    busy = judged({}, smt="off")
+    nights = summary_of(facts(kind="imported"), [earlier, *others], samples=samples(60, IDLE))
+    powered = summary_of(facts(), jobs(), samples=samples(60, IDLE | {"energy.package-0.joules": 50.0}))
+    capped = plain(capped_run(CAP))
+    waited, untold = (
+        summary_of(
+            facts(),
+            [
+                msgspec.structs.replace(job, submitted_at=job.started_at, queue_seconds=queue)
+                for job in jobs()
+                if job.started_at is not None
+            ],
+        )
+        for queue in (60.0, None)
+    )
+    every = (whole, few, nothing, unseen, apart, several, nights, busy, powered, capped, waited, untold)
+    known = {
+        f"{path[0]}.*" if path[0] in ("missing", "remarks") else ".".join(generalised(path))
+        for summary in every
+        for path in leaves(summary)
+    }
+    rows = {f"signature.{row.name}" for row in SIGNATURE}
+    assert in_summary - known == rows
+
+
+def test_names_are_unique_and_carry_their_unit() -> None:
+    assert len(NAMES) == len(set(NAMES))
+    for metric in METRICS:
+        last = metric.name.split(".")[-1]
+        assert (metric.unit == "seconds") == (
+            last.endswith("_seconds") or any(f"{part}_seconds." in metric.name for part in SPREAD)
+        ) or (last == "seconds_near_peak")
+        if metric.unit == "bytes":
+            assert last.endswith("_bytes") or "_request_bytes." in metric.name
+
+
+def test_every_series_of_the_samples_has_an_entry() -> None:
+    class Kept:
+        def __init__(self) -> None:
+            self.series: set[str] = set()
+
+        def figures(self, _node: str, _at: float, figures: Mapping[str, float]) -> None:
+            self.series |= figures.keys()
+
+    kept = Kept()
+    Sampling("bench1", ProcessSampler()).tick(0.0, 0.0, Usage(), kept)  # type: ignore[arg-type]
+    assert kept.series - set(NAMES) == set()
+    assert {metric.name for metric in SAMPLE_METRICS} <= kept.series
+    for metric in USAGE_METRICS:
+        assert ("in samples cumulative, the sum over all jobs so far" in metric.definition) == (
+            metric.name in kept.series
+        )
+
+
+def test_a_source_in_the_documents_is_there_with_its_heading() -> None:
+    for metric in METRICS:
+        for source in metric.source.split("; "):
+            page, _, heading = source.partition(", ")
+            assert "DESIGN.md" not in source
+            if page.startswith("docs/"):
+                text = (ROOT / page).read_text()
+                assert not heading or f"## {heading}\n" in text, source
+
+
+def test_definitions_are_one_sentence_with_a_source() -> None:
+    for metric in METRICS:
+        assert metric.definition.endswith(".") or metric.definition.endswith(".)"), metric.name
+        assert metric.source

@@ -1,0 +1,191 @@
+"""The cards of the first page: one figure and one sentence each, which say whose they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mawl.advice.validity.status import RULES
+from mawl.reports.html.figures import ShownFigures
+from mawl.reports.html.sections.jobs import spent
+from mawl.reports.html.sections.verdict import verdict
+from tests.fakes.views import partly
+from tests.reports.html.page_reader import Reading
+
+
+def words(
+    capacity: dict[str, Any] | None = None,
+    validity: dict[str, Any] | None = None,
+    limit: dict[str, Any] | None = None,
+    kind: str = "measured",
+    **more: Any,
+) -> str:
+    """The text of the cards and the next step."""
+    made = partly(
+        {
+            "kind": kind,
+            "run_id": "<run>",
+            "workload": {"jobs": 71},
+            "jobs": {"total": 71, "finished": 70},
+            "capacity": {"answer": "not known"} | (capacity or {}),
+            "validity": {"status": "preliminary"} | (validity or {}),
+            "limit": limit,
+            "missing": {"limit": "the run was too short"},
+        }
+        | more
+    )
+    return " ".join(" ".join(Reading(str(verdict(ShownFigures(made)))).words).split())
+
+
+def finding(rule: str, severity: str) -> dict[str, str]:
+    return {"rule": rule, "severity": severity, "sentence": f"{rule} is wrong", "cure": "mend it"}
+
+
+def test_a_reason_of_one_part_says_of_which_and_one_of_both_stands_alone() -> None:
+    compute = {"answer": "not known", "reason": "the interval 1.83 to 2.30 lies on both sides"}
+    short = {"answer": "not known", "reason": "the phase is short"}
+    median = {"slowdown": {"median": 2.24, "most": 2.0}}
+    text = words({"compute": compute, "storage": short} | median)
+    assert "2.24 times as long as alone (at most 2.00 allowed) Compute: the interval 1.83 to 2.30" in text
+    assert "of 71 jobs finished The phase is short." in words({"compute": short, "storage": short})
+
+
+def test_an_answer_says_what_each_part_is() -> None:
+    parts = {"compute": {"answer": "not carried"}, "storage": {"answer": "carried"}}
+    text = words({"answer": "not carried", **parts})
+    assert "Is the load carried? No" in text
+    assert "Compute is not carried, storage is carried." in text
+
+
+def test_a_load_that_neither_part_fails_to_carry_has_its_reason() -> None:
+    part = {"answer": "not known", "reason": "no program was run alone"}
+    reasons = ["1 of 6 jobs failed: s3-1 (wrong answer)", "compute and storage: not known"]
+    text = words({"answer": "not carried", "compute": part, "storage": part, "reasons": reasons})
+    assert "1 of 6 jobs failed: s3-1 (wrong answer). A load is carried only if every job finishes" in text
+    assert "Compute is" not in text
+
+
+def test_checks_that_found_something_or_had_no_figure_are_not_passed() -> None:
+    validity = {
+        "findings": [
+            finding("scale", "preliminary"),
+            finding("scale", "preliminary"),
+            finding("swap", "remark"),
+        ],
+        "unmeasured": [{"rule": "drift", "severity": "remark", "reason": "too short"}],
+    }
+    text = words(validity=validity)
+    assert f"{len(RULES) - 2} of {len(RULES)} checks passed Scale is wrong." in text
+    of_all = f"1 of {len(RULES)} checks not passed Scale is wrong."
+    assert of_all in words(validity=validity, kind="imported")
+    assert "1 check not passed Scale is wrong." in words(validity=validity, kind="simulated")
+
+
+def test_a_check_that_says_the_figures_are_disturbed_comes_before_one_that_asks_for_a_larger_run() -> None:
+    small, disturbed = finding("scale", "preliminary"), finding("competition", "preliminary")
+    text = words(validity={"findings": [small, disturbed]})
+    assert "checks passed Competition is wrong." in text
+    text = words(validity={"findings": [small, finding("jobs", "invalid"), disturbed]})
+    assert "checks passed Jobs is wrong." in text
+
+
+def test_a_load_that_only_the_sum_of_both_parts_does_not_carry_says_so() -> None:
+    part = {"answer": "carried"}
+    reasons = ["all 70 jobs finished", "jobs took 2.60 times as long as alone"]
+    capacity = {"answer": "not carried", "compute": part, "storage": part, "reasons": reasons}
+    made: dict[str, Any] = {"workload": {"jobs": 70}, "jobs": {"total": 70, "finished": 70}}
+    assert "Jobs took 2.60 times as long as alone. Why" in words(capacity, **made)
+
+
+def test_what_nothing_limited_has_a_sentence_and_no_share() -> None:
+    line = {"kind": "evidence", "sentence": "4.00 of 8 cores were busy"}
+    text = words(limit={"verdict": "none", "shares": NOTHING, "evidence": [line]})
+    assert "What limits it? No shared resource 4.00 of 8 cores were busy. Why" in text
+
+
+def test_that_others_moved_most_is_the_first_reason_of_doubt() -> None:
+    cached, others = finding("reach", "preliminary"), finding("competition", "preliminary")
+    assert "checks passed Competition is wrong." in words(validity={"findings": [cached, others]})
+
+
+@pytest.mark.parametrize(
+    ("unmeasured", "said"),
+    [([], "Every rule is met."), (["drift"], "Every rule that could be measured is met.")],
+)
+def test_rules_that_were_all_measured_are_met_without_a_hedge(unmeasured: list[str], said: str) -> None:
+    lacking = [{"rule": rule, "severity": "remark", "reason": "too short"} for rule in unmeasured]
+    assert said in words(validity={"status": "publishable", "unmeasured": lacking})
+
+
+def test_the_nodes_of_a_run_have_a_line_with_the_first_and_the_last() -> None:
+    nodes = {name: {"done_seconds": done} for name, done in (("node1", 570.0), ("node2", 600.0))}
+    block = {"nodes": nodes, "first_done_seconds": 570.0, "last_done_seconds": 600.0}
+    block |= {"imbalance_ratio": 0.026}
+    text = words(cluster=block)
+    done = "first node done after 9 min 30 s (node1), last after 10 min 00 s (node2)"
+    line = f"Nodes: {done}, 2.6 % later than the mean"
+    assert line in text and "Nodes:" not in words()
+
+
+def test_a_limit_has_its_share_and_one_that_is_not_known_its_reason() -> None:
+    limit = {
+        "verdict": "mixed",
+        "shares": {"storage": 0.45, "cpu": 0.4, "memory": 0.1, "network": 0.0, "none": 0.05},
+    }
+    assert "Several things, by turns 45 % of the active time was limited by storage" in words(limit=limit)
+    assert "What limits it? Not known The run was too short." in words()
+
+
+@pytest.mark.parametrize(
+    ("step", "shown"),
+    [
+        (
+            "time the programs alone: mawl run --solo",
+            "Next: time the programs alone: mawl run --solo",
+        ),
+        ("wait for the end of the run", "Next: wait for the end of the run."),
+    ],
+)
+def test_the_next_step_is_a_sentence_and_its_command(step: str, shown: str) -> None:
+    assert words({"next_step": step}).endswith(shown)
+    assert "Next:" not in words({"next_step": None})
+
+
+NOTHING = {"storage": 0.0, "cpu": 0.0, "memory": 0.0, "network": 0.0, "none": 1.0}
+
+SMALL, DISTURBED, FAILED = (
+    finding("scale", "preliminary") | {"cure": "use a larger scale"},
+    finding("competition", "preliminary") | {"cure": "end other programs"},
+    finding("jobs", "invalid") | {"cure": "fix the failed jobs"},
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "findings", "step", "shown"),
+    [
+        ("not known", [SMALL, DISTURBED], "time the programs alone", "time the programs alone."),
+        ("not known", [FAILED, SMALL], "time the programs alone", "fix the failed jobs."),
+        ("carried", [SMALL, DISTURBED], None, "end other programs."),
+        ("not carried", [SMALL], None, "use a larger scale."),
+        ("not carried", [], None, "find what would change it: mawl simulate '<run>'"),
+        ("carried", [], None, "pack the run, so that others can check it: mawl pack '<run>'"),
+    ],
+)
+def test_a_run_has_a_next_step_until_it_counts_and_one_that_acts_on_its_answer(
+    answer: str, findings: list[dict[str, str]], step: str | None, shown: str
+) -> None:
+    text = words({"answer": answer, "compute": {"answer": answer}, "next_step": step}, {"findings": findings})
+    assert text.endswith(f"Next: {shown}")
+
+
+def test_the_bar_has_the_shares_of_the_jobs_time_and_is_left_out_where_one_is_not_known() -> None:
+    blocked = {"data": 0.0, "work": 30.0, "util": 0.0, "other": 10.0}
+    known = {"on_cpu_seconds": 40.0, "run_queue_seconds": 20.0, "blocked_seconds": blocked}
+    html = str(spent(ShownFigures(partly({"wait": known}))))
+    text = " ".join(" ".join(Reading(html).words).split())
+    for part in ("on a processor 40 %", "waiting for a processor 20 %", "blocked in work 30 %"):
+        assert part in text
+    assert html.count("flex-grow") == 4 and "flex-grow: 0.3" in html
+    assert not spent(ShownFigures(partly({"wait": known | {"run_queue_seconds": None}})))
+    assert not spent(ShownFigures(partly({"wait": None})))

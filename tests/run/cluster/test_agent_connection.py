@@ -1,0 +1,111 @@
+"""The line between a node's process and its agent: the lease, the last resort, a pipe nobody reads."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from mawl.run.cluster import agent_connection as module
+from mawl.run.cluster.agent_connection import AgentConnection, AgreedOpening
+from mawl.run.cluster.messages import Carry, GateReady, Going, Halt, Open, Seek, from_node
+from mawl.run.runner.request import Status
+
+
+class Ends:
+    """A line with its other ends, and what it did."""
+
+    def __init__(self) -> None:
+        read, self.tell = os.pipe()
+        self.hear, write = os.pipe()
+        self.given_up = threading.Event()
+        self.line = AgentConnection(read, write, self.given_up.set)
+        self.signals: list[int] = []
+
+    def send(self, *words: msgspec.Struct) -> None:
+        for word in words:
+            os.write(self.tell, msgspec.json.encode(word) + b"\n")
+
+    def until(self, number: int) -> bool:
+        for _ in range(100):
+            if number in self.signals:
+                return True
+            time.sleep(0.02)
+        return False
+
+
+@pytest.fixture
+def ends(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ends]:
+    """Signals that the line sends are written down."""
+    monkeypatch.setattr(module, "LAST_RESORT_SECONDS", 0.1)
+    found = Ends()
+    before = {
+        number: signal.signal(number, lambda sent, _: found.signals.append(sent))
+        for number in (signal.SIGTERM, signal.SIGINT)
+    }
+    yield found
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def test_a_controller_that_is_silent_for_the_lease_ends_the_process(ends: Ends) -> None:
+    ends.line.listen(1.0)
+    for _ in range(15):  # each word, and each empty line, renews it
+        os.write(ends.tell, b"\n")
+        time.sleep(0.1)
+    assert ends.signals == []
+    assert ends.until(signal.SIGTERM)
+    assert ends.given_up.wait(2), "what SIGTERM does not end is killed"
+
+
+def test_the_end_of_the_agent_is_noticed_at_once(ends: Ends) -> None:
+    ends.line.listen(1000.0)
+    os.close(ends.tell)
+    assert ends.until(signal.SIGTERM)
+
+
+def test_words_come_in_order_and_halts_are_signals(ends: Ends) -> None:
+    os.write(ends.tell, b'{"task":1}\n')
+    assert ends.line.first() == b'{"task":1}'
+    ends.line.listen(5.0)
+    ends.send(Seek(), Carry(), Halt(1))
+    assert [ends.line.words.get(timeout=2) for _ in range(2)] == [Seek(), Carry()]
+    assert ends.until(signal.SIGINT)
+    os.close(ends.tell)
+    assert ends.until(signal.SIGTERM)
+
+
+def test_a_status_that_finds_the_pipe_full_is_dropped(ends: Ends) -> None:
+    status = Status(
+        elapsed_seconds=1.0, sessions=1, open_sessions=1, jobs=1, waiting=0, running=1, ended=0, failed=0,
+        read_bytes_per_second=0.0, written_bytes_per_second=0.0,
+    )  # fmt: skip
+    for _ in range(2000):
+        ends.line.say(Going(status))
+    words = os.read(ends.hear, 2**20).split(b"\n")
+    assert 10 < len(words) < 2000
+    assert all(from_node(word) == Going(status) for word in words[:-2])
+    ends.line.say(GateReady(3))
+
+
+def test_the_gate_opens_at_the_moment_of_this_machines_clock(ends: Ends) -> None:
+    opening = AgreedOpening(ends.line, GateReady, lambda: 100.0)
+    opening.ready(3)
+    assert from_node(os.read(ends.hear, 4096).strip()) == GateReady(3)
+    assert opening.pause_seconds() is None
+    ends.line.listen(5.0)
+    ends.send(Open(100.25))
+    for _ in range(100):
+        if opening.pause_seconds() is not None:
+            break
+        time.sleep(0.02)
+    assert opening.pause_seconds() == 0.25
+    ends.line.open_at = 99.0
+    assert opening.pause_seconds() == 0.0
+    os.close(ends.tell)
+    assert ends.until(signal.SIGTERM)

@@ -1,0 +1,119 @@
+"""What several nodes' facts are as one run.
+
+A node's folder that grows beside the merged one, and names of files that would leave it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+import pytest
+
+from mawl.base.errors import MawlError
+from mawl.records.model.records import EventRecord
+from mawl.records.model.run import Overhead, RunFacts, VolumeFacts
+from mawl.records.spec.program_options import AUTO, Options
+from mawl.records.store import open_run
+from mawl.records.store.files import JOURNAL
+from mawl.records.store.folder import RunWriter
+from mawl.records.store.reading import runner_lives
+from mawl.run.cluster.merge import Mirror, NodeMachine, NodePart, append_to, merged, own_series, place_of
+from mawl.run.cluster.messages import Correction
+from tests.fakes.clustered_run import node_run
+from tests.fakes.stored_run import START, facts, job
+
+
+def test_a_journal_that_comes_in_pieces_is_a_readable_run_at_any_moment(tmp_path: Path) -> None:
+    own = RunWriter(tmp_path / "own", facts(outcome="running", ended_at=None))
+    own.job(job("s1-1", 1.0, 5.0))
+    own.event(EventRecord(happened_at=START, event="gate_released"))
+    journal = tmp_path / "own" / JOURNAL
+    mirror = Mirror(tmp_path / "nodes" / "n1", (tmp_path / "own" / "run.json").read_bytes(), b"")
+    content = (journal / "jobs.jsonl").read_bytes()
+    assert mirror.append({"jobs.jsonl": content[:50]}).jobs == []
+    fresh = mirror.append(
+        {"jobs.jsonl": content[50:], "events.jsonl": (journal / "events.jsonl").read_bytes()}
+    )
+    assert [one.job for one in fresh.jobs] == ["s1-1"] and len(fresh.events) == 1
+    assert mirror.offsets["jobs.jsonl"] == len(content)
+    assert runner_lives(mirror.path)
+    own.job(job("s1-2", 1.0, 5.0))
+    rest = (journal / "jobs.jsonl").read_bytes()[mirror.offsets["jobs.jsonl"] :]
+    assert [one.job for one in mirror.append({"jobs.jsonl": rest}).jobs] == ["s1-2"], "each record once"
+    mirror.close()
+    own.close()
+    assert open_run(mirror.path).facts.outcome == "interrupted"
+    assert {one.job for one in open_run(mirror.path).job_records()} >= {"s1-1", "s1-2"}
+
+
+def test_the_whole_folder_takes_its_place(tmp_path: Path) -> None:
+    own = RunWriter(tmp_path / "own", facts(outcome="running", ended_at=None))
+    mirror = Mirror(tmp_path / "nodes" / "n1", (tmp_path / "own" / "run.json").read_bytes(), b"")
+    copy = mirror.begin_copy()
+    place = place_of(copy, "logs/a.log")
+    append_to(place, b"one ")
+    append_to(place, b"two")
+    mirror.replace(copy)
+    own.close()
+    assert (tmp_path / "nodes" / "n1" / "logs" / "a.log").read_text() == "one two"
+    assert [entry.name for entry in (tmp_path / "nodes").iterdir()] == ["n1"]
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/x", "logs/../../x", ""])
+def test_a_name_that_leads_out_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(MawlError, match="names a file outside its run folder"):
+        place_of(tmp_path, name)
+
+
+def with_threads(cpucount: int) -> RunFacts:
+    plain = facts()
+    workload = msgspec.structs.replace(plain.workload, options=Options(cpucount=cpucount))
+    return msgspec.structs.replace(plain, workload=workload)
+
+
+@pytest.mark.parametrize(("nodes", "together"), [((2, 2), 2), ((2, 4), AUTO)])
+def test_threads_that_nodes_chose_are_those_of_the_run_where_they_are_the_same(
+    nodes: tuple[int, int], together: int
+) -> None:
+    parts = [
+        NodePart(run=node_run(f"n{number}", 0.0), facts=with_threads(cpucount))
+        for number, cpucount in enumerate(nodes)
+    ]
+    options = merged(with_threads(AUTO), parts, Overhead()).workload.options
+    assert options is not None
+    assert options.cpucount == together
+
+
+def on_device(node: str, device: str, boot: str | None = "one") -> NodePart:
+    volume = VolumeFacts(role="work", node=node, directory="/w", devices=[device], layers=[device, "sda"])
+    return NodePart(run=node_run(node, 0.0), machine=NodeMachine(boot_id=boot), facts=facts(volumes=[volume]))
+
+
+def test_each_device_of_a_machine_is_told_by_one_node() -> None:
+    """Every node samples all devices of its machine, also those of other work, such as loop0."""
+    parts = [on_device("n1", "dm-1"), on_device("n2", "dm-2"), on_device("n3", "dm-1"),
+             on_device("n4", "dm-1", boot="other")]  # fmt: skip
+    names = [f"{what}.x" for what in ("host", "device.dm-1", "device.dm-2", "device.sda", "device.loop0")]
+    table = pa.table({"series": names, "sampled_at": pa.array([0] * len(names), pa.timestamp("us", "UTC"))})
+    told = {}
+    for part in parts:
+        own = own_series(parts, part.run.node)
+        found = Correction(part.run.node, 0.0, own.left_out, own.kept).samples(table)
+        told[part.run.node] = [name.removesuffix(".x") for name in found.column("series").to_pylist()]
+    assert told == {
+        "n1": ["host", "device.dm-1", "device.sda", "device.loop0"],
+        "n2": ["device.dm-2"],
+        "n3": [],
+        "n4": ["host", "device.dm-1", "device.dm-2", "device.sda", "device.loop0"],
+    }
+
+
+@pytest.mark.parametrize(("boot", "second"), [("one", ([], ["sda"])), (None, (["sda"], ["sda"]))])
+def test_a_device_counts_once_for_nodes_that_are_known_to_be_one_machine(
+    boot: str | None, second: tuple[list[str], list[str]]
+) -> None:
+    parts = [on_device("n1", "sda", boot), on_device("n2", "sda", boot), on_device("n3", "sda", "other")]
+    volumes = merged(facts(), parts, Overhead()).volumes
+    assert [volume.devices for volume in volumes] == [["sda"], *second]
