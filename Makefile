@@ -16,11 +16,11 @@ help:
 	@echo "make test-lab  the tests that need root, strace, fio, a browser or loop devices"
 	@echo "make test-long campaigns over beds, many seeds, soak tests: hours; TESTS=tests/lab chooses some,"
 	@echo "               results stay under .long, one file a run"
-	@echo "make check     the one gate: format, lint, spelling, types, floors, reference pages, site, tests, documents"
+	@echo "make check     the one gate: format, lint, spelling, types, imports, reference pages, site, tests, documents"
 	@echo "make site      build the documents as a site in build/site"
 	@echo "make bench     what mawl's own parts cost, each compared with its peer"
 	@echo "make format    format the code and sort its imports"
-	@echo "make reference print the reference pages and the mixed workloads from the code again"
+	@echo "make reference print the reference pages and the mixed workloads from the code again, and lower the budget"
 	@echo "make clean-venv  remove .venv"
 	@echo "settings: PYTHON=python3.12 (another Python), ROWS=generator (bench rows), REPORT=DIR (JUnit files)"
 
@@ -81,6 +81,7 @@ reference: $(STAMP)
 	$(BIN)/python -m tools.workloads
 	$(BIN)/python -m tools.reference
 	$(BIN)/python -m tools.published_table
+	$(BIN)/python -m tools.budget
 
 clean-venv:
 	rm -rf .venv

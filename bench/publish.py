@@ -12,7 +12,7 @@ import msgspec
 
 from bench.harness import Result, at_most, cpu_seconds
 from mawl.archive.container import MANIFEST, write_pack
-from mawl.archive.manifest import SubmitterStatement, decoded, encoded
+from mawl.archive.manifest import SubmitterStatement, decode_manifest, encode_manifest
 from mawl.archive.packing import PackRequest, pack
 from tests.fakes.altered_packs import members_of
 from tests.fakes.published_run import write_published
@@ -51,11 +51,11 @@ def write_packs(place: Path) -> list[Path]:
     write_published(place / "one")
     pack(PackRequest(folder=place / "one", campaign=False), place / "one.mawl.zip")
     members = members_of(place / "one.mawl.zip")
-    manifest = decoded(members[MANIFEST], "")
+    manifest = decode_manifest(members[MANIFEST], "")
     found = []
     for number in range(PACKS):
         statement = SubmitterStatement(submitter="Example", system=f"System {number % SYSTEMS}")
-        own = {**members, MANIFEST: encoded(msgspec.structs.replace(manifest, statement=statement))}
+        own = {**members, MANIFEST: encode_manifest(msgspec.structs.replace(manifest, statement=statement))}
         found.append(place / f"pack-{number:03}.mawl.zip")
         with found[-1].open("wb") as file:
             write_pack(file, own)

@@ -19,7 +19,7 @@ from mawl.records.spec.program_options import ROLES, Options
 from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import Flow, JobDemand, StepDemand
 from mawl.simulation.scenario import Scenario
-from mawl.simulation.scenario import run as simulated
+from mawl.simulation.scenario import run_scenario as simulated
 from mawl.simulation.system import Device, NodeKind, System
 from mawl.whatif.folder import Label, write_folder
 

@@ -17,7 +17,7 @@ from mawl.records.store import open_run
 from mawl.simulation.activity import Calibration
 from mawl.simulation.forecast import base_of
 from mawl.simulation.scenario import Scenario
-from mawl.simulation.scenario import run as simulated
+from mawl.simulation.scenario import run_scenario as simulated
 from mawl.whatif.folder import write_folder
 from mawl.whatif.size.answer import size
 from mawl.whatif.size.asked import SizedRun, SizeQuestion

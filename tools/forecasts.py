@@ -25,7 +25,7 @@ from mawl.records.store import open_run
 from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.own_system import cores_of
 from mawl.simulation.system import Device, NodeKind, System, spinning_streams_of
-from mawl.whatif.answer import beside
+from mawl.whatif.answer import compare_figures
 from mawl.whatif.folder import Label, write_folder
 
 REQUEST_BYTES = Options().bufsize_bytes
@@ -139,7 +139,7 @@ def forecasts(folder: Path, keep: Path, other: Path | None = None) -> list[dict[
                 "arm": arm,
                 "calibrated": other is None and run is campaign.first_run,
                 "alone_ratio": base.calibration.alone_ratio,
-                "figures": beside(predicted, measured),
+                "figures": compare_figures(predicted, measured),
             }
         )
     return rows

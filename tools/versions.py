@@ -38,7 +38,7 @@ TEST_PACKAGES = (
     "pytest-rerunfailures",
     "pytest-xdist",
 )
-"""What of the extra ``development`` tests of one floor need."""
+"""What of the extra ``development`` tests of one package need."""
 
 SHOWN = ("duckdb", "numpy", "pyarrow", "msgspec", "bokeh", "scikit-learn", "scipy", "statsmodels")
 IMPORT_ALL = """

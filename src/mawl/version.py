@@ -1,4 +1,4 @@
-"""The version of mawl and the digest of its code, below all floors: every record and report states them."""
+"""The version of mawl and the digest of its code, below all packages: every record and report states them."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 import pytest
 
 from mawl.archive.container import MANIFEST, read_member, read_members
-from mawl.archive.manifest import decoded
-from mawl.archive.packing import PrivateNames, names_of, redacted_folder
+from mawl.archive.manifest import decode_manifest
+from mawl.archive.packing import PrivateNames, private_names, redacted_folder
 from mawl.commands.main import main
 from mawl.records.model.node import IoCap
 from mawl.records.model.records import SampleRecord
@@ -103,7 +103,7 @@ def test_names_of_control_groups_are_private_and_the_mounts_of_groups_are_not() 
         VolumeFacts(role="data", node="bench1", directory="/mnt/x", caps=[cap]),
         *(VolumeFacts(role="work", node="bench1", directory="/mnt/x", caps_reason=text) for text in texts),
     ]
-    names = names_of([facts(volumes=volumes)], ["paths"], user="nobody")
+    names = private_names([facts(volumes=volumes)], ["paths"], user="nobody")
     shown = [names.replaced(text) for text in (cap.file, *texts)]
     assert not any(word in text for text in shown for word in ("acme", "job-7", "secret", "ours"))
     assert shown[0].endswith("/io.max") and "io.max: permission denied" in shown[2]
@@ -116,7 +116,7 @@ def test_private_names_are_nowhere_in_a_redacted_pack(here: Path) -> None:
     assert "bench1" not in said and "/mnt/data" not in said
     assert "host-" in said and "/redacted/place-" in said
     assert main(["validate", "plain.zip"]) == 1
-    manifest = decoded(members_of(Path("plain.zip"))[MANIFEST], "")
+    manifest = decode_manifest(members_of(Path("plain.zip"))[MANIFEST], "")
     assert manifest.redacted == ["host", "paths"]
 
 
@@ -163,7 +163,7 @@ def test_a_mount_point_in_the_name_of_a_series_is_replaced(tmp_path: Path) -> No
     found = facts(volumes=volumes, command=[], roles={})
     writer.finish(found)
     for wanted, absent in ((["paths"], ("secret", "jane")), (["host", "user"], ("jane",))):
-        names = names_of([found], wanted, user="reader")  # type: ignore[arg-type]
+        names = private_names([found], wanted, user="reader")  # type: ignore[arg-type]
         target = tmp_path / wanted[0]
         redacted_folder(tmp_path / "run", target, names)
         run = open_run(target)

@@ -14,7 +14,7 @@ import pytest
 from pyarrow import parquet
 
 from mawl.advice.validity.status import RULES
-from mawl.archive.rules.published import EVERY, INTACT, NUMBERS
+from mawl.archive.rules.published import EVERY, INTACT, VALIDITY_NUMBERS
 from mawl.archive.subject import campaign_subject, run_subject
 from mawl.archive.validating import Validation, validate
 from mawl.records.store.campaign import read_campaign, write_campaign
@@ -79,7 +79,7 @@ def test_a_campaign_of_five_good_runs_is_accepted(five: Path) -> None:
 def test_numbers_are_unique_and_every_rule_of_validity_has_one() -> None:
     numbers = [rule.number for rule in EVERY]
     assert numbers == sorted(set(numbers))
-    assert {name for _, name, _ in NUMBERS} | {"repeats"} == set(RULES)
+    assert {name for _, name, _ in VALIDITY_NUMBERS} | {"repeats"} == set(RULES)
     assert {rule.name for rule in EVERY if rule.number in INTACT} >= {"complete", "unaltered", "agreement"}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import InterruptedRunError, MawlError
-from mawl.campaigns.process import answered
+from mawl.campaigns.process import run_task
 from mawl.records.spec.answer import Task, TaskAnswer
 from mawl.records.spec.record import RunSpec
 
@@ -24,14 +24,14 @@ def child(code: str) -> tuple[str, ...]:
 def test_the_spec_goes_there_and_the_answer_comes_back(tmp_path: Path) -> None:
     log = tmp_path / "log"
     echo = child('t = sys.stdin.read(); print(t, file=sys.stderr); print(\'{"status": 0, "run_id": "r"}\')')
-    assert answered(Task(spec=SPEC), log, program=echo) == TaskAnswer(status=0, run_id="r")
+    assert run_task(Task(spec=SPEC), log, program=echo) == TaskAnswer(status=0, run_id="r")
     assert '"seed":7' in log.read_text()
 
 
 def test_an_error_of_the_real_process_is_data(tmp_path: Path) -> None:
     """Refused before anything is made: the workload has a scale of its own."""
     spec = RunSpec(workload="nano", scale="0.01", work=(str(tmp_path / "work"),))
-    answer = answered(Task(spec=spec), tmp_path / "log", directory=tmp_path)
+    answer = run_task(Task(spec=spec), tmp_path / "log", directory=tmp_path)
     assert answer.failure is not None
     assert (answer.status, answer.failure.kind) == (2, "UsageError")
     assert answer.failure.what.startswith("workload nano fixes its scale")
@@ -50,7 +50,7 @@ def test_an_end_without_an_answer_is_an_error(
     code: str, kind: type[MawlError], sentence: str, tmp_path: Path
 ) -> None:
     with pytest.raises(kind, match=sentence):
-        answered(Task(spec=SPEC), tmp_path / "log", program=child(code))
+        run_task(Task(spec=SPEC), tmp_path / "log", program=child(code))
 
 
 def test_what_the_look_raises_stops_the_process_and_waits_for_it(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_what_the_look_raises_stops_the_process_and_waits_for_it(tmp_path: Path)
         f"open({str(tmp_path / 'ready')!r}, 'w').close()\ntime.sleep(60)"
     )
     with pytest.raises(KeyboardInterrupt):
-        answered(Task(spec=SPEC), tmp_path / "log", program=child(code), look=look)
+        run_task(Task(spec=SPEC), tmp_path / "log", program=child(code), look=look)
     assert ended.exists()
 
 
@@ -80,7 +80,7 @@ def test_one_that_does_not_end_is_killed(tmp_path: Path) -> None:
         "time.sleep(60)"
     )
     with pytest.raises(KeyboardInterrupt):
-        answered(Task(spec=SPEC), tmp_path / "log", program=child(code), look=look, patience=0.1)
+        run_task(Task(spec=SPEC), tmp_path / "log", program=child(code), look=look, patience=0.1)
     assert signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN
 
 
@@ -89,13 +89,13 @@ def test_an_interrupt_right_after_the_fork_is_not_lost(tmp_path: Path) -> None:
     script = f"""
 import os, signal, sys
 from pathlib import Path
-from mawl.campaigns.process import answered
+from mawl.campaigns.process import run_task
 from mawl.records.spec.answer import Task
 from mawl.records.spec.record import RunSpec
 os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGINT))
 sleeping = [sys.executable, "-c", "import time; time.sleep(60)"]
 try:
-    answered(Task(spec=RunSpec()), Path({str(tmp_path / "log")!r}), program=sleeping)
+    run_task(Task(spec=RunSpec()), Path({str(tmp_path / "log")!r}), program=sleeping)
 except KeyboardInterrupt:
     sys.exit(7)
 """

@@ -14,10 +14,10 @@ from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.base.errors import UnreadableRunError, UnsuitableMachineError, UsageError
 from mawl.campaigns import series as module
 from mawl.campaigns.series import Series, begin, conduct, held, resume
-from mawl.commands.reporting import campaign_found, rendered
+from mawl.commands.reporting import campaign_found, render_campaign
 from mawl.records.model.campaign import CAMPAIGN_FORMAT_VERSION, Arm, Campaign, CampaignPart, Slot
 from mawl.records.store import open_run
-from mawl.records.store.campaign import RECORD, read_campaign, write_campaign
+from mawl.records.store.campaign import CAMPAIGN, read_campaign, write_campaign
 from tests.fakes.campaign_runs import ARMS, FakeRuns, Killed, campaign, set_outcome
 
 WRITES = 11
@@ -28,14 +28,14 @@ def carried_out(folder: Path, execute: FakeRuns, following: Any = None) -> Campa
     """Begin or go on, whichever fits."""
     folder.mkdir(exist_ok=True)
     with held(folder, patience=0.0) as lock:
-        there = (folder / RECORD).exists()
+        there = (folder / CAMPAIGN).exists()
         series = resume(folder, execute, lock) if there else begin(folder, campaign(), execute, lock)
         return conduct(series, following)
 
 
 def statement(folder: Path) -> Any:
     """What a report says, without what names attempts."""
-    said = json.loads(rendered(campaign_found(folder, CapacityBounds()), "json"))
+    said = json.loads(render_campaign(campaign_found(folder, CapacityBounds()), "json"))
     return said["comparison"]["statement"], said["comparison"]["programs"], said["outcome"]
 
 
@@ -123,7 +123,7 @@ def test_a_warm_up_run_comes_first_is_kept_and_counts_in_no_figure(tmp_path: Pat
     assert all(facts.run_id not in arm.run_ids for arm in found.arms)
     carried_out(tmp_path / "without", FakeRuns())
     assert statement(folder) == statement(tmp_path / "without")
-    text = rendered(found, "text")
+    text = render_campaign(found, "text")
     assert "4 of 4 runs made" in text and "warm-up, in no figure" in text
 
 
@@ -202,18 +202,18 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], None]] = {
 @pytest.mark.parametrize("reason", DAMAGE)
 def test_a_record_that_is_none_is_refused_with_its_reason(reason: str, tmp_path: Path) -> None:
     write_campaign(tmp_path, campaign())
-    plain = json.loads((tmp_path / RECORD).read_text())
+    plain = json.loads((tmp_path / CAMPAIGN).read_text())
     DAMAGE[reason](plain)
-    (tmp_path / RECORD).write_text(json.dumps(plain))
+    (tmp_path / CAMPAIGN).write_text(json.dumps(plain))
     with pytest.raises(UnreadableRunError, match=reason):
         read_campaign(tmp_path)
 
 
 def test_a_truncated_record_is_refused(tmp_path: Path) -> None:
     write_campaign(tmp_path, campaign())
-    whole = (tmp_path / RECORD).read_bytes()
+    whole = (tmp_path / CAMPAIGN).read_bytes()
     for length in (0, 1, len(whole) // 2, len(whole) - 3):
-        (tmp_path / RECORD).write_bytes(whole[:length])
+        (tmp_path / CAMPAIGN).write_bytes(whole[:length])
         with pytest.raises(UnreadableRunError, match="is no record of a campaign"):
             read_campaign(tmp_path)
 
@@ -221,20 +221,20 @@ def test_a_truncated_record_is_refused(tmp_path: Path) -> None:
 def test_unknown_fields_of_a_newer_minor_version_are_ignored(tmp_path: Path) -> None:
     record = msgspec.structs.replace(campaign(), outcome="completed")
     write_campaign(tmp_path, record)
-    plain = json.loads((tmp_path / RECORD).read_text()) | {"format_version": "2.9", "mood": "good"}
-    (tmp_path / RECORD).write_text(json.dumps(plain))
+    plain = json.loads((tmp_path / CAMPAIGN).read_text()) | {"format_version": "2.9", "mood": "good"}
+    (tmp_path / CAMPAIGN).write_text(json.dumps(plain))
     assert msgspec.structs.replace(read_campaign(tmp_path), format_version=CAMPAIGN_FORMAT_VERSION) == record
 
 
 def test_a_record_of_format_1_is_read_without_the_specs_that_it_lacks(tmp_path: Path) -> None:
     write_campaign(tmp_path, msgspec.structs.replace(campaign(), outcome="completed"))
-    plain = json.loads((tmp_path / RECORD).read_text())
+    plain = json.loads((tmp_path / CAMPAIGN).read_text())
     del plain["spec"]
     for arm in plain["arms"]:
         del arm["spec"]
         arm["words"] = ["--sessions=8"]
     plain |= {"format_version": "1.0", "words": ["--scale=quick"], "environment": {"MAWL_SEED": "3"}}
-    (tmp_path / RECORD).write_text(json.dumps(plain))
+    (tmp_path / CAMPAIGN).write_text(json.dumps(plain))
     record = read_campaign(tmp_path)
     assert (record.outcome, record.spec, record.arms[0].spec) == ("completed", None, None)
 

@@ -10,7 +10,7 @@ from mawl.base.errors import UnsuitableMachineError
 from mawl.campaigns.series import Series, begin, conduct, following, held, resume
 from mawl.figures.campaign.knee import RunVerdict, SessionRun, knee_of
 from mawl.records.model.campaign import Arm, Campaign, SessionSearch, Slot
-from mawl.records.store.campaign import RECORD, read_campaign
+from mawl.records.store.campaign import CAMPAIGN, read_campaign
 from tests.fakes.campaign_runs import FakeRuns, Killed, campaign
 
 SEARCH = SessionSearch(first=1, most=500, runs_each=2)
@@ -44,7 +44,7 @@ def searched(folder: Path, machine: Machine) -> Campaign:
     folder.mkdir(exist_ok=True)
     new = campaign(kind="find-sessions", arms=[], slots=[], search=SEARCH)
     with held(folder, patience=0.0) as lock:
-        there = (folder / RECORD).exists()
+        there = (folder / CAMPAIGN).exists()
         series = resume(folder, machine, lock) if there else begin(folder, new, machine, lock)
         return conduct(series, following(SEARCH, arm_of, machine.read))
 

@@ -12,7 +12,7 @@ from mawl.campaigns.series import back_and_forth, begin, conduct, held, smt_arms
 from mawl.commands.campaign_place import this_machine
 from mawl.commands.campaign_settings import settings_of
 from mawl.figures.campaign.knee import SmtRow, smt_sentence
-from mawl.figures.campaign.results import found
+from mawl.figures.campaign.results import campaign_figures
 from mawl.figures.comparison.compare import compare
 from mawl.figures.comparison.programs import Statement
 from mawl.measure.machine import SmtMode, SmtModes
@@ -88,7 +88,7 @@ def test_it_ends_with_the_sentence_of_the_paper_or_its_contrary(
     factor: float, sentence: str, tmp_path: Path
 ) -> None:
     made = finished(record(tmp_path / "control", repeats=5))
-    told = found(made, all_runs(made, {"smt-1": 1.0, "smt-4": 1.0, "smt-8": factor}))
+    told = campaign_figures(made, all_runs(made, {"smt-1": 1.0, "smt-4": 1.0, "smt-8": factor}))
     assert told.smt_sentence is not None and told.smt_sentence.startswith(sentence)
     assert [(row.threads, row.runs) for row in told.smt] == [(1, 5), (4, 5), (8, 5)]
     assert f"SMT        {sentence.split(',')[0]}" in render_text(told)
@@ -150,10 +150,10 @@ def row(threads: int) -> SmtRow:
 
 def test_without_enough_runs_nothing_is_decided(tmp_path: Path) -> None:
     made = finished(record(tmp_path / "control"))
-    told = found(made, all_runs(made, {"smt-1": 1.0, "smt-4": 1.0, "smt-8": 2.0}))
+    told = campaign_figures(made, all_runs(made, {"smt-1": 1.0, "smt-4": 1.0, "smt-8": 2.0}))
     assert told.smt_sentence == "not decided: it takes five finished runs of each mode"
     one = msgspec.structs.replace(made, slots=made.slots[:1])
-    assert found(one, {}).smt_sentence == told.smt_sentence
+    assert campaign_figures(one, {}).smt_sentence == told.smt_sentence
 
 
 @pytest.mark.parametrize("given", ["ssh", "cluster", "cores"])

@@ -17,7 +17,7 @@ import pytest
 
 from mawl.commands.main import main
 from mawl.records.store import open_run
-from mawl.records.store.campaign import RECORD, read_campaign
+from mawl.records.store.campaign import CAMPAIGN, read_campaign
 from mawl.records.store.facts import write_facts
 from mawl.records.volumes import MARK
 from tests.cli.conftest import Command
@@ -53,7 +53,7 @@ def one(mawl: Command) -> Command:
 
 
 def folder_of(mawl: Command) -> Path:
-    found = sorted((mawl.directory / "runs").glob(f"*/{RECORD}"))
+    found = sorted((mawl.directory / "runs").glob(f"*/{CAMPAIGN}"))
     assert len(found) == 1
     return found[0].parent
 
@@ -130,7 +130,7 @@ def test_a_campaign_killed_at_random_points_goes_on_to_the_same_end(whole_group:
             _kill_children(process.pid)
         process.kill()
         process.communicate()
-        if not list((one.directory / "runs").glob(f"*/{RECORD}")):
+        if not list((one.directory / "runs").glob(f"*/{CAMPAIGN}")):
             continue
         folder = folder_of(one)
         if process.returncode == 0:
@@ -283,9 +283,9 @@ def test_a_campaign_goes_on_only_on_its_machine(command: Command) -> None:
     one = command
     assert one("run", "one.toml", "--repeat", "1").returncode == 0
     folder = folder_of(one)
-    plain = json.loads((folder / RECORD).read_text())
+    plain = json.loads((folder / CAMPAIGN).read_text())
     plain |= {"outcome": "interrupted", "machine": {"name": "elsewhere", "cpu_model": "POWER8", "cores": 24}}
-    (folder / RECORD).write_text(json.dumps(plain))
+    (folder / CAMPAIGN).write_text(json.dumps(plain))
     done = one("run", "--continue", str(folder))
     assert done.returncode == 2
     assert "begun on another machine: it was elsewhere (POWER8, 24 cores)" in done.stderr

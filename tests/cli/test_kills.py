@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from mawl.records.store import open_run
-from mawl.records.store.campaign import RECORD, read_campaign, read_qualification
+from mawl.records.store.campaign import CAMPAIGN, read_campaign, read_qualification
 from mawl.records.store.files import FACTS
 from mawl.records.store.reading import runner_lives
 from mawl.records.volumes import leftovers_under
@@ -111,7 +111,7 @@ def test_campaigns(mawl: Command) -> None:
     campaign = ("run", "nano", "--repeat", "2")
     for seconds, when in moments(mawl, *campaign):
         check(mawl, kill(mawl, seconds, *campaign), when)
-        records = [record.parent for record in (mawl.directory / "runs").glob(f"*/{RECORD}")]
+        records = [record.parent for record in (mawl.directory / "runs").glob(f"*/{CAMPAIGN}")]
         assert all(read_campaign(folder).slots for folder in records), when
     newest = max(records, key=lambda folder: folder.stat().st_mtime_ns)
     done = mawl("run", "--continue", str(newest))

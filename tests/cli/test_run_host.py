@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from mawl.figures.series import RunSamples
-from mawl.records.model.series_metrics import defined
+from mawl.records.model.series_metrics import registry_name
 from mawl.records.store import open_run
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB
@@ -32,7 +32,7 @@ def test_a_cold_run_and_its_host(mawl: Command) -> None:
     run = open_run(mawl.directory / "runs" / "latest")
     samples = RunSamples(run.samples)
     names = [name for node in samples.nodes for name in samples.names(node) if "." in name]
-    assert [name for name in names if name.startswith("host.") and defined(name) is None] == []
+    assert [name for name in names if name.startswith("host.") and registry_name(name) is None] == []
     gate = min(row["sampled_at"] for row in run.samples.to_pylist())
     started = min(record.started_at for record in run.job_records() if record.started_at is not None)
     assert gate.timestamp() <= started, "the first look is not after the gate"

@@ -14,7 +14,7 @@ from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.campaigns.series import begin, conduct, held
 from mawl.commands import report
 from mawl.commands.arguments import settings
-from mawl.commands.reporting import campaign_found, rendered
+from mawl.commands.reporting import campaign_found, render_campaign
 from mawl.records.model.node import Inventory
 from mawl.records.store import open_run
 from mawl.records.store.campaign import locate_campaign, read_campaign, write_campaign
@@ -48,12 +48,12 @@ def test_settings_that_the_arms_runs_recorded_are_cited(tmp_path: Path) -> None:
         *("swappiness", "60 %", "10 %"),
         "at most 30 %",
     )
-    said = json.loads(rendered(found, "json"))["comparison"]["settings"]["changed"]
+    said = json.loads(render_campaign(found, "json"))["comparison"]["settings"]["changed"]
     assert [one["name"] for one in said] == ["swappiness"]
-    text = " ".join(rendered(found, "text").split())
+    text = " ".join(render_campaign(found, "text").split())
     assert "settings that changed reference candidate default recommended swappiness 60 % 10 %" in text
-    assert "| swappiness | 60 % | 10 % | 60 % | at most 30 % |" in rendered(found, "markdown")
-    assert 'id="settings"' in rendered(found, "html")
+    assert "| swappiness | 60 % | 10 % | 60 % | at most 30 % |" in render_campaign(found, "markdown")
+    assert 'id="settings"' in render_campaign(found, "html")
 
 
 @pytest.mark.parametrize(
@@ -94,4 +94,4 @@ def test_arms_without_recorded_settings_have_no_table(tmp_path: Path) -> None:
     carried_out(folder, {"a": 60})
     found = campaign_found(folder, CapacityBounds())
     assert found.comparison is not None and found.comparison.settings is None
-    assert 'id="settings"' not in rendered(found, "html")
+    assert 'id="settings"' not in render_campaign(found, "html")

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.advice.qualification.gather import again
+from mawl.advice.qualification.gather import command_again
 from mawl.commands.main import main
 from mawl.commands.qualify import cleaning
 from mawl.commands.qualify_shown import ProgressLines, choice_text
@@ -86,7 +86,7 @@ def test_settings_that_a_qualification_does_not_use_are_named(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("mawl.commands.qualify.first_look", lambda *_: machine())
-    monkeypatch.setattr("mawl.commands.qualify._qualified", lambda *_: 0)
+    monkeypatch.setattr("mawl.commands.qualify._qualify", lambda *_: 0)
     (tmp_path / "mawl.toml").write_text(
         'cores = "0"\nscale = "quick"\nmost_slowdown = 3.0\nwork = "w"\n[options]\nsortsize = "64MiB"\n'
     )
@@ -116,7 +116,7 @@ def test_the_number_of_runs_is_kept_for_every_later_process(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("mawl.commands.qualify.first_look", lambda *_: machine())
-    monkeypatch.setattr("mawl.commands.qualify._qualified", lambda *_: 0)
+    monkeypatch.setattr("mawl.commands.qualify._qualify", lambda *_: 0)
     assert main(["qualify", "--repeat", "1", "--yes", "--output", "there"]) == 0
     record = read_qualification(tmp_path / "there")
     assert record.asked.repeat == 1
@@ -139,7 +139,7 @@ def test_how_nodes_are_reached_and_which_they_are_is_kept_for_every_later_proces
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("mawl.commands.qualify.first_look", lambda *_: cluster(3))
-    monkeypatch.setattr("mawl.commands.qualify._qualified", lambda *_: 0)
+    monkeypatch.setattr("mawl.commands.qualify._qualify", lambda *_: 0)
     words = ["--cluster", "tls://x:1", "--nodes", "3", "--storage-node", "server=sdb", "--link", "40Gbit"]
     files = ["--tls-ca", "ca.pem", "--tls-cert", "me.pem", "--tls-key", "me.key"]
     assert main(["qualify", *words, *files, "--yes", "--output", "there"]) == 0
@@ -149,7 +149,7 @@ def test_how_nodes_are_reached_and_which_they_are_is_kept_for_every_later_proces
     assert nodes is not None and (nodes.cluster, nodes.nodes) == ("tls://x:1", 3)
     assert (nodes.storage_node, nodes.link_bytes_per_second) == ({"server": ("sdb",)}, 5e9)
     assert nodes.tls_key == str(tmp_path / "me.key")
-    shown = again(record, 1.0)
+    shown = command_again(record, 1.0)
     assert "--cluster tls://x:1" in shown and "--storage-node server=sdb" in shown and "--nodes 3" in shown
 
 

@@ -10,7 +10,7 @@ import pytest
 from mawl.commands.main import main
 from mawl.commands.report import FORMATS
 from mawl.reports import csv
-from mawl.reports.html.page import bokeh_script
+from mawl.reports.html.embed import bokeh_script
 from tests.fakes.hostile_run import CONTROLS, write_hostile_run
 
 OBEYED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]")

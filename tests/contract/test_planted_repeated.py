@@ -63,9 +63,7 @@ GEE: dict[str, dict[str, Any]] = {
     "correlations of independent visits": {SITE: changed("correlations", np.zeros_like)},
     "the worst structure is preferred": {SITE: changed("penalties", np.negative)},
     "every visit is a patient": {
-        "gee_repeated.run:np.repeat": lambda repeat: (
-            lambda values, times: np.arange(len(values) * times)
-        )
+        "gee_repeated.run:np.repeat": lambda repeat: lambda values, times: np.arange(len(values) * times)
     },
     "outcomes of other visits": {"gee_repeated.run:blocks": of_next_row("relapsed")},
     "chances of other visits": {"gee_repeated.run:chances": on_result(lambda found: found[::-1])},

@@ -17,7 +17,7 @@ import yaml
 
 from mawl import open_run
 from mawl.commands.main import build_parser
-from mawl.measure.space import VARIABLE
+from mawl.measure.space import EPHEMERAL_VARIABLE
 
 FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "kubernetes"
 FILES = sorted(FOLDER.glob("*.yaml"))
@@ -134,7 +134,7 @@ def test_what_jobs_may_use_is_whole_processors_and_known_inside(file: Path) -> N
             resources = container["resources"]
             assert resources["limits"] == resources["requests"], "guaranteed quality of service"
             assert resources["limits"]["cpu"].isdigit()
-            (handed,) = [one for one in container["env"] if one["name"] == VARIABLE]
+            (handed,) = [one for one in container["env"] if one["name"] == EPHEMERAL_VARIABLE]
             assert handed["valueFrom"] == {"resourceFieldRef": {"resource": "limits.ephemeral-storage"}}
             assert resources["limits"]["ephemeral-storage"].endswith("Gi")
 

@@ -21,7 +21,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from mawl.archive.container import MANIFEST, read_member, read_members, write_pack
-from mawl.archive.manifest import MemberSum, decoded, encoded
+from mawl.archive.manifest import MemberSum, decode_manifest, encode_manifest
 
 Members = dict[str, bytes]
 MOST = 2**31
@@ -42,13 +42,13 @@ def packed(members: Members) -> bytes:
 
 def with_new_manifest(members: Members) -> Members:
     """The members with a manifest that sums them up: what a forger does who knows the format."""
-    manifest = decoded(members[MANIFEST], "")
+    manifest = decode_manifest(members[MANIFEST], "")
     others = {name: content for name, content in members.items() if name != MANIFEST}
     summed = {
         name: MemberSum(bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
         for name, content in others.items()
     }
-    return {MANIFEST: encoded(msgspec.structs.replace(manifest, members=summed)), **others}
+    return {MANIFEST: encode_manifest(msgspec.structs.replace(manifest, members=summed)), **others}
 
 
 # Without a new manifest: the file as bytes.

@@ -12,7 +12,7 @@ from mawl.records.store import open_run
 from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import StepDemand
 from mawl.simulation.forecast import Fitting, base_of
-from mawl.simulation.scenario import run
+from mawl.simulation.scenario import run_scenario
 from mawl.whatif.folder import Label, write_folder
 from tests.fakes.stored_run import facts
 from tests.simulation.scenes import demands, device, flow, plan, scenario, step, system
@@ -30,7 +30,7 @@ def fitted(folder: Path, steps: Sequence[StepDemand] = (MOSTLY_COMPUTING,) * SES
     jobs = {name: [one] for name, one in zip(names, steps, strict=True)}
     of = scenario(own, plan([[[name]] for name in names]), demands(jobs))
     source = facts(nodes=[NodeFacts(name="node1", cores=2, core_basis="vCPU")], planned_jobs=[])
-    write_folder(folder, of, run(of, Calibration(own, 1.0)), Label(run_id="first", source=source))
+    write_folder(folder, of, run_scenario(of, Calibration(own, 1.0)), Label(run_id="first", source=source))
     view = StoredView(open_run(folder))
     base = base_of(view, judged(view), own)
     alone = {job.program: ALONE_SECONDS for job in view.jobs}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mawl.campaigns.series import back_and_forth
-from mawl.figures.campaign.results import ArmSettingFound, CampaignFound, found
+from mawl.figures.campaign.results import ArmSettingFound, CampaignFound, campaign_figures
 from mawl.figures.comparison.sides import ComparedRun
 from mawl.records.model.campaign import Arm, Campaign, SessionSearch, Slot
 from tests.fakes.campaign_runs import campaign
@@ -48,7 +48,7 @@ def scaling() -> CampaignFound:
     arms = [Arm(name=f"nodes-{count}", workload="tiny", size=count) for count in (1, 2, 4)]
     warm_up = Slot(position=0, arm="nodes-1", state="finished", folder="000-warm-up", outcome="completed")
     record = finished(campaign(kind="scaling", arms=arms, slots=back_and_forth(arms, 2), warm_up=warm_up))
-    return found(record, all_runs(record, {"nodes-1": 1.0, "nodes-2": 1.0, "nodes-4": 2.0}))
+    return campaign_figures(record, all_runs(record, {"nodes-1": 1.0, "nodes-2": 1.0, "nodes-4": 2.0}))
 
 
 def search_for_sessions() -> CampaignFound:
@@ -64,24 +64,24 @@ def search_for_sessions() -> CampaignFound:
         capacity.slowdown.median, capacity.slowdown.most = slowdowns[order[slot.position - 1]], 2.0
         capacity.guideline.bytes_per_second_per_core = 2e8
         runs[slot.position] = run
-    return found(record, runs)
+    return campaign_figures(record, runs)
 
 
 def repeats() -> CampaignFound:
     arms = [Arm(name="run", workload="tiny")]
     record = finished(campaign(kind="repeat", arms=arms, slots=back_and_forth(arms, 5)))
-    return found(record, all_runs(record, {"run": 1.0}))
+    return campaign_figures(record, all_runs(record, {"run": 1.0}))
 
 
 def comparison() -> CampaignFound:
     record = finished(campaign(repeats=5))
-    return found(record, all_runs(record, {"a": 1.0, "b": 2.0}), [SETTING])
+    return campaign_figures(record, all_runs(record, {"a": 1.0, "b": 2.0}), [SETTING])
 
 
 def threads() -> CampaignFound:
     arms = [Arm(name=f"smt-{size}", title=f"SMT-{size}", workload="tiny", size=size) for size in (1, 2)]
     record = finished(campaign(kind="smt", arms=arms, slots=back_and_forth(arms, 5)))
-    said = found(record, all_runs(record, {"smt-1": 1.0, "smt-2": 0.9}))
+    said = campaign_figures(record, all_runs(record, {"smt-1": 1.0, "smt-2": 0.9}))
     busy = {"cpu_busy_ratio": 0.8, "core_busy_ratio": 0.9, "core_busy_basis": "processors"}
     return msgspec.structs.replace(said, smt=[msgspec.structs.replace(row, **busy) for row in said.smt])
 

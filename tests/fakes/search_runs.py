@@ -16,11 +16,11 @@ from mawl.campaigns.series import begin, held, resume
 from mawl.records.model.campaign import Arm, Campaign, CampaignMachine
 from mawl.records.model.summary.summary import Judged
 from mawl.records.spec.record import RunSpec
-from mawl.records.store.campaign import RECORD
+from mawl.records.store.campaign import CAMPAIGN
 from mawl.tuning.search.records import OBJECTIVES, SearchFound, SearchRecord, read_search, write_search
 from mawl.tuning.search.results import Proposals, as_found
 from mawl.tuning.search.search import SearchCampaign
-from mawl.tuning.search.text import stated
+from mawl.tuning.search.text import with_statement
 from tests.fakes.compared_runs import COMPLETED
 from tests.fakes.stored_run import START, facts, write_run
 from tests.fakes.views import partly
@@ -106,7 +106,7 @@ def carried_out(folder: Path, execute: SearchRuns, record: SearchRecord | None =
     """Begin or go on, whichever fits."""
     folder.mkdir(exist_ok=True)
     with held(folder) as lock:
-        if (folder / RECORD).exists():
+        if (folder / CAMPAIGN).exists():
             series, kept = resume(folder, execute, lock), read_search(folder)
         else:
             kept = record or asked()
@@ -114,7 +114,7 @@ def carried_out(folder: Path, execute: SearchRuns, record: SearchRecord | None =
             series = begin(folder, campaign(), execute, lock)
         search = SearchCampaign(series, kept, execute.summary_of, lambda _: None)
         found = search.carry_out()
-        return stated(as_found(search, found, None, Proposals(rows=[])))
+        return with_statement(as_found(search, found, None, Proposals(rows=[])))
 
 
 if __name__ == "__main__":

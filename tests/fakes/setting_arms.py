@@ -19,7 +19,7 @@ from mawl.commands.campaign_settings import settings_of
 from mawl.measure.processes import descendants
 from mawl.records.model.campaign import Arm, Campaign, Slot
 from mawl.records.spec.campaign import ArmSetting
-from mawl.records.store.campaign import RECORD, read_campaign
+from mawl.records.store.campaign import CAMPAIGN, read_campaign
 from tests.fakes.campaign_runs import FakeRuns, campaign
 
 PHASES = ("original", "before", "took", "warm-up", "run", "kept", "between", "after", "undone")
@@ -82,7 +82,7 @@ def conducted(folder: Path, file: Path, phase: str = "", *, unguarded: bool = Fa
     """Begin or continue the campaign in this process."""
     runs = DyingRuns(file, phase)
     folder.mkdir(exist_ok=True)
-    there = (folder / RECORD).exists()
+    there = (folder / CAMPAIGN).exists()
     with held(folder) as lock:
         made = read_campaign(folder) if there else record(file, phase)
         with settings_of(folder, made) as changing:

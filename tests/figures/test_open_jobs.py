@@ -16,7 +16,14 @@ import numpy as np
 import pytest
 
 from mawl.figures.moments import moments
-from mawl.figures.open_jobs import READ_IN_TURNS, bad_jobs, bad_sentence, evened, line_of, what_happened
+from mawl.figures.open_jobs import (
+    READ_IN_TURNS,
+    bad_jobs,
+    bad_sentence,
+    even_out_turns,
+    run_timeline,
+    what_happened,
+)
 from mawl.figures.over_time import over_time
 from mawl.figures.series import RunSamples
 from mawl.figures.sessions import Timeline
@@ -107,14 +114,14 @@ def values(samples: RunSamples, name: str = CPU) -> list[float]:
 def test_true_rates_of_two_unlike_halves_are_recovered() -> None:
     zigzag = stored([0.9, 0.2] * 5)
     assert set(np.diff(values(zigzag)).round(6)[2:-1]) == {2.0, 9.0}
-    found = values(evened(zigzag))
+    found = values(even_out_turns(zigzag))
     assert np.diff(found)[1:-1].tolist() == pytest.approx([5.5] * (LOOKS - 2))
     assert found[1:-1] == pytest.approx([5.5 * look for look in range(1, LOOKS)])
 
 
 def test_first_and_last_value_stand_and_the_counter_never_falls() -> None:
     zigzag = stored([0.9, 0.0] * 5)
-    before, after = values(zigzag), values(evened(zigzag))
+    before, after = values(zigzag), values(even_out_turns(zigzag))
     assert (after[0], after[-1]) == (before[0], before[-1])
     assert min(np.diff(after)) >= 0.0
 
@@ -129,26 +136,27 @@ def test_a_counter_that_fell_is_not_carried_on_below_what_was_stored() -> None:
     ]
     samples = RunSamples(to_table("samples", rows))
     assert all(
-        after >= before for before, after in zip(values(samples), values(evened(samples)), strict=True)
+        after >= before
+        for before, after in zip(values(samples), values(even_out_turns(samples)), strict=True)
     )
 
 
 def test_few_jobs_and_other_series_stay_as_they_were_read() -> None:
     few, many = stored([0.9, 0.2] * 4), stored([0.9, 0.2] * 5)
-    assert evened(few) is few
-    assert values(evened(many), "other") == values(many, "other")
+    assert even_out_turns(few) is few
+    assert values(even_out_turns(many), "other") == values(many, "other")
 
 
 def test_only_the_stretch_with_many_jobs_is_evened() -> None:
     zigzag = stored([0.5] * 10, running=lambda look: 10 if look < 15 else 8)
-    found = values(evened(zigzag))
+    found = values(even_out_turns(zigzag))
     assert found[1:] == pytest.approx([5.0 * look for look in range(1, LOOKS + 1)])
     assert found[15:] == values(zigzag)[15:]
 
 
 def test_course_and_windows_of_jobs_that_never_block_show_none_blocked() -> None:
     zigzag = stored([1.0, 1.0] * 5)
-    even = evened(zigzag)
+    even = even_out_turns(zigzag)
     span = (START + 2.0, START + LOOKS - 2.0)
 
     def by_second(samples: RunSamples) -> float:
@@ -159,13 +167,13 @@ def test_course_and_windows_of_jobs_that_never_block_show_none_blocked() -> None
     blocked = [moment.jobs_blocked for moment in moments(even, windows, APPLICATION)]
     assert [parts["other"] for parts in blocked if parts] == pytest.approx([0.0] * 4)
     uneven = stored([1.0, 1.0, 1.0, 0.0] * 3)
-    assert by_second(evened(uneven)) == pytest.approx(3.0 * (span[1] - span[0]))
+    assert by_second(even_out_turns(uneven)) == pytest.approx(3.0 * (span[1] - span[0]))
 
 
 def test_a_run_of_one_look_and_one_without_jobs_are_left_alone() -> None:
     short = steady(0, {**IDLE, "jobs_running": 20.0})
-    assert values(evened(short)) == values(short)
-    assert evened(RunSamples(to_table("samples", []))).nodes == []
+    assert values(even_out_turns(short)) == values(short)
+    assert even_out_turns(RunSamples(to_table("samples", []))).nodes == []
 
 
 KILLED = facts(outcome="interrupted", ended_at=None)
@@ -181,7 +189,7 @@ def of(
     seconds: int = 20,
 ) -> Timeline:
     """The timeline, which there is, with samples up to ``seconds``."""
-    line = line_of(run, ended, begun, samples(seconds, IDLE))
+    line = run_timeline(run, ended, begun, samples(seconds, IDLE))
     assert line is not None
     return line
 
@@ -204,7 +212,9 @@ def test_a_lost_job_with_a_start_in_its_record_needs_no_event() -> None:
 
 
 def test_without_samples_the_last_event_or_job_is_the_end() -> None:
-    line = line_of(KILLED, ENDED, [*BEGUN, EventRecord(happened_at=START + 15.0, event="stop_requested")])
+    line = run_timeline(
+        KILLED, ENDED, [*BEGUN, EventRecord(happened_at=START + 15.0, event="stop_requested")]
+    )
     assert line is not None
     assert (line.elapsed_seconds, line.peak_concurrent) == (15.0, 4)
 

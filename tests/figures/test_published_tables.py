@@ -7,7 +7,7 @@ import pytest
 from mawl.base.errors import UsageError
 from mawl.commands.published import as_block
 from mawl.figures.comparison.sides import Side, at
-from mawl.figures.published_tables import NOT_MEASURED, NOT_PRINTED, FilledTable, filled
+from mawl.figures.published_tables import NOT_MEASURED, NOT_PRINTED, FilledTable, fill_tables
 from mawl.records.config.published import paper_named, papers
 from mawl.records.model.metrics import METRICS
 from mawl.records.model.published import Paper, PaperTable
@@ -29,7 +29,7 @@ TABLES = [(paper, table) for paper in papers() for table in paper.tables]
 
 
 def tables_of(paper: Paper, *sides: Side) -> list[FilledTable]:
-    return filled(paper, {result.id: as_block(result) for result in paper.results}, sides)
+    return fill_tables(paper, {result.id: as_block(result) for result in paper.results}, sides)
 
 
 def test_every_paper_has_its_tables() -> None:

@@ -18,7 +18,7 @@ from mawl.figures.sessions import (
     area,
     area_between,
     jobs_over_time,
-    natural,
+    natural_sort_key,
     peak,
     sessions,
     timeline,
@@ -64,7 +64,7 @@ def test_sessions_of_several_nodes_are_named_with_them_in_the_order_of_their_num
     jobs = [job(f"s{number}-1", 0.0, 5.0, session=f"s{number}", node=node) for node, number in
             (("n2", 1), ("n1", 10), ("n1", 9))]  # fmt: skip
     assert rows_of(jobs).rows == ["n1 s9", "n1 s10", "n2 s1"]
-    assert natural("a10") > natural("a9") and natural("é２")
+    assert natural_sort_key("a10") > natural_sort_key("a9") and natural_sort_key("é２")
 
 
 SPANS = st.lists(

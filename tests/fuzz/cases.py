@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.commands.main import main
 from mawl.commands.server.application import create_app
-from mawl.commands.server.standard import standard
+from mawl.commands.server.standard import standard_renderers
 from mawl.reports.csv import TABLES
 from tests.fuzz.bases import CAMPAIGNS, KINDS, RUNS
 from tests.fuzz.judging import Judgement, judged
@@ -146,7 +146,7 @@ def _array_words(random: Random, folder: Path, runs: Path, bases: Path) -> list[
 def _visited(runs: Path) -> int:
     """The pages of the server over the runs; raises what a page did not foresee."""
     failures: list[Exception] = []
-    app = create_app(runs, standard(CapacityBounds()), failed=failures.append)
+    app = create_app(runs, standard_renderers(CapacityBounds()), failed=failures.append)
     with TestClient(app, base_url="http://127.0.0.1:6295") as visitor:
         for page in ("/", "/runs/x", "/metrics?run=x", "/compare?reference=x&candidate=other"):
             answer = visitor.get(page)

@@ -8,7 +8,7 @@ import math
 import pytest
 
 from mawl.importers.build import IMPORTERS
-from mawl.records.model.series_metrics import defined
+from mawl.records.model.series_metrics import registry_name
 from tests.importers.recordings import RECORDED, Read, recorded
 
 KIND_OF = {path.name: "nmon" if path.suffix == ".nmon" else path.stem for path in RECORDED.iterdir()}
@@ -27,7 +27,7 @@ def test_each_recorded_file_is_taken_for_what_it_is(name: str) -> None:
 def test_each_recorded_file_has_only_series_of_the_registry(name: str) -> None:
     read = Read(KIND_OF[name], recorded(name))
     assert read.series
-    assert [series for series in read.series if defined(series) is None] == []
+    assert [series for series in read.series if registry_name(series) is None] == []
 
 
 def test_one_recording_in_three_forms_is_the_same() -> None:

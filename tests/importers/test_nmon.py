@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from mawl.records.model.series_metrics import defined
+from mawl.records.model.series_metrics import registry_name
 from tests.fakes.recorded_host import BEGAN, aix_recording, zzzz
 from tests.importers.recordings import Read, recorded
 
@@ -169,7 +169,7 @@ def test_linux_as_nmon_16n_recorded_it() -> None:
 
 def test_every_series_is_one_of_the_registry() -> None:
     names = set(Read("nmon", aix()).series) | set(Read("nmon", recorded("linux.nmon")).series)
-    assert [name for name in names if defined(name) is None] == []
+    assert [name for name in names if registry_name(name) is None] == []
 
 
 def test_the_first_snapshot_has_gauges_and_no_rates_which_is_said() -> None:

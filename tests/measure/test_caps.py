@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mawl.measure.control_groups import LONGEST_BYTES, with_caps, with_caps_after
+from mawl.measure.control_groups import LARGEST_FILE_BYTES, with_caps, with_caps_after
 from mawl.records.model.node import IoCap
 from mawl.records.model.run import VolumeFacts
 from tests.fakes.tree import plant
@@ -303,7 +303,7 @@ def test_a_number_that_no_kernel_holds_is_no_limit(machine: Path, value: str) ->
 
 def test_a_file_that_is_too_long_is_not_known_rather_than_cut_within_a_number(machine: Path) -> None:
     line = "8:0 1000\n"
-    text = "\n" * (LONGEST_BYTES - len(line) + 3) + line
+    text = "\n" * (LARGEST_FILE_BYTES - len(line) + 3) + line
     plant(machine, {"proc/self/cgroup": "7:blkio:/\n", **NO_V1, f"{V1}/{FILES[0]}": text})
     found = look(machine, "sda")
     assert not found.caps and "is longer than 1048576 bytes" in (found.caps_reason or "")

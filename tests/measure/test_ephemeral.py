@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import UsageError
-from mawl.measure.space import EPHEMERAL, VARIABLE, ephemeral_storage
+from mawl.measure.space import EPHEMERAL, EPHEMERAL_VARIABLE, ephemeral_storage
 from mawl.records.spec.program_options import Role
 from tests.fakes.tree import plant
 
@@ -33,7 +33,7 @@ class Pod:
 
     def storage(self, limit: str | None = "10000") -> tuple[int, int | None, list[str]] | None:
         """Free and needed bytes and the roles."""
-        environment = {} if limit is None else {VARIABLE: limit}
+        environment = {} if limit is None else {EPHEMERAL_VARIABLE: limit}
         needed = {role: NEEDED[role] for role in self.roles}
         found = ephemeral_storage(self.roles, needed, environment=environment, proc=self.root / "proc")
         if not found:
@@ -93,10 +93,12 @@ def test_a_claim_mounted_inside_a_directory_that_counts_is_not_held(pod: Pod) ->
 def test_without_a_limit_nothing_is_said(pod: Pod) -> None:
     pod.mount("util", f"{KUBELET}kubernetes.io~empty-dir/util", "ext4")
     assert pod.storage(None) is None
-    assert ephemeral_storage(pod.roles, None, environment={VARIABLE: ""}, proc=pod.root / "proc") == []
+    assert (
+        ephemeral_storage(pod.roles, None, environment={EPHEMERAL_VARIABLE: ""}, proc=pod.root / "proc") == []
+    )
 
 
 @pytest.mark.parametrize("wrong", ["much", "-1", "1 GiB of disk"])
 def test_a_limit_that_is_no_size_is_refused_with_its_name(pod: Pod, wrong: str) -> None:
-    with pytest.raises(UsageError, match=f"{VARIABLE}: expected a size.*resourceFieldRef"):
-        ephemeral_storage(pod.roles, None, environment={VARIABLE: wrong}, proc=pod.root / "proc")
+    with pytest.raises(UsageError, match=f"{EPHEMERAL_VARIABLE}: expected a size.*resourceFieldRef"):
+        ephemeral_storage(pod.roles, None, environment={EPHEMERAL_VARIABLE: wrong}, proc=pod.root / "proc")

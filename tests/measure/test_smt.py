@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import UnsuitableMachineError
-from mawl.measure.machine import CONTROL, read_smt
+from mawl.measure.machine import SMT_CONTROL, read_smt
 
 
 @pytest.fixture(autouse=True)
@@ -25,8 +25,8 @@ def sysfs(tmp_path: Path, word: str | None, siblings: tuple[str, ...] = ("0-1", 
         (topology / "core_cpus_list").write_text(f"{told}\n")
     (cpu / "online").write_text(f"0-{len(siblings) - 1}\n")
     if word is not None:
-        (tmp_path / CONTROL).parent.mkdir()
-        (tmp_path / CONTROL).write_text(f"{word}\n")
+        (tmp_path / SMT_CONTROL).parent.mkdir()
+        (tmp_path / SMT_CONTROL).write_text(f"{word}\n")
     return tmp_path
 
 
@@ -43,8 +43,8 @@ def test_linux_offers_off_and_on(tmp_path: Path) -> None:
     found = read_smt(sysfs(tmp_path, "on"))
     assert [(mode.word, mode.threads) for mode in found.modes] == [("off", 1), ("on", 2)]
     assert found.current == found.modes[1]
-    assert found.check == f"cat {tmp_path / CONTROL}"
-    assert found.modes[0].command == f"echo off > {tmp_path / CONTROL}"
+    assert found.check == f"cat {tmp_path / SMT_CONTROL}"
+    assert found.modes[0].command == f"echo off > {tmp_path / SMT_CONTROL}"
 
 
 def test_while_it_is_off_nobody_knows_how_many_threads_on_has(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def test_a_good_machine_has_nothing_to_cure(tmp_path: Path) -> None:
         *suitability.noise_checks(MACHINE, QUIET),
     ]
     assert [check.name for check in checks] == ["memory", "limits", "container", "clock", "noise"]
-    assert suitability.worst(checks) == "ok"
+    assert suitability.worst_status(checks) == "ok"
     assert not any(check.cure for check in checks)
 
 

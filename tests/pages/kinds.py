@@ -16,9 +16,9 @@ from starlette.testclient import TestClient
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
 from mawl.commands.server.application import create_app
-from mawl.commands.server.standard import standard
-from mawl.derive.replay import page as replay_page
+from mawl.commands.server.standard import standard_renderers
 from mawl.derive.replay.compare import replay
+from mawl.derive.replay.page import render_html as render_replay
 from mawl.figures.comparison.compare import compare, compare_many
 from mawl.figures.view import StoredView
 from mawl.records.store import open_run
@@ -81,14 +81,14 @@ def _nights(folder: Path) -> str:
 
 def _replay(folder: Path) -> str:
     logs, run = logs_and_run(folder)
-    return replay_page.render(replay(open_run(logs), open_run(run)))
+    return render_replay(replay(open_run(logs), open_run(run)))
 
 
 def _library(folder: Path) -> str:
     for name in ("one", "two", "three"):
         finished(folder, name)
     failures: list[Exception] = []
-    app = create_app(folder, standard(CapacityBounds()), failed=failures.append)
+    app = create_app(folder, standard_renderers(CapacityBounds()), failed=failures.append)
     with TestClient(app, base_url="http://127.0.0.1:6295") as visitor:
         for name in ("one", "two", "three"):
             visitor.get(f"/runs/{name}/overview")

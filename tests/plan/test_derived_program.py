@@ -9,7 +9,7 @@ import pytest
 from mawl.base.errors import InvalidFileError, UsageError
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.derived import digest_of, encoded
-from mawl.plan.derived_program import input_of, planned, program_of
+from mawl.plan.derived_program import derived_program, input_of, planned
 from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import needs
 from mawl.plan.printed import write_plan
@@ -52,7 +52,7 @@ def job(
 
 @pytest.mark.parametrize("scale", [1.0, 0.25])
 def test_the_declaration_has_the_bytes_of_the_record(scale: float) -> None:
-    program = program_of(planned(MIXED, {TABLE.name: TABLE}))
+    program = derived_program(planned(MIXED, {TABLE.name: TABLE}))
     declared = program.bytes_by_role(scale)
     for role in ROLES:
         load = [step.load(role) for step in MIXED.steps]
@@ -67,7 +67,7 @@ def test_the_declaration_has_the_bytes_of_the_record(scale: float) -> None:
 
 
 def test_steps_are_called_as_in_sas() -> None:
-    program = program_of(planned(MIXED, {TABLE.name: TABLE}))
+    program = derived_program(planned(MIXED, {TABLE.name: TABLE}))
     assert [(step.kind, step.procedure) for step in program.steps] == [
         ("data", None),
         ("procedure", "SORT"),

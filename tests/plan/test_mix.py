@@ -19,8 +19,8 @@ from mawl.plan.mix import (
     FEWEST_SESSIONS,
     LEFT_OUT,
     apportion,
+    job_kinds,
     kind_of,
-    kinds,
     mixed,
     mixed30_19,
     solo_plan,
@@ -55,7 +55,7 @@ def plan() -> Plan:
 
 
 def test_jobs_of_one_program_scale_and_options_are_of_one_kind() -> None:
-    found = {(kind.program, kind.scale): jobs for kind, jobs in kinds(plan()).items()}
+    found = {(kind.program, kind.scale): jobs for kind, jobs in job_kinds(plan()).items()}
     assert found == {
         ("segmentation", 0.0005): ["a.1.segmentation", "a.2.segmentation"],
         ("census_load", 0.0005): ["a.2.census_load", "b.2.census_load"],
@@ -65,7 +65,7 @@ def test_jobs_of_one_program_scale_and_options_are_of_one_kind() -> None:
 
 def test_alone_means_one_after_another_without_anything_to_wait_for() -> None:
     whole = plan()
-    alone = solo_plan(whole, set(kinds(whole)))
+    alone = solo_plan(whole, set(job_kinds(whole)))
     jobs = list(alone.jobs())
     assert [(job.stage, job.program, job.scale) for job in jobs] == [
         (1, "segmentation", 0.0005),
@@ -74,12 +74,12 @@ def test_alone_means_one_after_another_without_anything_to_wait_for() -> None:
     ]
     assert alone.peak_concurrent == 1 and alone.gate_jobs == 1
     assert not any(job.after or job.trail_out or job.start_delay_seconds for job in jobs)
-    assert [kind_of(job) for job in jobs] == list(kinds(whole))
+    assert [kind_of(job) for job in jobs] == list(job_kinds(whole))
 
 
 def test_only_what_is_wanted_is_run_and_reads_a_replica_of_the_workload() -> None:
     whole = plan()
-    wanted = {kind for kind in kinds(whole) if kind.program == "census_load"}
+    wanted = {kind for kind in job_kinds(whole) if kind.program == "census_load"}
     (job,) = solo_plan(whole, wanted).jobs()
     assert job.gate is not None and job.stage == 1
     assert job.replica in {own.replica for own in whole.jobs() if own.program == "census_load"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.mix import JobKind, kinds, mixed
+from mawl.plan.mix import JobKind, job_kinds, mixed
 from mawl.plan.needs import (
     JOB_PAGES_BYTES,
     MEASURED_MARGIN,
@@ -56,7 +56,7 @@ def test_space_of_work_and_util_too(role: str) -> None:
 
 def peak(program: str, plan: Plan, beyond: int, ready: int = 150 * MIB) -> dict[JobKind, Peak]:
     """A measured peak of one program of a plan."""
-    kind = next(kind for kind in kinds(plan) if kind.program == program)
+    kind = next(kind for kind in job_kinds(plan) if kind.program == program)
     found = Peak(program=program, private_bytes=beyond, ready_bytes=ready, jobs=1, run_id="r", conditions={})
     return {kind: found}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.needs import _after, _files, turns
+from mawl.plan.needs import _files, _with_files, turns
 from mawl.plan.workload import Plan, load_workload, make_plan
 from mawl.records.spec.program_options import ROLES
 
@@ -21,7 +21,7 @@ def test_declared_bytes_of_mixed20_are_even_over_the_volumes(mixed20: Plan, coun
     first = turns(mixed20, CATALOGUE, dict.fromkeys(ROLES, count), "rotation")
     moved = [0] * count
     for job in mixed20.jobs():
-        moved = _after(moved, _files(CATALOGUE[job.program], job, "work"), first[job.job]["work"])
+        moved = _with_files(moved, _files(CATALOGUE[job.program], job, "work"), first[job.job]["work"])
     assert sum(moved) > 0
     assert (max(moved) - min(moved)) / (sum(moved) / count) < 0.03
 
@@ -29,7 +29,7 @@ def test_declared_bytes_of_mixed20_are_even_over_the_volumes(mixed20: Plan, coun
 def test_without_it_one_volume_would_get_several_times_the_bytes_of_another(mixed20: Plan) -> None:
     moved = [0] * 4
     for job in mixed20.jobs():
-        moved = _after(moved, _files(CATALOGUE[job.program], job, "work"), 0)
+        moved = _with_files(moved, _files(CATALOGUE[job.program], job, "work"), 0)
     assert max(moved) > 3 * min(moved)
 
 

@@ -27,7 +27,7 @@ def test_a_full_file_system_is_named_by_the_file_in_the_error(
 ) -> None:
     directory = getattr(assignment, role)[volume]
     error = OSError(errno.ENOSPC, "No space left on device", f"{directory}/part-7")
-    text, wrong = execute.sentence(error, assignment, "sort")
+    text, wrong = execute.failure_sentence(error, assignment, "sort")
     assert text.startswith(f"{role} is full: {directory} has ")
     assert text.endswith(f"while step sort wrote to it; free space or name a larger volume with --{role}")
     assert not wrong
@@ -46,12 +46,14 @@ def test_without_a_file_the_file_system_with_the_least_space_is_named(
 ) -> None:
     fullest = assignment.util[1]
     monkeypatch.setattr(execute, "free_bytes", lambda directory: 17 if directory == fullest else 10**9)
-    text, _ = execute.sentence(error, assignment, "distribute")
+    text, _ = execute.failure_sentence(error, assignment, "distribute")
     assert text.startswith(f"util is full: {fullest} has 17 bytes free while step distribute")
 
 
 def test_other_input_and_output_errors_are_not_taken_for_a_full_disk(assignment: Assignment) -> None:
-    text, _ = execute.sentence(OSError(errno.EROFS, "Read-only file system", "/x"), assignment, "sort")
+    text, _ = execute.failure_sentence(
+        OSError(errno.EROFS, "Read-only file system", "/x"), assignment, "sort"
+    )
     assert (
         text
         == "OSError in step sort: [Errno 30] Read-only file system: '/x'; the job's log has the traceback"
@@ -63,7 +65,7 @@ def test_a_device_that_fails_is_named_by_the_role_of_the_file_in_the_error(
     assignment: Assignment, role: str
 ) -> None:
     path = f"{getattr(assignment, role)[1]}/part-7"
-    text, wrong = execute.sentence(
+    text, wrong = execute.failure_sentence(
         OSError(errno.EIO, "Input/output error", path), assignment, "sort", ["data"]
     )
     assert text == (
@@ -84,10 +86,10 @@ def test_a_device_that_fails_is_named_by_the_role_of_the_file_in_the_error(
 def test_without_a_file_the_roles_where_a_call_failed_are_named_or_all(
     error: Exception, assignment: Assignment
 ) -> None:
-    text, _ = execute.sentence(error, assignment, None, ["util"])
+    text, _ = execute.failure_sentence(error, assignment, None, ["util"])
     assert text.startswith("a device of util failed before its first step: ")
     assert text.endswith("or name another directory with --util")
-    text, _ = execute.sentence(error, assignment, "sort")
+    text, _ = execute.failure_sentence(error, assignment, "sort")
     assert text.startswith("a device of data or work or util failed in step sort: ")
     assert text.endswith("or name another directory with --data or --work or --util")
 
@@ -111,7 +113,7 @@ def test_a_directory_that_cannot_be_made_says_why_and_what_helps() -> None:
     ],
 )
 def test_too_little_memory_names_memsize(error: Exception, assignment: Assignment) -> None:
-    text, wrong = execute.sentence(error, assignment, "means")
+    text, wrong = execute.failure_sentence(error, assignment, "means")
     assert text.startswith("needs more memory than memsize (64.0 MiB) allows in step means")
     assert not wrong
 
@@ -120,7 +122,7 @@ def test_a_limit_of_address_space_is_named_beside_memsize(
     assignment: Assignment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(execute, "address_space_limit", lambda: 2**30)
-    text, _ = execute.sentence(MemoryError("no"), assignment, "means")
+    text, _ = execute.failure_sentence(MemoryError("no"), assignment, "means")
     assert text == (
         "needs more memory than memsize (64.0 MiB) or the limit of address space (ulimit -v, 1.00 GiB) "
         "allows in step means: no; give the job more with memsize, or raise the limit"
@@ -129,22 +131,25 @@ def test_a_limit_of_address_space_is_named_beside_memsize(
 
 def test_mawls_own_errors_say_it_themselves(assignment: Assignment) -> None:
     wrong = WrongAnswerError("the sum is wrong", why="found 1, expected 2")
-    assert execute.sentence(wrong, assignment, "verify") == ("the sum is wrong: found 1, expected 2", True)
+    assert execute.failure_sentence(wrong, assignment, "verify") == (
+        "the sum is wrong: found 1, expected 2",
+        True,
+    )
     damaged = DamagedTableError("is cut", where="/a", cure="run mawl generate")
-    assert execute.sentence(damaged, assignment, None) == ("/a: is cut; run mawl generate", False)
+    assert execute.failure_sentence(damaged, assignment, None) == ("/a: is cut; run mawl generate", False)
 
 
 def test_an_error_before_the_first_step_says_so(assignment: Assignment) -> None:
-    assert execute.sentence(KeyError("x"), assignment, None)[0].startswith(
+    assert execute.failure_sentence(KeyError("x"), assignment, None)[0].startswith(
         "KeyError before its first step: 'x'"
     )
-    assert "no message" in execute.sentence(ValueError(), assignment, None)[0]
+    assert "no message" in execute.failure_sentence(ValueError(), assignment, None)[0]
 
 
 def test_a_sentence_is_one_line_that_fits_a_pipe_write(assignment: Assignment) -> None:
-    text, _ = execute.sentence(ValueError("a\tb\n" + "c" * 9000), assignment, "sort")
+    text, _ = execute.failure_sentence(ValueError("a\tb\n" + "c" * 9000), assignment, "sort")
     assert "\n" not in text
-    long, _ = execute.sentence(WrongAnswerError("é\n" * 9000), assignment, "sort")
+    long, _ = execute.failure_sentence(WrongAnswerError("é\n" * 9000), assignment, "sort")
     assert len(line(Failed(job="a-job", sentence=long))) < 4096
 
 

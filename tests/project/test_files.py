@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mawl.version import __version__
+from tools.budget import imported
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON_FOLDERS = ("src", "tests", "tools", "bench")
@@ -27,6 +28,9 @@ HOSTS = [
     "proxy." + "golang",
 ]
 MACHINE_PATH = re.compile(r"(^|[\s'\"(=`])/(work|farm|ro" + r"ot|home/\w+|Users/\w+)/")
+SMALL_WORDS = re.compile(
+    r"\b(a|an|and|are|as|at|be|by|for|from|in|into|is|its?|of|on|or|that|the|them|this|to|with)\b", re.I
+)
 MOST_LINES = 500
 MOST_LINES_OF_A_FUNCTION = 80
 
@@ -51,9 +55,9 @@ def modules(*folders: str) -> Iterator[Path]:
         yield from sorted((ROOT / folder).rglob("*.py"))
 
 
-def test_each_class_name_stands_for_one_class() -> None:
+def test_each_class_name_stands_for_one_class_of_its_package() -> None:
     names = Counter(
-        node.name
+        (path.relative_to(ROOT / "src" / "mawl").parts[0], node.name)
         for path in modules("src")
         for node in ast.parse(path.read_text()).body
         if isinstance(node, ast.ClassDef)
@@ -109,18 +113,45 @@ def test_there_is_no_drawer_without_a_name() -> None:
     assert found == []
 
 
-def test_every_public_function_of_the_product_says_what_it_does() -> None:
+def test_what_other_files_use_says_what_it_does() -> None:
+    used = set().union(*(imported(path) for path in modules("src", "tools", "bench")))
     silent = []
     for path in modules("src", "tools", "bench"):
         tree = ast.parse(path.read_text())
+        folder = ROOT / "src" if path.is_relative_to(ROOT / "src") else ROOT
+        module = ".".join(path.relative_to(folder).with_suffix("").parts)
         if tree.body and ast.get_docstring(tree) is None:
             silent.append(str(path.relative_to(ROOT)))
-        for node in tree.body:
-            if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
-                continue
-            if ast.get_docstring(node) is None:
-                silent.append(f"{path.relative_to(ROOT)}:{node.lineno}: {node.name}")
+        silent += [
+            f"{path.relative_to(ROOT)}:{node.lineno}: {node.name}"
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef)
+            and f"{module}.{node.name}" in used
+            and ast.get_docstring(node) is None
+        ]
     assert silent == []
+
+
+def content(text: str) -> set[str]:
+    """The words of a text that mean something, without their endings."""
+    words = re.findall(r"[a-z]+", SMALL_WORDS.sub(" ", text.replace("_", " ")).lower())
+    return {re.sub(r"(ies|es|s|ed|ing|y|e)$", "", word) for word in words}
+
+
+def test_no_docstring_repeats_the_name() -> None:
+    empty = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {node.name}"
+        for path in modules("src")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and content(ast.get_docstring(node) or "-") <= content(f"{node.name} {path.stem}")
+        and ast.get_docstring(node)
+    ]
+    assert empty == []
+
+
+def test_the_name_of_a_file_names_one_thing() -> None:
+    assert [path for path in modules() if "_and_" in path.stem and not path.stem.startswith("test_")] == []
 
 
 def test_tests_mirror_the_source() -> None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from mawl.reports.layout import (
     BLOCKS,
-    SPARKLINE_GAP,
-    SPARKLINE_PLAIN,
+    PLAIN_LEVELS,
+    UNKNOWN_LEVEL,
     aligned,
     columns_of,
     fitting,
@@ -48,12 +48,12 @@ VALUES = st.lists(st.none() | st.floats(0, 1e12), min_size=1, max_size=300)
 def test_levels_go_from_nothing_to_the_highest() -> None:
     assert sparkline([float(level) for level in range(8)], 80) == BLOCKS
     assert sparkline([0.0, None, 7.0], 80) == "▁ █"
-    assert sparkline([0.0, 7.0], 80, SPARKLINE_PLAIN) == "_#"
+    assert sparkline([0.0, 7.0], 80, PLAIN_LEVELS) == "_#"
 
 
 def test_nothing_at_all_is_drawn_as_nothing() -> None:
     assert sparkline([0.0, 0.0], 80) == "▁▁"
-    assert sparkline([None, None], 80) == SPARKLINE_GAP * 2
+    assert sparkline([None, None], 80) == UNKNOWN_LEVEL * 2
     assert sparkline([], 80) == ""
 
 

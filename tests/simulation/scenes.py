@@ -10,7 +10,7 @@ from mawl.records.spec.program_options import Options, Role
 from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import Direction, Flow, JobDemand, StepDemand
 from mawl.simulation.engine import SimulationOutcome
-from mawl.simulation.scenario import Scenario, run
+from mawl.simulation.scenario import Scenario, run_scenario
 from mawl.simulation.system import Device, NodeKind, System
 
 MB = 1e6
@@ -118,4 +118,4 @@ def simulated(
     of: System, plans: Plan, jobs: Mapping[str, JobDemand], alone_ratio: float = 0.0
 ) -> SimulationOutcome:
     """The outcome on a system that is the measured one, too."""
-    return run(scenario(of, plans, jobs), Calibration(of, alone_ratio))
+    return run_scenario(scenario(of, plans, jobs), Calibration(of, alone_ratio))

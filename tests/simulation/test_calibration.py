@@ -10,7 +10,7 @@ from mawl.records.model.summary.summary import Summary
 from mawl.records.spec.program_options import Role
 from mawl.simulation.activity import Calibration
 from mawl.simulation.recorded_demand import at_devices
-from mawl.simulation.scenario import MOST_FASTER, MOST_HALVINGS, blocked_in_roles, calibrate, run
+from mawl.simulation.scenario import MOST_FASTER, MOST_HALVINGS, blocked_in_roles, calibrate, run_scenario
 from tests.fakes.views import partly
 from tests.simulation.scenes import MB, demands, device, flow, scenario, side_by_side, step, system
 
@@ -23,7 +23,7 @@ SPINNING = scenario(DISK, *JOBS)
 
 @pytest.mark.parametrize("made", [0.1, 0.4, 0.8])
 def test_the_seeks_that_a_run_made_are_found_and_its_disk_stays_as_it_was(made: float) -> None:
-    measured = run(SPINNING, Calibration(DISK, 0.0, made))
+    measured = run_scenario(SPINNING, Calibration(DISK, 0.0, made))
     found, outcome = calibrate(SPINNING, blocked_in_roles(measured))
     assert found.seek_ratio == pytest.approx(made, rel=0.02)
     assert found.own == DISK
@@ -32,7 +32,7 @@ def test_the_seeks_that_a_run_made_are_found_and_its_disk_stays_as_it_was(made: 
 
 
 def test_a_disk_is_faster_than_described_only_where_no_seek_at_all_is_still_too_slow() -> None:
-    wanted = blocked_in_roles(run(SPINNING, Calibration(DISK, 0.0, 0.0))) / 2.0
+    wanted = blocked_in_roles(run_scenario(SPINNING, Calibration(DISK, 0.0, 0.0))) / 2.0
     found, outcome = calibrate(SPINNING, wanted)
     assert found.seek_ratio == 0.0
     assert found.own.device("disk").write_bytes_per_second > 100 * MB
@@ -41,14 +41,14 @@ def test_a_disk_is_faster_than_described_only_where_no_seek_at_all_is_still_too_
 
 
 def test_fewer_seeks_never_slow_a_run() -> None:
-    elapsed = [run(SPINNING, Calibration(DISK, 0.0, part / 4)).elapsed_seconds for part in range(5)]
+    elapsed = [run_scenario(SPINNING, Calibration(DISK, 0.0, part / 4)).elapsed_seconds for part in range(5)]
     assert elapsed == sorted(elapsed)
     assert elapsed[0] < elapsed[-1]
 
 
 def test_a_device_that_does_not_seek_has_no_seeks_to_save() -> None:
     plain = scenario(system(), *JOBS)
-    waited = blocked_in_roles(run(plain, Calibration(plain.system, 0.0)))
+    waited = blocked_in_roles(run_scenario(plain, Calibration(plain.system, 0.0)))
     found, _ = calibrate(plain, waited / 2.0)
     assert found.seek_ratio == 1.0
     assert found.own != plain.system
@@ -57,7 +57,7 @@ def test_a_device_that_does_not_seek_has_no_seeks_to_save() -> None:
 def test_devices_stay_as_described_where_the_elapsed_time_is_then_nearer() -> None:
     """Jobs that wait less than the model says may have had their writes done for them, at the same rates."""
     plain = scenario(system(), *JOBS)
-    as_described = run(plain, Calibration(plain.system, 0.0))
+    as_described = run_scenario(plain, Calibration(plain.system, 0.0))
     waited = blocked_in_roles(as_described) / 2.0
     assert calibrate(plain, waited, as_described.elapsed_seconds)[0].own == plain.system
     faster, outcome = calibrate(plain, waited)

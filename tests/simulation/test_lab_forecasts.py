@@ -12,7 +12,7 @@ from mawl.base.errors import UsageError
 from mawl.lab.experiment.records import ArmRun, LabRecord, VolumeCalibration
 from mawl.records.model.run import NodeFacts
 from mawl.simulation import activity
-from mawl.simulation.scenario import run
+from mawl.simulation.scenario import run_scenario
 from mawl.whatif.folder import Label, write_folder
 from tests.fakes.stored_run import facts
 from tests.simulation.scenes import MB, demands, device, flow, plan, scenario, step, system
@@ -33,7 +33,7 @@ def campaign(
             plan([[[name]] for name in jobs]),
             demands({name: [step(0.4, flow(80)), step(0.2, flow(40, "util"))] for name in jobs}),
         )
-        outcome = run(of, activity.Calibration(of.system, 0.0))
+        outcome = run_scenario(of, activity.Calibration(of.system, 0.0))
         label = Label(run_id=f"{bed}-{arm}", source=facts(nodes=[node], planned_jobs=[]))
         write_folder(folder / arm, of, outcome, label)
         made.append(

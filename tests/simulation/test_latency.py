@@ -9,7 +9,7 @@ import pytest
 from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import Flow
 from mawl.simulation.recorded_demand import requests_at_once
-from mawl.simulation.scenario import run
+from mawl.simulation.scenario import run_scenario
 from mawl.simulation.system import System
 from tests.simulation.scenes import device, flow, scenario, side_by_side, step, system
 
@@ -21,7 +21,7 @@ SLOW = system(device(latency_seconds=0.005, rate=1000.0))
 def elapsed(asked: System, one: Flow, *, blocked: float, alone_ratio: float = 1.0) -> float:
     """On ``asked``, of a step that was blocked so long on a device of 100 MB/s without latency."""
     jobs = side_by_side([[step(0.0, one, blocked=blocked)]])
-    return run(scenario(asked, *jobs), Calibration(system(), alone_ratio)).elapsed_seconds
+    return run_scenario(scenario(asked, *jobs), Calibration(system(), alone_ratio)).elapsed_seconds
 
 
 def test_requests_under_way_at_once_share_the_latency() -> None:
@@ -56,7 +56,7 @@ def test_a_stream_is_read_ahead_so_only_what_was_measured_tells_its_waits() -> N
 def test_waits_that_were_shorter_than_the_description_says_stay_shorter() -> None:
     """Of a device that is described with 5 ms but answered in half of that."""
     jobs = side_by_side([[step(0.0, LOOK_UPS, blocked=2.5)]])
-    found = run(scenario(SLOW, *jobs), Calibration(SLOW, alone_ratio=0.0))
+    found = run_scenario(scenario(SLOW, *jobs), Calibration(SLOW, alone_ratio=0.0))
     assert found.elapsed_seconds == pytest.approx(2.5)
 
 

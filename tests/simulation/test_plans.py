@@ -17,7 +17,7 @@ from mawl.records.store import open_run
 from mawl.simulation.activity import Calibration
 from mawl.simulation.forecast import NO_PAGE_CACHE, Base, Question, base_of, scenario_of
 from mawl.simulation.plans import of_node, without_node
-from mawl.simulation.scenario import Scenario, run
+from mawl.simulation.scenario import Scenario, run_scenario
 from mawl.whatif.folder import Label, write_folder
 from tests.fakes.stored_run import facts
 from tests.fakes.views import as_summary, judged
@@ -53,7 +53,7 @@ def mixed20(tmp_path_factory: pytest.TempPathFactory) -> Base:
         node_runs=runs,
     )
     folder = tmp_path_factory.mktemp("mixed20") / "run"
-    write_folder(folder, of, run(of, Calibration(OWN, 1.0)), Label(run_id="first", source=source))
+    write_folder(folder, of, run_scenario(of, Calibration(OWN, 1.0)), Label(run_id="first", source=source))
     made = open_run(folder)
     return base_of(StoredView(made), as_summary(judged(StoredView(made))), OWN)
 

@@ -16,14 +16,14 @@ from mawl.records.model.node import StorageRun
 from mawl.records.model.run import NodeFacts
 from mawl.records.store import Run, open_run
 from mawl.simulation.activity import Calibration
-from mawl.simulation.changes import changed, parse_change
+from mawl.simulation.changes import apply_changes, parse_change
 from mawl.simulation.demand import Demand, Flow, JobDemand
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.forecast import Question, base_of, predict
 from mawl.simulation.plans import of_node, plans_of
 from mawl.simulation.recorded_demand import demand_of
-from mawl.simulation.scenario import Scenario, run
-from mawl.simulation.served import NO_SERVER, as_served
+from mawl.simulation.scenario import Scenario, run_scenario
+from mawl.simulation.served import NO_SERVER, with_served_bytes
 from mawl.simulation.system import System, loads_system, system_toml
 from mawl.whatif.answer import validity_of
 from mawl.whatif.folder import Label, write_folder
@@ -65,7 +65,7 @@ def unlike(of: System) -> Scenario:
 
 
 def simulated(of: Scenario, alone_ratio: float = 1.0) -> SimulationOutcome:
-    return run(of, Calibration(pool(), alone_ratio))
+    return run_scenario(of, Calibration(pool(), alone_ratio))
 
 
 def stored(folder: Path, of: Scenario) -> tuple[Run, SimulationOutcome]:
@@ -157,7 +157,7 @@ def test_what_the_server_moved_is_shared_out_whole(tmp_path: Path) -> None:
     started = made.facts.started_at
     edges = [started + outcome.elapsed_seconds * part / 7 for part in range(8)]
     before = demand_of(made, as_summary(judged(StoredView(made))))
-    after = sums(as_served(before, made.facts, StoredView(made).samples, edges))
+    after = sums(with_served_bytes(before, made.facts, StoredView(made).samples, edges))
     for direction, asked in (("read", 12 * 60 * MB), ("write", 12 * 50 * MB)):
         assert after[direction, "application"] == pytest.approx(asked)
         assert after[direction, "crossing"] == pytest.approx(asked * LINK_RATIO, rel=1e-3)
@@ -184,7 +184,7 @@ def test_what_was_moved_belongs_to_the_steps_of_its_windows(tmp_path: Path) -> N
         ([(turn + end) / 2], [7 / 6, (7 / 6 + 1.4) / 2], [13 / 30, (13 / 30 + 0.9) / 2]),
     ):
         edges = [made.facts.started_at + at for at in (0.0, *inner, end)]
-        found = as_served(charged, made.facts, StoredView(made).samples, edges)
+        found = with_served_bytes(charged, made.facts, StoredView(made).samples, edges)
         for job in found.jobs.values():
             moved = [one.flows[0] for one in job.steps]
             assert [one.crossing_bytes / (60 * MB) for one in moved] == pytest.approx(crossed, rel=1e-3)
@@ -196,13 +196,13 @@ def test_what_moves_while_nobody_asks_is_kept(tmp_path: Path) -> None:
     made, outcome = stored(tmp_path / "run", unlike(pool()))
     demand = demand_of(made, as_summary(judged(StoredView(made))))
     late = made.facts.started_at + outcome.elapsed_seconds
-    asking = as_served(demand, made.facts, StoredView(made).samples, [made.facts.started_at, late])
+    asking = with_served_bytes(demand, made.facts, StoredView(made).samples, [made.facts.started_at, late])
     edges = [made.facts.started_at, late, late + 0.001]
     moved = {
         name: replace(job, steps=tuple(replace(part, span=(late, late + 0.001)) for part in job.steps))
         for name, job in demand.jobs.items()
     }
-    found = as_served(replace(demand, jobs=moved), made.facts, StoredView(made).samples, edges)
+    found = with_served_bytes(replace(demand, jobs=moved), made.facts, StoredView(made).samples, edges)
     for kind in ("crossing", "device"):
         for direction in ("read", "write"):
             assert sums(found)[direction, kind] == pytest.approx(sums(asking)[direction, kind], rel=1e-3)
@@ -237,7 +237,7 @@ def test_what_the_servers_memory_answers_is_waited_for_at_the_link(
     link = None if own_link is None else own_link * MB
     own = replace(pool(), nodes=(replace(pool().nodes[0], link_bytes_per_second=link),))
     wider = Scenario(system=pool(link=20.0), plans=(work,), jobs=jobs)
-    assert run(wider, Calibration(own, 1.0)).elapsed_seconds == pytest.approx(seconds)
+    assert run_scenario(wider, Calibration(own, 1.0)).elapsed_seconds == pytest.approx(seconds)
 
 
 def test_a_server_whose_samples_are_missing_is_a_lack(tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_a_server_whose_samples_are_missing_is_a_lack(tmp_path: Path) -> None:
     demand = demand_of(made, as_summary(judged(StoredView(made))))
     span = (made.facts.started_at, made.facts.started_at + outcome.elapsed_seconds)
     for samples, edges in ((None, span), (StoredView(made).samples, None)):
-        found = as_served(demand, made.facts, samples, edges)
+        found = with_served_bytes(demand, made.facts, samples, edges)
         assert found.jobs == demand.jobs and NO_SERVER in found.lacks
 
 
@@ -287,7 +287,7 @@ def test_nodes_of_one_machine_share_its_cores(tmp_path: Path) -> None:
 
 def test_what_no_such_system_can_be_is_refused() -> None:
     with pytest.raises(UsageError, match="link_bytes_per_second is 0"):
-        changed(pool(), [parse_change("link=0")])
+        apply_changes(pool(), [parse_change("link=0")])
     kinds = (pool().nodes[0], replace(pool().nodes[0], cores=2.0))
     with pytest.raises(UsageError, match="nodes of one machine differ in cores"):
         replace(pool(), nodes=kinds, one_machine=True)
@@ -311,7 +311,7 @@ def test_nodes_that_differ_have_kinds_and_devices_of_their_own(tmp_path: Path) -
     kinds = [system(disk, cores=cores).nodes[0] for disk, cores in zip(disks, (8.0, 1.0), strict=True)]
     both = replace(system(*disks), nodes=tuple(kinds))
     of = unlike(both)
-    outcome = run(of, Calibration(both, 0.0))
+    outcome = run_scenario(of, Calibration(both, 0.0))
     ends = [max(job.ended for job in outcome.jobs if job.group == group) for group in (0, 1)]
     assert ends[1] > 5 * ends[0]
     source = facts(nodes=[NodeFacts(name="node1", cores=8, core_basis="vCPU")], planned_jobs=[])

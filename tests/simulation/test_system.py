@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mawl.base.errors import InvalidFileError, UsageError
-from mawl.simulation.changes import changed, parse_change
+from mawl.simulation.changes import apply_changes, parse_change
 from mawl.simulation.system import (
     NodeKind,
     System,
@@ -171,7 +171,7 @@ def test_a_role_without_a_device_is_refused() -> None:
 def test_changes_set_one_figure_and_mark_it_assumed() -> None:
     before = system(cores=4)
     texts = ["cores=32", "link=7GB", "fabric=16GB", "disk.read=1GB", "work=flash", "memory=1GiB"]
-    after = changed(before, [parse_change(text) for text in texts])
+    after = apply_changes(before, [parse_change(text) for text in texts])
     kind = after.nodes[0]
     assert (kind.cores, kind.link_bytes_per_second, kind.memory_bytes) == (32.0, 7e9, 2.0**30)
     assert after.fabric_bytes_per_second == 16e9
@@ -187,7 +187,7 @@ def test_another_fabric_has_no_bound_of_both_directions_of_the_one_before() -> N
         fabric_shared_bytes_per_second=9e9,
         sources={"fabric_shared_bytes_per_second": "measured", "nodes.0.cores": "measured"},
     )
-    after = changed(before, [parse_change("fabric=16GB")])
+    after = apply_changes(before, [parse_change("fabric=16GB")])
     assert (after.fabric_bytes_per_second, after.fabric_shared_bytes_per_second) == (16e9, None)
     assert after.sources == {"fabric_bytes_per_second": "assumed", "nodes.0.cores": "measured"}
 
@@ -204,7 +204,7 @@ def test_a_changed_system_is_written_with_its_sources_and_reads_back() -> None:
     }
     kept = "devices.disk.write_bytes_per_second"
     before = replace(system(cores=4), sources=dict.fromkeys((*paths.values(), kept), "measured"))
-    after = changed(before, [parse_change(text) for text in paths])
+    after = apply_changes(before, [parse_change(text) for text in paths])
     assert loads_system(system_toml(after), where="here") == after
     assert {after.sources[path] for path in paths.values()} == {"assumed"}
     assert after.sources[kept] == "measured"
@@ -241,4 +241,4 @@ def test_streams_at_half_and_what_seeks_cost_are_each_other_turned_round() -> No
 )
 def test_a_change_that_cannot_be_is_refused_by_name(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        changed(system(), [parse_change(text)])
+        apply_changes(system(), [parse_change(text)])

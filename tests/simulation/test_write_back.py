@@ -9,7 +9,7 @@ import pytest
 from mawl.simulation.activity import Way
 from mawl.simulation.demand import StepDemand
 from mawl.simulation.system import Device
-from mawl.simulation.write_back import written_behind
+from mawl.simulation.write_back import with_write_behind
 from tests.simulation.scenes import MB, demands, device, flow, side_by_side, simulated, step, system
 
 GB = 1e9
@@ -18,7 +18,7 @@ GB = 1e9
 def behind_ratio(*steps: StepDemand, on: Device | None = None) -> float:
     """Of what the last of the steps writes, the part that it writes behind."""
     own = system(on or device())
-    found = written_behind(demands({"j": list(steps)}), Way(own, own.nodes[0]))
+    found = with_write_behind(demands({"j": list(steps)}), Way(own, own.nodes[0]))
     return found["j"].steps[-1].flows[-1].behind_ratio
 
 
@@ -65,7 +65,7 @@ def test_a_step_waits_in_the_simulation_as_long_as_it_did() -> None:
     """What it waits for has the device before what the kernel writes: 25 MB at 100 MB/s take 0.25 s."""
     own = system()
     measured = demands({"j": [step(0.0, flow(100), blocked=0.25)]})
-    (job,) = written_behind(measured, Way(own, own.nodes[0])).values()
+    (job,) = with_write_behind(measured, Way(own, own.nodes[0])).values()
     found = simulated(own, *side_by_side([list(job.steps)]))
     assert found.elapsed_seconds == pytest.approx(0.25)
     assert found.jobs[0].steps[0].blocked()["work"] == pytest.approx(0.25)

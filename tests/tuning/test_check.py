@@ -18,7 +18,7 @@ from mawl.records.model.run import NodeFacts, RunFacts, VolumeFacts, WorkloadFac
 from mawl.records.spec.program_options import Role, parse_options
 from mawl.tuning import check as checking
 from mawl.tuning import text as printing
-from mawl.tuning.check import CurrentSettings, filled, of_the_machine, volumes_of_roles, with_roles
+from mawl.tuning.check import CurrentSettings, fill_command, machine_settings, volumes_of_roles, with_roles
 from mawl.tuning.check import check as check_tuning
 from mawl.tuning.inventory import recorded_inventories
 from mawl.tuning.profile_files import profiles
@@ -159,7 +159,7 @@ def test_a_sort_size_far_too_small_is_found() -> None:
     reading = reading_of(options={"machine": options})
     found = check(reading, None, profiles())
     assert row(found, "sortsize")["state"] == "differs"
-    without = check(of_the_machine(reading), None, profiles())
+    without = check(machine_settings(reading), None, profiles())
     assert [one["name"] for one in without["settings"] if one["profile"] == "sas-options"] == []
     assert row(without, "read_ahead", "sda")["state"] == "differs"
     assert row(found, "memsize")["state"] == "as recommended"
@@ -173,8 +173,8 @@ def test_every_command_is_one_and_every_option_in_one_is_taken() -> None:
         if setting.rule == "advice" or not setting.change:
             continue
         if any("{value}" in (text or "") for text in (setting.change, setting.persist)):
-            assert " or " not in str(filled("{value}", setting, "sda")), setting.name
-        command = str(filled(setting.change, setting, "sda"))
+            assert " or " not in str(fill_command("{value}", setting, "sda")), setting.name
+        command = str(fill_command(setting.change, setting, "sda"))
         assert not re.search(r"\{(name|value|subject)\}", command), setting.name
         for text in re.findall(r"mawl run --option ([^;]+)", command):
             name, _, value = shlex.split(text)[0].partition("=")

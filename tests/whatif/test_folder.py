@@ -26,8 +26,8 @@ from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.page_cache import PushedOut
 from mawl.simulation.plans import plans_of, without_node
 from mawl.simulation.recorded_demand import NO_ROLES, demand_of
-from mawl.simulation.scenario import Scenario, blocked_in_roles, run
-from mawl.whatif.answer import answer, grown
+from mawl.simulation.scenario import Scenario, blocked_in_roles, run_scenario
+from mawl.whatif.answer import answer, growth
 from mawl.whatif.folder import Label, write_folder
 from mawl.whatif.metrics import ElapsedRange
 from tests.fakes.stored_run import facts
@@ -40,7 +40,7 @@ CLOSE_RATIO = 0.05
 
 def stored(folder: Path, of: Scenario) -> tuple[Run, SimulationOutcome]:
     """The scenario, simulated and written."""
-    outcome = run(of, Calibration(of.system, 1.0))
+    outcome = run_scenario(of, Calibration(of.system, 1.0))
     source = facts(nodes=[NodeFacts(name="node1", cores=2, core_basis="vCPU")], planned_jobs=[])
     write_folder(folder, of, outcome, Label(run_id="second", source=source))
     return open_run(folder), outcome
@@ -198,7 +198,7 @@ def test_what_was_never_checked_has_no_range(tmp_path: Path) -> None:
 
 
 def test_throughput_stops_growing_with_sessions_on_one_disk(tmp_path: Path) -> None:
-    rows = grown(base(tmp_path / "run"), Question(), [1, 2, 16])
+    rows = growth(base(tmp_path / "run"), Question(), [1, 2, 16])
     assert [row.jobs for row in rows] == [3, 6, 48]
     assert rows[0].pays
     assert not rows[-1].pays

@@ -21,12 +21,12 @@ from mawl.simulation.activity import Calibration
 from mawl.simulation.changes import parse_change
 from mawl.simulation.error_range import BedKind, bed_ratios, central_range
 from mawl.simulation.forecast import Base, Question, base_of, predict
-from mawl.simulation.own_system import MEMORY_PATH, UNTOLD
+from mawl.simulation.own_system import MEMORY_PATH, UNKNOWN_MEMORY_SOURCE
 from mawl.simulation.plans import at_scale
 from mawl.simulation.recorded_demand import NO_CPU
-from mawl.simulation.scenario import Scenario, run
+from mawl.simulation.scenario import Scenario, run_scenario
 from mawl.simulation.system import System
-from mawl.whatif.answer import doubled, validity_of
+from mawl.whatif.answer import doubling, validity_of
 from mawl.whatif.folder import Label, write_folder
 from mawl.whatif.metrics import ElapsedRange, ForecastValidity
 from tests.fakes.stored_run import facts
@@ -51,7 +51,9 @@ def scene(**more: Any) -> Scenario:
 
 def stored(folder: Path, of: Scenario) -> Run:
     source = facts(nodes=[NodeFacts(name="node1", cores=2, core_basis="vCPU")], planned_jobs=[])
-    write_folder(folder, of, run(of, Calibration(of.system, 1.0)), Label(run_id="first", source=source))
+    write_folder(
+        folder, of, run_scenario(of, Calibration(of.system, 1.0)), Label(run_id="first", source=source)
+    )
     return open_run(folder)
 
 
@@ -249,7 +251,7 @@ def test_twice_of_a_device_is_twice_its_requests_too(tmp_path: Path) -> None:
     slow = system(device(requests_per_second=50.0), cores=2)
     found = base(tmp_path / "run", own=slow, of=replace(scene(), system=slow))
     made, outcome = predict(found, Question())
-    rows = {row.resource: row for row in doubled(found, made, outcome.elapsed_seconds)}
+    rows = {row.resource: row for row in doubling(found, made, outcome.elapsed_seconds)}
     assert rows["disk"].gain_ratio > 0.3
 
 
@@ -277,14 +279,15 @@ def test_cpu_seconds_whose_split_is_not_known_stay_a_sum(tmp_path: Path) -> None
 
 
 def test_memory_that_the_run_does_not_tell_stays_unknown(tmp_path: Path) -> None:
-    own = replace(OWN, sources={MEMORY_PATH: UNTOLD})
+    own = replace(OWN, sources={MEMORY_PATH: UNKNOWN_MEMORY_SOURCE})
     found = base(tmp_path / "run", own=own)
     made = predict(found, Question())
     written = write_folder(tmp_path / "again", *made, Label(run_id="again", source=found.facts))
     assert [node.memory_bytes for node in written.nodes] == [None]
     again = open_run(tmp_path / "again")
     assert (
-        base_of(StoredView(again), as_summary(judged(StoredView(again)))).own.sources[MEMORY_PATH] == UNTOLD
+        base_of(StoredView(again), as_summary(judged(StoredView(again)))).own.sources[MEMORY_PATH]
+        == UNKNOWN_MEMORY_SOURCE
     )
     block = validity(found, asked("memory=1GiB"))
     assert block.factors["memory"] is None

@@ -1,1 +1,1 @@
-"""What the figures of a run mean to whoever asks: what limits it, is it carried, is it to be believed."""
+"""What the figures of a run mean: what limits it, whether the system carries it, whether to believe it."""

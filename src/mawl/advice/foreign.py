@@ -10,7 +10,7 @@ MOST_FOREIGN_RATIO = value_of("validity.competition.most_foreign_bytes_ratio")
 LEAST_FOREIGN_BYTES_PER_SECOND = value_of("validity.competition.least_foreign_bytes_per_second")
 
 
-def foreign(summary: Summary) -> str | None:
+def foreign_bytes(summary: Summary) -> str | None:
     """What others moved at the devices of the roles, as a sentence; None where it is little, or not known."""
     block = summary.io.foreign
     if block is None or block.ratio is None:

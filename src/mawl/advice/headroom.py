@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from mawl.advice.foreign import foreign
-from mawl.advice.limit.device import WORDS
+from mawl.advice.foreign import foreign_bytes
+from mawl.advice.limit.device import PORT_WORDS
 from mawl.base.units import format_memory
 from mawl.figures.blocks import Missing
 from mawl.figures.busy import CPU_KINDS, busy_seconds, whole_seconds
 from mawl.figures.network import used_by_port
-from mawl.figures.throughput import lacking, role_places
+from mawl.figures.throughput import role_places, why_no_devices
 from mawl.figures.view import RunView
 from mawl.figures.windows import gauges, rates
 from mawl.records.model.summary.judgement import Headroom
@@ -41,7 +41,6 @@ def headroom_of(reading: RunView, missing: Missing) -> Headroom:
 
 
 def _source(found: tuple[float | None, str]) -> str | None:
-    """What a share is of; None without one."""
     share, words = found
     return None if share is None else words
 
@@ -73,14 +72,13 @@ def _processors(reading: RunView) -> float | None:
 
 
 def _storage(reading: RunView) -> tuple[float | None, str]:
-    """From the probe where there is one, else from the busy time of the role's busiest device."""
-    others = foreign(reading.summary)
+    others = foreign_bytes(reading.summary)
     if others is not None:
         return None, others
-    return _probed(reading) or _busy(reading)
+    return _of_probe(reading) or _of_busy_time(reading)
 
 
-def _probed(reading: RunView) -> tuple[float, str] | None:
+def _of_probe(reading: RunView) -> tuple[float, str] | None:
     """1 less the highest of demand over capability, of any role and direction."""
     block = reading.summary.storage
     if block is None:
@@ -98,8 +96,8 @@ def _probed(reading: RunView) -> tuple[float, str] | None:
     return 1.0 - most, f"the probe: {words}"
 
 
-def _busy(reading: RunView) -> tuple[float | None, str]:
-    why = lacking(reading.facts)
+def _of_busy_time(reading: RunView) -> tuple[float | None, str]:
+    why = why_no_devices(reading.facts)
     if reading.over_time is None or why is not None:
         return None, why or NOT_MEASURED
     samples, windows = reading.over_time
@@ -158,7 +156,7 @@ def _network(reading: RunView) -> tuple[float | None, str]:
     samples, windows = reading.over_time
     edges = windows.active_edges
     used = [
-        (max(shares), f"{WORDS[kind]} {name}")
+        (max(shares), f"{PORT_WORDS[kind]} {name}")
         for (kind, name), shares in used_by_port(reading.facts, samples, edges).items()
     ]
     if not used:

@@ -36,23 +36,22 @@ def judged(view: RunView, bounds: CapacityBounds | None = None) -> Judged:
         limit=limit,
         capacity=capacity,
         smt=smt_of(view, found),
-        programs=_slowed(summary.programs, view),
+        programs=_with_slowdowns(summary.programs, view),
         validity=validity,
     )
-    whole.thresholds = _deciding(whole, validity, bounds or CapacityBounds())
+    whole.thresholds = _deciding_thresholds(whole, validity, bounds or CapacityBounds())
     whole.missing = reasons(whole, found, view.facts.missing)
     return Judged(**msgspec.structs.asdict(whole))
 
 
-def _slowed(programs: dict[str, ProgramFigures], view: RunView) -> dict[str, ProgramFigures]:
-    """The programs with their slowdown, where they were run alone."""
+def _with_slowdowns(programs: dict[str, ProgramFigures], view: RunView) -> dict[str, ProgramFigures]:
     found = by_program(slowdowns(view.jobs, view.facts.alone))
     return {
         name: msgspec.structs.replace(program, slowdown=found.get(name)) for name, program in programs.items()
     }
 
 
-def _deciding(summary: Summary, validity: Validity, bounds: CapacityBounds) -> list[ThresholdUsed]:
+def _deciding_thresholds(summary: Summary, validity: Validity, bounds: CapacityBounds) -> list[ThresholdUsed]:
     """``thresholds`` of a judged summary: those of answers, verdict, and rules with a finding.
 
     A rule that found nothing is met whatever its threshold's neighbour would be; the page of thresholds has
@@ -70,9 +69,9 @@ def _deciding(summary: Summary, validity: Validity, bounds: CapacityBounds) -> l
     groups += ["smt"] if summary.smt and summary.smt.findings else []
     groups += ["imported"] if summary.time.periods else []
     asked = bounds.by_threshold()
-    return [_used(one, asked.get(one.name, one.value)) for one in thresholds_of(groups)]
+    return [_threshold_used(one, asked.get(one.name, one.value)) for one in thresholds_of(groups)]
 
 
-def _used(one: Threshold, used: float) -> ThresholdUsed:
+def _threshold_used(one: Threshold, used: float) -> ThresholdUsed:
     source = one.source if used == one.value else "set by the user (mawl.toml)"
     return ThresholdUsed(name=one.name, bound=used, unit=one.unit, meaning=one.meaning, source=source)

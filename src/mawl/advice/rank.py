@@ -84,10 +84,12 @@ def rank(records: Mapping[str, Qualification], prices: Mapping[str, float], curr
             f"a price is given for {unknown[0]!r}, which is not ranked",
             cure=f"name one of {', '.join(records)}",
         )
-    found = [_system(name, records[name], answer, prices.get(name)) for name, answer in answered.items()]
+    found = [_ranked(name, records[name], answer, prices.get(name)) for name, answer in answered.items()]
     choice = _choice(first, records[first])
     systems = [
-        _explained(msgspec.structs.replace(one, place=_place(one, found), cheapest=_cheapest(one, found)))
+        _with_own_reasons(
+            msgspec.structs.replace(one, place=_place(one, found), cheapest=_cheapest(one, found))
+        )
         for one in found
     ]
     systems.sort(key=lambda one: (one.place is None, one.place or 0, -(one.fits or 0), one.name))
@@ -118,8 +120,7 @@ def _choice(name: str, record: Qualification) -> QualificationChoice:
     return record.choice
 
 
-def _facts(name: str, record: Qualification) -> dict[str, str]:
-    """What must be the same, in words."""
+def _compared_facts(name: str, record: Qualification) -> dict[str, str]:
     choice = _choice(name, record)
     return {
         "workload": record.asked.workload,
@@ -130,7 +131,7 @@ def _facts(name: str, record: Qualification) -> dict[str, str]:
 
 
 def _check_alike(records: Mapping[str, Qualification]) -> None:
-    facts = {name: _facts(name, record) for name, record in records.items()}
+    facts = {name: _compared_facts(name, record) for name, record in records.items()}
     first, *others = facts
     for name in others:
         for what, value in facts[first].items():
@@ -143,7 +144,7 @@ def _check_alike(records: Mapping[str, Qualification]) -> None:
                 )
 
 
-def _system(name: str, record: Qualification, answer: QualificationAnswer, price: float | None) -> Ranked:
+def _ranked(name: str, record: Qualification, answer: QualificationAnswer, price: float | None) -> Ranked:
     figures, fits = answer.figures, answer.fits
     nodes = max(len(record.nodes), 1)
     hourly = figures.jobs_per_hour
@@ -171,16 +172,16 @@ def _system(name: str, record: Qualification, answer: QualificationAnswer, price
     return Ranked(
         name=name,
         place=None,
-        machine=_nodes(record) or _machine(record, answer),
+        machine=_nodes_words(record) or _machine_words(record, answer),
         nodes=nodes,
         answer=answer.carried.answer,
         sessions=nodes * answer.sessions,
         slowdown=figures.slowdown,
         slowdown_low=figures.slowdown_low,
         slowdown_high=figures.slowdown_high,
-        fits=_times(nodes, fits.sessions),
-        fits_low=_times(nodes, fits.low),
-        fits_high=_times(nodes, fits.high),
+        fits=_of_all_nodes(nodes, fits.sessions),
+        fits_low=_of_all_nodes(nodes, fits.low),
+        fits_high=_of_all_nodes(nodes, fits.high),
         fits_basis=fits.basis,
         limit=None if answer.limit is None else limit_words(answer.limit),
         jobs_per_hour=hourly,
@@ -196,21 +197,18 @@ def _system(name: str, record: Qualification, answer: QualificationAnswer, price
 
 
 def _no_energy(record: Qualification, answer: QualificationAnswer) -> str:
-    """Why the energy of a job is not known."""
     before = f"it was qualified in format {record.format_version}, which has no energy"
     return answer.missing.get("figures.joules_per_job", before)
 
 
-def _machine(record: Qualification, answer: QualificationAnswer) -> str:
-    """One machine by name, processor and cores."""
+def _machine_words(record: Qualification, answer: QualificationAnswer) -> str:
     machine = record.machine
     basis = None if answer.system is None else answer.system.core_basis
     cores = "cores not known" if machine.cores is None else counted_noun(machine.cores, basis or "core")
     return f"{machine.name or 'unnamed'}: {machine.cpu_model or 'unknown processor'}, {cores}"
 
 
-def _nodes(record: Qualification) -> str | None:
-    """Several nodes by number and kind; None for one machine."""
+def _nodes_words(record: Qualification) -> str | None:
     if not record.nodes:
         return None
     first = record.nodes[0]
@@ -219,12 +217,11 @@ def _nodes(record: Qualification) -> str | None:
     return f"{len(record.nodes)} nodes, {'each' if alike else 'the first'} with {kind}"
 
 
-def _times(nodes: int, sessions: int | None) -> int | None:
+def _of_all_nodes(nodes: int, sessions: int | None) -> int | None:
     return None if sessions is None else nodes * sessions
 
 
-def _explained(one: Ranked) -> Ranked:
-    """With the reasons of what is None, and no others."""
+def _with_own_reasons(one: Ranked) -> Ranked:
     kept = {name: why for name, why in one.missing.items() if getattr(one, name) is None}
     return msgspec.structs.replace(one, missing=kept)
 
@@ -242,14 +239,12 @@ def _surely_more(other: Ranked, one: Ranked) -> bool:
 
 
 def _cheapest(one: Ranked, every: Sequence[Ranked]) -> bool | None:
-    """Whether no other system is surely cheaper."""
     if one.cost_low is None:
         return None
     return not any(other.cost_high is not None and other.cost_high < one.cost_low for other in every)
 
 
 def _unpriced(records: Mapping[str, Qualification], prices: Mapping[str, float]) -> list[str]:
-    """The systems without a price, where others have one."""
     names = [name for name in records if name not in prices] if prices else []
     return [f"no price was given for {', '.join(names)}"] if names else []
 

@@ -17,14 +17,14 @@ from mawl.records.model.thresholds import value_of
 
 NAME = "smt"
 LEAST_BUSY_RATIO = value_of("smt.least_busy_ratio")
-CONTROL = "/sys/devices/system/cpu/smt/control"
+SMT_CONTROL_FILE = "/sys/devices/system/cpu/smt/control"
 MOST_THREADS = {"POWER5": 2, "POWER6": 2, "POWER7": 4}
 """Hardware threads of a core of older processors; later ones of the family have eight."""
 
 
 def smt_of(reading: RunView, missing: dict[str, str]) -> Smt | None:
     """``smt`` of the summary; None where the run names no node."""
-    nodes = {node.name: _node(reading, node) for node in reading.facts.machines()}
+    nodes = {node.name: _thread_mode(reading, node) for node in reading.facts.machines()}
     if not nodes:
         missing["smt"] = NOT_MEASURED
         return None
@@ -32,8 +32,7 @@ def smt_of(reading: RunView, missing: dict[str, str]) -> Smt | None:
     return Smt(nodes=nodes, findings=found)
 
 
-def _node(reading: RunView, node: NodeFacts) -> ThreadMode:
-    """The mode, and how busy the node was in the active phase with how many runnable threads."""
+def _thread_mode(reading: RunView, node: NodeFacts) -> ThreadMode:
     busy = runnable = None
     if reading.samples is not None and reading.windows is not None:
         edges = reading.windows.active_edges
@@ -58,7 +57,7 @@ def _finding(reading: RunView, node: NodeFacts, block: ThreadMode) -> Finding | 
     busy, runnable, places = block.busy_ratio, block.runnable, block.hardware_threads
     if busy is None or runnable is None or not places or busy <= LEAST_BUSY_RATIO or runnable <= places:
         return None
-    following = _aix_next(node, block) if is_aix(reading.facts, node) else _linux_next(node)
+    following = _next_mode_on_aix(node, block) if is_aix(reading.facts, node) else _next_mode_on_linux(node)
     if following is None:
         return None
     mode, command = following
@@ -72,7 +71,7 @@ def _finding(reading: RunView, node: NodeFacts, block: ThreadMode) -> Finding | 
     )
 
 
-def _aix_next(node: NodeFacts, block: ThreadMode) -> tuple[str, str] | None:
+def _next_mode_on_aix(node: NodeFacts, block: ThreadMode) -> tuple[str, str] | None:
     threads = block.threads_per_core
     most = MOST_THREADS.get(power_model(node) or "", 8)
     if threads is None or threads >= most:
@@ -80,13 +79,13 @@ def _aix_next(node: NodeFacts, block: ThreadMode) -> tuple[str, str] | None:
     return f"SMT-{2 * threads}", f"smtctl -t {2 * threads} -w now"
 
 
-def _linux_next(node: NodeFacts) -> tuple[str, str] | None:
+def _next_mode_on_linux(node: NodeFacts) -> tuple[str, str] | None:
     """``on`` has all threads already; a number is the mode of a POWER machine that has more."""
     mode = node.smt or ""
     if mode == "off":
-        return "all hardware threads", f"echo on > {CONTROL}"
+        return "all hardware threads", f"echo on > {SMT_CONTROL_FILE}"
     if mode == "forceoff":
         return "all hardware threads", "start the kernel without nosmt=force"
     if mode.isdigit() and int(mode) < 8:
-        return f"SMT-{2 * int(mode)}", f"echo {2 * int(mode)} > {CONTROL}"
+        return f"SMT-{2 * int(mode)}", f"echo {2 * int(mode)} > {SMT_CONTROL_FILE}"
     return None

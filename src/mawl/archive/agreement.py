@@ -1,13 +1,4 @@
-"""Jobs against their steps: the account of the whole process against those of its parts.
-
-The records of a run, put together once for all checks of their agreement.
-
-Jobs against the plan and the facts of the run.
-
-The tables of a run on several nodes against those of each node's own run, from which they were merged.
-
-Events, samples and phases compared with the jobs, second by second.
-"""
+"""Checks that the tables of a run agree with its plan, with its facts, with each other and with its nodes."""
 
 from __future__ import annotations
 
@@ -52,17 +43,14 @@ class RunRecords:
 
     @cached_property
     def finished(self) -> list[JobRecord]:
-        """The jobs that finished, whose records are whole."""
         return [job for job in self.jobs if job.outcome == "finished"]
 
     @cached_property
     def steps(self) -> dict[str, list[StepRecord]]:
-        """Steps by job, in the table's order."""
         return self.run.steps_by_job()
 
     @cached_property
     def events(self) -> list[EventRecord]:
-        """The events of the run."""
         return self.run.event_records()
 
     def series(self, name: str) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
@@ -115,7 +103,7 @@ def _counts(records: RunRecords) -> Iterator[str]:
         yield f"{strange.job} ran on {strange.node}, which is no node of run.json"
 
 
-SECONDS = 1e-6
+SUM_TOLERANCE_SECONDS = 1e-6
 """What sums of seconds in floating point may be off by."""
 CLOCKS_SECONDS, CLOCKS_RATIO = 0.05, 0.001
 WITHIN_OR_BEFORE = ("startup", "view", "nested")
@@ -141,11 +129,11 @@ def _usages(job: JobRecord, steps: list[StepRecord]) -> Iterator[str]:
     verify = total(step.usage for step in steps if step.kind == "verify")
     for name in _ADDED:
         whole, part = getattr(job.usage, name), getattr(own, name)
-        if whole is not None and part is not None and part > whole + SECONDS:
+        if whole is not None and part is not None and part > whole + SUM_TOLERANCE_SECONDS:
             yield f"{name} is {whole} of the job, and its steps have {part}"
         if getattr(job.verify, name) != getattr(verify, name):
             yield f"verify_{name} is not that of the step verify"
-        yield from _outside(name, job)
+        yield from _total_usage(name, job)
     for name in PEAKS:
         if getattr(job.verify, name) != getattr(verify, name):
             yield f"verify_{name} is not that of the step verify"
@@ -163,7 +151,7 @@ def _memory(step: StepRecord) -> Iterator[str]:
         yield f"step {step.number} used more memory than its process had"
 
 
-def _outside(name: str, job: JobRecord) -> Iterator[str]:
+def _total_usage(name: str, job: JobRecord) -> Iterator[str]:
     """What an outside account of the process tree saw is start-up, own and verify together."""
     whole = getattr(job.total, name)
     parts = [getattr(usage, name) for usage in (job.usage, job.startup, job.verify)]
@@ -171,10 +159,10 @@ def _outside(name: str, job: JobRecord) -> Iterator[str]:
         return
     added = sum(part for part in parts if part is not None)
     if name == "real_time_seconds":
-        wrong = added > whole + SECONDS  # it waited at the gate, too
+        wrong = added > whole + SUM_TOLERANCE_SECONDS  # it waited at the gate, too
     else:
         # Clocks of different calls may disagree by a tick: the job's own is then cut at zero.
-        wrong = abs(whole - added) > SECONDS and not (parts[0] == 0 and added > whole)
+        wrong = abs(whole - added) > SUM_TOLERANCE_SECONDS and not (parts[0] == 0 and added > whole)
     if wrong:
         yield f"total_{name} is {whole}, and start-up, own and verify are {added}"
 
@@ -187,7 +175,7 @@ def _times(job: JobRecord, steps: list[StepRecord]) -> Iterator[str]:
     if job.ended_at < job.started_at or (job.ready_at is not None and job.ready_at > job.started_at):
         yield "it was ready, started and ended in another order"
     real = job.usage.real_time_seconds
-    if real is not None and _apart(
+    if real is not None and _clocks_disagree(
         job.ended_at - job.started_at, real + (job.verify.real_time_seconds or 0.0)
     ):
         yield f"it took {real} s, and its start and end are not so far apart"
@@ -199,12 +187,12 @@ def _times(job: JobRecord, steps: list[StepRecord]) -> Iterator[str]:
         if not before - 1e-3 <= step.started_at <= step.ended_at <= job.ended_at + 1e-3:
             yield f"step {step.number} began before the previous step ended, or is not within its job"
         real = step.usage.real_time_seconds
-        if real is not None and _apart(step.ended_at - step.started_at, real):
+        if real is not None and _clocks_disagree(step.ended_at - step.started_at, real):
             yield f"step {step.number} took {real} s, and its start and end are not so far apart"
         before = step.started_at
 
 
-def _apart(wall: float, real: float) -> bool:
+def _clocks_disagree(wall: float, real: float) -> bool:
     """Whether two clocks disagree by more than a slew (adjtimex(2)) and the time between two readings."""
     return abs(wall - real) > CLOCKS_SECONDS + CLOCKS_RATIO * real
 
@@ -213,7 +201,10 @@ def _waits(where: str, waits: Waits, usage: Usage) -> Iterator[str]:
     values = [getattr(waits, name) for name in WAIT_FIELDS]
     if usage.real_time_seconds is None or None in values:
         return
-    if min(values) < -SECONDS or abs(sum(values) - usage.real_time_seconds) > SECONDS:
+    if (
+        min(values) < -SUM_TOLERANCE_SECONDS
+        or abs(sum(values) - usage.real_time_seconds) > SUM_TOLERANCE_SECONDS
+    ):
         yield f"{where}CPU time, run queue and waits add up to {sum(values)} of {usage.real_time_seconds} s"
 
 
@@ -226,7 +217,7 @@ def _io(job: JobRecord, steps: list[StepRecord]) -> Iterator[str]:
         for name in IO_FIELDS:
             if name in HISTOGRAMS or name in LONGEST or role not in parts:
                 continue
-            if getattr(parts[role], name) > getattr(whole, name) + SECONDS:
+            if getattr(parts[role], name) > getattr(whole, name) + SUM_TOLERANCE_SECONDS:
                 yield f"{role}_{name} is {getattr(whole, name)} of the job, and its steps have more"
         yield from (f"{role}: {text}" for text in _calls(whole))
     yield from _bytes(job, job.io)
@@ -248,7 +239,6 @@ def _calls(whole: RoleIo) -> Iterator[str]:
 
 
 def _bytes(job: JobRecord, io: IoByRole) -> Iterator[str]:
-    """Bytes by volume, by role, by the counters and by the kernel."""
     for way, moved in ((0, "read"), (1, "written")):
         by_role = {role: getattr(one, f"{moved}_bytes") for role, one in io.items()}
         if job.volume_bytes is not None:
@@ -264,12 +254,12 @@ def _bytes(job: JobRecord, io: IoByRole) -> Iterator[str]:
         yield f"{counted} bytes were read by the counters, and {kernel} by the kernel"
 
 
-_OF_JOB = tuple(
+_MERGED_JOB_FIELDS = tuple(
     name
     for name in JobRecord.__struct_fields__
     if name not in ("job", "node", "ready_at", "started_at", "ended_at")
 )
-_OF_STEP = tuple(
+_MERGED_STEP_FIELDS = tuple(
     name for name in StepRecord.__struct_fields__ if name not in ("job", "started_at", "ended_at")
 )
 """What merging leaves as it is: it names a job by its node, and moves times to the controller's clock."""
@@ -291,15 +281,17 @@ def node_faults(records: RunRecords, nodes: Mapping[str, Run]) -> Iterator[str]:
             yield f"jobs of {one.node} differ from those of its own run"
         steps = own.steps_by_job()
         for name in sorted(jobs.keys() & merged.keys()):
-            yield from _unlike(f"{name}: ", merged[name], jobs[name], _OF_JOB)
+            yield from _differences_of_node(f"{name}: ", merged[name], jobs[name], _MERGED_JOB_FIELDS)
             ours, theirs = records.steps.get(name, []), steps.get(jobs[name].job, [])
             if len(ours) != len(theirs):
                 yield f"{name}: steps has {len(ours)} rows, and its node's own run {len(theirs)}"
             for step, other in zip(ours, theirs, strict=False):
-                yield from _unlike(f"{name}, step {step.number}: ", step, other, _OF_STEP)
+                yield from _differences_of_node(
+                    f"{name}, step {step.number}: ", step, other, _MERGED_STEP_FIELDS
+                )
 
 
-def _unlike(
+def _differences_of_node(
     where: str, merged: JobRecord | StepRecord, own: JobRecord | StepRecord, fields: tuple[str, ...]
 ) -> Iterator[str]:
     for field in fields:
@@ -323,11 +315,11 @@ _CPU_RATIO, _CPU_SECONDS = 0.05, 0.5
 def time_faults(records: RunRecords) -> Iterator[str]:
     """Sentences on moments and sums that cannot all be true."""
     yield from _events(records)
-    yield from _order(records)
+    yield from _stage_order(records)
     yield from _facts(records)
     if records.facts.outcome == "completed":  # else jobs without a record moved bytes, too
         yield from _samples(records)
-        yield from _running(records)
+        yield from _jobs_running(records)
 
 
 def _events(records: RunRecords) -> Iterator[str]:
@@ -354,7 +346,7 @@ def _events(records: RunRecords) -> Iterator[str]:
             yield f"{job.job} started before its gate was released"
 
 
-def _order(records: RunRecords) -> Iterator[str]:
+def _stage_order(records: RunRecords) -> Iterator[str]:
     """Stages of a session come one after another."""
     sessions: dict[tuple[str, str], list[JobRecord]] = {}
     for job in records.finished:
@@ -407,7 +399,7 @@ def _samples(records: RunRecords) -> Iterator[str]:
                 yield f"samples: {name} of {node} reached {values[-1]:.0f}, and the jobs have {whole}"
 
 
-def _running(records: RunRecords) -> Iterator[str]:
+def _jobs_running(records: RunRecords) -> Iterator[str]:
     """At each second as many jobs ran as had started and not ended."""
     spans: dict[str, list[tuple[float, float]]] = {}
     for job in records.jobs:

@@ -1,16 +1,13 @@
-"""The bytes of a pack: a zip of one form only, so that equal contents are equal bytes everywhere.
+"""The file of a pack: a zip of one form only, the names in it, its version and its bounds.
 
-Members are stored, not compressed: tables are compressed already, another version of zlib would give other
-bytes, and a file that expands to nothing but itself is no zip bomb.  Times, permissions and order are
-fixed.  The reader takes exactly what the writer writes: a byte before, between or behind the members is
-refused, as is a second name for a member.  (The zip format: PKWARE APPNOTE.TXT 6.3.3, sections 4.3 and 4.4.)
-
-Names inside a pack, its version, and the bounds on a pack of unknown origin (docs/design/archive.md).
+The format is in docs/design/archive.md.  Equal contents are equal bytes everywhere.  Members are stored, not
+compressed: tables are compressed already, another version of zlib would give other bytes, and a file that
+expands to nothing but itself is no zip bomb.  Times, permissions and order are fixed.  The reader takes
+exactly what the writer writes: a byte before, between or behind the members is refused, as is a second name
+for a member.  (The zip format: PKWARE APPNOTE.TXT 6.3.3, sections 4.3 and 4.4.)
 
 History of the format
   1.0  first: manifest, statement, runs, and what was printed of them
-
-The files of a run folder that belong into a pack.
 """
 
 from __future__ import annotations
@@ -31,7 +28,7 @@ from mawl.base.foreign import open_regular
 from mawl.base.units import format_bytes
 from mawl.records.model.derived import FILE as DERIVED
 from mawl.records.store import Run, open_run
-from mawl.records.store.campaign import RECORD
+from mawl.records.store.campaign import CAMPAIGN as CAMPAIGN
 from mawl.records.store.files import ARRAYS, FACTS, LARGEST_FACTS_BYTES, LOGS, NODES, PLAN, PROBE, TABLES
 
 PACK_VERSION = "1.0"
@@ -40,7 +37,6 @@ SUFFIX = ".mawl.zip"
 MANIFEST = "manifest.json"
 SSH_SIGNATURE, MINISIGN_SIGNATURE = "manifest.json.sig", "manifest.json.minisig"
 SIGNATURES = (SSH_SIGNATURE, MINISIGN_SIGNATURE)
-CAMPAIGN = RECORD
 RUNS, PRINTED = "runs", "printed"
 """Folders of the runs, and of what was printed of each."""
 
@@ -228,7 +224,6 @@ def _local(name: str, size: int, crc: int) -> bytes:
 
 
 def _directory(members: Sequence[Member], offset: int) -> bytes:
-    """The central directory and its end, which begin at ``offset``."""
     rows = []
     for member in members:
         name = member.name.encode()

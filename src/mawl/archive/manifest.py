@@ -1,15 +1,11 @@
-"""A signature of a pack's manifest by its maker's own key, made and checked by the maker's own tools.
+"""``manifest.json`` of a pack, the digests of what its tables hold, and its signature.
 
-``ssh-keygen -Y`` (OpenSSH 8.0 or later, ssh-keygen(1)) takes an SSH key, also one of an agent or a security
-key; minisign (https://jedisct1.github.io/minisign/) takes a minisign key.  mawl has no keys and no list of
-people: the reader must know whose key it is.
+The manifest has checksums of files.  The digests are of the values that mawl read when it printed the
+figures: a table that was altered under a new manifest no longer agrees with them.
 
-``manifest.json`` of a pack: what is in it, by which code it was made, and what its maker says of it.
-
-What the files of a run hold, as digests: of each column of its tables, and of each other file.
-
-The manifest has checksums of files; these digests are of the values that mawl read when it printed the
-figures.  A pack has both: a table that was altered under a new manifest no longer agrees with its digests.
+``ssh-keygen -Y`` (OpenSSH 8.0 or later, ssh-keygen(1)) signs with an SSH key, also one of an agent or a
+security key; minisign (https://jedisct1.github.io/minisign/) with a minisign key.  mawl has no keys and no
+list of people: the reader must know whose key it is.
 """
 
 from __future__ import annotations
@@ -62,7 +58,7 @@ class SubmitterStatement(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
     notes: str = ""
 
 
-WANTED = ("submitter", "contact", "system", "storage", "tuning")
+REQUIRED_FIELDS = ("submitter", "contact", "system", "storage", "tuning")
 """Parts of a statement that a published result has."""
 
 
@@ -90,22 +86,22 @@ class PackManifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     members: dict[str, MemberSum]
 
 
-def encoded(manifest: PackManifest) -> bytes:
+def encode_manifest(manifest: PackManifest) -> bytes:
     """The one form of a manifest's bytes."""
     return msgspec.json.format(msgspec.json.encode(manifest, order="deterministic"), indent=2) + b"\n"
 
 
-def decoded(content: bytes, where: str) -> PackManifest:
+def decode_manifest(content: bytes, where: str) -> PackManifest:
     """A manifest from its bytes.
 
     Raises ``UnreadableRunError`` for what is none, is of a newer format, or has another
-    form than ``encoded`` gives it (a key twice, or one that the format does not have).
+    form than ``encode_manifest`` gives it (a key twice, or one that the format does not have).
     """
     try:
         manifest = msgspec.json.decode(content, type=PackManifest)
         newer = major(manifest.format_version) > major(PACK_VERSION)
         names = manifest.runs
-        if not names or len(set(names)) < len(names) or not all(map(_is_run, names)):
+        if not names or len(set(names)) < len(names) or not all(map(_is_run_name, names)):
             raise ValueError("the names of its runs are none, or one is there twice")
     except (ValueError, RecursionError) as error:
         raise _no_manifest(where, str(error)) from None
@@ -115,12 +111,12 @@ def decoded(content: bytes, where: str) -> PackManifest:
             where=where,
             cure="validate it with the mawl that wrote it, or upgrade this one",
         )
-    if encoded(manifest) != content:
+    if encode_manifest(manifest) != content:
         raise _no_manifest(where, "it is not written as mawl writes one")
     return manifest
 
 
-def _is_run(name: str) -> bool:
+def _is_run_name(name: str) -> bool:
     return "/" not in name and is_name(name)
 
 
@@ -130,7 +126,7 @@ def _no_manifest(where: str, why: str) -> UnreadableRunError:
     )
 
 
-_ROWS = 2**20
+_DIGEST_ROWS = 2**20
 
 
 class TableContents(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,12 +163,12 @@ def digest(column: pa.ChunkedArray) -> str:
     """
     sums = (hashlib.sha256(), hashlib.sha256(), hashlib.sha256())
     for chunk in column.chunks:
-        for begin in range(0, len(chunk), _ROWS):
-            _feed(chunk.slice(begin, _ROWS), *sums)
+        for begin in range(0, len(chunk), _DIGEST_ROWS):
+            _add_digest(chunk.slice(begin, _DIGEST_ROWS), *sums)
     return hashlib.sha256(b"".join(part.digest() for part in sums)).hexdigest()
 
 
-def _feed(array: pa.Array, nulls: Any, lengths: Any, values: Any) -> None:
+def _add_digest(array: pa.Array, nulls: Any, lengths: Any, values: Any) -> None:
     absent = array.is_null().to_numpy(zero_copy_only=False).tobytes() if array.null_count else None
     nulls.update(bytes(len(array)) if absent is None else absent)
     if pa.types.is_dictionary(array.type):
@@ -182,21 +178,21 @@ def _feed(array: pa.Array, nulls: Any, lengths: Any, values: Any) -> None:
             lengths.update(b"%d;" % len(one or ()))
             values.update(b"".join(b"%d:%d;" % pair for pair in one or ()))
     elif pa.types.is_string(array.type):
-        texts = _filled(array, "")
-        lengths.update(_words(compute.binary_length(texts)))
+        texts = _without_nulls(array, "")
+        lengths.update(_plain_bytes(compute.binary_length(texts)))
         values.update("".join(texts.to_pylist()).encode())
     elif pa.types.is_timestamp(array.type):
-        values.update(_words(_filled(array.cast(pa.int64()), 0)))
+        values.update(_plain_bytes(_without_nulls(array.cast(pa.int64()), 0)))
     else:
-        values.update(_words(_filled(array, False if pa.types.is_boolean(array.type) else 0)))
+        values.update(_plain_bytes(_without_nulls(array, False if pa.types.is_boolean(array.type) else 0)))
 
 
-def _filled(array: pa.Array, value: str | int) -> pa.Array:
+def _without_nulls(array: pa.Array, value: str | int) -> pa.Array:
     """Without nulls.  Most columns have none, and the call takes longer than the digest of a small one."""
     return compute.fill_null(array, value) if array.null_count else array
 
 
-def _words(array: pa.Array) -> bytes:
+def _plain_bytes(array: pa.Array) -> bytes:
     numbers = array.to_numpy(zero_copy_only=False)
     content: bytes = numbers.astype("<f8" if np.issubdtype(numbers.dtype, np.floating) else "<i8").tobytes()
     return content
@@ -211,7 +207,7 @@ _MINISIGN_FORM = re.compile(
 )
 _NO_FORM = "the signature is not in the form that mawl writes: it was altered"
 _MINISIGN_KEY = b"untrusted comment: minisign"
-_SECONDS = 120.0
+_TOOL_SECONDS = 120.0
 """For a passphrase to be typed, or a security key to be touched."""
 
 
@@ -251,7 +247,7 @@ def sign(manifest: bytes, key: Path) -> tuple[str, bytes]:
         else:
             name = SSH_SIGNATURE
             words = ["ssh-keygen", "-Y", "sign", "-f", str(key.absolute()), "-n", NAMESPACE, str(file)]
-        done = _run(words, None, terminal=True)
+        done = _run_tool(words, None, terminal=True)
         signature = Path(place) / name
         if done.returncode or not signature.is_file():
             raise UsageError(
@@ -263,7 +259,7 @@ def sign(manifest: bytes, key: Path) -> tuple[str, bytes]:
         return name, signature.read_bytes()
 
 
-def check(manifest: bytes, name: str, signature: bytes, signers: Path | None) -> SignatureCheck:
+def check_signature(manifest: bytes, name: str, signature: bytes, signers: Path | None) -> SignatureCheck:
     """Whether a signature is one of these bytes, and by whom.
 
     ``signers`` is a file of the reader: allowed signers of SSH (ssh-keygen(1), ALLOWED SIGNERS), or a public
@@ -305,19 +301,19 @@ def _is_canonical(text: bytes) -> bool:
 
 def _check_ssh(manifest: bytes, file: Path, signers: Path | None) -> SignatureCheck:
     words = ["ssh-keygen", "-Y", "check-novalidate", "-n", NAMESPACE, "-s", str(file)]
-    done = _run(words, manifest)
+    done = _run_tool(words, manifest)
     if done.returncode:
         return SignatureCheck(good=False, sentence="the signature is not one of this manifest")
     said = " ".join(done.stdout.split())
     if signers is None:
         return SignatureCheck(good=True, sentence=f"{said}; whose key that is was not checked")
     named = [*("ssh-keygen", "-Y", "find-principals", "-f", str(signers), "-s", str(file))]
-    found = _run(named, None)
+    found = _run_tool(named, None)
     person = found.stdout.split("\n")[0].strip()
     if found.returncode or not person:
         return SignatureCheck(good=False, sentence=f"{said}; {signers} does not name that key")
     words = ["ssh-keygen", "-Y", "verify", "-f", str(signers), "-I", person, "-n", NAMESPACE, "-s", str(file)]
-    verified = _run(words, manifest)
+    verified = _run_tool(words, manifest)
     if verified.returncode:
         return SignatureCheck(good=False, sentence=f"{said}; it is not valid for {person}")
     return SignatureCheck(good=True, known=True, sentence=f"signed by {person}: {said}")
@@ -328,13 +324,13 @@ def _check_minisign(manifest: bytes, file: Path, signers: Path | None) -> Signat
         return SignatureCheck(good=None, sentence="a minisign signature is checked with --signers PUBLIC_KEY")
     content = file.with_name(MANIFEST)
     content.write_bytes(manifest)
-    done = _run(["minisign", "-V", "-p", str(signers), "-m", str(content), "-x", str(file)], None)
+    done = _run_tool(["minisign", "-V", "-p", str(signers), "-m", str(content), "-x", str(file)], None)
     if done.returncode:
         return SignatureCheck(good=False, sentence=f"the signature is not one of this manifest by {signers}")
     return SignatureCheck(good=True, known=True, sentence=f"signed by the minisign key {signers}")
 
 
-def _run(
+def _run_tool(
     words: list[str], given: bytes | None, *, terminal: bool = False
 ) -> subprocess.CompletedProcess[str]:
     """Run a tool; a passphrase is asked for only with a ``terminal``.
@@ -354,12 +350,12 @@ def _run(
             stdin=None if given is not None or terminal else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=None if asks else subprocess.PIPE,
-            timeout=_SECONDS,
+            timeout=_TOOL_SECONDS,
             check=False,
         )
     except subprocess.TimeoutExpired:
         raise UnsuitableMachineError(
-            f"{words[0]} took more than {_SECONDS:.0f} s", cure="use an agent for the key"
+            f"{words[0]} took more than {_TOOL_SECONDS:.0f} s", cure="use an agent for the key"
         ) from None
     return subprocess.CompletedProcess(
         words,

@@ -1,12 +1,9 @@
-"""Private names taken out of a run folder before it is packed: host names, users, and paths.
+"""Makes a pack of a run or of a campaign's finished runs, with what mawl prints of each run.
 
-Every text of the run is searched: facts, plan, tables, logs.  The same name becomes the same word
-everywhere, so that the run reads as before.  mawl prints figures and pages from the redacted run.  It makes
-no pack if a name is left in a file that is not a table.
-
-What mawl prints of a run in a pack; ``mawl validate`` prints it again.
-
-Making a pack of a run or of a campaign's finished runs.
+With ``--redact`` it first takes private names (hosts, users, paths) out of every text of the run: facts,
+plan, tables, logs.  The same name becomes the same word everywhere, so that the run reads as before.  mawl
+prints figures and pages from the redacted run, and makes no pack if a name is left in a file that is not a
+table.
 """
 
 from __future__ import annotations
@@ -48,7 +45,7 @@ from mawl.archive.manifest import (
     Redaction,
     SubmitterStatement,
     contents_of,
-    encoded,
+    encode_manifest,
     sign,
 )
 from mawl.base.errors import UnreadableRunError, UnsuitableMachineError, UsageError
@@ -84,7 +81,6 @@ class PrintedRun:
 
     @cached_property
     def summary(self) -> Judged:
-        """Its judged summary."""
         return judged(self.view)
 
     @cached_property
@@ -96,7 +92,6 @@ class PrintedRun:
         return node_runs(self.folder)
 
     def contents(self) -> str:
-        """``contents.json``."""
         found = contents_of(self.run)
         if self._campaign is not None:
             found.files[CAMPAIGN] = hashlib.sha256(self._campaign).hexdigest()
@@ -104,7 +99,6 @@ class PrintedRun:
 
     @cached_property
     def pages(self) -> dict[str, str]:
-        """The other printed files by their names."""
         return {
             SUMMARY: json.render(self.summary) + "\n",
             REPORT: markdown.render(self.view, self.summary) + "\n",
@@ -112,19 +106,18 @@ class PrintedRun:
         }
 
     def files(self) -> dict[str, bytes]:
-        """All of them, as bytes."""
         return {name: text.encode() for name, text in {CONTENTS: self.contents(), **self.pages}.items()}
 
 
 KEPT_COLUMNS = frozenset({"event", "kind", "outcome", "program_class"})
 """Columns whose words are the format's."""
-_PLACE_IN_SERIES = re.compile(r"/.*(?=\.)")
+_MOUNT_IN_SERIES = re.compile(r"/.*(?=\.)")
 """The mount point in a name such as ``mount./srv/project.read_bytes``; all other words are the format's."""
-_PLAIN_PLACES = frozenset(
+_PUBLIC_PATHS = frozenset(
     {"/", "/tmp", "/var", "/home", "/mnt", "/root", "/dev/shm", "/usr", "/opt", "/srv", "/sys", "/sys/fs"}
     | {f"/sys/fs/cgroup{mount}" for mount in ("", "/blkio", "/unified")}
 )
-_GROUP = re.compile(
+_CONTROL_GROUP = re.compile(
     r"(/sys/fs/cgroup/[^\s:]+?)(?:/io\.max|/blkio\.throttle\.\w+|/cgroup\.controllers)?(?=[\s:]|$)"
 )
 """The directory of a control group, whose name is often that of a project or user."""
@@ -148,7 +141,6 @@ class PrivateNames:
         self._found = re.compile(rf"(?:{either})(?!\w)") if words else None
 
     def replaced(self, text: str) -> str:
-        """The text with every private name replaced."""
         return self._found.sub(lambda found: self.words[found[0]], text) if self._found else text
 
     def left(self, text: str) -> str | None:
@@ -157,7 +149,7 @@ class PrivateNames:
         return found[0] if found else None
 
 
-def names_of(
+def private_names(
     facts: Iterable[RunFacts],
     wanted: Sequence[Redaction],
     *,
@@ -167,7 +159,7 @@ def names_of(
     """The private names of runs and of their campaign; ``user`` defaults to the user who runs mawl."""
     every = list(facts)
     words: dict[str, str] = {}
-    paths = _paths(every, campaign)
+    paths = _private_paths(every, campaign)
     if "paths" in wanted:
         for number, path in enumerate(sorted(paths), 1):
             words[path] = f"/redacted/place-{number}"
@@ -184,7 +176,7 @@ def names_of(
     return PrivateNames(words)
 
 
-def _paths(facts: Iterable[RunFacts], campaign: Campaign | None) -> set[str]:
+def _private_paths(facts: Iterable[RunFacts], campaign: Campaign | None) -> set[str]:
     """Absolute paths that the facts name: places of the roles and of runs, and the mounts that hold them."""
     found: set[str] = set()
     for one in facts:
@@ -192,19 +184,19 @@ def _paths(facts: Iterable[RunFacts], campaign: Campaign | None) -> set[str]:
         for volume in one.volumes:
             found |= {volume.directory, volume.mount_point or "", volume.source or ""}
             for text in (*(cap.file for cap in volume.caps or ()), volume.caps_reason or ""):
-                found |= set(_GROUP.findall(text))
+                found |= set(_CONTROL_GROUP.findall(text))
         found |= set(one.command)
-        found |= _of_spec(one.spec)
+        found |= _paths_of_spec(one.spec)
     if campaign is not None:
-        found |= {campaign.directory, *_of_spec(campaign.spec)}
-        found |= {path for arm in campaign.arms for path in _of_spec(arm.spec)}
+        found |= {campaign.directory, *_paths_of_spec(campaign.spec)}
+        found |= {path for arm in campaign.arms for path in _paths_of_spec(arm.spec)}
     absolute = {path for path in found if path.startswith("/") and not path.startswith("/dev/")}
     # Of a directory its parents are private, too: a project's name is often one of them.
     parents = {str(parent) for path in absolute for parent in PurePosixPath(path).parents}
-    return {path.rstrip("/") for path in absolute | parents if path.rstrip("/")} - _PLAIN_PLACES
+    return {path.rstrip("/") for path in absolute | parents if path.rstrip("/")} - _PUBLIC_PATHS
 
 
-def _of_spec(spec: RunSpec | None) -> set[str]:
+def _paths_of_spec(spec: RunSpec | None) -> set[str]:
     if spec is None:
         return set()
     return {spec.runs, spec.output or "", spec.probe or "", *spec.data, *spec.work, *spec.util}
@@ -221,55 +213,55 @@ def redacted_folder(source: Path, target: Path, names: PrivateNames) -> None:
         table = place.stem if place.suffix == ".parquet" else None
         if table in TABLES:
             folder = (source / name).parent
-            found = _table(getattr(open_run_reading(folder, compacting=False), table), names)
+            found = _redacted_table(getattr(open_run_reading(folder, compacting=False), table), names)
             write_parquet(place, iter([found]), table)
         elif place.suffix == ".json":
             plain = msgspec.json.decode(content_of(source, name))
-            place.write_bytes(_json(plain, names))
+            place.write_bytes(_redacted_bytes(plain, names))
         else:
             text = content_of(source, name).decode(errors="surrogateescape")
             place.write_bytes(names.replaced(text).encode(errors="surrogateescape"))
-    _check(target, names)
+    _check_redacted(target, names)
 
 
 def redacted_json(content: bytes, names: PrivateNames) -> bytes:
     """A JSON file without the private names; UsageError where one cannot be taken out."""
-    shown = _json(msgspec.json.decode(content), names)
+    shown = _redacted_bytes(msgspec.json.decode(content), names)
     left = names.left(shown.decode())
     if left is not None:
         raise _not_redacted(f"{left!r} is still there", None)
     return shown
 
 
-def _json(plain: Any, names: PrivateNames) -> bytes:
-    shown = msgspec.json.encode(_plain(plain, names.replaced))
+def _redacted_bytes(plain: Any, names: PrivateNames) -> bytes:
+    shown = msgspec.json.encode(_redacted_value(plain, names.replaced))
     return msgspec.json.format(shown, indent=2) + b"\n"
 
 
-def _plain(value: Any, replaced: Callable[[str], str]) -> Any:
+def _redacted_value(value: Any, replaced: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return replaced(value)
     if isinstance(value, dict):
-        return {replaced(key): _plain(part, replaced) for key, part in value.items()}
-    return [_plain(part, replaced) for part in value] if isinstance(value, list) else value
+        return {replaced(key): _redacted_value(part, replaced) for key, part in value.items()}
+    return [_redacted_value(part, replaced) for part in value] if isinstance(value, list) else value
 
 
-def _table(table: pa.Table, names: PrivateNames) -> pa.Table:
+def _redacted_table(table: pa.Table, names: PrivateNames) -> pa.Table:
     for place, field in enumerate(table.schema):
         if pa.types.is_string(field.type) and field.name not in KEPT_COLUMNS:
             encoded = table.column(place).combine_chunks().dictionary_encode()
-            replaced = names.replaced if field.name != "series" else partial(_in_series, names)
+            replaced = names.replaced if field.name != "series" else partial(_redacted_series, names)
             texts = [replaced(text) for text in encoded.dictionary.to_pylist()]
             column = pa.DictionaryArray.from_arrays(encoded.indices, pa.array(texts, pa.string()))
             table = table.set_column(place, field, column.cast(pa.string()))
     return table
 
 
-def _in_series(names: PrivateNames, series: str) -> str:
-    return _PLACE_IN_SERIES.sub(lambda place: names.replaced(place[0]), series)
+def _redacted_series(names: PrivateNames, series: str) -> str:
+    return _MOUNT_IN_SERIES.sub(lambda place: names.replaced(place[0]), series)
 
 
-def _check(folder: Path, names: PrivateNames) -> None:
+def _check_redacted(folder: Path, names: PrivateNames) -> None:
     """What was written is a run, and no text of it has a private name."""
     try:
         read_facts(folder)
@@ -316,11 +308,11 @@ def pack(request: PackRequest, output: Path) -> PackManifest:
     folders = _runs_of(request)
     facts = {name: _packable(folder) for name, folder in folders.items()}
     made_by = read_campaign(request.folder) if request.campaign else None
-    names = names_of(facts.values(), request.redact, campaign=made_by)
+    names = private_names(facts.values(), request.redact, campaign=made_by)
     with tempfile.TemporaryDirectory(prefix="mawl-pack-") as place:
         members: dict[str, bytes | Path] = {}
         packed: list[str] = []
-        record = _campaign(request.folder, names) if request.campaign else None
+        record = _campaign_record(request.folder, names) if request.campaign else None
         for name, folder in folders.items():
             shown = names.replaced(name)
             source = folder if not names.words else Path(place) / RUNS / str(len(packed))
@@ -332,11 +324,10 @@ def pack(request: PackRequest, output: Path) -> PackManifest:
             packed.append(shown)
         if record is not None:
             members[CAMPAIGN] = record
-        return _write(request, output, packed, members)
+        return _write_pack(request, output, packed, members)
 
 
 def _runs_of(request: PackRequest) -> dict[str, Path]:
-    """Name in the pack to folder, in order."""
     if not request.campaign:
         folder = request.folder
         name = folder.name if is_name(folder.name) else read_facts(folder)[0].run_id
@@ -366,12 +357,12 @@ def _packable(folder: Path) -> RunFacts:
     return facts
 
 
-def _campaign(folder: Path, names: PrivateNames) -> bytes:
+def _campaign_record(folder: Path, names: PrivateNames) -> bytes:
     content = content_of(folder, CAMPAIGN)
     return redacted_json(content, names) if names.words else content
 
 
-def _write(
+def _write_pack(
     request: PackRequest, output: Path, runs: list[str], members: dict[str, bytes | Path]
 ) -> PackManifest:
     try:
@@ -389,7 +380,7 @@ def _write(
             statement=request.statement,
             members=sums,
         )
-        listed = encoded(manifest)
+        listed = encode_manifest(manifest)
         signature = () if request.key is None else (sign(listed, request.key),)
         with replacing(output, 0o666) as file:
             write_pack(file, {MANIFEST: listed, **members, **dict(signature)})

@@ -1,6 +1,6 @@
-"""What the rules judge: a pack that was opened safely, or a run folder or campaign in its place.
+"""What the rules of ``mawl validate`` judge (a pack, a run folder or a campaign), and what a rule is.
 
-What a rule is, and what it says of a pack or run.
+A pack is opened safely; a run folder or campaign is read in its place.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from mawl.archive.container import (
     read_member,
     read_members,
 )
-from mawl.archive.manifest import PackManifest, decoded
+from mawl.archive.manifest import PackManifest, decode_manifest
 from mawl.archive.packing import PrintedRun
 from mawl.base.errors import MawlError
 from mawl.records.model.campaign import Campaign
@@ -41,7 +41,7 @@ class Pack:
         self.path = path
         self.members: dict[str, Member] = {member.name: member for member in read_members(path)}
         self.manifest_bytes = self.read(MANIFEST)
-        self.manifest: PackManifest = decoded(self.manifest_bytes, str(path))
+        self.manifest: PackManifest = decode_manifest(self.manifest_bytes, str(path))
 
     def read(self, name: str) -> bytes:
         """A member as a whole; UnreadableRunError where it is too large."""
@@ -49,7 +49,6 @@ class Pack:
 
     @property
     def signature(self) -> tuple[str, bytes] | None:
-        """Name and content of the signature, if the manifest is signed."""
         found = next((name for name in SIGNATURES if name in self.members), None)
         return None if found is None else (found, self.read(found))
 
@@ -75,12 +74,10 @@ class ValidationSubject:
 
     @property
     def runs(self) -> dict[str, PrintedRun]:
-        """The runs that can be read."""
         return {name: run for name, run in self._all.items() if isinstance(run, PrintedRun)}
 
     @property
     def unreadable(self) -> dict[str, MawlError]:
-        """Why the others cannot."""
         return {name: why for name, why in self._all.items() if isinstance(why, MawlError)}
 
     @cached_property

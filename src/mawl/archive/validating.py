@@ -1,7 +1,4 @@
-"""What the rules said, as text and as checks for CI.
-
-What the rules say of a subject, together.
-"""
+"""All rules applied to a subject, and their outcome as text and as checks for CI."""
 
 from __future__ import annotations
 

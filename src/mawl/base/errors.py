@@ -1,4 +1,4 @@
-"""Every error a user can meet: what, where, why, cure, and the exit code that belongs to it.
+"""Every error that a user can meet: what, where, why, cure, and exit code.
 
 Only ``commands`` turns one into text and an exit status; everything below raises.
 """

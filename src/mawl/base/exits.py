@@ -1,4 +1,4 @@
-"""The end of a process of ours: as the interpreter ends one, but without the destructors of C++ libraries."""
+"""How mawl's own processes end: as the interpreter ends one, without the destructors of C++ libraries."""
 
 from __future__ import annotations
 

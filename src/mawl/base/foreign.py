@@ -1,7 +1,7 @@
 """Opening a file that somebody else may have made: a regular file, without waiting, up to a bound of bytes.
 
-A run folder, a log or a recording may come from anywhere.  A named pipe in the place of a file would hold
-its reader for ever, a symbolic link would lead it out of the folder, a device would never end
+A run folder, a log or a recording may come from anywhere.  A named pipe instead of a file would block its
+reader, a symbolic link would lead out of the folder, and a device would never end
 (docs/design/foreign-files.md).
 """
 
@@ -79,7 +79,6 @@ def _below(folder: Path, path: Path) -> int:
 
 
 def _is_link(at: int, relative: Path) -> bool:
-    """Whether one of the names that could be the next one in ``at`` is a link."""
     for part in relative.parts:
         try:
             if stat.S_ISLNK(os.lstat(part, dir_fd=at).st_mode):

@@ -1,4 +1,4 @@
-"""Imports that do not stop to look for garbage."""
+"""Imports without garbage collection, which would only slow them down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl-C, where it must not come at the wrong moment."""
+"""Ctrl-C (SIGINT) deferred while it must not interrupt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text from elsewhere that may reach a terminal: nothing in it moves the cursor, colours or ends a line."""
+"""Foreign text made safe for a terminal: nothing in it moves the cursor, colours or ends a line."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Base units at the door.
+"""Conversion between base units and text for people.
 
 Stored values are always base units (bytes, seconds).  This module alone knows that KiB and MiB
-are powers of 1024 and kB and MB powers of 1000, and how a person likes to read either.
+are powers of 1024 and kB and MB powers of 1000.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Several runs made to answer one question: the floor that uses both sides."""
+"""Several runs made to answer one question; uses both the measuring and the reading side."""

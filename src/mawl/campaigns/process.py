@@ -1,9 +1,7 @@
-"""A run in a process of its own: the spec goes there as JSON, and how it ended comes back as JSON.
+"""Makes a run in a child process: the spec goes in as JSON, the result comes back as JSON.
 
-A process of its own has a fresh zygote, so that each repeat has an address-space layout of its own
-(docs/design/launch.md), and what kills a run does not kill who asked for it.
-
-One run of a campaign, as its record says, in a process of its own.
+Each child has a fresh zygote, so each repeat has its own address-space layout (docs/design/launch.md), and
+what kills a run does not kill the process that asked for it.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ LARGEST_ANSWER_BYTES = 2**16
 CHILD = (sys.executable, "-m", "mawl.commands.child")
 
 
-def answered(
+def run_task(
     task: Task,
     log: Path,
     *,
@@ -94,7 +92,6 @@ def _hand_over(to: IO[bytes], task: Task) -> None:
 
 
 def _read(answers: IO[bytes], status: int, log: Path) -> TaskAnswer:
-    """The answer; one that the process did not give becomes an error."""
     # It has ended: what it wrote is there, and whoever else may hold the pipe is not waited for.
     os.set_blocking(answers.fileno(), False)
     try:
@@ -138,7 +135,6 @@ class MawlRun:
         self._record, self._show, self._program = record, show, program
 
     def __call__(self, arm: Arm, folder: Path, lock: int) -> None:
-        """Make the run; see ``Execute``."""
         assert arm.spec is not None, "a campaign of an older format is not continued"
         log = folder.with_name(f"{folder.name}.log")
         log.write_bytes(b"")
@@ -148,7 +144,7 @@ class MawlRun:
             nonlocal shown
             shown = self._tell(log, shown)
 
-        answer = answered(
+        answer = run_task(
             Task(spec=msgspec.structs.replace(arm.spec, output=str(folder), html=False)),
             log,
             directory=self._record.directory,

@@ -1,13 +1,7 @@
-"""The runs of a campaign one after another: what is finished is kept, what was cut short is made again.
+"""Makes the runs of a campaign one after another, in an order that spreads drift over all arms.
 
-The record on disk is ahead of every run and behind none: it says which folder a run will have before the
-run begins, so that whatever is killed at whatever moment, the next ``Series`` knows what to look at.
-
-In which order the runs of a campaign are made: by turns, so that what drifts drifts for all arms.
-
-The search for the most sessions that are carried: what each run says, and which number comes next.
-
-An arm for each mode of hardware threads (SMT): the mode is the arm's setting, all else is the same.
+Finished runs are kept, interrupted ones are made again.  The record on disk names the folder of a run before
+the run begins, so the next ``Series`` can continue whatever was killed at any moment.
 """
 
 from __future__ import annotations
@@ -32,7 +26,7 @@ from mawl.records.model.campaign import Arm, Campaign, CampaignKind, CampaignPar
 from mawl.records.spec.campaign import ArmSetting
 from mawl.records.spec.record import RunSpec
 from mawl.records.store import open_run
-from mawl.records.store.campaign import LOCK, read_campaign, write_campaign
+from mawl.records.store.campaign import CAMPAIGN_LOCK, read_campaign, write_campaign
 from mawl.records.store.facts import read_facts, write_facts
 from mawl.records.store.files import FACTS, try_lock
 from mawl.run.launch.runner_watch import watched
@@ -119,7 +113,6 @@ class Series:
         return slot
 
     def _recovered(self, slot: Slot) -> Slot:
-        """What became of a run that had begun: finished, or to be made again with its folder kept."""
         if slot.state != "running" or slot.folder is None:
             return slot
         folder = self.folder / slot.folder
@@ -138,13 +131,11 @@ class Series:
         )
 
     def _planned_again(self, slot: Slot) -> Slot:
-        """To be made again; the folder of the run that does not count, if it is there, is kept."""
         assert slot.folder is not None, "it was running"
         there = [slot.folder] if (self.folder / slot.folder).exists() else []
         return self._replace(slot, state="planned", folder=None, interrupted=[*slot.interrupted, *there])
 
     def _mark(self, slot: Slot, folder: Path) -> None:
-        """Write into a run which campaign it is of, and where its place in it is."""
         settings, arm = self._settings, self.record.arm(slot.arm)
         part = CampaignPart(
             name=self.record.name,
@@ -162,7 +153,6 @@ class Series:
         return [slot for slot in self.record.slots if slot.arm == arm and slot.state == "finished"]
 
     def path(self, slot: Slot) -> Path:
-        """The folder of a slot that has one."""
         return self.folder / (slot.folder or "")
 
     def finish(self) -> Campaign:
@@ -184,7 +174,6 @@ class Series:
         return self.record
 
     def note(self, **changes: object) -> None:
-        """Change the record, on disk at once."""
         self.record = msgspec.structs.replace(self.record, **changes)
         write_campaign(self.folder, self.record)
 
@@ -212,7 +201,7 @@ Following = Callable[[Series], Arm | None]
 def conduct(series: Series, following: Following | None = None) -> Campaign:
     """Make every run that is planned, then those that ``following`` asks for; the finished record."""
     refusable = following is not None
-    with noted(series):
+    with recording_outcome(series):
         position = 0 if series.record.warm_up is not None else 1
         while True:
             if position > len(series.record.slots):
@@ -225,7 +214,7 @@ def conduct(series: Series, following: Following | None = None) -> Campaign:
 
 
 @contextlib.contextmanager
-def noted(series: Series) -> Iterator[None]:
+def recording_outcome(series: Series) -> Iterator[None]:
     """The campaign is conducted in the block, as its record says meanwhile.
 
     An interrupt leaves the record ``interrupted``, any other error ``failed``; both can be continued.
@@ -243,7 +232,7 @@ def noted(series: Series) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def held(folder: Path, patience: float = LOCK_PATIENCE_SECONDS, name: str = LOCK) -> Iterator[int]:
+def held(folder: Path, patience: float = LOCK_PATIENCE_SECONDS, name: str = CAMPAIGN_LOCK) -> Iterator[int]:
     """Hold the lock of a campaign's folder; its descriptor.  Says so where this process is stopped meanwhile.
 
     Raises ``UsageError`` where another process holds it and does not let go.

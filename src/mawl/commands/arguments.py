@@ -1,5 +1,4 @@
-"""Options of ``RunSpec`` on the command lines of several verbs, and the spec they
-make."""
+"""Options that several verbs share, and the ``RunSpec`` that they make."""
 
 from __future__ import annotations
 
@@ -148,7 +147,7 @@ def layer_of(arguments: argparse.Namespace, *, leave: Sequence[str] = ()) -> Lay
     return layer.under(layer_of_command(vars(arguments), leave))
 
 
-def asked(arguments: argparse.Namespace, *, leave: Sequence[str] = ()) -> RunSpec:
+def spec_of_arguments(arguments: argparse.Namespace, *, leave: Sequence[str] = ()) -> RunSpec:
     """The spec that ``layer_of`` makes."""
     return spec_of(layer_of(arguments, leave=leave))
 

@@ -15,7 +15,7 @@ from mawl.base.errors import UnsuitableMachineError
 from mawl.base.units import counted_noun, format_instant
 from mawl.commands.arguments import settings
 from mawl.commands.finished import leave_page
-from mawl.commands.reporting import FILE_NAME
+from mawl.commands.reporting import HTML_REPORT
 from mawl.importers.arrays.join import joined, load_map, presets, read_arrays
 from mawl.importers.formats.text import one_line
 from mawl.records.model.node import ArrayFile, ArrayRole, ArrayStatistics
@@ -44,7 +44,6 @@ class Attached(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl attach RUN FILE... --array-map FILE``."""
     parser.add_argument("run", metavar="RUN", help="a run folder, a run id, or latest")
     parser.add_argument("files", nargs="+", metavar="FILE", help="statistics that the array exported")
     parser.add_argument(
@@ -59,10 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Attach, and print what was read and what was left out."""
     stored = open_run(arguments.run, settings().runs(arguments.runs))
     found = attach(stored.path, [Path(name) for name in arguments.files], Path(arguments.array_map))
-    if (stored.path / FILE_NAME).exists():
+    if (stored.path / HTML_REPORT).exists():
         leave_page(stored.path)
     print(render(summed(found)) if arguments.json else text(found))
     return 0
@@ -81,7 +79,6 @@ def attach(folder: Path, files: list[Path], array_map: Path) -> ArrayStatistics:
 
 
 def summed(found: ArrayStatistics) -> Attached:
-    """Files and volumes without their intervals."""
     return Attached(
         files=found.files,
         volumes=[

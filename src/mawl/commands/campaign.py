@@ -32,7 +32,14 @@ from mawl.commands.arguments import bounds_of, layer_of, settings
 from mawl.commands.campaign_place import check_place, note_version, saying_how_to_go_on, this_machine
 from mawl.commands.campaign_settings import agree, settings_of
 from mawl.commands.failing import Failing, check_campaign, refuse_question
-from mawl.commands.reporting import called_campaign, campaign_found, leave_page, named, read_run, rendered
+from mawl.commands.reporting import (
+    campaign_found,
+    campaign_name,
+    leave_campaign_page,
+    read_run,
+    render_campaign,
+    short_path,
+)
 from mawl.commands.terminal import require_programs, width_of
 from mawl.figures.campaign.results import session_run
 from mawl.measure.machine import read_smt
@@ -74,7 +81,7 @@ def new_record(asked: CampaignSpec, kind: AskedKind, layer: Layer) -> Campaign:
         first = _spec(arms[0])
     plans = [plan_of(_spec(arm)) for arm in arms] or [plan_of(first)]
     if kind == "ab":
-        _alike(arms, plans)
+        _check_alike(arms, plans)
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     return Campaign(
         name=f"{stamp}-{kind}-{plans[0].workload}-{secrets.token_hex(2)}",
@@ -102,14 +109,13 @@ def _arm(name: str, spec: RunSpec, title: str = "", size: int | None = None) -> 
 
 
 def _arms(asked: CampaignSpec, kind: AskedKind, shared: Layer) -> tuple[list[Arm], int]:
-    """The arms, and the runs of each."""
     runs = asked.runs_of_an_arm(kind)
     if kind == "repeat":
         return [_arm("run", spec_of(shared))], runs
     if kind == "smt":
         return smt_arms(read_smt(), spec_of(shared)), runs
     if asked.ab is not None:
-        return _two(shared, *asked.ab), runs
+        return _ab_arms(shared, *asked.ab), runs
     counts = asked.scaling
     hosts = shared.values.get("ssh", ())
     if hosts and counts[-1] > len(hosts):
@@ -124,8 +130,7 @@ def _arms(asked: CampaignSpec, kind: AskedKind, shared: Layer) -> tuple[list[Arm
     return arms, runs
 
 
-def _two(shared: Layer, *files: str) -> list[Arm]:
-    """The two sides of --ab; each file holds options, or is a workload."""
+def _ab_arms(shared: Layer, *files: str) -> list[Arm]:
     if Path(files[0]).exists() and Path(files[1]).exists() and Path(files[0]).samefile(files[1]):
         raise UsageError(
             f"--ab names {files[0]} twice",
@@ -197,7 +202,7 @@ def sessions_arm(series: Series, sessions: int) -> Arm:
     return _arm(name, msgspec.structs.replace(shared, workload=str(file)), title, sessions)
 
 
-def _alike(arms: Sequence[Arm], plans: Sequence[Plan]) -> None:
+def _check_alike(arms: Sequence[Arm], plans: Sequence[Plan]) -> None:
     """Refuse sides that run other jobs: no figure of one would say anything about the other."""
     kinds = [{job.job: (job.program, job.scale) for job in plan.jobs()} for plan in plans]
     if kinds[0] != kinds[1]:
@@ -234,8 +239,8 @@ def run_campaign(arguments: argparse.Namespace, asked: CampaignSpec, failing: Fa
     with held(folder, patience=0.0) as lock:
         with settings_of(folder, record) as changing:
             series = begin(folder, record, _execute(record, folder), lock, changing)
-            made = _conducted(series, settings())
-        return _reported(made, folder, settings(), failing, html=spec.html, as_json=arguments.json)
+            made = _conduct(series, settings())
+        return _report(made, folder, settings(), failing, html=spec.html, as_json=arguments.json)
 
 
 def _only_continues(arguments: argparse.Namespace) -> None:
@@ -267,17 +272,16 @@ def _continue(arguments: argparse.Namespace, failing: Failing) -> int:
         with settings_of(folder, record) as changing:
             series = resume(folder, _execute(record, folder), lock, changing)
             note_version(series)
-            made = _conducted(series, chosen)
+            made = _conduct(series, chosen)
         html = spec_of(chosen.layer()).html
-        return _reported(made, folder, chosen, failing, html=html, as_json=arguments.json)
+        return _report(made, folder, chosen, failing, html=html, as_json=arguments.json)
 
 
 def _check_continues(record: Campaign, folder: Path) -> None:
-    """UsageError where a campaign does not go on: by its kind, its end, its machine, its directory."""
     if record.kind == "search":
         raise UsageError("is a search", where=str(folder), cure="mawl tune search continues it")
     if is_over(record):
-        cure = f"mawl report {shlex.quote(named(folder))} shows it"
+        cure = f"mawl report {shlex.quote(short_path(folder))} shows it"
         raise UsageError("is finished: there is nothing to continue", where=str(folder), cure=cure)
     check_place(record, folder)
 
@@ -290,8 +294,7 @@ def is_over(record: Campaign) -> bool:
     )
 
 
-def _conducted(series: Series, chosen: Settings) -> Campaign:
-    """Make the runs; an error or an interrupt says how to go on."""
+def _conduct(series: Series, chosen: Settings) -> Campaign:
     with saying_how_to_go_on(series, "mawl run") as again:
         try:
             return conduct(series, _following(series, chosen))
@@ -302,22 +305,20 @@ def _conducted(series: Series, chosen: Settings) -> Campaign:
             raise
 
 
-def _reported(
+def _report(
     record: Campaign, folder: Path, chosen: Settings, failing: Failing, *, html: bool, as_json: bool
 ) -> int:
-    """Print the report of a campaign whose runs are made; exit status."""
     bounds = bounds_of(chosen)
-    found = campaign_found(folder, bounds, called=called_campaign(folder))
-    page = leave_page(folder, found) if html else None
-    print(rendered(found, "json" if as_json else "text", width_of(sys.stdout)))
-    _say(f"\ncampaign folder: {shlex.quote(named(folder))}")
+    found = campaign_found(folder, bounds, called=campaign_name(folder))
+    page = leave_campaign_page(folder, found) if html else None
+    print(render_campaign(found, "json" if as_json else "text", width_of(sys.stdout)))
+    _say(f"\ncampaign folder: {shlex.quote(short_path(folder))}")
     if page is not None:
-        _say(f"report: {shlex.quote(named(page))}")
+        _say(f"report: {shlex.quote(short_path(page))}")
     return check_campaign(failing, folder, found, bounds, 0 if record.outcome == "completed" else 1)
 
 
 def _execute(record: Campaign, folder: Path) -> Execute:
-    """One run as a process; the link to the newest run follows it where the campaign lies among runs."""
     make, runs = MawlRun(record, _say), folder.parent
     latest = runs / LATEST if record.spec is not None and record.spec.runs == str(runs) else None
 

@@ -1,4 +1,4 @@
-"""Where a campaign is conducted: its machine, its directory and its settings; and how it goes on there."""
+"""Checks that a campaign continues on its machine and in its directory, and says how to continue it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 
 from mawl.base.errors import InterruptedRunError, UsageError
 from mawl.base.units import counted_noun
-from mawl.commands.reporting import named
+from mawl.commands.reporting import short_path
 from mawl.measure.machine import read_machine
 from mawl.records.model.campaign import Campaign, CampaignMachine
 from mawl.records.model.qualification import Qualification
@@ -67,7 +67,7 @@ def saying_how_to_go_on(series: Series, command: str) -> Iterator[str]:
 
     Raises ``InterruptedRunError`` instead of KeyboardInterrupt.
     """
-    again = f"{command} --continue {shlex.quote(named(series.folder))}"
+    again = f"{command} --continue {shlex.quote(short_path(series.folder))}"
     try:
         yield again
     except (KeyboardInterrupt, InterruptedRunError) as error:

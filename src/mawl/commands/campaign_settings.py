@@ -1,4 +1,4 @@
-"""The settings that a campaign's arms change: shown and asked for first, undone at its end."""
+"""Asks before the commands that change an arm's setting run, and undoes the changes at the end."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 from mawl.base.errors import InterruptedRunError, MawlError
 from mawl.base.printable import printable
-from mawl.campaigns.arm_setting.change import ArmSettings, new_record, to_undo
+from mawl.campaigns.arm_setting.change import ArmSettings, new_record, undo_sentence
 from mawl.campaigns.arm_setting.guard import guarded
 from mawl.campaigns.process import without_settings
 from mawl.campaigns.series import held
 from mawl.commands.campaign_place import this_machine
 from mawl.records.model.campaign import Arm, Campaign, ChangedSetting, SettingRecord
-from mawl.records.store.campaign import RECORD, SETTINGS, is_conducted, read_campaign, read_settings
+from mawl.records.store.campaign import CAMPAIGN, SETTINGS, is_conducted, read_campaign, read_settings
 
 
 def agree(record: Campaign, *, yes: bool) -> None:
@@ -30,12 +30,11 @@ def agree(record: Campaign, *, yes: bool) -> None:
     for arm in changing:
         for line in commands_of(arm):
             _say(line)
-    if not yes and sys.stdin.isatty() and not _agreed():
+    if not yes and sys.stdin.isatty() and not _confirm():
         raise InterruptedRunError("nothing was run, and nothing was changed")
 
 
 def commands_of(arm: Arm) -> list[str]:
-    """The commands of an arm's setting, a line each."""
     setting = arm.setting
     assert setting is not None, "the caller looked"
     commands = {"set": setting.before, "read back": setting.check, "undo": setting.after}
@@ -87,7 +86,7 @@ def _check_agreed(made: SettingRecord, record: Campaign, folder: Path) -> None:
     else:
         return
     raise MawlError(
-        f"{SETTINGS} and {RECORD} name other {differing}",
+        f"{SETTINGS} and {CAMPAIGN} name other {differing}",
         where=str(folder),
         why="one of these files was changed",
         cure=f"undo {changed.setting.name} by hand, then remove {SETTINGS}",
@@ -111,16 +110,15 @@ def undo_left_in(
 def _undo_in(
     folder: Path, *, yes: bool, dry_run: bool, done: Callable[[str], None], left: Callable[[str], None]
 ) -> None:
-    """``undo_left_in`` for one campaign; MawlError if its records cannot be read, or the undo failed."""
     record = read_settings(folder)
     if folder.is_symlink() or record is None or record.changed is None or is_conducted(folder):
         return
-    sentence = to_undo(record.changed, folder)
+    sentence = undo_sentence(record.changed, folder)
     _check_agreed(record, read_campaign(folder), folder)
     if record.machine != this_machine().name or (folder / SETTINGS).stat().st_uid != os.geteuid():
         left(f"{sentence}; it was recorded on another machine or by another user")
         return
-    if dry_run or not (yes or (sys.stdin.isatty() and _asked(record.changed, sentence))):
+    if dry_run or not (yes or (sys.stdin.isatty() and _confirm_undo(record.changed, sentence))):
         left(sentence)
         return
     try:
@@ -136,14 +134,13 @@ def _undo_in(
     done(f"the change of {record.changed.setting.name} by arm {record.changed.arm} of {folder}")
 
 
-def _asked(changed: ChangedSetting, sentence: str) -> bool:
+def _confirm_undo(changed: ChangedSetting, sentence: str) -> bool:
     _say(sentence)
     _say(f"  undo: {printable(str(changed.setting.after))}\n  read back: {printable(changed.setting.check)}")
-    return _agreed()
+    return _confirm()
 
 
-def _agreed() -> bool:
-    """Whether the user wants the commands; no answer is no."""
+def _confirm() -> bool:
     print("Run these commands? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 

@@ -1,4 +1,4 @@
-"""One run as its spec asks, on this machine or on several nodes."""
+"""Makes one run as its spec asks: on this machine or on several nodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mawl.records.model.run import RunFacts
 from mawl.records.spec.record import RunSpec
 
 
-def carried(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
+def make_run(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
     """Make the run; its folder and its facts, whatever became of it.
 
     ``command`` is what a person typed, or would type.  Raises MawlError where the run cannot begin.

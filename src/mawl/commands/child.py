@@ -1,8 +1,7 @@
-"""A run in a process of its own: ``python -m mawl.commands.child`` reads a task and writes its answer.
+"""A run in a child process: ``python -m mawl.commands.child`` reads a task and writes its answer.
 
-Standard input has a ``Task`` as JSON, standard output gets one line, the
-``TaskAnswer``; what a person would see of the run's progress goes to standard
-error.  The parent's side is ``campaigns.process``.
+Standard input has a ``Task`` as JSON; standard output gets one line, the ``TaskAnswer``; progress for people
+goes to standard error.  The parent's side is ``campaigns.process``.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 
 def main() -> int:
-    """Do one task; the exit status is the answer's."""
     import msgspec
 
     from mawl.base.errors import InterruptedRunError, MawlError
@@ -41,7 +39,7 @@ def main() -> int:
         return TaskAnswer(status=error.exit_code, failure=TaskFailure.of(error))
 
     try:
-        answer = _done(task)
+        answer = _do(task)
     except MawlError as error:
         answer = failed(error)
     except KeyboardInterrupt:
@@ -54,8 +52,8 @@ def main() -> int:
     return answer.status
 
 
-def _done(task: Task) -> TaskAnswer:
-    from mawl.commands.carry import carried
+def _do(task: Task) -> TaskAnswer:
+    from mawl.commands.carry import make_run
     from mawl.commands.finished import EXIT_OF_OUTCOME, leave_page
     from mawl.commands.terminal import require_programs
     from mawl.records.spec.answer import TaskAnswer
@@ -65,13 +63,13 @@ def _done(task: Task) -> TaskAnswer:
 
     spec = check(task.spec)
     if task.verb == "generate":
-        from mawl.commands.generate import generated
+        from mawl.commands.generate import generate_inputs
 
-        generated(spec)
+        generate_inputs(spec)
         return TaskAnswer(status=0)
     if spec.nodes is None:
         require_programs()
-    folder, facts = carried(spec, ["mawl", *as_command(spec)])
+    folder, facts = make_run(spec, ["mawl", *as_command(spec)])
     if spec.html and (folder / FACTS).exists():
         leave_page(folder)
     return TaskAnswer(

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from mawl.base.errors import MawlError
 from mawl.base.units import format_bytes
-from mawl.commands.arguments import add_role_arguments, asked, volumes_of
+from mawl.commands.arguments import add_role_arguments, spec_of_arguments, volumes_of
 from mawl.commands.campaign_settings import undo_left_in
-from mawl.measure.page_cache import tries_under
+from mawl.measure.page_cache import leftover_trial_files
 from mawl.records.model.run import RunFacts
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.store.facts import read_facts
@@ -46,7 +46,6 @@ GROUP_SECONDS, _PAUSE_SECONDS = 1.0, 0.02
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl clean [DIR...]``."""
     parser.add_argument("directories", nargs="*", metavar="DIR", help="further directories that were probed")
     add_role_arguments(parser)
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
@@ -60,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Clean up; a run that is alive is left alone.  1 when something could not be removed."""
-    spec = asked(arguments)
+    spec = spec_of_arguments(arguments)
     runs = Path(spec.runs)
     named = volumes_of(spec)
     known = list(known_runs(runs))
@@ -90,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     for file in [
         *leftover_tokens(places),
-        *(found for place in places for found in (*write_tests_under(place), *tries_under(place))),
+        *(found for place in places for found in (*write_tests_under(place), *leftover_trial_files(place))),
     ]:
         done.remove(str(file), partial(_unlink, file))
     for folder in unbegun_folders(runs):
@@ -129,17 +128,14 @@ class Doing:
         self._verb = "would remove" if dry_run else "removed"
 
     def say(self, what: str) -> None:
-        """Something was found, and is gone unless this is a dry run."""
         self.found = True
         print(f"{self._verb} {what}")
 
     def undone(self, what: str) -> None:
-        """A change was undone."""
         self.found = True
         print(f"undid {what}")
 
     def left(self, sentence: str) -> None:
-        """Something is left that the user has to look at."""
         self.found, self.failed = True, self.failed or not self._dry_run
         print(sentence)
 
@@ -154,7 +150,6 @@ class Doing:
             print(f"could not look into {place}: {(error.strerror or str(error)).lower()}")
 
     def remove(self, what: str, removal: Callable[[], int]) -> None:
-        """Remove it; ``removal`` returns the bytes that it held."""
         try:
             size = 0 if self._dry_run else removal()
         except (OSError, MawlError) as error:

@@ -1,4 +1,4 @@
-"""A run on several nodes as its spec asks: the nodes' tasks, and how to reach them."""
+"""A run on several nodes: the task of each node, and how to reach it."""
 
 from __future__ import annotations
 
@@ -49,14 +49,16 @@ def run_on_nodes(spec: RunSpec, nodes: NodesSpec, command: Sequence[str]) -> tup
     run_id = f"{stamp}-{first.workload}-{secrets.token_hex(2)}"
     runs = Path(spec.runs)
     folder = Path(spec.output) if spec.output else runs / run_id
-    task = _task(spec, nodes, run_id, first, command)
+    task = _shared_task(spec, nodes, run_id, first, command)
 
     def request(names: list[str]) -> ClusterRequest:
         return ClusterRequest(
             run_id=run_id,
             folder=folder.absolute(),
-            tasks=[_on(task, name, plans.get(name, first)) for name in names],
-            storage=[_watching(task, name, first, devices) for name, devices in nodes.storage_node.items()],
+            tasks=[_node_task(task, name, plans.get(name, first)) for name in names],
+            storage=[
+                _storage_task(task, name, first, devices) for name, devices in nodes.storage_node.items()
+            ],
             link_bytes_per_second=nodes.link_bytes_per_second,
             shared=nodes.shared,
             on_lost_node=nodes.on_lost_node,
@@ -73,21 +75,22 @@ def run_on_nodes(spec: RunSpec, nodes: NodesSpec, command: Sequence[str]) -> tup
     return folder, facts
 
 
-def _on(task: NodeTask, node: str, plan: Plan) -> NodeTask:
-    """A node's own of the task that all have."""
+def _node_task(task: NodeTask, node: str, plan: Plan) -> NodeTask:
     own = f"{task.run_id}-{node}"
     return msgspec.structs.replace(
         task, run_id=own, node=node, plan=plan, folder=str(Path(task.folder) / own)
     )
 
 
-def _watching(task: NodeTask, node: str, plan: Plan, devices: Sequence[str]) -> NodeTask:
+def _storage_task(task: NodeTask, node: str, plan: Plan, devices: Sequence[str]) -> NodeTask:
     """The task of a storage server: the plan without its sessions."""
     none = msgspec.structs.replace(plan, workload="storage", title="watched", sessions=())
-    return msgspec.structs.replace(_on(task, node, none), watch=list(devices))
+    return msgspec.structs.replace(_node_task(task, node, none), watch=list(devices))
 
 
-def _task(spec: RunSpec, nodes: NodesSpec, run_id: str, plan: Plan, command: Sequence[str]) -> NodeTask:
+def _shared_task(
+    spec: RunSpec, nodes: NodesSpec, run_id: str, plan: Plan, command: Sequence[str]
+) -> NodeTask:
     """What all nodes have in common; the folder is that of their run folders."""
     from mawl.run.cluster.messages import NodeTask
 

@@ -20,7 +20,7 @@ from mawl.base.errors import UsageError
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
 from mawl.commands.output import write_text
-from mawl.commands.reporting import called
+from mawl.commands.reporting import run_name
 from mawl.commands.terminal import width_for
 from mawl.figures.published import published_block, published_input_bytes
 from mawl.records.config.published import paper_of, papers, published, thread_shares
@@ -44,7 +44,6 @@ FORMATS = ("text", "json", "markdown", "html")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl compare REF CAND...``, or ``--reference RUN... --candidate RUN...``."""
     parser.add_argument("sides", nargs="*", metavar="SIDE", help="reference first, then the candidates")
     parser.add_argument("--reference", nargs="+", metavar="RUN", help="the runs of the reference")
     parser.add_argument("--candidate", nargs="+", metavar="RUN", help="the runs of the candidate")
@@ -85,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
 
             if failing.asked:
                 checks.extend(_checks_of_run(pair[1], failing))
-            return _rendered_replay(replay(*pair, called(pair[1])), arguments) + "\n"
+            return _rendered_replay(replay(*pair, run_name(pair[1])), arguments) + "\n"
         found, sides = _compared(arguments)
         if failing.asked:
             checks.extend(_checks(found, sides[1:], failing))
@@ -131,7 +130,6 @@ def _logs_and_run(arguments: argparse.Namespace) -> tuple[Run, Run] | None:
 
 
 def _checks_of_run(run: Run, failing: Failing) -> Iterator[ConditionCheck]:
-    """The conditions of the run; logs of SAS never make a run slower or faster."""
     from mawl.advice.conditions import check_of_comparison, checks_of_run
     from mawl.advice.judge import judged
     from mawl.derive.replay.tables import NOT_A_FINDING
@@ -145,7 +143,6 @@ def _checks_of_run(run: Run, failing: Failing) -> Iterator[ConditionCheck]:
 def _checks(
     found: Comparison | Matrix, candidates: Sequence[Side], failing: Failing
 ) -> Iterator[ConditionCheck]:
-    """The conditions of each candidate: of its runs, and of the pair with the reference."""
     from mawl.advice.conditions import ConditionCheck, check_of_comparison, checks_of_run
     from mawl.figures.comparison.compare import Comparison
 
@@ -195,20 +192,19 @@ def cited_settings(
     None if the sides recorded no settings, or have no node of the same name.
     """
     from mawl.tuning.changes import changes
-    from mawl.tuning.collection.reading import collected
+    from mawl.tuning.collection.reading import read_collections
     from mawl.tuning.profile_files import profiles
     from mawl.tuning.sides import settings_between
     from mawl.tuning.text import cited
 
     if not collections:
         return settings_between(reference, candidate)
-    before, after = (collected([Path(name)], {}) for name in collections)
+    before, after = (read_collections([Path(name)], {}) for name in collections)
     names = (collections[0], collections[1])
     return cited(changes(before, after, names, None, profiles()))
 
 
 def _sides(arguments: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
-    """Label and words of each side."""
     named = [arguments.reference, arguments.candidate]
     if any(named):
         if arguments.sides or not all(named):
@@ -277,27 +273,25 @@ class Reader:
 
         stored = open_run(word, self._runs)
         if stored.path not in self._read:
-            view = StoredView(stored, called=called(stored))
+            view = StoredView(stored, called=run_name(stored))
             self._read[stored.path] = compared_run(view, judged(view, self._bounds))
         return self._read[stored.path]
 
 
 def _rendered_replay(found: Replay, arguments: argparse.Namespace) -> str:
-    from mawl.derive.replay.page import json as json_page
-    from mawl.derive.replay.page import markdown as markdown_page
-    from mawl.derive.replay.page import text as text_page
+    from mawl.derive.replay.text import render_json, render_markdown, render_text
 
     match arguments.format:
         case "json":
-            return json_page(found)
+            return render_json(found)
         case "html":
-            # Bokeh takes a second to import, which only a page should pay.
-            from mawl.derive.replay import page
+            # Only a page loads the library of charts.
+            from mawl.derive.replay.page import render_html
 
-            return page.render(found)
+            return render_html(found)
         case "markdown":
-            return markdown_page(found)
-    return text_page(found, every=arguments.all, width=width_for(arguments.output))
+            return render_markdown(found)
+    return render_text(found, every=arguments.all, width=width_for(arguments.output))
 
 
 def _rendered(found: Comparison | Matrix, arguments: argparse.Namespace) -> str:

@@ -17,12 +17,10 @@ SCRIPTS = {"bash": "mawl.bash", "zsh": "_mawl", "fish": "mawl.fish"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl completion SHELL``."""
     parser.add_argument("shell", choices=tuple(SCRIPTS), help="the shell to complete in")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the script."""
     script = files("mawl.commands").joinpath("shell", SCRIPTS[arguments.shell])
     print(script.read_text(encoding="utf-8"), end="")
     return 0

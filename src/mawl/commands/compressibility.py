@@ -25,7 +25,7 @@ from mawl.measure.compressibility.codecs import (
     SECTOR_BYTES,
     CodecKey,
     figures,
-    load_codecs,
+    load_codec,
 )
 from mawl.measure.compressibility.look import CONFIDENCE, HALF_WIDTH, LookRequest, look_at
 from mawl.records.model.compressibility import STORAGE_MODELS, Compressibility
@@ -40,7 +40,6 @@ LARGEST_BLOCK_BYTES = 16 * 2**20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl compressibility [PATH...]``."""
     parser.add_argument("path", nargs="*", metavar="PATH", help="a file, a folder or a block device")
     add_role_arguments(parser, own=False)
     parser.add_argument(
@@ -87,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Look, print; 1 where a volume with data could not be read at all."""
     request = _request(arguments)
-    if not any(load_codecs(figure.codec).compressed_bytes for figure in request.figures):
+    if not any(load_codec(figure.codec).compressed_bytes for figure in request.figures):
         raise UnsuitableMachineError(
             "none of the codecs that were asked for is installed",
             cure=f"install them with: {installing('storage')}",
@@ -95,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
     found: list[Compressibility] = []
 
     def made() -> str:
-        found.append(look_at(request, told=_told))
+        found.append(look_at(request, told=_show_name))
         block = compressibility_block(found[0])
         return f"{render(block) if arguments.json else page(block)}\n"
 
@@ -108,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if unread else 0
 
 
-def _told(name: str) -> None:
+def _show_name(name: str) -> None:
     if sys.stderr.isatty():
         print(f"looking at {name}", file=sys.stderr)
 

@@ -22,11 +22,18 @@ from mawl.advice.qualification.sentence import RESOURCES
 from mawl.base.errors import MawlError, RunFailedError
 from mawl.base.units import format_bytes, format_percent, format_seconds
 from mawl.campaigns.qualify.choice import Chooser
-from mawl.campaigns.qualify.machine import QualifyMachine, carried
+from mawl.campaigns.qualify.machine import QualifyMachine, do_task
 from mawl.campaigns.qualify.model import CalibratedModel
-from mawl.commands.arguments import add_options, add_role_arguments, asked, bounds_of, settings, volumes_of
+from mawl.commands.arguments import (
+    add_options,
+    add_role_arguments,
+    bounds_of,
+    settings,
+    spec_of_arguments,
+    volumes_of,
+)
 from mawl.commands.qualify_shown import ProgressLines
-from mawl.commands.reporting import leave_html, named
+from mawl.commands.reporting import leave_html, short_path
 from mawl.commands.terminal import require_programs
 from mawl.figures.view import StoredView
 from mawl.records.model.qualification import Asked, QualificationChoice
@@ -44,16 +51,14 @@ MINUTES = 30.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl demo``."""
     add_role_arguments(parser)
     add_options(parser, "runs")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the mix once at smoke and say what it shows, and what it does not."""
     require_programs()
     chosen = settings()
-    spec = asked(arguments)
+    spec = spec_of_arguments(arguments)
     roles = volumes_of(spec).directories
     runs = Path(spec.runs).absolute()
     runs.mkdir(parents=True, exist_ok=True)
@@ -67,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         spec, sessions=None, scale="smoke", cache="none" if seen.uncached else None, output=str(folder)
     )
     log = runs / f"{folder.name}.log"
-    carried(
+    do_task(
         Task(spec=msgspec.structs.replace(spec, html=False)), log, str(Path.cwd()), None, progress.rewrite
     )
     log.unlink(missing_ok=True)
@@ -75,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     view = StoredView(open_run(folder))
     summary = judged(view, bounds_of(chosen))
     page = leave_html(view, summary)
-    place = None if page is None else named(page)
+    place = None if page is None else short_path(page)
     choice = _forecast(wanted, work, folder)
     progress.clear()
     program = started_as(sys.argv[0])
@@ -90,7 +95,7 @@ def started_as(script: str) -> str:
     if shutil.which("mawl"):
         return "mawl"
     if Path(script).name == "mawl":
-        return shlex.quote(named(Path(script).absolute()))
+        return shlex.quote(short_path(Path(script).absolute()))
     return f"{shlex.quote(sys.executable)} -m mawl"
 
 
@@ -110,7 +115,6 @@ def first_screen(
     page: str | None,
     program: str = "mawl",
 ) -> str:
-    """What the run shows, in words for a first reader; ``program`` is how they start mawl."""
     jobs, io = summary.jobs, summary.io
     elapsed = format_seconds(summary.time.elapsed_seconds or 0.0)
     moved = (io.application.read_bytes or 0) + (io.application.written_bytes or 0)
@@ -140,9 +144,9 @@ def first_screen(
 
 
 def qualify_command(roles: Mapping[Role, list[str]], program: str = "mawl") -> str:
-    """The command that qualifies these directories."""
     places = " ".join(
-        f"--{role} {' '.join(shlex.quote(named(Path(place))) for place in roles[role])}" for role in ROLES
+        f"--{role} {' '.join(shlex.quote(short_path(Path(place))) for place in roles[role])}"
+        for role in ROLES
     )
     return f"{program} qualify {places} --minutes {MINUTES:g}"
 

@@ -44,7 +44,6 @@ SMALLEST_FACTOR, LARGEST_FACTOR = 0.001, 1000.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl derive LOGS...``."""
     _add_what(parser)
     _add_load(parser)
     _add_reading(parser)
@@ -52,7 +51,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_what(parser: argparse.ArgumentParser) -> None:
-    """Which logs, of which time, and how their jobs arrive."""
     parser.add_argument(
         "logs",
         nargs="+",
@@ -82,7 +80,6 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_load(parser: argparse.ArgumentParser) -> None:
-    """How much larger the jobs are, and which of them."""
     factor = _number("factor", SMALLEST_FACTOR, LARGEST_FACTOR)
     parser.add_argument(
         "--scale",
@@ -109,7 +106,6 @@ def _add_load(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_reading(parser: argparse.ArgumentParser) -> None:
-    """How the logs are read: names, libraries, clocks, and the machine that wrote them."""
     parser.add_argument(
         "--names",
         choices=("hash", "keep"),
@@ -136,7 +132,6 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Derive, and print the load with the origins of its numbers."""
     clocks = Clocks(parse_zones(arguments.timezone, tuple(IMPORTERS)), parse_shifts(arguments.shift))
     zone = clocks.zone_of("saslog")
     daily = None
@@ -158,7 +153,7 @@ def run(arguments: argparse.Namespace) -> int:
     output = Path(arguments.output)
     make_derived_folder(output)
     runs = settings().runs(arguments.runs)
-    with _opened(arguments.logs, clocks, arguments.dates, runs) as stored:
+    with _open_logs(arguments.logs, clocks, arguments.dates, runs) as stored:
         if daily is not None:
             thinning, nights = derive_nights(stored, request, daily, arguments.nights)
             write_nights(output, thinning, nights)
@@ -171,7 +166,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 @contextlib.contextmanager
-def _opened(paths: list[str], clocks: Clocks, dates: DateOrder | None, runs: Path) -> Iterator[Run]:
+def _open_logs(paths: list[str], clocks: Clocks, dates: DateOrder | None, runs: Path) -> Iterator[Run]:
     """The run folder that is named, or a run of the files for as long as it is read."""
     if len(paths) == 1 and ((Path(paths[0]) / FACTS).exists() or not Path(paths[0]).exists()):
         yield open_run(paths[0], runs)
@@ -198,8 +193,6 @@ def _opened(paths: list[str], clocks: Clocks, dates: DateOrder | None, runs: Pat
 
 
 def _number(what: str, least: float, most: float) -> Callable[[str], float]:
-    """A number within bounds, for argparse."""
-
     def parsed(text: str) -> float:
         try:
             number = float(text)

@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.base.units import format_bytes, format_memory
-from mawl.commands.arguments import add_options, add_role_arguments, asked, volumes_of
+from mawl.commands.arguments import add_options, add_role_arguments, spec_of_arguments, volumes_of
 from mawl.commands.prepared import Peaks
 from mawl.measure.devices import MEMORY_FILE_SYSTEMS
 from mawl.measure.machine import Machine, read_machine
@@ -43,7 +43,7 @@ from mawl.measure.suitability import (
     memory_check,
     memory_limit_check,
     noise_checks,
-    worst,
+    worst_status,
 )
 from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import Needs
@@ -82,7 +82,6 @@ class DoctorFound(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl doctor [WORKLOAD]``."""
     parser.add_argument(
         "workload",
         nargs="?",
@@ -109,10 +108,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look at the machine and print what was found."""
     clock, noise = ClockWatch(), NoiseWatch()
     started_at = time.monotonic()
-    spec = asked(arguments)
+    spec = spec_of_arguments(arguments)
     plan = plan_of(spec)
     needed = Peaks(plan, Path(spec.runs), spec.start).needs(plan)
     directories, limit = volumes_of(spec).directories, spec.memory_limit_bytes
@@ -139,11 +137,10 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(msgspec.to_builtins(as_json(machine, checks)), indent=2))
     else:
         print(as_text(machine, checks))
-    return 1 if worst(checks) == "problem" else 0
+    return 1 if worst_status(checks) == "problem" else 0
 
 
 def core_speed_checks() -> list[SuitabilityCheck]:
-    """The speed of a core, for ``mawl derive --core-speed``; none without the libraries of the programs."""
     try:
         from mawl.programs.derived_job.kernels import core_speed
     except ImportError:  # library_checks() says so
@@ -213,7 +210,6 @@ def _space_check(system: FileSystem, present_bytes: int) -> SuitabilityCheck:
 
 
 def as_text(machine: Machine, checks: Sequence[SuitabilityCheck]) -> str:
-    """The checks for people, one line each; what needs attention carries its cure."""
     size = "unknown memory" if machine.memory_bytes is None else format_memory(machine.memory_bytes)
     lines = [
         f"mawl {__version__} on {machine.name}: {machine.cpu_model or 'unknown CPU'}, "
@@ -224,15 +220,14 @@ def as_text(machine: Machine, checks: Sequence[SuitabilityCheck]) -> str:
     for check in checks:
         cure = f"; {check.cure}" if check.cure else ""
         lines.append(f"{check.status:<7}  {check.name:<{width}}  {check.text}{cure}")
-    return "\n".join([*lines, "", _SENTENCES[worst(checks)]])
+    return "\n".join([*lines, "", _SENTENCES[worst_status(checks)]])
 
 
 def as_json(machine: Machine, checks: Sequence[SuitabilityCheck]) -> DoctorFound:
-    """The checks and the machine's facts for scripts."""
     facts = {name: getattr(machine, name) for name in (*machine.__struct_fields__, "cores")}
     return DoctorFound(
         mawl_version=__version__,
-        status=worst(checks),
+        status=worst_status(checks),
         checks=list(checks),
         machine=DoctorMachine(**facts),
     )

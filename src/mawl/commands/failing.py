@@ -67,7 +67,6 @@ class Failing:
 
     @property
     def asked(self) -> bool:
-        """Whether the exit status depends on a condition."""
         return bool(self.conditions)
 
     def status(self, checks: Sequence[ConditionCheck], otherwise: int = 0) -> int:

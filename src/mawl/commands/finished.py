@@ -1,4 +1,4 @@
-"""What a run leaves on the terminal and beside its tables when it is over."""
+"""What a run shows on the terminal when it is over, and its HTML report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from mawl.advice.judge import judged
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.report import screen_of
-from mawl.commands.reporting import leave_html, named
+from mawl.commands.reporting import leave_html, short_path
 from mawl.commands.terminal import style_of
 from mawl.figures.view import StoredView
 from mawl.records.model.summary.summary import Judged
@@ -28,7 +28,7 @@ def show(folder: Path, chosen: Settings, *, html: bool) -> Judged:
     print(screen_of(view, summary, style_of(sys.stdout)))
     print(f"\nrun folder: {shlex.quote(str(folder))}")
     if page is not None:
-        print(f"report: {shlex.quote(named(page))}")
+        print(f"report: {shlex.quote(short_path(page))}")
     return summary
 
 

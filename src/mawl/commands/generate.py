@@ -13,10 +13,10 @@ from mawl.commands.arguments import (
     add_options,
     add_role_arguments,
     add_workload_arguments,
-    asked,
+    spec_of_arguments,
     volumes_of,
 )
-from mawl.commands.inputs import shown_inputs
+from mawl.commands.inputs import inputs_with_progress
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import needs
@@ -50,7 +50,6 @@ class InputsFound(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl generate [WORKLOAD]``."""
     add_workload_arguments(parser)
     add_role_arguments(parser)
     add_options(parser, "volume_order")
@@ -65,8 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Build what is missing, continue what was cut short, verify what is finished, repair the rest."""
-    spec = asked(arguments, leave=("output",))
-    inputs = generated(spec)
+    spec = spec_of_arguments(arguments, leave=("output",))
+    inputs = generate_inputs(spec)
     if arguments.output is not None:
         write_plan(Path(arguments.output), plan_of(spec), spec, write_output)
     rows = [
@@ -94,11 +93,11 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def generated(spec: RunSpec) -> Inputs:
+def generate_inputs(spec: RunSpec) -> Inputs:
     """The inputs that a spec's workload reads, made or checked."""
     plan, volumes = plan_of(spec), volumes_of(spec)
     volumes.ensure("data")
-    return shown_inputs(
+    return inputs_with_progress(
         plan,
         volumes,
         needs(plan, CATALOGUE),

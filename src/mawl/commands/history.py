@@ -30,7 +30,6 @@ FORMATS = ("text", "json", "markdown", "html")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl history [RUN...]``."""
     parser.add_argument(
         "given",
         nargs="*",
@@ -121,12 +120,11 @@ def _check(found: History) -> ConditionCheck:
 
 
 def _rendered(found: History, form: str, width: int) -> str:
-    from mawl.archive.history import text
-    from mawl.archive.history.text import render_page
+    from mawl.archive.history.text import render_html, render_markdown, render_text
     from mawl.reports import json
 
     if form == "json":
         return json.render(found) + "\n"
     if form == "text":
-        return text.render_text(found, width)
-    return {"markdown": text.markdown, "html": render_page}[form](found)
+        return render_text(found, width)
+    return {"markdown": render_markdown, "html": render_html}[form](found)

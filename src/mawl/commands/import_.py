@@ -40,7 +40,6 @@ MOST_TOLD = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl import PATH...``."""
     parser.add_argument("paths", nargs="+", metavar="PATH", help="files, or directories with all below them")
     parser.add_argument(
         "--as", dest="kind", choices=tuple(IMPORTERS), help="all files are of this kind (default: detected)"
@@ -75,7 +74,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Import, and print what was made and what was left out."""
     runs = settings().runs(arguments.runs)
     run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-imported-{secrets.token_hex(2)}"
     output = arguments.output

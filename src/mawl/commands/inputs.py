@@ -16,7 +16,7 @@ from mawl.records.volumes import Volumes
 from mawl.run.runner.facts import Inputs, make_inputs
 
 
-def shown_inputs(
+def inputs_with_progress(
     plan: Plan,
     volumes: Volumes,
     needed: Needs,

@@ -61,7 +61,6 @@ _OWN_CPU = ("time.user_cpu_seconds", "time.system_cpu_seconds", "overhead.cpu_se
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl lab up|run|report|down``."""
     actions = parser.add_subparsers(dest="action", metavar="up|run|report|down", required=True)
     up = actions.add_parser("up", help="build a bed, slow it to its speed and calibrate it; or list the beds")
     up.add_argument("bed", nargs="?", metavar="BED", help=f"{', '.join(shipped())}, or a TOML file")
@@ -97,7 +96,6 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do what was asked; exit status by outcome."""
     status: int = arguments.run_action(arguments)
     return status
 
@@ -137,7 +135,6 @@ def _up(arguments: argparse.Namespace) -> int:
 
 
 def _choices(arguments: argparse.Namespace) -> Choices:
-    """What is asked instead of the bed's own, refused before anything is built."""
     if arguments.scale is not None:
         parse_scale(arguments.scale)
     if arguments.workload is not None:
@@ -146,7 +143,6 @@ def _choices(arguments: argparse.Namespace) -> Choices:
 
 
 def _calibrated(standing: Bed, arms: list[ArmSpec]) -> None:
-    """Slow all volumes, and print what each, and each arm's links, were measured at."""
     for name in standing.volumes:
         standing.slow(name)
     for measured in calibrate_all(standing, _say, arms):
@@ -207,7 +203,6 @@ def _side(name: str, folders: Sequence[Path], bounds: CapacityBounds) -> Side:
 
 
 def _busy(folder: Path, bounds: CapacityBounds) -> Busy:
-    """Who used the processors in a run, from its summary."""
     summary = judged(StoredView(open_run(folder)), bounds)
     spent = [at(summary, path) for path in _OWN_CPU]
     elapsed, cores = at(summary, "time.elapsed_seconds"), os.cpu_count()
@@ -229,7 +224,6 @@ def _images(arguments: argparse.Namespace) -> Path | None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    """The table of needs; 1 where the named bed lacks one."""
     if arguments.bed is None:
         names = list(EVERY)
     else:
@@ -256,12 +250,10 @@ def _down(arguments: argparse.Namespace) -> int:
 
 
 def arms_of(bed: BedSpec, names: list[str] | None) -> list[ArmSpec]:
-    """The arms that were named, or all."""
     return [bed.arm(name) for name in names] if names else list(bed.arms)
 
 
 def require(bed: BedSpec, arms: list[ArmSpec]) -> None:
-    """Try what a bed needs; the first that is lacking is the error."""
     for need in check(needs_of(bed, bed.volumes_of(arms)), state_directory(os.environ)):
         if need.reason is not None:
             raise UnsuitableMachineError(

@@ -1,4 +1,4 @@
-"""Watching a run from a terminal: one line that is rewritten, or plain lines where there is no terminal."""
+"""Progress of a run on a terminal: one line that is rewritten, or plain lines where there is no terminal."""
 
 from __future__ import annotations
 
@@ -84,5 +84,4 @@ class TerminalView(PlainView):
 
 
 def failure_line(record: JobRecord) -> str:
-    """What became of a job that did not finish."""
     return f"{record.job}: {record.outcome.replace('_', ' ')}: {record.reason}"

@@ -179,7 +179,6 @@ def _refuse_empty(parser: argparse.ArgumentParser, arguments: argparse.Namespace
 
 
 def _actions(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> Iterator[argparse.Action]:
-    """The options and arguments of the verb that was named, and of its own verb where it has some."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             yield from _actions(action.choices[getattr(arguments, action.dest)], arguments)

@@ -24,7 +24,7 @@ from mawl.commands.arguments import add_role_arguments, settings
 from mawl.commands.output import encoded
 from mawl.figures.io import DeviceBytes
 from mawl.figures.series import CounterChange
-from mawl.figures.throughput import lacking, role_places
+from mawl.figures.throughput import role_places, why_no_devices
 from mawl.figures.view import RunView
 from mawl.importers.formats.saslog_write import block
 from mawl.importers.formats.text import one_line
@@ -88,7 +88,6 @@ class MeasuredFound(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl measure [OPTIONS] -- COMMAND``."""
     add_role_arguments(parser, own=False)
     parser.add_argument(
         "--sync",
@@ -134,7 +133,7 @@ def run(arguments: argparse.Namespace) -> int:
         view = _view(measured, directories, denied)
         text = _json(measured, view.summary, arguments.command) if arguments.json else _text(measured, view)
         if not arguments.json:
-            text = "\n\n".join([text, *_denied(denied), *_absent(given)])
+            text = "\n\n".join([text, *_cache_lines(denied), *_missing_places(given)])
         if output is not None:
             output.write(encoded(f"{text}\n"))
         else:
@@ -162,7 +161,7 @@ def _view(
 ) -> RunView:
     """The view of a run of this one job; ``denied`` is what ``--cache none`` found before the start."""
     facts = msgspec.structs.replace(_facts(measured, directories), cache=denied)
-    moved = _moved(facts, measured.storage, measured.storage.after)
+    moved = _moved_bytes(facts, measured.storage, measured.storage.after)
     return RunView(facts, [measured.record], moved=moved)
 
 
@@ -182,9 +181,9 @@ def _facts(measured: MeasuredCommand, directories: dict[Role, list[Path]]) -> Ru
     )
 
 
-def _moved(facts: RunFacts, storage: StorageCounters, until: Mapping[str, float]) -> DeviceBytes | None:
+def _moved_bytes(facts: RunFacts, storage: StorageCounters, until: Mapping[str, float]) -> DeviceBytes | None:
     """What the devices of the roles moved from before the command until then; None where unknown."""
-    if lacking(facts) is not None:
+    if why_no_devices(facts) is not None:
         return None
     devices = sorted(device for _, device in role_places(facts))
     gained = []
@@ -225,10 +224,10 @@ def _text(measured: MeasuredCommand, view: RunView) -> str:
     figures = [line.strip() for line in block(record.usage, record.ended_at, 1)]
     parts = [
         figures,
-        [*io_totals(summary), *_reached(measured)],
+        [*io_totals(summary), *_sync_lines(measured)],
         table_lines(ROLES, view, summary) or table_lines(ROLE_DEVICES, view, summary),
         waits(summary),
-        _left(record.leftover_processes),
+        _background_notice(record.leftover_processes),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part)
 
@@ -236,7 +235,7 @@ def _text(measured: MeasuredCommand, view: RunView) -> str:
 def _at_end(measured: MeasuredCommand) -> AtCommandEnd:
     storage = measured.storage
     facts = _facts(measured, {})
-    moved = _moved(facts, storage, storage.at_end)
+    moved = _moved_bytes(facts, storage, storage.at_end)
     return AtCommandEnd(
         device_read_bytes=None if moved is None or moved.read is None else moved.read.amount,
         device_written_bytes=None if moved is None or moved.written is None else moved.written.amount,
@@ -246,7 +245,7 @@ def _at_end(measured: MeasuredCommand) -> AtCommandEnd:
 
 def _why_missing(measured: MeasuredCommand) -> dict[str, str]:
     storage = measured.storage
-    why = lacking(_facts(measured, {})) or "the kernel does not count what its devices move"
+    why = why_no_devices(_facts(measured, {})) or "the kernel does not count what its devices move"
     return {
         "at_command_end.device_read_bytes": why,
         "at_command_end.device_written_bytes": why,
@@ -255,8 +254,7 @@ def _why_missing(measured: MeasuredCommand) -> dict[str, str]:
     }
 
 
-def _reached(measured: MeasuredCommand) -> list[str]:
-    """What had reached the devices when the command ended, and what the sync after it took."""
+def _sync_lines(measured: MeasuredCommand) -> list[str]:
     storage, end = measured.storage, _at_end(measured)
     written, left = end.device_written_bytes, end.still_dirty_bytes
     if written is None and left is None:
@@ -272,16 +270,14 @@ def _reached(measured: MeasuredCommand) -> list[str]:
     return wrap(text, LINE_WIDTH)
 
 
-def _denied(cache: CacheFacts | None) -> list[str]:
-    """That the page cache was denied, and what of the roles' files stayed in it before the start."""
+def _cache_lines(cache: CacheFacts | None) -> list[str]:
     if cache is None:
         return []
     said = f"cache     {NO_PAGE_CACHE}"
     return ["\n".join(wrap("; ".join([said, *cache.remarks]), LINE_WIDTH, subsequent_indent=" " * 10))]
 
 
-def _absent(given: dict[Role, list[str] | None]) -> list[str]:
-    """Places named on the command line that are not there now: nothing can have been counted in them."""
+def _missing_places(given: dict[Role, list[str] | None]) -> list[str]:
     return [
         f"absent    --{role} {one_line(place)}: there is no such directory, so nothing counted for it"
         for role, places in given.items()
@@ -290,8 +286,7 @@ def _absent(given: dict[Role, list[str] | None]) -> list[str]:
     ]
 
 
-def _left(processes: int) -> list[str]:
-    """What a command that goes into the background has to be told: nothing outlives its measurement."""
+def _background_notice(processes: int) -> list[str]:
     if not processes:
         return []
     what = "1 process" if processes == 1 else f"{processes} processes"

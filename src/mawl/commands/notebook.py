@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mawl.records.model.summary.summary import Judged
     from mawl.records.store import Run
     from mawl.reports.html.charts.frame import Chart
-    from mawl.reports.html.page import Plot
+    from mawl.reports.html.embed import Plot
     from mawl.reports.html.sources import ChartData
 
 _TABLE = Markup('<table style="text-align: left">{}</table>')
@@ -97,7 +97,7 @@ class OpenedRun:
         Raises ``UsageError``, with the reason, if no chart has that name or the run
         has nothing to draw.
         """
-        from mawl.reports.html.page import Plot
+        from mawl.reports.html.embed import Plot
 
         for chart in self._charts:
             if chart.name == name:
@@ -135,7 +135,6 @@ class OpenedRun:
         return f"<run {facts.run_id}: {facts.workload.name}, {facts.outcome}>"
 
     def _repr_html_(self) -> str:
-        """What was run where, the answers, and the sums, as a table; a damaged run as the sentence why."""
         try:
             rows = self._rows()
         except MawlError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from mawl.commands.terminal import shown
+from mawl.commands.terminal import escape_controls
 from mawl.records.store.output import OutputFile
 
 
@@ -25,4 +25,4 @@ def write_text(output: str | None, made: Callable[[], str], option: str = "--out
 
 def encoded(text: str) -> bytes:
     """Text for a file, with the escapes that a terminal gets, because a file may be shown on one."""
-    return shown(text).encode()
+    return escape_controls(text).encode()

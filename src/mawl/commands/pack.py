@@ -17,7 +17,7 @@ from mawl.archive.packing import PackRequest, pack, read_statement
 from mawl.base.errors import UsageError
 from mawl.base.units import counted_noun, format_bytes
 from mawl.commands.arguments import settings
-from mawl.commands.reporting import named
+from mawl.commands.reporting import short_path
 from mawl.records.store import locate
 from mawl.records.store.campaign import campaign_folder
 
@@ -26,7 +26,6 @@ HELP = "one file of a run or campaign that others can check: data, figures, mani
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl pack [RUN]``."""
     parser.add_argument(
         "run",
         nargs="?",
@@ -61,7 +60,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Pack and say where the file is."""
     wanted = [word.strip() for word in (arguments.redact or "").split(",") if word.strip()]
     unknown = [word for word in wanted if word not in get_args(Redaction)]
     if unknown:
@@ -91,6 +89,6 @@ def run(arguments: argparse.Namespace) -> int:
     )
     size = format_bytes(output.stat().st_size)
     count = counted_noun(len(manifest.runs), "run")
-    print(f"pack: {shlex.quote(named(output.absolute()))} ({count}, {size})")
-    print(f"check it with: mawl validate {shlex.quote(named(output.absolute()))}")
+    print(f"pack: {shlex.quote(short_path(output.absolute()))} ({count}, {size})")
+    print(f"check it with: mawl validate {shlex.quote(short_path(output.absolute()))}")
     return 0

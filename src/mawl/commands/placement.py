@@ -15,7 +15,7 @@ import msgspec
 
 from mawl.advice.judge import judged
 from mawl.commands.arguments import bounds_of, settings
-from mawl.commands.reporting import called
+from mawl.commands.reporting import run_name
 from mawl.commands.terminal import width_for
 from mawl.figures.view import StoredView
 from mawl.records.store import open_run
@@ -28,7 +28,6 @@ HELP = "where data, work and util should live: what a move to a probed target wo
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl placement RUN [PROBE.json ...]``."""
     parser.add_argument(
         "run", nargs="?", default="latest", metavar="RUN", help="a run folder, a run id, or latest (default)"
     )
@@ -43,10 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the advice."""
     chosen = settings()
     stored = open_run(arguments.run, chosen.runs(arguments.runs))
-    view = StoredView(stored, called=called(stored))
+    view = StoredView(stored, called=run_name(stored))
     files = {name: read_probe(Path(name)) for name in arguments.probes}
     kept = view.run.probe
     probes = [*files.values(), *([kept] if kept else [])]

@@ -11,7 +11,13 @@ import msgspec
 
 from mawl.base.units import format_bytes, format_memory, format_seconds
 from mawl.campaigns.qualify.model import Duration, duration_of
-from mawl.commands.arguments import PLAN_OPTIONS, add_options, add_workload_arguments, asked, volumes_of
+from mawl.commands.arguments import (
+    PLAN_OPTIONS,
+    add_options,
+    add_workload_arguments,
+    spec_of_arguments,
+    volumes_of,
+)
 from mawl.commands.doctor import present_inputs
 from mawl.commands.prepared import Peaks
 from mawl.commands.terminal import Groups, groups_of, width_for
@@ -44,7 +50,6 @@ GROUPS: Groups = groups_of(
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl plan [WORKLOAD]``."""
     add_workload_arguments(parser)
     add_options(parser, *_FIELDS, "runs")
     parser.add_argument(
@@ -56,8 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the plan."""
-    spec = asked(arguments, leave=("output",))
+    spec = spec_of_arguments(arguments, leave=("output",))
     plan = plan_of(spec)
     if arguments.output is not None:
         write_plan(Path(arguments.output), plan, spec, write_output)

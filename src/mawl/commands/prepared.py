@@ -1,7 +1,4 @@
-"""Times of a workload's programs alone: found beside the runs, measured with ``mawl run --solo``.
-
-The memory that programs really used, kept beside the runs: a plan's need is measured before declared.
-"""
+"""What earlier runs measured of a plan's programs: their times alone (``--solo``) and peaks of memory."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from mawl.measure.devices import mount_of, read_mounts
 from mawl.measure.machine import Machine
 from mawl.measure.suitability import libraries
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.mix import JobKind, is_of_catalogue, kind_of, kinds, solo_plan
+from mawl.plan.mix import JobKind, is_of_catalogue, job_kinds, kind_of, solo_plan
 from mawl.plan.needs import Needs, needs
 from mawl.plan.workload import Plan
 from mawl.records.model.records import JobRecord
@@ -35,7 +32,6 @@ RUNS_ALONE = count_of("capacity.fewest_runs_alone")
 
 
 def conditions(kind: JobKind, surroundings: Mapping[str, Condition]) -> dict[str, Condition]:
-    """Everything that a time alone depends on, by name."""
     options = msgspec.structs.asdict(kind.options)
     return {
         "scale": kind.scale,
@@ -47,7 +43,6 @@ def conditions(kind: JobKind, surroundings: Mapping[str, Condition]) -> dict[str
 
 
 def surroundings(request: RunRequest, volumes: Volumes, machine: Machine) -> dict[str, Condition]:
-    """What all jobs of a run share: its inputs, its limits, its places, the machine and the libraries."""
     plan = request.plan
     return {
         "seed": plan.seed,
@@ -86,17 +81,15 @@ class SoloTimes:
 
     def __init__(self, request: RunRequest, volumes: Volumes, runs: Path, machine: Machine) -> None:
         self._runs, self._request = runs, request
-        self._jobs = kinds(request.plan)
+        self._jobs = job_kinds(request.plan)
         around = surroundings(request, volumes, machine)
         self._conditions = {kind: conditions(kind, around) for kind in self._jobs}
 
     def known(self) -> dict[JobKind, Solo]:
-        """Those that were measured before under the same conditions."""
         found = {kind: read_solo(self._runs, kind.program, self._conditions[kind]) for kind in self._jobs}
         return {kind: solo for kind, solo in found.items() if solo is not None}
 
     def alone(self) -> tuple[Alone, ...]:
-        """What a run takes into its facts."""
         return tuple(_alone(kind.program, self._jobs[kind], solo) for kind, solo in self.known().items())
 
     def measure(self, carry: Callable[[RunRequest], RunFacts]) -> RunFacts | None:
@@ -182,7 +175,7 @@ class Peaks:
                 **{f"option_{name}": value for name, value in msgspec.structs.asdict(kind.options).items()},
                 **around,
             }
-            for kind in kinds(plan)
+            for kind in job_kinds(plan)
             if kind in kept
         }
 
@@ -191,7 +184,6 @@ class Peaks:
         return needs(plan, CATALOGUE, spawn=self._start == "spawn", measured=self.known())
 
     def known(self) -> dict[JobKind, Peak]:
-        """Those that runs in the same directory of run folders have measured."""
         found = {
             kind: read_peak(self._runs, kind.program, conditions)
             for kind, conditions in self._conditions.items()

@@ -40,7 +40,7 @@ from mawl.measure.probe.process import ProbePlace, fio_version
 from mawl.measure.probe.target import ProbeRequest, probe
 from mawl.records.definitions.figure import instant, unitless
 from mawl.records.definitions.figure import text as words
-from mawl.records.model.probe import DESIGN, Probe, ProbeTarget
+from mawl.records.model.probe import PAGE, Probe, ProbeTarget
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.spec.settings import Settings
 from mawl.records.store import locate
@@ -114,23 +114,22 @@ MOST_STREAMS = 4096
 class PrintedProbe(msgspec.Struct, frozen=True, kw_only=True):
     """A probe as ``--json`` prints it: that of ``probe.json``, with the ``guideline`` of each target."""
 
-    format_version: Annotated[str, words("Version of the format, MAJOR.MINOR.", DESIGN)]
-    created_at: Annotated[str, instant("When the probe began (UTC, ISO 8601).", DESIGN)]
-    tool: Annotated[str, words("The fio that probed, with its version.", DESIGN)]
+    format_version: Annotated[str, words("Version of the format, MAJOR.MINOR.", PAGE)]
+    created_at: Annotated[str, instant("When the probe began (UTC, ISO 8601).", PAGE)]
+    tool: Annotated[str, words("The fio that probed, with its version.", PAGE)]
     physical_cores: Annotated[
         float | None,
         unitless(
             "Cores that CPU affinity and a CPU quota left to the probe, rounded; what core_basis names.",
-            DESIGN,
+            PAGE,
         ),
     ]
-    core_basis: Annotated[str | None, words("What counts as a core.", DESIGN)]
+    core_basis: Annotated[str | None, words("What counts as a core.", PAGE)]
     targets: list[ProbeTarget]
     guideline: dict[str, TargetGuideline]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl probe [DIR...]``."""
     parser.add_argument(
         "directories", nargs="*", metavar="DIR", help="directories that no role lies on yet, as candidates"
     )
@@ -205,7 +204,7 @@ def run(arguments: argparse.Namespace) -> int:
     bounds = bounds_of(chosen)
     folder = locate(arguments.run, chosen.runs(arguments.runs)) if arguments.run else None
     described = OutputFile(arguments.system, "--system") if arguments.system else None
-    found = read_probe(Path(arguments.stored)) if arguments.stored else _probed(arguments, chosen)
+    found = read_probe(Path(arguments.stored)) if arguments.stored else _probe_places(arguments, chosen)
     if folder is not None and measured(found):
         write_probe(folder / PROBE, found)
     if described is not None and measured(found):
@@ -217,8 +216,7 @@ def run(arguments: argparse.Namespace) -> int:
     return failing.status(checks_of_probe(guidelines), status) if failing.asked else status
 
 
-def _probed(arguments: argparse.Namespace, chosen: Settings) -> Probe:
-    """A probe of the places that are named."""
+def _probe_places(arguments: argparse.Namespace, chosen: Settings) -> Probe:
     tool = fio_version()
     machine = read_machine()
     choice = choice_of(arguments, machine.available_cores or 1)

@@ -1,4 +1,4 @@
-"""Where ``mawl probe`` keeps what it found: the last probe stays until the new one has figures."""
+"""The file of ``mawl probe --output``: an old probe stays until the new one has figures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ class ProbeOutput:
 
     @property
     def tests(self) -> int:
-        """The tests with figures that are kept, or will be by ``finish``."""
         return 0 if self._last is None else len(measured(self._last))
 
     def keep(self, found: Probe) -> None:

@@ -18,7 +18,6 @@ HELP = "a static site of packs: a table, a page for each, their data, a feed"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl publish PACK...``."""
     parser.add_argument("packs", nargs="+", metavar="PACK", help="files that mawl pack wrote")
     parser.add_argument(
         "--output", metavar="DIR", default="site", help="the site's directory (default: site)"
@@ -32,7 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Build the site and say where it is."""
     output = Path(arguments.output)
     entries = build_site([Path(name) for name in arguments.packs], output, arguments.address)
     accepted = sum(entry.validation.accepted for entry in entries)

@@ -15,7 +15,7 @@ from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.compare import Reader
 from mawl.commands.terminal import width_for
 from mawl.figures.published import published_block, published_input_bytes
-from mawl.figures.published_tables import FilledTable, filled
+from mawl.figures.published_tables import FilledTable, fill_tables
 from mawl.records.config.published import (
     paper_named,
     paper_of,
@@ -47,7 +47,6 @@ class PaperTables(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl published [ID]``."""
     parser.add_argument(
         "id", nargs="?", metavar="ID", help="one result, or with --tables a paper (default: the list)"
     )
@@ -72,7 +71,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the list, the page or the tables."""
     if arguments.tables:
         return _tables(arguments)
     if arguments.run or arguments.format == "markdown":
@@ -103,7 +101,7 @@ def _tables(arguments: argparse.Namespace) -> int:
         if not side.runs:
             raise UsageError("is a published result", where=side.label, cure="--run takes runs of yours")
     results = {result.id: as_block(result) for result in paper.results}
-    tables = filled(paper, results, sides)
+    tables = fill_tables(paper, results, sides)
     if arguments.format == "json":
         print(render(PaperTables(source=paper.source, tables=tables)))
     else:
@@ -127,5 +125,4 @@ def as_block(result: PublishedResult) -> PublishedFigures:
 
 
 def _facts(paper: Paper) -> PaperFacts:
-    """The paper without its results, whose figures are printed under the names of a summary."""
     return PaperFacts(**{name: getattr(paper, name) for name in PaperFacts.__struct_fields__})

@@ -31,16 +31,16 @@ from mawl.campaigns.series import held
 from mawl.commands.arguments import (
     add_options,
     add_role_arguments,
-    asked,
     bounds_of,
     settings,
+    spec_of_arguments,
     volumes_of,
 )
 from mawl.commands.campaign_place import check_place, this_machine
 from mawl.commands.cluster import warn_unencrypted
 from mawl.commands.failing import Failing, add_fail_on_arguments
 from mawl.commands.qualify_shown import ProgressLines, choice_text
-from mawl.commands.reporting import named
+from mawl.commands.reporting import short_path
 from mawl.commands.terminal import Groups, require_cluster, require_programs
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.spec import parse_scale
@@ -103,7 +103,6 @@ MOST_REPEAT = 99
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl qualify``."""
     add_role_arguments(parser)
     add_options(parser, "volume_order")
     parser.add_argument("--runs", metavar="DIR", help="where its folder goes (default: ./runs)")
@@ -171,10 +170,10 @@ def run(arguments: argparse.Namespace) -> int:
         write_qualification(folder, record)
     with held(folder, name=QUALIFICATION_LOCK) as lock:
         # Another process may have gone on with it until it let go of the lock.
-        return _qualified(arguments, folder, read_qualification(folder), bounds, lock, failing)
+        return _qualify(arguments, folder, read_qualification(folder), bounds, lock, failing)
 
 
-def _qualified(
+def _qualify(
     arguments: argparse.Namespace,
     folder: Path,
     record: Qualification,
@@ -182,10 +181,9 @@ def _qualified(
     lock: int,
     failing: Failing,
 ) -> int:
-    """The phases, the question before the runs, the answer."""
     if record.answer is None:
         progress = ProgressLines(sys.stderr)
-        progress.say(f"qualify: {record.asked.minutes:g} min; folder {shlex.quote(named(folder))}")
+        progress.say(f"qualify: {record.asked.minutes:g} min; folder {shlex.quote(short_path(folder))}")
         for line in cleaning(folder, settings().runs(None)):
             progress.say(line)
         work = _work(folder, record, lock, progress.rewrite)
@@ -194,26 +192,26 @@ def _qualified(
             shown = choice_text(engine.until_choice(), record.asked)
             if not arguments.plan:
                 progress.say(shown)
-            if arguments.plan or not (arguments.yes or _agreed()):
+            if arguments.plan or not (arguments.yes or _confirm()):
                 engine.finish("planned")
                 if arguments.plan:
                     _print(engine.record, shown, arguments.json)
-                progress.say(f"it goes on with: mawl qualify --continue {shlex.quote(named(folder))}")
+                progress.say(f"it goes on with: mawl qualify --continue {shlex.quote(short_path(folder))}")
                 return 0
             engine.finish("finished", answer=answer_of(engine.to_the_end(), folder, bounds))
             record = engine.record
         except (KeyboardInterrupt, InterruptedRunError):
-            cure = f"mawl qualify --continue {shlex.quote(named(folder))}"
+            cure = f"mawl qualify --continue {shlex.quote(short_path(folder))}"
             raise InterruptedRunError("interrupted", cure=f"{cure} goes on") from None
         except MawlError:
             if engine.record.phase("choice").state == "done":
-                progress.say(f"once that is fixed: mawl qualify --continue {shlex.quote(named(folder))}")
+                progress.say(f"once that is fixed: mawl qualify --continue {shlex.quote(short_path(folder))}")
             raise
     assert record.answer is not None, "a finished qualification has one"
     _leave_pages(folder, record)
     _print(record, render_text(record), arguments.json)
-    print(f"\nfolder: {shlex.quote(named(folder))}", file=sys.stderr)
-    print(f"answer on one page: {shlex.quote(named(folder / ANSWER_PAGE))}", file=sys.stderr)
+    print(f"\nfolder: {shlex.quote(short_path(folder))}", file=sys.stderr)
+    print(f"answer on one page: {shlex.quote(short_path(folder / ANSWER_PAGE))}", file=sys.stderr)
     for line in cleaning(folder, settings().runs(None)):
         print(line, file=sys.stderr)
     if failing.asked:
@@ -222,7 +220,6 @@ def _qualified(
 
 
 def _work(folder: Path, record: Qualification, lock: int | None, show: Callable[[str], None]) -> Work:
-    """This machine, or nodes."""
     if record.asked.nodes is None:
         return QualifyMachine(folder, record.asked, record.directory, lock, show)
     with importing():
@@ -240,7 +237,6 @@ def _engine(record: Qualification) -> type[Engine]:
 
 
 def _check_packages(nodes: NodesSpec | None) -> None:
-    """What runs jobs here, or what reaches the nodes that run them."""
     if nodes is None:
         require_programs()
         return
@@ -252,11 +248,10 @@ def cleaning(folder: Path, runs: Path) -> list[str]:
     """How to remove what a kill leaves, where a plain ``mawl clean`` does not look into the folder."""
     if folder.parent.resolve() == runs.resolve():
         return []
-    return [f"what a kill leaves is removed by: mawl clean --runs {shlex.quote(named(folder / 'runs'))}"]
+    return [f"what a kill leaves is removed by: mawl clean --runs {shlex.quote(short_path(folder / 'runs'))}"]
 
 
 def _leave_pages(folder: Path, record: Qualification) -> None:
-    """The answer as a page, for a ticket, and with every rule; those that are there stay."""
     from mawl.reports.qualification import html
 
     pages = {ANSWER_PAGE: html.render, "answer.md": render_markdown, "disclosure.md": render_disclosure}
@@ -277,7 +272,7 @@ def _new(arguments: argparse.Namespace, bounds: CapacityBounds) -> Qualification
     if not LEAST_MINUTES <= minutes <= MOST_MINUTES:
         raise UsageError(f"--minutes {minutes:g}: expected {LEAST_MINUTES:g} to {MOST_MINUTES:g}")
     own = own_directories({"data": arguments.data, "work": arguments.work, "util": arguments.util})
-    spec = asked(argparse.Namespace(**(vars(arguments) | own)))
+    spec = spec_of_arguments(argparse.Namespace(**(vars(arguments) | own)))
     sessions = spec.sessions
     if sessions is not None and not FEWEST_SESSIONS <= sessions <= MOST_SESSIONS:
         raise UsageError(f"--sessions {sessions}: expected {FEWEST_SESSIONS} to {MOST_SESSIONS}")
@@ -308,7 +303,6 @@ def _new(arguments: argparse.Namespace, bounds: CapacityBounds) -> Qualification
 
 
 def _warn_unused(chosen: Settings) -> None:
-    """Name the settings of mawl.toml and of the environment that no run of a qualification has."""
     layer = chosen.layer()
     used = (*NEW_ONLY, *NODE_FIELDS)
     names = [OPTIONS[field].name for field in layer.values if field not in used]
@@ -322,7 +316,6 @@ def _warn_unused(chosen: Settings) -> None:
 
 
 def _with_absolute_files(nodes: NodesSpec) -> NodesSpec:
-    """The same from any directory."""
     files = {field: getattr(nodes, field) for field in FILES_OF_NODES}
     return msgspec.structs.replace(
         nodes, **{field: str(Path(file).absolute()) for field, file in files.items() if file}
@@ -340,7 +333,6 @@ def _check_only_continues(arguments: argparse.Namespace) -> None:
 
 
 def _check_asking(arguments: argparse.Namespace) -> None:
-    """Refuse at once what could not be asked later."""
     if not (arguments.yes or arguments.plan or sys.stdin.isatty()):
         raise UsageError(
             "asks before the runs, and standard input is no terminal",
@@ -348,8 +340,7 @@ def _check_asking(arguments: argparse.Namespace) -> None:
         )
 
 
-def _agreed() -> bool:
-    """Whether the user wants the runs; no answer is no."""
+def _confirm() -> bool:
     print("Run this? [Y/n] ", end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline()
     return answer.strip().lower() in ("", "y", "yes") and answer != ""

@@ -1,4 +1,4 @@
-"""What ``mawl qualify`` shows of its phases and of its choice."""
+"""What ``mawl qualify`` prints of its phases and of its choice."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ class ProgressLines:
         self._open = False
 
     def say(self, line: str) -> None:
-        """A line that stays."""
         self._write(f"{self._cleared()}{line}\n")
 
     def rewrite(self, line: str) -> None:
@@ -31,7 +30,6 @@ class ProgressLines:
             self._open = True
 
     def clear(self) -> None:
-        """Nothing is left of a line that was to be replaced."""
         self._write(self._cleared())
 
     def _cleared(self) -> str:
@@ -88,7 +86,6 @@ def choice_text(choice: QualificationChoice, asked: Asked) -> str:
 
 
 def _run_lines(choice: QualificationChoice) -> list[str]:
-    """What one run does; of several nodes, with one of them and with all."""
     moved, active = format_bytes(choice.moved_bytes), format_seconds(choice.active_seconds)
     if choice.nodes == 1:
         return [f"  one run   {choice.jobs} jobs, {moved} moved, active phase {active}"]

@@ -29,7 +29,6 @@ FORMATS = ("text", "markdown", "json")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl rank SYSTEM SYSTEM...``."""
     parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="folders that mawl qualify wrote")
     parser.add_argument(
         "--price",
@@ -48,7 +47,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Rank and print."""
     book = with_prices(
         load_prices(Path(arguments.prices)) if arguments.prices else PriceBook(), arguments.price
     )

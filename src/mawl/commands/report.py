@@ -25,16 +25,16 @@ from mawl.commands.failing import (
     check_run,
 )
 from mawl.commands.output import encoded, write_text
-from mawl.commands.reporting import FORMATS as REPORTING_FORMATS
 from mawl.commands.reporting import (
-    called,
-    called_campaign,
+    CAMPAIGN_FORMATS,
     campaign_found,
-    named,
+    campaign_name,
+    render_campaign,
     render_html,
-    rendered,
+    run_name,
+    short_path,
+    write_campaign_page,
     write_html,
-    write_page,
 )
 from mawl.commands.terminal import COLOUR_CHOICES, style_of, width_for
 from mawl.figures.over_time import outline
@@ -70,7 +70,6 @@ ALL_TABLES = "all"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl report [RUN]``."""
     parser.add_argument(
         "run",
         nargs="?",
@@ -132,12 +131,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(runs: Path, bounds: CapacityBounds, arguments: argparse.Namespace) -> int:
-    """The report of a run, in one of its formats."""
     if arguments.table == ALL_TABLES:
         return _all_tables(open_run(arguments.run, runs), bounds, arguments.output)
     if arguments.output is None and arguments.format == "html" and sys.stdout.isatty():
         view = StoredView(open_run(arguments.run, runs))
-        print(f"report: {shlex.quote(named(write_html(view, judged(view, bounds))))}")
+        print(f"report: {shlex.quote(short_path(write_html(view, judged(view, bounds))))}")
         return 0
     style = (
         style_of(sys.stdout, arguments.color)
@@ -149,22 +147,21 @@ def _run(runs: Path, bounds: CapacityBounds, arguments: argparse.Namespace) -> i
 
 
 def _campaign(folder: Path, bounds: CapacityBounds, arguments: argparse.Namespace) -> int:
-    """The report of a campaign, in one of its formats."""
-    if arguments.format not in REPORTING_FORMATS:
+    if arguments.format not in CAMPAIGN_FORMATS:
         raise UsageError(
             f"--format {arguments.format} works on runs; this is a campaign",
             where=str(folder),
-            cure=f"choose {', '.join(REPORTING_FORMATS)}, or name one of the runs in it",
+            cure=f"choose {', '.join(CAMPAIGN_FORMATS)}, or name one of the runs in it",
         )
     if arguments.output is None and arguments.format == "html" and sys.stdout.isatty():
-        page = write_page(folder, campaign_found(folder, bounds, called=called_campaign(folder)))
-        print(f"report: {shlex.quote(named(page))}")
+        page = write_campaign_page(folder, campaign_found(folder, bounds, called=campaign_name(folder)))
+        print(f"report: {shlex.quote(short_path(page))}")
         return 0
     write_text(
         arguments.output,
         lambda: (
-            rendered(
-                campaign_found(folder, bounds, called=called_campaign(folder)),
+            render_campaign(
+                campaign_found(folder, bounds, called=campaign_name(folder)),
                 arguments.format,
                 width_for(arguments.output),
             )
@@ -192,23 +189,22 @@ def _report(stored: Run, bounds: CapacityBounds, arguments: argparse.Namespace, 
         return render_saslog(stored, arguments.job)
     # A page is read on other machines and names the run by its id; other forms name it so that mawl finds it
     # from the current directory.
-    view = StoredView(stored, called=None if arguments.format == "html" else called(stored))
+    view = StoredView(stored, called=None if arguments.format == "html" else run_name(stored))
     if arguments.format == "csv":
         return csv.render(view, judged(view, bounds), arguments.table or "summary") + "\n"
     if arguments.format != "text":
         return FORMATS[arguments.format](view, judged(view, bounds)) + "\n"
     if arguments.all:
-        return text.render(view, judged(view, bounds), style.width) + "\n" + _probed(stored, bounds)
+        return text.render(view, judged(view, bounds), style.width) + "\n" + _probe_tests(stored, bounds)
     shown = screen_of(view, judged(view, bounds), style) + "\n"
-    return shown + (_probed(stored, bounds) if stored.facts.kind == "imported" else "")
+    return shown + (_probe_tests(stored, bounds) if stored.facts.kind == "imported" else "")
 
 
-def _probed(stored: Run, bounds: CapacityBounds) -> str:
-    """The tests of the run's probe as ``mawl probe`` prints them; nothing where it holds none."""
+def _probe_tests(stored: Run, bounds: CapacityBounds) -> str:
     found = probe.stored_probe(stored)
     return "" if found is None else "\n" + probe.render(found, probe_guidelines(found, bounds)) + "\n"
 
 
 def screen_of(view: StoredView, summary: Judged, style: Style = PLAIN) -> str:
     """The one screen of a stored run and its judged summary."""
-    return screen.render(view, summary, outline(view), style, printable(shlex.quote(called(view.run))))
+    return screen.render(view, summary, outline(view), style, printable(shlex.quote(run_name(view.run))))

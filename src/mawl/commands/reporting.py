@@ -1,8 +1,7 @@
-"""The report of a campaign's folder, whatever state it is in.
+"""Reports of runs and campaigns for several verbs, and the names by which a command finds them.
 
-The HTML report beside a run: made at the end of a run, or by `mawl report --format html`.
-
-How a command finds a run or a campaign from the current directory: by its name, or by a path.
+The name of a run or campaign is the one that works from the current directory: its id or folder name, else
+a path.
 """
 
 from __future__ import annotations
@@ -16,9 +15,15 @@ import msgspec
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import MawlError
-from mawl.campaigns.arm_setting.change import to_undo
+from mawl.campaigns.arm_setting.change import undo_sentence
 from mawl.commands.arguments import settings
-from mawl.figures.campaign.results import CampaignFound, arm_settings, found, left_changed, side_of_arm
+from mawl.figures.campaign.results import (
+    CampaignFound,
+    arm_settings,
+    campaign_figures,
+    change_in_force,
+    side_of_arm,
+)
 from mawl.figures.comparison.sides import ComparedRun, compared_run
 from mawl.figures.view import StoredView
 from mawl.records.model.summary.summary import Judged
@@ -28,8 +33,8 @@ from mawl.records.store.files import lies_in, replace_file
 from mawl.reports.campaign.content import render_json, render_markdown, render_text
 from mawl.reports.layout import LINE_WIDTH
 
-FILE_NAME = "report.html"
-FORMATS = ("text", "json", "markdown", "html")
+HTML_REPORT = "report.html"
+CAMPAIGN_FORMATS = ("text", "json", "markdown", "html")
 
 
 def campaign_found(
@@ -58,11 +63,11 @@ def campaign_found(
     except MawlError as error:
         made = None
         remarks.append(f"the record of settings is left out: {error}")
-    left = left_changed(made, conducted=conducted)
+    left = change_in_force(made, conducted=conducted)
     if left is not None:
-        remarks.append(to_undo(left, folder))
+        remarks.append(undo_sentence(left, folder))
     settings = arm_settings(record, made, conducted=conducted)
-    what = found(
+    what = campaign_figures(
         msgspec.structs.replace(record, remarks=remarks),
         runs,
         settings,
@@ -83,7 +88,7 @@ def read_run(folder: Path, bounds: CapacityBounds, opening: Callable[[Path], Run
     return compared_run(view, judged(view, bounds))
 
 
-def rendered(found: CampaignFound, form: str, width: int = LINE_WIDTH) -> str:
+def render_campaign(found: CampaignFound, form: str, width: int = LINE_WIDTH) -> str:
     """The report in one of ``FORMATS``; ``width`` is that of lines of text."""
     if form == "html":
         # Bokeh takes a second to import, which only a page should pay.
@@ -95,19 +100,19 @@ def rendered(found: CampaignFound, form: str, width: int = LINE_WIDTH) -> str:
     return {"json": render_json, "markdown": render_markdown}[form](found)
 
 
-def leave_page(folder: Path, found: CampaignFound) -> Path | None:
+def leave_campaign_page(folder: Path, found: CampaignFound) -> Path | None:
     """Write the page into the campaign's folder; a campaign that went well is not spoilt by its page."""
     try:
-        return write_page(folder, found)
+        return write_campaign_page(folder, found)
     except Exception as error:
         print(f"warning: the HTML report was not written: {error}", file=sys.stderr)
         return None
 
 
-def write_page(folder: Path, found: CampaignFound) -> Path:
+def write_campaign_page(folder: Path, found: CampaignFound) -> Path:
     """Write the page into the campaign's folder, whole or not at all; raises OSError."""
-    replace_file(folder / FILE_NAME, rendered(found, "html").encode())
-    return folder / FILE_NAME
+    replace_file(folder / HTML_REPORT, render_campaign(found, "html").encode())
+    return folder / HTML_REPORT
 
 
 def render_html(view: StoredView, summary: Judged) -> str:
@@ -119,12 +124,12 @@ def render_html(view: StoredView, summary: Judged) -> str:
 
 def write_html(view: StoredView, summary: Judged) -> Path:
     """Write the report into the run folder, whole or not at all; OSError where that is not possible."""
-    path = view.run.path / FILE_NAME
+    path = view.run.path / HTML_REPORT
     replace_file(path, render_html(view, summary).encode())
     return path
 
 
-def named(path: Path) -> str:
+def short_path(path: Path) -> str:
     """A path as a person here would type it: relative where it lies under the working directory."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
@@ -139,14 +144,14 @@ def leave_html(view: StoredView, summary: Judged) -> Path | None:
         return None
 
 
-def called(stored: Run) -> str:
+def run_name(stored: Run) -> str:
     """The id of a run, or the path of a folder that lies elsewhere or has another name."""
     run_id = stored.facts.run_id
     found_by_id = stored.path.name == run_id and lies_in(stored.path, settings().runs(None))
-    return run_id if found_by_id else named(stored.path)
+    return run_id if found_by_id else short_path(stored.path)
 
 
-def called_campaign(folder: Path) -> str:
+def campaign_name(folder: Path) -> str:
     """The name of a campaign's folder, or its path if it lies elsewhere."""
     place = folder.resolve()  # "." has no name
-    return place.name if lies_in(place, settings().runs(None)) else named(folder)
+    return place.name if lies_in(place, settings().runs(None)) else short_path(folder)

@@ -12,10 +12,10 @@ from mawl.commands.arguments import (
     add_options,
     add_profile_argument,
     add_workload_arguments,
-    asked,
     settings,
+    spec_of_arguments,
 )
-from mawl.commands.carry import carried
+from mawl.commands.carry import make_run
 from mawl.commands.failing import (
     FAILING_EXIT_CODES,
     Failing,
@@ -50,7 +50,6 @@ GROUPS: Groups = groups_of(
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl run [WORKLOAD]``."""
     add_workload_arguments(parser)
     add_profile_argument(parser)
     add_options(
@@ -84,7 +83,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Check, make inputs, run, report; exit status by outcome."""
     failing = Failing(NAME, arguments)
     campaign = campaign_of_command(vars(arguments))
     if arguments.yes and arguments.continue_campaign is None and campaign.kind not in ("ab", "smt"):
@@ -94,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
             from mawl.commands.campaign import run_campaign
         return run_campaign(arguments, campaign, failing)
     refuse_slower(failing)
-    spec = asked(arguments)
+    spec = spec_of_arguments(arguments)
     if arguments.json and not arguments.dry_run:
         raise UsageError("--json goes with --dry-run", cure="for a finished run: mawl report --format json")
     if arguments.dry_run:
@@ -112,10 +110,9 @@ def _dry_run(spec: RunSpec, *, for_scripts: bool) -> int:
 
 
 def _show(spec: RunSpec, failing: Failing) -> int:
-    """Make the run and report it."""
     if spec.nodes is None:
         require_programs()
-    folder, facts = carried(spec, sys.argv)
+    folder, facts = make_run(spec, sys.argv)
     status = EXIT_OF_OUTCOME[facts.outcome]
     if not (folder / FACTS).exists():  # stopped while the programs ran alone
         return status

@@ -1,4 +1,4 @@
-"""A run on this machine, from the checks of its spec to its run folder."""
+"""Makes a run on this machine, from the checks of its spec to its run folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import msgspec
 from mawl.base.units import format_seconds
 from mawl.campaigns.qualify.model import duration_of
 from mawl.commands.arguments import volumes_of
-from mawl.commands.inputs import shown_inputs
+from mawl.commands.inputs import inputs_with_progress
 from mawl.commands.live import view
 from mawl.commands.plan import as_json, as_text
 from mawl.commands.prepared import Peaks, SoloTimes
@@ -23,7 +23,7 @@ from mawl.measure.machine import read_machine
 from mawl.measure.space import in_memory_bytes
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.from_spec import plan_of
-from mawl.plan.mix import kinds, solo_plan
+from mawl.plan.mix import job_kinds, solo_plan
 from mawl.plan.needs import Needs, with_commands
 from mawl.plan.processors import parse_cores
 from mawl.plan.workload import Plan
@@ -65,14 +65,14 @@ def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
     peaks = Peaks(plan, runs, spec.start)
     needed = peaks.needs(plan)
     # With --solo each program runs alone first; the check of the whole plan then has measured peaks.
-    _check_memory(peaks.needs(solo_plan(plan, kinds(plan))) if spec.solo else needed, spec)
+    _check_memory(peaks.needs(solo_plan(plan, job_kinds(plan))) if spec.solo else needed, spec)
     volumes = volumes_of(spec)
     volumes.ensure()
     check_space(plan, needed, volumes, spec.volume_order)
     run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{plan.workload}-{secrets.token_hex(2)}"
     folder = Path(spec.output) if spec.output else runs / run_id
     processes = spec.processes or usual_processes(cpus)
-    inputs = shown_inputs(plan, volumes, needed, order=spec.volume_order, processes=processes)
+    inputs = inputs_with_progress(plan, volumes, needed, order=spec.volume_order, processes=processes)
     request = RunRequest(
         run_id=run_id,
         folder=folder.absolute(),
@@ -119,13 +119,11 @@ def wait_notice(plan: Plan) -> str | None:
 
 
 def _limits(spec: RunSpec) -> tuple[tuple[int, ...] | None, Probe | None]:
-    """The processors that the run may use (None: all), and what a probe kept of its storage."""
     cpus = parse_cores(spec.cores) if spec.cores else None
     return cpus, read_probe(Path(spec.probe)) if spec.probe else None
 
 
 def _check_memory(needed: Needs, spec: RunSpec) -> None:
-    """Refuse where memory cannot do; warn where it is short."""
     by_free_space = spec.volume_order == "free-space"
     held = in_memory_bytes(volumes_of(spec).directories, needed.space_bytes, by_free_space=by_free_space)
     warning = check_memory(needed, spec.memory_limit_bytes, held)
@@ -141,7 +139,6 @@ def _carry(
     command: Sequence[str],
     peaks: Peaks,
 ) -> RunFacts:
-    """Carry a request out and show how far it is; ``latest`` is where the link to the newest run goes."""
     with contextlib.closing(view()) as watcher:
         facts = carry_out(
             request,

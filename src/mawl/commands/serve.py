@@ -30,7 +30,6 @@ HELP = "browse and compare runs, follow a live one, in a browser"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl serve``."""
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
     parser.add_argument(
         "--host", metavar="ADDRESS", default="127.0.0.1", help="address to serve on (default: 127.0.0.1)"
@@ -79,28 +78,25 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _renderers(bounds: CapacityBounds) -> Renderers:
-    """The pages of the server, with that of a campaign."""
     import msgspec
 
     from mawl.commands.reporting import campaign_found
-    from mawl.commands.server.standard import standard
+    from mawl.commands.server.standard import standard_renderers
     from mawl.reports.campaign import html
 
     def campaign(folder: Path, opening: Callable[[Path], Run]) -> str:
         return html.render(campaign_found(folder, bounds, opening))
 
-    return msgspec.structs.replace(standard(bounds), campaign=campaign)
+    return msgspec.structs.replace(standard_renderers(bounds), campaign=campaign)
 
 
 def _serve(serve: Callable[[list[socket.socket]], None], listener: socket.socket, address: str) -> None:
-    """Say where, and serve until Ctrl-C or SIGTERM."""
     with suppress(KeyboardInterrupt):
         print(address, flush=True)
         serve([listener])
 
 
 def _say_failure(error: Exception, *, debug: bool) -> None:
-    """A page failed: one line on the terminal, all of it with --debug."""
     print(f"mawl serve: a page failed: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
     if debug:
         traceback.print_exception(error)

@@ -19,7 +19,7 @@ from typing import TypeVar
 import msgspec
 
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.advice.foreign import foreign
+from mawl.advice.foreign import foreign_bytes
 from mawl.advice.judge import judged
 from mawl.base.errors import UsageError
 from mawl.commands.arguments import bounds_of, settings
@@ -47,7 +47,6 @@ HELP = "what if: a measured run on other cores, memory, links or devices, with m
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl simulate [RUN]``."""
     parser.add_argument(
         "run", nargs="?", default="latest", metavar="RUN", help="a run folder, a run id, or latest (default)"
     )
@@ -88,7 +87,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Simulate and print the answer."""
     if arguments.published:
         return _published(arguments)
     chosen = settings()
@@ -106,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
     against = StoredView(open_run(arguments.against, runs)) if arguments.against else None
     bounds = bounds_of(chosen)
     summary = judged(view, bounds)
-    others = foreign(summary)
+    others = foreign_bytes(summary)
     if others is not None and not arguments.anyway:
         raise UsageError(
             "what-if needs a run that had its devices to itself",
@@ -142,7 +140,6 @@ def _basis(
     question: Question,
     simulated: tuple[Scenario, SimulationOutcome],
 ) -> LogsBasis:
-    """What the forecast rests on; in ``still`` the waits of the logs stay as they were on any system."""
     ends = predict(still, question)[1].elapsed_seconds, simulated[1].elapsed_seconds
     return LogsBasis(
         range_of_logs(base, *ends),
@@ -158,7 +155,6 @@ def _print(told: Told, render: Callable[[Told, int], str], as_json: bool) -> Non
 
 
 def _published(arguments: argparse.Namespace) -> int:
-    """The papers' systems; nothing else can be asked of them here."""
     unasked = {"published", "json", "verb", "debug"}
     parser = argparse.ArgumentParser()
     add_arguments(parser)
@@ -188,7 +184,6 @@ def _numbers(text: str | None) -> list[int]:
 def _stored(
     simulated: tuple[Scenario, SimulationOutcome], base: Base, output: str | None, bounds: CapacityBounds
 ) -> Judged:
-    """The judged summary of the simulated run, whose folder is kept where ``output`` names one."""
     with tempfile.TemporaryDirectory(prefix="mawl-simulate-") as temporary:
         folder = Path(output) if output else Path(temporary) / "run"
         label = Label(run_id=f"{base.facts.run_id}-simulated", source=base.facts, command=tuple(sys.argv))

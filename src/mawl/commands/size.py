@@ -38,7 +38,6 @@ MOST_SESSIONS_ASKED = 100_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl size CATALOGUE [RUN]``."""
     parser.add_argument("catalogue", metavar="FILE.toml", help="your price list: candidates and upgrades")
     parser.add_argument(
         "run",

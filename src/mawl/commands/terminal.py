@@ -1,4 +1,4 @@
-"""What the terminal that a report goes to can show."""
+"""What a terminal can show (colours, width), ``--help`` by groups, and checks for missing packages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OURS = re.compile(rf"(\x1b\[(?:{'|'.join(['0', *CODES.values()])})m|\r\x1b\[K)"
 """The sequences that mawl itself writes: colours, and the return to the begin of a line, which it clears."""
 
 
-def shown(text: str) -> str:
+def escape_controls(text: str) -> str:
     """The text with each control character as its escape; the sequences that mawl writes stay."""
     parts = _OURS.split(text)
     parts[::2] = [printable(part, "\n\t") for part in parts[::2]]
@@ -37,12 +37,10 @@ class Printing:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write the text as ``shown``."""
-        self._stream.write(shown(text))
+        self._stream.write(escape_controls(text))
         return len(text)
 
     def __getattr__(self, name: str) -> Any:
-        """Everything else is the stream's."""
         return getattr(self._stream, name)
 
 
@@ -79,7 +77,6 @@ def width_for(output: str | None, of_file: int = LINE_WIDTH) -> int:
 
 
 def shows_blocks(stream: TextIO) -> bool:
-    """Whether the stream's encoding has block characters."""
     try:
         BLOCKS.encode(stream.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):

@@ -24,7 +24,7 @@ import msgspec
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import MawlError, UsageError
-from mawl.commands.arguments import add_options, add_role_arguments, asked, bounds_of, settings
+from mawl.commands.arguments import add_options, add_role_arguments, bounds_of, settings, spec_of_arguments
 from mawl.commands.campaign_place import check_place, note_version, saying_how_to_go_on, this_machine
 from mawl.commands.terminal import missing_package, require_programs, width_of
 from mawl.figures.view import StoredView
@@ -37,8 +37,8 @@ from mawl.records.store.campaign import locate_campaign, read_campaign
 from mawl.reports.json import render
 from mawl.tuning import text as tuning
 from mawl.tuning.changes import changes
-from mawl.tuning.check import check, of_the_machine
-from mawl.tuning.collection.reading import collected, collector
+from mawl.tuning.check import check, machine_settings
+from mawl.tuning.collection.reading import collector, read_collections
 from mawl.tuning.inventory import live_inventory, run_reading
 from mawl.tuning.profile_files import profile, profiles
 from mawl.tuning.records import Profile
@@ -61,7 +61,6 @@ PROFILE = "profile.toml"
 
 
 def add_search_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl tune search [WORKLOAD]``, or ``--continue FOLDER``."""
     parser.add_argument(
         "workload",
         nargs="?",
@@ -136,9 +135,9 @@ def run_search(arguments: argparse.Namespace) -> int:
         check_place(campaign, folder)
     else:
         arguments.workload = arguments.workload or DEFAULT_WORKLOAD
-        own = asked(arguments, leave=("seed",))
+        own = spec_of_arguments(arguments, leave=("seed",))
         baseline = msgspec.structs.replace(own, runs=str(runs.absolute()), html=False)
-        kept = _asked(arguments, baseline)
+        kept = _search_record(arguments, baseline)
         campaign = _campaign(baseline)
         folder = (runs / campaign.name).absolute()
         folder.mkdir(parents=True, mode=0o700)
@@ -158,23 +157,23 @@ def run_search(arguments: argparse.Namespace) -> int:
         search = SearchCampaign(series, kept, lambda path: judged(StoredView(open_run(path)), bounds), _say)
         with saying_how_to_go_on(series, "mawl tune search"):
             found = search.carry_out()
-        told = _told(search, found, bounds)
+        told = _search_found(search, found, bounds)
     print(render(msgspec.to_builtins(told)) if arguments.json else reporter.render(told))
     return 0
 
 
-def _told(search: SearchCampaign, found: SearchResult, bounds: CapacityBounds) -> SearchFound:
-    """What was found, with its statement; the profile of a gain is written."""
+def _search_found(search: SearchCampaign, found: SearchResult, bounds: CapacityBounds) -> SearchFound:
     from mawl.tuning.search.results import as_found, write_profile
 
-    told = reporter.stated(as_found(search, found, _sides(search, bounds), _proposals(search, bounds)))
+    told = reporter.with_statement(
+        as_found(search, found, _sides(search, bounds), _proposals(search, bounds))
+    )
     if told.outcome == "gain":
         write_profile(told, search.record, search.series.record.created_at)
     return told
 
 
 def _sides(search: SearchCampaign, bounds: CapacityBounds) -> tuple[Side, Side] | None:
-    """The confirming runs."""
     from mawl.figures.comparison.sides import compared_run, side_of
     from mawl.tuning.search.search import CANDIDATE, REFERENCE
 
@@ -188,7 +187,6 @@ def _sides(search: SearchCampaign, bounds: CapacityBounds) -> tuple[Side, Side] 
 
 
 def _proposals(search: SearchCampaign, bounds: CapacityBounds) -> Any:
-    """Settings of kernel and devices that differ, by the last run of the baseline."""
     from mawl.tuning.search.results import Proposals
     from mawl.tuning.search.search import BASELINE, REFERENCE
 
@@ -197,15 +195,14 @@ def _proposals(search: SearchCampaign, bounds: CapacityBounds) -> Any:
         return Proposals(rows=[], reason="no run of the baseline")
     last = search.series.path(made[-1])
     try:
-        reading = of_the_machine(run_reading(str(last), last.parent, bounds))
+        reading = machine_settings(run_reading(str(last), last.parent, bounds))
         rows = check(reading, None, profiles()).settings
     except MawlError as error:
         return Proposals(rows=[], reason=str(error))
     return Proposals(rows=[row for row in rows if row.state == "differs"])
 
 
-def _asked(arguments: argparse.Namespace, baseline: RunSpec) -> SearchRecord:
-    """What the command line asks, checked whole before anything runs."""
+def _search_record(arguments: argparse.Namespace, baseline: RunSpec) -> SearchRecord:
     confidence = DEFAULT_CONFIDENCE if arguments.confidence is None else arguments.confidence
     if not 0.5 <= confidence < 1.0:
         raise UsageError(f"--confidence {confidence:g}: expected a ratio from 0.5 to below 1")
@@ -261,7 +258,6 @@ def _campaign(baseline: RunSpec) -> Campaign:
 
 
 def _refuse_others(arguments: argparse.Namespace) -> None:
-    """What a search was asked stands in its record."""
     for name in _other_names(arguments):
         raise UsageError(f"{name} does not go with --continue", why="the search's own record has it")
 
@@ -297,7 +293,6 @@ class ProfilesShown(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl tune show|check|compare|collector|search``."""
     names = "show|check|compare|collector|search"
     verbs = parser.add_subparsers(dest="tune_verb", metavar=names, required=True)
     show = verbs.add_parser("show", help="the profiles, or one of them")
@@ -343,7 +338,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    """Options of `check` and of `compare`."""
     parser.add_argument(
         "--storage",
         action="append",
@@ -363,7 +357,6 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the profiles or the comparison."""
     status: int = arguments.run_tune(arguments)
     return status
 
@@ -392,7 +385,7 @@ def _check(arguments: argparse.Namespace) -> int:
     chosen = settings()
     wanted = [profile(name) for name in arguments.profile] if arguments.profile else None
     if arguments.collected:
-        reading = collected([Path(name) for name in arguments.collected], _storages(arguments.storage))
+        reading = read_collections([Path(name) for name in arguments.collected], _storages(arguments.storage))
     elif arguments.live:
         reading = live_inventory(arguments, chosen)
     else:
@@ -407,7 +400,6 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _storages(given: Sequence[str] | None) -> dict[str, str]:
-    """Pattern of names to storage system, as ``--storage`` gives them."""
     found = {}
     for text in given or ():
         names, equals, system = text.partition("=")
@@ -426,7 +418,7 @@ def _compare(arguments: argparse.Namespace) -> int:
     if storages and not any(of_files):
         raise UsageError("--storage is only for files", cure="leave it out: both sides are runs")
     before, after = (
-        collected([Path(name)], storages) if files else run_reading(name, runs, bounds)
+        read_collections([Path(name)], storages) if files else run_reading(name, runs, bounds)
         for name, files in zip(names, of_files, strict=True)
     )
     found = changes(before, after, names, wanted, profiles())
@@ -435,7 +427,6 @@ def _compare(arguments: argparse.Namespace) -> int:
 
 
 def _is_collection(path: Path) -> bool:
-    """Whether a side is files; a folder with run.json is a run."""
     return path.exists() and not (path / "run.json").exists()
 
 

@@ -29,7 +29,6 @@ EXIT_CODES = "exit status: 0 accepted, 1 not accepted or no pack, 2 wrong use, 1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl validate [PACK|RUN]``."""
     parser.add_argument(
         "subject",
         nargs="?",

@@ -25,7 +25,6 @@ class Ranged(msgspec.Struct, frozen=True, gc=False):
     rule: str
 
     def times(self, factor: float) -> Ranged:
-        """The figure and its range, multiplied."""
         return msgspec.structs.replace(
             self, value=self.value * factor, low=self.low * factor, high=self.high * factor
         )

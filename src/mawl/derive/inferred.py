@@ -1,7 +1,4 @@
-"""Bytes of a step by role: out of block operations, rows, record lengths and the tables it names.
-
-Ranges by role if a log tells how much a step moves, but not in which role.
-"""
+"""Bytes of a step by role: inferred from block operations, rows, record lengths and the tables it names."""
 
 from __future__ import annotations
 
@@ -28,7 +25,6 @@ Ends = tuple[float, float]
 
 
 def ends_of(parts: Parts) -> Ends:
-    """The sums of the low and of the high ends."""
     return math.fsum(part.low for part in parts.values()), math.fsum(part.high for part in parts.values())
 
 
@@ -77,7 +73,6 @@ def _from_nothing(part: Ranged | None, high: float) -> Ranged:
 
 
 def _up_to(part: Ranged | None, high: float, rule: str) -> Ranged:
-    """A part that may be as large as ``high``; ``rule`` is that of a part that was not there."""
     if part is None:
         return Ranged(0.0, 0.0, high, "assumed", rule)
     return msgspec.structs.replace(part, high=max(part.high, high))
@@ -127,7 +122,6 @@ class Inference:
         """Role and bytes of the table that a job wrote last: procedures that name none read it (_LAST_)."""
 
     def loads(self, told: StepTold, job: str) -> Loads:
-        """Bytes read and written by role."""
         if told.io is not None:
             return _counted(told)
         named: dict[Direction, Parts] = {

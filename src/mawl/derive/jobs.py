@@ -1,8 +1,7 @@
 """The steps of a shop's jobs as records that kernels reproduce, with the evidence of each number.
 
-CPU time, memory and threads of a step, with ranges; assumed where its log has no figure.
-
-Which jobs the clock started, and which started when another job had ended.
+CPU time, memory and threads have ranges, and are assumed where a log has no figure.  ``places`` infers which
+jobs the clock started, and which started when another job had ended.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from mawl.derive.kernel import kernel_of
 from mawl.derive.names import Names
 from mawl.derive.tables import Libraries
 from mawl.derive.told import StepTold
-from mawl.figures.sessions import MOST_AFTER, STAMP_SECONDS, followed
+from mawl.figures.sessions import MOST_AFTER, STAMP_SECONDS, predecessors
 from mawl.records.model.derived import (
     MOST_BYTES,
     MOST_REQUESTS,
@@ -142,7 +141,6 @@ class TableSizes:
         return tuple(named)
 
     def records(self) -> tuple[DerivedTable, ...]:
-        """The tables, by name."""
         return tuple(DerivedTable(name=name, size_bytes=size) for name, size in sorted(self._sizes.items()))
 
 
@@ -288,7 +286,7 @@ def places(jobs: Sequence[JobRecord], starts_at: float, arrivals: Arrivals) -> d
                 found[job.job] = Arrival(name, () if before is None else (before.job,), 0.0)
                 continue
             near = mine[max(number - MOST_AFTER, 0) : number]
-            after = followed(job, near)
+            after = predecessors(job, near)
             begins = queued_since(job, after) if after else job.started_at
             offset = 0.0 if begins is None else max(begins - starts_at, 0.0)
             found[job.job] = Arrival(name, tuple(one.job for one in after), offset)

@@ -1,4 +1,4 @@
-"""The bytes of the steps of logs, for a forecast of the run that wrote them."""
+"""The bytes that each step of imported logs moved, for a forecast of the run that wrote them."""
 
 from __future__ import annotations
 

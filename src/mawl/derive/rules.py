@@ -1,4 +1,4 @@
-"""How each number of a derived workload comes about: the rules that estimates name."""
+"""The rules by which numbers of a derived workload come about, as sentences; estimates name them."""
 
 from __future__ import annotations
 

@@ -139,7 +139,6 @@ FIGURES: tuple[tuple[str, Callable[[float], str], str], ...] = (
 
 
 def total(evidence: DerivedEvidence, field: str) -> Mapping[Origin, float]:
-    """A figure of all programs, by origin."""
     shares: list[Shares] = [getattr(load, field) for load in evidence.programs]
     return {origin: sum(one[origin] for one in shares) for origin in ORIGINS}
 

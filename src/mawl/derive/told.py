@@ -1,4 +1,4 @@
-"""What of a step its log tells, or, where mawl measured the run, what was counted."""
+"""What a log tells of a step, or, where mawl measured the run, what mawl counted."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from mawl.figures.blocks import Missing
 from mawl.figures.series import RunSamples
-from mawl.figures.windows import Windows
+from mawl.figures.windows import Windows, highest
 from mawl.records.model.node import ArrayInterval, ArrayStatistics, ArrayVolume
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.storage import ArrayRoleFigures, Arrays, ArrayVolumeFigures, StorageSide
@@ -55,7 +55,6 @@ def arrays_block(
 
 
 def _volumes(held: ArrayStatistics, edges: Sequence[float], missing: Missing) -> list[ArrayVolumeFigures]:
-    """Each volume with a role, over the active phase."""
     found: list[ArrayVolumeFigures] = []
     for volume in (one for one in held.volumes if one.role is not None):
         figures = {name: _share([volume], edges, attrgetter(name)) for name in VOLUME_FIGURES}
@@ -173,7 +172,6 @@ class _InWindows(NamedTuple):
 
     @property
     def moved(self) -> Values:
-        """Bytes of both directions."""
         return [_sum(pair) for pair in zip(self.read, self.written, strict=True)]
 
     @property
@@ -231,7 +229,6 @@ def _waited(one: ArrayInterval) -> float | None:
 def _host_windows(
     role: Role, facts: RunFacts, samples: RunSamples | None, edges: Sequence[float]
 ) -> _InWindows:
-    """The same of the block devices that the role's file systems name as their own."""
     named = {(one.node, device) for one in facts.volumes if one.role == role for device in one.devices}
     none: Values = [None] * (len(edges) - 1)
     if samples is None or not named:
@@ -262,16 +259,12 @@ def _side(seen: _InWindows, lengths: Sequence[float]) -> StorageSide:
     counted = sum(count * length for _, count, length in pairs)
     return StorageSide(
         mean_bytes_per_second=sum(value * length for value, length in known) / total if total else None,
-        peak_bytes_per_second=_highest(seen.moved),
-        peak_read_bytes_per_second=_highest(seen.read),
-        peak_written_bytes_per_second=_highest(seen.written),
+        peak_bytes_per_second=highest(seen.moved),
+        peak_read_bytes_per_second=highest(seen.read),
+        peak_written_bytes_per_second=highest(seen.written),
         mean_latency_seconds=sum(time * length for time, _, length in pairs) / counted if counted else None,
-        peak_latency_seconds=_highest(seen.latency),
+        peak_latency_seconds=highest(seen.latency),
     )
-
-
-def _highest(values: Values) -> float | None:
-    return max((value for value in values if value is not None), default=None)
 
 
 def _share(volumes: Sequence[ArrayVolume], edges: Sequence[float], figure: Figure) -> float | None:

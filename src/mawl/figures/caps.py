@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from mawl.figures.blocks import Missing
-from mawl.figures.throughput import MEMORY_FILE_SYSTEMS, lacking, role_places
+from mawl.figures.throughput import MEMORY_FILE_SYSTEMS, role_places, why_no_devices
 from mawl.records.model.node import Direction
 from mawl.records.model.run import RunFacts, VolumeFacts
 from mawl.records.model.summary.storage import Caps, DirectionCap, PlaceCaps
@@ -44,7 +44,7 @@ def caps_block(facts: RunFacts, missing: Missing) -> Caps:
         volumes = [volume for volume in facts.volumes if volume.role == role]
         places = {(volume.node, device) for volume in volumes for device in volume.devices}
         found[role] = _of_place(f"caps.{role}", places, volumes, _unknown(volumes), missing)
-    path, why = "caps.together", lacking(facts) or _unknown(facts.volumes)
+    path, why = "caps.together", why_no_devices(facts) or _unknown(facts.volumes)
     return Caps(**found, together=_of_place(path, role_places(facts), facts.volumes, why, missing))
 
 
@@ -130,12 +130,10 @@ def _unknown(volumes: Sequence[VolumeFacts]) -> str | None:
 
 
 def _partly(caps: Sequence[CoveringCap]) -> str | None:
-    """That caps apply to only a part of the bytes; None if there is no cap."""
     devices = sorted({cap.device[1] for cap in caps})
     return f"{PARTLY}, at {', '.join(devices)}" if devices else None
 
 
 def _none(volumes: Sequence[VolumeFacts]) -> str:
-    """Why there is no cap; "no cap of this kind is set" if there are caps in another direction or unit."""
     reasons = [volume.caps_reason for volume in volumes if volume.caps_reason and not volume.caps]
     return reasons[0] if reasons else "no cap of this kind is set"

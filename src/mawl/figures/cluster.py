@@ -1,7 +1,4 @@
-"""Storage servers that were watched beside the nodes of a run: their devices and their networks.
-
-The nodes of a run on several: each, their mean, how unlike they were, the first and the last done.
-"""
+"""The machines of a run on several: figures of each node and of each storage server that was watched."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from mawl.figures.blocks import Missing, counted
 from mawl.figures.interfaces import network_parts
 from mawl.figures.recordings import whole_devices
 from mawl.figures.series import CounterChange, RunSamples, quotients
-from mawl.figures.windows import Rates, Windows, added
+from mawl.figures.windows import Rates, Windows, added, highest
 from mawl.records.model.fields import places
 from mawl.records.model.node import NodeRun, StorageRun
 from mawl.records.model.records import JobRecord
@@ -62,7 +59,7 @@ def server_devices(run: StorageRun, samples: RunSamples) -> list[str]:
 
 def device_rates(run: StorageRun, samples: RunSamples, edges: Sequence[float]) -> dict[str, Rates]:
     """Bytes a second of a server's devices by direction; None where one of them is not known."""
-    return {way: _added(samples, run, BYTES[way], edges) for way in WAYS}
+    return {way: _device_rate(samples, run, BYTES[way], edges) for way in WAYS}
 
 
 FIGURES = tuple(".".join(one.path) for one in places(StorageServer) if one.nullable and one.path[0] in NESTED)
@@ -89,7 +86,7 @@ def _traffic(run: StorageRun, way: str, samples: RunSamples | None, windows: Win
         return ServerTraffic(mean=None, peak=None)
     return ServerTraffic(
         mean=network_rates(samples, run.node, way, (windows.edges[0], windows.edges[-1]))[0],
-        peak=_highest(network_rates(samples, run.node, way, windows.edges)),
+        peak=highest(network_rates(samples, run.node, way, windows.edges)),
     )
 
 
@@ -119,9 +116,9 @@ def _device(run: StorageRun, samples: RunSamples | None, windows: Windows | None
     return ServerDevice(
         read_bytes=moved["read"] and moved["read"].amount,
         written_bytes=moved["write"] and moved["write"].amount,
-        peak=_rates({way: _highest(values) for way, values in flow.items()}),
+        peak=_rates({way: highest(values) for way, values in flow.items()}),
         sustained=_rates({way: statistics.median(values) for way, values in active.items() if values}),
-        await_seconds=ServerAwait(mean=mean[0], peak=_highest(peaks)),
+        await_seconds=ServerAwait(mean=mean[0], peak=highest(peaks)),
     )
 
 
@@ -129,14 +126,13 @@ def _rates(by_way: Mapping[str, float | None]) -> ServerRates:
     return ServerRates(**{f"{way}_bytes_per_second": by_way.get(way) for way in (*WAYS, "total")})
 
 
-def _added(samples: RunSamples, run: StorageRun, figure: str, edges: Sequence[float]) -> Rates:
+def _device_rate(samples: RunSamples, run: StorageRun, figure: str, edges: Sequence[float]) -> Rates:
     return [None if change is None else change.per_second for change in _sum(samples, run, (figure,), edges)]
 
 
 def _sum(
     samples: RunSamples, run: StorageRun, figures: Sequence[str], edges: Sequence[float]
 ) -> list[CounterChange | None]:
-    """Counters of all devices added up, window by window; None where one has no figure."""
     columns = [
         samples.changes(run.node, f"device.{device}.{figure}", edges)
         for device in server_devices(run, samples)
@@ -150,10 +146,6 @@ def _sum(
         else CounterChange(sum(change.amount for change in row if change), min(c.seconds for c in row if c))
         for row in zip(*columns, strict=True)
     ]
-
-
-def _highest(values: Rates) -> float | None:
-    return max((value for value in values if value is not None), default=None)
 
 
 NETWORK = ("network_bytes_per_second", "network_received_bytes_per_second", "network_sent_bytes_per_second")
@@ -206,7 +198,7 @@ def cluster_block(
         last_done_seconds=max(known, default=None),
         imbalance_ratio=max(known) / mean - 1.0 if mean else None,
         lost=[run.node for run in facts.node_runs if run.outcome == "lost"],
-        **{figure: _total(values) for figure, values in rates.items()},
+        **{figure: added(values) for figure, values in rates.items()},
         link_bytes_per_second=facts.link_bytes_per_second,
         storage=storage_servers(facts, samples, windows, missing),
     )
@@ -216,7 +208,7 @@ def _node(
     run: NodeRun, jobs: Sequence[JobRecord], began: float | None, samples: RunSamples | None
 ) -> NodeFigures:
     good = counted(jobs)
-    sums = {name: _total([getattr(job.usage, name) for job in good]) for name in SUMS}
+    sums = {name: added([getattr(job.usage, name) for job in good]) for name in SUMS}
     ends = [job.ended_at for job in jobs if job.ended_at is not None]
     end = max(ends, default=None)
     starts = [job.started_at for job in jobs if job.started_at is not None]
@@ -241,7 +233,7 @@ def _node(
 
 
 def _cpu_real_ratio(sums: Mapping[str, float | None]) -> float | None:
-    cpu = _total([sums["user_cpu_seconds"], sums["system_cpu_seconds"]])
+    cpu = added([sums["user_cpu_seconds"], sums["system_cpu_seconds"]])
     real = sums["real_time_seconds"]
     return cpu / real if cpu is not None and real else None
 
@@ -249,7 +241,6 @@ def _cpu_real_ratio(sums: Mapping[str, float | None]) -> float | None:
 def _network(
     node: str, samples: RunSamples | None, span: tuple[float, float] | None
 ) -> dict[str, float | None]:
-    """Received and sent over all networks and fabrics of a node but the loopback, while its jobs ran."""
     ways: dict[str, float | None] = dict.fromkeys(("received", "sent"))
     if samples is not None and span is not None and span[1] > span[0]:
         ways = {way: network_rates(samples, node, way, span)[0] for way in ways}
@@ -260,12 +251,6 @@ def _network(
     }
 
 
-def _total(values: Sequence[float | None]) -> float | None:
-    """The sum; None where one is missing, and of nothing."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known and len(known) == len(values) else None
-
-
 def _mean(values: Sequence[float | None]) -> float | None:
-    whole = _total(values)
+    whole = added(values)
     return None if whole is None else whole / len(values)

@@ -1,7 +1,4 @@
-"""What each role asked of its devices in a run, beside what a probe found that they can do.
-
-What a probe says a target can do: the test that is nearest to what somebody asks of it.
-"""
+"""What each role asked of its devices in a run, next to what a probe measured on them."""
 
 from __future__ import annotations
 
@@ -110,7 +107,6 @@ def by_streams(
 
 
 def _preferred(tests: list[ProbeTest], marks: Iterable[bool]) -> list[ProbeTest]:
-    """Those that are marked, or all where none is."""
     return [test for test, mark in zip(tests, marks, strict=True) if mark] or tests
 
 
@@ -236,7 +232,6 @@ def _demand(
 
 
 def _targets(role: Role, volumes: Sequence[VolumeFacts], probe: Probe) -> list[ProbeTarget] | str:
-    """The probed target of each volume, those on the same devices once; or why that cannot be said."""
     if not volumes:
         return "the run does not say what holds the role"
     found: dict[tuple[str, ...], ProbeTarget] = {}
@@ -280,7 +275,6 @@ def _capability(
 
 
 def _used(figure: str, asked: float | None, able: float | None, path: str, missing: Missing) -> float | None:
-    """Demand over capability."""
     lacking = "capability_bytes_per_second" if able is None else f"{figure}_bytes_per_second"
     missing[f"{path}.{figure}_used_ratio"] = missing.get(f"{path}.{lacking}", "the capability is zero")
     return None if asked is None or not able else asked / able

@@ -90,7 +90,7 @@ def energy_block(
     )
 
 
-def shared_out(
+def share_energy(
     programs: Mapping[str, ProgramFigures],
     energy: Energy | None,
     jobs: Sequence[JobRecord],
@@ -119,7 +119,6 @@ def shared_out(
 
 
 def _partial(known: float | None, seconds: float) -> str | None:
-    """Why the energy of ``known`` seconds is not that of all jobs; None where it is."""
     if known is None or known >= EVENLY_KNOWN_RATIO * seconds:
         return None
     whole = f"{seconds:.0f} s from the first start of a job to the last end"
@@ -147,7 +146,6 @@ def _whole(domains: Domains) -> _Whole:
 
 
 def _no_sum(machines: set[str], found: Mapping[str, Domains], whole: Mapping[str, _Whole]) -> str | None:
-    """Why the machines' energy makes no sum; None where it does."""
     silent = sorted(node for node in machines if not found.get(node))
     if silent:
         return f"{', '.join(silent)} measured no energy"

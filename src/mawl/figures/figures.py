@@ -1,7 +1,4 @@
-"""The blocks of a summary that are sums, ratios and counts over jobs.
-
-Every null of a summary has a reason: the one that was found, or the one that its field gives.
-"""
+"""The blocks of a summary that are sums, ratios and counts over jobs, and the reasons of its nulls."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from typing import Any
 import msgspec
 
 from mawl.figures.blocks import Missing, counted, ratio, total
-from mawl.figures.imported import why_not_one
+from mawl.figures.imported import why_not_one_run
 from mawl.figures.sessions import Timeline
 from mawl.figures.threads import adjusted_cpu_block
 from mawl.figures.waits import without_run_queue
@@ -53,7 +50,7 @@ def jobs_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None
         missing.update(
             {f"jobs.{name}": why for name in ("peak_concurrent", "seconds_near_peak", "mean_concurrent")}
         )
-    if line is not None and (apart := why_not_one(line)) is not None:
+    if line is not None and (apart := why_not_one_run(line)) is not None:
         missing["jobs.mean_concurrent"] = apart
     return Jobs(
         total=len(jobs),
@@ -92,7 +89,7 @@ def time_block(
         missing.update(
             {f"time.{name}": NO_TIMES for name in ("elapsed_seconds", "active_seconds", "tail_seconds")}
         )
-    apart = why_not_one(line) if line else None
+    apart = why_not_one_run(line) if line else None
     if line is not None and (why := apart or line.tail_unknown) is not None:
         missing |= {f"time.{name}": why for name in ("active_seconds", "tail_seconds")}
     if apart is not None:
@@ -198,7 +195,6 @@ def programs_block(jobs: Sequence[JobRecord]) -> dict[str, ProgramFigures]:
 
 
 def _waits(jobs: Sequence[JobRecord]) -> ProgramWaits:
-    """Where the time of these jobs went, in sums; null where one of them lacks the figure."""
     columns = {field: [getattr(job.waits, field) for job in jobs] for field in WAIT_FIELDS}
     return ProgramWaits(
         **{field: None if not jobs or None in column else sum(column) for field, column in columns.items()}
@@ -288,7 +284,6 @@ def reasons(summary: Summary, found: Mapping[str, str], recorded: Mapping[str, s
 
 @lru_cache(_MOST_PATHS)
 def _is_figure(path: str) -> bool:
-    """Whether a summary can have a figure at a dotted path."""
     return generalised(tuple(path.split("."))) in _PLACES
 
 

@@ -122,12 +122,10 @@ def _nodes(samples: RunSamples) -> list[str]:
 
 
 def _gain(facts: RunFacts, samples: RunSamples, name: str, span: tuple[float, float]) -> float | None:
-    """The sum over all nodes."""
     return _total(amount(facts, samples, node, name, span) for node in _nodes(samples))
 
 
 def _gauges(samples: RunSamples, name: str, edges: Sequence[float]) -> list[float | None]:
-    """The sum over nodes of a gauge's mean per window."""
     columns = [samples.means(node, name, edges) for node in _nodes(samples)]
     return [_total(row) for row in zip(*columns, strict=True)]
 
@@ -169,13 +167,11 @@ def _known(values: Iterable[Amount | None]) -> list[Amount]:
 
 
 def _total(values: Iterable[Amount | None]) -> Amount | None:
-    """The sum; None where one is missing, and of nothing."""
     found = list(values)
     known = _known(found)
     return sum(known) if known and len(known) == len(found) else None
 
 
 def _one(values: Iterable[str | None]) -> str | None:
-    """The value that all share."""
     found = set(values)
     return found.pop() if len(found) == 1 else None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from mawl.figures.series import CounterChange, RunSamples, fewest_seconds, gain, quotients
+from mawl.figures.windows import highest
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.host import (
     DeviceFigures,
@@ -48,7 +49,6 @@ def _every(
     edges: Sequence[float],
     figures: Callable[[_Part], Kind],
 ) -> dict[str, Kind]:
-    """The figures of every part of a kind."""
     return {
         name if len(samples.nodes) == 1 else f"{node}:{name}": figures(
             _Part(facts, samples, node, kind, name, edges)
@@ -117,7 +117,6 @@ def part_names(samples: RunSamples, node: str, kind: str) -> list[str]:
 
 
 def roles_on(facts: RunFacts, node: str, device: str) -> list[str]:
-    """The roles that a device holds, at any layer."""
     found = {volume.role: None for volume in facts.volumes if volume.node == node and device in volume.layers}
     return list(found)
 
@@ -137,16 +136,13 @@ class _Part:
         return self._samples.changes(self.node, f"{self._prefix}.{figure}", edges)
 
     def gain(self, figure: str) -> float | None:
-        """Over the part of the whole time that samples cover."""
         change = self._gained(figure)
         return None if change is None else change.amount
 
     def gains(self, *figures: str) -> dict[str, float | None]:
-        """The same of several counters, by name."""
         return {figure: self.gain(figure) for figure in figures}
 
     def per_second(self, figure: str) -> float | None:
-        """The gain over the seconds that samples cover."""
         change = self._gained(figure)
         return None if change is None else change.per_second
 
@@ -169,10 +165,9 @@ class _Part:
             quotients(self._sum(seconds, edges), self._sum(requests, edges))
             for edges in (self._whole, self._edges)
         )
-        return MeanAndPeakTime(mean=mean[0], peak=_highest(windows))
+        return MeanAndPeakTime(mean=mean[0], peak=highest(windows))
 
     def _sum(self, figures: Sequence[str], edges: Sequence[float]) -> list[CounterChange | None]:
-        """Counters added up, window by window; None where one has no figure."""
         rows = zip(*(self._over(figure, edges) for figure in figures), strict=True)
         return [
             None
@@ -184,14 +179,9 @@ class _Part:
         ]
 
     def rate(self, figure: str) -> MeanAndPeakRate:
-        """Throughput one way: mean, and the highest window."""
         change = self._over(figure, self._whole)[0]
         windows = self._over(figure, self._edges)
         return MeanAndPeakRate(
             mean=None if change is None else change.per_second,
-            peak=_highest([None if window is None else window.per_second for window in windows]),
+            peak=highest([None if window is None else window.per_second for window in windows]),
         )
-
-
-def _highest(values: Sequence[float | None]) -> float | None:
-    return max((value for value in values if value is not None), default=None)

@@ -23,7 +23,7 @@ from mawl.records.model.summary.time import Observed, Period
 NOT_RECORDED = "no recording of the host covers this period"
 
 
-def placed(
+def observed_timeline(
     line: Timeline, facts: RunFacts, jobs: Sequence[JobRecord], samples: RunSamples | None
 ) -> Timeline:
     """The timeline of an import with its periods, and with the part of it that figures over time are of.
@@ -67,7 +67,7 @@ def recorded_pieces(samples: RunSamples | None) -> list[Span]:
     return sorted(piece for piece in pieces if piece[1] > piece[0])
 
 
-def why_not_one(line: Timeline) -> str | None:
+def why_not_one_run(line: Timeline) -> str | None:
     """Why there is no elapsed time; None where the run is one."""
     if not line.periods:
         return None

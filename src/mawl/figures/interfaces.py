@@ -1,4 +1,4 @@
-"""Which networks and fabrics count towards a sum: each byte once, at the hardware that carried it."""
+"""Which networks and fabrics count towards a sum, so that each byte counts once."""
 
 from __future__ import annotations
 

@@ -1,12 +1,6 @@
-"""The run's part of what devices moved (own), what it only made dirty, and what was others' (foreign).
+"""The block ``io`` of a summary: bytes that programs asked for, that devices moved, and that the run caused.
 
-Formulas and what they were measured against: docs/design/figures.md, Bytes.
-
-Bytes that the block devices under the roles moved over a run, for all programs.
-
-Bytes by role at the devices: beside the jobs' own account, and instead of it where there is none.
-
-Bytes of the four kinds (application, dirtied, device, own), what was others', and reach.
+docs/design/figures.md, Bytes, has the formulas and what they were measured against.
 """
 
 from __future__ import annotations
@@ -54,7 +48,6 @@ class DeviceBytes(NamedTuple):
 def device_bytes(
     facts: RunFacts, samples: RunSamples | None, counters: Counters, span: Span | None
 ) -> DeviceBytes | None:
-    """The sums of the devices behind the windows of ``io.device``; None where these are not known."""
     if samples is None or span is None or counters.reason is not None:
         return None
     return DeviceBytes(
@@ -394,7 +387,6 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _at_devices(found: DeviceBytes | None, why_not: str, missing: Missing) -> Sums:
-    """What the devices of the roles moved for all programs; ``why_not`` says why that is not known."""
     read, written, seconds = _moved(found)
     missing |= dict.fromkeys(("io.device.read_bytes", "io.device.written_bytes"), why_not)
     missing["io.device.bytes_source"] = why_not

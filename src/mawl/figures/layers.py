@@ -1,13 +1,4 @@
-"""What a drawing of the system shows: nodes, file systems, devices and storage, and which uses which.
-
-All of it is in the facts of a run.  What these lack (switches, zones, the inside of an array) is not drawn.
-
-Which block devices of a recording hold bytes that are counted at no other: each byte once.
-
-A recording names devices and not what lies on what.  Names and device numbers tell most of it (Linux
-Documentation/admin-guide/devices.txt; majors from 240 on are given out as drivers come).  Where they do
-not, there is a reason and no device: no figure is better than one that counts bytes twice.
-"""
+"""Which parts of a system lie on which: file systems, devices and storage, for drawings and for sums."""
 
 from __future__ import annotations
 
@@ -67,7 +58,12 @@ class DeviceLayer(msgspec.Struct, frozen=True):
 
 
 def bottom_layer(names: Collection[str]) -> DeviceLayer:
-    """The devices of one machine that together moved each byte once, of all that a recording names."""
+    """The devices of one machine that together moved each byte once, of all that a recording names.
+
+    A recording names devices and not what lies on what.  Names and device numbers tell most of it (Linux
+    Documentation/admin-guide/devices.txt; majors from 240 on are given out as drivers come).  Where they do
+    not, there is a reason and no device: no figure is better than one that counts bytes twice.
+    """
     whole = {name for name in names if not (_parents(name) & set(names))}
     given_out = {name for name in whole if (number := _number(name)) is not None and number[0] in _GIVEN_OUT}
     virtio = _virtio(given_out)
@@ -75,11 +71,11 @@ def bottom_layer(names: Collection[str]) -> DeviceLayer:
     upper = {name for name in whole if _is_upper(name)} | (given_out - virtio if disks else set())
     rest = whole - disks - upper
     if disks and rest:
-        return _untold(rest, "may lie on other devices of the recording")
+        return _undecided(rest, "may lie on other devices of the recording")
     if disks:
         return DeviceLayer(tuple(sorted(disks)))
     if len(rest | upper) > 1 and (given_out or rest & upper or (upper and not _alike(upper))):
-        return _untold(rest | upper, "may lie on each other")
+        return _undecided(rest | upper, "may lie on each other")
     return DeviceLayer(tuple(sorted(rest or upper)))
 
 
@@ -114,7 +110,7 @@ def numbered_partitions(totals: Mapping[str, float]) -> tuple[set[str], str | No
     return found, None
 
 
-def _untold(names: Collection[str], why: str) -> DeviceLayer:
+def _undecided(names: Collection[str], why: str) -> DeviceLayer:
     some = sorted(names)
     shown = ", ".join(some[:3]) + (f" and {len(some) - 3} more" if len(some) > 3 else "")
     return DeviceLayer((), f"the block devices {shown} {why}, and their names do not show it: {CURE}")
@@ -202,7 +198,8 @@ class _Place(NamedTuple):
 def layers(facts: RunFacts, arrays: Sequence[ArrayVolumeFigures] = ()) -> list[list[Drawn]]:
     """Nodes, file systems, devices, arrays, from the top; empty layers are left out.
 
-    The list is empty if the run does not know what holds its roles.
+    All of it is in the facts of a run: switches, zones and the inside of an array are not drawn.  The list
+    is empty if the run does not know what holds its roles.
     """
     if not facts.volumes or not facts.nodes:
         return []
@@ -260,7 +257,6 @@ def _roles(volumes: Iterable[VolumeFacts]) -> tuple[Role, ...]:
 
 
 def _shared(places: dict[_Place, list[VolumeFacts]]) -> list[dict[_Place, list[VolumeFacts]]]:
-    """File systems that share a disk or a server, together."""
     groups: list[tuple[set[tuple[str, str]], dict[_Place, list[VolumeFacts]]]] = []
     for place, volumes in places.items():
         disks = {(one.node, disk) for one in volumes for disk in one.disks}
@@ -276,7 +272,6 @@ def _shared(places: dict[_Place, list[VolumeFacts]]) -> list[dict[_Place, list[V
 
 
 def _devices(facts: RunFacts, members: dict[_Place, list[VolumeFacts]]) -> Drawn:
-    """The disks below some file systems, or the server; without lines if the run knows neither."""
     volumes = [one for held in members.values() for one in held]
     roles = _roles(volumes)
     if any(place.network for place in members):
@@ -336,7 +331,6 @@ def _ports(ports: Iterable[Port]) -> Iterable[str]:
 
 
 def _arrays(volumes: Sequence[ArrayVolumeFigures]) -> list[Drawn]:
-    """Each array with the number of its volumes, if its statistics are part of the run."""
     by_array: dict[str, list[ArrayVolumeFigures]] = {}
     for one in volumes:
         by_array.setdefault(one.array, []).append(one)

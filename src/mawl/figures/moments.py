@@ -1,4 +1,4 @@
-"""What a run was doing window by window: throughput, reach, what its jobs waited for, how the host felt.
+"""What a run did in each of its windows: throughput, reach, waits of its jobs and load of the host.
 
 The states of jobs are mean numbers of jobs, which add up to those that ran: a job that waited half of a
 window for a CPU adds 0.5 to ``jobs_in_run_queue`` (``figures.waits``).
@@ -12,8 +12,9 @@ from itertools import pairwise
 import msgspec
 
 from mawl.figures.busy import CPU_KINDS, busy_ratio
+from mawl.figures.host_parts import NETWORK_WAYS
 from mawl.figures.interfaces import network_series
-from mawl.figures.network import WAYS, LinkWindow, bonds, link_windows, port_windows
+from mawl.figures.network import LinkWindow, bonds, link_windows, port_windows
 from mawl.figures.series import RunSamples
 from mawl.figures.throughput import APPLICATION, Counters, Flow
 from mawl.figures.waits import states
@@ -71,7 +72,6 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     bounds: dict[str, tuple[float, float]] | None = None
 
     def share(self, jobs: float | None) -> float | None:
-        """A mean number of jobs as a share of those that ran."""
         return jobs / self.jobs_running if jobs is not None and self.jobs_running else None
 
     def reach(self, direction: str) -> float | None:
@@ -98,7 +98,7 @@ def moments(
     busy, swap, network, throttled = (
         _busy(samples, edges),
         rates(samples, ["host.swap_read_bytes", "host.swap_written_bytes"], edges),
-        rates(samples, network_series(samples, bonds(facts) if facts else (), WAYS), edges),
+        rates(samples, network_series(samples, bonds(facts) if facts else (), NETWORK_WAYS), edges),
         rates(samples, ["group.cpu_throttled_seconds"], edges),
     )
     return [
@@ -213,6 +213,5 @@ def _pressure(samples: RunSamples, name: str, edges: Sequence[float]) -> Rates:
 
 
 def _busy(samples: RunSamples, edges: Sequence[float]) -> Rates:
-    """Share of all processors' time that was busy, by the definition of ``host.cpu_busy_ratio``."""
     parts = {kind: rates(samples, [f"host.cpu_{kind}_seconds"], edges) for kind in CPU_KINDS}
     return [busy_ratio(_at(parts, at)) for at in range(len(edges) - 1)]

@@ -1,9 +1,7 @@
-"""Waiting for storage over a network, told apart: for the links of the nodes, or for the server behind them.
+"""How full the links and ports of a run were, and whether jobs waited for them or for the storage behind.
 
-That takes two things that no run on one node has: what a link carries (``--link``) and a watched server
-(``--storage-node``).  Without both the fabric and the server behind it are one (docs/design/verdict.md).
-
-How full the ports were that carry block storage; a bond is resolved to its members.
+To tell the links from the server takes the rate of a link (``--link``) and a watched server
+(``--storage-node``); without both they are one (docs/design/verdict.md).
 """
 
 from __future__ import annotations
@@ -14,9 +12,9 @@ from collections.abc import Sequence
 import msgspec
 
 from mawl.figures.cluster import device_rates, network_rates, server_devices
+from mawl.figures.host_parts import NETWORK_WAYS
 from mawl.figures.series import RunSamples
-from mawl.figures.windows import Rates
-from mawl.figures.windows import rates as rates_windows
+from mawl.figures.windows import Rates, rates
 from mawl.records.model.node import KIND_OF, PortKind
 from mawl.records.model.run import RunFacts
 from mawl.records.model.thresholds import count_of, value_of
@@ -94,7 +92,7 @@ def _window(
 
 def _used(samples: RunSamples, node: str, link: float, edges: Sequence[float]) -> Rates:
     """The busier direction's share of a node's link."""
-    ways = [network_rates(samples, node, way, edges) for way in ("received", "sent")]
+    ways = [network_rates(samples, node, way, edges) for way in NETWORK_WAYS]
     return [
         None if None in row else max(rate or 0.0 for rate in row) / link for row in zip(*ways, strict=True)
     ]
@@ -108,31 +106,26 @@ def _waited(samples: RunSamples, node: str, edges: Sequence[float]) -> Rates:
 
 
 def _at_top(facts: RunFacts, samples: RunSamples, links: float, edges: Sequence[float]) -> list[bool | None]:
-    """Whether some server's devices were at their top; None where no server's are known."""
     found: list[bool | None] = [None] * (len(edges) - 1)
     for run in facts.storage_runs:
         in_use = _in_use(samples, run.node, server_devices(run, samples), edges)
-        for rates in device_rates(run, samples, edges).values():
-            highest = max((rate for rate in rates if rate is not None), default=0.0)
+        for column in device_rates(run, samples, edges).values():
+            highest = max((rate for rate in column if rate is not None), default=0.0)
             least = max(TOP_RATIO * highest, CARRYING_RATIO * links)
-            if sum(rate is not None and rate >= least for rate in rates) < FEWEST_TOP_WINDOWS:
+            if sum(rate is not None and rate >= least for rate in column) < FEWEST_TOP_WINDOWS:
                 least = math.inf
-            for at, rate in enumerate(rates):
+            for at, rate in enumerate(column):
                 if rate is not None:
                     found[at] = bool(found[at]) or rate >= least or in_use[at]
     return found
 
 
 def _in_use(samples: RunSamples, node: str, devices: Sequence[str], edges: Sequence[float]) -> list[bool]:
-    """Whether each of the devices had a request in flight nearly all the time."""
     columns = [samples.changes(node, f"device.{device}.busy_seconds", edges) for device in devices]
     return [
         all(change is not None and change.per_second >= IN_USE_RATIO for change in row)
         for row in zip(*columns, strict=True)
     ] or [False] * (len(edges) - 1)
-
-
-WAYS = ("received", "sent")
 
 
 def bonds(facts: RunFacts) -> set[tuple[str, str]]:
@@ -149,7 +142,7 @@ def used_by_port(
         for port in every:
             if port.members or not port.bytes_per_second:
                 continue
-            ways = [rates_windows(samples, [f"{port.series}.{way}_bytes"], edges, [node]) for way in WAYS]
+            ways = [rates(samples, [f"{port.series}.{way}_bytes"], edges, [node]) for way in NETWORK_WAYS]
             found[port.kind, f"{port.name} of {node}"] = [
                 max(rate or 0.0 for rate in row) / port.bytes_per_second for row in zip(*ways, strict=True)
             ]
@@ -159,7 +152,10 @@ def used_by_port(
 def port_windows(
     facts: RunFacts | None, samples: RunSamples, edges: Sequence[float]
 ) -> list[dict[PortKind, float]]:
-    """The share of the fullest port of each kind, window by window."""
+    """The share of its speed that the fullest port of each kind carried, window by window.
+
+    Only ports that carry bytes themselves count: a bond is resolved to its members.
+    """
     windows: list[dict[PortKind, float]] = [{} for _ in edges[1:]]
     if facts is None:
         return windows

@@ -1,13 +1,4 @@
-"""Jobs that started and left no end: of a run that goes on, or of one whose runner was killed.
-
-How jobs that do not count ended, in words: which they are, and what happened to each.
-
-Counters of jobs that the runner read in turns, evened out to what they were at each look.
-
-With more than ``MOST_JOBS_READ_AT_ONCE`` jobs the runner reads CPU and
-run-queue time of one half of them at one look and of the other at the next, so a stored sum holds one half as
-of now and the other as of the look before: second by second it zigzags about the true sum.
-"""
+"""Jobs with incomplete records: those without an end, those that do not count, and those read in turns."""
 
 from __future__ import annotations
 
@@ -17,8 +8,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.figures.imported import placed
-from mawl.figures.recordings import interval_seconds, recorded
+from mawl.figures.imported import observed_timeline
+from mawl.figures.recordings import interval_seconds, recorded_timeline
 from mawl.figures.series import NodeSeries, RunSamples
 from mawl.figures.sessions import JobSpan, Timeline, Unended, timeline
 from mawl.records.model.node import MOST_JOBS_READ_AT_ONCE
@@ -29,7 +20,7 @@ CUT = ("running", "interrupted")
 """Outcomes of runs that did not go through, or not yet: what has no end in them may have begun."""
 
 
-def line_of(
+def run_timeline(
     facts: RunFacts,
     jobs: Sequence[JobRecord],
     events: Sequence[EventRecord] = (),
@@ -41,9 +32,9 @@ def line_of(
     """
     line = timeline(jobs, facts.workload.sessions, unended(facts, jobs, events, samples))
     if line is None and not jobs:
-        line = recorded(facts, samples)
+        line = recorded_timeline(facts, samples)
     if line is not None and facts.kind == "imported":
-        line = placed(line, facts, jobs, samples)
+        line = observed_timeline(line, facts, jobs, samples)
     apart = interval_seconds(facts, samples)
     return msgspec.structs.replace(line, sampled_every_seconds=apart) if line and apart else line
 
@@ -113,7 +104,6 @@ _OUTCOMES = {
 
 
 def what_happened(job: JobRecord) -> str:
-    """How a job that does not count ended: a wrong answer, a signal, an exit status, or its outcome."""
     if job.verified is False:
         return "wrong answer"
     if job.outcome in _OUTCOMES:
@@ -134,7 +124,7 @@ def failed(job: JobRecord) -> bool:
     return job.verified is False or job.outcome in FAILED
 
 
-def named(jobs: Sequence[JobRecord], more: int = 0) -> str:
+def job_list(jobs: Sequence[JobRecord], more: int = 0) -> str:
     """``s3-1 (wrong answer), s4-1 (killed by signal 9) and 2 more``: ``more`` are jobs without a record."""
     words = ", ".join(f"{job.job} ({what_happened(job)})" for job in jobs[:MOST_NAMED])
     more += max(len(jobs) - MOST_NAMED, 0)
@@ -147,7 +137,7 @@ def bad_sentence(jobs: Sequence[JobRecord], planned: int, bad: int) -> str:
     """``1 of 6 jobs failed: s3-1 (wrong answer)``, of ``bad`` jobs of ``planned``."""
     found = bad_jobs(jobs)
     word = "failed" if len(found) >= bad and all(map(failed, found)) else "did not finish"
-    return f"{bad} of {planned} jobs {word}: {named(found, max(bad - len(found), 0))}"
+    return f"{bad} of {planned} jobs {word}: {job_list(found, max(bad - len(found), 0))}"
 
 
 READ_IN_TURNS = (
@@ -158,8 +148,13 @@ READ_IN_TURNS = (
 )
 
 
-def evened(samples: RunSamples) -> RunSamples:
-    """``samples`` with the counters that were read in turns evened out; every other series as it is."""
+def even_out_turns(samples: RunSamples) -> RunSamples:
+    """``samples`` with the counters that were read in turns evened out; every other series as it is.
+
+    With more than ``MOST_JOBS_READ_AT_ONCE`` jobs the runner reads CPU and run-queue time of one half of them
+    at one look and of the other at the next, so a stored sum holds one half as of now and the other as of the
+    look before: second by second it zigzags about the true sum.
+    """
     found = {}
     for node in samples.nodes:
         running = samples.series(node, "jobs_running")
@@ -168,11 +163,11 @@ def evened(samples: RunSamples) -> RunSamples:
         for name in READ_IN_TURNS:
             series = samples.series(node, name)
             if series is not None and np.array_equal(series.times, running.times):
-                found[node, name] = _evened(series, in_turns)
+                found[node, name] = _even_out(series, in_turns)
     return samples.replaced(found) if found else samples
 
 
-def _evened(series: NodeSeries, in_turns: NDArray[np.bool_]) -> NodeSeries:
+def _even_out(series: NodeSeries, in_turns: NDArray[np.bool_]) -> NodeSeries:
     """The counter at its own times (seconds); its first and its last value stand.
 
     At look i half A has its turn; B is of look i - 1.  What look i lacks is B's step to it, and the gain

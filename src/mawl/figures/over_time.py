@@ -1,9 +1,7 @@
-"""A run over time, second by second, as columns for charts; NaN where nothing was measured.
+"""A run over time, as columns for charts; NaN where nothing was measured.
 
-A row is the time from one look to the next of the node that was looked at most often: what one node's
-counters gained in it is exact, other nodes' grow evenly between their own looks.
-
-A run over time in a few numbers: throughput and running jobs in equal parts, for one line of text.
+A row is the time between two looks at the node that was looked at most often: what one node's counters
+gained in it is exact, other nodes' grow evenly between their own looks.
 """
 
 from __future__ import annotations
@@ -14,8 +12,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 import numpy as np
 
+from mawl.figures.host_parts import NETWORK_WAYS
 from mawl.figures.interfaces import network_series
-from mawl.figures.network import WAYS as NETWORK_WAYS
 from mawl.figures.network import bonds
 from mawl.figures.series import Floats, RunSamples, averaged, gained, wrap_of
 from mawl.figures.throughput import APPLICATION, device_counters
@@ -112,7 +110,6 @@ class _Steps:
         return self._together(found, mean)
 
     def gauge(self, name: str) -> Floats | None:
-        """The sum over nodes of a gauge's mean; None where no node has it."""
         every = [self._samples.series(node, name) for node in self._samples.nodes]
         return self._together(
             [averaged(series, self._edges) for series in every if series is not None], False
@@ -161,7 +158,6 @@ def _roles(steps: _Steps) -> dict[str, Floats | None]:
 
 
 def _device_latency(steps: _Steps, samples: RunSamples, read_bytes: Sequence[str]) -> Floats | None:
-    """Mean time of a request at the devices whose counters of bytes are given; None where one lacks it."""
     devices = [name.removesuffix(".read_bytes") for name in read_bytes]
     there = {name for node in samples.nodes for name in samples.names(node)}
     for requests, seconds in (
@@ -196,7 +192,6 @@ def _cpu(steps: _Steps) -> dict[str, Floats | None]:
 
 
 def _jobs(steps: _Steps) -> dict[str, Floats | None]:
-    """Mean numbers of jobs by state (``figures.waits``)."""
     running = steps.gauge("jobs_running")
     if running is None:
         return {"jobs_running": None}
@@ -234,7 +229,6 @@ def _memory(steps: _Steps) -> dict[str, Floats | None]:
 
 
 def _limit(facts: RunFacts, steps: int) -> Floats | None:
-    """The memory limit of the run's control groups, all nodes together; None where a node has none."""
     limits = [node.memory_limit_bytes for node in facts.machines()]
     if not limits or None in limits:
         return None

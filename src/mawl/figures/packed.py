@@ -1,4 +1,4 @@
-"""Columns of samples in memory, in the bytes that their differences need; every value stays equal.
+"""Columns of samples in memory, in as few bytes as their differences need; every value stays equal.
 
 Counters of the kernel are whole numbers of a unit (sectors, bytes, ticks, milliseconds, nanoseconds), and
 within a second they grow by little: the difference to the value before fits into one, two or four bytes where
@@ -36,7 +36,6 @@ class _Unit(NamedTuple):
     divided: bool
 
     def values(self, wholes: Wholes) -> Floats:
-        """Whole numbers of the unit as values."""
         floats = wholes.astype(np.float64)
         return floats / self.per_value if self.divided else floats * (1.0 / self.per_value)
 
@@ -89,18 +88,15 @@ class PackedColumn:
 
     @property
     def nbytes(self) -> int:
-        """What the values take now."""
         packed = (chunk.differences if isinstance(chunk, _Packed) else chunk for chunk in self._chunks)
         return sum(one.nbytes for one in packed) + len(self._waiting)
 
     def extend(self, values: Floats) -> None:
-        """Add values at the end."""
         self._waiting.extend(values.data)
         if len(self._waiting) >= 8 * CHUNK_VALUES:
             self.pack()
 
     def pack(self) -> None:
-        """Pack what is not packed yet."""
         if not self._waiting:
             return
         values = np.frombuffer(self._waiting)
@@ -111,7 +107,6 @@ class PackedColumn:
         self._chunks.append(chunk)
 
     def values(self) -> Floats:
-        """All values in order, as float64."""
         parts = [chunk.values() if isinstance(chunk, _Packed) else chunk for chunk in self._chunks]
         if self._waiting:
             parts.append(np.frombuffer(bytes(self._waiting)))

@@ -1,8 +1,7 @@
-"""A published result in the words of a summary, per core and in shape: what may be compared with a run.
+"""A published result in the terms of a summary, per core and in shape: what may be compared with a run.
 
 Machines of different years are never equal, so totals are shown and not compared; figures per core and
-ratios are.  Everything here is worked out of what the papers print and null where they do not give a
-part of it.
+ratios are.  All of it is computed from what the papers print, and null where they do not give a part of it.
 """
 
 from __future__ import annotations
@@ -101,7 +100,6 @@ def per_core(result: PublishedResult) -> PerCore:
 
 
 def shape(result: PublishedResult, input_bytes: float | None = None) -> PublishedShape:
-    """Ratios that do not depend on how large or old a machine is."""
     device, time, jobs = result.device, result.time, result.jobs
     sessions = times(result.sessions_per_node, result.nodes)
     moved = plus(device.read_bytes, device.written_bytes)
@@ -125,7 +123,6 @@ def shape(result: PublishedResult, input_bytes: float | None = None) -> Publishe
 
 
 def cpu_seconds(result: PublishedResult) -> float | None:
-    """User and system CPU time of the jobs, in the accounting of the result."""
     return plus(result.time.user_cpu_seconds, result.time.system_cpu_seconds)
 
 
@@ -140,10 +137,10 @@ def adjusted_cpu_seconds(result: PublishedResult, shares: Mapping[str, ThreadSha
     if result.cpu_accounting != "raw" or share is None or cpu is None:
         return None
     span = share.smt.get(str(result.system.smt))
-    return None if span is None else undone(cpu, span)
+    return None if span is None else unscaled_cpu_seconds(cpu, span)
 
 
-def undone(cpu_seconds: float, share: PaperRange) -> PaperRange:
+def unscaled_cpu_seconds(cpu_seconds: float, share: PaperRange) -> PaperRange:
     """Scaled CPU time as time of a core: a range, since the share of a core that one thread can use is."""
     return PaperRange(low=cpu_seconds / share.high, high=cpu_seconds / share.low)
 
@@ -167,5 +164,4 @@ def plus(one: float | None, other: float | None) -> float | None:
 
 
 def times(one: float | None, other: float | None) -> float | None:
-    """The product; None where either is missing."""
     return None if one is None or other is None else one * other

@@ -56,16 +56,18 @@ class FilledTable(msgspec.Struct, frozen=True, kw_only=True):
     rows: list[TableRow]
 
 
-def filled(paper: Paper, results: Mapping[str, PublishedFigures], sides: Sequence[Side]) -> list[FilledTable]:
+def fill_tables(
+    paper: Paper, results: Mapping[str, PublishedFigures], sides: Sequence[Side]
+) -> list[FilledTable]:
     """Every table of a paper; ``results`` are its results by id.
 
     Where there are as many sides as columns, the first is next to the first column, and so on; otherwise all
     sides follow the columns.
     """
-    return [_filled(table, [results[name] for name in table.columns], sides) for table in paper.tables]
+    return [_fill_table(table, [results[name] for name in table.columns], sides) for table in paper.tables]
 
 
-def _filled(table: PaperTable, results: Sequence[PublishedFigures], sides: Sequence[Side]) -> FilledTable:
+def _fill_table(table: PaperTable, results: Sequence[PublishedFigures], sides: Sequence[Side]) -> FilledTable:
     order: list[PublishedFigures | Side] = [*results, *sides]
     if len(sides) == len(results):
         order = [one for pair in zip(results, sides, strict=True) for one in pair]
@@ -117,6 +119,5 @@ def _centre(values: Sequence[float]) -> float | None:
 
 
 def _reason(side: Side, paths: Sequence[str]) -> str:
-    """Why the runs lack a figure."""
     found = (reason_of(run.summary.missing, tuple(path.split("."))) for run in side.runs for path in paths)
     return next((reason for reason in found if reason is not None), NOT_MEASURED)

@@ -10,8 +10,8 @@ import numpy as np
 
 from mawl.base.units import format_instant
 from mawl.figures.blocks import Missing, ratio
-from mawl.figures.imported import why_not_one
-from mawl.figures.sessions import MOST_AFTER, Timeline, followed
+from mawl.figures.imported import why_not_one_run
+from mawl.figures.sessions import MOST_AFTER, Timeline, predecessors
 from mawl.records.model.records import JobRecord
 from mawl.records.model.summary.programs import Queue, QueueChain, QueuedJob, QueueTimes
 
@@ -69,7 +69,7 @@ def _queued(job: JobRecord) -> QueuedJob:
 
 
 def _chain(jobs: Sequence[JobRecord], line: Timeline | None, missing: Missing) -> QueueChain | None:
-    apart = None if line is None else why_not_one(line)
+    apart = None if line is None else why_not_one_run(line)
     if apart is not None:
         missing["queue.chain"] = apart
         return None
@@ -119,7 +119,7 @@ def last_chain(jobs: Sequence[JobRecord]) -> list[JobRecord]:
     while True:
         place = by_name[chain[-1].job]
         near = mine[max(place - MOST_AFTER, 0) : place]
-        before = followed(chain[-1], near, _queue(chain[-1]))
+        before = predecessors(chain[-1], near, _queue(chain[-1]))
         if not before:
             return chain[::-1]
         chain.append(max(before, key=lambda job: job.ended_at or 0.0))

@@ -1,4 +1,4 @@
-"""Recordings of hosts in an imported run: its time where it has no jobs, its devices without roles."""
+"""Recordings of hosts in an imported run: their time, their interval, and the devices that they name."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def interval_seconds(facts: RunFacts, samples: RunSamples | None) -> float:
     return longest
 
 
-def recorded(facts: RunFacts, samples: RunSamples | None) -> Timeline | None:
+def recorded_timeline(facts: RunFacts, samples: RunSamples | None) -> Timeline | None:
     """The time of an imported run without jobs: from the first sample of any host to the last."""
     if facts.kind != "imported" or samples is None:
         return None
@@ -86,7 +86,6 @@ def whole_devices(samples: RunSamples, node: str) -> DeviceLayer:
 
 
 def _moved(samples: RunSamples, node: str, device: str) -> float:
-    """Bytes that a device's counters gained, read and written."""
     total = 0.0
     for way in ("read", "written"):
         series = samples.series(node, f"device.{device}.{way}_bytes")

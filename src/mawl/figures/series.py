@@ -1,9 +1,7 @@
-"""Samples as series in time, and what a counter gained or a gauge held between two moments.
+"""Samples as time series: what a counter gained, or what a gauge held, between two moments.
 
 A run folder holds one row per node, second and series (docs/design/figures.md, Samples).  Points in
 time are seconds since the epoch, as in the records of jobs.
-
-What counters gained over a run: the part that samples cover, and never more than they saw.
 """
 
 from __future__ import annotations
@@ -53,7 +51,6 @@ class NodeSeries(NamedTuple):
     known: Floats | None = None
 
     def known_at(self, at: Floats) -> Floats:
-        """``known`` at any times, which grows evenly where it grows."""
         return at - self.times[0] if self.known is None else np.interp(at, self.times, self.known)
 
 
@@ -65,7 +62,6 @@ class CounterChange(NamedTuple):
 
     @property
     def per_second(self) -> float:
-        """The rate over the covered part."""
         return self.amount / self.seconds
 
 
@@ -93,7 +89,6 @@ class RunSamples:
 
     @property
     def nodes(self) -> list[str]:
-        """The nodes that left samples, by name, but those apart."""
         return sorted(self._series.keys() - self._apart)
 
     @property
@@ -103,21 +98,17 @@ class RunSamples:
         return max(times, default=None)
 
     def names(self, node: str) -> list[str]:
-        """The series of a node, by name."""
         return list(self._series.get(node, ()))
 
     def series(self, node: str, name: str) -> NodeSeries | None:
-        """One series of a node; None where it left none."""
         found = self._series.get(node, {}).get(name)
         return self._unpacked(found) if isinstance(found, _PackedSeries) else found
 
     def times(self, node: str, name: str) -> Floats | None:
-        """When one series of a node was sampled, in order; None where it left none."""
         found = self._series.get(node, {}).get(name)
         return None if found is None else found.times
 
     def replaced(self, series: Mapping[tuple[str, str], NodeSeries]) -> RunSamples:
-        """The same samples with other series, by node and name, in the place of their own."""
         found = RunSamples.__new__(RunSamples)
         own = {
             node: {name: series.get((node, name), own) for name, own in by_name.items()}
@@ -246,7 +237,6 @@ class _PackedSeries:
         self.times, self._column = times, column
 
     def unpacked(self) -> NodeSeries:
-        """The series; its values are new."""
         return NodeSeries(self.times, self._column.values())
 
 
@@ -303,7 +293,6 @@ def _shared(times: Floats, different: list[Floats]) -> Floats:
 
 
 def _add_part(growing: dict[str, dict[str, _Growing]], part: pa.Table) -> None:
-    """Append the rows of a part to their series."""
     nodes, keys = _encoded(part["node"])
     names, own = _encoded(part["series"])
     keys *= len(names)
@@ -345,7 +334,6 @@ def _in_order(times: Floats, values: Floats) -> NodeSeries:
 
 
 def _encoded(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int64]]:
-    """The different texts of a column, and of each row the place of its own among them."""
     encoded = column.dictionary_encode().unify_dictionaries()
     codes = np.concatenate([np.from_dlpack(chunk.indices) for chunk in encoded.chunks])
     return encoded.chunk(0).dictionary.to_pylist(), codes.astype(np.int64)
@@ -409,7 +397,6 @@ def partial_remark(host: Host | None, seconds: float) -> list[str]:
 
 
 def _parts(host: Host) -> Iterator[tuple[str, float]]:
-    """The known seconds of the processors and of every device, interface, port and mount."""
     if host.known_seconds is not None:
         yield "processors", host.known_seconds
     for kind in (host.device, host.network, host.fabric, host.mount):

@@ -1,11 +1,4 @@
-"""How many jobs ran at once, and where the tail begins.
-
-Which job ran when in which session: the rows of a Gantt chart.
-
-How many jobs ran at a time, as a curve, and how far two such curves are apart.
-
-Which jobs of a session had just ended when another of its jobs started.
-"""
+"""When the jobs of a run ran: bars by session, how many ran at once, and where the tail begins."""
 
 from __future__ import annotations
 
@@ -74,7 +67,7 @@ def sessions(
         (f"{job.node} {job.session}" if several else job.session, start, max(start, end), job)
         for start, end, job in begun
     ]
-    found.sort(key=lambda one: (natural(one[0]), one[1]))
+    found.sort(key=lambda one: (natural_sort_key(one[0]), one[1]))
     bars: list[Bar] = []
     rows: list[str] = []
     lanes: list[float] = []
@@ -94,7 +87,6 @@ def sessions(
 def _running(
     facts: RunFacts, jobs: Sequence[JobRecord], events: Iterable[EventRecord], read_at: float
 ) -> list[tuple[float, float, PlannedJob]]:
-    """Jobs that started and left no record yet."""
     ended = {job.job for job in jobs}
     planned = {job.job: job for job in facts.planned_jobs}
     return [
@@ -104,7 +96,7 @@ def _running(
     ]
 
 
-def natural(name: str) -> list[tuple[int, str]]:
+def natural_sort_key(name: str) -> list[tuple[int, str]]:
     """A key that sorts ``s2`` before ``s10``."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d{1,18})", name)]
 
@@ -255,7 +247,6 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def elapsed_seconds(self) -> float:
-        """First start to last end."""
         return self.ended_at - self.started_at
 
     @property
@@ -270,7 +261,6 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def tail_seconds(self) -> float:
-        """The elapsed time after the active phase."""
         return self.elapsed_seconds - self.active_seconds
 
 
@@ -356,7 +346,7 @@ STAMP_SECONDS = 1.0
 MOST_AFTER = 50
 
 
-def followed(job: JobRecord, before: Sequence[JobRecord], waited_seconds: float = 0.0) -> list[JobRecord]:
+def predecessors(job: JobRecord, before: Sequence[JobRecord], waited_seconds: float = 0.0) -> list[JobRecord]:
     """The jobs of ``before`` (of the same session) that had just ended: several if they ran at the same time.
 
     With ``waited_seconds``, the queue time of the job, also those that ended while it was in the queue.

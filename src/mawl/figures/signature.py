@@ -72,7 +72,6 @@ def _row(row: SignatureRow, facts: RunFacts, parts: SignatureParts) -> Signature
 
 
 def _not_meaningful(row: SignatureRow, facts: RunFacts, parts: SignatureParts) -> str | None:
-    """Why a value cannot be compared with its range; None where it can."""
     if not is_the_mix(parts.programs):
         return f"the ranges are of mixes of {MIX_PROGRAMS} programs and more"
     return next((reason for need in row.needs if (reason := _lacks(need, facts, parts))), None)
@@ -98,7 +97,6 @@ def _lacks(need: Need, facts: RunFacts, parts: SignatureParts) -> str | None:
 
 
 def _over(part: float | None, whole: float | None, lacking: str) -> Value:
-    """``part / whole``, or the reason ``lacking`` where that cannot be worked out."""
     if part is None or not whole:
         return None, lacking
     return part / whole, ""

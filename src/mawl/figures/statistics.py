@@ -1,19 +1,9 @@
-"""What runs say about a difference: intervals, decisions, and the effect that would have been seen.
+"""Statistics of runs: intervals and decisions for a difference, and the change points of a series.
 
 The unit is the run: jobs of one run share its luck, so one number per run goes in, the mean over jobs of
 the logarithm of real time, or the logarithm of a figure of the run.  The interval is the bootstrap over
 runs in closed form with Student's quantiles; docs/design/comparison.md has the rates at which this and
-the other bootstraps err with five runs a side.
-
-Student's t distribution: probabilities and quantiles, without SciPy, which the base install lacks.
-
-When the level of a series changed: the change-point model of statistical process control.
-
-Night by night, the last two to seven nights are compared with all nights since the last change by Student's
-t with a pooled spread, and the split with the strongest evidence is taken (Hawkins, Qiu and Kang 2003, "The
-changepoint model for statistical process control", Journal of Quality Technology 35(4): neither mean nor
-spread need be known beforehand).  Instead of their tables the level is divided by the number of splits
-(Bonferroni), which holds for any dependence between them.
+the other bootstraps err with five runs a side.  All of it does without SciPy, which the base install lacks.
 """
 
 from __future__ import annotations
@@ -48,7 +38,6 @@ def upper_tail(t: float, degrees: float) -> float:
 
 
 def two_sided(t: float, degrees: float) -> float:
-    """Probability of a t at least as far from 0."""
     return 2.0 * upper_tail(abs(t), degrees)
 
 
@@ -154,7 +143,6 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def differs(self) -> bool:
-        """Whether it is more than chance, taken by itself."""
         return self.p_value < LEVEL
 
 
@@ -242,8 +230,6 @@ WHOLE_LEVEL = value_of("history.whole_level")
 PART_LEVEL = value_of("history.part_level")
 NOTICED_WITHIN = 3
 """Nights within which the smallest change that is printed would be noticed."""
-ROUNDING = 1e-12
-"""A spread below this share of the values is rounding."""
 
 
 class ChangeFound(msgspec.Struct, frozen=True, kw_only=True):
@@ -260,12 +246,17 @@ class _Spread(msgspec.Struct, frozen=True):
     freedom: int = 0
 
     def with_level(self, values: NDArray[np.float64]) -> _Spread:
-        """The same with another level."""
         return _Spread(self.squares + _squares(values), self.freedom + len(values) - 1)
 
 
 def change_points(values: Sequence[float], level: float) -> list[ChangeFound]:
     """The changes of a series, in order, each as it was found night by night.
+
+    The last two to seven nights are compared with all nights since the last change by Student's t with a
+    pooled spread, and the split with the strongest evidence is taken (Hawkins, Qiu and Kang 2003, "The
+    changepoint model for statistical process control", Journal of Quality Technology 35(4): neither mean nor
+    spread need be known beforehand).  Instead of their tables the level is divided by the number of splits
+    (Bonferroni), which holds for any dependence between them.
 
     ``level`` bounds the rate of false alarms: without a change, at most about this share of the values
     raises one.
@@ -299,7 +290,6 @@ def smallest_change(values: Sequence[float], level: float) -> float | None:
 
 
 def _strongest(values: NDArray[np.float64], level: float, fewest: int, known: _Spread) -> int | None:
-    """The split with the strongest evidence of two levels, where it is more than chance."""
     splits = range(FEWEST_AFTER, min(MOST_AFTER, len(values) - fewest) + 1)
     best, place = 1.0, None
     for after in splits:
@@ -309,7 +299,7 @@ def _strongest(values: NDArray[np.float64], level: float, fewest: int, known: _S
             continue
         both = known.with_level(before).with_level(recent)
         spread = math.sqrt(both.squares / both.freedom)
-        error = max(spread, ROUNDING * float(np.abs(values).max())) * math.sqrt(
+        error = max(spread, ROUNDING_RATIO * float(np.abs(values).max())) * math.sqrt(
             1.0 / len(before) + 1.0 / after
         )
         if error == 0.0:

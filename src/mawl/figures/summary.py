@@ -14,7 +14,7 @@ from mawl.figures.caps import caps_block
 from mawl.figures.cluster import cluster_block
 from mawl.figures.compressibility import compressibility_of
 from mawl.figures.demand import storage_block
-from mawl.figures.energy import energy_block, shared_out
+from mawl.figures.energy import energy_block, share_energy
 from mawl.figures.figures import (
     cpu_account_block,
     cpu_real_block,
@@ -64,7 +64,7 @@ def summary_of(view: RunView) -> Summary:
     programs = programs_block(jobs)
     host = host_block(facts, samples, edges, found)
     energy = energy_block(facts, samples, edges, jobs, found)
-    shared_out(programs, energy, jobs, found)
+    share_energy(programs, energy, jobs, found)
     volumes = volumes_block(facts, good, samples, edges, found)
     busy = busy_cores(samples, windows) if samples and windows else None
     parts = SignatureParts(jobs=counts, time=time, io=io, programs=programs, busy_cores=busy)
@@ -117,7 +117,6 @@ def summary_of(view: RunView) -> Summary:
 
 
 def _remarks(view: RunView, host: Host | None) -> list[str]:
-    """What the reader noted, what is not known for the whole run, and what is damaged."""
     remarks = list(view.facts.remarks)
     if compressed := compressed_roles(view.facts):
         remarks.append(f"{COMPRESSED.format(' and '.join(compressed))}; own bytes are missing")
@@ -130,7 +129,6 @@ def _remarks(view: RunView, host: Host | None) -> list[str]:
 
 
 def inputs_block(facts: RunFacts, missing: Missing) -> CachedInputs | None:
-    """The input tables in the page cache when the run began; None where nobody looked."""
     cache = facts.cache
     if cache is None:
         missing["inputs"] = "the page cache before the start was not measured (format 1.0, or imported)"
@@ -143,7 +141,6 @@ def inputs_block(facts: RunFacts, missing: Missing) -> CachedInputs | None:
 
 
 def failures(jobs: Sequence[JobRecord]) -> list[JobFailure]:
-    """Every job that did not finish, with its sentence, in the order of the records."""
     return [
         JobFailure(job=job.job, program=job.program, outcome=job.outcome, reason=job.reason)
         for job in jobs

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from mawl.figures.blocks import Missing, total
-from mawl.figures.published import undone
+from mawl.figures.published import unscaled_cpu_seconds
 from mawl.figures.series import CounterChange, RunSamples, Span, gain
 from mawl.figures.windows import added
 from mawl.records.config.published import thread_shares
@@ -143,7 +143,7 @@ def adjusted_cpu_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Miss
         if cpu is None or isinstance(share, str):
             reason = reason or (share if isinstance(share, str) else "not every job has its CPU time")
             continue
-        adjusted = undone(cpu, share)
+        adjusted = unscaled_cpu_seconds(cpu, share)
         low, high = low + adjusted.low, high + adjusted.high
     if reason is None and jobs:
         return CpuRange(low=low, high=high)
@@ -160,7 +160,6 @@ def power_model(node: NodeFacts) -> str | None:
 
 
 def _share(facts: RunFacts, node: NodeFacts) -> PaperRange | str:
-    """The published share of a core for the node's processor and mode, or why there is none."""
     threads = threads_per_core(facts, node)
     if threads is None:
         return f"no file says the SMT mode of {node.name}"

@@ -41,7 +41,6 @@ class Counters:
         self.reason = reason
 
     def flow(self, samples: RunSamples, edges: Sequence[float], nodes: Sequence[str] | None = None) -> Flow:
-        """Bytes per second in each window, read, written and together, over all nodes or these."""
         read, write = (rates(samples, names, edges, nodes) for names in (self.read, self.write))
         return {
             "read": read,
@@ -66,8 +65,7 @@ class SideInTime(msgspec.Struct, frozen=True, kw_only=True):
 APPLICATION = Counters("jobs' processes", ("application_read_bytes",), ("application_written_bytes",))
 
 
-def unknown(reason: str) -> Counters:
-    """Devices of which nothing is known."""
+def unknown_counters(reason: str) -> Counters:
     return Counters(f"not known: {reason}", (), (), reason=reason)
 
 
@@ -78,24 +76,24 @@ def device_counters(facts: RunFacts, samples: RunSamples | None) -> Counters:
     charges to the jobs' processes is never taken for them: a page written counts there when it becomes dirty.
     """
     if samples is None:
-        return unknown("the run holds no samples of the host")
+        return unknown_counters("the run holds no samples of the host")
     imported = facts.kind == "imported" and not facts.volumes
-    if not imported and (why := lacking(facts)) is not None:
-        return unknown(why)
+    if not imported and (why := why_no_devices(facts)) is not None:
+        return unknown_counters(why)
     layer = (
         disks(samples)
         if imported
         else DeviceLayer(tuple(sorted({device for _, device in role_places(facts)})))
     )
     if layer.reason is not None:
-        return unknown(layer.reason)
+        return unknown_counters(layer.reason)
     devices = layer.devices
     names = {
         figure: [f"device.{device}.{figure}_bytes" for device in devices] for figure in ("read", "written")
     }
     there = {name for node in samples.nodes for name in samples.names(node)}
     if not devices or not there.issuperset(names["read"] + names["written"]):
-        return unknown("the run holds no samples of the devices of the roles")
+        return unknown_counters("the run holds no samples of the devices of the roles")
     plural = "" if len(devices) == 1 else "s"
     source = (
         f"all {len(devices)} block device{plural}"
@@ -105,7 +103,7 @@ def device_counters(facts: RunFacts, samples: RunSamples | None) -> Counters:
     return Counters(source, names["read"], names["written"])
 
 
-def lacking(facts: RunFacts) -> str | None:
+def why_no_devices(facts: RunFacts) -> str | None:
     """Why the devices of a role are not known; None where all are.  File systems in memory have none."""
     if not facts.volumes:
         return "the run does not say which block devices hold its roles"
@@ -200,7 +198,6 @@ def cores_of(facts: RunFacts) -> tuple[float | None, str]:
 def per_core(
     value: float | None, facts: RunFacts, path: str, missing: Missing, why: str | None = None
 ) -> float | None:
-    """A throughput per core of the run's basis; ``why`` is the reason where there is no throughput."""
     cores, reason = cores_of(facts)
     if value is None or cores is None:
         missing[path] = reason if value is not None else why or NO_SAMPLES
@@ -250,7 +247,6 @@ def _full(values: Rates, windows: Windows) -> Rates:
 
 
 def _rates(figure: str, flow: Flow, path: str, reasons: dict[str, str], missing: Missing) -> figures.Rates:
-    """One figure in each direction."""
     names = {way: f"{way}_bytes_per_second" for way in DIRECTIONS}
     return figures.Rates(
         **{

@@ -1,4 +1,4 @@
-"""What is known of a run: its records, and what follows from them, derived once for all who read it."""
+"""A run with what follows from its records, derived once for all who read it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mawl.base.errors import UnreadableRunError
 from mawl.figures.blocks import counted
 from mawl.figures.io import DeviceBytes
 from mawl.figures.moments import Moment, moments
-from mawl.figures.open_jobs import CUT, evened, line_of
+from mawl.figures.open_jobs import CUT, even_out_turns, run_timeline
 from mawl.figures.series import RunSamples
 from mawl.figures.sessions import Timeline
 from mawl.figures.summary import summary_of
@@ -66,33 +66,27 @@ class RunView:
 
     @cached_property
     def counted(self) -> list[JobRecord]:
-        """The jobs whose figures are summed."""
         return counted(self.jobs)
 
     @cached_property
     def line(self) -> Timeline | None:
-        """When the jobs ran; None where none has a start and an end."""
         happened = self.events if self.facts.outcome in CUT else ()
-        return line_of(self.facts, self.jobs, happened, self.samples)
+        return run_timeline(self.facts, self.jobs, happened, self.samples)
 
     @cached_property
     def windows(self) -> Windows | None:
-        """The windows of figures over time; None where the run has no length."""
         return windows_of(self.line) if self.line else None
 
     @property
     def over_time(self) -> tuple[RunSamples, Windows] | None:
-        """The samples of the run and its windows; None if it has no samples or no length."""
         return None if self.samples is None or self.windows is None else (self.samples, self.windows)
 
     @cached_property
     def device(self) -> Counters:
-        """The counters of the block devices under the roles."""
         return device_counters(self.facts, self.samples)
 
     @cached_property
     def moments(self) -> list[Moment]:
-        """What the run did window by window; empty without samples or windows."""
         return [] if self.over_time is None else moments(*self.over_time, self.device, self.facts)
 
     @cached_property
@@ -102,24 +96,20 @@ class RunView:
 
     @property
     def active(self) -> list[Moment]:
-        """The windows of the active phase."""
         return [moment for moment in self.moments if moment.active]
 
     @property
     def why_not_drawn(self) -> str | None:
-        """Why nothing is known of the run over time; None where it has samples and a length."""
         if self.samples is None:
             return self.samples_damage or "the run holds no samples"
         return None if self.windows is not None else "no job has a start and an end"
 
     @property
     def samples_damage(self) -> str | None:
-        """What is wrong with the file of the samples, where it is there and cannot be read."""
         why = self.damage.get("recorded.samples")
         return None if why is None else f"the samples are damaged: {why}"
 
     def volumes(self, role: Role) -> list[VolumeFacts]:
-        """What holds the directories of a role."""
         return self._volumes[role]
 
     def network_roles(self) -> frozenset[Role]:
@@ -161,7 +151,6 @@ class StoredView(RunView):
 
     @cached_property
     def events(self) -> Sequence[EventRecord]:
-        """The events of the run; none where they cannot be read."""
         try:
             return self.run.event_records()
         except UnreadableRunError:
@@ -176,7 +165,6 @@ def weighted_mean(values: Sequence[tuple[float | None, float]]) -> float | None:
 
 
 def _rows(run: Run) -> tuple[dict[str, int], dict[str, str]]:
-    """How many rows each table has, and why that of one is not known."""
     rows: dict[str, int] = {}
     damage: dict[str, str] = {}
     for name in TABLES:
@@ -195,7 +183,7 @@ def _samples(run: Run) -> RunSamples | None:
     apart = [one.node for one in run.facts.storage_runs]
     try:
         stored = RunSamples.of_parts(run.sample_parts(), apart)
-        return evened(stored) if stored.nodes else None
+        return even_out_turns(stored) if stored.nodes else None
     except UnreadableRunError:
         return None
 
@@ -209,7 +197,6 @@ def _arrays(run: Run) -> ArrayStatistics | str | None:
 
 
 def _probe(run: Run) -> Probe | str | None:
-    """The probe of a run, or why it cannot be read: a report goes on without it."""
     try:
         return run.probe
     except UnreadableRunError as error:

@@ -47,7 +47,7 @@ def volumes_block(
     }
     span = (edges[0], edges[-1]) if edges else None
     found = []
-    for volume, number in zip(facts.volumes, numbered(facts), strict=True):
+    for volume, number in zip(facts.volumes, volume_numbers(facts), strict=True):
         read, written = _moved(jobs, volume.node, number)
         found.append(
             VolumeFigures(
@@ -76,7 +76,7 @@ def roles_block(
 
     Data's space is its input tables and the most that results took.
     """
-    numbers = numbered(facts)
+    numbers = volume_numbers(facts)
     found: dict[str, RoleVolumes] = {}
     for role in ROLES:
         own = [volume for volume in volumes if volume.role == role]
@@ -96,7 +96,7 @@ def roles_block(
     return Roles(**found)
 
 
-def numbered(facts: RunFacts) -> list[int]:
+def volume_numbers(facts: RunFacts) -> list[int]:
     """The number of each volume on its node, from 1: that of ``volume_bytes`` and of the series."""
     counts: dict[str, int] = {}
     numbers = []

@@ -1,10 +1,8 @@
-"""Where the jobs' time went: on CPU, waiting for one, blocked by role.
+"""Where the jobs' time went, over the run and in each window: on CPU, waiting for one, blocked by role.
 
-What jobs did in each window of a run, as numbers of jobs that add up to those that ran.
-
-The first thread of each job is followed, and while it sleeps the threads beside it are asked
-(``records.model.followed``, docs/design/waits.md).  An older run has sums over all threads alone: they
-are taken for those of one thread where they fit into the jobs' time, and tell nothing where they do not.
+The first thread of each job is followed, and while it sleeps the other threads are asked
+(docs/design/waits.md).  An older run has sums over all threads alone: they are taken for those of one thread
+where they fit into the jobs' time, and tell nothing where they do not.
 """
 
 from __future__ import annotations
@@ -152,7 +150,6 @@ def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Wait | None:
 
 
 def sum_of_threads(jobs: Sequence[JobRecord]) -> str | None:
-    """Why the waits of these jobs cannot be those of jobs; None where they can be."""
     beyond = sum(of_threads(job) for job in jobs)
     if not beyond:
         return None
@@ -165,7 +162,6 @@ def _states(job: JobRecord) -> list[float | None]:
 
 
 def _known(complete: Sequence[JobRecord]) -> KnownWait:
-    """The sums over jobs whose whole time is known by state."""
     return KnownWait(
         jobs=len(complete),
         on_cpu_seconds=_sum(complete, "on_cpu_seconds", "", {}),

@@ -34,7 +34,6 @@ class Windows(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def active_edges(self) -> tuple[float, ...]:
-        """The edges of the active phase's windows."""
         return self.edges[: self.active + 1]
 
 
@@ -112,7 +111,11 @@ def added(values: Sequence[float | None]) -> float | None:
     return sum(known) if known and len(known) == len(values) else None
 
 
+def highest(values: Sequence[float | None]) -> float | None:
+    """The largest of what is known; None where nothing is."""
+    return max((value for value in values if value is not None), default=None)
+
+
 def _tiles(start: float, end: float, seconds: float) -> list[float]:
-    """The upper edges of windows from ``start`` to ``end``."""
     count = max(int((end - start) / seconds + 0.5), 1)
     return [*(start + number * seconds for number in range(1, count)), end]

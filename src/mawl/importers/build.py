@@ -1,7 +1,4 @@
-"""Foreign files to one run folder: kinds detected, one clock, sessions inferred, what was left out told.
-
-The importers, by kind.
-"""
+"""Foreign files to one run folder: detects the kind of each file, reads it, and reports what was left out."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Wall clocks of foreign files: the zones a user names, and whether jobs and hosts were on one clock.
+"""The clocks of foreign files: zones and shifts that a user names, and the order of day and month in logs.
 
-Which of day and month comes first in the timestamps of each SAS log of an import.
+Where no zone is named, the overlap of jobs and host recordings shows whether their clocks agree.
 """
 
 from __future__ import annotations
@@ -212,7 +212,6 @@ class DateOrders:
 
     @property
     def warnings(self) -> list[str]:
-        """That logs show both orders."""
         if not self._mixed:
             return []
         return [

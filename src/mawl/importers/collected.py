@@ -1,8 +1,6 @@
-"""What the files of an import have given so far; steps and host figures go straight to the run folder.
+"""What the files of an import have given so far: jobs, nodes, settings, and devices under roles.
 
-Files with the content of an earlier one: a copy, packed or not, counts once.
-
-Block devices of recordings under roles, by patterns: ``--role work='hdisk1[0-9]'``.
+Steps and host figures go straight to the run folder.  Copies of a file, packed or not, count once.
 """
 
 from __future__ import annotations
@@ -81,7 +79,6 @@ class Collected:
                 return name
 
     def take(self, items: Iterator[Item], context: Context) -> None:
-        """All items of a file."""
         self._files += 1
         for item in items:
             if isinstance(item, StepRecord):
@@ -104,7 +101,7 @@ class Collected:
                 self.scheduled.append(item)
                 self._scheduled_zoned.append(item.zoned or self._is_named(context.kind))
             elif isinstance(item, NodeFacts):
-                self.nodes[item.name] = _joined(self.nodes.get(item.name), item)
+                self.nodes[item.name] = _merged_facts(self.nodes.get(item.name), item)
             elif isinstance(item, HostSettings):
                 self.settings.update((f"{item.node}.{name}", value) for name, value in item.values.items())
             else:
@@ -223,7 +220,6 @@ class Collected:
         return sum(share * weight for share, weight in zip(shares, weights, strict=True)) / sum(weights)
 
     def warnings(self) -> list[str]:
-        """What makes the import of little use, each with its cure: jobs and host of different times."""
         jobs, host = self.job_span(), self.host_span()
         if jobs is None or host is None or overlap_ratio(jobs, host) > 0:
             return []
@@ -272,7 +268,7 @@ def _moment(at: float) -> str:
     return format_instant(at)[:19].replace("T", " ")
 
 
-def _joined(old: NodeFacts | None, new: NodeFacts) -> NodeFacts:
+def _merged_facts(old: NodeFacts | None, new: NodeFacts) -> NodeFacts:
     """What two files say of a node; the first one that says something counts."""
     if old is None:
         return new
@@ -288,7 +284,7 @@ def _with_targets(old: Probe | None, new: Probe) -> Probe:
     )
 
 
-PART_BYTES = 2**20
+READ_BYTES = 2**20
 
 
 class Copies:
@@ -333,28 +329,28 @@ def _content_sum(path: Path) -> bytes:
     except OSError:
         return str(path).encode()
     with stream:
-        while part := stream.read(PART_BYTES):
+        while part := stream.read(READ_BYTES):
             found.update(part)
     return found.digest()
 
 
 MOST_DEVICES_NAMED = 10
 
-Place = tuple[str, str]
+NodeDevice = tuple[str, str]
 """Node and device."""
 
 
 def volumes_by_pattern(
-    patterns: Mapping[Role, Sequence[re.Pattern[str]]], devices: Collection[Place]
+    patterns: Mapping[Role, Sequence[re.Pattern[str]]], devices: Collection[NodeDevice]
 ) -> list[VolumeFacts]:
-    """A volume for each device that a pattern of a role names as a whole.
+    """A volume for each device that a pattern of a role (``--role work='hdisk1[0-9]'``) names as a whole.
 
     A partition is left out where its disk is in the role, too: its bytes are the disk's.  Raises
     ``UsageError`` where a pattern names no device.
     """
-    held: dict[Role, list[Place]] = {}
+    held: dict[Role, list[NodeDevice]] = {}
     for role, own in patterns.items():
-        found: set[Place] = set()
+        found: set[NodeDevice] = set()
         for pattern in own:
             named = {place for place in devices if pattern.fullmatch(place[1])}
             if not named:
@@ -379,7 +375,7 @@ def volumes_by_pattern(
     ]
 
 
-def _is_partition(place: Place, disk: Place) -> bool:
+def _is_partition(place: NodeDevice, disk: NodeDevice) -> bool:
     """``sda1`` of sda, ``nvme0n1p1`` of nvme0n1; hdisk10 is none of hdisk1."""
     rest = place[1].removeprefix(disk[1])
     if place[0] != disk[0] or rest == place[1] or not rest or not disk[1]:
@@ -387,7 +383,7 @@ def _is_partition(place: Place, disk: Place) -> bool:
     return rest.isdecimal() if disk[1][-1].isalpha() else rest[0] == "p" and rest[1:].isdecimal()
 
 
-def _no_match(role: Role, pattern: str, devices: Collection[Place]) -> UsageError:
+def _no_match(role: Role, pattern: str, devices: Collection[NodeDevice]) -> UsageError:
     names = sorted({device for _, device in devices})
     more = f" and {len(names) - MOST_DEVICES_NAMED} more" if len(names) > MOST_DEVICES_NAMED else ""
     return UsageError(

@@ -105,8 +105,8 @@ def facts_of(
     span = collected.job_span() or collected.host_span()
     bad = sum(job.outcome != "finished" for job in jobs)
     sessions = len({(job.node, job.session) for job in jobs})
-    remarks = [*_remarks(collected, jobs, sources, refused), *_probed(collected)]
-    if scaled := _scaled(collected):
+    remarks = [*_remarks(collected, jobs, sources, refused), *_fio_figures(collected)]
+    if scaled := _scaled_by_purr(collected):
         remarks.append(f"CPU times of {', '.join(scaled[:5])} are AIX's, scaled by PURR: raw, not adjusted")
     started_at = _started_at(collected, sources)
     if started_at is None:
@@ -136,13 +136,13 @@ def facts_of(
         missing={
             **MISSING,
             **({} if jobs else dict.fromkeys(("io.by_role", "io.coverage_ratio"), NO_ROLES_OF_HOST)),
-            **({} if span else {"ended_at": _no_end(collected, started_at)}),
+            **({} if span else {"ended_at": _no_end_reason(collected, started_at)}),
         },
         remarks=remarks,
     )
 
 
-def _scaled(collected: Collected) -> list[str]:
+def _scaled_by_purr(collected: Collected) -> list[str]:
     """Whose CPU time is AIX's: hosts by their recordings, logs by the platform in their banners."""
     ending = ".cpu_accounting"
     hosts = sorted(name.removesuffix(ending) for name in collected.settings if name.endswith(ending))
@@ -150,8 +150,7 @@ def _scaled(collected: Collected) -> list[str]:
     return [*hosts, *(["the SAS logs"] if logs else [])]
 
 
-def _probed(collected: Collected) -> list[str]:
-    """What fio measured, the first tests; the run's probe holds all."""
+def _fio_figures(collected: Collected) -> list[str]:
     if collected.probe is None:
         return []
     told = [
@@ -181,8 +180,7 @@ def _started_at(collected: Collected, sources: Sequence[SourceFacts]) -> float |
     return min(starts) if starts else _tested_at(collected, sources)
 
 
-def _no_end(collected: Collected, started_at: float | None) -> str:
-    """Why the end of a run is not known whose start may be."""
+def _no_end_reason(collected: Collected, started_at: float | None) -> str:
     if started_at is None:
         return NO_TIME
     return NO_JOB_END if any(job.started_at is not None for job, _ in collected.jobs) else NO_END
@@ -224,7 +222,6 @@ def _of_all_systems(node: NodeFacts, platforms: Set[str]) -> NodeFacts:
 
 
 def _software(collected: Collected) -> dict[str, str | None]:
-    """The releases of SAS that the logs name."""
     releases = sorted({job.software for job, _ in collected.jobs if job.software})
     return {"sas": ", ".join(releases[:5])} if releases else {}
 
@@ -235,7 +232,6 @@ def _remarks(
     sources: Sequence[SourceFacts],
     refused: Sequence[Skipped],
 ) -> list[str]:
-    """What a reader of the run must know of how its figures came about."""
     imported = [job for job, _ in collected.jobs]
     sums = Counter(job.missing.get("usage") for job in imported)
     told = [

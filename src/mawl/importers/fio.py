@@ -30,7 +30,6 @@ class FioResults:
     title = "JSON of fio 2 and 3"
 
     def recognises(self, first: bytes, name: str) -> float:
-        """By the first key of a document."""
         return 1.0 if _RECOGNISED.search(first) else 0.1 if name.endswith(".fio") else 0.0
 
     def read(self, stream: BinaryIO, context: Context) -> Iterator[Item]:

@@ -1,9 +1,7 @@
-"""Reports of sar, sadf, iostat, mpstat and vmstat as host samples (docs/design/imported-host.md).
+"""Reports of sar, sadf, iostat, mpstat and vmstat as series of the model (docs/design/imported-host.md).
 
-Columns of sar, sadf, iostat, mpstat and vmstat in series of the model.
-
-Names are without ``%``, ``/s``, ``kb`` of memory and JSON's ``-percent``: ``%util``, ``util-percent`` and
-``util`` are one.  docs/design/imported-host.md has the table for people.
+Names of columns are without ``%``, ``/s``, ``kb`` of memory and JSON's ``-percent``: ``%util``,
+``util-percent`` and ``util`` are one.
 """
 
 from __future__ import annotations
@@ -15,10 +13,8 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from mawl.importers.formats import sar
-from mawl.importers.formats.sar import read_reports_iostat, read_reports_sadf, read_reports_vmstat
-from mawl.importers.formats.sysstat import Banner, Report, SysstatDoubt, Untimed
-from mawl.importers.formats.sysstat import reports as reports_sysstat
+from mawl.importers.formats.sar import read_iostat, read_sadf, read_sar, read_vmstat
+from mawl.importers.formats.sysstat import Banner, Report, SysstatDoubt, Untimed, json_reports
 from mawl.importers.formats.text import byte_chunks
 from mawl.importers.interface import Context, HostFigures, Item
 from mawl.importers.nmon_snapshot import name_of
@@ -224,7 +220,6 @@ class HostReports:
         self._read_text = read_text
 
     def recognises(self, first: bytes, name: str) -> float:
-        """By the tool's headings."""
         if self._json and all(pattern.search(first) for pattern in self._json):
             return 1.0
         if all(pattern.search(first) for pattern in self._text):
@@ -236,7 +231,7 @@ class HostReports:
         chunks = byte_chunks(stream)
         first = next(chunks, b"")
         if self._json and re.match(_JSON, first):
-            yield from _items(reports_sysstat(_again(first, chunks), context.untimed), context)
+            yield from _items(json_reports(_with_first(first, chunks), context.untimed), context)
         else:
             lines = whole_lines(ChunkStream(first, chunks), context.skip)  # type: ignore[arg-type]
             yield from _items(self._read_text(lines, context.untimed), context)
@@ -246,7 +241,7 @@ def _compiled(patterns: Patterns) -> tuple[re.Pattern[bytes], ...]:
     return tuple(re.compile(pattern) for pattern in patterns)
 
 
-def _again(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
+def _with_first(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
     yield first
     yield from chunks
 
@@ -308,7 +303,7 @@ class _Hosts:
         node = name_of(banner.host) if banner and banner.host else self._fallback
         if node not in self.nodes:
             self.nodes[node] = _facts(node, banner)
-        at, since = _utc(report, self._context)
+        at, since = _interval_times(report, self._context)
         now = self._interval
         if now is None or (now.node, now.since, now.at) != (node, since, at):
             yield from self.flush()
@@ -318,12 +313,11 @@ class _Hosts:
         now.reports.append(report)
 
     def flush(self) -> Iterator[HostFigures]:
-        """The figures of the interval that is complete."""
         interval, self._interval = self._interval, None
         if interval is None:
             return
         node = interval.node
-        listed = _listed(interval.reports)
+        listed = _processors_listed(interval.reports)
         if node not in self._cpus and listed is not None:
             self._cpus[node] = listed
         if node not in self._cpus and any(report.kind in ("CPU", "VM") for report in interval.reports):
@@ -347,12 +341,10 @@ class _Hosts:
         yield from recording.interval(interval.since, interval.at, rates, gauges)
 
     def doubt(self) -> None:
-        """A line of the interval that is being read was left out."""
         if self._interval is not None:
             self._interval.doubtful = True
 
     def end(self) -> Iterator[NodeFacts]:
-        """The hosts, once all reports were read."""
         for node in sorted(self._without_cpus):
             self._context.skip(
                 None,
@@ -377,14 +369,14 @@ def _items(reports: Reports, context: Context) -> Iterator[Item]:
     yield from hosts.end()
 
 
-def _utc(report: Report, context: Context) -> tuple[float, float | None]:
+def _interval_times(report: Report, context: Context) -> tuple[float, float | None]:
     """The interval's end and beginning, seconds since the epoch."""
     local = report.ahead is None
     at = context.local(report.at) if local else context.absolute(report.at - (report.ahead or 0.0))
     return at, None if report.since is None else at - (report.at - report.since)
 
 
-def _listed(reports: Sequence[Report]) -> int | None:
+def _processors_listed(reports: Sequence[Report]) -> int | None:
     """How many processors there are where 0 to N-1 have a row each; None where one lacks, or all do."""
     numbers = {int(report.item) for report in reports if report.kind == "CPU" and report.item.isdecimal()}
     return len(numbers) if numbers and max(numbers) == len(numbers) - 1 else None
@@ -409,34 +401,34 @@ SAR = HostReports(
         rb"|runq-sz|%scpu)",
     ),
     (),
-    lambda lines, _: sar.read_reports_sar(lines, wanted),
+    lambda lines, _: read_sar(lines, wanted),
 )
 SADF = HostReports(
     "sadf",
     "sadf -j and sadf -d",
     (rb"(?m)^# hostname;interval;timestamp",),
     (_JSON, rb'"(?:file-date|file-utc-time|cpu-load-all|process-and-context-switch|net-dev)"'),
-    lambda lines, _: read_reports_sadf(lines, wanted),
+    lambda lines, _: read_sadf(lines, wanted),
 )
 IOSTAT = HostReports(
     "iostat",
     "iostat, text and JSON",
     (rb"(?m)^(?:avg-cpu:\s{1,20}%user|Device:?\s.{0,200}(?:kB_read/s|rkB/s|rMB/s|rsec/s|MB_read/s|tps))",),
     (_JSON, rb'"(?:avg-cpu|disk_device)"'),
-    read_reports_iostat,
+    read_iostat,
 )
 MPSTAT = HostReports(
     "mpstat",
     "mpstat, text and JSON",
     (_BANNER, _TIME + rb"CPU\s{1,20}%usr\s{1,20}%nice\s{1,20}%sys\s{1,20}%iowait\s{1,20}%irq"),
     (_JSON, rb'"cpu-load"\s{0,9}:\s{0,9}\[\s{0,99}\{[^}]{0,200}"irq"[^}]{0,200}"steal"'),
-    lambda lines, _: sar.read_reports_sar(lines, wanted),
+    lambda lines, _: read_sar(lines, wanted),
 )
 VMSTAT = HostReports(
     "vmstat",
     "text of vmstat",
     (rb"(?m)^\s{0,9}r\s{1,9}b\s{1,9}swpd\s{1,20}free\s",),
     (),
-    read_reports_vmstat,
+    read_vmstat,
 )
 EVERY = (SADF, MPSTAT, IOSTAT, SAR, VMSTAT)

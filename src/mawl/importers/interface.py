@@ -1,7 +1,7 @@
 """What an importer is: it recognises a file by its content and reads it as items of a run.
 
-An importer is a generator over a stream: its memory must not grow with the file, and whatever the
-file holds it raises nothing.  A line it cannot use it tells ``skip``, with the reason.
+An importer is a generator over a stream.  Its memory must not grow with the file, and whatever the file
+holds, it raises nothing: it passes a line that it cannot use to ``skip``, with the reason.
 """
 
 from __future__ import annotations

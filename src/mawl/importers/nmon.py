@@ -1,7 +1,4 @@
-"""Recordings of nmon (AIX and Linux) as host samples (docs/design/imported-host.md).
-
-What a recording of nmon says of its machine: node facts and settings, from AAA, BBBP and LPAR.
-"""
+"""Recordings of nmon as host samples, node facts and settings (docs/design/imported-host.md)."""
 
 from __future__ import annotations
 
@@ -65,7 +62,6 @@ class NmonMachine:
         self._settings: dict[str, str] = {}
 
     def fact(self, fact: Fact) -> None:
-        """A line AAA."""
         name, value = fact.name.strip(), fact.value.strip()
         self._keep(f"AAA.{name}", value)
         if name == "host" and value:
@@ -88,7 +84,6 @@ class NmonMachine:
             self.system.logical_cpus = counts[-1] if counts and counts[-1] > 0 else None
 
     def text(self, text: NmonText) -> None:
-        """A line of BBBP and the like: kept as it is; some of it is known."""
         self._keep(f"{text.section}.{name_of(text.name)}", text.text)
         if text.name == "getconf PAGESIZE" and re.fullmatch(r"[0-9]{4,6}", text.text.strip()):
             self.system.page_bytes = float(text.text)
@@ -106,7 +101,6 @@ class NmonMachine:
             self._settings[name] = whole
 
     def settings(self) -> HostSettings:
-        """Everything the recording holds as text, by section and command, and its accounting."""
         values: dict[str, Setting] = dict(self._settings)
         if self.system.aix:
             values["cpu_accounting"] = ACCOUNTING
@@ -116,7 +110,6 @@ class NmonMachine:
         return HostSettings(self.name, values)
 
     def facts(self) -> NodeFacts:
-        """The node, as far as the recording tells."""
         cores, basis, smt, virtual = self._aix() if self.system.aix else self._linux()
         logical, memory = self.system.logical_cpus, self.system.memory_bytes
         return NodeFacts(

@@ -1,7 +1,5 @@
 """One snapshot of nmon: its lines as rates, gains and gauges of the model's series.
 
-What sections of nmon are in series of the model: columns, factors, and what is left alone.
-
 Units of the sources: IBM, "Format of recording files" (AIX Performance Tools); ``lmon16n.c`` for Linux.
 KB are 1024 bytes there, MB 1024 of these.  docs/design/imported-host.md has the table for people.
 """
@@ -214,7 +212,6 @@ class NmonSnapshot:
             self._set(series, [None if value is None else value * factor for value in values])
 
     def _set(self, series: Sequence[str | None], values: Sequence[float | None]) -> None:
-        """Rates of a line's series, without columns that are no series and figures that are not there."""
         if None in series or None in values:
             pairs = zip(series, values, strict=True)
             self.rates.update(
@@ -224,7 +221,6 @@ class NmonSnapshot:
             self.rates.update(zip(series, values, strict=True))  # type: ignore[arg-type]
 
     def close(self, system: RecordedSystem) -> None:
-        """Work out what takes several sections."""
         self._requests(system)
         self._memory(system)
         self._paging(system)
@@ -339,5 +335,4 @@ def _states(values: Mapping[str, float], cpus: float, columns: Mapping[str, str]
 
 
 def _of(rates: Figures, series: Sequence[str | None]) -> Iterator[float | None]:
-    """The rate of each series; None where there is none."""
     return map(rates.get, series)  # type: ignore[arg-type]

@@ -1,9 +1,9 @@
 """Rates of intervals added up to counters: what a recording of a host becomes in a run folder.
 
 A recorder gives means over intervals, samples of a run hold counters (docs/design/imported-host.md).
-A counter grows by rate times interval.  Where a recording has no figure for a while, a sample that is
-not a number stands between the last one and the next: nothing is known of the time between them.  One
-stands before the first, too: another file may tell of an earlier time.
+A counter grows by rate times interval.  Where a recording has no figure for a while, a sample of NaN between
+the last one and the next says that nothing is known of the time between them.  Another comes before the
+first, too: another file may have an earlier time.
 """
 
 from __future__ import annotations
@@ -113,7 +113,6 @@ class _Steady:
         return True
 
     def figures(self) -> dict[str, float]:
-        """Series to what it has come to."""
         return dict(zip(self.names, self._sums.tolist(), strict=True))
 
 
@@ -125,7 +124,6 @@ class _Ending:
         self.last = b"\n"
 
     def read(self, size: int = -1) -> bytes:
-        """As the stream's own."""
         found = self._stream.read(size)
         self.last = found[-1:] or self.last
         return found

@@ -1,6 +1,6 @@
 """SAS logs as jobs and steps: each session in a log is a job (docs/design/importers.md).
 
-Batches of performance notes of a large SAS log as steps of one job, column by column.
+Batches of performance notes of a large log become steps column by column.
 """
 
 from __future__ import annotations
@@ -150,7 +150,6 @@ class SasLogs:
     title = "SAS logs with STIMER or FULLSTIMER notes"
 
     def recognises(self, first: bytes, name: str) -> float:
-        """By headings of notes and SAS's own banner; a name alone says little."""
         if "16" in encoding_of(first):
             first = first.replace(b"\0", b"")
         if _HEADINGS.search(first):
@@ -177,7 +176,6 @@ class SasLogs:
             context.skip(None, "no performance note in it (options NOSTIMER, or a log of another kind)")
 
     def _entry(self, entry: Entry, sessions: LogSessions, context: Context) -> Iterator[Item]:
-        """A note or a fact."""
         if isinstance(entry, LogFact):
             yield from self._jobs(sessions.tell(entry), context)
             return

@@ -1,6 +1,7 @@
-"""Which session of a SAS log a line is of: they follow one another, lie within one another or are remote.
+"""The sessions of a SAS log: which session a line is of, and a session's figures as the sum of its steps.
 
-A job's figures as the sum of its steps, where its log has no total of its own.
+Sessions follow one another, lie within one another or are remote.  The sum is used where the log has no
+total of its own.
 """
 
 from __future__ import annotations
@@ -42,7 +43,6 @@ class StepSums:
         self._any = False
 
     def add(self, usage: Usage) -> None:
-        """One step."""
         self._waiting.append(usage)
         if len(self._waiting) >= FOLD:
             self._fold()
@@ -97,7 +97,6 @@ class StepSums:
 
 
 def microseconds(seconds: float) -> int:
-    """Seconds as whole microseconds."""
     return round(seconds * MICROSECONDS)
 
 
@@ -167,7 +166,6 @@ class Session:
         self.remote_librefs: set[str] = set()
 
     def tell(self, fact: LogFact) -> None:
-        """Take what a line tells."""
         if fact.name == "software":
             self.software = self.software or fact.text
         elif fact.name == "platform":
@@ -251,7 +249,6 @@ class LogSessions:
             self.current.last_line = last_line
 
     def close(self) -> Session:
-        """End the current session with its total, and give it."""
         ended = self.current
         if self._local is not None:
             self._remote = {name: one for name, one in self._remote.items() if one is not ended}

@@ -1,7 +1,4 @@
-"""The files of an import: found in directories, opened safely, decompressed in bounds.
-
-A gzip file as a stream that loses nothing before its damage, as ``GzipFile`` does.
-"""
+"""The files of an import: found in directories, opened safely, decompressed in bounds."""
 
 from __future__ import annotations
 
@@ -25,7 +22,10 @@ _GZIP = 31
 
 
 class Gzipped:
-    """The members of a gzip file one after another, decompressed; zeros behind a member are padding."""
+    """The members of a gzip file one after another, decompressed; zeros behind a member are padding.
+
+    It gives all that stands before a damage, which ``GzipFile`` loses.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -204,6 +204,5 @@ class FileStream(io.RawIOBase):
         self._tell(why)
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
         super().close()

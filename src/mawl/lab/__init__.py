@@ -1,1 +1,1 @@
-"""Test beds on one machine: volumes whose speed is known, built, calibrated and taken away again (root)."""
+"""Test beds on one machine: volumes of a known speed, built, calibrated and removed again (needs root)."""

@@ -1,7 +1,4 @@
-"""Beds as data: the volumes, how fast they are, and the arms of the experiment over them (TOML).
-
-What a bed says of its network: how many clients share which volume of a storage server.
-"""
+"""A bed as data (TOML): its volumes and their speed, its network, and the arms of the experiment."""
 
 from __future__ import annotations
 
@@ -45,12 +42,10 @@ class FabricSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     @property
     def memory_bytes(self) -> int:
-        """Bytes of the server's memory group."""
         return parse_size(self.server_memory)
 
     @property
     def problem(self) -> str | None:
-        """What is wrong with it beyond its schema, or None."""
         if 1 <= self.clients <= MOST_CLIENTS:
             return None
         return f"fabric: expected 1 to {MOST_CLIENTS} clients, found {self.clients}"
@@ -88,12 +83,10 @@ class VolumeSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of the device."""
         return parse_size(self.size)
 
     @property
     def dirty_bytes(self) -> int:
-        """Bytes that may wait to be written."""
         return parse_size(self.dirty)
 
     @property
@@ -125,7 +118,6 @@ class ArmSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return None if self.link is None else parse_size(self.link)
 
     def volumes(self, role: Role) -> list[str]:
-        """Names of a role's volumes."""
         chosen: list[str] = getattr(self, role)
         return chosen
 
@@ -259,7 +251,6 @@ def _run_problem(bed: BedSpec) -> str | None:
 
 
 def _problem(bed: BedSpec) -> str | None:
-    """What is wrong with a bed beyond its schema, or None."""
     arms, volumes = [arm.name for arm in bed.arms], [volume.name for volume in bed.volumes]
     if not 1 <= bed.repeats <= MOST_REPEATS:
         return f"key repeats: expected 1 to {MOST_REPEATS}, found {bed.repeats}"

@@ -1,7 +1,7 @@
-"""Calibrate all volumes of a bed: capped ones several at once, modelled disks one after another.
+"""Calibrate all volumes of a bed: capped volumes four at a time, modelled disks one after another.
 
-Caps are budgets of their own, so volumes measured side by side also show that their sum is to be had; a
-modelled disk takes processor time, which another one would take from it.
+Each cap is a budget for its device, so measuring capped volumes together also shows that the machine
+delivers their sum.  A modelled disk takes processor time, which another one would take from it.
 """
 
 from __future__ import annotations

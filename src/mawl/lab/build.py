@@ -1,9 +1,8 @@
-"""Build a bed: its volumes one after another, each creation written down before it happens.
+"""Build a bed, and remove it.
 
-Take a bed away, whatever of it there is: by its state, and by what bears its mark.
-
-The order matters.  Processes first, since they hold mounts; caps before unmounting, which writes what is
-dirty; caps before the loop device goes, since the next one takes over its number.
+Each creation is written to the state file before it happens, so that removal also finds what an interrupted
+build left.  Removal keeps an order.  Processes end first, because they hold mounts.  Caps go before
+unmounting, which writes dirty pages, and before the loop device, whose number the next one takes over.
 """
 
 from __future__ import annotations
@@ -165,15 +164,12 @@ class Bed:
 
     @property
     def volumes(self) -> list[str]:
-        """Names of the volumes that stand."""
         return [volume.name for volume in self.state.volumes]
 
     def volume(self, name: str) -> VolumeSpec:
-        """What a volume is to be."""
         return self._specs[name]
 
     def place(self, name: str) -> Path:
-        """Where a volume is mounted."""
         return Path(self._of(name).place)
 
     def device(self, name: str) -> str:
@@ -278,7 +274,6 @@ class Bed:
         devices.mount(state.device, Path(state.place), self._specs[name].mount_options, self.mark)
 
     def _detach(self, name: str) -> None:
-        """Unmount, and take the loop device and the modelled disk below it away."""
         state = self._of(name)
         devices.unmount(Path(state.place), self.mark)
         devices.detach(self.device(name), self.mark)

@@ -1,7 +1,7 @@
-"""Is each volume as fast as its bed says?  Direct fio, and a buffered temporary file; refused when off.
+"""Check that a volume is as fast as its bed says: direct fio, and a buffered temporary file.
 
-What a bed says is what its arms are told apart by, so nothing is run over a volume that is not as said.
-The buffered file is what programs write: it shows that no cache takes the place of the device.
+The arms differ only in these speeds, so nothing runs over a volume that is off.  The buffered file is what
+programs write: it shows that no cache takes the place of the device.
 """
 
 from __future__ import annotations

@@ -1,14 +1,8 @@
-"""Loop and zram devices, and mounts: made, found again by what is ours, and taken away.
+"""Block devices of a bed and their limits: loop and zram, mounts, rate caps, writeback, memory groups.
 
-Programs that build a bed: run without a shell, marked as the bed's, an error is one sentence.
-
-Rate caps of a device (control groups of version 1, root group) and its writeback limits.
-
-The root group's budget holds for everybody, also for writeback, and no process need be moved.  Version 2
-has no ``io.max`` in its root group; there, use volumes with a disk model.  A cap alone does not slow a
-temporary file that is deleted before it is written: hence the limit on dirty pages.
-
-Control groups that hold memory: of version 1 where the kernel has it, else of version 2.
+Rate caps use the root group of control groups version 1: its budget also holds for writeback, and no process
+has to be moved.  Version 2 has no ``io.max`` in its root group; there, use volumes with a disk model.  A cap
+alone does not slow a temporary file that is deleted before it is written, hence the limit on dirty pages.
 """
 
 from __future__ import annotations
@@ -224,7 +218,7 @@ def _until(condition: Callable[[], bool]) -> bool:
 
 BLKIO = Path("/sys/fs/cgroup/blkio")
 BDI = Path("/sys/class/bdi")
-THROTTLED_BLOCK = Path("/sys/class/block")
+BLOCK_CLASS = Path("/sys/class/block")
 DIRECTIONS = ("read", "write")
 BTRFS = Path("/sys/fs/btrfs")
 _LIMITS = ("strict_limit", "max_ratio", "read_ahead_kb")
@@ -232,7 +226,7 @@ _LIMITS = ("strict_limit", "max_ratio", "read_ahead_kb")
 
 def device_number(device: str) -> str:
     """MAJOR:MINOR of a block device (``loop3``)."""
-    return (THROTTLED_BLOCK / device / "dev").read_text().strip()
+    return (BLOCK_CLASS / device / "dev").read_text().strip()
 
 
 def writeback_name(device: str) -> str:

@@ -1,4 +1,4 @@
-"""The modelled disk: our nbdkit plugin, compiled at first use, before an image; nbdfuse makes it a file."""
+"""A modelled disk: our nbdkit plugin delays each request to an image, and nbdfuse shows it as a file."""
 
 from __future__ import annotations
 

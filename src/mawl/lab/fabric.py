@@ -1,11 +1,10 @@
-"""A bed's network: clients and a storage server in namespaces, links of a rate, one file system of GlusterFS.
+"""A bed's network: clients and a storage server in namespaces, rate-limited links, and GlusterFS over them.
 
 Each client has a pair of interfaces to the storage server, which holds the rate of both directions (tbf at
-both ends; docs/design/lab.md).  The server's address is on its own loopback, so that what its links carry
-is counted once.  A client's mount is in a mount namespace of its own, held by its GlusterFS process: all
-clients see the file system at the same place, each over its own link, and it is gone when they are.
-
-Do the links of a fabric carry what its bed says?  Plain TCP over all of them at once, each way.
+both ends; docs/design/lab.md).  The server's address is on its loopback interface, so that what its links
+carry is counted once.  A client's mount is in a separate mount namespace, held by its GlusterFS process: all
+clients see the file system at the same place, each over its link, and it is gone when they are.  Calibration
+sends plain TCP over all links at once, in each direction.
 """
 
 from __future__ import annotations
@@ -86,11 +85,9 @@ class BedFabric:
 
     @property
     def shared(self) -> Path:
-        """Where every client sees the file system."""
         return self.directory / "shared"
 
     def namespace(self, name: str) -> str:
-        """The network namespace of a client or of the server."""
         return f"{PREFIX}{self.bed}-{name}"
 
     @property
@@ -105,11 +102,9 @@ class BedFabric:
         return ["nsenter", "--target", str(self._pid(name)), "--mount", "--net"]
 
     def address(self, name: str) -> str:
-        """The address of a client or of the server."""
         return SERVER_ADDRESS if name == SERVER else f"{SUBNET}.{1 + self.clients.index(name)}.2"
 
     def build(self) -> None:
-        """Make namespaces, links without a rate, the server and the clients' mounts."""
         self._make_server_namespace()
         for number, name in enumerate(self.clients, start=1):
             self._make_client_namespace(number, name)
@@ -119,7 +114,6 @@ class BedFabric:
             self._mount(name)
 
     def stands(self) -> bool:
-        """Whether the server and every client's file system are there."""
         try:
             return self._listens() and all(self._mounted(name) for name in self.clients)
         except (OSError, ValueError, UnsuitableMachineError):
@@ -141,7 +135,6 @@ class BedFabric:
                 command([*words, "add", "dev", device, "root", *shape], self.mark)
 
     def make_roles(self, roles: Sequence[str]) -> None:
-        """Directories of the roles, by one client."""
         places = [str(self.shared / role) for role in roles]
         command([*self.inside(self.clients[0]), "mkdir", "-p", "-m", "0700", *places], self.mark)
 

@@ -1,4 +1,4 @@
-"""What a bed needs of this machine, each need tried; what is lacking is skipped with its reason."""
+"""What a bed needs of this machine: each need is tried, and a missing one is reported with its reason."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import msgspec
 
 from mawl.base.errors import MawlError, UnsuitableMachineError
 from mawl.lab import devices, disk
-from mawl.lab import devices as throttle
 from mawl.lab.bed import ArmSpec, BedSpec, FileSystemKind, VolumeSpec
 from mawl.lab.build import tear_down
 from mawl.lab.devices import command, find, make_memory_group
@@ -130,20 +129,16 @@ class Scratch:
 
     @property
     def volume(self) -> VolumeState:
-        """What the trials have made, or are about to make."""
         return self._state.volumes[0]
 
     def write(self) -> None:
-        """Write the state down."""
         write_state(self._directory, self._state)
 
     def close(self) -> None:
-        """Remove all of it."""
         tear_down(self._directory, self._state)
 
     @contextlib.contextmanager
     def namespace(self) -> Iterator[str]:
-        """A network namespace."""
         name = f"mawl-{self.folder.name}"
         self._state.namespaces = [name]
         self.write()
@@ -155,7 +150,6 @@ class Scratch:
 
     @contextlib.contextmanager
     def loop(self) -> Iterator[str]:
-        """A loop device."""
         image = self.folder / "image"
         with image.open("wb") as file:
             os.truncate(file.fileno(), _IMAGE_BYTES)
@@ -174,7 +168,6 @@ def _tried(trial: Callable[[Scratch], str | None], scratch: Scratch) -> str | No
 
 
 def _lacking(*programs: str) -> str | None:
-    """Which programs are not installed, and what brings them."""
     missing = [program for program in programs if find(program) is None]
     if not missing:
         return None
@@ -191,7 +184,6 @@ def _try_loop(scratch: Scratch) -> str | None:
 
 
 def _try_file_system(kind: FileSystemKind, scratch: Scratch) -> str | None:
-    """Make it, mount it, and unmount it."""
     lacking = _lacking("losetup", "mount", f"mkfs.{kind}")
     if lacking is None:
         volume = VolumeSpec(name="check", size=_IMAGE_BYTES, file_system=kind)
@@ -213,41 +205,40 @@ def _try_zram(scratch: Scratch) -> str | None:
 
 
 def _try_cap(scratch: Scratch) -> str | None:
-    if not (throttle.BLKIO / "blkio.throttle.read_bps_device").exists():
+    if not (devices.BLKIO / "blkio.throttle.read_bps_device").exists():
         return (
             "needs blkio of control groups version 1, whose root group has caps; "
             "with version 2 alone use volumes with a disk model"
         )
     cap = Cap(bytes_per_second=10**6, requests_per_second=100)
     with scratch.loop() as device:
-        number = throttle.device_number(device)
-        rules = throttle.cap_rules(cap)
+        number = devices.device_number(device)
+        rules = devices.cap_rules(cap)
         scratch.volume.device_number, scratch.volume.cap_rules = number, rules
         scratch.write()
         try:
-            throttle.set_rules(number, rules)
+            devices.set_rules(number, rules)
         finally:
-            throttle.clear_rules(number, rules)
+            devices.clear_rules(number, rules)
     return None
 
 
 def _try_writeback_limit(scratch: Scratch) -> str | None:
     with scratch.loop() as device:
-        number = throttle.device_number(device)
-        if not (throttle.BDI / number / "strict_limit").exists():
+        number = devices.device_number(device)
+        if not (devices.BDI / number / "strict_limit").exists():
             return "the kernel has no strict_limit for devices (Linux 6.2 and later have it)"
-        before = throttle.writeback_limits(number)
+        before = devices.writeback_limits(number)
         scratch.volume.device_number, scratch.volume.writeback_before = number, before
         scratch.write()
         try:
-            throttle.limit_writeback(number, 2**24)
+            devices.limit_writeback(number, 2**24)
         finally:
-            throttle.restore_writeback(number, before)
+            devices.restore_writeback(number, before)
     return None
 
 
 def _try_memory_group(scratch: Scratch) -> str | None:
-    """A group that can hold memory, where ``mawl run --memory-limit`` makes its own."""
     limit = make_memory_group(scratch.folder.name)
     if limit is None:
         return "no control group with a memory limit can be made"
@@ -256,7 +247,6 @@ def _try_memory_group(scratch: Scratch) -> str | None:
 
 
 def _try_disk_model(scratch: Scratch) -> str | None:
-    """Compile the plugin, and read through it."""
     lacking = _lacking("nbdkit", "nbdfuse")
     if lacking is not None:
         return lacking
@@ -280,7 +270,6 @@ def _try_namespaces(scratch: Scratch) -> str | None:
 
 
 def _try_link_rate(scratch: Scratch) -> str | None:
-    """A pair of interfaces in a namespace, one of which takes a rate."""
     lacking = _lacking("ip", "tc", "ss")
     if lacking is None:
         with scratch.namespace() as name:

@@ -1,8 +1,8 @@
-"""What a bed has made, written before it is made, so that `mawl lab down` finds it after any death.
+"""What a bed has made, written before it is made, so that `mawl lab down` finds it after a crash.
 
-One JSON file per bed in the state directory, replaced whole and synced before each creation.  What the
-kernel names only afterwards (a loop device, a zram device) is found again by what was written before:
-the image's path, the number that comes next.
+There is one JSON file for each bed in the state directory, replaced whole and synced before each creation.
+What the kernel names only afterwards (a loop or zram device) is found again by what was written before: the
+image's path, the next number.
 """
 
 from __future__ import annotations

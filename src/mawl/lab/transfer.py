@@ -1,4 +1,4 @@
-"""How fast a link is: bytes over one plain TCP connection, measured by whoever receives them.
+"""How fast a link is: bytes over one plain TCP connection, measured by the receiver.
 
 ``python -m mawl.lab.transfer serve ADDRESS PORT`` takes connections until it is killed; ``received`` and
 ``sent`` in place of ``serve`` measure one direction, as the caller sees it, and print bytes a second.
@@ -27,7 +27,6 @@ class _Handler(socketserver.BaseRequestHandler):
     """The first byte says what the other end wants to have measured."""
 
     def handle(self) -> None:
-        """One measurement."""
         way = self.request.recv(1)
         if way == b"r":
             send(self.request)

@@ -1,13 +1,9 @@
-"""The caps on reads and writes that the kernel holds this process to, read from its control groups.
+"""Limits of this process's control groups (version 1, 2 or both): memory, CPU time, and I/O of each device.
 
-Sources: Linux Documentation/admin-guide/cgroup-v1/blkio-controller.rst, cgroup-v2.rst (io.max) and
-``throtl_pd_init`` of block/blk-throttle.c: in version 2 the limits of all groups above hold, too; in
-version 1 those of the process's own group alone.
-
-What control groups allow this process: memory and CPU time, version 1, 2 or both.
-
-Sources: Linux Documentation/admin-guide/cgroup-v1/memory.rst, cgroup-v2.rst and
-scheduler/sched-bwc.rst.  A limit of any group on the way to the root holds, so the smallest counts.
+Sources: Linux Documentation/admin-guide/cgroup-v1/memory.rst and blkio-controller.rst, cgroup-v2.rst,
+scheduler/sched-bwc.rst, and ``throtl_pd_init`` of block/blk-throttle.c.  A limit of any group on the way to
+the root holds, so the smallest counts.  I/O limits of version 1 are the exception: only those of the
+process's own group hold.
 """
 
 from __future__ import annotations
@@ -193,26 +189,26 @@ def _text(path: Path) -> str | None:
 
 Unit = Literal["bytes", "requests"]
 
-VERSION_1: dict[str, tuple[Direction, Unit]] = {
+IO_FILES_VERSION_1: dict[str, tuple[Direction, Unit]] = {
     "blkio.throttle.read_bps_device": ("read", "bytes"),
     "blkio.throttle.write_bps_device": ("write", "bytes"),
     "blkio.throttle.read_iops_device": ("read", "requests"),
     "blkio.throttle.write_iops_device": ("write", "requests"),
 }
-VERSION_2: dict[str, tuple[Direction, Unit]] = {
+IO_KEYS_VERSION_2: dict[str, tuple[Direction, Unit]] = {
     "rbps": ("read", "bytes"),
     "wbps": ("write", "bytes"),
     "riops": ("read", "requests"),
     "wiops": ("write", "requests"),
 }
 NO_DEVICE = "no block device is known for it"
-LONGEST_BYTES = 2**20
+LARGEST_FILE_BYTES = 2**20
 """Of one file: a line for each of 20,000 devices."""
-_MOST = 2**64 - 1
+_LARGEST_LIMIT = 2**64 - 1
 """The kernel's limits are whole numbers of 64 bits."""
 
 
-class GroupLimit(NamedTuple):
+class IoLimit(NamedTuple):
     """A limit of a group: ``number`` is the device's MAJOR:MINOR."""
 
     number: str
@@ -236,7 +232,7 @@ def with_caps(
     """
     mounts = read_mounts(proc)
     try:
-        held, none = limits_held(proc, sys)
+        held, none = io_limits(proc, sys)
     except UnknownCapsError as error:
         return [msgspec.structs.replace(volume, caps_reason=f"not known: {error}") for volume in volumes]
     return [_with_caps(volume, held, none, mounts, sys) for volume in volumes]
@@ -255,7 +251,7 @@ def with_caps_after(
 
 
 def _with_caps(
-    volume: VolumeFacts, held: Sequence[GroupLimit], none: str, mounts: Sequence[Mount], sys: Path
+    volume: VolumeFacts, held: Sequence[IoLimit], none: str, mounts: Sequence[Mount], sys: Path
 ) -> VolumeFacts:
     if not volume.devices:
         return msgspec.structs.replace(volume, caps_reason=f"not known: {volume.reason or NO_DEVICE}")
@@ -272,8 +268,8 @@ def _with_caps(
     return msgspec.structs.replace(volume, caps=caps, caps_reason=None if caps else none)
 
 
-def _strictest(held: Sequence[GroupLimit], number: str) -> list[GroupLimit]:
-    found: dict[tuple[Direction, Unit], GroupLimit] = {}
+def _strictest(held: Sequence[IoLimit], number: str) -> list[IoLimit]:
+    found: dict[tuple[Direction, Unit], IoLimit] = {}
     for one in held:
         before = found.get((one.direction, one.unit))
         if one.number == number and (before is None or one.value < before.value):
@@ -281,7 +277,7 @@ def _strictest(held: Sequence[GroupLimit], number: str) -> list[GroupLimit]:
     return list(found.values())
 
 
-def _cap(device: str, held: GroupLimit, carries: list[str]) -> IoCap:
+def _cap(device: str, held: IoLimit, carries: list[str]) -> IoCap:
     return IoCap(
         device=device,
         direction=held.direction,
@@ -292,7 +288,7 @@ def _cap(device: str, held: GroupLimit, carries: list[str]) -> IoCap:
     )
 
 
-def limits_held(proc: Path, sys: Path) -> tuple[list[GroupLimit], str]:
+def io_limits(proc: Path, sys: Path) -> tuple[list[IoLimit], str]:
     """All limits that hold for this process, of any device; and what to say of a device without one.
 
     Raises ``UnknownCapsError`` where a file is missing, unreadable or not understood.
@@ -309,27 +305,27 @@ def limits_held(proc: Path, sys: Path) -> tuple[list[GroupLimit], str]:
         raise _unreadable(error.filename, error) from None
 
 
-def _version_1(mount: Path, path: str) -> tuple[list[GroupLimit], str]:
+def _version_1(mount: Path, path: str) -> tuple[list[IoLimit], str]:
     group = next(upwards(mount, path), None)
     if group is None:
         raise UnknownCapsError(f"{mount} is not there")
     held = []
-    for name, (direction, unit) in VERSION_1.items():
+    for name, (direction, unit) in IO_FILES_VERSION_1.items():
         file = group / name
         for line in _lines(file):
             number, *values = line.split()
-            limit = _limit(" ".join(values))
-            if limit is None or not _is_number(number):
+            limit = _parse_limit(" ".join(values))
+            if limit is None or not _is_device_number(number):
                 raise _not_understood(file, line)
-            held.append(GroupLimit(number, direction, unit, limit, str(file)))
+            held.append(IoLimit(number, direction, unit, limit, str(file)))
     return held, f"no cap: the files blkio.throttle.*_device of {group} name none of its devices"
 
 
-def _version_2(mount: Path, path: str | None) -> tuple[list[GroupLimit], str]:
+def _version_2(mount: Path, path: str | None) -> tuple[list[IoLimit], str]:
     groups = list(upwards(mount, path))
     if not groups:
         raise UnknownCapsError(f"no control group of this process is shown below {mount}")
-    if "io" not in _lines_of_words(mount / "cgroup.controllers") and not is_nested(mount):
+    if "io" not in _words(mount / "cgroup.controllers") and not is_nested(mount):
         raise UnknownCapsError("no control groups with an I/O controller are mounted")
     held = [one for group in groups for one in _io_max(group, at_mount=group == mount)]
     shown = "" if groups[0] == mount else f" and the groups above it up to {mount}"
@@ -337,39 +333,38 @@ def _version_2(mount: Path, path: str | None) -> tuple[list[GroupLimit], str]:
     return held, f"no cap: io.max of {groups[0]}{shown} names none of its devices{above}"
 
 
-def _io_max(group: Path, *, at_mount: bool) -> Iterator[GroupLimit]:
+def _io_max(group: Path, *, at_mount: bool) -> Iterator[IoLimit]:
     """The limits of one group.  The root group of a machine has none, nor has a group without the controller;
     above the root group of a container there may be others, so that one must show its own."""
     file = group / "io.max"
     if not file.exists():
         if at_mount and not is_nested(group):
             return
-        if not at_mount and "io" not in _lines_of_words(group / "cgroup.controllers"):
+        if not at_mount and "io" not in _words(group / "cgroup.controllers"):
             return
     for line in _lines(file):
         number, *pairs = line.split()
         values = dict(pair.partition("=")[::2] for pair in pairs)
-        if not _is_number(number) or not values.keys() & VERSION_2.keys():
+        if not _is_device_number(number) or not values.keys() & IO_KEYS_VERSION_2.keys():
             raise _not_understood(file, line)
-        for name, (direction, unit) in VERSION_2.items():
+        for name, (direction, unit) in IO_KEYS_VERSION_2.items():
             value = values.get(name, "max")
             if value == "max":
                 continue
-            limit = _limit(value)
+            limit = _parse_limit(value)
             if limit is None:
                 raise _not_understood(file, line)
-            yield GroupLimit(number, direction, unit, limit, str(file))
+            yield IoLimit(number, direction, unit, limit, str(file))
 
 
-def _is_number(word: str) -> bool:
-    """Whether it is a device's MAJOR:MINOR."""
+def _is_device_number(word: str) -> bool:
     return re.fullmatch(r"\d+:\d+", word, re.ASCII) is not None
 
 
-def _limit(word: str) -> int | None:
+def _parse_limit(word: str) -> int | None:
     """A limit above 0 that the kernel can hold; None for anything else."""
     value = int(word) if re.fullmatch(r"\d{1,20}", word, re.ASCII) else 0
-    return value if 0 < value <= _MOST else None
+    return value if 0 < value <= _LARGEST_LIMIT else None
 
 
 def _not_understood(file: Path, line: str) -> UnknownCapsError:
@@ -380,17 +375,16 @@ def _unreadable(file: object, error: OSError) -> UnknownCapsError:
     return UnknownCapsError(f"{file}: {(error.strerror or str(error)).lower()}")
 
 
-def _lines_of_words(file: Path) -> list[str]:
+def _words(file: Path) -> list[str]:
     return " ".join(_lines(file)).split()
 
 
 def _lines(file: Path) -> list[str]:
-    """The lines of a file that are not empty."""
     try:
         with file.open("rb") as opened:
-            text = opened.read(LONGEST_BYTES + 1)
+            text = opened.read(LARGEST_FILE_BYTES + 1)
     except OSError as error:
         raise _unreadable(file, error) from None
-    if len(text) > LONGEST_BYTES:
-        raise UnknownCapsError(f"{file} is longer than {LONGEST_BYTES} bytes")
+    if len(text) > LARGEST_FILE_BYTES:
+        raise UnknownCapsError(f"{file} is longer than {LARGEST_FILE_BYTES} bytes")
     return [line.strip() for line in text.decode(errors="replace").splitlines() if line.strip()]

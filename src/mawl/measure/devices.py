@@ -1,13 +1,8 @@
-"""What block devices lie under a directory: partitions, dm, md, multipath and loop down to the disks.
+"""The storage under a directory: its mount, its block devices down to the disks, and the ports to it.
 
-Read without root from sysfs (Linux Documentation/ABI/stable/sysfs-block) and mountinfo.
-
-Which file system a path lies on, from ``/proc/self/mountinfo`` (proc_pid_mountinfo(5)).
-
-Ports that carry storage: network interfaces and fibre channel ports with their speed and members.
-
-Sources: Linux Documentation/ABI/testing/sysfs-class-net (speed, lower_*) and sysfs-class-fc_host,
-drivers/scsi/scsi_transport_fc.c (speed), drivers/nvme/host/sysfs.c (transport).
+Everything is read without root, from ``/proc/self/mountinfo`` (proc_pid_mountinfo(5)) and sysfs.
+Sources: Linux Documentation/ABI/stable/sysfs-block, testing/sysfs-class-net (speed, lower_*),
+sysfs-class-fc_host, drivers/scsi/scsi_transport_fc.c (speed), drivers/nvme/host/sysfs.c (transport).
 """
 
 from __future__ import annotations
@@ -47,7 +42,6 @@ class Mount(msgspec.Struct, frozen=True, kw_only=True):
     """Options of the file system itself (not of this mount), such as overlay's ``upperdir=``."""
 
     def option(self, name: str) -> str | None:
-        """The value of an option ``name=value``."""
         match = re.search(rf"(?:^|,){re.escape(name)}=([^,]*)", self.options)
         return None if match is None else match[1]
 
@@ -211,7 +205,6 @@ def _volume(role: Role, directory: Path, node: str, mounts: Sequence[Mount], sys
 
 
 def _devices_of(mount: Mount, mounts: Sequence[Mount], sys: Path) -> tuple[list[str], str | None]:
-    """The block devices that a file system names as its own, or why there is none."""
     kind = mount.file_system
     if kind in NETWORK_FILE_SYSTEMS:
         return [], f"{kind} is a network file system: its devices are another machine's"
@@ -261,7 +254,6 @@ def _name_of_node(node: Path, sys: Path) -> str | None:
 
 
 def _members_of_btrfs(name: str, sys: Path) -> list[str]:
-    """All devices of the btrfs that a device belongs to; none where it belongs to none."""
     for member in (sys / "fs/btrfs").glob(f"*/devices/{name}"):
         return sorted(device.name for device in member.parent.iterdir())
     return []
@@ -307,7 +299,6 @@ def _below(name: str, mounts: Sequence[Mount], sys: Path) -> list[str]:
 
 
 def _with_sharing(volume: VolumeFacts, volumes: Sequence[VolumeFacts]) -> VolumeFacts:
-    """Which other roles lie in the same file system or on a disk of this one."""
     others: dict[Role, None] = {}
     for other in volumes:
         same = other.mount_point == volume.mount_point and volume.mount_point is not None

@@ -1,16 +1,9 @@
-"""Facts of the machine, for run.json, `mawl doctor` and the top of a bench table.
+"""Facts of the machine: processors and their topology, memory, limits, and modes of hardware threads (SMT).
 
 Everything is read from ``/proc`` and ``/sys`` (proc(5), sysfs); both are parameters, so that a
-folder can stand in for a machine.
-
-How the processors of this machine hang together: sockets, cores, threads, memory nodes, frequency.
-
-Source: ``/sys/devices/system`` (Linux Documentation/admin-guide/cputopology.rst, cpu-freq).
-
-Which modes of hardware threads (SMT) this machine offers, and the commands that read and set one.
-
-Sources: ``/sys/devices/system/cpu/smt/control`` (Linux, Documentation/ABI/testing/sysfs-devices-system-cpu);
-on POWER ``ppc64_cpu --smt -n`` and ``--threads-per-core`` of powerpc-utils.
+folder can stand in for a machine.  Sources: Linux Documentation/admin-guide/cputopology.rst, cpu-freq,
+Documentation/ABI/testing/sysfs-devices-system-cpu; on POWER ``ppc64_cpu --smt -n`` and
+``--threads-per-core`` of powerpc-utils.
 """
 
 from __future__ import annotations
@@ -181,7 +174,6 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def cores(self) -> int | None:
-        """Number of ``core_basis``."""
         return self.logical_cpus if self.core_basis == "vCPU" else self.physical_cores
 
     @property
@@ -259,7 +251,6 @@ _MAY_BE_NONE = {"virtual", "cpu_quota_cores", "memory_limit_bytes", "container"}
 
 
 def _with_reasons(facts: Machine) -> Machine:
-    """Every None has a reason, and no figure that is there has one."""
     reasons = {
         name: facts.missing.get(name, "the kernel does not say")
         for name in Machine.__struct_fields__
@@ -314,11 +305,11 @@ def limit_of_process(text: str, name: str, column: int) -> Bound | None:
     return int(match[column]) if match[column].isdigit() else "unlimited"
 
 
-CONTROL = "devices/system/cpu/smt/control"
+SMT_CONTROL = "devices/system/cpu/smt/control"
 POWER_TOOL = "ppc64_cpu"
-SECONDS = 10.0
+TOOL_SECONDS = 10.0
 
-_WHY = {
+_NO_SMT_REASONS = {
     "notsupported": "the kernel says that its processors have one thread a core (notsupported)",
     "notimplemented": "the kernel cannot switch threads on this processor (notimplemented)",
     "forceoff": "the firmware or the kernel's command line switched it off until the next boot (forceoff)",
@@ -347,18 +338,18 @@ def read_smt(sys: Path = Path("/sys"), power_tool: str | None = None) -> SmtMode
     Raises ``UnsuitableMachineError`` where there is no second mode.
     """
     tool = power_tool or shutil.which(POWER_TOOL)
-    return _of_linux(sys) if tool is None else _of_power(tool)
+    return _linux_modes(sys) if tool is None else _power_modes(tool)
 
 
-def _of_linux(sys: Path) -> SmtModes:
-    control = sys / CONTROL
+def _linux_modes(sys: Path) -> SmtModes:
+    control = sys / SMT_CONTROL
     try:
         word = control.read_text().strip()
     except OSError as error:
         why = f"{control}: {(error.strerror or str(error)).lower()}"
-        raise _without(why) from None
+        raise _no_smt(why) from None
     if word not in ("on", "off"):
-        raise _without(_WHY.get(word, f"{control} says {word[:40]!r}"))
+        raise _no_smt(_NO_SMT_REASONS.get(word, f"{control} says {word[:40]!r}"))
     path = shlex.quote(str(control))
     siblings = max(map(len, core_siblings(sys)), default=0) or None
     modes = [
@@ -366,41 +357,46 @@ def _of_linux(sys: Path) -> SmtModes:
         SmtMode(word="on", threads=siblings if word == "on" else None, command=f"echo on > {path}"),
     ]
     if word == "on" and siblings == 1:
-        raise _without("SMT is on, and each core shows one thread: a virtual machine may hide the others")
+        raise _no_smt("SMT is on, and each core shows one thread: a virtual machine may hide the others")
     return SmtModes(check=f"cat {path}", current=modes[word == "on"], modes=modes)
 
 
-def _of_power(tool: str) -> SmtModes:
-    said = _printed(tool, "--threads-per-core")
+def _power_modes(tool: str) -> SmtModes:
+    said = _output_of(tool, "--threads-per-core")
     found = re.fullmatch(r"Threads per core: ([1-9][0-9]?)", said)
     if found is None:
-        raise _without(f"{tool} --threads-per-core printed {said[:80]!r}")
+        raise _no_smt(f"{tool} --threads-per-core printed {said[:80]!r}")
     if int(found[1]) == 1:
-        raise _without(f"{tool} says that its processors have one thread a core")
+        raise _no_smt(f"{tool} says that its processors have one thread a core")
     path = shlex.quote(tool)
     modes = [
         SmtMode(word=f"SMT={threads}", threads=threads, command=f"{path} --smt={threads}")
         for threads in (1, 2, 4, 8, 16)
         if threads <= int(found[1])
     ]
-    word = _printed(tool, "--smt", "-n")
+    word = _output_of(tool, "--smt", "-n")
     current = next((mode for mode in modes if mode.word == word), None)
     if current is None:
-        raise _without(f"{tool} --smt -n printed {word[:80]!r}: cores differ, or the mode is not known")
+        raise _no_smt(f"{tool} --smt -n printed {word[:80]!r}: cores differ, or the mode is not known")
     return SmtModes(check=f"{path} --smt -n", current=current, modes=modes)
 
 
-def _printed(tool: str, *arguments: str) -> str:
+def _output_of(tool: str, *arguments: str) -> str:
     try:
         done = subprocess.run(
-            [tool, *arguments], capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False
+            [tool, *arguments],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TOOL_SECONDS,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise _without(f"{tool}: {error}") from None
+        raise _no_smt(f"{tool}: {error}") from None
     return done.stdout.strip()
 
 
-def _without(why: str) -> UnsuitableMachineError:
+def _no_smt(why: str) -> UnsuitableMachineError:
     return UnsuitableMachineError(
         "this machine offers no modes of hardware threads (SMT) to compare",
         why=why,

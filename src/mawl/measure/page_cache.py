@@ -1,11 +1,8 @@
-"""Files in the page cache: how much of them is there, taking them out, putting them in.
+"""The page cache: how much of a file it holds, loading and dropping files, dirty pages, and syncs.
 
-Sources: cachestat(2) (Linux 6.5), mincore(2), posix_fadvise(2), Linux
-Documentation/admin-guide/sysctl/vm.rst (drop_caches).  All but the last work without root.
-
-What memory holds of writes: asking for it, and waiting until file systems have written it.
-
-Sources: /proc/meminfo (proc_meminfo(5)), cachestat(2), syncfs(2), /proc/PID/io (proc_pid_io(5)).
+Sources: cachestat(2) (Linux 6.5), mincore(2), posix_fadvise(2), syncfs(2), /proc/meminfo (proc_meminfo(5)),
+/proc/PID/io (proc_pid_io(5)), and Linux Documentation/admin-guide/sysctl/vm.rst (drop_caches), which alone
+needs root.
 """
 
 from __future__ import annotations
@@ -137,15 +134,15 @@ def keeps(directory: Path) -> str | None:
     return f"{kind} kept {found.resident_bytes} of {READ_BYTES} bytes in memory after they were dropped"
 
 
-def tries_under(directory: Path) -> list[Path]:
+def leftover_trial_files(directory: Path) -> list[Path]:
     """Files in a directory by which a killed run of an older version tried the page cache.
 
     These are this user's, an hour old, and hold nothing but up to 1 MiB of zeros.
     """
-    return [file for file in sorted(directory.glob(".mawl-cache-*")) if _is_try(file)]
+    return [file for file in sorted(directory.glob(".mawl-cache-*")) if _is_trial_file(file)]
 
 
-def _is_try(file: Path) -> bool:
+def _is_trial_file(file: Path) -> bool:
     try:
         found = file.lstat()
         if found.st_uid != os.geteuid() or time.time() - found.st_mtime < _FORSAKEN_SECONDS:
@@ -325,7 +322,6 @@ class Sync:
             self.reason = f"syncfs could not be started: {(error.strerror or str(error)).lower()}"
 
     def ended(self) -> bool:
-        """Whether it is over: written, refused, or longer than it may take."""
         process = self._process
         if process is None:
             return True

@@ -1,10 +1,7 @@
-"""1 Hz sums over whole job trees, from ``/proc/PID/io``, ``stat`` and ``task/*/children`` (proc(5)).
+"""CPU, memory and I/O of processes by the kernel's accounts: sums over job trees at 1 Hz, and usage records.
 
-The root of ``/proc`` is a parameter, so that a folder of files serves as well as a machine.
-
-Processes looked at one by one: usage records from the kernel's own accounts.
-
-Sources: ``getrusage(2)``, ``wait4(2)``, ``/proc/PID/io``, ``/proc/PID/stat`` (proc(5)).
+Sources: getrusage(2), wait4(2), ``/proc/PID/io``, ``stat`` and ``task/*/children`` (proc(5)).  The root of
+``/proc`` is a parameter of the sampler, so that a folder can stand in for a machine.
 """
 
 from __future__ import annotations
@@ -91,7 +88,7 @@ class ProcessSampler:
         for key in self._trees.keys() - wanted:
             self._trees.pop(key).close()
         self._ticks += 1
-        # Of many jobs only I/O is read every tick; analysis.turns evens the sums of the rest out.
+        # Of many jobs only I/O is read every tick; figures.open_jobs evens the sums of the rest out.
         in_turns = len(roots) > MOST_JOBS_READ_AT_ONCE
         samples = {}
         for job, pid in roots.items():
@@ -104,7 +101,6 @@ class ProcessSampler:
         return samples
 
     def close(self) -> None:
-        """Give the kept descriptors back."""
         self.sample({})
 
 
@@ -215,7 +211,6 @@ class _Tree:
         )
 
     def close(self) -> None:
-        """Give the kept descriptors back."""
         for process in (self._root, *self._known.values()):
             process.close()
 
@@ -231,8 +226,6 @@ IO_FIELDS = (
 )
 """Fields of ``Usage`` in the order of the lines of ``/proc/PID/io``."""
 
-_ACCOUNT_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
-_ACCOUNT_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _MOST_BYTES = 16384
 _PEAK = b"\nVmHWM:"
 
@@ -253,7 +246,6 @@ class OwnIo:
         return None if self._descriptor is None else os.pread(self._descriptor, 512, 0)
 
     def close(self) -> None:
-        """Give the descriptor back."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -317,8 +309,8 @@ def usage_of_process(pid: int, proc: Path = Path("/proc")) -> Usage | None:
     place = status.find(_PEAK)
     peak = None if place < 0 else status[place + len(_PEAK) : place + len(_PEAK) + 32].split(None, 1)[0]
     return Usage(
-        user_cpu_seconds=int(fields[11]) / _ACCOUNT_TICKS_PER_SECOND,
-        system_cpu_seconds=int(fields[12]) / _ACCOUNT_TICKS_PER_SECOND,
+        user_cpu_seconds=int(fields[11]) / _TICKS_PER_SECOND,
+        system_cpu_seconds=int(fields[12]) / _TICKS_PER_SECOND,
         page_reclaims=int(fields[7]),
         page_faults=int(fields[9]),
         os_memory_bytes=None if peak is None else int(peak) * 1024,
@@ -335,12 +327,12 @@ def _text(path: str) -> bytes:
 
 def resident_bytes() -> int:
     """Resident size of the calling process now (``VmRSS``)."""
-    return int(Path("/proc/self/statm").read_bytes().split()[1]) * _ACCOUNT_PAGE_BYTES
+    return int(Path("/proc/self/statm").read_bytes().split()[1]) * _PAGE_BYTES
 
 
 def address_space_bytes() -> int:
     """Address space of the calling process now (``VmSize``)."""
-    return int(Path("/proc/self/statm").read_bytes().split()[0]) * _ACCOUNT_PAGE_BYTES
+    return int(Path("/proc/self/statm").read_bytes().split()[0]) * _PAGE_BYTES
 
 
 def address_space_limit() -> int | None:

@@ -1,10 +1,8 @@
-"""One process of a job, looked at every second (``io``, ``stat``, ``schedstat``, ``task``; proc(5)).
+"""Processes on this machine: reading one each second, and finding and ending trees of them.
 
-Find and end processes: a process's descendants, and all that carry a mark in their environment.
-
-The mark is an environment variable as ``/proc/PID/environ`` shows it: what a process had when it
-was last exec'ed, so also in every copy it forked.  A process that exec'ed with a cleaned
-environment *and* left the tree of its launcher is not found.
+``kill_marked`` and ``marked_processes`` find processes by a mark, an environment variable as
+``/proc/PID/environ`` shows it: what a process had when it was last exec'ed, so also in every copy it forked.
+A process that exec'ed with a cleaned environment *and* left the tree of its launcher is not found.
 """
 
 from __future__ import annotations
@@ -148,7 +146,6 @@ class WatchedProcess:
             return None
 
     def close(self) -> None:
-        """Give the descriptors back."""
         for descriptor in (self._stat, self._io, self._schedstat, self._children, *self._threads.values()):
             if descriptor is not None:
                 os.close(descriptor)
@@ -244,7 +241,7 @@ def kill_marked(variable: str, value: str) -> int:
 
 
 def marked_processes(variable: str) -> dict[str, list[int]]:
-    """Value to living processes, without the caller and its ancestors."""
+    """Value of the variable to the living processes that have it, without the caller and its ancestors."""
     spared = _ancestors()
     prefix = variable.encode() + b"="
     found: dict[str, list[int]] = {}

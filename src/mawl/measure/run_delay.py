@@ -35,7 +35,7 @@ def first_thread_seconds(pid: int) -> tuple[float, float] | None:
 
 
 def own_run_delay_seconds() -> float | None:
-    """Of all living threads of the calling process."""
+    """Run delay of all living threads of the calling process; None where the kernel does not keep it."""
     first = first_thread_seconds(os.getpid())
     if first is None:
         return None

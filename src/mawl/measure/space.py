@@ -1,13 +1,9 @@
-"""Free space under the roles, one file system at a time.
-
-What a pod may keep on the disk of its node: Kubernetes' limit on local ephemeral storage.
+"""Free and used space of the file systems under the roles, and the pod's limit on ephemeral storage.
 
 The kubelet ends a pod whose writable layers, logs and ``emptyDir`` volumes together exceed the limit
 (Kubernetes documentation, "Local ephemeral storage").  Neither statvfs(3) nor a control group shows the
 limit: statvfs shows the whole disk of the node.  So the manifest passes it in a variable, in bytes, from
 ``limits.ephemeral-storage``.
-
-How much space the files of a run take on each volume while it runs.
 """
 
 from __future__ import annotations
@@ -73,7 +69,7 @@ def file_systems(
     A directory that is not there yet counts with the nearest one above it that is.  Free bytes are
     those an unprivileged user may fill (statvfs(3) ``f_bavail``).
     """
-    known = parse_mountinfo(_read(mounts))
+    known = parse_mountinfo(_mountinfo_text(mounts))
     kinds = {mount.device: mount.file_system for mount in known}
     found: dict[str, FileSystem] = {}
     for role, volumes in roles.items():
@@ -181,7 +177,7 @@ def nearest(directory: Path) -> Path:
     return place
 
 
-def _read(mounts: Path) -> str:
+def _mountinfo_text(mounts: Path) -> str:
     """The text of mountinfo; empty where that is not readable."""
     try:
         return mounts.read_text(errors="replace")
@@ -189,7 +185,7 @@ def _read(mounts: Path) -> str:
         return ""
 
 
-VARIABLE = "MAWL_EPHEMERAL_STORAGE"
+EPHEMERAL_VARIABLE = "MAWL_EPHEMERAL_STORAGE"
 EPHEMERAL = "ephemeral storage of the pod"
 """The ``kind`` of this limit among file systems, which have their type there."""
 
@@ -218,7 +214,7 @@ def ephemeral_storage(
     directories; logs and other volumes of the pod are not seen.
     Raises ``UsageError`` where the limit is no size.
     """
-    limit = _limit(environment)
+    limit = _ephemeral_limit(environment)
     if limit is None:
         return []
     mounts = read_mounts(proc)
@@ -227,19 +223,19 @@ def ephemeral_storage(
     for role, volumes in roles.items():
         weights = weights_of(volumes, by_free_space)
         for volume, weight in zip(volumes, weights, strict=True):
-            if _counts(nearest(volume), mounts):
+            if _counts_for_pod(nearest(volume), mounts):
                 counted.setdefault(role, []).append(volume)
                 needed += 0 if needed_bytes is None else needed_bytes[role] * weight // sum(weights)
     places = [volume for volumes in counted.values() for volume in volumes]
     if not places:
         return []
     outer = {place for place in places if not any(other in place.parents for other in places)}
-    others = {mount.mount_point for mount in mounts if not _is_own(mount)}
+    others = {mount.mount_point for mount in mounts if not _is_of_pod(mount)}
     return [
         FileSystem(
             kind=EPHEMERAL,
             size_bytes=limit,
-            free_bytes=max(limit - sum(_held(place, others) for place in outer), 0),
+            free_bytes=max(limit - sum(_held_bytes(place, others) for place in outer), 0),
             needed_bytes=None if needed_bytes is None else needed,
             roles=list(counted),
             directories=[str(place) for place in places],
@@ -248,29 +244,29 @@ def ephemeral_storage(
     ]
 
 
-def _limit(environment: Mapping[str, str]) -> int | None:
-    text = environment.get(VARIABLE)
+def _ephemeral_limit(environment: Mapping[str, str]) -> int | None:
+    text = environment.get(EPHEMERAL_VARIABLE)
     if not text:
         return None
     try:
         return parse_size(text)
     except UsageError as error:
         cure = "hand over limits.ephemeral-storage (resourceFieldRef), as deploy/kubernetes/run.yaml does"
-        raise UsageError(error.what, where=VARIABLE, cure=cure) from None
+        raise UsageError(error.what, where=EPHEMERAL_VARIABLE, cure=cure) from None
 
 
-def _counts(place: Path, mounts: Sequence[Mount]) -> bool:
+def _counts_for_pod(place: Path, mounts: Sequence[Mount]) -> bool:
     """Whether files there are the pod's own on its node: the container's own layer, or an ``emptyDir`` that
     is not in memory."""
     mount = mount_of(place, mounts)
-    return mount is not None and _is_own(mount)
+    return mount is not None and _is_of_pod(mount)
 
 
-def _is_own(mount: Mount) -> bool:
+def _is_of_pod(mount: Mount) -> bool:
     return mount.mount_point == "/" or _EMPTY_DIR in mount.root
 
 
-def _held(directory: Path, others: Set[str]) -> int:
+def _held_bytes(directory: Path, others: Set[str]) -> int:
     """Bytes that the files below a directory take, without the mount points ``others``; 0 if there is no such
     directory."""
     held = 0
@@ -339,7 +335,7 @@ def allocated_bytes(directory: str | os.PathLike[str]) -> int:
                     if entry.is_dir(follow_symlinks=False):
                         total += allocated_bytes(entry.path)
                     else:
-                        total += entry.stat(follow_symlinks=False).st_blocks * 512
+                        total += entry.stat(follow_symlinks=False).st_blocks * _BLOCK_BYTES
                 except OSError:
                     continue
     except OSError:

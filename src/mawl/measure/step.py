@@ -1,14 +1,4 @@
-"""Steps of a job: a context manager around each, a record for each that ends.
-
-What the calling process has used so far, in about 25 microseconds.
-
-Resource usage of the process and its reaped children, ``/proc/self/io``, and the peak and present
-resident size from ``/proc/self/status``.  The two files stay open, since opening costs more than
-reading; after a fork they would still be the parent's, so the
-process id is looked at before each reading.
-
-What Linux offers a process about itself beyond the ``os`` module (prctl(2), proc(5)).
-"""
+"""Steps of a job: a context manager that measures what its process uses, and reports a record."""
 
 from __future__ import annotations
 
@@ -62,7 +52,12 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Snapshots:
-    """Takes snapshots of the process that calls it."""
+    """Takes snapshots of the process that calls it, in about 25 microseconds each.
+
+    They hold resource usage of the process and its reaped children, ``/proc/self/io``, and the peak and
+    present resident size from ``/proc/self/status``.  The two files stay open, since opening costs more than
+    reading; after a fork they would still be the parent's, so the process id is checked before each reading.
+    """
 
     def __init__(self) -> None:
         self._owner = 0
@@ -70,7 +65,6 @@ class Snapshots:
         self._status: int | None = None
 
     def take(self) -> Snapshot:
-        """The counters now: about 25 us."""
         self._open()
         io_text = os.pread(self._io, 512, 0) if self._io is not None else b""
         own = resource.getrusage(resource.RUSAGE_SELF)
@@ -104,7 +98,6 @@ class Snapshots:
         return os.pread(self._status, 4096, 0) if self._status is not None else b""
 
     def close(self) -> None:
-        """Close the two files."""
         for descriptor in (self._io, self._status):
             if descriptor is not None and self._owner == os.getpid():
                 os.close(descriptor)
@@ -176,7 +169,7 @@ def _kibibytes(pattern: re.Pattern[bytes], text: bytes) -> int | None:
 
 
 class DirectBytes(Protocol):
-    """Who counts the bytes of a job's requests that passed by the page cache."""
+    """Counts the bytes of a job's requests that went past the page cache."""
 
     read_bytes: int
     written_bytes: int
@@ -227,7 +220,6 @@ class StepRecorder:
         self._others_bytes += others_bytes
 
     def close(self) -> None:
-        """Give the kept descriptors back."""
         self._snapshots.close()
 
     @property
@@ -243,7 +235,6 @@ class StepRecorder:
 
     @property
     def memory_bytes(self) -> int | None:
-        """``peak_bytes`` less the resident size when the job was ready."""
         return self._beyond_ready(self.peak_bytes)
 
     @contextmanager

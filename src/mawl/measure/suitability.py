@@ -1,14 +1,7 @@
-"""Can a run work here?  Facts of the machine in, one sentence for each thing worth knowing out.
+"""Checks whether a run can work here: libraries, memory, limits, clocks, other load, and the page cache.
 
-A problem stops a run, a notice says what will be missing or disturbed; both carry their cure.
-
-What else the machine does: the load that would disturb a run, over a short look.
-
-From ``/proc/stat`` (CPU time by kind) and ``/proc/PID/stat`` (CPU time of each process), proc(5).
-
-How far the clocks of this machine can be trusted.
-
-Whether ``--cache none`` can hold: that takes the counting library and fitting file systems.
+A problem stops a run; a notice says what will be missing or disturbed.  Both carry their cure.
+Sources: ``/proc/stat``, ``/proc/PID/stat`` (proc(5)), adjtimex(2).
 """
 
 from __future__ import annotations
@@ -19,10 +12,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
-from packaging.requirements import Requirement
 
 from mawl.base.units import format_memory
 from mawl.measure.machine import Machine
@@ -32,10 +24,13 @@ from mawl.measure.space import nearest
 from mawl.records.compiled import find_compiler
 from mawl.records.spec.program_options import Role
 
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+
 HEAVY_CORES = 0.2
 """A process that used this share of a core during the look is named."""
 
-_FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+_CPU_FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 
 
 class HeavyProcess(msgspec.Struct, frozen=True):
@@ -94,12 +89,11 @@ class NoiseWatch:
 def _cpu_ticks(proc: Path) -> dict[str, int]:
     """Ticks by kind of all CPUs; old kernels give fewer columns, which then count as 0."""
     words = (proc / "stat").read_text().splitlines()[0].split()[1:]
-    figures = [int(word) for word in words[: len(_FIELDS)]]
-    return dict(zip(_FIELDS, figures + [0] * (len(_FIELDS) - len(figures)), strict=True))
+    figures = [int(word) for word in words[: len(_CPU_FIELDS)]]
+    return dict(zip(_CPU_FIELDS, figures + [0] * (len(_CPU_FIELDS) - len(figures)), strict=True))
 
 
 def _process_ticks(proc: Path) -> dict[int, tuple[str, int]]:
-    """PID to name and ticks (user and system) of every process that is there."""
     found: dict[int, tuple[str, int]] = {}
     for entry in os.listdir(proc):
         if not entry.isdigit():
@@ -138,12 +132,12 @@ class ClockLook(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
-def realtime() -> float:
+def wall_clock() -> float:
     """Wall clock, seconds since the epoch."""
     return time.clock_gettime(time.CLOCK_REALTIME)
 
 
-def raw() -> float:
+def raw_clock() -> float:
     """Hardware clock that nobody adjusts, seconds since some start."""
     return time.clock_gettime(time.CLOCK_MONOTONIC_RAW)
 
@@ -151,7 +145,9 @@ def raw() -> float:
 class ClockWatch:
     """Begins a look when it is made; ``look`` ends it."""
 
-    def __init__(self, wall: Callable[[], float] = realtime, steady: Callable[[], float] = raw) -> None:
+    def __init__(
+        self, wall: Callable[[], float] = wall_clock, steady: Callable[[], float] = raw_clock
+    ) -> None:
         self._wall, self._steady = wall, steady
         self._began = (wall(), steady())
 
@@ -225,7 +221,7 @@ def library_checks(distribution: str = "mawl") -> list[SuitabilityCheck]:
             )
         ]
     present, absent = [], []
-    for wanted in _of_programs(requirements):
+    for wanted in _needed_requirements(requirements):
         try:
             present.append(f"{wanted.name} {metadata.version(wanted.name)}")
         except metadata.PackageNotFoundError:
@@ -250,7 +246,7 @@ def unfit_libraries(distribution: str = "mawl") -> list[SuitabilityCheck]:
     except metadata.PackageNotFoundError:
         return []
     found = []
-    for wanted in _of_programs(requirements):
+    for wanted in _needed_requirements(requirements):
         try:
             version = metadata.version(wanted.name)
         except metadata.PackageNotFoundError:
@@ -262,8 +258,9 @@ def unfit_libraries(distribution: str = "mawl") -> list[SuitabilityCheck]:
     return found
 
 
-def _of_programs(requirements: Iterable[str]) -> Iterator[Requirement]:
-    """What the base and the programs need."""
+def _needed_requirements(requirements: Iterable[str]) -> Iterator[Requirement]:
+    from packaging.requirements import Requirement
+
     for wanted in map(Requirement, requirements):
         if wanted.marker is None or wanted.marker.evaluate({"extra": "programs"}):
             yield wanted
@@ -416,7 +413,7 @@ def noise_checks(machine: Machine, noise: Noise) -> list[SuitabilityCheck]:
     return found or [SuitabilityCheck("noise", "ok", f"CPUs {busy} busy over {noise.seconds:.1f} s, {load}")]
 
 
-def worst(checks: Sequence[SuitabilityCheck]) -> Status:
+def worst_status(checks: Sequence[SuitabilityCheck]) -> Status:
     """``problem`` if one is there, else ``notice``, else ``ok``."""
     found = {check.status for check in checks}
     return "problem" if "problem" in found else "notice" if "notice" in found else "ok"

@@ -1,4 +1,4 @@
-"""Sessions of derived jobs: as the clock brought them, or one behind the other."""
+"""Sessions of derived jobs: as the clock brought them, or one after another."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Programs of users: a class in a package of theirs, named by itself or as an entry point.
+"""The programs that a workload can name: mawl's own with their input tables, and users' classes.
 
-The catalogue: every program's declaration by name, by class, and the input tables that they read.
-
-Data only: a declaration lies in the folder of its program and imports no engine, so that plans, reports and
-simulations work without them.
+Mawl's own are data only: a declaration lies in the folder of its program and imports no engine, so that
+plans, reports and simulations work without one.
 """
 
 from __future__ import annotations
@@ -51,20 +49,20 @@ INPUTS: dict[str, InputTable] = {
 }
 
 
-GROUP = "mawl.programs"
+ENTRY_POINT_GROUP = "mawl.programs"
 """The entry points of installed packages that are programs."""
 
 _CONTRACT = "a class with name, program_class, inputs (names of mawl's tables, may be empty) and run(context)"
 
 
-def entry_of(program: str) -> str | None:
+def user_entry(program: str) -> str | None:
     """``module:Class`` of a program that is none of the catalogue's; None where nothing is called so."""
     if ":" in program:
         return program
-    return next((point.value for point in metadata.entry_points(group=GROUP, name=program)), None)
+    return next((point.value for point in metadata.entry_points(group=ENTRY_POINT_GROUP, name=program)), None)
 
 
-def load(entry: str) -> Any:
+def load_class(entry: str) -> Any:
     """The class behind ``module:Class``.
 
     Raises ``UsageError`` where it cannot be imported or is not there.
@@ -81,12 +79,12 @@ def load(entry: str) -> Any:
 
 
 @functools.cache
-def program_of(entry: str) -> Program:
+def user_program(entry: str) -> Program:
     """The declaration of a user's program: name, class and inputs; bytes and space are not declared.
 
     Raises ``UsageError`` where the class does not keep the contract.
     """
-    found = load(entry)
+    found = load_class(entry)
     name = getattr(found, "name", None)
     kind = getattr(found, "program_class", None)
     inputs = getattr(found, "inputs", ())

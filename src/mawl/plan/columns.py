@@ -1,14 +1,8 @@
-"""Columns of input tables, as data: what they are called, how wide they are, what they hold.
+"""Input tables as data: their columns, what these hold, and how the table lies on disk.
 
 Every value is a function of (seed, replica, table, column, row number) alone;
 ``programs.datagen.values`` implements each kind, in integer and exactly rounded arithmetic, so that
 every machine makes the same bytes.  All numerics are eight-byte floats, as in SAS.
-
-Columns that hold monthly series, as data; ``programs.datagen.series`` makes them.
-
-Fixed-width text records as data: one declaration for the generator and for the parser.
-
-Input tables as data: columns, size at full scale, how they lie on disk.
 """
 
 from __future__ import annotations
@@ -69,7 +63,6 @@ class Uniform(msgspec.Struct, frozen=True, tag="uniform"):
 
     @property
     def choices(self) -> int:
-        """How many different values there are."""
         return (self.high - self.low) // self.step + 1
 
 
@@ -282,7 +275,6 @@ class Factor(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What models call it."""
         return f"{self.column.name}={self.value}" if self.value else self.column.name
 
 
@@ -294,7 +286,6 @@ class Product(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What models call the product."""
         return "*".join(factor.name for factor in self.factors)
 
 
@@ -359,12 +350,10 @@ class Column(msgspec.Struct, frozen=True):
 
     @property
     def stored_bytes(self) -> int:
-        """Bytes one value takes in a table."""
         return 8 if self.width is None else self.width
 
     @property
     def is_dial(self) -> bool:
-        """Whether the column carries the compressibility dial."""
         return isinstance(self.values, Text) and self.values.filled is None
 
 
@@ -448,7 +437,6 @@ class InputTable(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def row_bytes(self) -> int:
-        """Bytes of one row as stored."""
         return self.record_bytes or sum(column.stored_bytes for column in self.columns)
 
     def rows(self, scale: float) -> int:

@@ -108,7 +108,7 @@ def _changed(command: Command, change: Callable[[str], str]) -> Command:
     )
 
 
-def undeclared(name: str, program_class: ProgramClass) -> Program:
+def command_program(name: str, program_class: ProgramClass) -> Program:
     """What the catalogue would say of a command: its name and class, and that nothing else is declared."""
     return Program(
         name=name,

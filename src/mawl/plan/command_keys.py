@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.base.errors import InvalidFileError, UsageError
-from mawl.plan.catalogue import entry_of, program_of
+from mawl.plan.catalogue import user_entry, user_program
 from mawl.plan.command import Command, default_name, located, placeholder_error
 from mawl.plan.spec import CommandSpec, JobSpec
 
@@ -43,16 +43,16 @@ def with_command(job: JobSpec, commands: Mapping[str, CommandSpec]) -> JobSpec:
     return msgspec.structs.replace(job, **{key: getattr(given, key) for key in given.__struct_fields__})
 
 
-def users_entry(program: str, taken: Container[str], where: str, key: str) -> str | None:
+def checked_entry(program: str, taken: Container[str], where: str, key: str) -> str | None:
     """``module:Class`` of a user's program, its declaration checked; None where nothing is called so.
 
     Raises ``InvalidFileError`` where it keeps no contract or has a name that is taken.
     """
-    entry = entry_of(program)
+    entry = user_entry(program)
     if entry is None:
         return None
     try:
-        found = program_of(entry).name
+        found = user_program(entry).name
     except UsageError as error:
         raise InvalidFileError(f"key {key}.program: {error}", where=where) from None
     if found in taken:

@@ -1,4 +1,4 @@
-"""Derived jobs in a plan: their file, checked at the door."""
+"""The file of derived jobs that a workload names: read, checked, written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 
 from mawl.base.errors import InvalidFileError
 from mawl.base.foreign import read_regular
-from mawl.plan.derived_program import Planned, planned, program_of
+from mawl.plan.derived_program import Planned, derived_program, planned
 from mawl.plan.programs import Program
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import Plan
@@ -70,7 +70,7 @@ def derived_programs(folder: Path) -> dict[str, Program]:
         return {}
     found = load_derived(path, inside=folder)
     tables = {table.name: table for table in found.tables}
-    return {job.name: program_of(planned(job, tables)) for job in found.jobs}
+    return {job.name: derived_program(planned(job, tables)) for job in found.jobs}
 
 
 def derived_of(plan: Plan) -> DerivedWorkload | None:
@@ -107,7 +107,6 @@ def decoded(content: bytes, *, where: str) -> DerivedWorkload:
 
 
 def _check(workload: DerivedWorkload, where: str) -> None:
-    """What the types of single fields cannot say."""
     tables = {table.name for table in workload.tables}
     _once("tables", (table.name for table in workload.tables), where)
     _once("jobs", (job.name for job in workload.jobs), where)

@@ -1,4 +1,4 @@
-"""What the catalogue would say of a derived job: its inputs, steps, bytes and memory, from its record."""
+"""The declaration of a derived job, made from its record: inputs, steps, bytes and memory."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def class_of(job: DerivedJob) -> ProgramClass:
     return "memory" if longest.kernel == "hold" else "compute"
 
 
-def program_of(one: Planned) -> Program:
+def derived_program(one: Planned) -> Program:
     """The declaration of a derived job; its sizes are those of its record at scale 1.
 
     Memory is ``memsize`` of the job's options, which the plan sets to the peak of its steps.

@@ -1,7 +1,4 @@
-"""The mixed workloads by rule: N sessions of all programs (docs/design/workloads.md says why so).
-
-Each program of a workload alone: what makes jobs alike, and the plan that runs one of each kind.
-"""
+"""Workloads by rule: the mixed ones for N sessions (docs/design/workloads.md), and each program alone."""
 
 from __future__ import annotations
 
@@ -71,7 +68,7 @@ def mixed(sessions: int, name: str = "mixed20") -> WorkloadSpec:
     return WorkloadSpec(
         name=name,
         title=f"All twenty programs in {sessions} sessions",
-        sessions=lay_out(sessions, apportion(COPIES, 3 * sessions + 11), gate=2 * sessions - 5),
+        sessions=session_specs(sessions, apportion(COPIES, 3 * sessions + 11), gate=2 * sessions - 5),
     )
 
 
@@ -81,7 +78,7 @@ def mixed30_19() -> WorkloadSpec:
     return WorkloadSpec(
         name="mixed30-19",
         title="Nineteen programs, seven of them I/O, in 30 sessions",
-        sessions=lay_out(30, apportion(kept, 102), gate=55),
+        sessions=session_specs(30, apportion(kept, 102), gate=55),
     )
 
 
@@ -97,7 +94,7 @@ def apportion(weights: Mapping[str, int], jobs: int) -> dict[str, int]:
     return copies
 
 
-def lay_out(sessions: int, copies: Mapping[str, int], *, gate: int) -> list[SessionSpec]:
+def session_specs(sessions: int, copies: Mapping[str, int], *, gate: int) -> list[SessionSpec]:
     """Lay jobs out into sessions, the longest first; ``gate`` of them stand in the first stages.
 
     1. The two longest jobs of the compute class are put aside: they trail out.
@@ -154,7 +151,7 @@ class JobKind(NamedTuple):
     derived: Planned | None = None
 
 
-def kinds(plan: Plan) -> dict[JobKind, list[str]]:
+def job_kinds(plan: Plan) -> dict[JobKind, list[str]]:
     """The kinds of jobs of a plan, with their jobs, in the order of the plan."""
     found: dict[JobKind, list[str]] = {}
     for job in plan.jobs():

@@ -1,7 +1,4 @@
-"""What a plan will need: input tables, bytes moved, disk space and memory.
-
-Where each job of a plan begins in the rotation over the volumes of a role.
-"""
+"""What a plan will need: input tables, bytes moved, disk space by volume, and memory."""
 
 from __future__ import annotations
 
@@ -11,10 +8,10 @@ from types import MappingProxyType
 
 import msgspec
 
-from mawl.plan.catalogue import program_of
+from mawl.plan.catalogue import user_program
 from mawl.plan.columns import InputTable
-from mawl.plan.command import undeclared
-from mawl.plan.derived_program import program_of as program_of_derived
+from mawl.plan.command import command_program
+from mawl.plan.derived_program import derived_program
 from mawl.plan.mix import JobKind, is_of_catalogue, kind_of
 from mawl.plan.programs import Direction, Program, Requests
 from mawl.plan.workload import JobPlan, Plan
@@ -87,12 +84,12 @@ def inputs_of(plan: Plan, catalogue: Mapping[str, Program]) -> dict[str, InputTa
 def with_commands(plan: Plan, catalogue: Mapping[str, Program]) -> dict[str, Program]:
     """The catalogue, what users' programs and derived jobs of the plan declare; commands declare nothing."""
     commands = {
-        job.program: undeclared(job.program, job.program_class or "unknown")
+        job.program: command_program(job.program, job.program_class or "unknown")
         for job in plan.jobs()
         if job.command is not None
     }
-    users = {job.program: program_of(job.entry) for job in plan.jobs() if job.entry is not None}
-    derived = {job.program: program_of_derived(job.derived) for job in plan.jobs() if job.derived is not None}
+    users = {job.program: user_program(job.entry) for job in plan.jobs() if job.entry is not None}
+    derived = {job.program: derived_program(job.derived) for job in plan.jobs() if job.derived is not None}
     return {**catalogue, **commands, **users, **derived}
 
 
@@ -189,11 +186,9 @@ class _Memory:
         return max(peak.ready_bytes for job in plan.jobs() if (peak := self._peak(job)) is not None)
 
     def is_measured(self, plan: Plan) -> bool:
-        """Whether the peak of every job was measured."""
         return all(self._peak(job) is not None for job in plan.jobs())
 
     def basis(self, plan: Plan) -> str:
-        """Of how many programs the peak was measured."""
         programs = {job.program for job in plan.jobs()}
         declared = {job.program for job in plan.jobs() if self._peak(job) is None}
         if self.is_measured(plan):
@@ -247,7 +242,7 @@ def turns(
             if not any(files[job.job]):
                 found[job.job][role] = place % len(moved)
                 continue
-            choices = [_after(moved, files[job.job], turn) for turn in range(len(moved))]
+            choices = [_with_files(moved, files[job.job], turn) for turn in range(len(moved))]
             first = min(
                 range(len(moved)), key=lambda turn: (max(choices[turn]), sum(_squares(choices[turn])))
             )
@@ -272,8 +267,7 @@ def _files(program: Program, job: JobPlan, role: Role) -> list[int]:
     return [sum(sizes.values())] if role == "data" else list(sizes.values())
 
 
-def _after(moved: Sequence[int], files: Sequence[int], turn: int) -> list[int]:
-    """Bytes by volume with a job's files added from a turn on."""
+def _with_files(moved: Sequence[int], files: Sequence[int], turn: int) -> list[int]:
     added = list(moved)
     for place, size in enumerate(files):
         added[(turn + place) % len(added)] += size

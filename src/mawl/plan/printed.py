@@ -1,7 +1,4 @@
-"""A plan as JSON has it: what ``mawl plan --json`` and ``mawl run --dry-run --json`` print.
-
-``plan.toml``: the exact plan of a run, as a workload file that runs again as it is.
-"""
+"""A plan as text: JSON (``mawl plan --json``), and ``plan.toml``, a workload file that runs again."""
 
 from __future__ import annotations
 
@@ -23,9 +20,9 @@ from mawl.records.spec.record import RunSpec
 from mawl.records.spec.sources import keys_of_plan
 from mawl.records.store.files import PLAN, replace_file
 
-FILES = "docs/guides/workload-files.md"
-PROGRAMS = "docs/reference/programs.md"
-MEMORY = "docs/design/memory.md"
+FILES_PAGE = "docs/guides/workload-files.md"
+PROGRAMS_PAGE = "docs/reference/programs.md"
+MEMORY_PAGE = "docs/design/memory.md"
 NOT_DECLARED = "no program of the plan declares its bytes"
 
 
@@ -34,10 +31,10 @@ class PlannedBytes(msgspec.Struct, frozen=True, kw_only=True):
 
     read_bytes: Annotated[
         int | None,
-        size("Application bytes that the programs declare to read.", PROGRAMS, absent=NOT_DECLARED),
+        size("Application bytes that the programs declare to read.", PROGRAMS_PAGE, absent=NOT_DECLARED),
     ]
     written_bytes: Annotated[
-        int | None, size("Application bytes that they declare to write.", PROGRAMS, absent=NOT_DECLARED)
+        int | None, size("Application bytes that they declare to write.", PROGRAMS_PAGE, absent=NOT_DECLARED)
     ]
 
 
@@ -45,13 +42,15 @@ class PlannedRequests(msgspec.Struct, frozen=True, kw_only=True):
     """The requests that move these bytes."""
 
     sequential_reads: Annotated[
-        int | None, count("Reads that continue a stream.", PROGRAMS, absent=NOT_DECLARED)
+        int | None, count("Reads that continue a stream.", PROGRAMS_PAGE, absent=NOT_DECLARED)
     ]
     sequential_writes: Annotated[
-        int | None, count("Writes that continue a stream.", PROGRAMS, absent=NOT_DECLARED)
+        int | None, count("Writes that continue a stream.", PROGRAMS_PAGE, absent=NOT_DECLARED)
     ]
-    random_reads: Annotated[int | None, count("Reads at random places.", PROGRAMS, absent=NOT_DECLARED)]
-    random_writes: Annotated[int | None, count("Writes at random places.", PROGRAMS, absent=NOT_DECLARED)]
+    random_reads: Annotated[int | None, count("Reads at random places.", PROGRAMS_PAGE, absent=NOT_DECLARED)]
+    random_writes: Annotated[
+        int | None, count("Writes at random places.", PROGRAMS_PAGE, absent=NOT_DECLARED)
+    ]
 
 
 class PlannedSpace(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +61,7 @@ class PlannedSpace(msgspec.Struct, frozen=True, kw_only=True):
         size(
             "Disk space at most, with a margin of 5 %: under data all inputs and results, "
             "under work and util the tables of jobs side by side.",
-            PROGRAMS,
+            PROGRAMS_PAGE,
             absent=NOT_DECLARED,
         ),
     ]
@@ -71,57 +70,59 @@ class PlannedSpace(msgspec.Struct, frozen=True, kw_only=True):
 class PlannedTable(msgspec.Struct, frozen=True, kw_only=True):
     """An input table that some job reads."""
 
-    table: Annotated[str, text("Its name.", PROGRAMS)]
-    scale: Annotated[float, unitless("Its scale, as a factor of full.", FILES)]
-    replica: Annotated[int, unitless("Which copy of the inputs it belongs to.", FILES)]
-    bytes: Annotated[int, size("Bytes of its values.", PROGRAMS)]
+    table: Annotated[str, text("Its name.", PROGRAMS_PAGE)]
+    scale: Annotated[float, unitless("Its scale, as a factor of full.", FILES_PAGE)]
+    replica: Annotated[int, unitless("Which copy of the inputs it belongs to.", FILES_PAGE)]
+    bytes: Annotated[int, size("Bytes of its values.", PROGRAMS_PAGE)]
 
 
 class PrintedPlanJob(msgspec.Struct, frozen=True, kw_only=True):
     """A job of a stage."""
 
-    job: Annotated[str, text("Its name.", FILES)]
-    program: Annotated[str, text("The program that it runs.", FILES)]
-    command: Annotated[list[str] | None, listing("Its words, for a command; null for a program.", FILES)]
-    replica: Annotated[int, unitless("Which copy of the inputs it reads.", FILES)]
-    scale: Annotated[float, unitless("Its scale, as a factor of full.", FILES)]
-    after: Annotated[list[str], listing("Jobs that must have succeeded before it starts.", FILES)]
+    job: Annotated[str, text("Its name.", FILES_PAGE)]
+    program: Annotated[str, text("The program that it runs.", FILES_PAGE)]
+    command: Annotated[list[str] | None, listing("Its words, for a command; null for a program.", FILES_PAGE)]
+    replica: Annotated[int, unitless("Which copy of the inputs it reads.", FILES_PAGE)]
+    scale: Annotated[float, unitless("Its scale, as a factor of full.", FILES_PAGE)]
+    after: Annotated[list[str], listing("Jobs that must have succeeded before it starts.", FILES_PAGE)]
     gate: Annotated[
-        str | None, text("The gate that it waits for with other jobs; null: it waits for none.", FILES)
+        str | None, text("The gate that it waits for with other jobs; null: it waits for none.", FILES_PAGE)
     ]
-    trail_out: Annotated[bool, flag("Whether it is marked as a job of the tail.", FILES)]
+    trail_out: Annotated[bool, flag("Whether it is marked as a job of the tail.", FILES_PAGE)]
 
 
 class PlannedSession(msgspec.Struct, frozen=True, kw_only=True):
     """A session: its stages one after another, and the jobs of a stage side by side."""
 
-    session: Annotated[str, text("Its name.", FILES)]
+    session: Annotated[str, text("Its name.", FILES_PAGE)]
     stages: list[list[PrintedPlanJob]]
 
 
 class PrintedPlan(msgspec.Struct, frozen=True, kw_only=True):
     """A plan: counts, and bytes in base units."""
 
-    workload: Annotated[str, text("Name of the workload.", FILES)]
-    scale: Annotated[float, unitless("Its scale, as a factor of full.", FILES)]
-    seed: Annotated[int, count("Seed of the input tables.", FILES)]
-    saving_ratio: Annotated[float, share("The share by which zstd-1 shrinks the inputs.", FILES)]
-    sessions: Annotated[int, count("Sessions.", FILES)]
-    jobs: Annotated[int, count("Jobs of all sessions.", FILES)]
-    peak_concurrent: Annotated[int, count("Jobs side by side at most.", FILES)]
-    gate_jobs: Annotated[int, count("Jobs that the gate releases together.", FILES)]
-    programs: Annotated[dict[str, int], block("Jobs of each program.", PROGRAMS, member="program")]
+    workload: Annotated[str, text("Name of the workload.", FILES_PAGE)]
+    scale: Annotated[float, unitless("Its scale, as a factor of full.", FILES_PAGE)]
+    seed: Annotated[int, count("Seed of the input tables.", FILES_PAGE)]
+    saving_ratio: Annotated[float, share("The share by which zstd-1 shrinks the inputs.", FILES_PAGE)]
+    sessions: Annotated[int, count("Sessions.", FILES_PAGE)]
+    jobs: Annotated[int, count("Jobs of all sessions.", FILES_PAGE)]
+    peak_concurrent: Annotated[int, count("Jobs side by side at most.", FILES_PAGE)]
+    gate_jobs: Annotated[int, count("Jobs that the gate releases together.", FILES_PAGE)]
+    programs: Annotated[dict[str, int], block("Jobs of each program.", PROGRAMS_PAGE, member="program")]
     undeclared: Annotated[
         list[str],
-        listing("Programs that declare no bytes and no space; their memsize is in the memory.", PROGRAMS),
+        listing(
+            "Programs that declare no bytes and no space; their memsize is in the memory.", PROGRAMS_PAGE
+        ),
     ]
     bytes: Annotated[dict[Role, PlannedBytes], block(member="role")]
     requests: Annotated[dict[Role, PlannedRequests], block(member="role")]
     space: Annotated[dict[Role, PlannedSpace], block(member="role")]
     memory_bytes: Annotated[
-        int, size("Memory of the jobs side by side at most, and of the launcher.", MEMORY)
+        int, size("Memory of the jobs side by side at most, and of the launcher.", MEMORY_PAGE)
     ]
-    memory_basis: Annotated[str, text("Where the memory peaks of the jobs come from.", MEMORY)]
+    memory_basis: Annotated[str, text("Where the memory peaks of the jobs come from.", MEMORY_PAGE)]
     inputs: list[PlannedTable]
     plan: list[PlannedSession]
     elapsed_seconds: Annotated[
@@ -181,7 +182,8 @@ def printed_plan(
         ],
         plan=[
             PlannedSession(
-                session=session.name, stages=[[_job(job) for job in stage] for stage in session.stages]
+                session=session.name,
+                stages=[[_printed_job(job) for job in stage] for stage in session.stages],
             )
             for session in plan.sessions
         ],
@@ -190,7 +192,7 @@ def printed_plan(
     )
 
 
-def _job(job: JobPlan) -> PrintedPlanJob:
+def _printed_job(job: JobPlan) -> PrintedPlanJob:
     return PrintedPlanJob(
         job=job.job,
         program=job.program,
@@ -203,7 +205,7 @@ def _job(job: JobPlan) -> PrintedPlanJob:
     )
 
 
-HEADER = (
+TOML_HEADER = (
     "# The exact plan of a run, written by mawl: replicas, sizes and options of every job are explicit.\n"
 )
 
@@ -231,7 +233,7 @@ def plan_toml(plan: Plan, spec: RunSpec | None = None, *, derived: str = FILE) -
     ``spec`` is the run that was asked for: the file then holds its options too.  ``derived`` is what the file
     of derived jobs is called that lies beside it, where the plan has such jobs.
     """
-    return HEADER + tomli_w.dumps(
+    return TOML_HEADER + tomli_w.dumps(
         {
             "name": plan.workload,
             "title": plan.title,
@@ -239,14 +241,14 @@ def plan_toml(plan: Plan, spec: RunSpec | None = None, *, derived: str = FILE) -
             "seed": plan.seed,
             "saving": plan.saving,
             "scale_options": False,
-            "options": _options(plan.options),
+            "options": _toml_options(plan.options),
             **({} if spec is None else {"run": keys_of_plan(spec)}),
             **({"derived": derived} if any(job.derived is not None for job in plan.jobs()) else {}),
             "sessions": [
                 {
                     "name": session.name,
                     "start_delay_seconds": session.start_delay_seconds,
-                    "stages": [[_write_job(job, plan) for job in stage] for stage in session.stages],
+                    "stages": [[_toml_job(job, plan) for job in stage] for stage in session.stages],
                 }
                 for session in plan.sessions
             ],
@@ -261,17 +263,17 @@ def nodes_toml(places: Mapping[str, str]) -> str:
     )
 
 
-def _write_job(job: JobPlan, plan: Plan) -> dict[str, Any]:
+def _toml_job(job: JobPlan, plan: Plan) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "program": job.entry or job.program,
         "name": job.job,
         "replica": job.replica,
         "size": job.scale / plan.scale,
-        "options": _options(job.options),
+        "options": _toml_options(job.options),
         "trail_out": job.trail_out,
     }
     if job.command is not None:
-        entry |= _command(job.command)
+        entry |= _toml_command(job.command)
         entry["program_class"] = job.program_class
     if job.after:
         entry["after"] = list(job.after)
@@ -282,7 +284,7 @@ def _write_job(job: JobPlan, plan: Plan) -> dict[str, Any]:
     return entry
 
 
-def _command(command: Command) -> dict[str, Any]:
+def _toml_command(command: Command) -> dict[str, Any]:
     keys: dict[str, Any] = {
         "command": list(command.argv),
         "check": list(command.check),
@@ -294,7 +296,7 @@ def _command(command: Command) -> dict[str, Any]:
     return {key: value for key, value in keys.items() if value not in (None, [], {})}
 
 
-def _options(options: Options) -> dict[str, int | bool | str]:
+def _toml_options(options: Options) -> dict[str, int | bool | str]:
     return {
         "memsize": options.memsize_bytes,
         "sortsize": options.sortsize_bytes,

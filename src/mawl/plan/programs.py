@@ -1,7 +1,4 @@
-"""What a program of the catalogue declares: class, steps, inputs, bytes by role, memory, checks.
-
-The SAS procedures that steps are named after in the SAS-style log, and the reason for each.
-"""
+"""What a program declares: class, steps and their SAS procedures, inputs, bytes by role, memory, checks."""
 
 from __future__ import annotations
 
@@ -32,7 +29,6 @@ class OwnRows(msgspec.Struct, frozen=True, kw_only=True):
     group_rows: int = 1
 
     def rows(self, scale: float) -> int:
-        """Rows at a scale, at least ``minimum_rows``."""
         rows = max(int(self.full_rows * scale), self.minimum_rows)
         return max(rows // self.group_rows, 1) * self.group_rows
 
@@ -67,7 +63,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """A step and the passes it makes; the contract suite demands that each really moves its bytes.
 
     ``procedure`` is the one that a SAS programmer would have used for a step of kind ``procedure``
-    (``plan.programs``); the SAS-style log names the step so.
+    (``PROCEDURES``); the SAS-style log names the step so.
     """
 
     name: str
@@ -89,7 +85,6 @@ class Requests(msgspec.Struct, frozen=True):
 
 
 def requests_of(moved_bytes: int, random_bytes: int | None, bufsize_bytes: int) -> Requests:
-    """The requests of one pass."""
     if random_bytes is None:
         return Requests(sequential=-(-moved_bytes // bufsize_bytes))
     return Requests(random=-(-moved_bytes // random_bytes))
@@ -183,7 +178,6 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
         return sum(one.random for directions in sums.values() for one in directions.values())
 
     def cpu_seconds(self, scale: float) -> float:
-        """CPU seconds that one job is expected to take at a scale."""
         first = self.inputs[0].bytes(scale) if self.inputs else self._first_temporary_bytes(scale)
         return first / 1e9 * self.cpu_seconds_per_gb
 
@@ -201,7 +195,6 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
         return self.table_size(self.temporaries[0].name, scale)[1]
 
     def table_size(self, name: str, scale: float) -> tuple[Role, int]:
-        """Role and bytes of an input or temporary table at a scale."""
         for table in self.inputs:
             if table.name == name:
                 return "data", table.bytes(scale)

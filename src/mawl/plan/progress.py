@@ -1,6 +1,6 @@
 """What may start next: the state machine of a plan, used by the runner and by simulation.
 
-It knows no clock and no process: its user tells it how many seconds the run has lasted, which
+It knows no clock and no process: its caller tells it how many seconds the run has lasted, which
 jobs started and how they ended.
 """
 
@@ -79,7 +79,6 @@ class Progress:
         return min(later, default=None)
 
     def start(self, job: str) -> None:
-        """A job's process was started."""
         assert self.state[job] == "waiting", f"{job} cannot start: it is {self.state[job]}"
         self._quiet_until = None
         self.state[job] = "running"
@@ -111,12 +110,10 @@ class Progress:
 
     @property
     def waiting(self) -> int:
-        """How many jobs wait."""
         return self._waiting
 
     @property
     def finished(self) -> bool:
-        """Whether no job waits or runs."""
         return not self._waiting and not self._running
 
     @property
@@ -125,7 +122,6 @@ class Progress:
         return sum(jobs > 0 for jobs in self._unfinished.values())
 
     def skipped(self) -> list[tuple[JobPlan, str]]:
-        """Jobs that will never start, with the reason."""
         return [(self._jobs[job], self.reasons[job]) for job, s in self.state.items() if s == "skipped"]
 
     def _dependencies_met(self, job: JobPlan) -> bool:

@@ -1,7 +1,4 @@
-"""What a workload file may say: sessions of stages of jobs.
-
-Scales, and how the memory options shrink with them.
-"""
+"""What a workload file may say: sessions of stages of jobs, and the scale, which shrinks their memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The most jobs that an order of jobs allows side by side."""
+"""The most jobs that dependencies allow to run at the same time."""
 
 from __future__ import annotations
 

@@ -13,9 +13,9 @@ import msgspec
 
 from mawl.base.errors import InvalidFileError, UsageError, meant
 from mawl.plan.arrivals import sessions_of
-from mawl.plan.catalogue import program_of
+from mawl.plan.catalogue import user_program
 from mawl.plan.command import Command, default_name
-from mawl.plan.command_keys import check_commands, command_of, users_entry, with_command
+from mawl.plan.command_keys import check_commands, checked_entry, command_of, with_command
 from mawl.plan.derived_program import Planned, options_of_record
 from mawl.plan.programs import Program
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec, scaled_options
@@ -75,7 +75,6 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     sessions: tuple[SessionPlan, ...]
 
     def jobs(self) -> Iterator[JobPlan]:
-        """Every job, session by session and stage by stage."""
         for session in self.sessions:
             for stage in session.stages:
                 yield from stage
@@ -87,7 +86,6 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def gate_jobs(self) -> int:
-        """Jobs that the start gate releases together."""
         return sum(job.gate == START_GATE for job in self.jobs())
 
     @property
@@ -308,7 +306,7 @@ class _Expansion:
         return (
             None
             if program in self.catalogue or program in self.derived
-            else users_entry(program, taken, self.where, key)
+            else checked_entry(program, taken, self.where, key)
         )
 
     def program(self, key: str, spec: JobSpec) -> str:
@@ -318,7 +316,7 @@ class _Expansion:
                 return spec.program
             entry = None if spec.program is None else self.entry(key, spec.program)
             if entry is not None:
-                return program_of(entry).name
+                return user_program(entry).name
             if spec.program is None or spec.program not in self.catalogue:
                 found = "no program and no command" if spec.program is None else repr(spec.program)
                 known = (*self.catalogue, *self.commands, *self.derived)
@@ -376,7 +374,6 @@ def _plain(name: str) -> bool:
 
 
 def _check_dependencies(plan: Plan, where: str) -> None:
-    """Every ``after`` names a job, and stages and dependencies together have no cycle."""
     names = {job.job for job in plan.jobs()}
     for job in plan.jobs():
         unknown = [name for name in job.after if name not in names]

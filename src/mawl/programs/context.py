@@ -27,7 +27,6 @@ class JobTable(msgspec.Struct, frozen=True):
 
     @property
     def files(self) -> list[Path]:
-        """Its files, in order."""
         return [self.directory / name for name in self.manifest.files]
 
 
@@ -87,7 +86,6 @@ class JobContext:
         return read_batches(table, bufsize_bytes=self.options.bufsize_bytes, direct=self.direct)
 
     def writer(self, table: Path, schema: pa.Schema, *, checksum: bool = False) -> TableWriter:
-        """A new temporary table, written in requests of bufsize."""
         return TableWriter(table, schema, bufsize_bytes=self.options.bufsize_bytes, checksum=checksum)
 
     def _next(self, role: Role, directories: list[str]) -> Path:

@@ -1,9 +1,4 @@
-"""One sentence for whatever ends a job early: what, where, why and the cure.
-
-A job's limits on the libraries in its process: threads here, memory where each engine is opened.
-
-Run one job in its own process, after its gate: from an assignment to an answer or a sentence.
-"""
+"""Run one job in its own process, after its gate: from an assignment to an answer or a sentence."""
 
 from __future__ import annotations
 
@@ -26,7 +21,7 @@ from mawl.base.units import format_memory
 from mawl.measure.preload.job import JobCounters
 from mawl.measure.process import address_space_bytes, address_space_limit, shared_bytes
 from mawl.measure.step import StepRecorder
-from mawl.plan.catalogue import load
+from mawl.plan.catalogue import load_class
 from mawl.programs.context import JobContext
 from mawl.records.model.messages import Answered, Assignment, Failed, FromLauncher, StepEnded
 from mawl.records.model.records import Answer, StepRecord
@@ -73,11 +68,11 @@ def release_memory() -> None:
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _FULL_TEXTS = tuple(os.strerror(number).lower() for number in _FULL)
 _BROKEN_TEXT = os.strerror(errno.EIO).lower()
-_LONGEST = 1500
+_LONGEST_SENTENCE = 1500
 """Characters of a sentence at most: with the rest of its message it must fit one pipe write."""
 
 
-def sentence(
+def failure_sentence(
     error: BaseException, assignment: Assignment, step: str | None, refused: Collection[Role] = ()
 ) -> tuple[str, bool]:
     """The sentence for an error, and whether it is a failed check.
@@ -85,17 +80,17 @@ def sentence(
     ``refused`` are the roles where a read or a write of the job failed, as far as anybody counted.
     """
     wrong = isinstance(error, WrongAnswerError)
-    text = str(error) if isinstance(error, MawlError) else _foreign(error, assignment, step, refused)
+    text = str(error) if isinstance(error, MawlError) else _foreign_sentence(error, assignment, step, refused)
     text = " ".join(text.split())
-    return (text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."), wrong
+    return (text if len(text) <= _LONGEST_SENTENCE else text[: _LONGEST_SENTENCE - 3] + "..."), wrong
 
 
-def _foreign(
+def _foreign_sentence(
     error: BaseException, assignment: Assignment, step: str | None, refused: Collection[Role]
 ) -> str:
     where = f"in step {step}" if step else "before its first step"
     if is_full(error):
-        return full_sentence(error, _places(assignment), step)
+        return full_sentence(error, _written_directories(assignment), step)
     if is_broken(error):
         return _broken_sentence(error, assignment, where, refused)
     if isinstance(error, MemoryError) or "OutOfMemory" in type(error).__name__:
@@ -130,12 +125,12 @@ def full_sentence(error: BaseException, places: Mapping[Role, Sequence[str]], st
         min(candidates, key=lambda place: free_bytes(place[1])),
     )
     return (
-        f"{role} is full: {directory} has {_free(directory)} free while "
-        f"step {step} wrote to it; {_room(directory)} or name a larger volume with --{role}"
+        f"{role} is full: {directory} has {_free_space(directory)} free while "
+        f"step {step} wrote to it; {_cure_of_full(directory)} or name a larger volume with --{role}"
     )
 
 
-def _room(directory: str) -> str:
+def _cure_of_full(directory: str) -> str:
     return "free inodes (remove files)" if out_of_inodes(directory) else "free space"
 
 
@@ -151,7 +146,10 @@ def _broken_sentence(
     text = str(error)
     roles = [
         role
-        for role, directories in {**_places(assignment), "data": _data(assignment)}.items()
+        for role, directories in {
+            **_written_directories(assignment),
+            "data": _data_directories(assignment),
+        }.items()
         if any(directory in text for directory in directories)
     ]
     named = roles or [role for role in ROLES if role in refused]
@@ -176,28 +174,27 @@ def not_made_sentence(error: OSError, role: Role) -> str:
 
 def free_bytes(directory: str) -> int:
     """Bytes that an ordinary user may still write where a directory is, or was."""
-    figures = _figures(directory)
+    figures = _file_system(directory)
     return figures.f_bavail * figures.f_frsize
 
 
-def _free(directory: str) -> str:
+def _free_space(directory: str) -> str:
     """What is left: bytes, or the files where those have run out first."""
     return "no inode" if out_of_inodes(directory) else f"{free_bytes(directory)} bytes"
 
 
-def _figures(directory: str) -> os.statvfs_result:
+def _file_system(directory: str) -> os.statvfs_result:
     path = Path(directory)
     while not path.exists() and path != path.parent:
         path = path.parent
     return os.statvfs(path)
 
 
-def _places(assignment: Assignment) -> dict[Role, Sequence[str]]:
+def _written_directories(assignment: Assignment) -> dict[Role, Sequence[str]]:
     return {"work": assignment.work, "util": assignment.util, "data": [assignment.results]}
 
 
-def _data(assignment: Assignment) -> list[str]:
-    """Where the job's inputs and results lie."""
+def _data_directories(assignment: Assignment) -> list[str]:
     return [*assignment.inputs.values(), assignment.results]
 
 
@@ -229,7 +226,7 @@ def execute(assignment: Assignment, report: Callable[[FromLauncher], None]) -> i
                 raise
             # Asked before the files go: afterwards the full file system has space again.
             refused = () if counters is None else refused_roles(counters.read().io)
-            text, wrong = sentence(error, assignment, steps.current, refused)
+            text, wrong = failure_sentence(error, assignment, steps.current, refused)
             traceback.print_exc(file=sys.stderr)
             remove_places(assignment)
             # What a failed job has published so far is no result.
@@ -242,7 +239,6 @@ def execute(assignment: Assignment, report: Callable[[FromLauncher], None]) -> i
 
 
 def remove_places(assignment: Assignment) -> None:
-    """Remove the job's own directories under work and util with all that is in them."""
     for directory in (*assignment.work, *assignment.util):
         shutil.rmtree(directory, ignore_errors=True)
 
@@ -260,6 +256,6 @@ def _answer(assignment: Assignment, steps: StepRecorder) -> Answer:
 def _program(assignment: Assignment) -> Any:
     """What has ``run(context)``: a module, or an instance of a user's class."""
     if assignment.entry is not None:
-        return load(assignment.entry)()
+        return load_class(assignment.entry)()
     name = assignment.program if assignment.derived is None else "derived_job"
     return importlib.import_module(f"mawl.programs.{name}.run")

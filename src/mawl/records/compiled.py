@@ -44,7 +44,6 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def file_name(self) -> str:
-        """The name of the library's file, with the hash of all that it is made from."""
         machine = [platform.machine(), *platform.libc_ver()]
         content = msgspec.json.encode([sorted(self.files.items()), self.flags, self.libraries, machine])
         return f"{self.name}-{hashlib.sha256(content).hexdigest()[:16]}.so"

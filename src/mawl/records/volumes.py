@@ -1,9 +1,9 @@
-"""Directories that mawl makes and marks under the roles; nothing else is ever removed.
+"""Directories that mawl makes and marks under the roles; mawl removes nothing else.
 
-Under each volume of a role lies ``mawl-inputs`` (data: input tables), and for each run
-``mawl-run-RUN_ID`` with one directory per job.  Each of these holds a mark, which names its run and its role.
-The runner locks the mark (flock), so that a mark nobody holds is what an interrupted run left behind.
-The mark alone says what may go (docs/design/clean.md): one place may be work of one run and data of another.
+Each volume of a role holds ``mawl-inputs`` (data: input tables), and for each run ``mawl-run-RUN_ID`` with
+one directory per job.  A mark in each of these names its run and its role.  The runner locks the mark
+(flock), so a mark without a lock is what an interrupted run left behind.  The mark alone decides what may be
+removed (docs/design/clean.md): one directory may be work of one run and data of another.
 """
 
 from __future__ import annotations
@@ -88,7 +88,6 @@ class Volumes:
                     ) from None
 
     def run_directories(self, role: Role) -> list[Path]:
-        """This run's directory on each volume of a role."""
         return [volume / f"{RUN_PREFIX}{self._run_id}" for volume in self.directories[role]]
 
     def run_places(self) -> list[Path]:
@@ -140,7 +139,6 @@ class Volumes:
         return [directory for volume in volumes for directory in leftovers_under(volume)]
 
     def role_of(self, path: str | os.PathLike[str]) -> Role | None:
-        """The role a path belongs to, or None."""
         absolute = os.path.realpath(path)
         for role, volumes in self.directories.items():
             for volume in volumes:
@@ -151,7 +149,6 @@ class Volumes:
 
 
 def _inputs_on(volume: Path) -> Path:
-    """The marked directory for input tables on a volume, made where it is missing."""
     directory = volume / INPUTS
     if not (directory / MARK).is_file():
         try:
@@ -342,7 +339,6 @@ def _make_marked(directory: Path, what: str) -> int:
 
 
 def _held(mark: Path) -> bool:
-    """Whether a runner holds the lock of a run's mark."""
     try:
         lock = os.open(mark, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:

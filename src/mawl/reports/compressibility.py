@@ -155,7 +155,6 @@ def within(ratio: float | None, half_width: float | None) -> str:
 
 
 def percent(ratio: float) -> str:
-    """``62.4 %``."""
     return f"{100.0 * ratio:.1f} %"
 
 
@@ -205,7 +204,6 @@ def _cost(volume: CompressedVolume) -> str:
 
 
 def _remarks(block: CompressibilityFigures) -> list[str]:
-    """What is not in the figures, and how sure they are."""
     asked = block.half_width_ratio
     until = "" if asked is None else f", looked at until it is within {points(asked)}"
     lines = [f"Each figure alone holds at {percent(block.confidence_ratio)} confidence{until}."]
@@ -257,7 +255,6 @@ def _key(one: AnyEstimate) -> tuple[str, str, int | None, int]:
 
 
 def _name(key: tuple[str, str, int | None, int]) -> tuple[str, int]:
-    """Codec with its level, and block size."""
     _, codec, level, size = key
     return f"{codec}{'' if level is None else f'-{level}'}", size
 

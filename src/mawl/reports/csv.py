@@ -23,7 +23,7 @@ from mawl.figures.view import StoredView
 from mawl.importers.formats.text import one_line
 from mawl.records.definitions.figure import Metric
 from mawl.records.model.metrics import METRICS
-from mawl.records.model.series_metrics import SERIES_METRICS, defined
+from mawl.records.model.series_metrics import SERIES_METRICS, registry_name
 from mawl.records.model.summary.summary import Summary
 from mawl.reports.run_tables.every import RUN_TABLES
 from mawl.reports.tables import CSV, RunTable, at, shown
@@ -169,7 +169,7 @@ def unit_of(path: str) -> str | None:
 
 def series_unit(series: str) -> str | None:
     """The unit of a series of the samples by the registry; None for a series that it does not know."""
-    return UNITS.get(series) or UNITS.get(defined(series) or "")
+    return UNITS.get(series) or UNITS.get(registry_name(series) or "")
 
 
 def _metric(path: str) -> Metric | None:

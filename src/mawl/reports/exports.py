@@ -1,21 +1,4 @@
-"""The step table that SAS's %LOGPARSE macro makes of a log: its column names, one row per step, as CSV.
-
-Units are the macro's: times in seconds, memory in k (1024 bytes), as a log prints them.  What mawl does
-not have is an empty cell: variables written, the operating system's SAS name, the date of a SAS port.
-
-The lines that scripts around iotest.sh and rhel_iotest.sh look for: throughput per core in megabytes.
-
-``read throughput rate:`` and ``write throughput rate:`` stand as those scripts print them, with their
-megabyte (2**20 bytes).  The figure is the sustained throughput at the device (the median window of the
-active phase) over the cores that the jobs could use.  A direction that is not known has no line, since
-a script would take 0 for a measurement.
-
-The SAS-style logs of a run's jobs, one after another.
-
-Checks as JUnit XML, which CI servers read: one test case for each check of each subject.
-
-A condition that is met is a failure.  One that is not known is an error, because a skipped test would pass.
-"""
+"""A run in the formats of other programs: %LOGPARSE, iotest.sh, SAS logs and JUnit XML."""
 
 from __future__ import annotations
 
@@ -38,17 +21,23 @@ from mawl.records.store.files import OWN_LOG
 from mawl.reports.csv import CsvTable, Row, written
 
 MEGABYTE_BYTES = 2**20
-TITLES = {"read": "read throughput rate:   ", "write": "write throughput rate:  "}
+IOTEST_TITLES = {"read": "read throughput rate:   ", "write": "write throughput rate:  "}
 
 
 def render_iotest(view: RunView, summary: Summary) -> str:
-    """A block in the layout of the results of those scripts."""
+    """Throughput per core in megabytes (2**20 bytes), as iotest.sh and rhel_iotest.sh print their results.
+
+    Scripts around these look for the lines ``read throughput rate:`` and ``write throughput rate:``.  The
+    figure is the sustained throughput at the device (the median window of the active phase) over the cores
+    that the jobs could use.  A direction that is not known has no line, since a script would take 0 for a
+    measurement.
+    """
     device = summary.io.device.sustained
     cores, reason = cores_of(view.facts)
-    rates = {direction: getattr(device, f"{direction}_bytes_per_second") for direction in TITLES}
+    rates = {direction: getattr(device, f"{direction}_bytes_per_second") for direction in IOTEST_TITLES}
     basis = next((node.core_basis for node in view.facts.nodes), None) or "core"
     statistics = [
-        f"  {TITLES[direction]}{rate / cores / MEGABYTE_BYTES:.2f} megabytes/second per {basis}"
+        f"  {IOTEST_TITLES[direction]}{rate / cores / MEGABYTE_BYTES:.2f} megabytes/second per {basis}"
         for direction, rate in rates.items()
         if rate is not None and cores
     ]
@@ -71,7 +60,7 @@ def render_iotest(view: RunView, summary: Summary) -> str:
     )
 
 
-COLUMNS = (
+LOGPARSE_COLUMNS = (
     "logfile", "stepname", "stepcnt", "realtime", "usertime", "systime", "cputime", "memused", "osmem",
     "pageflt", "pagercl", "pageswp", "osvconsw", "osiconsw", "blkinput", "bkoutput", "obsin", "obsout",
     "varsout", "host", "platform", "scp", "portdate", "datetime",
@@ -80,21 +69,25 @@ COLUMNS = (
 
 
 def render_logparse(run: Run) -> str:
-    """A row per ``data`` and ``procedure`` step of every job, as in the SAS-style logs of the run."""
-    return written(CsvTable(COLUMNS, _rows(run)))
+    """The CSV that SAS's %LOGPARSE macro makes of logs: a row per data and procedure step of every job.
+
+    Units are the macro's: times in seconds, memory in k (1024 bytes), as a log prints them.  What mawl does
+    not have is an empty cell: variables written, the operating system's SAS name, the date of a SAS port.
+    """
+    return written(CsvTable(LOGPARSE_COLUMNS, _logparse_rows(run)))
 
 
-def _rows(run: Run) -> Iterator[Row]:
+def _logparse_rows(run: Run) -> Iterator[Row]:
     kernels = {node.name: node.kernel for node in run.facts.nodes}
     places = {job.job: job.node for job in run.job_records()}
     shown = [step for step in run.step_records() if step.kind in ("data", "procedure")]
     for step in shown:
         node = places.get(step.job)
         moment = _datetime(step.started_at)
-        yield {**_step(step), "host": node, "platform": kernels.get(node or ""), "datetime": moment}
+        yield {**_logparse_row(step), "host": node, "platform": kernels.get(node or ""), "datetime": moment}
 
 
-def _step(step: StepRecord) -> Row:
+def _logparse_row(step: StepRecord) -> Row:
     usage = step.usage
     return {
         "logfile": f"{step.job}{OWN_LOG}",
@@ -120,7 +113,6 @@ def _step(step: StepRecord) -> Row:
 
 
 def _hundredths(seconds: float | None) -> float | None:
-    """Seconds as a log has them: to the hundredth."""
     return None if seconds is None else round(seconds, 2)
 
 
@@ -162,7 +154,7 @@ def render_saslog(run: Run, jobs: Sequence[str] = ()) -> str:
     )
 
 
-ELEMENTS: dict[State, str | None] = {
+JUNIT_ELEMENTS: dict[State, str | None] = {
     "not met": None,
     "met": "failure",
     "failed": "failure",
@@ -171,8 +163,12 @@ ELEMENTS: dict[State, str | None] = {
 
 
 def render_junit(suite: str, checks: Sequence[ConditionCheck], seconds: float) -> str:
-    """One well-formed document; ``seconds`` is how long the verb took."""
-    elements = [ELEMENTS[check.state] for check in checks]
+    """Checks as JUnit XML, which CI servers read, a test case each; ``seconds`` is how long the verb took.
+
+    A condition that is met is a failure.  One that is not known is an error, because a skipped test would
+    pass.
+    """
+    elements = [JUNIT_ELEMENTS[check.state] for check in checks]
     counts = {
         "tests": str(len(checks)),
         "failures": str(elements.count("failure")),
@@ -183,19 +179,19 @@ def render_junit(suite: str, checks: Sequence[ConditionCheck], seconds: float) -
     one = ElementTree.SubElement(root, "testsuite", {"name": suite, **counts, "skipped": "0"})
     for check, element in zip(checks, elements, strict=True):
         case = ElementTree.SubElement(
-            one, "testcase", {"classname": _text(check.subject), "name": check.name, "time": "0.000"}
+            one, "testcase", {"classname": _xml_text(check.subject), "name": check.name, "time": "0.000"}
         )
         place = ElementTree.SubElement(case, "system-out")
         if element is not None:
             case.remove(place)
             place = ElementTree.SubElement(
-                case, element, {"type": check.state.replace(" ", "-"), "message": _text(check.sentence)}
+                case, element, {"type": check.state.replace(" ", "-"), "message": _xml_text(check.sentence)}
             )
-        place.text = _text(check.sentence)
+        place.text = _xml_text(check.sentence)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _text(text: str) -> str:
+def _xml_text(text: str) -> str:
     """XML has no place for control characters, escaped or not."""
     return printable(text).replace("\ufffe", "").replace("\uffff", "")

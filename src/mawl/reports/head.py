@@ -1,7 +1,4 @@
-"""What was run where, in lines of a label and a text: shared by the screen and the long report.
-
-What a run found, in one line: how much was carried, and what limited it.
-"""
+"""What was run where, and what it found, in lines of a label and a text that several reports share."""
 
 from __future__ import annotations
 
@@ -148,15 +145,14 @@ NAMED_RATIO = 2 / 3
 def finding(summary: Summary) -> str:
     """``20 sessions carried, limited by work writes``; of a run that was cut short how far it came."""
     limit = limited_by(summary)
-    said = _subject(summary) + (f", {limit}" if limit else "")
-    if not _open(summary):
+    said = _subject_words(summary) + (f", {limit}" if limit else "")
+    if not _is_answer_open(summary):
         return said
     they = "it is" if summary.workload.sessions == 1 else "they are"
     return f"{said}; whether {they} carried is not known"
 
 
-def _open(summary: Summary) -> bool:
-    """Whether a whole run leaves the answer open."""
+def _is_answer_open(summary: Summary) -> bool:
     whole = summary.outcome == "completed" and summary.kind != "imported"
     return whole and (summary.capacity is None or summary.capacity.answer == "not known")
 
@@ -167,12 +163,12 @@ def limited_by(summary: Summary) -> str:
     if limit is None:
         return ""
     if limit.verdict == "storage" and limit.role is not None:
-        direction = _direction(summary, limit.role)
-        return f"limited by {limit.role} {direction}{_at_cap(limit.caps_reached, direction)}"
+        direction = _direction_words(summary, limit.role)
+        return f"limited by {limit.role} {direction}{_cap_words(limit.caps_reached, direction)}"
     return LIMITS[limit.verdict]
 
 
-def _at_cap(reached: Sequence[ReachedCap], word: str) -> str:
+def _cap_words(reached: Sequence[ReachedCap], word: str) -> str:
     """`` at their cap of 100 MB/s`` where devices were near it in most windows in which jobs waited."""
     for one in reached:
         if word == f"{one.direction}s" and 2 * one.near_windows > one.waited_windows:
@@ -180,7 +176,7 @@ def _at_cap(reached: Sequence[ReachedCap], word: str) -> str:
     return ""
 
 
-def _subject(summary: Summary) -> str:
+def _subject_words(summary: Summary) -> str:
     jobs, workload = summary.jobs, summary.workload
     planned = max(jobs.total, workload.jobs)
     if summary.outcome == "running":
@@ -197,7 +193,7 @@ def _subject(summary: Summary) -> str:
     return f"Simulated: {said}" if summary.kind == "simulated" else said
 
 
-def _direction(summary: Summary, role: Role) -> str:
+def _direction_words(summary: Summary, role: Role) -> str:
     """``reads`` or ``writes`` where most of the time inside calls on the role went into it, else ``I/O``."""
     calls = (summary.io.by_role or {}).get(role)
     if calls is None:

@@ -1,7 +1,5 @@
-"""What the figures mean, in the long report: carried or not, what limits, and whether to believe it.
-
-The thresholds that decided, as a table.
-"""
+"""What the figures mean, in the long report: carried or not, what limits, whether to believe it, and by which
+thresholds."""
 
 from __future__ import annotations
 
@@ -32,8 +30,8 @@ def headlines(summary: Summary) -> list[tuple[str, str]]:
         return []
     return [
         *answers(summary.capacity),
-        ("limit", _limit(summary)),
-        ("validity", _validity(summary.validity)),
+        ("limit", _limit_line(summary)),
+        ("validity", _validity_line(summary.validity)),
     ]
 
 
@@ -76,7 +74,6 @@ def place_of(limit: Limit) -> str:
 
 
 def answers(capacity: Capacity) -> list[tuple[str, str]]:
-    """The answer with the jobs and the slowdown, compute and storage by themselves, and what to do next."""
     parts = ("compute", "storage", "guideline")
     rest = [sentence for sentence in capacity.reasons if not sentence.startswith(parts)]
     lines = [("answer", f"{word_of(capacity)}: {'; '.join(rest)}")]
@@ -95,7 +92,7 @@ def word_of(capacity: Capacity) -> str:
     return str(capacity.answer) + (" (preliminary)" if capacity.preliminary else "")
 
 
-def _limit(summary: Summary) -> str:
+def _limit_line(summary: Summary) -> str:
     limit = summary.limit
     if limit is None:
         return f"not known: {summary.missing['limit']}"
@@ -115,7 +112,7 @@ def _limit(summary: Summary) -> str:
     return f"{name}: {shares} of the active time{second}; headroom: {room}"
 
 
-def _validity(validity: Validity) -> str:
+def _validity_line(validity: Validity) -> str:
     findings = [finding for finding in validity.findings if finding.severity != "remark"]
     rules = ", ".join(dict.fromkeys(finding.rule for finding in findings))
     unknown = ", ".join(one.rule for one in validity.unmeasured if one.severity != "remark")

@@ -1,13 +1,4 @@
-"""Aligned columns of text.
-
-One figure as text, and a dash where there is none.
-
-Markdown: text that stays text, and tables.
-
-A series as one line of characters: each column shows the highest value of its part, so no peak is lost.
-
-How text for a terminal may look: colours or none, blocks or plain characters.
-"""
+"""Text as reports lay it out: columns, figures, Markdown, sparklines and the colours of a terminal."""
 
 from __future__ import annotations
 
@@ -146,9 +137,9 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, words: bool = F
 
 
 BLOCKS = "▁▂▃▄▅▆▇█"
-SPARKLINE_PLAIN = "_.:-=+*#"
+PLAIN_LEVELS = "_.:-=+*#"
 """For terminals that cannot show blocks."""
-SPARKLINE_GAP = " "
+UNKNOWN_LEVEL = " "
 """Nothing is known of this part; the lowest character is zero and what is near it."""
 
 
@@ -157,7 +148,7 @@ def sparkline(values: Sequence[float | None], width: int, levels: str = BLOCKS) 
     columns = columns_of(values, width)
     top = max((value for value in columns if value is not None), default=0.0)
     return "".join(
-        SPARKLINE_GAP if value is None else levels[_level(value, top, len(levels))] for value in columns
+        UNKNOWN_LEVEL if value is None else levels[_level(value, top, len(levels))] for value in columns
     )
 
 
@@ -195,7 +186,6 @@ class Style(msgspec.Struct, frozen=True, kw_only=True):
     width: int = LINE_WIDTH
 
     def paint(self, text: str, paint: Paint | None) -> str:
-        """The text in a colour, or as it is."""
         return f"\x1b[{CODES[paint]}m{text}\x1b[0m" if self.colour and paint and text else text
 
 

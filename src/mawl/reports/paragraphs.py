@@ -1,11 +1,4 @@
-"""Where the time of all jobs went, in words.
-
-The signature in the long report: each row beside its published range.
-
-Sums over the jobs that count: of all of them, else of those that have the figure, with their number.
-
-Hardware threads of the cores in words: modes of the nodes, busy cores with their bounds, scaled times.
-"""
+"""What reports say in words: waits, the signature, sums over jobs, and hardware threads."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Published results as text: the list, and a page of one.
-
-The tables of a paper with the figures of runs, as text and Markdown.
-"""
+"""Published results as text: the list, one result, and a paper's tables with the figures of runs."""
 
 from __future__ import annotations
 
@@ -46,7 +43,9 @@ from mawl.reports.layout import (
     stacked,
     wrapped,
 )
-from mawl.reports.layout import table as table_layout
+from mawl.reports.layout import (
+    table as markdown_table,
+)
 
 HEAD = ("id", "sessions", "jobs", "cores", "real time", "CPU/real", "peak", "sustained", "per core", "read")
 LEGEND = (
@@ -128,8 +127,8 @@ def sessions_of(block: PublishedFigures) -> str:
 def _published(block: PublishedFigures) -> Iterator[tuple[str, str]]:
     system, time, host = block.system, block.time, block.host
     yield "sessions", sessions_of(block)
-    yield from _rows((block.jobs, ("total", "peak_concurrent"), format_count, "jobs, "))
-    yield from _rows((system, ("memory_bytes_per_node",), format_memory, ""))
+    yield from _figure_rows((block.jobs, ("total", "peak_concurrent"), format_count, "jobs, "))
+    yield from _figure_rows((system, ("memory_bytes_per_node",), format_memory, ""))
     yield "processor", f"{system.processor or ABSENT}, SMT {figure(system.smt, format_count)}"
     cores = system.cores_per_node
     yield "cores per node", ABSENT if cores is None else ", ".join(map(str, cores))
@@ -149,16 +148,16 @@ def _published(block: PublishedFigures) -> Iterator[tuple[str, str]]:
             )
             yield f"sequential {way}s, rated", "requests of {}: {}, {} each".format(*parts)
     names = ("real_time", "user_cpu", "system_cpu", "elapsed", "active")
-    yield from _rows((time, tuple(f"{name}_seconds" for name in names), format_seconds, ""))
+    yield from _figure_rows((time, tuple(f"{name}_seconds" for name in names), format_seconds, ""))
     yield "CPU accounting", block.cpu_accounting or ABSENT
     if time.adjusted_cpu_seconds is not None:
         yield "CPU time adjusted for SMT (a range)", _span(time.adjusted_cpu_seconds, format_seconds)
     ratios = block.cpu_real_ratio
-    yield from _rows((ratios, ("mean", "stddev", "range"), format_ratio, "CPU/real of single jobs, "))
+    yield from _figure_rows((ratios, ("mean", "stddev", "range"), format_ratio, "CPU/real of single jobs, "))
     if ratios.above_one:
         yield "CPU/real", "above 1; the figure is in a graph only"
-    yield from _rows((time, ("memory_bytes",), format_bytes, "sum of the jobs' "))
-    yield from _rows((host, ("cpu_busy_ratio", "cpu_iowait_ratio"), format_percent, ""))
+    yield from _figure_rows((time, ("memory_bytes",), format_bytes, "sum of the jobs' "))
+    yield from _figure_rows((host, ("cpu_busy_ratio", "cpu_iowait_ratio"), format_percent, ""))
     yield from _device(block.io.device)
     for place, latency in msgspec.structs.asdict(block.latency).items():
         if latency is not None:
@@ -190,7 +189,7 @@ def _file_system(one: PaperFileSystem) -> str:
 
 
 def _device(device: PaperDevice) -> Iterator[tuple[str, str]]:
-    yield from _rows((device, ("read_bytes", "written_bytes"), format_bytes, "device, "))
+    yield from _figure_rows((device, ("read_bytes", "written_bytes"), format_bytes, "device, "))
     yield "read share", figure(device.read_ratio, format_percent)
     for name in ("initial", "peak", "sustained", "lowest"):
         rates: PaperRates = getattr(device, name)
@@ -222,9 +221,9 @@ def _change(change: PaperChange | None) -> Iterator[tuple[str, str]]:
 def _worked_out(block: PublishedFigures) -> Iterator[tuple[str, str]]:
     core, shape = block.per_core, block.shape
     rates = ("peak_bytes_per_second", "initial_bytes_per_second", "sustained_bytes_per_second")
-    yield from _rows((core, rates, format_rate, "per core: "))
-    yield from _rows((core, ("sessions",), format_ratio, "per core: "))
-    yield from _rows((core, ("memory_bytes",), format_memory, "per core: "))
+    yield from _figure_rows((core, rates, format_rate, "per core: "))
+    yield from _figure_rows((core, ("sessions",), format_ratio, "per core: "))
+    yield from _figure_rows((core, ("memory_bytes",), format_memory, "per core: "))
     for name, (title, form) in SHAPE.items():
         value: PaperRange | float | None = getattr(shape, name)
         yield title, _span(value, form) if isinstance(value, PaperRange) else figure(value, form)
@@ -247,13 +246,13 @@ def _compression(compression: Mapping[Role, Compression], width: int) -> list[st
     return stacked(rows, width)
 
 
-def _rows(given: tuple[msgspec.Struct, Sequence[str], Form, str]) -> Iterator[tuple[str, str]]:
+def _figure_rows(given: tuple[msgspec.Struct, Sequence[str], Form, str]) -> Iterator[tuple[str, str]]:
     block, names, form, before = given
     for name in names:
-        yield before + _words(name), figure(getattr(block, name), form)
+        yield before + _name_words(name), figure(getattr(block, name), form)
 
 
-def _words(name: str) -> str:
+def _name_words(name: str) -> str:
     for unit in ("_bytes_per_second", "_seconds", "_ratio", "_bytes"):
         name = name.removesuffix(unit)
     return name.replace("_bytes_", "_").replace("_", " ").replace("cpu", "CPU")
@@ -299,9 +298,9 @@ def text(paper: Paper, tables: Sequence[FilledTable], width: int = LINE_WIDTH) -
     """Every table, with the reasons for what runs lack, for a terminal of ``width`` columns."""
     parts = [wrapped(str(paper.source), width, "  ")]
     for table in tables:
-        reasons = [line for why in _reasons(table) for line in wrapped(why, width, "  ")]
+        reasons = [line for why in _reason_lines(table) for line in wrapped(why, width, "  ")]
         title = wrapped(f"{table.exhibit}: {table.title}", width, "  ")
-        parts.append([*title, *stacked(_table_rows(table), width), *reasons])
+        parts.append([*title, *stacked(_rows_of_table(table), width), *reasons])
     parts.append(wrapped(TABLES_LEGEND, width, ""))
     return "\n\n".join("\n".join(part) for part in parts)
 
@@ -310,11 +309,11 @@ def markdown(paper: Paper, tables: Sequence[FilledTable]) -> str:
     """The same for a ticket."""
     parts = [f"# {escaped(str(paper.source))}"]
     for table in tables:
-        head, *rows = ([escaped(text) for text in row] for row in _table_rows(table))
+        head, *rows = ([escaped(text) for text in row] for row in _rows_of_table(table))
         parts += [
             f"## {escaped(table.exhibit)}: {escaped(table.title)}",
-            "\n".join(table_layout(head, rows)),
-            *([f"- {escaped(why)}" for why in _reasons(table)]),
+            "\n".join(markdown_table(head, rows)),
+            *([f"- {escaped(why)}" for why in _reason_lines(table)]),
         ]
     return "\n\n".join([*parts, escaped(TABLES_LEGEND)])
 
@@ -329,19 +328,17 @@ def cell(one: TableCell, unit: RowUnit) -> str:
     return ", ".join(f"{figure.part} {form(figure.value)}".strip() for figure in one.figures)
 
 
-def _table_rows(table: FilledTable) -> list[tuple[str, ...]]:
-    """The names of the columns, and below them a row for each of the table."""
-    head = ("", *(_column(one) for one in table.columns))
+def _rows_of_table(table: FilledTable) -> list[tuple[str, ...]]:
+    head = ("", *(_column_name(one) for one in table.columns))
     return [head, *((row.title, *(cell(one, row.unit) for one in row.cells)) for row in table.rows)]
 
 
-def _column(one: TableColumn) -> str:
+def _column_name(one: TableColumn) -> str:
     name = one_line(one.name)
     return f"{name} (mean of {counted_noun(one.runs, 'run')})" if one.runs > 1 else name
 
 
-def _reasons(table: FilledTable) -> Iterator[str]:
-    """Each reason once, with the rows that it is of."""
+def _reason_lines(table: FilledTable) -> Iterator[str]:
     rows: dict[str, dict[str, None]] = {}
     for row in table.rows:
         for one in row.cells:

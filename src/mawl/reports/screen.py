@@ -3,8 +3,6 @@
 At most ``MOST_LINES`` lines of the style's width, and more on a narrow terminal; what does not fit is in
 the long report (``mawl report RUN --all``).  Text of a run is one printable line everywhere, so the only
 escapes are those of the style.
-
-The tables of the screen: sparklines, throughput, and the programs that took most time.
 """
 
 from __future__ import annotations
@@ -45,6 +43,7 @@ from mawl.reports.layout import (
     BLOCKS,
     LINE_WIDTH,
     PLAIN,
+    PLAIN_LEVELS,
     Paint,
     Style,
     aligned,
@@ -56,7 +55,6 @@ from mawl.reports.layout import (
     sparkline,
     wrapped,
 )
-from mawl.reports.layout import SPARKLINE_PLAIN as PLAIN_LEVELS
 from mawl.reports.paragraphs import bounded_waits, known_waits, memory_in_waits, ratio_text, sum_text
 from mawl.reports.run_tables.jobs import PERIODS, queue_words
 from mawl.reports.run_tables.nodes import node_sentences
@@ -140,9 +138,9 @@ def throughput(io: Io, style: Style, *, imported: bool = False) -> list[str]:
 
 def programs(found: Mapping[str, ProgramFigures], most: int, style: Style) -> list[str]:
     """The programs that took most time, and how much of it they were on a CPU, waited, and their slowdown."""
-    order = sorted(found, key=lambda name: -(_taken(found[name]) or 0.0))[: max(most, 0)]
+    order = sorted(found, key=lambda name: -(_time_of_jobs(found[name]) or 0.0))[: max(most, 0)]
     if all(program.wait.run_queue_seconds is None for program in found.values()):
-        return _bounded(found, order, style)
+        return _programs_without_waits(found, order, style)
     rows: list[Sequence[str]] = [
         (
             "most time",
@@ -159,7 +157,7 @@ def programs(found: Mapping[str, ProgramFigures], most: int, style: Style) -> li
     ]
     for name in order:
         program = found[name]
-        taken = _taken(program)
+        taken = _time_of_jobs(program)
         states = ("on_cpu", "run_queue", "blocked_data", "blocked_work", "blocked_util", "blocked_other")
         shares = [
             None
@@ -178,7 +176,9 @@ def programs(found: Mapping[str, ProgramFigures], most: int, style: Style) -> li
     return aligned(fitting(rows, style.width, ("jobs", "other", "real median"))) if len(rows) > 1 else []
 
 
-def _bounded(found: Mapping[str, ProgramFigures], order: Sequence[str], style: Style) -> list[str]:
+def _programs_without_waits(
+    found: Mapping[str, ProgramFigures], order: Sequence[str], style: Style
+) -> list[str]:
     """The programs of a run without waits (imported logs): CPU over real time is all that is known."""
     rows: list[Sequence[str]] = [
         ("most time", "jobs", "real median", "longest", "sum", "CPU", "CPU/real", "slowdown")
@@ -202,7 +202,7 @@ def _bounded(found: Mapping[str, ProgramFigures], order: Sequence[str], style: S
     return aligned(fitting(rows, style.width, ("jobs", "longest"))) if len(rows) > 1 else []
 
 
-def _taken(program: ProgramFigures) -> float | None:
+def _time_of_jobs(program: ProgramFigures) -> float | None:
     """The jobs' time by their waits, which is thread time; by their real time where a part is not known."""
     seconds = list(msgspec.structs.astuple(program.wait))
     real: float | None = program.real_time_seconds.sum
@@ -262,8 +262,8 @@ def render(
         throughput(summary.io, style, imported=summary.kind == "imported"),
         _roles(view, summary, style),
     ]
-    rest = ["", *_more(name or one_line(summary.run_id), style)]
-    most = _lines(MOST_LINES, style)
+    rest = ["", *_command_for_more(name or one_line(summary.run_id), style)]
+    most = _lines_at_width(MOST_LINES, style)
     shown = _joined(parts)
     room = most - len(shown) - len(rest) - LEAST_NEXT_STEPS
     shown = _joined([*parts, programs(summary.programs, min(room - 2, MOST_PROGRAMS), style)])
@@ -282,7 +282,7 @@ def _headline(name: str, text: str, style: Style) -> list[str]:
     """The first word in its colour, and no more lines than a headline may have."""
     lines = labelled(name, text, style.width)
     if name != "next":  # a command is whole, or no command
-        lines = _cut(lines, _lines(MOST_HEADLINES, style), style.width)
+        lines = _cut_to_lines(lines, _lines_at_width(MOST_HEADLINES, style), style.width)
     word = min(text.partition(":")[0], text.partition(";")[0], key=len)
     label, rest = f"{style.paint(name, 'strong')}{lines[0][len(name) : LABEL_WIDTH]}", lines[0][LABEL_WIDTH:]
     if rest.startswith(word):
@@ -328,7 +328,7 @@ def _head(view: RunView, summary: Summary, style: Style) -> list[str]:
     head = [
         line
         for name, text in lines
-        for line in (_headline(name, text, style) if name == "outcome" else _plain(name, text, style))
+        for line in (_headline(name, text, style) if name == "outcome" else _head_line(name, text, style))
     ]
     return [*head, *_waits(summary, style)]
 
@@ -373,9 +373,11 @@ def recorded_host(summary: Summary) -> list[tuple[str, str]]:
     return [*lines, ("host", f"{text}, {when}")]
 
 
-def _plain(name: str, text: str, style: Style) -> list[str]:
+def _head_line(name: str, text: str, style: Style) -> list[str]:
     """A line of the head: the label is strong, and nothing else."""
-    lines = _cut(labelled(name, text, style.width), _lines(MOST_HEADLINES, style), style.width)
+    lines = _cut_to_lines(
+        labelled(name, text, style.width), _lines_at_width(MOST_HEADLINES, style), style.width
+    )
     return [style.paint(name, "strong") + lines[0][len(name) :], *lines[1:]]
 
 
@@ -385,7 +387,7 @@ def _waits(summary: Summary, style: Style) -> list[str]:
     if wait is None:
         return []
     if wait.run_queue_seconds is None:
-        return _plain("waits", bounded_waits(wait), style)
+        return _head_line("waits", bounded_waits(wait), style)
     seconds = [
         ("on CPU", wait.on_cpu_seconds),
         ("run queue", wait.run_queue_seconds),
@@ -403,7 +405,7 @@ def _waits(summary: Summary, style: Style) -> list[str]:
     text = f"{of_jobs}{shares} of the jobs' time; CPU/real without run queue {without}"
     if contained := memory_in_waits(summary):
         text += f"; {contained}"
-    return _plain("waits", text.replace("blocked in other", "elsewhere"), style)
+    return _head_line("waits", text.replace("blocked in other", "elsewhere"), style)
 
 
 def _next_steps(summary: Summary, room: int, width: int) -> list[str]:
@@ -427,17 +429,17 @@ def _next_steps(summary: Summary, room: int, width: int) -> list[str]:
     return shown
 
 
-def _more(name: str, style: Style) -> list[str]:
+def _command_for_more(name: str, style: Style) -> list[str]:
     text = f"mawl report {name} --all: every table, finding and what is missing"
     return [style.paint(line, "quiet") for line in wrapped(text, style.width, "  ")]
 
 
-def _lines(most: int, style: Style) -> int:
+def _lines_at_width(most: int, style: Style) -> int:
     """How many lines of the style's width hold what ``most`` lines of full width do."""
     return math.ceil(most * LINE_WIDTH / style.width)
 
 
-def _cut(lines: list[str], most: int, width: int) -> list[str]:
+def _cut_to_lines(lines: list[str], most: int, width: int) -> list[str]:
     """No more lines than ``most``; an ellipsis says that there was more."""
     if len(lines) <= most:
         return lines

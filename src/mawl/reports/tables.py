@@ -2,10 +2,6 @@
 
 A table is a ``RunTable`` in a module of ``reports.run_tables``; ``every.py`` there lists all.
 Definitions, reasons of missing figures and units follow from the paths of the figures in the summary.
-
-The tables of the long report: times, programs, I/O and the CPU account.
-
-A table of a run as lines of text.
 """
 
 from __future__ import annotations
@@ -74,7 +70,6 @@ class RunColumn(msgspec.Struct, frozen=True, kw_only=True):
     when: Callable[[Summary, Format], bool] = _always
 
     def path_of(self, row: Row) -> Path:
-        """The path of the figure in the summary."""
         return (*row.path, *(part.format(way=row.way) for part in self.path))
 
     def of(self, summary: Summary, row: Row) -> object:
@@ -252,7 +247,6 @@ def times(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
 
 
 def lacking(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
-    """Which sums are not over all jobs that count because some of these lack the figure, and how many do."""
     reasons = {
         name: summary.missing.get(path, "")
         for name, path in (
@@ -306,7 +300,6 @@ def _sizes(block: OwnBytes) -> list[tuple[float | None, Form]]:
 
 
 def dirty_lines(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
-    """What memory still held when the last job had ended, and what others moved at the devices."""
     dirtied, foreign = summary.io.dirtied, summary.io.foreign
     lines = []
     left = dirtied.still_dirty_bytes
@@ -322,7 +315,6 @@ def dirty_lines(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
 
 
 def _cached(block: Io, width: int = LINE_WIDTH) -> list[str]:
-    """A sentence where too little reached the devices for the figures to speak of storage."""
     directions = cached_directions(block)
     if not directions:
         return []
@@ -360,6 +352,5 @@ def _cells(table: RunTable, found: Shown, row: Row, summary: Summary) -> list[st
 
 
 def _note_lines(note: Note, width: int) -> list[str]:
-    """A note, its label in a column of its own."""
     text = one_line(note.text)
     return labelled(note.label, text, width) if note.label else wrapped(text, width, "  ")

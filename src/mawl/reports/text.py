@@ -43,7 +43,7 @@ def render(view: RunView, summary: Summary, width: int = LINE_WIDTH) -> str:
         signature(summary, width),
         grounds(summary, width),
         thresholds(summary, width),
-        _ends(summary, width),
+        _ends_and_remarks(summary, width),
     )
     return "\n\n".join("\n".join(part) for part in parts if part)
 
@@ -63,7 +63,7 @@ def _head(view: RunView, summary: Summary, width: int) -> list[str]:
     return [line for name, text in lines for line in labelled(name, text, width)]
 
 
-def _ends(summary: Summary, width: int) -> list[str]:
+def _ends_and_remarks(summary: Summary, width: int) -> list[str]:
     sentences = [
         one_line(f"{failure.outcome.replace('_', ' ')}: {failure.job}: {failure.reason or 'no reason'}")
         for failure in summary.failures[:MOST_FAILURES]

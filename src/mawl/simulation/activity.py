@@ -1,10 +1,4 @@
-"""A step of a job on a described system: what it takes of each resource, and how fast it is alone.
-
-How many bytes a step has in the queue of a device at once.
-
-If a device serves requests in the order in which they come, each waits equally long.  So a step with more
-bytes in the queue gets more of the device (docs/design/simulation.md, Sharing).
-"""
+"""A step of a job on a described system: what it takes of each resource, and how fast it is alone."""
 
 from __future__ import annotations
 
@@ -82,7 +76,6 @@ class Uses:
         shares[role] = shares.get(role, 0.0) + amount
 
     def with_ratio(self, other: Uses, ratio: float) -> Uses:
-        """These, and ``ratio`` of others that are all of roles."""
         found = deepcopy(self)
         for column, roles in other.roles_on.items():
             turns_each = other.turns[column] / other.amounts[column]
@@ -121,7 +114,6 @@ class Activity:
     behind: tuple[WrittenBehind, ...] = ()
 
     def role_shares(self, column: int) -> dict[Role, float]:
-        """Shares of the roles in what the step takes of a resource; none of cores."""
         amounts = self.uses.roles_on.get(column, {})
         total = sum(amounts.values())
         return {role: amount / total for role, amount in amounts.items()}
@@ -302,6 +294,9 @@ def outstanding_bytes(
     read_ahead_bytes: float,
 ) -> float:
     """Bytes of a step in a role and direction that wait at its device at once: what it moved over its turns.
+
+    If a device serves requests in the order in which they come, each waits equally long.  So a step with more
+    bytes in the queue gets more of the device (docs/design/simulation.md, Sharing).
 
     A turn is one wait in the queue: for ``requests_at_once`` direct requests or reads at random, for as many
     times what the kernel reads ahead of other reads, for what it gathers of other writes, for a sync, for a

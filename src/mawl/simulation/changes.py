@@ -1,7 +1,4 @@
-"""A system description from what ``mawl probe`` measured, and the machine's cores and memory.
-
-``--set KEY=VALUE``: one figure of a system otherwise.
-"""
+"""System descriptions from what ``mawl probe`` measured, and with single figures changed by ``--set``."""
 
 from __future__ import annotations
 
@@ -67,18 +64,18 @@ def parse_change(text: str) -> SystemChange:
     return SystemChange(key, value)
 
 
-def changed(system: System, changes: Sequence[SystemChange]) -> System:
+def apply_changes(system: System, changes: Sequence[SystemChange]) -> System:
     """The system with the changes, in order; what they set counts as assumed.
 
     Raises ``UsageError`` for a key that names nothing, and what
     ``System`` raises for figures that no system can have.
     """
     for change in changes:
-        system = _changed(system, change)
+        system = _apply_change(system, change)
     return system
 
 
-def _changed(system: System, change: SystemChange) -> System:
+def _apply_change(system: System, change: SystemChange) -> System:
     key, where = change.key, f"--set {change.key}={change.value}"
     if key in ROLES:
         return _moved(system, key, change.value)
@@ -114,12 +111,10 @@ def _changed(system: System, change: SystemChange) -> System:
 
 
 def _assumed(system: System, *paths: str) -> System:
-    """The system with the figures of these key paths marked as assumed."""
     return replace(system, sources={**system.sources, **dict.fromkeys(paths, "assumed")})
 
 
 def _of_nodes(system: System, field: str) -> list[str]:
-    """Key paths of a figure of all kinds of nodes."""
     return [f"nodes.{number}.{field}" for number in range(len(system.nodes))]
 
 
@@ -219,7 +214,6 @@ def system_for(facts: RunFacts, probe: Probe | None) -> System | None:
 
 
 def _by_device(targets: Iterable[ProbeTarget]) -> dict[str, list[ProbeTarget]]:
-    """Targets by the device they lie on, under a name that a description may use."""
     found: dict[str, list[ProbeTarget]] = {}
     for target in targets:
         plain = re.sub(r"[^a-z0-9-]+", "-", "-".join(target.devices or [target.name]).lower()).strip("-")

@@ -1,7 +1,4 @@
-"""What jobs ask for, step by step: CPU, bytes by role and direction, memory, and waits.
-
-A job's demand at another number of rows.
-"""
+"""What jobs ask for, step by step: CPU, bytes by role and direction, memory, and waits."""
 
 from __future__ import annotations
 
@@ -58,7 +55,6 @@ class Flow:
 
     @property
     def direct_bytes(self) -> float:
-        """Bytes that passed by the page cache."""
         return (self.direct_ratio or 0.0) * self.application_bytes
 
     @property
@@ -173,7 +169,7 @@ FIXED_KINDS = ("startup", "verify")
 """Steps that take the same time at any number of rows: fork and imports, and a look at the answer."""
 
 
-def scaled(job: JobDemand, factor: float, cpu_factor: float | None = None) -> JobDemand:
+def scale_job(job: JobDemand, factor: float, cpu_factor: float | None = None) -> JobDemand:
     """The job with ``factor`` times the rows: bytes, waits and memory in proportion, and CPU.
 
     ``cpu_factor`` is for CPU seconds that grow otherwise.  Start-up and verifying do not grow, nor do the CPU
@@ -186,7 +182,7 @@ def scaled(job: JobDemand, factor: float, cpu_factor: float | None = None) -> Jo
         steps=tuple(
             step
             if step.kind in FIXED_KINDS
-            else _scaled(step, factor, 1.0 if step.name == BETWEEN_STEPS else cpu_factor)
+            else _scale_step(step, factor, 1.0 if step.name == BETWEEN_STEPS else cpu_factor)
             for step in job.steps
         ),
     )
@@ -199,7 +195,7 @@ def growing_cpu_seconds(job: JobDemand) -> float:
     )
 
 
-def _scaled(step: StepDemand, factor: float, cpu_factor: float) -> StepDemand:
+def _scale_step(step: StepDemand, factor: float, cpu_factor: float) -> StepDemand:
     return replace(
         step,
         span=None,

@@ -55,7 +55,6 @@ class StepRun:
         return found
 
     def run_queue(self) -> float:
-        """Seconds that it waited for a core."""
         return sum(
             seconds for column, seconds in self.waited.items() if column not in self.activity.uses.roles_on
         )
@@ -72,7 +71,6 @@ class SimulatedJob:
 
     @property
     def ended(self) -> float:
-        """When its last step ended."""
         return self.steps[-1].ended if self.steps else self.started
 
 
@@ -187,7 +185,6 @@ class _Rows:
         self.active[row] = True
 
     def _behind(self, job: SimulatedJob, step: Activity) -> Activity:
-        """Begin what the step writes behind; the step with what it waits for, if too much is dirty."""
         own = self.active & (self.group == job.group)
         dirty = float((self.behind * self.remaining)[own].sum())
         held = float(self.held[own].sum()) + (step.step.memory_bytes or 0.0)
@@ -203,7 +200,6 @@ class _Rows:
         return step.waiting_for(awaited)
 
     def _write_behind(self, group: int, written: WrittenBehind, ratio: float) -> None:
-        """Add bytes to those that the kernel writes of the role: it has one writer for each."""
         more, uses = ratio * written.bytes, Uses().with_ratio(written.uses, ratio)
         channels = channels_behind(written, ratio)
         row = self.writers.get((group, written.role))
@@ -218,7 +214,6 @@ class _Rows:
         self.channels[row], self.behind[row], self.written[row] = channels, more, uses
 
     def end(self, row: int, now: float) -> SimulatedJob:
-        """The step of the row ended; its job."""
         job = self.jobs[row]
         assert job is not None
         last = job.steps[-1]
@@ -230,7 +225,6 @@ class _Rows:
         return job
 
     def all_written(self, row: int) -> None:
-        """A writer has nothing left."""
         del self.written[row]
         self.writers = {key: other for key, other in self.writers.items() if other != row}
         self.active[row] = False
@@ -285,7 +279,6 @@ class _Engine:
         return SimulationOutcome(self.resources, self.jobs, self.recording, self.now, self.events)
 
     def _start(self, group: int) -> None:
-        """Start what may start on a group's nodes."""
         state = self.progress[group]
         while startable := state.startable(self.now):
             for job in startable:

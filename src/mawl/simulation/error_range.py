@@ -1,7 +1,4 @@
-"""How far forecasts of a kind were off where they were compared with measured times.
-
-The forecasts that were compared with measured times, one by one, and what they say of the next one.
-"""
+"""How far forecasts were off where times were measured, and what that says of the next one."""
 
 from __future__ import annotations
 
@@ -128,7 +125,6 @@ def bed_ratios(kind: BedKind, figure: TimeFigure) -> list[float]:
 
 
 def published_ratios() -> list[float]:
-    """The same of the papers' systems that the model was not fitted on."""
     return measured_ratios(tuple(PUBLISHED_SYSTEMS.values()))
 
 
@@ -219,12 +215,10 @@ class ErrorRange(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def low_ratio(self) -> float:
-        """The least of what a forecast may be off by, as ``central_range`` has it."""
         return central_range(self.ratios)[0]
 
     @property
     def high_ratio(self) -> float:
-        """The most of it."""
         return central_range(self.ratios)[1]
 
 
@@ -323,7 +317,6 @@ def doubts_of(
 
 
 def _beyond(name: str, factor: float | None, *, watched: bool) -> list[str]:
-    """Why a factor has no range, if it has none; ``watched``: the run's storage server was."""
     if factor is None:
         return [f"how far {name} lies from what was measured is not known"]
     if name.startswith("storage."):
@@ -383,7 +376,6 @@ OF_DEVICES = {
 
 
 def _unlike(base: Base, scenario: Scenario) -> list[str]:
-    """What differs from the measured system that no factor tells."""
     now, own, uncached = scenario.system, base.own, is_uncached(base.facts)
     found = []
     kinds = max(len(now.nodes), len(own.nodes))
@@ -407,7 +399,6 @@ def _of_role(system: System, role: Role, figure: str) -> set[float | None]:
 
 
 def _is_late(now: System, own: System, role: Role) -> bool:
-    """Whether devices without latency were replaced by some that answer late, as on the drawn beds."""
     latencies, requests = (_of_role(now, role, name) for name in ("latency_seconds", "requests_per_second"))
     return (
         _of_role(own, role, "latency_seconds") == {0.0}
@@ -436,7 +427,6 @@ def _bounded(device: Device) -> tuple[float, float, float]:
 
 
 def _off(error: float | None) -> str:
-    """How far the simulated run is from the measured one."""
     if error is None:
         return "how far the model is off for this run is not known"
     percent = format_change(abs(error)).lstrip("+")

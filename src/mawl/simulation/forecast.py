@@ -1,7 +1,4 @@
-"""A run's demand on another system, at other sessions, nodes or scale: the prediction.
-
-How many sessions fit on a system, by simulation that is brought to the figure that a run showed.
-"""
+"""A run's demand on another system, at other sessions, nodes or scale: the prediction."""
 
 from __future__ import annotations
 
@@ -20,17 +17,17 @@ from mawl.records.model.summary.summary import Summary
 from mawl.records.spec.program_options import ROLES
 from mawl.records.spec.record import MOST_SESSIONS
 from mawl.simulation.activity import Calibration, Way, stream_rate
-from mawl.simulation.changes import SystemChange, changed
+from mawl.simulation.changes import SystemChange, apply_changes
 from mawl.simulation.demand import Demand, JobDemand, Logged
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.memory import CachedPlan, other_cache
 from mawl.simulation.own_system import is_assumed, memory_path, own_system
 from mawl.simulation.plans import at_scale, at_sessions, demands_for, plans_of
 from mawl.simulation.recorded_demand import demand_of
-from mawl.simulation.scenario import Scenario, calibrate, run, with_nodes
-from mawl.simulation.served import as_served
+from mawl.simulation.scenario import Scenario, calibrate, run_scenario, with_nodes
+from mawl.simulation.served import with_served_bytes
 from mawl.simulation.system import FABRICS, System, faster
-from mawl.simulation.write_back import written_behind
+from mawl.simulation.write_back import with_write_behind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +48,10 @@ class Base:
 
     @property
     def own(self) -> System:
-        """The system that the run was made on."""
         return self.calibration.own
 
     @property
     def elapsed_seconds(self) -> float | None:
-        """As measured."""
         elapsed: float | None = self.summary.time.elapsed_seconds
         return elapsed
 
@@ -95,7 +90,7 @@ def base_of(
     """
     stored, samples, windows = view.run, view.samples, view.windows
     demand = demand_of(stored, summary, logged)
-    demand = as_served(demand, stored.facts, samples, windows.edges if windows else None)
+    demand = with_served_bytes(demand, stored.facts, samples, windows.edges if windows else None)
     system = own or own_system(stored.facts, samples, windows)
     plans = plans_of(stored, demand)
     if own is not None and own.node_count == 1 and len(plans) > 1:
@@ -130,7 +125,7 @@ def _written_behind(
     made = dict(jobs)
     for place, plan in enumerate(plans):
         own = {one.job: jobs[one.job] for one in plan.jobs() if one.job in jobs}
-        made |= written_behind(own, Way(system, system.nodes[system.kind_number(place)]))
+        made |= with_write_behind(own, Way(system, system.nodes[system.kind_number(place)]))
     return made
 
 
@@ -148,7 +143,7 @@ def scenario_of(base: Base, question: Question) -> Scenario:
     system = base.own if question.system is None else _as_calibrated(question.system, base)
     if question.nodes is not None:
         system = with_nodes(system, question.nodes)
-    system = changed(system, question.changes)
+    system = apply_changes(system, question.changes)
     plans = base.plans
     if question.sessions is not None:
         nodes = [one.node for one in base.facts.node_runs]
@@ -197,7 +192,6 @@ def is_uncached(facts: RunFacts) -> bool:
 
 
 def _write_rates(system: System, kind: int) -> dict[str, float]:
-    """Bytes a second that the devices of each role write."""
     return {
         role: sum(stream_rate(one, "write") for one in system.holders(system.nodes[kind], role))
         for role in ROLES
@@ -221,7 +215,7 @@ def _as_calibrated(system: System, base: Base) -> System:
 def predict(base: Base, question: Question) -> tuple[Scenario, SimulationOutcome]:
     """The scenario of a question and its simulation."""
     scenario = scenario_of(base, question)
-    return scenario, run(scenario, base.calibration)
+    return scenario, run_scenario(scenario, base.calibration)
 
 
 def doubled_systems(system: System) -> list[tuple[str, System]]:
@@ -276,7 +270,6 @@ class FittedFigure(ABC):
         return self._brought(self._simulated(system, sessions))
 
     def figure_of(self, outcome: SimulationOutcome) -> float:
-        """The figure of a simulated run, as brought to what was measured."""
         return self._brought(self.of(outcome))
 
     def most_sessions(self, system: System, bound: float) -> int | None:
@@ -291,7 +284,6 @@ class FittedFigure(ABC):
         return low if low >= self.fewest else None
 
     def outcome(self, system: System, sessions: int) -> SimulationOutcome:
-        """The simulation of so many sessions on a system."""
         question = Question(system=system, sessions=sessions, kept_reach=self.kept_reach)
         return predict(self.base, question)[1]
 
@@ -326,7 +318,6 @@ class Fitting(FittedFigure):
         return geometric_mean(slowdowns) if slowdowns else 1.0
 
     def slowdown(self, system: System, sessions: int) -> float:
-        """The median slowdown of so many sessions on a system, scaled to the measured one."""
         return self.figure(system, sessions)
 
 
@@ -335,5 +326,4 @@ class FittedElapsed(FittedFigure):
     """Seconds from the first start to the last end."""
 
     def of(self, outcome: SimulationOutcome) -> float:
-        """Elapsed seconds of the simulated run."""
         return outcome.elapsed_seconds

@@ -29,7 +29,6 @@ class CachedPlan:
     rates: Mapping[str, float] = field(default_factory=dict)
 
     def reach(self) -> DeviceReach:
-        """The model's reach, with the memory and the times of steps that the run showed."""
         return reach_of(
             self.plan,
             self.memory_bytes,
@@ -187,7 +186,6 @@ class _Change:
     misses: float = 1.0
 
     def bytes(self, crossing: float, asked: float) -> float:
-        """From those that reached the devices, and those that were asked for."""
         if self.hits < 1.0:
             return max(asked - max(asked - crossing, 0.0) * self.hits, crossing)
         return crossing * self.misses

@@ -34,8 +34,8 @@ DESCRIBE = (
 )
 RECORDED = "import the logs together with a recording of their host (nmon, sar)"
 
-UNTOLD_BYTES = 2.0**34
-UNTOLD = "assumed: the run does not say"
+UNKNOWN_MEMORY_BYTES = 2.0**34
+UNKNOWN_MEMORY_SOURCE = "assumed: the run does not say"
 """The memory of nodes of which it is not known, and its source: nothing may be concluded from it."""
 
 
@@ -96,7 +96,6 @@ class _OfRun:
         self.devices: dict[str, Device] = {}
 
     def signature(self, node: NodeFacts) -> tuple[object, ...]:
-        """What alike nodes have in common."""
         return self._cores(node), _memory_of(node), *(tuple(self.storage(node, role)) for role in ROLES)
 
     def _cores(self, node: NodeFacts) -> float:
@@ -108,7 +107,6 @@ class _OfRun:
         return cores_of(msgspec.structs.replace(machine, cpus_used=None, cpu_quota=granted))
 
     def storage(self, node: NodeFacts, role: Role) -> list[tuple[str, _Seen]]:
-        """Names and devices of a role on a node."""
         return _seen(role, [one for one in self.facts.volumes if one.role == role and one.node == node.name])
 
     def kind(self, node: NodeFacts, count: int, number: int) -> NodeKind:
@@ -122,20 +120,19 @@ class _OfRun:
             roles[role] = tuple(dict.fromkeys(names))
         memory = _memory_of(node)
         self.sources[f"nodes.{number}.cores"] = "measured"
-        self.sources[memory_path(number)] = "measured" if memory else UNTOLD
+        self.sources[memory_path(number)] = "measured" if memory else UNKNOWN_MEMORY_SOURCE
         link = self.facts.link_bytes_per_second if self.served else None
         if link is not None:
             self.sources[f"nodes.{number}.link_bytes_per_second"] = "declared (--link)"
         return NodeKind(
             count=count,
             cores=self._cores(node),
-            memory_bytes=float(memory or UNTOLD_BYTES),
+            memory_bytes=float(memory or UNKNOWN_MEMORY_BYTES),
             roles=roles,
             link_bytes_per_second=link,
         )
 
     def _pool(self) -> Device:
-        """The devices of the watched storage servers as one that all nodes share."""
         name = _device_name([run.node for run in self.facts.storage_runs])
         if name not in self.devices:
             both = 0.0
@@ -165,7 +162,6 @@ class _OfRun:
         return name
 
     def _peak(self, devices: Sequence[str], nodes: Sequence[str] | None) -> float:
-        """Bytes a second of the highest window, over all nodes, or these."""
         if self.samples is None or self.windows is None or not devices:
             return 0.0
         names = [f"device.{name}.{way}_bytes" for name in devices for way in ("read", "written")]
@@ -192,7 +188,6 @@ class _Seen:
 
 
 def _seen(role: Role, volumes: Sequence[VolumeFacts]) -> list[tuple[str, _Seen]]:
-    """A name for each volume's storage, and the block devices that show its bytes."""
     if not volumes:
         return [(f"{role}-storage", _Seen((), True))]
     found = []

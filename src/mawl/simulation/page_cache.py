@@ -1,17 +1,11 @@
-"""Which application bytes reach a device: a model of the page cache, after WRENCH's.
+"""A model of the Linux page cache, after WRENCH's: which application bytes reach a device.
 
 Do et al., "Modeling the Linux page cache for accurate simulation of data-intensive applications"
 (arXiv 2101.01335): blocks of files on two lists in the order of their last use (inactive: used once;
 active: used again, at most twice the inactive list), reads that miss go to the device, writes stay
 until they are too many (``vm.dirty_background_ratio``) or too old (``vm.dirty_expire_centisecs``) when the
-device's writer looks (``simulation.device_writer``), and a file that is deleted before takes its
-writes with it.  docs/design/systems.md says what is left out.
-
-The kernel's writer of one device: when it sends dirty blocks, and when the device has them.
-
-Linux has a writer for each device, which looks every ``vm.dirty_writeback_centisecs`` (fs/fs-writeback.c:
-``wb_check_background_flush``, ``wb_check_old_data_flush``).  It sends what is dirty if this is more than the
-device may have (mm/page-writeback.c: ``wb_over_bg_thresh``, ``__wb_calc_thresh``; as in Linux 6.18).
+device's writer looks (``DeviceWriter``), and a file that is deleted before takes its writes with it.
+docs/design/systems.md says what is left out.
 """
 
 from __future__ import annotations
@@ -33,7 +27,11 @@ LEAST_RATIO = 1 / 8
 
 @dataclass(kw_only=True)
 class DeviceWriter:
-    """One device's writer; the device takes ``rate`` bytes a second.
+    """The kernel's writer of one device, which takes ``rate`` bytes a second.
+
+    Linux has a writer for each device, which looks every ``vm.dirty_writeback_centisecs`` (fs/fs-writeback.c:
+    ``wb_check_background_flush``, ``wb_check_old_data_flush``).  It sends what is dirty if this is more than
+    the device may have (mm/page-writeback.c: ``wb_over_bg_thresh``, ``__wb_calc_thresh``; as in Linux 6.18).
 
     It looks next at ``look_at`` seconds (infinite: nothing is dirty).  The device writes what was sent until
     ``busy_until`` seconds.
@@ -96,7 +94,6 @@ class WriteBack:
     through: bool = False
 
     def background_bytes(self, cache_bytes: float) -> float:
-        """The threshold with a cache of so many bytes."""
         return self.background_ratio * (cache_bytes + self.beside_bytes)
 
 
@@ -134,7 +131,6 @@ class PushedOut:
     reread_bytes: float = 0.0
 
     def plus(self, other: PushedOut, ratio: float = 1.0) -> PushedOut:
-        """These bytes, and ``ratio`` of others."""
         return PushedOut(
             evicted_bytes=self.evicted_bytes + ratio * other.evicted_bytes,
             reread_bytes=self.reread_bytes + ratio * other.reread_bytes,
@@ -188,26 +184,21 @@ class PageCache:
         self.resize(capacity_bytes)
 
     def of(self, file: str) -> MovedWays:
-        """What was counted of files like this one."""
         return self.moved[self._kind_of(file)]
 
     @property
     def held_bytes(self) -> float:
-        """All blocks."""
         return self._held[id(self._inactive)] + self._held[id(self._active)]
 
     @property
     def dirty_bytes(self) -> float:
-        """Blocks that the device has not."""
         return self._dirty_bytes
 
     def resize(self, capacity_bytes: float) -> None:
-        """Give it other memory, as programs take and free theirs."""
         self.capacity_bytes = max(capacity_bytes, 0.0)
         self._make_room(0.0)
 
     def read_block(self, file: str, number: int, size: float, now: float) -> None:
-        """A program reads a block."""
         self._expire(now)
         key, read = (file, number), self.of(file).read
         read.application_bytes += size
@@ -222,7 +213,6 @@ class PageCache:
         self._met.add(key)
 
     def write_block(self, file: str, number: int, size: float, now: float) -> None:
-        """A program writes a block whole."""
         self._expire(now)
         key, written = (file, number), self.of(file).written
         written.application_bytes += size
@@ -329,7 +319,6 @@ class PageCache:
         return self.write_back.background_bytes(self.capacity_bytes)
 
     def _expire(self, now: float) -> None:
-        """The writers' looks until now, in their order."""
         while due := [(one.look_at, kind) for kind, one in self._writers.items() if one.look_at <= now]:
             self._now, kind = min(due)
             self._look(kind)
@@ -371,7 +360,6 @@ class PageCache:
         self.of(key[0]).written.device_bytes += self._forget(key)
 
     def _forget(self, key: Key) -> float:
-        """A block is dirty no more; its bytes, 0 if it was not dirty."""
         blocks = self._dirty.get(key[0])
         if not blocks or key not in blocks:
             return 0.0

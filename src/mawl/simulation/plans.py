@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.base.errors import MawlError, UsageError
-from mawl.figures.sessions import followed
+from mawl.figures.sessions import predecessors
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.derived import derived_jobs
 from mawl.plan.mix import mixed
@@ -23,7 +23,7 @@ from mawl.records.spec import toml
 from mawl.records.spec.program_options import Options
 from mawl.records.store import Run
 from mawl.records.store.files import PLAN
-from mawl.simulation.demand import Demand, JobDemand, scaled
+from mawl.simulation.demand import Demand, JobDemand, scale_job
 
 RULED = "mixed20"
 """The workload that has a rule for any number of sessions."""
@@ -87,7 +87,6 @@ def _renamed(plan: Plan, name: Callable[[str], str]) -> Plan:
 
 
 def _of_names(session: SessionPlan, own: str, name: Callable[[str], str]) -> SessionPlan:
-    """The session called ``own``, its jobs and what they wait for called what ``name`` makes of them."""
     return msgspec.structs.replace(
         session,
         name=own,
@@ -162,7 +161,7 @@ def _stages(members: Sequence[tuple[float, JobRecord]], scale: float) -> tuple[t
     follows = [True]
     for (_, before), (_, job) in pairwise(members):
         timed = job.started_at is not None and before.started_at is not None
-        follows.append(not timed or (before.outcome == "finished" and bool(followed(job, [before]))))
+        follows.append(not timed or (before.outcome == "finished" and bool(predecessors(job, [before]))))
     if all(follows):
         return tuple((_job(job, stage, scale),) for stage, (_, job) in enumerate(members, start=1))
     begun, last = members[0][0], ""
@@ -223,7 +222,6 @@ def at_sessions(plan: Plan, sessions: int, nodes: Iterable[str] = ()) -> Plan:
 
 
 def _again(session: SessionPlan, suffix: str, plan: Plan) -> SessionPlan:
-    """The session once more, its names marked; what it waits for in other sessions is marked alike."""
     names = {job.job for job in plan.jobs()}
     return _of_names(session, session.name + suffix, lambda job: job + suffix if job in names else job)
 
@@ -272,12 +270,11 @@ def demands_for(
                 )
             own = draw.choice(by_program[planned.program])
         factor = planned.scale / sizes.get(own.job, measured[0].scale)
-        found[planned.job] = own if factor == 1.0 else scaled(own, factor)
+        found[planned.job] = own if factor == 1.0 else scale_job(own, factor)
     return found
 
 
 def _by_node(plan: Plan, jobs: Sequence[JobRecord]) -> list[Plan]:
-    """A plan that was made from records node by node: the sessions of each, in the order of the names."""
     of_job = {job.job: job.node for job in jobs}
     nodes: dict[str, list[SessionPlan]] = defaultdict(list)
     for session in plan.sessions:

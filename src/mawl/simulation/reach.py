@@ -154,7 +154,6 @@ class _Replay:
         self.started = 0
 
     def run(self) -> None:
-        """All jobs, until nothing runs and nothing is due."""
         now = 0.0
         self._start(now)
         while self.due:
@@ -195,7 +194,6 @@ class _Replay:
         self._hold(job, 0.0)
 
     def _hold(self, job: JobPlan, size: float) -> None:
-        """The job has so much memory from now on."""
         self.free_bytes += self.held.get(job.job, 0.0) - size
         self.held[job.job] = size
         self.cache.resize(self._page_bytes())
@@ -223,7 +221,6 @@ class _Replay:
         self._count(job, request.step)
 
     def _count(self, job: JobPlan, step: str) -> None:
-        """What the cache gave up and read again since the last count is the step's."""
         own = self.pushed_out.setdefault((job.job, step), PushedOut())
         now, before = self.cache.pushed_out, self.counted
         if now is before:
@@ -232,7 +229,6 @@ class _Replay:
         self.counted = now
 
     def _removed(self, job: JobPlan, step: str, seconds: float) -> None:
-        """A step of a job waits until what it removed is written."""
         if seconds > 0.0:
             self.removal_seconds[job.job, step] += seconds
             self.late[job.job] += seconds

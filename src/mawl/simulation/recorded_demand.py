@@ -302,7 +302,6 @@ def _flows(
 
 
 def _part(bytes_: int | None, asked: int) -> float | None:
-    """The part of the asked bytes, at most 1; None if nobody counted these bytes."""
     if bytes_ is None:
         return None
     return min(bytes_ / asked, 1.0)

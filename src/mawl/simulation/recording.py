@@ -127,7 +127,6 @@ class SimulationRecording:
 
     @property
     def times(self) -> Floats:
-        """Moments of the events, the first 0."""
         return np.array(self._times)
 
     def cumulative(self, group: int, name: str) -> Floats:
@@ -135,7 +134,6 @@ class SimulationRecording:
         return self._sums()[0][:, group, _PLACE[name]]
 
     def used(self, group: int, column: int) -> Floats:
-        """What a node of the group took of a resource until each of the moments."""
         return self._sums()[0][:, group, CHANNELS + column]
 
     def waited(self, group: int, waiter: Role | None) -> Floats:
@@ -144,7 +142,6 @@ class SimulationRecording:
         return self._sums()[0][:, group, place]
 
     def running(self, group: int) -> Floats:
-        """Jobs that ran on a node of the group before each of the moments but the first."""
         return np.array([running[group] for running in self._running])
 
     def limits(self, start: float, end: float) -> dict[str, float]:

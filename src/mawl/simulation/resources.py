@@ -1,7 +1,4 @@
-"""The resources of a system as the engine shares them: a column each, with what a second holds.
-
-Sharing of several resources between activities that use them side by side, in equal turns.
-"""
+"""The resources of a system, and how activities that use several at once share them."""
 
 from __future__ import annotations
 
@@ -103,7 +100,6 @@ class Resources:
             self._add(group, device.name, "requests", device.requests_per_second)
 
     def _directions(self, place: NamedResource) -> list[int]:
-        """The columns of a device whose users are its streams."""
         return [self._columns[place.group, place.limit, direction] for direction in ("read", "write")]
 
     def column(self, group: int, limit: str, what: str = "") -> int | None:

@@ -40,7 +40,6 @@ class Scenario:
     remarks: tuple[str, ...] = ()
 
     def groups(self) -> tuple[list[NodeGroup], list[Plan]]:
-        """Nodes that are alike and do the same are one group."""
         counts: dict[tuple[int, int], int] = {}
         node = 0
         for number, kind in enumerate(self.system.nodes):
@@ -54,7 +53,7 @@ class Scenario:
         return groups, [self.plans[place] for _, place in counts]
 
 
-def run(scenario: Scenario, calibration: Calibration) -> SimulationOutcome:
+def run_scenario(scenario: Scenario, calibration: Calibration) -> SimulationOutcome:
     """Simulate; the same scenario gives the same outcome to the last bit."""
     groups, plans = scenario.groups()
     resources = Resources(scenario.system, groups, calibration.seek_ratio, scenario.machine_bytes)
@@ -83,28 +82,28 @@ def calibrate(
     """
     spins = any(device.spinning_streams is not None for device in scenario.system.devices)
 
-    def blocked(ratio: float) -> Tried:
+    def blocked(ratio: float) -> Trial:
         calibration = Calibration(scenario.system, ratio)
-        return calibration, run(scenario, calibration)
+        return calibration, run_scenario(scenario, calibration)
 
-    def fewer_seeks(ratio: float) -> Tried:
+    def fewer_seeks(ratio: float) -> Trial:
         calibration = Calibration(scenario.system, 0.0, ratio)
-        return calibration, run(scenario, calibration)
+        return calibration, run_scenario(scenario, calibration)
 
-    def quicker(factor: float) -> Tried:
+    def quicker(factor: float) -> Trial:
         system = with_faster_devices(scenario.system, factor)
         calibration = Calibration(system, 0.0, 0.0 if spins else 1.0)
-        return calibration, run(replace(scenario, system=system), calibration)
+        return calibration, run_scenario(replace(scenario, system=system), calibration)
 
     plain = blocked(0.0)
     shared = blocked_in_roles(plain[1])
     if blocked_seconds is None or EXPLAINED_RATIO * blocked_seconds <= shared <= blocked_seconds:
         return plain
     if shared < blocked_seconds:
-        return _halved(blocked, blocked_seconds, 0.0, 1.0, _mean)
+        return _bisect(blocked, blocked_seconds, 0.0, 1.0, _mean)
     if spins and blocked_in_roles(fewer_seeks(0.0)[1]) < blocked_seconds:
-        return _halved(fewer_seeks, blocked_seconds, 0.0, 1.0, _mean)
-    found = _halved(quicker, blocked_seconds, MOST_FASTER, 1.0, lambda low, high: math.sqrt(low * high))
+        return _bisect(fewer_seeks, blocked_seconds, 0.0, 1.0, _mean)
+    found = _bisect(quicker, blocked_seconds, MOST_FASTER, 1.0, lambda low, high: math.sqrt(low * high))
     if elapsed_seconds is None:
         return found
     return min((plain, found), key=lambda tried: abs(tried[1].elapsed_seconds - elapsed_seconds))
@@ -125,16 +124,16 @@ def blocked_in_roles(outcome: SimulationOutcome) -> float:
     )
 
 
-Tried = tuple[Calibration, SimulationOutcome]
+Trial = tuple[Calibration, SimulationOutcome]
 
 
-def _halved(
-    trial: Callable[[float], Tried],
+def _bisect(
+    trial: Callable[[float], Trial],
     wanted: float,
     low: float,
     high: float,
     between: Callable[[float, float], float],
-) -> Tried:
+) -> Trial:
     """The trial in which jobs are blocked for ``wanted`` seconds: ``low`` gives less of it, ``high`` more."""
     for end, short in ((low, True), (high, False)):
         found = trial(end)
@@ -151,7 +150,6 @@ def _halved(
 
 
 def with_faster_devices(system: System, factor: float) -> System:
-    """The system with all devices ``factor`` times as fast."""
     return replace(system, devices=tuple(faster(device, factor) for device in system.devices))
 
 

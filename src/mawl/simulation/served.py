@@ -45,7 +45,7 @@ class _Served:
     reached: Floats
 
 
-def as_served(
+def with_served_bytes(
     demand: Demand, facts: RunFacts, samples: RunSamples | None, edges: Sequence[float] | None
 ) -> Demand:
     """The demand with bytes on links and at the server's devices, for the roles that it serves.
@@ -117,7 +117,6 @@ def _shared_out(
     one: _Served,
     edges: Sequence[float],
 ) -> dict[str, JobDemand]:
-    """The jobs with the bytes of ``one`` in the flows of its direction, by what they ``asked`` for."""
     inside = {
         id(step): sum(asked(flow) for flow in step.flows if flow.direction == direction)
         for step in _steps(jobs.values())

@@ -1,11 +1,7 @@
-"""The description of a system that a run can be simulated on: nodes, links, devices.
+"""The description of a system to simulate a run on, in memory and as TOML (docs/design/systems.md).
 
-A description is checked when it is made: what no system can be (no bandwidth, a role that lies
-nowhere) is refused by name.
-
-System descriptions as TOML: read, checked, and written (docs/design/systems.md).
-
-Sizes and rates are numbers in base units, or text such as ``64GiB`` and ``400MB``.
+A description is checked when it is made: what no system can be (no bandwidth, a role that lies nowhere) is
+refused by name.  Sizes and rates are numbers in base units or, in TOML, text such as ``64GiB`` and ``400MB``.
 """
 
 from __future__ import annotations
@@ -173,7 +169,6 @@ class System:
 
     @property
     def node_count(self) -> int:
-        """Nodes of all kinds."""
         return sum(kind.count for kind in self.nodes)
 
     def kind_number(self, place: int) -> int:
@@ -189,7 +184,6 @@ class System:
         raise KeyError(name)
 
     def holders(self, kind: NodeKind, role: Role) -> list[Device]:
-        """The devices of a role on a node of ``kind``, which its files take in turns."""
         return [self.device(name) for name in kind.roles[role]]
 
 
@@ -296,12 +290,11 @@ def load_system(path: Path) -> System:
     Raises ``InvalidFileError`` with file, key, expected and found, and for a system
     that cannot be (no bandwidth, a role that lies nowhere, a device that is not described).
     """
-    return described(toml.load(path, SystemSpec), str(path))
+    return system_of_spec(toml.load(path, SystemSpec), str(path))
 
 
 def loads_system(text: str, *, where: str) -> System:
-    """As ``load_system``, from text; ``where`` names its source in errors."""
-    return described(toml.loads(text, SystemSpec, where=where), where)
+    return system_of_spec(toml.loads(text, SystemSpec, where=where), where)
 
 
 def system_toml(system: System, *, head: str = "") -> str:
@@ -327,7 +320,7 @@ def _plain(record: Device | NodeKind, without: tuple[str, ...]) -> dict[str, obj
     return {name: value for name, value in vars(record).items() if value is not None and name not in without}
 
 
-def described(spec: SystemSpec, where: str) -> System:
+def system_of_spec(spec: SystemSpec, where: str) -> System:
     """The system of a description, checked as by ``load_system``; ``where`` begins its errors."""
     tree: dict[str, msgspec.Struct] = {"": spec}
     tree |= {f"nodes[{number}]": one for number, one in enumerate(spec.nodes)}
@@ -361,7 +354,6 @@ def described(spec: SystemSpec, where: str) -> System:
 
 
 def _fields(spec: msgspec.Struct, amounts: Mapping[str, float | None]) -> dict[str, Any]:
-    """The spec's fields with amounts as numbers, but for ``roles``."""
     names = [name for name in spec.__struct_fields__ if name != "roles"]
     return {name: amounts[name] if name in amounts else getattr(spec, name) for name in names}
 
@@ -383,7 +375,6 @@ def _amounts(spec: msgspec.Struct, key: str, where: str) -> dict[str, float | No
 
 
 def _check_sources(system: System, where: str) -> None:
-    """Every key under ``sources`` names a figure of the system."""
     known = set(FABRICS)
     known |= {f"nodes.{number}.{name}" for number, node in enumerate(system.nodes) for name in vars(node)}
     known |= {f"devices.{device.name}.{name}" for device in system.devices for name in vars(device)}

@@ -18,7 +18,7 @@ LEAST_BEHIND_RATIO = 2 / 3
 the backing device.  Runs on beds with 8 MiB of it showed 0 to 0.58, others 0.72 to 1."""
 
 
-def written_behind(jobs: Mapping[str, JobDemand], way: Way) -> dict[str, JobDemand]:
+def with_write_behind(jobs: Mapping[str, JobDemand], way: Way) -> dict[str, JobDemand]:
     """The jobs of a run with a page cache, measured on ``way``, with the part that they write behind.
 
     Of each role it is what the steps did not wait for.  If they waited for most of it, nothing is written

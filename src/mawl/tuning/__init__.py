@@ -1,1 +1,1 @@
-"""What is set beside what the profiles recommend, ranked by what limited the run."""
+"""Compares settings with what the profiles recommend, ranked by what limited the run."""

@@ -164,7 +164,6 @@ def _row(old: SettingFound | None, new: SettingFound | None) -> SettingChange:
 def _others(
     node: str, before: Inventory, after: Inventory, named: set[tuple[str, str, str]]
 ) -> Iterator[SettingChange]:
-    """What changed of settings that no profile names; what one side does not tell is left out."""
     for family, subjects in after.families.items():
         for subject, figures in subjects.items():
             shown = "" if subject == MACHINE else subject

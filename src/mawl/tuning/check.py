@@ -1,7 +1,4 @@
-"""Every setting of the profiles that applies, with what is set: as recommended, different, or not known.
-
-Devices of each role of a run as a family of the inventory: worked out from the run, where it is read.
-"""
+"""Compares the settings of a run or a machine with the profiles: as recommended, different, or not known."""
 
 from __future__ import annotations
 
@@ -86,7 +83,7 @@ class CurrentSettings(msgspec.Struct, frozen=True, kw_only=True):
     unread: Sequence[FileUnread] = ()
 
 
-def of_the_machine(reading: CurrentSettings) -> CurrentSettings:
+def machine_settings(reading: CurrentSettings) -> CurrentSettings:
     """What is set of machine and kernel: without what a run is given, its options and its roles."""
     return msgspec.structs.replace(
         reading,
@@ -136,7 +133,6 @@ def _fits(profile: Profile, reading: CurrentSettings) -> bool:
 
 
 def _by_network(inventory: Inventory) -> bool:
-    """Whether a role lies on a file system of another machine."""
     mounts = inventory.families.get("file_system", {}).values()
     return "lustre" in inventory.families or any(mount.get("network") is True for mount in mounts)
 
@@ -156,7 +152,7 @@ def _rows(
         return
     if named and setting.family not in inventory.families:
         why = inventory.missing.get(setting.family, f"{setting.family}: not read by mawl")
-        reason = f"{why}; to read it: {filled(setting.read, setting, '')}"
+        reason = f"{why}; to read it: {fill_command(setting.read, setting, '')}"
         yield _row(node, "", setting, reading, None, "for you to judge", reason)
         return
     for subject, figures in inventory.families.get(setting.family, {}).items():
@@ -171,7 +167,11 @@ def _rows(
 
 
 def _why_not(setting: TuningSetting) -> str:
-    return "advice" if setting.rule == "advice" else f"not read by mawl: {filled(setting.read, setting, '')}"
+    return (
+        "advice"
+        if setting.rule == "advice"
+        else f"not read by mawl: {fill_command(setting.read, setting, '')}"
+    )
 
 
 def _collected_rows(
@@ -184,9 +184,9 @@ def _collected_rows(
     if setting.family in OF_RUNS:
         return
     held = inventory.families.get(setting.family, {})
-    subjects = {name: figures for name, figures in held.items() if _named(setting, name)}
+    subjects = {name: figures for name, figures in held.items() if _names_subject(setting, name)}
     if not subjects:
-        reason = f"to collect it: {filled(setting.read, setting, '')}"
+        reason = f"to collect it: {fill_command(setting.read, setting, '')}"
         yield _row(node, "", setting, reading, None, "not collected", reason)
     for subject, figures in subjects.items():
         path = f"{setting.family}.{subject}.{setting.figure}"
@@ -195,7 +195,7 @@ def _collected_rows(
         if not _is_meant(setting, subject, figures, unknown):
             continue
         if setting.figure not in figures:
-            reason = f"to collect it: {filled(setting.read, setting, subject)}"
+            reason = f"to collect it: {fill_command(setting.read, setting, subject)}"
             yield _row(node, subject, setting, reading, None, "not collected", reason)
         elif current is None:
             reason = inventory.missing.get(path, "the files do not say")
@@ -221,13 +221,12 @@ def _listed(allowed: Value | list[Value]) -> list[Value]:
     return allowed if isinstance(allowed, list) else [allowed]
 
 
-def _named(setting: TuningSetting, subject: str) -> bool:
+def _names_subject(setting: TuningSetting, subject: str) -> bool:
     return not setting.subjects or any(fnmatchcase(subject, part) for part in setting.subjects.split("|"))
 
 
 def _is_meant(setting: TuningSetting, subject: str, figures: Figures, unknown: Sequence[str] = ()) -> bool:
-    """Whether the setting is for a subject of such figures; those that are ``unknown`` do not count."""
-    if not _named(setting, subject):
+    if not _names_subject(setting, subject):
         return False
     if any(figures.get(name) in _listed(barred) for name, barred in setting.unless.items()):
         return False
@@ -312,13 +311,13 @@ def _row(
         source=setting.source,
         tier=setting.subject,
         figure=setting.figure,
-        read=filled(setting.read, setting, subject),
-        change=filled(setting.change, setting, subject),
-        persist=filled(setting.persist, setting, subject),
+        read=fill_command(setting.read, setting, subject),
+        change=fill_command(setting.change, setting, subject),
+        persist=fill_command(setting.persist, setting, subject),
     )
 
 
-def filled(text: str | None, setting: TuningSetting, subject: str) -> str | None:
+def fill_command(text: str | None, setting: TuningSetting, subject: str) -> str | None:
     """A command with its words in place; ``subject`` may come from an imported file, so it is quoted."""
     if text is None:
         return None

@@ -1,4 +1,4 @@
-"""What `mawl tune check` compares: a stored run's inventory, or this machine's now."""
+"""Reads the settings that `mawl tune check` compares: of a stored run, or of this machine now."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mawl.advice.judge import judged
 from mawl.base.errors import UsageError
 from mawl.figures.view import StoredView
 from mawl.importers.formats.settings.collected import reader_of, words_of
-from mawl.importers.formats.settings.told import Output, Told
+from mawl.importers.formats.settings.told import NodeSettings, Output
 from mawl.measure.devices import volume_facts
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of
@@ -24,7 +24,7 @@ from mawl.records.spec.program_options import Role
 from mawl.records.spec.settings import Settings
 from mawl.records.spec.sources import spec_of
 from mawl.records.store import open_run
-from mawl.tuning.check import CurrentSettings, of_the_machine, volumes_of_roles, with_roles
+from mawl.tuning.check import CurrentSettings, machine_settings, volumes_of_roles, with_roles
 from mawl.tuning.records import Platform
 
 
@@ -83,11 +83,10 @@ def recorded_settings(facts: RunFacts) -> CurrentSettings | None:
     if not inventories:
         return None
     platform: Platform = "linux" if facts.inventories else "aix"
-    return of_the_machine(CurrentSettings(run_id=facts.run_id, platform=platform, inventories=inventories))
+    return machine_settings(CurrentSettings(run_id=facts.run_id, platform=platform, inventories=inventories))
 
 
 def _known(losses: Losses) -> dict[str, float] | None:
-    """What waiting for each resource cost; None where one of them is not known."""
     every: dict[str, float | None] = msgspec.structs.asdict(losses)
     known = {name: share for name, share in every.items() if share is not None}
     return known if len(known) == len(every) else None
@@ -101,7 +100,7 @@ def recorded_inventories(facts: RunFacts) -> dict[str, Inventory]:
 
     The readers are those of a collection (``tuning.collection``).
     """
-    found: dict[str, Told] = {}
+    found: dict[str, NodeSettings] = {}
     for name, text in facts.settings.items():
         node = next((one.name for one in facts.nodes if name.startswith(f"{one.name}.")), None)
         match = _COMMAND.fullmatch(name.removeprefix(f"{node}.")) if node else None
@@ -111,5 +110,5 @@ def recorded_inventories(facts: RunFacts) -> dict[str, Inventory]:
         reader = reader_of(command, lines)
         if reader is not None:
             output = Output(command=command, lines=lines, whole=False, file=name)
-            reader(output, found.setdefault(node, Told()))
-    return {node: told.inventory() for node, told in found.items() if told.families}
+            reader(output, found.setdefault(node, NodeSettings()))
+    return {node: settings.inventory() for node, settings in found.items() if settings.families}

@@ -1,7 +1,7 @@
-"""The tuning profiles that come with mawl, one TOML file each in ``profiles``, or a user's own file.
+"""Loads tuning profiles: the TOML files in ``profiles`` that come with mawl, or a user's own file.
 
-What a file says is checked whole: unknown keys, values outside their range, settings twice, sources
-that are none, figures that the inventory does not have, are refused with file, key and reason.
+The whole file is checked.  Unknown keys, values out of range, duplicate settings, invalid sources and figures
+that the inventory does not have are refused with file, key and reason.
 """
 
 from __future__ import annotations
@@ -170,7 +170,6 @@ def _check(place: Place, setting: TuningSetting, cited: set[str]) -> None:
 
 
 def _problems(setting: TuningSetting, cited: set[str]) -> Iterator[str]:
-    """What is wrong with an entry, first things first."""
     if setting.source.key not in cited:
         yield f"source {setting.source.key} is neither a published paper nor in sources"
     if setting.recommended is None and setting.kind != "observed":
@@ -193,7 +192,6 @@ def _problems(setting: TuningSetting, cited: set[str]) -> Iterator[str]:
 
 
 def _strange_figures(setting: TuningSetting) -> Iterator[str]:
-    """Figures that the inventory does not have."""
     if setting.family is None or setting.family in TEXT_FAMILIES:
         return
     figures = FIGURES.get(setting.family)

@@ -1,10 +1,9 @@
-"""Tuning profiles: settings with their default, what is recommended, under which condition, why and by whom.
+"""Records of tuning: profiles with their settings, the result of a check, and the definitions of its figures.
 
-The data lie in ``mawl/tuning/profiles``, one TOML file per profile (docs/design/tuning.md);
+The profiles are in ``mawl/tuning/profiles``, one TOML file each (docs/design/tuning.md);
 ``tuning.profile_files`` reads and checks them.  Values are in the unit that ``unit`` names;
-``printed`` is what the source prints and its command takes, where that is not the same text.
-
-Definitions of the figures of ``mawl tune check --json``; their names begin with ``tune.`` here.
+``printed`` is what the source prints and its command takes, where that is not the same text.  Names of
+figures of ``mawl tune check --json`` begin with ``tune.`` here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Settings that changed from the first run of one side of a comparison to that of the other."""
+"""Settings that changed between the first runs of the two sides of a comparison."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Tuning profiles, and settings compared with them, as text for a terminal.
-
-Settings before and after as text for a terminal.
-"""
+"""Text for a terminal: tuning profiles, settings compared with them, and settings before and after."""
 
 from __future__ import annotations
 
@@ -12,8 +9,7 @@ from mawl.base.units import format_bits, format_latency, format_plain, format_re
 from mawl.figures.comparison.comparability import CitedSetting, CitedSettings
 from mawl.importers.formats.settings.aix import number
 from mawl.importers.formats.text import one_line
-from mawl.reports.layout import ABSENT, LINE_WIDTH, aligned
-from mawl.reports.layout import wrapped as wrapped_layout
+from mawl.reports.layout import ABSENT, LINE_WIDTH, aligned, wrapped
 from mawl.tuning.changes import Changes, Outcome, SettingChange
 from mawl.tuning.records import Checked, Profile, SettingFound, TuningSetting, Unit, Value
 
@@ -39,9 +35,9 @@ def listing(profiles: Sequence[Profile]) -> str:
 
 def page(profile: Profile) -> str:
     """Every setting of a profile, group by group, with its reason, commands and source."""
-    lines = wrapped(f"{profile.name}: {profile.title}", "")
+    lines = wrap_indented(f"{profile.name}: {profile.title}", "")
     if profile.condition:
-        lines += wrapped(profile.condition, "  ")
+        lines += wrap_indented(profile.condition, "  ")
     for group, held in groupby(profile.settings, key=lambda one: (one.group, one.subject)):
         settings = list(held)
         lines += ["", _title(*group)]
@@ -51,7 +47,7 @@ def page(profile: Profile) -> str:
             for one in settings
         ]
         lines += [f"  {line}" for line in aligned(rows)]
-        lines += _told(settings)
+        lines += _reasons(settings)
     return "\n".join(one_line_each(lines))
 
 
@@ -69,7 +65,7 @@ def render(found: Checked, *, whole: bool, width: int = LINE_WIDTH) -> str:
     hidden = len(found.settings) - len(shown)
     if hidden:
         others = "as recommended, not known, not collected or for you to judge"
-        lines += ["", *wrapped(f"{hidden} more are {others} (--all shows them).", "", width)]
+        lines += ["", *wrap_indented(f"{hidden} more are {others} (--all shows them).", "", width)]
     lines += _unread(found, width, whole=whole)
     lines += ["", "Nothing was changed. Change one thing at a time, and measure before and after."]
     return "\n".join(one_line_each(lines))
@@ -81,7 +77,7 @@ def _unread(found: Checked, width: int, *, whole: bool) -> Iterator[str]:
         yield from ("", "not read:")
     shown = found.unread if whole else found.unread[:MOST_UNREAD]
     for one in shown:
-        yield from wrapped(f"{one.file}: {one.reason}", "  ", width)
+        yield from wrap_indented(f"{one.file}: {one.reason}", "  ", width)
     if len(shown) < len(found.unread):
         yield f"  and {len(found.unread) - len(shown)} more (--all shows them)"
 
@@ -107,8 +103,8 @@ def _head(found: Checked, width: int) -> list[str]:
     counts = ", ".join(f"{number} {state.replace('_', ' ')}" for state, number in found.counts.items())
     profiles = ", ".join(found.profiles) or "no profile for this platform"
     return [
-        *wrapped(f"{what} ({', '.join(found.nodes)}){limit}: {counts}", "", width),
-        *wrapped(profiles, "  ", width),
+        *wrap_indented(f"{what} ({', '.join(found.nodes)}){limit}: {counts}", "", width),
+        *wrap_indented(profiles, "  ", width),
     ]
 
 
@@ -116,7 +112,7 @@ def compared(row: SettingFound, *, several: bool, aside: str = "") -> str:
     """What a row is of, with its node where there are ``several``: current value and recommended one."""
     about = " of ".join(part for part in (row.name, row.subject) if part)
     node = f" on {row.node}" if several else ""
-    current = ABSENT if row.current is None else form(row.current, row.unit)
+    current = ABSENT if row.current is None else format_value(row.current, row.unit)
     return f"{about}{node}: {current}{aside}, recommended {_rule(row)}{_recommended(row)}"
 
 
@@ -124,32 +120,32 @@ def _finding(row: SettingFound, width: int, *, several: bool) -> Iterator[str]:
     default = "" if row.default is None else f", default {_default(row)}"
     same = " (the default)" if row.is_default else ""
     weight = "" if row.weight_ratio is None else f"; {WEIGHT}: {row.weight_ratio:.1%} of the jobs' time"
-    yield from wrapped(f"{compared(row, several=several, aside=same)}{default}{weight}", "  ", width)
+    yield from wrap_indented(f"{compared(row, several=several, aside=same)}{default}{weight}", "  ", width)
     note = " ".join(part for part in (row.why, row.condition and f"({row.condition})") if part)
     for label, text in (("", row.reason), ("", note)):
-        yield from wrapped(f"{label}{text}", "    ", width) if text else ()
+        yield from wrap_indented(f"{label}{text}", "    ", width) if text else ()
     if row.state == "differs":
         for label, text in (("now", row.change), ("to last", row.persist)):
             yield from [f"    {label}: {text}"] if text else ()
         source, place = row.source, f"{row.profile}: {row.group}"
-        yield from wrapped(f"from {source.key}, {source.section} ({place})", "    ", width)
+        yield from wrap_indented(f"from {source.key}, {source.section} ({place})", "    ", width)
 
 
 def _rule(row: SettingFound) -> str:
     return f"{row.rule} " if row.rule in ("at least", "at most") else ""
 
 
-def _told(settings: Sequence[TuningSetting]) -> Iterator[str]:
+def _reasons(settings: Sequence[TuningSetting]) -> Iterator[str]:
     """Reasons setting by setting, then what the group shares."""
     for one in settings:
         note = " ".join(part for part in (one.why, one.condition and f"({one.condition})") if part)
         if note and one.kind != "left at default":
-            yield from wrapped(f"{one.name}: {note}", "    ")
+            yield from wrap_indented(f"{one.name}: {note}", "    ")
     for label in ("read", "change", "persist"):
         for text in dict.fromkeys(getattr(one, label) for one in settings if getattr(one, label)):
             yield f"    {label}: {text}"
     for source in dict.fromkeys((one.source.key, one.source.section) for one in settings):
-        yield from wrapped(f"from {source[0]}, {source[1]}", "    ")
+        yield from wrap_indented(f"from {source[0]}, {source[1]}", "    ")
 
 
 def _title(group: str, subject: str) -> str:
@@ -160,7 +156,7 @@ def _default(one: TuningSetting | SettingFound) -> str:
     if one.default is None:
         return ABSENT
     printed = f" ({one.default_printed})" if one.default_printed else ""
-    return form(one.default, one.unit) + printed
+    return format_value(one.default, one.unit) + printed
 
 
 def _recommended(one: TuningSetting | SettingFound) -> str:
@@ -173,10 +169,10 @@ def recommended(wanted: object, as_printed: str | None, unit: str) -> str:
         return ABSENT
     several = wanted if isinstance(wanted, list) else [wanted]
     printed = f" ({as_printed})" if as_printed and len(several) == 1 else ""
-    return " or ".join(form(value, unit) for value in several) + printed
+    return " or ".join(format_value(value, unit) for value in several) + printed
 
 
-def form(value: object, unit: str) -> str:
+def format_value(value: object, unit: str) -> str:
     """A value with its unit, as people write it."""
     if isinstance(value, bool):
         return "on" if value else "off"
@@ -194,9 +190,9 @@ def form(value: object, unit: str) -> str:
     return f"{text} %" if unit == "percent" else f"{text} pages" if unit == "pages" else text
 
 
-def wrapped(text: str, indent: str, width: int = LINE_WIDTH) -> list[str]:
+def wrap_indented(text: str, indent: str, width: int = LINE_WIDTH) -> list[str]:
     """Lines of a text, its later ones indented further."""
-    return wrapped_layout(indent + one_line(text), width, f"{indent}  ")
+    return wrapped(indent + one_line(text), width, f"{indent}  ")
 
 
 TITLES: dict[Outcome, str] = {
@@ -209,8 +205,8 @@ TITLES: dict[Outcome, str] = {
 def render_changes(found: Changes, *, whole: bool) -> str:
     """A table of what changed, with the reasons; the others with ``whole``, else their number."""
     counts = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in found.counts.items())
-    lines = [*wrapped(f"{found.before} and {found.after} ({', '.join(found.nodes)}): {counts}", "")]
-    lines += wrapped(", ".join(found.profiles) or "no profile for this platform", "  ")
+    lines = [*wrap_indented(f"{found.before} and {found.after} ({', '.join(found.nodes)}): {counts}", "")]
+    lines += wrap_indented(", ".join(found.profiles) or "no profile for this platform", "  ")
     for outcome, title in TITLES.items():
         rows = [row for row in found.settings if row.outcome == outcome]
         shown = rows if whole or outcome == "changed" else rows[:0]
@@ -240,10 +236,10 @@ def _cited(row: SettingChange) -> CitedSetting:
         name=row.name,
         subject=row.subject,
         node=row.node,
-        reference=held(row.before, row.unit) or ABSENT,
-        candidate=held(row.after, row.unit) or ABSENT,
-        default=held(row.default, row.unit),
-        recommended=_recommended_change(row),
+        reference=format_printed_value(row.before, row.unit) or ABSENT,
+        candidate=format_printed_value(row.after, row.unit) or ABSENT,
+        default=format_printed_value(row.default, row.unit),
+        recommended=_recommendation(row),
         state=row.state if row.profile else None,
         why=row.why,
         profile=row.profile,
@@ -251,7 +247,7 @@ def _cited(row: SettingChange) -> CitedSetting:
     )
 
 
-def _recommended_change(row: SettingChange) -> str | None:
+def _recommendation(row: SettingChange) -> str | None:
     """``at most 30 %``, or the value alone where only that one is recommended."""
     if row.recommended is None:
         return None
@@ -259,12 +255,12 @@ def _recommended_change(row: SettingChange) -> str | None:
     return bound + recommended(row.recommended, row.printed, row.unit)
 
 
-def held(value: Value | None, unit: Unit) -> str | None:
+def format_printed_value(value: Value | None, unit: Unit) -> str | None:
     """A value with its unit; of a size in digits, as AIX and Spectrum Scale print it, the size."""
     if value is None:
         return None
     size = number(value) if isinstance(value, str) and unit == "bytes" else None
-    return form(value if size is None else size, unit)
+    return format_value(value if size is None else size, unit)
 
 
 def _table(rows: Sequence[SettingChange], *, several: bool) -> Iterator[str]:
@@ -274,9 +270,9 @@ def _table(rows: Sequence[SettingChange], *, several: bool) -> Iterator[str]:
         cells.append(
             (
                 f"{about} on {row.node}" if several else about,
-                *(held(value, row.unit) or ABSENT for value in (row.before, row.after)),
-                held(row.default, row.unit) or ABSENT,
-                _recommended_change(row) or ABSENT,
+                *(format_printed_value(value, row.unit) or ABSENT for value in (row.before, row.after)),
+                format_printed_value(row.default, row.unit) or ABSENT,
+                _recommendation(row) or ABSENT,
             )
         )
     return (f"  {line}" for line in aligned(cells))
@@ -288,8 +284,8 @@ def _notes(rows: Sequence[SettingChange], outcome: Outcome) -> Iterator[str]:
         about = " of ".join(part for part in (row.name, row.subject) if part)
         if outcome == "changed" and row.profile and row.source:
             why = f"{row.why}; " if row.why else ""
-            yield from wrapped(
+            yield from wrap_indented(
                 f"{about}: {why}now {row.state} ({row.source.key}, {row.source.section})", "  "
             )
         elif outcome == "not checked":
-            yield from wrapped(f"{about}: {row.reason}", "  ")
+            yield from wrap_indented(f"{about}: {row.reason}", "  ")

@@ -1,9 +1,4 @@
-"""The answer of ``mawl simulate``, of which text and JSON are made.
-
-What a forecast of a run of logs rests on: what logs do not contain, and what is assumed instead.
-
-How far a prediction lies from what was measured, and what limits it in each phase.
-"""
+"""The answer of ``mawl simulate``: the prediction, its validity, what limits it, and what more would gain."""
 
 from __future__ import annotations
 
@@ -28,7 +23,7 @@ from mawl.simulation.error_range import (
 )
 from mawl.simulation.forecast import Base, Question, doubled_systems, predict
 from mawl.simulation.own_system import DESCRIBE, RECORDED, is_assumed
-from mawl.simulation.scenario import Scenario, run
+from mawl.simulation.scenario import Scenario, run_scenario
 from mawl.whatif.metrics import (
     DoubledResource,
     ElapsedRange,
@@ -156,14 +151,14 @@ def phases_of(limits: Mapping[str, Mapping[str, float]]) -> list[PhaseLimit]:
         total = sum(seconds.values())
         shares = {name: value / total for name, value in sorted(seconds.items())} if total else {}
         waits = {name: share for name, share in shares.items() if name != "cpu"}
-        rows.append(PhaseLimit(phase=phase, shares=shares, limit=named(shares, waits)))
+        rows.append(PhaseLimit(phase=phase, shares=shares, limit=main_wait(shares, waits)))
     return rows
 
 
 NONE = "none"
 
 
-def named(shares: Mapping[str, float], waits: Mapping[str, float]) -> str:
+def main_wait(shares: Mapping[str, float], waits: Mapping[str, float]) -> str:
     """What most waiting was for: a name above half, ``none`` where jobs mostly computed, else ``mixed``."""
     waited = sum(waits.values())
     if not shares or waited < shares.get("cpu", 0.0) / 4.0:
@@ -195,7 +190,7 @@ def answer(
     phases = {"active": outcome.recording.limits(0.0, turn), "tail": outcome.recording.limits(turn, elapsed)}
     if elapsed - turn <= 1e-6:
         del phases["tail"]
-    rows = grown(base, question, grow) if grow else None
+    rows = growth(base, question, grow) if grow else None
     knee = [row.sessions for row in rows or () if row.pays]
     return SimulationAnswer(
         run_id=base.facts.run_id,
@@ -213,25 +208,25 @@ def answer(
         ),
         validity=validity_of(base, question, scenario, elapsed, doubt, logs),
         phases=phases_of(phases),
-        sensitivity=doubled(base, scenario, elapsed),
+        sensitivity=doubling(base, scenario, elapsed),
         grow=rows,
         knee_sessions=knee[-1] if knee and len(knee) < len(rows or ()) else None,
-        against=None if against is None else beside(summary, against),
+        against=None if against is None else compare_figures(summary, against),
         system=scenario.system,
     )
 
 
-def doubled(base: Base, scenario: Scenario, elapsed_seconds: float) -> list[DoubledResource]:
+def doubling(base: Base, scenario: Scenario, elapsed_seconds: float) -> list[DoubledResource]:
     """What twice of cores, core speed, links, fabric and each device would gain of the time, most first."""
     found = []
     for name, system in doubled_systems(scenario.system):
-        elapsed = run(replace(scenario, system=system), base.calibration).elapsed_seconds
+        elapsed = run_scenario(replace(scenario, system=system), base.calibration).elapsed_seconds
         gain = 1.0 - elapsed / elapsed_seconds if elapsed_seconds else 0.0
         found.append(DoubledResource(resource=name, elapsed_seconds=elapsed, gain_ratio=gain))
     return sorted(found, key=lambda row: (-row.gain_ratio, row.resource))
 
 
-def grown(base: Base, question: Question, sessions: Sequence[int]) -> list[GrownSessions]:
+def growth(base: Base, question: Question, sessions: Sequence[int]) -> list[GrownSessions]:
     """Elapsed time and jobs per hour at each number of sessions, and whether growth still pays there.
 
     It ``pays`` while the throughput grows by at least half of what the sessions grew since the
@@ -272,7 +267,7 @@ COMPARED: dict[str, str] = {
 """Figures of the JSON summary, and what they are."""
 
 
-def beside(predicted: Summary, measured: Summary) -> list[PredictedFigure]:
+def compare_figures(predicted: Summary, measured: Summary) -> list[PredictedFigure]:
     """The figures of ``COMPARED`` of two summaries.
 
     Device figures are those of the storage server's devices, where one was watched and the nodes' own are

@@ -1,7 +1,4 @@
-"""A simulation as a run folder of kind ``simulated``, which every report and comparison reads.
-
-A simulated job and its steps as the records of a run folder.
-"""
+"""A simulation as a run folder of kind ``simulated``, which every report and comparison reads."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ from mawl.records.store.folder import make_folder
 from mawl.records.store.parquet import write_parquet
 from mawl.simulation.demand import USUAL_REQUEST_BYTES, Flow, JobDemand, StepDemand
 from mawl.simulation.engine import SimulatedJob, SimulationOutcome, StepRun
-from mawl.simulation.own_system import UNTOLD
+from mawl.simulation.own_system import UNKNOWN_MEMORY_SOURCE
 from mawl.simulation.plans import without_node
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system import NodeKind, System
@@ -140,7 +137,6 @@ def _direct(asked: StepDemand) -> dict[str, Any]:
 
 
 def _cpu(asked: StepDemand) -> dict[str, Any]:
-    """CPU seconds, split where the demand is."""
     if not asked.cpu_known:
         return {}
     if asked.user_ratio is None:
@@ -226,7 +222,6 @@ def write_folder(path: Path, scenario: Scenario, outcome: SimulationOutcome, lab
 def _tables(
     records: Sequence[tuple[list[JobRecord], list[StepRecord]]], label: Label
 ) -> dict[str, list[pa.Table]]:
-    """Jobs and steps of each group."""
     try:
         return {
             "jobs": [to_table("jobs", jobs) for jobs, _ in records],
@@ -277,7 +272,6 @@ def _write_plans(path: Path, plans: Sequence[Plan], names: Sequence[Sequence[str
 def _records(
     scenario: Scenario, outcome: SimulationOutcome, plans: Sequence[Plan], started: float
 ) -> list[tuple[list[JobRecord], list[StepRecord]]]:
-    """Jobs and steps of a node of each group, called as in its plan of ``plans``."""
     found: list[tuple[list[JobRecord], list[StepRecord]]] = [([], []) for _ in outcome.resources.groups]
     own = [
         dict(zip((job.job for job in inside.jobs()), (job.job for job in plan.jobs()), strict=True))
@@ -411,7 +405,7 @@ def _cpu_quota(kind: NodeKind, sharing: int) -> float | None:
 def _memory_of(system: System, kind: NodeKind) -> int | None:
     """None where the measured run does not tell it and nobody set it."""
     path = f"nodes.{system.nodes.index(kind)}.memory_bytes"
-    return None if system.sources.get(path) == UNTOLD else round(kind.memory_bytes)
+    return None if system.sources.get(path) == UNKNOWN_MEMORY_SOURCE else round(kind.memory_bytes)
 
 
 def _volumes(

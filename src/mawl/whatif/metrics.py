@@ -1,4 +1,4 @@
-"""What ``mawl simulate`` answers: every figure with its definition."""
+"""Records of the answer of ``mawl simulate``: every figure with its definition."""
 
 from __future__ import annotations
 

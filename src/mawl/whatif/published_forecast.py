@@ -1,12 +1,8 @@
-"""The papers' workload on the papers' systems: mawl's own mix at full scale, scaled by six fitted numbers.
+"""The papers' workload on the papers' systems: mawl's mix at full scale, scaled by six fitted numbers.
 
-The equations and the fit stand in docs/design/published-forecasts.md; ``python -m tools.published_fit``
-prints the numbers of ``FITTED``.
-
-The fitted numbers without a paper: what the model forecasts of systems that it has never seen.
-
-Printed by ``python -m tools.published_fit --held-out``: for each paper that has a pair of systems, the six
-numbers fitted on all systems of the other papers.
+docs/design/published-forecasts.md has the equations and the fit.  ``python -m tools.published_fit`` prints
+the numbers of ``FITTED``; with ``--held-out`` those of ``HELD_OUT``, for each paper fitted on the systems of
+the other papers.
 """
 
 from __future__ import annotations
@@ -31,7 +27,7 @@ from mawl.simulation.demand import Direction, Flow, JobDemand, StepDemand
 from mawl.simulation.engine import SimulatedJob, SimulationOutcome
 from mawl.simulation.recording import SimulationRecording
 from mawl.simulation.resources import CORES
-from mawl.simulation.scenario import Scenario, run
+from mawl.simulation.scenario import Scenario, run_scenario
 from mawl.whatif.published_system import (
     PublishedSystem,
     Store,
@@ -98,7 +94,7 @@ def forecast(one: PublishedSystem, fitted: FittedNumbers) -> PublishedForecast:
     system = system_of(one)
     jobs = {job.job: _demand(job, one, fitted) for job in plan.jobs()}
     scenario = Scenario(system=system, plans=(plan,), jobs=jobs)
-    outcome = run(scenario, Calibration(own=system, alone_ratio=1.0))
+    outcome = run_scenario(scenario, Calibration(own=system, alone_ratio=1.0))
     active = active_seconds(outcome, one.nodes * sessions_of(one))
     return PublishedForecast(
         system=one, figures=_figures(one, plan, outcome, fitted, active), limit=_limit(outcome, active)
@@ -279,7 +275,6 @@ def _sum(values: list[float], weights: list[int]) -> float:
 
 
 def _busy(outcome: SimulationOutcome, active: float) -> float:
-    """Share of the cores' time in the active phase: mean over the nodes."""
     used = capacity = 0.0
     for group, one in enumerate(outcome.resources.groups):
         column = outcome.resources.column(group, CORES)
@@ -293,7 +288,6 @@ def _busy(outcome: SimulationOutcome, active: float) -> float:
 def _throughput(
     one: PublishedSystem, outcome: SimulationOutcome, counts: list[int], active: float
 ) -> dict[str, float]:
-    """Bytes at the devices and their rates in the windows of the active phase."""
     recording, seconds = outcome.recording, window_seconds(active)
     edges = np.append(np.arange(0.0, active - seconds / 2, seconds), active)
     moved = {way: _moved(recording, counts, f"device.{way}") for way in ("read", "write")}

@@ -1,9 +1,8 @@
-"""Predicted beside published: a row for every figure that a paper gives, and the pairs of its systems.
+"""Forecasts next to published figures: a row for each figure of a paper, and the pairs of its systems.
 
-Simple rules to compare the model's forecasts of pairs with: no change, Amdahl's rule and a roofline.
-
-The model is useful only where it is nearer than these rules (docs/design/published-forecasts.md, Simple
-rules).  No rule has a fitted number.
+Pairs are also compared with simple rules: no change, Amdahl's rule and a roofline.  No rule has a fitted
+number, and the model is useful only where it is nearer than they are
+(docs/design/published-forecasts.md, Simple rules).
 """
 
 from __future__ import annotations
@@ -235,13 +234,11 @@ DOUBLED = ("e980-fs9150-4", "e980-fs9150-4/twice-the-ports", "device.peak.total_
 
 @cache
 def forecasts() -> dict[str, PublishedForecast]:
-    """Every described system simulated, by its id."""
     return {one.id: forecast(one, FITTED) for one in published_systems()}
 
 
 @cache
 def forecast_without(paper: str, system: str) -> PublishedForecast:
-    """A described system, by its id, simulated with the numbers that were fitted without this paper."""
     return forecast(forecasts()[system].system, HELD_OUT[paper])
 
 
@@ -268,7 +265,6 @@ def _leaves(held: Any, name: str) -> Iterator[tuple[str, Printed]]:
 
 
 def rows() -> list[PublishedRow]:
-    """Every figure of every paper, in the order of the papers."""
     found = [row for result in published().values() for row in _rows(result)]
     for paper in papers():
         if paper.workload is not None:
@@ -298,7 +294,6 @@ def _rows(result: PublishedResult) -> Iterator[PublishedRow]:
 
 
 def _changes(result: PublishedResult) -> dict[str, float]:
-    """The changes against another system that a paper gives as ratios."""
     if result.change is None or result.id not in forecasts() or result.change.against not in forecasts():
         return {}
     own, other = (forecasts()[name].figures for name in (result.id, result.change.against))
@@ -383,7 +378,6 @@ def _pair(reference: str, candidate: str, figure: str, change: float) -> Publish
 
 
 def _predicted(reference: PublishedForecast, candidate: PublishedForecast, figure: str) -> float | None:
-    """The model's change of a figure; None where it does not give the figure."""
     own, other = (one.figures.get(figure) for one in (candidate, reference))
     return None if own is None or not other else own / other - 1.0
 
@@ -418,7 +412,6 @@ FORECASTERS: dict[str, Forecaster] = {
 
 
 def changes(found: Sequence[PublishedPair]) -> list[PublishedChanges]:
-    """How many of the changes that papers print the model and each rule have right."""
     large = [pair for pair in found if pair.large]
 
     def tally(name: str, of: Forecaster) -> PublishedChanges:
@@ -452,7 +445,6 @@ def scores(found: Sequence[PublishedPair]) -> list[PublishedScore]:
 
 
 def _seen(pair: PublishedPair) -> bool:
-    """Whether numbers were fitted on a system of the pair."""
     return pair.reference in FITTED_ON or pair.candidate in FITTED_ON
 
 

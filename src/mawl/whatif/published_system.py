@@ -1,4 +1,4 @@
-"""The papers' systems as descriptions: figures with the words they stand in, and one table of assumptions.
+"""The papers' systems as descriptions: figures with the paper's words for them, and a table of assumptions.
 
 ``whatif/published/*.toml`` keep numbers in the unit that a paper prints; what no paper gives is taken
 from ``assumed.toml``, the same for every system (docs/design/published-forecasts.md has the formulas).
@@ -123,11 +123,9 @@ class PublishedSystem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
     @property
     def nodes(self) -> int:
-        """Nodes of all kinds."""
         return sum(kind.count for kind in self.cores)
 
     def quoted(self) -> Iterator[tuple[str, Quoted]]:
-        """Every figure that the paper gives, by its key."""
         for name in self.__struct_fields__:
             yield from _quoted(name, getattr(self, name))
 

@@ -1,4 +1,4 @@
-"""The course of a simulation as samples of a run folder: counters of every node, and of a storage server."""
+"""A simulation as samples of a run folder: counters of every node, and of a storage server."""
 
 from __future__ import annotations
 
@@ -64,7 +64,6 @@ def samples_of(
 
 
 def _table(node: str, at: pa.Array, columns: Mapping[str, Floats]) -> pa.Table:
-    """Rows of a node: all series at each of the moments."""
     rows = len(at)
     values = pa.array(np.stack(list(columns.values()), axis=1).ravel())
     of_series = pa.array(list(columns)).take(pa.array(np.tile(np.arange(len(columns)), rows)))
@@ -93,7 +92,6 @@ def _host(outcome: SimulationOutcome, group: int) -> dict[str, Floats]:
 
 
 def _of_server(outcome: SimulationOutcome, server: SimulatedServer) -> dict[str, Floats]:
-    """Cumulative figures of the storage server: its devices, and its network as the nodes' other end."""
     recording, resources = outcome.recording, outcome.resources
     found: dict[str, Floats] = {}
     for direction, word in (("read", "read"), ("write", "written")):
@@ -122,7 +120,6 @@ def _inside_reads(recording: SimulationRecording, group: int, role: Role, waited
 
 
 def _series(outcome: SimulationOutcome, group: int, server: SimulatedServer | None) -> dict[str, Floats]:
-    """Cumulative figures of one node of the group at the moments of the recording, by series."""
     recording, resources = outcome.recording, outcome.resources
     kind = resources.groups[group].kind
     found = {

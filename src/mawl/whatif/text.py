@@ -1,7 +1,4 @@
-"""Predicted beside published, as text: a row for every figure, the pairs, and how many are near.
-
-The answer of ``mawl simulate`` as text.
-"""
+"""The answers of ``mawl simulate`` as text: a prediction, and forecasts next to published figures."""
 
 from __future__ import annotations
 

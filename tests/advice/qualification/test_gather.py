@@ -9,14 +9,14 @@ import msgspec
 import pytest
 
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.advice.qualification.gather import again, answer_of, evidence_of, more_time, needed_load
+from mawl.advice.qualification.gather import answer_of, command_again, evidence_of, more_time, needed_load
 from mawl.base.errors import MawlError
 from mawl.records.model.qualification import AnswerNodes, Fits, Qualification, QualifyRun
 from mawl.records.model.run import Alone, AloneRun, NodeFacts
 from mawl.records.store import open_run
 from mawl.records.store.facts import write_facts
 from mawl.simulation.activity import Calibration
-from mawl.simulation.scenario import run
+from mawl.simulation.scenario import run_scenario
 from mawl.whatif.folder import Label, write_folder
 from tests.fakes.qualifications import qualification
 from tests.fakes.qualified import cluster
@@ -33,7 +33,9 @@ def write(folder: Path, cpu_seconds: float, alone_seconds: float) -> None:
     jobs = {name: [step(cpu_seconds, flow(20, direction="read"), blocked=0.1)] for name in names}
     of = scenario(own, plan([[[name]] for name in names]), demands(jobs))
     source = facts(nodes=[NodeFacts(name="node1", cores=2, core_basis="vCPU")], planned_jobs=[])
-    write_folder(folder, of, run(of, Calibration(own, 1.0)), Label(run_id=folder.name, source=source))
+    write_folder(
+        folder, of, run_scenario(of, Calibration(own, 1.0)), Label(run_id=folder.name, source=source)
+    )
     stored = open_run(folder)
     runs = [AloneRun(run_id=f"alone-{number}", real_time_seconds=alone_seconds) for number in range(3)]
     alone = Alone(
@@ -145,13 +147,13 @@ def test_without_a_run_there_is_no_answer(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("repeat", "kept"), [(1, False), (3, True)])
 def test_with_more_time_no_fewer_runs_are_asked_for_than_an_answer_needs(repeat: int, kept: bool) -> None:
     asked = msgspec.structs.replace(qualification().asked, repeat=repeat)
-    same, more = (again(qualification(asked=asked), times) for times in (1.0, 4.0))
+    same, more = (command_again(qualification(asked=asked), times) for times in (1.0, 4.0))
     assert f"--repeat {repeat} " in same and (f"--repeat {repeat} " in more) == kept
 
 
 def test_the_command_asks_for_what_qualify_takes_and_for_the_same_order_of_volumes() -> None:
     asked = msgspec.structs.replace(qualification().asked, minutes=1440.0, volume_order="free-space")
-    words = again(qualification(asked=asked), 4.0)
+    words = command_again(qualification(asked=asked), 4.0)
     assert words.endswith("--volume-order free-space --minutes 2880")
 
 
@@ -171,4 +173,6 @@ def test_the_next_step_asks_for_the_time_of_the_load_that_is_needed(
     assert more_time(active_seconds, minutes, needed_seconds) == pytest.approx(times)
     too_short, cached = needed_load(("5 s long", "duration")), needed_load(("read from memory", "reach"))
     assert (too_short, cached, needed_load(None)) == (60.0, 1200.0, 1200.0)
-    assert again(record(1), 4.1).endswith(f"--minutes {5 * math.ceil(record(1).asked.minutes * 4.1 / 5)}")
+    assert command_again(record(1), 4.1).endswith(
+        f"--minutes {5 * math.ceil(record(1).asked.minutes * 4.1 / 5)}"
+    )

@@ -13,10 +13,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from mawl.archive.history import text
 from mawl.archive.history.changes import History, history_of
 from mawl.archive.history.nights import nights_of
-from mawl.archive.history.text import render_page
+from mawl.archive.history.text import render_html, render_markdown, render_text
 from mawl.base.errors import UsageError
 from mawl.commands.main import main
 from mawl.figures.comparison.sides import ComparedRun
@@ -87,7 +86,7 @@ def test_a_step_has_its_size_role_and_cause() -> None:
     assert [(one.name, one.reference, one.candidate) for one in change.causes] == [
         ("software pyarrow", "26.0.1", "27.0.0")
     ]
-    said = text.render_text(history)
+    said = render_text(history)
     assert "blocked in work" in said and "software pyarrow: 26.0.1 -> 27.0.0" in said
     assert "limit" in said
 
@@ -131,13 +130,13 @@ def test_a_change_back_is_no_regression_any_more() -> None:
 
 def test_nothing_recorded_changed_is_said() -> None:
     history = followed(nights_with_step(1, "data", 0.1))
-    assert "nothing that mawl recorded" in text.render_text(history)
+    assert "nothing that mawl recorded" in render_text(history)
 
 
 def test_too_few_nights_do_not_tell() -> None:
     history = followed(nights_with_step(1, "data", 0.5)[: 5 * RUNS])
     assert history.regression is None and history.changes == []
-    assert "too few nights to tell: 10 required" in text.render_text(history)
+    assert "too few nights to tell: 10 required" in render_text(history)
 
 
 def test_runs_of_two_workloads_are_no_history() -> None:
@@ -156,7 +155,7 @@ def test_runs_of_an_hour_are_one_night_unless_each_counts() -> None:
 
 def test_the_page_is_well_formed_and_loads_nothing() -> None:
     history = followed(nights_with_step(1, "work", 0.1, software={"a<b>": "1"}))
-    made = render_page(history)
+    made = render_html(history)
     assert "a<b>" not in made and "http" not in made and "<script" not in made
     chart = made[made.index("<svg") : made.index("</svg>") + 6]
     dots = [one for one in ElementTree.fromstring(chart) if one.tag == "circle"]
@@ -164,7 +163,7 @@ def test_the_page_is_well_formed_and_loads_nothing() -> None:
 
 
 def test_markdown_has_a_heading_for_each_change() -> None:
-    made = text.markdown(followed(nights_with_step(1, "work", 0.1)))
+    made = render_markdown(followed(nights_with_step(1, "work", 0.1)))
     assert made.count("#### ") == 1 and "<details><summary>15 nights</summary>" in made
 
 

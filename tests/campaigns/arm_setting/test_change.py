@@ -18,13 +18,13 @@ from mawl.campaigns.arm_setting.change import NotUndoneError
 from mawl.campaigns.series import back_and_forth, begin, conduct, held, resume
 from mawl.commands.campaign_place import this_machine
 from mawl.commands.campaign_settings import settings_of, undo_left_in
-from mawl.commands.reporting import campaign_found, read_run, rendered
+from mawl.commands.reporting import campaign_found, read_run, render_campaign
 from mawl.figures.comparison.comparability import differences
 from mawl.figures.comparison.sides import Side
 from mawl.measure.processes import marked_processes
 from mawl.records.model.campaign import Arm, Campaign, SettingRecord
 from mawl.records.spec.campaign import ArmSetting
-from mawl.records.store.campaign import RECORD, read_campaign, read_settings, write_campaign, write_settings
+from mawl.records.store.campaign import CAMPAIGN, read_campaign, read_settings, write_campaign, write_settings
 from tests.fakes.campaign_runs import FakeRuns, campaign
 
 
@@ -58,7 +58,7 @@ def carried_out(folder: Path, made: Campaign, runs: FakeRuns) -> Campaign:
     """Begin or go on."""
     folder.mkdir(exist_ok=True)
     with held(folder) as lock:
-        there = (folder / RECORD).exists()
+        there = (folder / CAMPAIGN).exists()
         made = read_campaign(folder) if there else made
         with settings_of(folder, made) as changing:
             series = (
@@ -129,8 +129,8 @@ def test_the_setting_is_in_force_in_the_runs_of_its_arm_alone(file: Path, tmp_pa
     )
     assert found.comparison is not None
     for form in ("text", "markdown", "html", "json"):
-        assert "echo 4" in rendered(found, form), form
-    assert "setting    mode: '8' -> '4'" in rendered(found, "text")
+        assert "echo 4" in render_campaign(found, form), form
+    assert "setting    mode: '8' -> '4'" in render_campaign(found, "text")
 
 
 def test_two_runs_cite_the_setting_that_was_read_around_them(file: Path, tmp_path: Path) -> None:

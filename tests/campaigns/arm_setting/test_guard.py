@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from mawl.campaigns.arm_setting import guard
-from mawl.records.store.campaign import LOCK, SETTINGS
+from mawl.records.store.campaign import CAMPAIGN_LOCK, SETTINGS
 
 
 @pytest.mark.parametrize(
     ("there", "sentence"),
     [
         ([], "campaign.lock: no such file or directory; what an arm of the campaign changed may still be"),
-        ([LOCK, SETTINGS], "settings.json: is no record of changed settings"),
+        ([CAMPAIGN_LOCK, SETTINGS], "settings.json: is no record of changed settings"),
     ],
 )
 def test_damage_is_said_in_one_sentence(there: list[str], sentence: str, tmp_path: Path) -> None:

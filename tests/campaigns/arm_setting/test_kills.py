@@ -12,7 +12,7 @@ import pytest
 
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.commands.main import main
-from mawl.commands.reporting import campaign_found, rendered
+from mawl.commands.reporting import campaign_found, render_campaign
 from mawl.records.store.campaign import is_conducted, read_settings
 from tests.fakes.setting_arms import ORIGINAL, PHASES, conducted
 
@@ -70,7 +70,7 @@ def test_where_its_guard_is_killed_too_one_sentence_says_it_and_clean_undoes_it(
     sentence = next(remark for remark in found.remarks if "may still be changed" in remark)
     assert f"it read '{ORIGINAL}' before" in sentence and "mawl clean --yes --runs" in sentence
     assert [one.state for one in found.settings] == ["not undone"]
-    assert "may still be changed" in " ".join(rendered(found, "text").split())
+    assert "may still be changed" in " ".join(render_campaign(found, "text").split())
     runs = str(folder.parent)
     assert main(["clean", "--runs", runs]) == 1
     assert "may still be changed" in capsys.readouterr().out

@@ -24,9 +24,9 @@ from mawl.simulation.demand import (
     JobDemand,
     StepDemand,
     growing_cpu_seconds,
-    scaled,
+    scale_job,
 )
-from mawl.simulation.scenario import run
+from mawl.simulation.scenario import run_scenario
 from mawl.simulation.system import System
 from mawl.whatif.folder import Label, write_folder
 from tests.fakes.probes import MB, probe, probe_test, target
@@ -67,7 +67,7 @@ def calibrated(folder: Path, demand: Mapping[str, JobDemand], cap: float) -> Cal
     alone = scenario(of, plan, jobs)
     node = NodeFacts(name="node1", cores=8, core_basis="vCPU", memory_bytes=2**34)
     label = Label(run_id="alone", source=facts(nodes=[node], planned_jobs=[]))
-    write_folder(folder, alone, run(alone, Calibration(of, 0.0)), label)
+    write_folder(folder, alone, run_scenario(alone, Calibration(of, 0.0)), label)
     return CalibratedModel(open_run(folder), probed(cap))
 
 
@@ -171,7 +171,7 @@ def test_no_cpu_seconds_grow_by_more_than_the_scale_does() -> None:
 
 def test_bytes_and_waits_grow_where_cpu_does_not() -> None:
     own = job("wide_sort", step(1.0, flow(10), blocked=0.5), step(0.05, blocked=0.1, name=BETWEEN_STEPS))
-    first, between = scaled(own, 4.0, 1.5).steps
+    first, between = scale_job(own, 4.0, 1.5).steps
     assert (first.cpu_seconds, first.flows[0].device_bytes) == (1.5, 40 * MB)
     assert first.blocked_seconds["work"] == 2.0
     assert between.cpu_seconds == 0.05

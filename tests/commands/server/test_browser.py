@@ -14,7 +14,7 @@ import pytest
 from playwright import sync_api
 
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.commands.server.standard import standard
+from mawl.commands.server.standard import standard_renderers
 from mawl.records.store import open_run
 from mawl.records.store.tail import Tail
 from tests import needs
@@ -96,7 +96,7 @@ def test_a_real_run_is_followed_until_its_end(tmp_path: Path, visit: Visit) -> N
     run = run_long(tmp_path)
     page = visit.page
     try:
-        with serving(runs, standard(CapacityBounds())) as (_, port):
+        with serving(runs, standard_renderers(CapacityBounds())) as (_, port):
             # Charts begin with the first jobs' figures.
             while not latest_jobs(runs):
                 assert run.poll() is None
@@ -154,7 +154,7 @@ def test_the_library_searches_and_sorts_without_a_new_page_and_compares(tmp_path
     for name in ("one", "two", "<img src=x onerror=alert(1)>"):
         finished(runs, name)
     page = visit.page
-    with serving(runs, standard(CapacityBounds())) as (_, port):
+    with serving(runs, standard_renderers(CapacityBounds())) as (_, port):
         page.goto(f"http://127.0.0.1:{port}/")
         page.evaluate("window.same = true")
         page.get_by_label("reference one").check()
@@ -182,7 +182,7 @@ def test_runs_are_read_one_after_another_and_the_selection_is_seen(tmp_path: Pat
         finished(runs, name)
     (runs / "one" / "samples.parquet").write_bytes(b"no table")
     page = visit.page
-    with serving(runs, standard(CapacityBounds())) as (_, port):
+    with serving(runs, standard_renderers(CapacityBounds())) as (_, port):
         page.goto(f"http://127.0.0.1:{port}/")
         visit.until("!document.querySelector('[data-overview]')")
         assert page.locator("td[data-label=Answer] .tag").count() == 3
@@ -213,7 +213,7 @@ def test_a_page_that_forgot_to_escape_would_still_run_nothing(tmp_path: Path, vi
     runs = tmp_path / "runs"
     runs.mkdir()
     finished(runs, "one")
-    real = standard(CapacityBounds())
+    real = standard_renderers(CapacityBounds())
     evil = "<script>window.ran = true</script><img src=x onerror='window.ran = true'>"
     renderers = type(real)(
         report=lambda run, summary: str(real.report(run, summary)).replace("<main", evil + "<main"),

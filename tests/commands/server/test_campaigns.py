@@ -15,7 +15,7 @@ from mawl.commands.server import folders
 from mawl.commands.server.application import create_app
 from mawl.commands.server.folders import MOST_FOLDERS, CampaignRecords, campaigns_below
 from mawl.records.model.campaign import Campaign, Slot
-from mawl.records.store.campaign import RECORD, read_campaign, write_campaign
+from mawl.records.store.campaign import CAMPAIGN, read_campaign, write_campaign
 from mawl.reports.campaign.content import QUESTIONS
 from tests.fakes.campaign_runs import campaign
 from tests.fakes.served_runs import Made, finished
@@ -93,8 +93,8 @@ def test_links_out_of_the_directory_are_not_followed(runs: Path, visitor: TestCl
     (inside / "run-1").symlink_to(runs.parent / "moved")
     assert list(campaigns_below(runs).folders) == ["inside"]
     assert "run 1 is left out" in visitor.get("/campaigns/inside").text
-    (inside / RECORD).unlink()
-    (inside / RECORD).symlink_to(outside / RECORD)
+    (inside / CAMPAIGN).unlink()
+    (inside / CAMPAIGN).symlink_to(outside / CAMPAIGN)
     assert "not readable" in visitor.get("/").text
     assert visitor.get("/campaigns/inside").status_code == 422
 
@@ -102,7 +102,7 @@ def test_links_out_of_the_directory_are_not_followed(runs: Path, visitor: TestCl
 def test_a_damaged_record_and_a_hostile_name_are_inert(runs: Path, visitor: TestClient) -> None:
     conducted(runs / "<b onclick=alert(1)>")
     damaged = conducted(runs / "damaged")
-    (damaged / RECORD).write_text('{"name": "<script>alert(1)</script>"}')
+    (damaged / CAMPAIGN).write_text('{"name": "<script>alert(1)</script>"}')
     page = visitor.get("/").text
     assert "<b onclick" not in page and "<script>alert" not in page
     assert "is no record of a campaign" in page
@@ -142,14 +142,14 @@ def test_a_record_is_read_again_only_when_its_file_changed(
 def test_a_record_that_cannot_be_read_is_tried_again_and_one_that_is_gone_is_forgotten(runs: Path) -> None:
     folder = conducted(runs / "one")
     records = CampaignRecords()
-    whole = (folder / RECORD).read_bytes()
+    whole = (folder / CAMPAIGN).read_bytes()
     (good,) = records.entries({"one": folder})
-    (folder / RECORD).write_bytes(b"{")
+    (folder / CAMPAIGN).write_bytes(b"{")
     (bad,) = records.entries({"one": folder})
     assert good.trouble is None and bad.trouble is not None
-    (folder / RECORD).write_bytes(whole)
+    (folder / CAMPAIGN).write_bytes(whole)
     assert records.entries({"one": folder}) == [good]
-    (folder / RECORD).unlink()
+    (folder / CAMPAIGN).unlink()
     assert records.entries({}) == []
     (gone,) = records.entries({"one": folder})
     assert gone.trouble is not None

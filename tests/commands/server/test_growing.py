@@ -29,7 +29,7 @@ from mawl.commands.server.growing import (
     drawable,
 )
 from mawl.commands.server.reports import Renderers
-from mawl.commands.server.standard import standard
+from mawl.commands.server.standard import standard_renderers
 from mawl.commands.server.work import Worker
 from mawl.figures.view import StoredView
 from mawl.records.model.records import EventRecord
@@ -262,7 +262,7 @@ def test_a_page_opened_before_any_sample_is_told_to_load_its_charts(
     monkeypatch.setattr(growing, "LOOK_SECONDS", 0.0)
     monkeypatch.setattr(growing, "SHARE_RATIO", 1.0)
     monkeypatch.setattr(growing, "EARLY_REST_SECONDS", 0.0)
-    app = create_app(runs, standard(CapacityBounds()), failed=failures.append)
+    app = create_app(runs, standard_renderers(CapacityBounds()), failed=failures.append)
     with TestClient(app, base_url="http://127.0.0.1:6295") as client:
         first = client.get("/runs/one").text
         assert 'id="chart-' not in first and "Not yet: " in first

@@ -17,10 +17,10 @@ from mawl.commands.server.library import (
     MOST_POINTS,
     Overview,
     Query,
-    chosen,
     overview_of,
     query_of,
     run_address,
+    select_entries,
 )
 from mawl.figures.view import StoredView
 from mawl.records.model.run import WorkloadFacts
@@ -100,7 +100,7 @@ def test_what_has_no_figure_comes_last_in_both_orders() -> None:
     ]
     for descending, order in ((False, "cab"), (True, "acb")):
         query = Query(sort="elapsed", descending=descending)
-        assert "".join(entry.name for entry in chosen(entries, query)) == order
+        assert "".join(entry.name for entry in select_entries(entries, query)) == order
 
 
 def test_a_query_that_makes_no_sense_is_the_default() -> None:
@@ -368,7 +368,7 @@ def test_runs_sort_by_answer_and_limit_and_those_not_read_yet_come_last() -> Non
     entries = [LibraryEntry(name=name) for name in "xabcd"]
 
     def order(query: Query) -> str:
-        return "".join(entry.name for entry in chosen(entries, query, overviews))
+        return "".join(entry.name for entry in select_entries(entries, query, overviews))
 
     assert order(Query(sort="answer", descending=False)) == "dbcax"
     assert order(Query(sort="answer", descending=True)) == "acbdx"

@@ -15,7 +15,7 @@ import pytest
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.commands.server import growing
 from mawl.commands.server.growing import Growing, GrowingRuns, Picture
-from mawl.commands.server.standard import standard
+from mawl.commands.server.standard import standard_renderers
 from mawl.commands.server.work import Worker
 from mawl.figures.view import StoredView
 from mawl.records.model.records import EventRecord
@@ -51,7 +51,7 @@ def test_a_long_run_is_kept_in_bounded_memory_and_its_figures_are_those_of_all_s
 ) -> None:
     monkeypatch.setattr(growing, "Thinned", partial(Thinned, MOST_ROWS))
     clock = iter(range(0, 10**6, 10_000))
-    followed = Growing(runs / "one", standard(CapacityBounds()), clock=lambda: float(next(clock)))
+    followed = Growing(runs / "one", standard_renderers(CapacityBounds()), clock=lambda: float(next(clock)))
     rows, allocated, points = [], [], []
     for piece in range(1, 5):
         grown(writer, piece * PIECE_SECONDS)

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from mawl.figures.campaign.knee import SessionRun, crossing, knee_of, next_sessions, tried
+from mawl.figures.campaign.knee import SessionRun, crossing, knee_of, next_sessions, sessions_tried
 from mawl.records.model.campaign import SessionSearch
 
 BOUND = 2.0
@@ -57,7 +57,7 @@ def test_the_knee_of_a_quiet_machine_is_found_exactly(knee: int) -> None:
     assert found is not None
     assert (found.sessions, found.beyond) == (knee, "")
     assert f"with {knee + 1}: median slowdown" in found.reason
-    judged = {one.sessions: one for one in tried(runs)}
+    judged = {one.sessions: one for one in sessions_tried(runs)}
     assert judged[knee].runs == judged[knee + 1].runs == SEARCH.runs_each
 
 

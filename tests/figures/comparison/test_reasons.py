@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.figures.comparison.sides import Reason, merged, reasons_of
+from mawl.figures.comparison.sides import Reason, merge_reasons, reasons_of
 from mawl.records.model.summary.judgement import Finding, Severity, Unmeasured
 from tests.fakes.compared_runs import compared
 
@@ -73,6 +73,6 @@ def test_reasons_of_several_sides_add_up() -> None:
         run.summary.limit = None
         run.summary.missing["limit"] = f"only {number} windows"
     sides = [reasons_of([run], [name]) for run, name in zip(runs, NAMES, strict=False)]
-    both = merged(one for side in sides for one in side)
+    both = merge_reasons(one for side in sides for one in side)
     assert of(both, "validity") == [("scale", 2, "one", "too small", True)]
     assert of(both, "limit") == [(None, 2, "one", "only 0 windows", False)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.importers.formats.sar import read_reports_iostat
+from mawl.importers.formats.sar import read_iostat
 from mawl.importers.formats.sysstat import Report, SysstatDoubt
 
 BANNER = "Linux 6.1.0 (bench1) \t03/02/2026 \t_x86_64_\t(2 CPU)"
@@ -16,7 +16,7 @@ avg-cpu:  %user   %nice %system %iowait  %steal   %idle
 def read(*reports: tuple[str, float]) -> tuple[list[float], list[str]]:
     """Times of the reports that are kept, and the reasons of those that are not."""
     text = BANNER + "\n" + "".join(REPORT.format(at=at, user=user) for at, user in reports)
-    found = list(read_reports_iostat(enumerate(text.splitlines(), start=1)))
+    found = list(read_iostat(enumerate(text.splitlines(), start=1)))
     times = [one.at for one in found if isinstance(one, Report)]
     return times, [one.reason for one in found if isinstance(one, SysstatDoubt)]
 

@@ -16,7 +16,7 @@ from mawl.measure.compressibility.codecs import (
     CodecKey,
     EstimateRequest,
     figures,
-    load_codecs,
+    load_codec,
 )
 from mawl.measure.compressibility.estimate import EstimatesFound, estimate, zero_page
 from mawl.measure.compressibility.population import Population
@@ -85,12 +85,12 @@ def test_small_files_weigh_as_storage_counts_them(tmp_path: Path) -> None:
         (tmp_path / str(number)).write_bytes(bytes(4097))
     (tmp_path / "noise").write_bytes(Random(1).randbytes(4097 * 300))
     wanted = [EstimateRequest("btrfs", ZSTD_1, 128 * KIB), EstimateRequest("plain", ZSTD_1, 128 * KIB)]
-    whole = look(tmp_path, figures=wanted, loader=load_codecs, all_bytes=True).estimates
+    whole = look(tmp_path, figures=wanted, loader=load_codec, all_bytes=True).estimates
     assert whole[0].saving_ratio == pytest.approx(300 / (600 + 301))
     assert whole[0].original_bytes == 300 * 8192 + 4096 * 301
     assert whole[1].saving_ratio == pytest.approx(0.5, abs=0.005)
     assert whole[1].original_bytes == 600 * 4097
-    for part, exact in zip(look(tmp_path, figures=wanted, loader=load_codecs).estimates, whole, strict=True):
+    for part, exact in zip(look(tmp_path, figures=wanted, loader=load_codec).estimates, whole, strict=True):
         assert part.saving_ratio == pytest.approx(exact.saving_ratio, abs=0.02)
 
 
@@ -193,10 +193,10 @@ def test_zero_pages() -> None:
 
 
 def test_real_codecs_save_what_they_should(tmp_path: Path) -> None:
-    codecs = [key for key in CODECS.values() if load_codecs(key).compressed_bytes is not None]
+    codecs = [key for key in CODECS.values() if load_codec(key).compressed_bytes is not None]
     assert codecs, "the development environment has lz4 and zstandard"
     (tmp_path / "random").write_bytes(Random(1).randbytes(512 * KIB))
     (tmp_path / "zeros").write_bytes(bytes(512 * KIB))
     wanted = figures(["plain"], codecs, [4 * KIB, 128 * KIB, 1024 * KIB])
-    for one in look(tmp_path, figures=wanted, loader=load_codecs, all_bytes=True).estimates:
+    for one in look(tmp_path, figures=wanted, loader=load_codec, all_bytes=True).estimates:
         assert one.saving_ratio == pytest.approx(0.5, abs=0.006), one.label

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.measure.host.devices import figure_names, parse_counter, parse_line, parse_network
+from mawl.measure.host.devices import disk_figure_names, parse_counter, parse_disk_line, parse_network
 from mawl.measure.host.processors import (
     BusyCores,
     parse_cpu_stat,
@@ -94,7 +94,7 @@ def test_memory_is_in_bytes_and_swap_is_counted_in_pages() -> None:
 @pytest.mark.parametrize(("row", "flushes"), [(0, None), (2, None), (3, (51, 0.029))])
 def test_diskstats_of_every_length(row: int, flushes: tuple[int, float] | None) -> None:
     words = recorded.DISKSTATS.splitlines()[row].encode().split()
-    figures = dict(zip(figure_names(len(words)), parse_line(words), strict=True))
+    figures = dict(zip(disk_figure_names(len(words)), parse_disk_line(words), strict=True))
     assert figures["read_bytes"] == int(words[5]) * 512
     assert figures["write_seconds"] == pytest.approx(int(words[10]) / 1000)
     assert figures["in_flight"] == int(words[11])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mawl.measure.preload.job import Entry, Ledger, ledger_of, write
+from mawl.measure.preload.job import Entry, Ledger, append_entry, ledger_of
 from mawl.records.model.role_io import RoleIo
 
 
@@ -19,7 +19,7 @@ def test_entries_come_one_by_one(tmp_path: Path) -> None:
     ledger = Ledger(counters)
     assert ledger.entries() == {}
     for number in (0, 1):
-        write(counters, entry(number))
+        append_entry(counters, entry(number))
         assert ledger.entries()[number] == entry(number)
     assert sorted(ledger.entries()) == [0, 1]
 
@@ -27,7 +27,7 @@ def test_entries_come_one_by_one(tmp_path: Path) -> None:
 def test_a_torn_line_waits_and_a_damaged_one_is_left_out(tmp_path: Path) -> None:
     counters = str(tmp_path / "job")
     ledger = Ledger(counters)
-    write(counters, entry(1))
+    append_entry(counters, entry(1))
     with ledger_of(counters).open("ab") as file:
         file.write(b"what is this\n" + b'{"number": 2, "io": {}, ')
     assert sorted(ledger.entries()) == [1]

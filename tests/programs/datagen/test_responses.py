@@ -34,10 +34,10 @@ from mawl.plan.columns import (
     Uniform,
 )
 from mawl.programs.datagen.responses import (
+    linear_predictor,
     logistic_chances,
     outcome_columns,
-    predictor,
-    response_columns,
+    term_columns,
     true_active,
     true_chances,
     true_forecasts,
@@ -190,8 +190,8 @@ COLUMNS = {"size": np.array([4.0, 6.0, 1.0]), "kind": np.array([b"A       ", b"B
 
 
 def test_terms_are_products_of_what_factors_see() -> None:
-    assert predictor(100, TERMS, COLUMNS).tolist() == [100, 100 + 12 - 42, 100 + 27 - 7]
-    assert response_columns(TERMS) == [SIZE, KIND]
+    assert linear_predictor(100, TERMS, COLUMNS).tolist() == [100, 100 + 12 - 42, 100 + 27 - 7]
+    assert term_columns(TERMS) == [SIZE, KIND]
     assert [term.name for term in TERMS] == ["size*size", "kind=B*size"]
 
 
@@ -210,7 +210,7 @@ def test_linear_responses_have_their_noise() -> None:
         column.name: column_values(table, column, seed=1, replica=0, start=3, count=ROWS)
         for column in (SIZE, KIND, Column("response", values))
     }
-    noise = made["response"].astype(np.float64) - predictor(50, TERMS, made)
+    noise = made["response"].astype(np.float64) - linear_predictor(50, TERMS, made)
     assert noise.mean() == pytest.approx(0.0, abs=0.5)
     assert noise.std() == pytest.approx(20.0, rel=0.02)
 

@@ -58,7 +58,7 @@ FAULTS = {
         Projector, "_project_tile", _on_basis("monthly_interest", lambda of: of * 1.00001), FUND
     ),
     "a year is not saved for": Fault(
-        Projector, "_project_tile", _on_basis("grid_months", lambda of: of - 12.0), FUND
+        Projector, "_project_tile", _on_basis("months_to_retirement", lambda of: of - 12.0), FUND
     ),
     "inflation is another cell's": Fault(Projector, "_project_tile", _rolled("inflation"), "cents of cell"),
     "growth is another cell's": Fault(Projector, "_project_tile", _rolled("growth"), "cents of cell"),

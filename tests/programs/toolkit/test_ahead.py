@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mawl.programs.toolkit.partitions import ahead
+from mawl.programs.toolkit.partitions import read_ahead
 
 
 def job(threads: int) -> Any:
@@ -18,8 +18,8 @@ def job(threads: int) -> Any:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_items_come_in_order(threads: int) -> None:
-    assert list(ahead(job(threads), iter(range(50)))) == list(range(50))
-    assert list(ahead(job(threads), iter([]))) == []
+    assert list(read_ahead(job(threads), iter(range(50)))) == list(range(50))
+    assert list(read_ahead(job(threads), iter([]))) == []
 
 
 def test_the_next_item_is_made_while_one_is_worked_on() -> None:
@@ -30,7 +30,7 @@ def test_the_next_item_is_made_while_one_is_worked_on() -> None:
             event.set()
             yield number
 
-    found = ahead(job(2), items())
+    found = read_ahead(job(2), items())
     assert next(found) == 0
     assert made[1].wait(timeout=30)
     assert not made[2].is_set()
@@ -43,7 +43,7 @@ def test_an_error_comes_in_its_turn(threads: int) -> None:
         yield 1
         raise OSError("the device is gone")
 
-    found = ahead(job(threads), items())
+    found = read_ahead(job(threads), items())
     assert next(found) == 1
     with pytest.raises(OSError, match="the device is gone"):
         next(found)

@@ -8,7 +8,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from mawl.programs.toolkit.groups import before, between, blocks, even_blocks, sizes_of, so_far
+from mawl.programs.toolkit.groups import (
+    block_sizes,
+    blocks,
+    even_blocks,
+    mean_of_group,
+    previous,
+    running_total,
+)
 
 
 def batches(rows: int, size: int) -> list[pa.RecordBatch]:
@@ -36,7 +43,7 @@ def test_sizes_that_go_on_leave_the_last_block_shorter() -> None:
     ("groups", "sizes"), [(5, [5]), (8, [8]), (15, [15]), (16, [8, 8]), (31, [8, 8, 15])]
 )
 def test_the_last_block_takes_what_is_left(groups: int, sizes: list[int]) -> None:
-    assert sizes_of(groups, 8) == sizes
+    assert block_sizes(groups, 8) == sizes
 
 
 @pytest.mark.parametrize("widths", [[100], [1] * 100, [30, 40, 30], [99, 1]])
@@ -53,7 +60,7 @@ def test_blocks_hold_the_same_rows_evenly(widths: list[int], block_rows: int) ->
 
 def test_within_groups() -> None:
     values = np.array([1.0, 2.0, 6.0, 10.0, 20.0, 60.0])
-    assert between(values, 3).tolist() == [3.0, 3.0, 3.0, 30.0, 30.0, 30.0]
-    assert before(values, 3).tolist() == [1.0, 1.0, 2.0, 10.0, 10.0, 20.0]
-    assert before(values, 3, 0.0).tolist() == [0.0, 1.0, 2.0, 0.0, 10.0, 20.0]
-    assert so_far(values, 3).tolist() == [1.0, 3.0, 9.0, 10.0, 30.0, 90.0]
+    assert mean_of_group(values, 3).tolist() == [3.0, 3.0, 3.0, 30.0, 30.0, 30.0]
+    assert previous(values, 3).tolist() == [1.0, 1.0, 2.0, 10.0, 10.0, 20.0]
+    assert previous(values, 3, 0.0).tolist() == [0.0, 1.0, 2.0, 0.0, 10.0, 20.0]
+    assert running_total(values, 3).tolist() == [1.0, 3.0, 9.0, 10.0, 30.0, 90.0]

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from mawl.base.errors import WrongAnswerError
-from mawl.programs.toolkit.ranking import ScoreBins, check_foretold
+from mawl.programs.toolkit.ranking import ScoreBins, check_calibration
 
 
 def test_area_and_accuracy_are_those_of_their_definitions() -> None:
@@ -52,6 +52,6 @@ def test_what_does_not_happen_as_foretold_is_rejected() -> None:
     foretold, squared = ScoreBins(), ScoreBins()
     foretold.add(scores, chance.random(20_000) < scores)
     squared.add(scores, chance.random(20_000) < scores**2)
-    check_foretold("rains", foretold, parts=10, slack=0.0, deviations=5.0)
+    check_calibration("rains", foretold, parts=10, slack=0.0, deviations=5.0)
     with pytest.raises(WrongAnswerError, match="the share of rains"):
-        check_foretold("rains", squared, parts=10, slack=0.0, deviations=5.0)
+        check_calibration("rains", squared, parts=10, slack=0.0, deviations=5.0)

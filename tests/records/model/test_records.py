@@ -17,17 +17,17 @@ from mawl.records.model.records import (
     difference,
     share_of,
     spent,
+    total,
     waits_of,
     waits_without_io,
 )
-from mawl.records.model.records import total as total_records
 from mawl.records.model.role_io import WAIT_FIELDS, Waits
 
 
 def test_a_sum_adds_times_and_bytes_and_takes_the_larger_peak() -> None:
     one = Usage(user_cpu_seconds=1.0, application_read_bytes=10, memory_bytes=300, os_memory_bytes=50)
     other = Usage(user_cpu_seconds=2.5, application_read_bytes=5, memory_bytes=200)
-    found = total_records([one, other])
+    found = total([one, other])
     assert (found.user_cpu_seconds, found.application_read_bytes) == (3.5, 15)
     assert (found.memory_bytes, found.os_memory_bytes) == (300, 50)
     assert found.page_faults is None
@@ -44,7 +44,7 @@ SECONDS = st.floats(0.0, 1e6)
 SPENT = st.fixed_dictionaries(dict.fromkeys(STATES, SECONDS))
 
 
-def total(waits: Waits) -> float:
+def waits_sum(waits: Waits) -> float:
     return sum(getattr(waits, name) or 0.0 for name in WAIT_FIELDS)
 
 
@@ -54,7 +54,7 @@ def test_states_add_up_to_real_time_whatever_others_do(
 ) -> None:
     real = sum(first.values()) * longer + 1e-3
     waits = waits_of(real, first, {state: first[state] + others[state] for state in STATES})
-    assert total(waits) == pytest.approx(real, rel=1e-9)
+    assert waits_sum(waits) == pytest.approx(real, rel=1e-9)
     assert min(getattr(waits, name) for name in WAIT_FIELDS) >= 0.0
 
 
@@ -113,7 +113,7 @@ def test_what_was_shared_out_lies_within_the_bounds(
 
 def test_clocks_that_ran_ahead_of_real_time_tell_nothing() -> None:
     assert waits_of(1.0, spent(1.2, 0.0, {}), spent(1.2, 0.0, {})) == Waits()
-    assert total(waits_of(1.0, spent(1.005, 0.0, {}), spent(1.005, 0.0, {}))) == pytest.approx(1.0)
+    assert waits_sum(waits_of(1.0, spent(1.005, 0.0, {}), spent(1.005, 0.0, {}))) == pytest.approx(1.0)
 
 
 def test_without_the_calls_only_a_job_of_one_thread_is_told() -> None:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from mawl.base.errors import InvalidFileError, UsageError
-from mawl.commands.arguments import asked
+from mawl.commands.arguments import spec_of_arguments
 from mawl.commands.main import build_parser
 from mawl.plan.from_spec import plan_of
 from mawl.plan.printed import plan_toml
@@ -19,7 +19,7 @@ from tests.records.spec.test_record import EVERYTHING
 
 def taken(*words: str) -> RunSpec:
     """What ``mawl run`` makes of a command line."""
-    return asked(build_parser(["run"]).parse_args(["run", *words]))
+    return spec_of_arguments(build_parser(["run"]).parse_args(["run", *words]))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from mawl.base.errors import MawlError, UsageError
-from mawl.commands.arguments import asked
+from mawl.commands.arguments import spec_of_arguments
 from mawl.commands.run import add_arguments
 from mawl.records.spec.program_options import MIB, Options
 from mawl.records.spec.record import NodesSpec, RunSpec, check
@@ -184,5 +184,5 @@ def test_settings_lie_under_the_command_line(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("MAWL_START", "spawn")
     parser = argparse.ArgumentParser()
     add_arguments(parser)
-    spec = asked(parser.parse_args(["--cores", "1"]))
+    spec = spec_of_arguments(parser.parse_args(["--cores", "1"]))
     assert (spec.cores, spec.start) == ("1", "spawn")

@@ -1,9 +1,4 @@
-"""``probe.json``: whole or not at all, and refused in a sentence.
-
-Peaks of memory kept beside the runs.
-
-Times alone are found again under the same conditions, and only then.
-"""
+"""Probes, memory peaks and times alone are read as they were written, and only under the same conditions."""
 
 from __future__ import annotations
 
@@ -17,15 +12,16 @@ from mawl.base.errors import UnreadableRunError
 from mawl.records.model.run import AloneRun
 from mawl.records.store import open_run
 from mawl.records.store.beside import (
+    PEAK_FOLDER,
+    SOLO_FOLDER,
     Condition,
     Peak,
     Solo,
-    peaks_place,
+    file_for,
     probe_of,
     read_peak,
     read_probe,
     read_solo,
-    solo_place,
     write_peak,
     write_probe,
     write_solo,
@@ -33,7 +29,7 @@ from mawl.records.store.beside import (
 from tests.fakes.probes import disk, probe
 from tests.fakes.stored_run import facts, write_run
 
-TEST_PEAKS_CONDITIONS: dict[str, Condition] = {
+PEAK_CONDITIONS: dict[str, Condition] = {
     "scale": 0.005,
     "option_memsize_bytes": 2**27,
     "libraries": ["numpy 2"],
@@ -44,15 +40,15 @@ PEAK = Peak(
     ready_bytes=200 * 2**20,
     jobs=2,
     run_id="r",
-    conditions=TEST_PEAKS_CONDITIONS,
+    conditions=PEAK_CONDITIONS,
 )
 
 
 def test_a_peak_is_found_under_its_conditions_only(tmp_path: Path) -> None:
     write_peak(tmp_path, PEAK)
-    assert read_peak(tmp_path, "wide_sort", TEST_PEAKS_CONDITIONS) == PEAK
-    assert read_peak(tmp_path, "wide_sort", {**TEST_PEAKS_CONDITIONS, "scale": 0.05}) is None
-    assert read_peak(tmp_path, "forecasting", TEST_PEAKS_CONDITIONS) is None
+    assert read_peak(tmp_path, "wide_sort", PEAK_CONDITIONS) == PEAK
+    assert read_peak(tmp_path, "wide_sort", {**PEAK_CONDITIONS, "scale": 0.05}) is None
+    assert read_peak(tmp_path, "forecasting", PEAK_CONDITIONS) is None
 
 
 @pytest.mark.parametrize(
@@ -61,49 +57,56 @@ def test_a_peak_is_found_under_its_conditions_only(tmp_path: Path) -> None:
 def test_a_file_that_holds_no_peak_is_left_out(tmp_path: Path, changed: dict[str, object]) -> None:
     write_peak(tmp_path, PEAK)
     damaged = msgspec.structs.replace(PEAK, **changed)
-    peaks_place(tmp_path, "wide_sort", TEST_PEAKS_CONDITIONS).write_bytes(msgspec.json.encode(damaged))
-    assert read_peak(tmp_path, "wide_sort", TEST_PEAKS_CONDITIONS) is None
+    file_for(tmp_path / PEAK_FOLDER, "wide_sort", PEAK_CONDITIONS).write_bytes(msgspec.json.encode(damaged))
+    assert read_peak(tmp_path, "wide_sort", PEAK_CONDITIONS) is None
 
 
 def test_what_is_no_json_is_left_out(tmp_path: Path) -> None:
     write_peak(tmp_path, PEAK)
-    peaks_place(tmp_path, "wide_sort", TEST_PEAKS_CONDITIONS).write_bytes(b"[" * 2000)
-    assert read_peak(tmp_path, "wide_sort", TEST_PEAKS_CONDITIONS) is None
+    file_for(tmp_path / PEAK_FOLDER, "wide_sort", PEAK_CONDITIONS).write_bytes(b"[" * 2000)
+    assert read_peak(tmp_path, "wide_sort", PEAK_CONDITIONS) is None
 
 
-CONDITIONS: dict[str, Condition] = {"scale": 0.05, "work": ["one", "two"], "cpus": None, "mawl_version": "1"}
+SOLO_CONDITIONS: dict[str, Condition] = {
+    "scale": 0.05,
+    "work": ["one", "two"],
+    "cpus": None,
+    "mawl_version": "1",
+}
 
 
 def kept(runs: Path) -> Solo:
     times = [AloneRun(run_id=f"r{number}", real_time_seconds=12.5 + number) for number in range(3)]
-    solo = Solo(program="wide_sort", runs=times, conditions=CONDITIONS)
+    solo = Solo(program="wide_sort", runs=times, conditions=SOLO_CONDITIONS)
     write_solo(runs, solo)
     return solo
 
 
 def test_a_time_is_found_again_whatever_the_order_of_its_conditions(tmp_path: Path) -> None:
     solo = kept(tmp_path)
-    assert read_solo(tmp_path, "wide_sort", dict(reversed(CONDITIONS.items()))) == solo
+    assert read_solo(tmp_path, "wide_sort", dict(reversed(SOLO_CONDITIONS.items()))) == solo
 
 
 @pytest.mark.parametrize("changed", [{"scale": 0.1}, {"work": ["one"]}, {"cpus": ["0"]}, {"more": 1}])
 def test_what_changed_is_measured_anew(tmp_path: Path, changed: dict[str, Condition]) -> None:
     kept(tmp_path)
-    assert read_solo(tmp_path, "wide_sort", CONDITIONS | changed) is None
-    assert read_solo(tmp_path, "census_load", CONDITIONS) is None
+    assert read_solo(tmp_path, "wide_sort", SOLO_CONDITIONS | changed) is None
+    assert read_solo(tmp_path, "census_load", SOLO_CONDITIONS) is None
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b'{"program": 1}', b"\xff\xfe"])
 def test_a_damaged_file_is_no_time(tmp_path: Path, content: bytes) -> None:
     kept(tmp_path)
-    solo_place(tmp_path, "wide_sort", CONDITIONS).write_bytes(content)
-    assert read_solo(tmp_path, "wide_sort", CONDITIONS) is None
+    file_for(tmp_path / SOLO_FOLDER, "wide_sort", SOLO_CONDITIONS).write_bytes(content)
+    assert read_solo(tmp_path, "wide_sort", SOLO_CONDITIONS) is None
 
 
 def test_a_file_under_another_ones_name_is_no_time(tmp_path: Path) -> None:
     kept(tmp_path)
-    other = CONDITIONS | {"scale": 1.0}
-    solo_place(tmp_path, "wide_sort", CONDITIONS).rename(solo_place(tmp_path, "wide_sort", other))
+    other = SOLO_CONDITIONS | {"scale": 1.0}
+    file_for(tmp_path / SOLO_FOLDER, "wide_sort", SOLO_CONDITIONS).rename(
+        file_for(tmp_path / SOLO_FOLDER, "wide_sort", other)
+    )
     assert read_solo(tmp_path, "wide_sort", other) is None
 
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import mawl.reports
-from mawl.reports.html.page import bokeh_script
+from mawl.reports.html.embed import bokeh_script
 
 
 def test_the_plotting_library_knows_no_network_address() -> None:

@@ -12,8 +12,9 @@ from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 from markupsafe import Markup
 
+from mawl.reports.html.embed import embedded
 from mawl.reports.html.figures import breakable
-from mawl.reports.html.page import embedded, page
+from mawl.reports.html.page import page
 from mawl.reports.html.templating import fill
 
 NASTY = "</script><script>alert(1)</script><!--<script>"

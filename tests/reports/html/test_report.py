@@ -12,7 +12,7 @@ import pytest
 from mawl.figures.downsampling import MOST_POINTS
 from mawl.figures.view import StoredView
 from mawl.records.store import Run, open_run
-from mawl.reports.html.page import bokeh_script
+from mawl.reports.html.embed import bokeh_script
 from mawl.reports.html.report import CONTENTS, render
 from tests.fakes.hostile_run import ATTACKS, JOBS, write_hostile_run
 from tests.fakes.stored_run import facts, jobs, samples, write_run

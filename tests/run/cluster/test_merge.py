@@ -19,7 +19,15 @@ from mawl.records.store import open_run
 from mawl.records.store.files import JOURNAL
 from mawl.records.store.folder import RunWriter
 from mawl.records.store.reading import runner_lives
-from mawl.run.cluster.merge import Mirror, NodeMachine, NodePart, append_to, merged, own_series, place_of
+from mawl.run.cluster.merge import (
+    Mirror,
+    NodeMachine,
+    NodePart,
+    append_piece,
+    merged,
+    own_series,
+    path_in_copy,
+)
 from mawl.run.cluster.messages import Correction
 from tests.fakes.clustered_run import node_run
 from tests.fakes.stored_run import START, facts, job
@@ -52,9 +60,9 @@ def test_the_whole_folder_takes_its_place(tmp_path: Path) -> None:
     own = RunWriter(tmp_path / "own", facts(outcome="running", ended_at=None))
     mirror = Mirror(tmp_path / "nodes" / "n1", (tmp_path / "own" / "run.json").read_bytes(), b"")
     copy = mirror.begin_copy()
-    place = place_of(copy, "logs/a.log")
-    append_to(place, b"one ")
-    append_to(place, b"two")
+    place = path_in_copy(copy, "logs/a.log")
+    append_piece(place, b"one ")
+    append_piece(place, b"two")
     mirror.replace(copy)
     own.close()
     assert (tmp_path / "nodes" / "n1" / "logs" / "a.log").read_text() == "one two"
@@ -64,7 +72,7 @@ def test_the_whole_folder_takes_its_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["../x", "/etc/x", "logs/../../x", ""])
 def test_a_name_that_leads_out_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(MawlError, match="names a file outside its run folder"):
-        place_of(tmp_path, name)
+        path_in_copy(tmp_path, name)
 
 
 def with_threads(cpucount: int) -> RunFacts:

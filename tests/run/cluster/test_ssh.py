@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import UnsuitableMachineError, UsageError
-from mawl.run.cluster.conducting import address_towards, names_of, ssh_command, worker_command
+from mawl.run.cluster.conducting import address_towards, node_names, ssh_command, worker_command
 from tests import needs
 
 SHELLS = [shell for shell in ("sh", "bash", "zsh", "tcsh", "fish") if shutil.which(shell)]
 
 
 def test_a_node_is_called_like_its_host() -> None:
-    assert names_of(["me@alpha", "beta"]) == {"alpha": "me@alpha", "beta": "beta"}
+    assert node_names(["me@alpha", "beta"]) == {"alpha": "me@alpha", "beta": "beta"}
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_a_node_is_called_like_its_host() -> None:
 )
 def test_hosts_that_are_none_are_refused(hosts: list[str], sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
-        names_of(hosts)
+        node_names(hosts)
 
 
 def test_what_a_user_named_reaches_the_remote_shell_as_one_word() -> None:

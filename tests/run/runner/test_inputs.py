@@ -27,9 +27,9 @@ def test_a_run_beyond_the_ephemeral_storage_of_a_pod_is_refused(
     monkeypatch.setattr(space, "read_mounts", lambda proc: [layer])
     # What results and missing inputs need is rounded role by role, hence the spare byte.
     enough = sum(needed.space_bytes.values()) + 1
-    monkeypatch.setenv(space.VARIABLE, str(enough))
+    monkeypatch.setenv(space.EPHEMERAL_VARIABLE, str(enough))
     check_space(plan, needed, volumes, "rotation")
-    monkeypatch.setenv(space.VARIABLE, str(enough // 2))
+    monkeypatch.setenv(space.EPHEMERAL_VARIABLE, str(enough // 2))
     with pytest.raises(UnsuitableMachineError) as refused:
         check_space(plan, needed, volumes, "rotation")
     assert "are free of the ephemeral storage of the pod" in str(refused.value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mawl.measure.host.collector import HostCollector
-from mawl.records.model.series_metrics import SERIES_METRICS, defined
+from mawl.records.model.series_metrics import SERIES_METRICS, registry_name
 from mawl.records.store import open_run
 from mawl.records.store.folder import RunWriter
 from mawl.run.runner.sampling import (
@@ -38,14 +38,14 @@ def test_every_series_of_a_look_is_a_row_and_is_defined(tmp_path: Path) -> None:
     switches = [row["value"] for row in rows if row["series"] == "host.context_switches"]
     assert switches == [21708031, 21708099]
     assert {row["node"] for row in rows} == {"n1"}
-    assert [row["series"] for row in rows if defined(row["series"]) is None] == []
+    assert [row["series"] for row in rows if registry_name(row["series"]) is None] == []
 
 
 def test_a_series_is_found_in_the_registry_by_its_kind() -> None:
-    assert defined("device.dm-0.reads") == "device.*.reads"
-    assert defined("mount./data.v2/x.read_bytes") == "mount.*.read_bytes"
-    assert defined("host.runnable") == "host.runnable"
-    assert defined("jobs_running") is None
+    assert registry_name("device.dm-0.reads") == "device.*.reads"
+    assert registry_name("mount./data.v2/x.read_bytes") == "mount.*.read_bytes"
+    assert registry_name("host.runnable") == "host.runnable"
+    assert registry_name("jobs_running") is None
     names = [metric.name for metric in SERIES_METRICS]
     assert len(names) == len(set(names))
 

@@ -13,7 +13,7 @@ from mawl.importers.formats.settings.aix import number
 from mawl.importers.formats.settings.collected import TUNABLES
 from mawl.tuning.changes import SettingChange, changes
 from mawl.tuning.check import CurrentSettings, check
-from mawl.tuning.collection.reading import collected
+from mawl.tuning.collection.reading import read_collections
 from mawl.tuning.profile_files import profiles
 from mawl.tuning.records import SettingFound, TuningSetting
 from tests.fakes import collected_hosts as hosts
@@ -39,7 +39,7 @@ def files_of(hybrid: bool) -> Files:
 def read(folder: Path, files: Files) -> CurrentSettings:
     """The collections of both nodes, written and read."""
     places = [hosts.write(folder / node, node, NODES[node], held.items()) for node, held in files.items()]
-    reading = collected(places, STORAGES)
+    reading = read_collections(places, STORAGES)
     assert reading.unread == []
     return reading
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mawl.tuning.check import check
-from mawl.tuning.collection.reading import collected
+from mawl.tuning.collection.reading import read_collections
 from mawl.tuning.profile_files import profiles
 from mawl.tuning.records import SettingFound
 from tests.fakes import collected_hosts as hosts
@@ -24,7 +24,7 @@ def rows(tmp_path: Path, values: hosts.Values, *, hybrid: bool) -> list[SettingF
         hosts.write(tmp_path / f"lpar1 {hybrid}", "lpar1", "aix", files),
         hosts.server(tmp_path / f"vios1 {hybrid}", values, hybrid=hybrid),
     ]
-    found = check(collected(folders, STORAGES), None, profiles())
+    found = check(read_collections(folders, STORAGES), None, profiles())
     assert found.unread == [] and found.nodes == ["lpar1", "vios1"]
     return [one for one in found.settings if one.profile in PAPERS]
 
@@ -64,12 +64,12 @@ def test_what_is_left_at_its_default_differs_where_the_paper_changed_it(tmp_path
 def test_storage_that_the_files_do_not_tell_is_for_you_to_judge(tmp_path: Path) -> None:
     files = hosts.scale_files("recommended", False)[:2]
     folder = hosts.write(tmp_path / "lpar1", "lpar1", "scale", files)
-    found = check(collected([folder], {}), None, profiles()).settings
+    found = check(read_collections([folder], {}), None, profiles()).settings
     sizes = [one for one in found if one.name == "block size" and one.subject == "sasdata"]
     assert {one.state for one in sizes} == {"for you to judge"}
     assert {one.reason for one in sizes} >= {"only for storage XIV, and the files do not show which it is"}
     assert {one.current for one in sizes} == {1048576}
-    told = check(collected([folder], {"sas*": "XIV"}), None, profiles()).settings
+    told = check(read_collections([folder], {"sas*": "XIV"}), None, profiles()).settings
     (size,) = [one for one in told if one.name == "block size" and one.subject == "sasdata"]
     assert size.state == "as recommended"
 
@@ -81,7 +81,7 @@ def test_what_is_not_in_the_files_is_not_collected_and_never_a_default(tmp_path:
         ("mmlsconfig", "Configuration data for cluster c:\npagepool 8G"),
     ]
     folder = hosts.write(tmp_path / "lpar1", "lpar1", "aix", files)
-    found = check(collected([folder], {}), None, profiles()).settings
+    found = check(read_collections([folder], {}), None, profiles()).settings
     others = [one for one in found if one.profile == name and one.name not in ("vmm_klock_mode", "pagepool")]
     assert others and {one.state for one in others} == {"not collected"}
     assert all(one.current is None and one.is_default is None for one in others)
@@ -91,7 +91,7 @@ def test_what_is_not_in_the_files_is_not_collected_and_never_a_default(tmp_path:
 def test_a_value_for_one_layout_does_not_differ_while_the_layout_is_not_known(tmp_path: Path) -> None:
     files = [("mmlsconfig", "Configuration data for cluster c:\npagepool 1G\nmaxMBpS 8000")]
     folder = hosts.write(tmp_path / "lpar1", "lpar1", "scale", files)
-    found = check(collected([folder], {}), None, profiles()).settings
+    found = check(read_collections([folder], {}), None, profiles()).settings
     alone = {one.name: one for one in found if one.tier == "XIV alone" and one.current is not None}
     pool, rate = alone["pagepool"], alone["maxMBpS"]
     assert (pool.state, rate.state) == ("for you to judge", "as recommended")

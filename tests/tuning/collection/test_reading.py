@@ -19,7 +19,7 @@ from mawl.importers.formats.settings.collected import PLATFORMS, Section
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import read_inventory
 from mawl.tuning.check import check
-from mawl.tuning.collection.reading import MANIFEST, collected, collector, places
+from mawl.tuning.collection.reading import MANIFEST, collector, places, read_collections
 from mawl.tuning.profile_files import profiles
 from tests import needs
 from tests.fakes import collected_hosts as hosts
@@ -99,7 +99,7 @@ def test_this_machine_is_collected_as_it_is_read(tmp_path: Path, shell: str) -> 
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
-    (found,) = collected([tmp_path / "out"], {}).inventories.values()
+    (found,) = read_collections([tmp_path / "out"], {}).inventories.values()
     disks = list(found.families.get("block", {}))
     read = read_inventory(read_machine(), devices=disks, places=[])
     compared = 0
@@ -130,7 +130,7 @@ def facts(folders: list[Path]) -> dict[tuple[str, str, str, str], Any]:
     """Every value that is known: node, family, subject, figure."""
     return {
         (node, family, subject, figure): value
-        for node, inventory in collected(folders, {}).inventories.items()
+        for node, inventory in read_collections(folders, {}).inventories.items()
         for family, subjects in inventory.families.items()
         for subject, figures in subjects.items()
         for figure, value in figures.items()
@@ -189,7 +189,7 @@ def test_a_file_that_is_not_as_collected_tells_nothing_and_says_why(tmp_path: Pa
     path.write_text(path.read_text().replace(" = 1", " = 0"))
     (folder / "more.txt").write_text("vm.swappiness = 60\n")
     (folder / "smtctl.txt").unlink()
-    found = check(collected([folder], {}), None, profiles())
+    found = check(read_collections([folder], {}), None, profiles())
     reasons = {one.file: one.reason for one in found.unread}
     assert reasons["no_-a.txt"] == f"changed since it was collected: its checksum differs from {MANIFEST}"
     assert reasons["more.txt"].startswith(f"not in {MANIFEST}")
@@ -213,7 +213,7 @@ def test_links_pipes_and_folders_in_a_collection_are_not_followed(tmp_path: Path
     (folder / "sysctl_-a.txt").symlink_to(tmp_path / "secret")
     os.mkfifo(folder / "ioo_-L.txt")
     (folder / "escape\x1b[2J.txt").write_text("\x1b]0;owned\x07\n")
-    reading = collected([folder], {})
+    reading = read_collections([folder], {})
     assert "memory" not in reading.inventories["lpar1"].families
     files = [one.file for one in reading.unread]
     assert len(files) == 3 and not any("\x1b" in f"{one.file}{one.reason}" for one in reading.unread)
@@ -222,7 +222,7 @@ def test_links_pipes_and_folders_in_a_collection_are_not_followed(tmp_path: Path
 def test_a_folder_of_folders_is_several_nodes(tmp_path: Path) -> None:
     hosts.client(tmp_path / "all/one")
     hosts.server(tmp_path / "all/two")
-    assert list(collected([tmp_path / "all"], {}).inventories) == ["lpar1", "vios1"]
+    assert list(read_collections([tmp_path / "all"], {}).inventories) == ["lpar1", "vios1"]
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_a_folder_of_folders_is_several_nodes(tmp_path: Path) -> None:
 def test_wrong_use_is_one_sentence(tmp_path: Path, make: Any, reason: str) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match=reason):
-        collected(make(tmp_path), {})
+        read_collections(make(tmp_path), {})
 
 
 def test_outputs_of_two_nodes_in_one_folder_are_not_mixed(tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_outputs_of_two_nodes_in_one_folder_are_not_mixed(tmp_path: Path) -> Non
     other = hosts.server(tmp_path / "b")
     (folder / "x.txt").write_bytes((other / "lsattr_-El_fcs0.txt").read_bytes())
     with pytest.raises(UsageError, match=r"outputs of several nodes \(lpar1, vios1\)"):
-        collected([folder], {})
+        read_collections([folder], {})
 
 
 def test_files_named_one_by_one_are_one_node(tmp_path: Path) -> None:
@@ -253,4 +253,6 @@ def test_files_named_one_by_one_are_one_node(tmp_path: Path) -> None:
     path.write_text("  maxfree = 1088\n  minfree = 960\n")
     (place,) = places([path])
     assert len(place.parts) == 1
-    assert collected([path], {}).inventories["collection"].families["vmo"]["machine"]["maxfree"] == "1088"
+    assert (
+        read_collections([path], {}).inventories["collection"].families["vmo"]["machine"]["maxfree"] == "1088"
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mawl.tuning.check import check
-from mawl.tuning.collection.reading import collected, collector
+from mawl.tuning.collection.reading import collector, read_collections
 from mawl.tuning.profile_files import profiles
 from mawl.tuning.records import SettingFound
 from tests.fakes import collected_hosts as hosts
@@ -22,7 +22,7 @@ STATES = """/sys/devices/system/cpu/cpu0/cpuidle/state0/latency:0
 
 def found(tmp_path: Path, files: list[tuple[str, str]]) -> dict[tuple[str, str], SettingFound]:
     folder = hosts.write(tmp_path / "lx1", "lx1", "linux", files)
-    told = check(collected([folder], {}), None, profiles()).settings
+    told = check(read_collections([folder], {}), None, profiles()).settings
     return {(one.name, one.subject): one for one in told}
 
 

@@ -9,7 +9,7 @@ import pytest
 from mawl.reports.layout import LINE_WIDTH
 from mawl.tuning.records import SettingFound, SettingSource
 from mawl.tuning.search.records import ProgramCounts, SearchFound, SearchTrial
-from mawl.tuning.search.text import render, stated
+from mawl.tuning.search.text import render, with_statement
 
 PROPOSED = SettingFound(
     node="n",
@@ -74,7 +74,7 @@ def found(**changes: Any) -> SearchFound:
         "proposed": [PROPOSED],
         "proposed_reason": None,
     }
-    return stated(SearchFound(**{**values, **changes}))
+    return with_statement(SearchFound(**{**values, **changes}))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,4 @@
-"""The guideline: what SAS asks of storage for each core and file system, shown beside the answers.
-
-The two answers: does compute carry the load, does storage; each carried, not carried or not known.
-"""
+"""The answers for compute and storage (carried, not carried, not known), and SAS's guideline for storage."""
 
 from __future__ import annotations
 
@@ -11,11 +8,10 @@ import msgspec
 
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.capacity.slowdown import Interval, Slowdowns, ends_of, interval_of
-from mawl.advice.foreign import foreign
+from mawl.advice.foreign import foreign_bytes
 from mawl.base.units import format_percent, format_rate, format_ratio, format_seconds
 from mawl.figures.blocks import Missing
-from mawl.figures.demand import by_streams, figures_of, targets_of
-from mawl.figures.demand import words_of as words_of_demand
+from mawl.figures.demand import by_streams, figures_of, targets_of, words_of
 from mawl.figures.io import REACHES_STORAGE_RATIO
 from mawl.figures.view import RunView
 from mawl.records.definitions.figure import flag, rate, text
@@ -52,11 +48,9 @@ class CapacityPart(msgspec.Struct, frozen=True, kw_only=True):
     asked_bytes_per_second: float | None = None
 
     def of_compute(self) -> PartFigures:
-        """What a summary says of the answer for compute."""
         return PartFigures(answer=self.answer, **ends_of(self.slowdown), reason=self.reason)
 
     def of_storage(self) -> StoragePart:
-        """What a summary says of the answer for storage."""
         return StoragePart(
             answer=self.answer,
             **ends_of(self.slowdown),
@@ -67,12 +61,12 @@ class CapacityPart(msgspec.Struct, frozen=True, kw_only=True):
 
 def whole_part(found: Slowdowns, most: float) -> CapacityPart:
     """The same of the whole slowdown, which is the sum of both parts."""
-    return _judged(found, interval_of(found, "whole"), most)
+    return _part_of_interval(found, interval_of(found, "whole"), most)
 
 
 def compute_part(found: Slowdowns, most: float) -> CapacityPart:
     """*Compute carries* when the median slowdown by CPU time and run queue is within the bound."""
-    return _judged(found, interval_of(found, "compute"), most)
+    return _part_of_interval(found, interval_of(found, "compute"), most)
 
 
 def storage_part(found: Slowdowns, most: float, reading: RunView, limit: Limit | None) -> CapacityPart:
@@ -81,7 +75,7 @@ def storage_part(found: Slowdowns, most: float, reading: RunView, limit: Limit |
     It was asked when enough of the bytes of each direction that matters reached a device, by this run alone,
     for long enough.  Where processors limit, the answer is for the rate that they could ask.
     """
-    part = _judged(found, interval_of(found, "storage"), most)
+    part = _part_of_interval(found, interval_of(found, "storage"), most)
     rate = reading.summary.io.device.sustained.total_bytes_per_second
     by_cpu = limit is not None and limit.verdict == "cpu"
     part = msgspec.structs.replace(part, asked_bytes_per_second=rate)
@@ -96,8 +90,7 @@ def storage_part(found: Slowdowns, most: float, reading: RunView, limit: Limit |
     return msgspec.structs.replace(part, answer="not known", reason=reason, lack=lack)
 
 
-def _judged(found: Slowdowns, interval: Interval | None, most: float) -> CapacityPart:
-    """The answer of an interval beside the bound."""
+def _part_of_interval(found: Slowdowns, interval: Interval | None, most: float) -> CapacityPart:
     if not found.jobs:
         return CapacityPart(answer="not known", slowdown=None, reason=NONE_ALONE, lack="times alone")
     if interval is None:
@@ -110,31 +103,32 @@ def _judged(found: Slowdowns, interval: Interval | None, most: float) -> Capacit
         return CapacityPart(answer="carried", slowdown=interval)
     if interval.low > most:
         return CapacityPart(answer="not carried", slowdown=interval)
-    reason = f"the 95 % interval {words_of(interval)} lies on both sides of the bound {format_ratio(most)}"
+    reason = (
+        f"the 95 % interval {interval_words(interval)} lies on both sides of the bound {format_ratio(most)}"
+    )
     return CapacityPart(answer="not known", slowdown=interval, reason=reason, lack="spread")
 
 
-def words_of(interval: Interval) -> str:
-    """``1.31 to 1.55``."""
+def interval_words(interval: Interval) -> str:
+    """Both ends as text: ``1.31 to 1.55``."""
     return f"{format_ratio(interval.low)} to {format_ratio(interval.high)}"
 
 
 def unasked(summary: Summary) -> tuple[str, Lack] | None:
     """Why a run did not ask its storage: others used the devices, or a cache served too many of the bytes."""
-    said = foreign(summary)
-    return _cached(summary) if said is None else (said, "others")
+    said = foreign_bytes(summary)
+    return _served_by_cache(summary) if said is None else (said, "others")
 
 
-def _cached(summary: Summary) -> tuple[str, Lack] | None:
-    """A direction that matters whose bytes did not reach a device."""
+def _served_by_cache(summary: Summary) -> tuple[str, Lack] | None:
     io = summary.io
-    moved = {way: getattr(io.application, f"{name}_bytes") for way, name in WAYS.items()}
+    moved = {way: getattr(io.application, f"{name}_bytes") for way, name in VERB_OF_WAY.items()}
     if None in moved.values():
         return "how many bytes the programs moved is not known", "reach"
     whole = sum(moved.values())
     if not whole:
         return "the programs moved no bytes", "reach"
-    for way, name in WAYS.items():
+    for way, name in VERB_OF_WAY.items():
         if moved[way] < LEAST_DIRECTION_RATIO * whole:
             continue
         reach = getattr(io.reach, f"{way}_ratio")
@@ -163,7 +157,7 @@ def is_preliminary(reading: RunView) -> bool:
     return active is None or active < PUBLISHABLE_SECONDS
 
 
-WAYS = {"read": "read", "write": "written"}
+VERB_OF_WAY = {"read": "read", "write": "written"}
 
 
 PAGE = "docs/design/probe.md, The guideline"
@@ -187,22 +181,22 @@ def guideline_of(
     run that its storage limited; the throughput of any other run is shown and not judged.  Where others moved
     more than a tenth of the bytes (``advice.foreign``) the run has none.
     """
-    rates = _probed(probe, reading.facts, bounds)
+    rates = _probed_rates(probe, reading.facts, bounds)
     value: float | None = min(rates) if rates else getattr(reading.summary.io.device, PER_CORE)
     standing: Standing | None = None
     basis: Literal["probe", "run"] | None = None
     if rates:
         basis = "probe"
     else:
-        others = foreign(reading.summary)
+        others = foreign_bytes(reading.summary)
         value = None if others else value
         if limit is not None and limit.verdict == "storage":
             basis = "run"
-        why = others or _not_judged(probe)
+        why = others or _why_not_judged(probe)
         missing |= {f"capacity.guideline.{name}": why for name in ("basis", "standing", "met")}
     if value is None:
         basis = None
-        reason = foreign(reading.summary) or reading.summary.missing[f"io.device.{PER_CORE}"]
+        reason = foreign_bytes(reading.summary) or reading.summary.missing[f"io.device.{PER_CORE}"]
         missing |= {
             f"capacity.guideline.{name}": reason
             for name in ("bytes_per_second_per_core", "basis", "standing", "met")
@@ -222,15 +216,13 @@ def guideline_of(
     )
 
 
-def _not_judged(probe: Probe | None) -> str:
-    """Why a run that its storage did not limit has no standing."""
+def _why_not_judged(probe: Probe | None) -> str:
     if probe is None:
         return NOT_ASKED
     return NOT_ITS_STORAGE
 
 
 def standing_of(bytes_per_second_per_core: float, bounds: CapacityBounds) -> Standing:
-    """Where a throughput per core stands between the two bounds."""
     if bytes_per_second_per_core >= bounds.good_bytes_per_second_per_core:
         return "good"
     return "warn" if bytes_per_second_per_core >= bounds.warn_bytes_per_second_per_core else "below"
@@ -269,10 +261,10 @@ def probe_guidelines(probe: Probe, bounds: CapacityBounds) -> dict[str, TargetGu
     Sequential rates at 256 KiB, for which the guideline is meant, by as many streams as cores (or nearest),
     over the cores, reading and writing each; the lower of both decides (docs/design/probe.md).
     """
-    return {target.name: _of_target(target, probe, bounds) for target in probe.targets}
+    return {target.name: _target_guideline(target, probe, bounds) for target in probe.targets}
 
 
-def _probed(probe: Probe | None, facts: RunFacts, bounds: CapacityBounds) -> list[float]:
+def _probed_rates(probe: Probe | None, facts: RunFacts, bounds: CapacityBounds) -> list[float]:
     """The lower rate per core of each target that holds a role; empty where one cannot be judged."""
     if probe is None:
         return []
@@ -282,9 +274,9 @@ def _probed(probe: Probe | None, facts: RunFacts, bounds: CapacityBounds) -> lis
     return known if len(known) == len(lowest) else []
 
 
-def _of_target(target: ProbeTarget, probe: Probe, bounds: CapacityBounds) -> TargetGuideline:
+def _target_guideline(target: ProbeTarget, probe: Probe, bounds: CapacityBounds) -> TargetGuideline:
     cores = probe.physical_cores
-    (read, read_test), (write, write_test) = (_rate(target, way, cores) for way in ("read", "write"))
+    (read, read_test), (write, write_test) = (_rate_per_core(target, way, cores) for way in ("read", "write"))
     reason = None if cores else "the cores of the node that probed are not known"
     lacking = next((way for way, rate in (("read", read), ("write", write)) if rate is None), None)
     if lacking is not None and reason is None:
@@ -304,7 +296,9 @@ def _of_target(target: ProbeTarget, probe: Probe, bounds: CapacityBounds) -> Tar
     )
 
 
-def _rate(target: ProbeTarget, direction: str, cores: float | None) -> tuple[float | None, str | None]:
+def _rate_per_core(
+    target: ProbeTarget, direction: str, cores: float | None
+) -> tuple[float | None, str | None]:
     """The rate per core one way, and the test that found it."""
     streams = max(round(cores), 1) if cores else 1
     test = by_streams(target, direction, "sequential", PAPERS_REQUEST_BYTES, streams) if cores else None
@@ -312,4 +306,4 @@ def _rate(target: ProbeTarget, direction: str, cores: float | None) -> tuple[flo
     if test is None or cores is None or test.request_bytes != PAPERS_REQUEST_BYTES:
         return None, None
     figures = figures_of(test, direction)
-    return figures.bytes_per_second / cores if figures else None, words_of_demand(test)
+    return figures.bytes_per_second / cores if figures else None, words_of(test)

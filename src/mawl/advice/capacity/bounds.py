@@ -22,7 +22,6 @@ class CapacityBounds(msgspec.Struct, frozen=True, kw_only=True):
     good_bytes_per_second_per_core: float = value_of(GOOD)
 
     def by_threshold(self) -> dict[str, float]:
-        """The bounds by the names of their thresholds."""
         return {
             SLOWDOWN: self.most_slowdown,
             WARN: self.warn_bytes_per_second_per_core,

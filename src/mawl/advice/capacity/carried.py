@@ -1,7 +1,4 @@
-"""Carried or not: no job failed, compute carries, storage carries; and what to do where that is not known.
-
-The one thing to do where an answer is not known: the command where there is one.
-"""
+"""Whether a load is carried: no job failed, compute carries, storage carries; else what to do to know it."""
 
 from __future__ import annotations
 
@@ -17,10 +14,10 @@ from mawl.advice.capacity.answers import (
     Lack,
     compute_part,
     guideline_of,
+    interval_words,
     is_preliminary,
     storage_part,
     whole_part,
-    words_of,
 )
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.capacity.slowdown import slowdown_of, slowdowns
@@ -37,7 +34,7 @@ from mawl.records.model.thresholds import count_of
 from mawl.records.spec.forms import options_of
 from mawl.records.spec.nodes import NodesSpec
 
-ORDER: tuple[Lack, ...] = ("imported", "times alone", "parts", "others", "reach", "duration", "spread")
+MENDED_FIRST: tuple[Lack, ...] = ("imported", "times alone", "parts", "others", "reach", "duration", "spread")
 """What is mended first: without times alone nothing is answered, whatever else lacks."""
 
 REPEATS = str(count_of("validity.repeats.fewest_runs"))
@@ -46,33 +43,33 @@ REPEATS = str(count_of("validity.repeats.fewest_runs"))
 def next_step(reading: RunView, lacks: Sequence[Lack]) -> str | None:
     """What to do about the gravest of the lacks, in one sentence; None without any."""
     facts = reading.facts
-    lack = next((one for one in ORDER if one in lacks), None)
+    lack = next((one for one in MENDED_FIRST if one in lacks), None)
     if lack is None:
         return None
     if facts.outcome == "running":
         return "wait for the end of the run"
     if lack == "imported":
-        return _derived(reading)
+        return _derive_step(reading)
     if facts.node_runs and lack in ("times alone", "parts"):
-        alone = _again(facts)
+        alone = _command_again(facts)
         return f"time the programs alone, on one node: {alone}"
     if lack == "parts":
-        return f"install a C compiler, then time the programs alone again: {_again(facts)}"
+        return f"install a C compiler, then time the programs alone again: {_command_again(facts)}"
     if lack == "others":
-        return f"end other programs, then run again: {_again(facts)}"
+        return f"end other programs, then run again: {_command_again(facts)}"
     if lack == "reach" and (facts.cache is None or facts.cache.mode != "none"):
-        return f"run without the page cache: {_again(facts, '--cache', 'none')}"
+        return f"run without the page cache: {_command_again(facts, '--cache', 'none')}"
     if lack in ("reach", "duration"):
-        larger = _larger(facts)
+        larger = _larger_scale(facts)
         if larger is None:
             return "use a lower --memory-limit or more --sessions, so that less of the load fits the cache"
-        return f"use a larger scale: {_again(facts, '--scale', larger)}"
+        return f"use a larger scale: {_command_again(facts, '--scale', larger)}"
     if lack == "spread":
-        return f"repeat the run: {_again(facts, '--repeat', REPEATS)}"
-    return f"time the programs alone: {_again(facts)}"
+        return f"repeat the run: {_command_again(facts, '--repeat', REPEATS)}"
+    return f"time the programs alone: {_command_again(facts)}"
 
 
-def _derived(reading: RunView) -> str:
+def _derive_step(reading: RunView) -> str:
     """The load of the imported logs as a workload; of several periods that of one."""
     if not reading.jobs:
         return "import the logs of the jobs, too: recordings alone have no jobs"
@@ -111,7 +108,7 @@ def _period_to_derive(reading: RunView) -> tuple[tuple[float, float], str] | Non
     return longest, " without a failed job" if broken and held - broken else ""
 
 
-def _larger(facts: RunFacts) -> str | None:
+def _larger_scale(facts: RunFacts) -> str | None:
     """The next named scale above that of the run; None above the largest."""
     scale = facts.workload.scale
     above = [
@@ -120,7 +117,7 @@ def _larger(facts: RunFacts) -> str | None:
     return above[0] if above else None
 
 
-def _again(facts: RunFacts, *options: str) -> str:
+def _command_again(facts: RunFacts, *options: str) -> str:
     """The command of the run with ``options`` and ``--solo``.
 
     It leaves out the output folder, which exists already, and the options that name the nodes of a run.
@@ -128,15 +125,14 @@ def _again(facts: RunFacts, *options: str) -> str:
     own = ["run", facts.workload.name]
     if len(facts.command) > 1 and facts.command[1] == "run":
         of_nodes = [one.flag for one in options_of(NodesSpec).values()] if facts.node_runs else []
-        own = _without(facts.command[1:], ("--output", *of_nodes, *options[:1]))
+        own = _without_options(facts.command[1:], ("--output", *of_nodes, *options[:1]))
     elif facts.workload.scale_name and "--scale" not in options:
         own += ["--scale", facts.workload.scale_name]
     flags = [] if "--solo" in own else ["--solo"]
     return shlex.join(["mawl", *own, *options, *flags])
 
 
-def _without(words: Sequence[str], names: Sequence[str]) -> list[str]:
-    """The words without these options and their values."""
+def _without_options(words: Sequence[str], names: Sequence[str]) -> list[str]:
     kept: list[str] = []
     skip = False
     for word in words:
@@ -147,7 +143,7 @@ def _without(words: Sequence[str], names: Sequence[str]) -> list[str]:
     return kept
 
 
-NONE_ALONE = "the imported files do not say what the jobs took alone"
+NO_TIMES_ALONE_IN_FILES = "the imported files do not say what the jobs took alone"
 
 
 def capacity_of(
@@ -169,10 +165,10 @@ def capacity_of(
     compute, storage = compute_part(found, most), storage_part(found, most, reading, limit)
     if imported and not found.jobs:
         compute, storage = (
-            CapacityPart(answer="not known", slowdown=None, reason=NONE_ALONE, lack="imported")
+            CapacityPart(answer="not known", slowdown=None, reason=NO_TIMES_ALONE_IN_FILES, lack="imported")
             for _ in range(2)
         )
-    well, sentence = _jobs(reading)
+    well, sentence = _whether_jobs_finished(reading)
     cut = reading.facts.outcome in CUT or sentence == NO_JOBS
     whole = whole_part(found, most)
     parts = (compute, storage, whole)
@@ -193,9 +189,9 @@ def capacity_of(
         guideline=guideline,
         reasons=[
             sentence,
-            *_whole(whole, most),
-            *_parts(compute, storage, most),
-            _beside(guideline, missing),
+            *_slowdown_sentences(whole, most),
+            *_part_sentences(compute, storage, most),
+            _guideline_sentence(guideline, missing),
         ],
         next_step=next_step(reading, lacks),
     )
@@ -208,12 +204,12 @@ def _answer(well: bool | None, compute: Answer, storage: Answer, whole: Answer) 
     return whole if well and compute == storage == "carried" else "not known"
 
 
-def _whole(whole: CapacityPart, most: float) -> list[str]:
+def _slowdown_sentences(whole: CapacityPart, most: float) -> list[str]:
     interval = whole.slowdown
     if interval is None:
         return []
     return [
-        f"jobs took {_times(interval.median)} as long as alone (median; {words_of(interval)}; "
+        f"jobs took {_times(interval.median)} as long as alone (median; {interval_words(interval)}; "
         f"bound {format_ratio(most)})"
     ]
 
@@ -226,7 +222,6 @@ def _reasons(
     unmatched: bool,
     missing: Missing,
 ) -> None:
-    """The reasons of what is null in the block."""
     for name, part in (("compute", compute), ("storage", storage)):
         why = part.reason or "nothing to explain"
         missing |= {f"capacity.{name}.{figure}": why for figure in ("median", "low", "high")}
@@ -246,7 +241,7 @@ def _reasons(
     missing["capacity.carried"] = "; ".join(unknown) or sentence
 
 
-def _jobs(reading: RunView) -> tuple[bool | None, str]:
+def _whether_jobs_finished(reading: RunView) -> tuple[bool | None, str]:
     jobs, planned = reading.summary.jobs, reading.facts.workload.jobs
     if reading.facts.outcome in CUT:
         return _cut_short(reading)
@@ -277,18 +272,16 @@ def _cut_short(reading: RunView) -> tuple[bool | None, str]:
     return None, f"the run did not go through: {ended}"
 
 
-def _parts(compute: CapacityPart, storage: CapacityPart, most: float) -> list[str]:
-    """A sentence for each part; one for both where the same thing lacks."""
+def _part_sentences(compute: CapacityPart, storage: CapacityPart, most: float) -> list[str]:
     if compute.answer == storage.answer == "not known" and compute.reason == storage.reason:
         return [f"compute and storage: not known: {compute.reason}"]
     return [
-        _sentence("compute", "by waiting for processors", compute, most),
-        _sentence("storage", "by waiting for storage", storage, most),
+        _part_sentence("compute", "by waiting for processors", compute, most),
+        _part_sentence("storage", "by waiting for storage", storage, most),
     ]
 
 
-def _sentence(name: str, cause: str, part: CapacityPart, most: float) -> str:
-    """The answer with its figures and, where it is not known, the reason."""
+def _part_sentence(name: str, cause: str, part: CapacityPart, most: float) -> str:
     said = {
         "carried": f"{name} carries{part.words}",
         "not carried": f"{name} does not carry{part.words}",
@@ -299,7 +292,7 @@ def _sentence(name: str, cause: str, part: CapacityPart, most: float) -> str:
     interval = part.slowdown
     assert interval is not None, "an answer has its interval"
     return (
-        f"{said}: {_times(interval.median)} as long as alone {cause} ({words_of(interval)}; "
+        f"{said}: {_times(interval.median)} as long as alone {cause} ({interval_words(interval)}; "
         f"bound {format_ratio(most)})"
     )
 
@@ -308,7 +301,7 @@ def _times(ratio: float) -> str:
     return f"{format_ratio(ratio)} times"
 
 
-def _beside(guideline: Guideline, missing: Missing) -> str:
+def _guideline_sentence(guideline: Guideline, missing: Missing) -> str:
     value = guideline.bytes_per_second_per_core
     if value is None:
         return f"guideline: not known: {missing['capacity.guideline.met']}"

@@ -1,17 +1,10 @@
-"""The device that holds the role a run waited for: what it moved, and how long its requests took.
-
-Whether jobs waited for a role while its devices moved as much as a cap of a control group allows.
-
-What the nodes' links and a watched storage server say of waits over the network.
-
-Block storage over a network or fabric: its ports limit where they are full, else the storage behind.
-"""
+"""Evidence on the storage that jobs waited for: its devices, caps of control groups, links and ports."""
 
 from __future__ import annotations
 
 import statistics
 
-from mawl.advice.foreign import foreign
+from mawl.advice.foreign import foreign_bytes
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, RuleEvidence
 from mawl.base.units import counted_noun, format_latency, format_percent, format_rate
 from mawl.figures.caps import DIRECTIONS as CAPS_DIRECTIONS
@@ -32,7 +25,9 @@ def device_totals(reading: RunView, device: str) -> Flow:
         return {direction: [] for direction in DIRECTIONS}
     samples, windows = reading.over_time
     names = [[f"device.{device}.{way}_bytes"] for way in ("read", "written")]
-    return Counters(device, *names).flow(samples, windows.active_edges, _nodes(reading, device))
+    return Counters(device, *names).flow(
+        samples, windows.active_edges, _nodes_of_busiest_machine(reading, device)
+    )
 
 
 def device_peaks(reading: RunView, device: str) -> dict[str, float | None]:
@@ -47,15 +42,15 @@ def device_lines(reading: RunView, device: str) -> list[RuleEvidence]:
     """Throughput, await and utilisation: they only support, since a throttled device can look idle."""
     lines = []
     moved = [value for value in device_totals(reading, device)["total"] if value is not None]
-    name = _name(reading, device)
+    name = _device_name(reading, device)
     if moved:
         lines.append(
             f"{name} moved {format_rate(max(moved))} in its highest window, "
             f"{format_rate(statistics.median(moved))} in the median one"
         )
-    requests = _mean(reading, device, "reads", "writes")
-    seconds = _mean(reading, device, "read_seconds", "write_seconds")
-    busy = _mean(reading, device, "busy_seconds")
+    requests = _device_rate(reading, device, "reads", "writes")
+    seconds = _device_rate(reading, device, "read_seconds", "write_seconds")
+    busy = _device_rate(reading, device, "busy_seconds")
     if requests and seconds is not None and busy is not None:
         lines.append(
             f"a request to {name} took {format_latency(seconds / requests)} on average, "
@@ -64,19 +59,22 @@ def device_lines(reading: RunView, device: str) -> list[RuleEvidence]:
     return [RuleEvidence(kind="support", sentence=line) for line in lines]
 
 
-def _mean(reading: RunView, device: str, *figures: str) -> float | None:
-    """What the device's counters gained per second in the active phase."""
-    return _gained(reading, [f"device.{device}.{figure}" for figure in figures], _nodes(reading, device))
+def _device_rate(reading: RunView, device: str, *figures: str) -> float | None:
+    return _counter_rate(
+        reading,
+        [f"device.{device}.{figure}" for figure in figures],
+        _nodes_of_busiest_machine(reading, device),
+    )
 
 
-def _name(reading: RunView, device: str) -> str:
+def _device_name(reading: RunView, device: str) -> str:
     """The device, with its node where several machines have a device of this name."""
-    if len(_machines(reading, device)) < 2:
+    if len(_machines_with_device(reading, device)) < 2:
         return device
-    return f"{device} of {_nodes(reading, device)[0]}"
+    return f"{device} of {_nodes_of_busiest_machine(reading, device)[0]}"
 
 
-def _machines(reading: RunView, device: str) -> list[list[str]]:
+def _machines_with_device(reading: RunView, device: str) -> list[list[str]]:
     """The nodes whose role lies on a device of this name, by machine: on each it is another device."""
     same = {node.name: node.same_machine_as or node.name for node in reading.facts.nodes}
     found: dict[str, list[str]] = {}
@@ -85,21 +83,21 @@ def _machines(reading: RunView, device: str) -> list[list[str]]:
     return list(found.values())
 
 
-def _nodes(reading: RunView, device: str) -> list[str]:
+def _nodes_of_busiest_machine(reading: RunView, device: str) -> list[str]:
     """The nodes of the machine whose device was in use for longest, or moved most if that is not known."""
-    machines = _machines(reading, device)
+    machines = _machines_with_device(reading, device)
     if len(machines) < 2:
         return [node for nodes in machines for node in nodes]
 
     def used(nodes: list[str]) -> tuple[float, float]:
-        busy = _gained(reading, [f"device.{device}.busy_seconds"], nodes)
-        moved = _gained(reading, [f"device.{device}.{way}_bytes" for way in ("read", "written")], nodes)
+        busy = _counter_rate(reading, [f"device.{device}.busy_seconds"], nodes)
+        moved = _counter_rate(reading, [f"device.{device}.{way}_bytes" for way in ("read", "written")], nodes)
         return busy or 0.0, moved or 0.0
 
     return max(machines, key=used)
 
 
-def _gained(reading: RunView, names: list[str], nodes: list[str]) -> float | None:
+def _counter_rate(reading: RunView, names: list[str], nodes: list[str]) -> float | None:
     """What counters gained per second in the active phase, over these nodes."""
     if reading.over_time is None:
         return None
@@ -108,11 +106,11 @@ def _gained(reading: RunView, names: list[str], nodes: list[str]) -> float | Non
     return rates(samples, names, edges, nodes)[0]
 
 
-NEAR_RATIO = value_of("limit.cap.near_ratio")
-ABOVE_RATIO = value_of("limit.cap.above_ratio")
+NEAR_CAP_RATIO = value_of("limit.cap.near_ratio")
+ABOVE_CAP_RATIO = value_of("limit.cap.above_ratio")
 """A device that moves more than this many times a cap is not held by it."""
 
-VERBS = {"read": "read", "write": "wrote"}
+DIRECTION_VERBS = {"read": "read", "write": "wrote"}
 
 
 def caps_reached(reading: RunView, role: Role, blocked: list[float | None]) -> list[ReachedCap]:
@@ -125,7 +123,7 @@ def caps_reached(reading: RunView, role: Role, blocked: list[float | None]) -> l
     most = {
         way: rate for way in CAPS_DIRECTIONS if (rate := cap_of(caps, role, way).bytes_per_second) is not None
     }
-    if not most or foreign(reading.summary) is not None:
+    if not most or foreign_bytes(reading.summary) is not None:
         return []
     if reading.over_time is None:
         return []
@@ -141,8 +139,8 @@ def caps_reached(reading: RunView, role: Role, blocked: list[float | None]) -> l
             for rate, share in zip(flow[direction], blocked, strict=False)
             if rate is not None and share is not None and share >= LEAST_LOSS_RATIO
         ]
-        near = sum(NEAR_RATIO <= ratio <= ABOVE_RATIO for ratio in waited)
-        if near and not any(ratio > ABOVE_RATIO for ratio in waited):
+        near = sum(NEAR_CAP_RATIO <= ratio <= ABOVE_CAP_RATIO for ratio in waited)
+        if near and not any(ratio > ABOVE_CAP_RATIO for ratio in waited):
             found.append(
                 ReachedCap(
                     direction=direction,
@@ -161,8 +159,8 @@ def cap_lines(role: Role, reached: list[ReachedCap]) -> list[RuleEvidence]:
         RuleEvidence(
             kind="evidence",
             sentence=f"cap: jobs waited for {role} in {counted_noun(one.waited_windows, 'window')}; in "
-            f"{one.near_windows} of them {role} {VERBS[one.direction]} at least {format_percent(NEAR_RATIO)} "
-            "of what its control group allows at "
+            f"{one.near_windows} of them {role} {DIRECTION_VERBS[one.direction]} at least "
+            f"{format_percent(NEAR_CAP_RATIO)} of what its control group allows at "
             f"{', '.join(one.devices)}, {format_rate(one.bytes_per_second)}",
         )
         for one in reached
@@ -178,7 +176,7 @@ def server_part(moment: Moment) -> float:
     return links.server / links.waited if links is not None and links.waited else 0.0
 
 
-def told(reading: RunView) -> bool:
+def links_are_known(reading: RunView) -> bool:
     """Whether some window of the active phase tells links from server."""
     return any(moment.links is not None for moment in reading.active)
 
@@ -203,10 +201,10 @@ def link_lines(reading: RunView) -> list[RuleEvidence]:
             f"(at least {format_percent(FULL_RATIO)}), {format_percent(server / waited)} on others while the "
             "storage server's devices were at their top"
         )
-    return [RuleEvidence(kind="evidence", sentence=sentence), *_servers(reading)]
+    return [RuleEvidence(kind="evidence", sentence=sentence), *_server_lines(reading)]
 
 
-def _servers(reading: RunView) -> list[RuleEvidence]:
+def _server_lines(reading: RunView) -> list[RuleEvidence]:
     block = reading.summary.cluster
     lines = []
     for name, server in (block.storage if block else {}).items():
@@ -225,7 +223,7 @@ def _servers(reading: RunView) -> list[RuleEvidence]:
     return lines
 
 
-WORDS = {"fc": "fibre channel port", "ethernet": "network interface"}
+PORT_WORDS = {"fc": "fibre channel port", "ethernet": "network interface"}
 
 
 def port_part(moment: Moment, reading: RunView, role: str) -> float:
@@ -249,7 +247,7 @@ def port_lines(reading: RunView) -> list[RuleEvidence]:
             lines.append(
                 RuleEvidence(
                     kind="evidence",
-                    sentence=f"the fullest {WORDS[kind]} carried {format_percent(max(shares))} of its "
+                    sentence=f"the fullest {PORT_WORDS[kind]} carried {format_percent(max(shares))} of its "
                     "speed in "
                     f"its highest window, and at least {format_percent(FULL_RATIO)} in {full} of "
                     f"{len(shares)}",

@@ -19,7 +19,7 @@ from mawl.figures.moments import Moment
 from mawl.figures.network import IN_USE_RATIO
 from mawl.figures.recordings import NO_JOBS, disks
 from mawl.figures.threads import is_aix
-from mawl.figures.throughput import lacking, role_places
+from mawl.figures.throughput import role_places, why_no_devices
 from mawl.figures.view import RunView, weighted_mean
 from mawl.figures.windows import rates
 from mawl.records.model.summary.judgement import EvidenceLine
@@ -69,7 +69,7 @@ class RecordedWindow(msgspec.Struct, frozen=True, kw_only=True):
         return "storage" if (at_top or waits) and not self.swapping else None
 
 
-def why_untold(reading: RunView) -> str | None:
+def why_limit_unknown(reading: RunView) -> str | None:
     """Why logs and recordings of an import cannot tell its limit, and what would; None where they may."""
     if not reading.jobs:
         return f"{NO_JOBS}; import the logs of the jobs, too"
@@ -95,10 +95,10 @@ def windows_of_import(reading: RunView) -> list[RecordedWindow]:
     samples, windows = reading.over_time
     edges = windows.active_edges
     spent = {kind: rates(samples, [f"host.cpu_{kind}_seconds"], edges) for kind in CPU_KINDS}
-    busy = [rates(samples, [f"device.{name}.busy_seconds"], edges) for name in _devices(reading)]
-    jobs = _jobs_in(reading, edges)
+    busy = [rates(samples, [f"device.{name}.busy_seconds"], edges) for name in _devices_of_roles(reading)]
+    jobs = _jobs_by_window(reading, edges)
     return [
-        _window(
+        _recorded_window(
             moment,
             {kind: column[at] for kind, column in spent.items()},
             [column[at] for column in busy],
@@ -149,7 +149,7 @@ def why_undecided(windows: Sequence[RecordedWindow], told_ratio: float) -> str:
     )
 
 
-def _window(
+def _recorded_window(
     moment: Moment,
     spent: dict[str, float | None],
     busy: Sequence[float | None],
@@ -168,16 +168,18 @@ def _window(
     )
 
 
-def _devices(reading: RunView) -> list[str]:
+def _devices_of_roles(reading: RunView) -> list[str]:
     """The devices of the roles where the import names them, else all, each byte once."""
     if reading.samples is None:
         return []
     if reading.facts.volumes:
-        return [] if lacking(reading.facts) else sorted({name for _, name in role_places(reading.facts)})
+        return (
+            [] if why_no_devices(reading.facts) else sorted({name for _, name in role_places(reading.facts)})
+        )
     return list(disks(reading.samples).devices)
 
 
-def _jobs_in(reading: RunView, edges: Sequence[float]) -> list[_Jobs]:
+def _jobs_by_window(reading: RunView, edges: Sequence[float]) -> list[_Jobs]:
     """The jobs of each window.
 
     A job's CPU time is spread evenly over its time: its log tells no more.  A job counts with one CPU at

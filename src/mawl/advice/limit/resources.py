@@ -1,17 +1,4 @@
-"""Memory's part in what jobs were blocked for: pressure, and reading again what memory had given up.
-
-cpu: jobs wait for a processor.
-
-memory: jobs wait for pages that memory could not hold.
-
-A plateau with growing waits: throughput stays at its top while more jobs are blocked in I/O.
-
-storage: jobs are blocked in I/O on a role whose storage is this machine's, or a watched server's.
-
-network: jobs are blocked in I/O on a role whose storage is another machine's.
-
-What bounds jobs that no shared resource limited: how many cores were busy, and the jobs' time on them.
-"""
+"""The rules of the resources that may limit a run: cpu, memory, storage and network."""
 
 from __future__ import annotations
 
@@ -24,10 +11,10 @@ from mawl.advice.limit.device import (
     device_lines,
     device_totals,
     link_lines,
+    links_are_known,
     port_lines,
     port_part,
     server_part,
-    told,
 )
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Rule, RuleEvidence, pressure_line
 from mawl.base.units import format_memory, format_percent, format_rate, format_ratio
@@ -78,7 +65,7 @@ LEAST_MEMORY_PRESSURE = value_of("limit.least_memory_pressure")
 LEAST_REREAD_RATIO = value_of("limit.least_reread_ratio")
 """Below this share of what was read from the devices rereads are not worth a line."""
 
-MADE_HERE = ("work", "util")
+ROLES_OF_TEMPORARY_FILES = ("work", "util")
 """Roles whose files the run makes: an input that left memory before the run counts as read again when
 it is read first, so of data the kernel's count tells nothing."""
 
@@ -105,7 +92,7 @@ def reread_part(moment: Moment, reading: RunView, place: str) -> float:
 
     Waits for reads, by the time inside calls, times the reread share of what the devices read.
     """
-    share = moment.reading.get(place) if place in MADE_HERE else None
+    share = moment.reading.get(place) if place in ROLES_OF_TEMPORARY_FILES else None
     ratio = reread_ratio(moment)
     if share is None or ratio is None or not _twice_would_keep(moment, reading):
         return 0.0
@@ -178,7 +165,6 @@ def lost_bytes(moment: Moment, reading: RunView) -> float | None:
 
 
 def _twice_would_keep(moment: Moment, reading: RunView) -> bool:
-    """Whether what left memory and did not come back is less than as much memory again."""
     memory, lost = memory_bytes(reading), lost_bytes(moment, reading)
     return memory is not None and lost is not None and lost <= memory
 
@@ -214,11 +200,11 @@ def _memory_evidence(reading: RunView) -> list[RuleEvidence]:
 MEMORY_RULE = Rule(resource="memory", loss=_memory_loss, evidence=_memory_evidence)
 
 
-NEAR_TOP_RATIO = value_of("limit.plateau.near_top_ratio")
+NEAR_PLATEAU_RATIO = value_of("limit.plateau.near_top_ratio")
 """A window is at the top when it moves this share of the highest one's bytes."""
 
 FEWEST_WINDOWS = count_of("limit.plateau.fewest_windows")
-MORE_RATIO = value_of("limit.plateau.more_ratio")
+MORE_BLOCKED_RATIO = value_of("limit.plateau.more_ratio")
 """Waits grew when at least this many times as many jobs were blocked."""
 
 
@@ -232,29 +218,31 @@ def plateau_lines(reading: RunView, totals: Sequence[float | None]) -> list[Rule
     known = [
         (total, blocked)
         for moment, total in zip(reading.active, totals, strict=False)
-        if total is not None and (blocked := _blocked(moment)) is not None
+        if total is not None and (blocked := _jobs_blocked_in_io(moment)) is not None
     ]
     if not known:
         return []
     highest = max(total for total, _ in known)
-    top = sorted((pair for pair in known if pair[0] >= NEAR_TOP_RATIO * highest), key=lambda pair: pair[1])
+    top = sorted(
+        (pair for pair in known if pair[0] >= NEAR_PLATEAU_RATIO * highest), key=lambda pair: pair[1]
+    )
     if len(top) < FEWEST_WINDOWS or highest <= 0:
         return []
     half = len(top) // 2
     fewer, more = (statistics.fmean(blocked for _, blocked in part) for part in (top[:half], top[-half:]))
-    if more < MORE_RATIO * fewer or more <= 0:
+    if more < MORE_BLOCKED_RATIO * fewer or more <= 0:
         return []
     return [
         RuleEvidence(
             kind="evidence",
             sentence=f"plateau: {len(top)} of {len(known)} windows moved at least "
-            f"{format_percent(NEAR_TOP_RATIO)} of the highest, {format_rate(highest)}, "
+            f"{format_percent(NEAR_PLATEAU_RATIO)} of the highest, {format_rate(highest)}, "
             f"whether {format_ratio(fewer)} or {format_ratio(more)} jobs were blocked in I/O",
         )
     ]
 
 
-def _blocked(moment: Moment) -> float | None:
+def _jobs_blocked_in_io(moment: Moment) -> float | None:
     if moment.jobs_blocked is None:
         return None
     return sum(moment.jobs_blocked[role] for role in ROLES)
@@ -273,7 +261,7 @@ def role_losses(moment: Moment, reading: RunView) -> dict[Role, float] | None:
     }
 
 
-def place(reading: RunView, windows: list[Moment]) -> tuple[Role | None, str | None]:
+def costliest_role(reading: RunView, windows: list[Moment]) -> tuple[Role | None, str | None]:
     """The role that cost most in these windows, and the device that holds it where that is one.
 
     Where the role shares its device the device is what limits, and the role is only who asked most.
@@ -287,7 +275,7 @@ def place(reading: RunView, windows: list[Moment]) -> tuple[Role | None, str | N
     return role, devices.pop() if len(devices) == 1 else None
 
 
-def reached(reading: RunView, role: Role) -> list[ReachedCap]:
+def caps_near(reading: RunView, role: Role) -> list[ReachedCap]:
     """The caps of control groups that a role came near while jobs waited for it."""
     return caps_reached(
         reading, role, [(role_losses(moment, reading) or {}).get(role) for moment in reading.active]
@@ -311,9 +299,9 @@ def _storage_evidence(reading: RunView) -> list[RuleEvidence]:
                 kind="evidence", sentence=f"jobs were blocked in I/O, as shares of their time: {by_role}"
             )
         )
-    role, device = place(reading, reading.active)
+    role, device = costliest_role(reading, reading.active)
     if role is not None:
-        lines += cap_lines(role, reached(reading, role))
+        lines += cap_lines(role, caps_near(reading, role))
     lines += link_lines(reading)
     lines += pressure_line(reading, "io_some", "tasks waited for I/O")
     again = reread_lines(reading)
@@ -337,11 +325,11 @@ STORAGE_RULE = Rule(resource="storage", loss=_storage_loss, evidence=_storage_ev
 def _network_loss(moment: Moment, reading: RunView) -> float | None:
     """Time blocked in I/O of roles on network file systems, less what a watched server took of it, and of
     roles on block devices that are reached over full ports."""
-    blocked, ports = _blocked_network(moment, reading), _at_ports(moment, reading)
+    blocked, ports = _blocked_over_network(moment, reading), _blocked_at_ports(moment, reading)
     return None if blocked is None else min(blocked * (1.0 - server_part(moment)) + (ports or 0.0), 1.0)
 
 
-def _at_ports(moment: Moment, reading: RunView) -> float | None:
+def _blocked_at_ports(moment: Moment, reading: RunView) -> float | None:
     if moment.jobs_blocked is None:
         return None
     return moment.share(
@@ -355,8 +343,7 @@ def _at_ports(moment: Moment, reading: RunView) -> float | None:
     )
 
 
-def _blocked_network(moment: Moment, reading: RunView) -> float | None:
-    """The same, whoever took it."""
+def _blocked_over_network(moment: Moment, reading: RunView) -> float | None:
     if moment.jobs_blocked is None:
         return None
     return moment.share(
@@ -368,7 +355,7 @@ def _blocked_network(moment: Moment, reading: RunView) -> float | None:
 
 
 def _network_evidence(reading: RunView) -> list[RuleEvidence]:
-    loss = reading.mean(lambda moment: _blocked_network(moment, reading))
+    loss = reading.mean(lambda moment: _blocked_over_network(moment, reading))
     systems = sorted(
         {
             f"{volume.role} on {volume.file_system or 'a network file system'}"
@@ -394,7 +381,7 @@ def _network_evidence(reading: RunView) -> list[RuleEvidence]:
             RuleEvidence(kind="support", sentence=f"the networks and fabrics moved {format_rate(moved)}")
         )
     lines += link_lines(reading)
-    if told(reading) or not systems:
+    if links_are_known(reading) or not systems:
         return lines
     lines.append(
         RuleEvidence(

@@ -12,8 +12,8 @@ from mawl.advice.limit.resources import (
     MEMORY_RULE,
     NETWORK_RULE,
     STORAGE_RULE,
-    place,
-    reached,
+    caps_near,
+    costliest_role,
     unlimited_lines,
 )
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule
@@ -54,10 +54,10 @@ def limit_of(reading: RunView, missing: Missing) -> Limit | None:
     the jobs' time that waiting for each resource cost: more than that relieving it cannot save.
     """
     if reading.facts.kind == "imported":
-        return _of_import(reading, missing)
+        return _limit_of_import(reading, missing)
     told = [(name, moment) for moment in reading.active if (name := classify(moment, reading)) is not None]
     if not told:
-        missing["limit"] = _why_untold(reading)
+        missing["limit"] = _why_unknown(reading)
         return None
     active = sum(moment.seconds for moment in reading.active)
     seconds = sum(moment.seconds for _, moment in told)
@@ -70,7 +70,7 @@ def limit_of(reading: RunView, missing: Missing) -> Limit | None:
     role, device = None, None
     peaks: dict[str, float | None] = {}
     if verdict == "storage":
-        role, device = place(reading, [moment for found, moment in told if found == "storage"])
+        role, device = costliest_role(reading, [moment for found, moment in told if found == "storage"])
         peaks = device_peaks(reading, device) if device else {}
     missing |= {
         "limit.role": "the limit is not storage, or no single role",
@@ -89,12 +89,11 @@ def limit_of(reading: RunView, missing: Missing) -> Limit | None:
         second=second(verdict, losses),
         headroom=headroom_of(reading, missing),
         evidence=_evidence(verdict, shares, losses, reading),
-        caps_reached=reached(reading, role) if role is not None else [],
+        caps_reached=caps_near(reading, role) if role is not None else [],
     )
 
 
-def _why_untold(reading: RunView) -> str:
-    """Why no window of the active phase of a measured run shows what limited it."""
+def _why_unknown(reading: RunView) -> str:
     if reading.samples is None or not reading.active:
         return reading.why_not_drawn or TOO_SHORT
     if any(moment.jobs_blocked is not None for moment in reading.active):
@@ -106,10 +105,10 @@ def _why_untold(reading: RunView) -> str:
     return DO_NOT_ADD_UP if seen else TOO_SHORT
 
 
-def _of_import(reading: RunView, missing: Missing) -> Limit | None:
+def _limit_of_import(reading: RunView, missing: Missing) -> Limit | None:
     """``limit`` of an import: by exclusion, and only where logs and recordings name more than half of the
     active time."""
-    why = imported.why_untold(reading)
+    why = imported.why_limit_unknown(reading)
     windows = [] if why else imported.windows_of_import(reading)
     told = {
         name: sum(one.seconds for one in windows if one.name == name) for name in ("cpu", "storage", "none")
@@ -150,7 +149,6 @@ def _of_import(reading: RunView, missing: Missing) -> Limit | None:
 
 
 def _mean_loss(rule: Rule, reading: RunView) -> float:
-    """The mean share of the jobs' time in the active phase that a resource cost."""
     return reading.mean(lambda moment: rule.loss(moment, reading)) or 0.0
 
 
@@ -199,7 +197,6 @@ def second(verdict: str, losses: dict[Resource, float]) -> Resource | None:
 def _evidence(
     verdict: str, shares: dict[str, float], losses: dict[Resource, float], reading: RunView
 ) -> list[EvidenceLine]:
-    """The lines of the rule that is named; of a mixed run of those with a share; else of the costliest."""
     chosen: Sequence[Rule] = [rule for rule in RULES if rule.resource == verdict]
     if not chosen:
         chosen = [rule for rule in RULES if shares[rule.resource] > 0]

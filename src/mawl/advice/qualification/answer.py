@@ -31,8 +31,8 @@ def answer_from(evidence: Evidence) -> QualificationAnswer:
     """The whole answer; what is null in it has its reason in ``missing``."""
     compute, storage = compute_part(evidence), storage_part(evidence)
     whole = whole_part(evidence, compute)
-    evidence = _with_limit_of_slowdown(_without_what_is_disturbed(evidence, whole))
-    preliminary = _preliminary(evidence)
+    evidence = _with_limit_of_slowdown(_without_disturbed_figures(evidence, whole))
+    preliminary = _lacks_to_publish(evidence)
     nodes = nodes_answer(evidence, whole)
     return QualificationAnswer(
         sentence=sentence_of(evidence, whole, preliminary, nodes),
@@ -65,12 +65,11 @@ def answer_from(evidence: Evidence) -> QualificationAnswer:
         system=evidence.system,
         during=evidence.during,
         nodes=msgspec.UNSET if nodes is None else nodes,
-        missing=_missing(evidence) | missing_of_nodes(nodes),
+        missing=_reasons_of_missing(evidence) | missing_of_nodes(nodes),
     )
 
 
-def _preliminary(evidence: Evidence) -> list[str]:
-    """What the answer lacks to be published."""
+def _lacks_to_publish(evidence: Evidence) -> list[str]:
     found = []
     if evidence.runs < FEWEST_RUNS:
         found.append(f"{counted_noun(evidence.runs, 'measured run')} of {FEWEST_RUNS}")
@@ -82,7 +81,7 @@ def _preliminary(evidence: Evidence) -> list[str]:
     return found
 
 
-def _without_what_is_disturbed(evidence: Evidence, whole: AnswerPart) -> Evidence:
+def _without_disturbed_figures(evidence: Evidence, whole: AnswerPart) -> Evidence:
     """No number that fits and no change where the answer is not known since the runs were not of this load.
 
     Other programs took part of the processors or devices, or a cache served part of the bytes.
@@ -101,7 +100,6 @@ def _without_what_is_disturbed(evidence: Evidence, whole: AnswerPart) -> Evidenc
 
 
 def _with_limit_of_slowdown(evidence: Evidence) -> Evidence:
-    """The processors are the limit where the parts of the slowdown contradict the verdict."""
     found = contradiction(evidence)
     return _limited_by_processors(evidence, found) if found else evidence
 
@@ -118,7 +116,6 @@ def _limited_by_processors(evidence: Evidence, found: Contradiction) -> Evidence
 
 
 def rules_of(evidence: Evidence) -> list[AnswerRule]:
-    """Every rule that the answer rests on, with its value and its bound."""
     bound = evidence.most_slowdown
     found = evidence.whole
     slowed = "not known" if found is None else f"{format_ratio(found.low)} to {format_ratio(found.high)}"
@@ -184,8 +181,7 @@ def _other_work(evidence: Evidence) -> AnswerRule:
     )
 
 
-def _missing(evidence: Evidence) -> dict[str, str]:
-    """The reason of everything that is null."""
+def _reasons_of_missing(evidence: Evidence) -> dict[str, str]:
     found = evidence.missing
     no_times = found.get("slowdown", NO_TIMES)
     reasons: dict[str, str] = {}
@@ -227,7 +223,7 @@ def _missing(evidence: Evidence) -> dict[str, str]:
         for field in ("role", "direction", "place", "active_ratio"):
             if getattr(evidence.limit, field) is None:
                 reasons[f"limit.{field}"] = where
-    reasons |= _missing_of_system(evidence)
+    reasons |= _reasons_of_missing_in_system(evidence)
     if not evidence.changes:
         reasons["changes"] = found.get("changes", "no single change was found that would help")
     for number, change in enumerate(evidence.changes):
@@ -237,8 +233,7 @@ def _missing(evidence: Evidence) -> dict[str, str]:
     return reasons
 
 
-def _missing_of_system(evidence: Evidence) -> dict[str, str]:
-    """Why figures of the machine and of its storage during the mix are null."""
+def _reasons_of_missing_in_system(evidence: Evidence) -> dict[str, str]:
     if evidence.system is None:
         return {"system": "no run names its machine"}
     unread = "the machine does not say it"

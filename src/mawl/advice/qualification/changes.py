@@ -32,7 +32,7 @@ def changes_of(fitting: Fitting, most_slowdown: float) -> list[QualificationChan
     base, sessions = fitting.base, fitting.sessions
     before = fitting.slowdown(base.own, sessions)
     found = []
-    for text, system in _candidates(base):
+    for text, system in _doubled_resources(base):
         gain = 1.0 - fitting.slowdown(system, sessions) / before
         if gain >= LEAST_GAIN_RATIO:
             found.append(_change(text, system, gain, fitting, most_slowdown))
@@ -73,8 +73,7 @@ def _change(
     )
 
 
-def _candidates(base: Base) -> Iterator[tuple[str, System]]:
-    """Twice of each resource, by what a buyer would call it."""
+def _doubled_resources(base: Base) -> Iterator[tuple[str, System]]:
     node = base.own.nodes[0]
     for name, system in doubled_systems(base.own):
         roles = [role for role in ROLES if name in node.roles.get(role, ())]

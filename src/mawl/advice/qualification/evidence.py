@@ -76,5 +76,4 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def busy(self) -> str | None:
-        """What other work used of the processors, where that is too much for an answer."""
         return busy_words(self.others_alone, self.others_measured)

@@ -1,7 +1,4 @@
-"""How many sessions fit: proven by runs on both sides of the bound, else a forecast between such runs.
-
-The slowdown of several runs of one mix, with an interval over jobs, times alone and runs.
-"""
+"""How many sessions fit: proven by runs on both sides of the bound, else a forecast between such runs."""
 
 from __future__ import annotations
 
@@ -36,7 +33,6 @@ class MedianEstimate(msgspec.Struct, frozen=True, kw_only=True):
     high: float
 
     def holds(self, value: float) -> bool:
-        """Whether a value lies in the interval."""
         return self.low <= value <= self.high
 
 
@@ -51,7 +47,7 @@ def estimate(runs: Sequence[Slowdowns], part: Part) -> MedianEstimate | None:
     if inside is None:
         return None
     middle = max(inside.median, TINY)
-    further = hypot(_between(runs, part), _alone(runs))
+    further = hypot(_half_width_between_runs(runs, part), _half_width_of_times_alone(runs))
     below = hypot(log(middle / max(min(inside.low, middle), TINY)), further)
     above = hypot(log(max(inside.high, middle) / middle), further)
     return MedianEstimate(median=inside.median, low=middle * exp(-below), high=middle * exp(above))
@@ -66,7 +62,7 @@ def ratio_of(every: Sequence[Slowdowns], one: Sequence[Slowdowns]) -> MedianEsti
     if above is None or below is None:
         return None
     middle = max(above.median, TINY) / max(below.median, TINY)
-    half = hypot(_between(every, "whole"), _between(one, "whole"))
+    half = hypot(_half_width_between_runs(every, "whole"), _half_width_between_runs(one, "whole"))
     return MedianEstimate(median=middle, low=middle * exp(-half), high=middle * exp(half))
 
 
@@ -86,7 +82,7 @@ def fewest_alone(runs: Sequence[Slowdowns]) -> int:
     return min((run.fewest_runs for run in runs), default=0)
 
 
-def _between(runs: Sequence[Slowdowns], part: Part) -> float:
+def _half_width_between_runs(runs: Sequence[Slowdowns], part: Part) -> float:
     """Half width of the interval of the runs' medians, in logarithms."""
     found = [one.median for run in runs if (one := interval_of(run, part)) is not None]
     if len(found) < 2:
@@ -95,7 +91,7 @@ def _between(runs: Sequence[Slowdowns], part: Part) -> float:
     return quantile(1.0 - TAIL, len(logs) - 1) * statistics.stdev(logs) / sqrt(len(logs))
 
 
-def _alone(runs: Sequence[Slowdowns]) -> float:
+def _half_width_of_times_alone(runs: Sequence[Slowdowns]) -> float:
     fewest = fewest_alone(runs)
     if fewest >= FEWEST_ALONE:
         return 0.0
@@ -114,14 +110,14 @@ def fits_of(runs: Sequence[SessionRun], forecast: Fits | None) -> Fits:
     knee = knee_of(runs, SEARCH)
     if knee is None or knee.sessions is None:
         return forecast or Fits(sessions=None, reason="no run was measured")
-    if knee.beyond == "" and _neighbours(runs, knee.sessions):
-        return _measured(knee, knee.sessions)
+    if knee.beyond == "" and _are_neighbours(runs, knee.sessions):
+        return _fits_between_neighbours(knee, knee.sessions)
     carried = 0 if knee.beyond == "fewer than" else knee.sessions
     above = [run.sessions for run in runs if run.verdict != "carried" and run.sessions > carried]
-    return _bounded(runs, forecast, carried, min(above, default=MOST_SESSIONS + 1))
+    return _fits_within_runs(runs, forecast, carried, min(above, default=MOST_SESSIONS + 1))
 
 
-def _measured(knee: Knee, sessions: int) -> Fits:
+def _fits_between_neighbours(knee: Knee, sessions: int) -> Fits:
     """The number with the interval of the knee; of too few runs, with one of the assumed spread."""
     if knee.low is not None:
         found = Fits(sessions=sessions, basis="measured", reason=knee.interval_reason)
@@ -162,11 +158,11 @@ def below_the_smallest_mix(basis: Basis) -> Fits:
     return Fits(sessions=None, high=FEWEST_SESSIONS - 1, basis=basis, reason=why)
 
 
-def _neighbours(runs: Sequence[SessionRun], sessions: int) -> bool:
+def _are_neighbours(runs: Sequence[SessionRun], sessions: int) -> bool:
     return any(run.sessions == sessions + 1 for run in runs)
 
 
-def _bounded(runs: Sequence[SessionRun], forecast: Fits | None, carried: int, too_many: int) -> Fits:
+def _fits_within_runs(runs: Sequence[SessionRun], forecast: Fits | None, carried: int, too_many: int) -> Fits:
     """What the runs leave of the forecast; where they leave no range of it, the runs alone give one.
 
     ``carried`` is the most sessions that a run carried, 0 if none did; ``too_many`` the fewest that one did
@@ -178,16 +174,16 @@ def _bounded(runs: Sequence[SessionRun], forecast: Fits | None, carried: int, to
         unknown = forecast or Fits(sessions=None, reason="no forecast was made")
         if carried == 0:
             return unknown
-        return _of_runs(runs, carried, too_many, unknown.reason or "no forecast was made")
+        return _fits_on_line(runs, carried, too_many, unknown.reason or "no forecast was made")
     low, high = forecast.low or forecast.sessions, forecast.high or forecast.sessions
     if high <= carried or low >= too_many - 1:
         refuted = f"the runs refute the forecast of {low} to {high} sessions"
-        return _of_runs(runs, carried, too_many, refuted)
+        return _fits_on_line(runs, carried, too_many, refuted)
     sessions, low, high = (min(max(n, carried), too_many - 1) for n in (forecast.sessions, low, high))
     return Fits(sessions=sessions, low=low, high=high)
 
 
-def _of_runs(runs: Sequence[SessionRun], carried: int, too_many: int, reason: str) -> Fits:
+def _fits_on_line(runs: Sequence[SessionRun], carried: int, too_many: int, reason: str) -> Fits:
     """The number between runs that are no neighbours: on the line through their slowdowns, if known."""
     if carried == 0:
         why = f"fewer than {too_many} sessions fit; {reason}"

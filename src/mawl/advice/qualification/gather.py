@@ -80,7 +80,6 @@ def answer_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> Qu
 
 
 def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> Evidence:
-    """The evidence of all measured runs, and of those of the search."""
     bounds = msgspec.structs.replace(bounds, most_slowdown=record.asked.most_slowdown)
     runs = [_read(folder, run, bounds) for run in record.runs_for("measured")]
     with_one = [_read(folder, run, bounds) for run in record.runs_for("one-node")]
@@ -92,15 +91,15 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
     summaries = [run.summary for run in runs]
     found = [slowdowns(run.view.jobs, run.view.facts.alone) for run in runs]
     whole, compute, storage = (estimate(found, part) for part in ("whole", "compute", "storage"))
-    missing = {} if whole is None or compute is not None else {"slowdown": _no_parts()}
+    missing = {} if whole is None or compute is not None else {"slowdown": _why_no_parts()}
     changes: list[QualificationChange] = []
-    lack, during = _lack(runs), storage_of(summaries, runs[0].view.facts)
-    rate = _rate(summaries)
-    energy = _energy(summaries, missing)
+    lack, during = _first_lack(runs), storage_of(summaries, runs[0].view.facts)
+    rate = _median_guideline(summaries)
+    energy = _energy_per_job(summaries, missing)
     if record.nodes:
         missing["changes"] = NOT_SIMULATED
     elif whole is not None:
-        changes, missing["changes"] = _changes(runs, sessions, whole, bounds)
+        changes, missing["changes"] = _simulated_changes(runs, sessions, whole, bounds)
     tried, not_counted = _session_runs(record, folder, bounds)
     fits = fits_of(tried, NO_SEARCH if record.nodes else record.search_forecast)
     return Evidence(
@@ -112,13 +111,13 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
         storage=storage,
         runs=len(runs),
         runs_alone=fewest_alone(found),
-        active_seconds=_active(runs),
-        failed=_failed(summaries),
+        active_seconds=_active_seconds(runs),
+        failed=_failed_sentence(summaries),
         lack=lack,
         device_bytes_per_second_per_core=rate.bytes_per_second_per_core if rate else None,
         device_basis=(rate.basis or "demand") if rate else None,
         guideline_met=rate.met if rate else None,
-        jobs_per_hour=_hourly(summaries),
+        jobs_per_hour=_jobs_per_hour(summaries),
         joules_per_job=energy[0],
         energy_scope=energy[1],
         limit=limit_of_runs(summaries, runs[0].view.facts),
@@ -127,24 +126,26 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
         changes=changes,
         cautions=[
             *faster_than_alone(whole),
-            *cautions_of(summaries, runs[0].view.facts, during, _probe(runs[0])),
+            *cautions_of(summaries, runs[0].view.facts, during, _readable_probe(runs[0])),
             *not_counted,
             *left_out(record.runs),
-            *crowded(sessions, _cores(record)),
-            *_of_nodes(record, runs[0]),
+            *crowded(sessions, _fewest_cores(record)),
+            *_node_cautions(record, runs[0]),
         ],
         others_alone=_others_alone(record, folder, runs),
         others_measured=others_of(run.view for run in (*runs, *with_one)),
         system=system_of(runs[0].view.facts),
         during=during,
-        nodes=_one_node(record, with_one, found),
-        again=again(record, 1.0),
-        longer=again(record, more_time(_active(runs), record.asked.minutes, needed_load(lack))),
+        nodes=_nodes_evidence(record, with_one, found),
+        again=command_again(record, 1.0),
+        longer=command_again(
+            record, more_time(_active_seconds(runs), record.asked.minutes, needed_load(lack))
+        ),
         missing=missing,
     )
 
 
-def again(record: Qualification, times: float) -> str:
+def command_again(record: Qualification, times: float) -> str:
     """The command that asks the same with so many times the minutes, in steps of five where it is more.
 
     With more time it asks for no fewer measured runs than an answer to publish needs.
@@ -191,7 +192,6 @@ def _read(folder: Path, run: QualifyRun, bounds: CapacityBounds) -> MeasuredRun:
 
 
 def _others_alone(record: Qualification, folder: Path, runs: Sequence[MeasuredRun]) -> Others:
-    """Of the runs that gave the measured runs their times alone."""
     used = {one.run_id for run in runs for alone in run.view.facts.alone for one in alone.runs}
     wanted = [run for run in record.runs if run.run_id in used and run.purpose in ("calibration", "alone")]
     try:
@@ -200,10 +200,9 @@ def _others_alone(record: Qualification, folder: Path, runs: Sequence[MeasuredRu
         return Others(reason=f"a run of the times alone cannot be read: {error}")
 
 
-def _one_node(
+def _nodes_evidence(
     record: Qualification, runs: Sequence[MeasuredRun], every: Sequence[Slowdowns]
 ) -> NodesEvidence | None:
-    """What runs with one of several nodes show beside the slowdowns of all; None for one machine."""
     if not record.nodes:
         return None
     found = [slowdowns(run.view.jobs, run.view.facts.alone) for run in runs]
@@ -214,78 +213,77 @@ def _one_node(
         runs=len(runs),
         one=estimate(found, "whole"),
         ratio=ratio_of(every, found),
-        one_jobs_per_hour=_hourly(summaries),
-        failed=_failed(summaries),
+        one_jobs_per_hour=_jobs_per_hour(summaries),
+        failed=_failed_sentence(summaries),
         shared_machine=shared[0].rstrip(".") if shared else None,
     )
 
 
-def _of_nodes(record: Qualification, run: MeasuredRun) -> list[str]:
-    """Cautions that only an answer for several nodes has."""
+def _node_cautions(record: Qualification, run: MeasuredRun) -> list[str]:
     if not record.nodes:
         return []
     return [
         *one_machine(record.nodes),
         *differing(record.nodes),
         *unseen_server(run.view.facts),
-        *([IN_PLACE_OF_REACH] if _is_seen_in_network(run) else []),
+        *([IN_PLACE_OF_REACH] if _is_storage_over_network(run) else []),
         f"{NO_PROBE}.",
     ]
 
 
-def _cores(record: Qualification) -> int | None:
+def _fewest_cores(record: Qualification) -> int | None:
     """Cores that the jobs may use: of the machine, or of the node that has fewest."""
     chosen = record.machine.cores if record.choice is None else record.choice.cores
     return min((node.cores for node in record.nodes), default=chosen)
 
 
-def _no_parts() -> str:
+def _why_no_parts() -> str:
     return "where the time of the jobs went is not known in the mix and alone"
 
 
-def _active(runs: Sequence[MeasuredRun]) -> float:
+def _active_seconds(runs: Sequence[MeasuredRun]) -> float:
     """Seconds that count for the storage: in sum where no page cache defers writes, else the longest."""
     seconds = [run.summary.time.active_seconds or 0.0 for run in runs]
     return sum(seconds) if all(is_uncached(run.view.facts) for run in runs) else max(seconds)
 
 
-def _lack(runs: Sequence[MeasuredRun]) -> tuple[str, Lack] | None:
-    """The first run that did not ask its storage, else that the runs are too short."""
-    return next((why for run in runs if (why := _unasked(run)) is not None), None) or short(_active(runs))
+def _first_lack(runs: Sequence[MeasuredRun]) -> tuple[str, Lack] | None:
+    return next((why for run in runs if (why := _why_not_asked(run)) is not None), None) or short(
+        _active_seconds(runs)
+    )
 
 
-def _probe(run: MeasuredRun) -> Probe | None:
+def _readable_probe(run: MeasuredRun) -> Probe | None:
     """What the storage can do; None if it was not probed or the probe cannot be read."""
     return None if isinstance(run.view.probe, str) else run.view.probe
 
 
-def _unasked(run: MeasuredRun) -> tuple[str, Lack] | None:
+def _why_not_asked(run: MeasuredRun) -> tuple[str, Lack] | None:
     """Why a run did not ask its storage; that behind the networks of nodes is seen there, not at devices."""
     why = unasked(run.summary)
-    if why is None or why[1] != "reach" or not _is_seen_in_network(run):
+    if why is None or why[1] != "reach" or not _is_storage_over_network(run):
         return why
     return unasked_over_network(run.summary)
 
 
-def _is_seen_in_network(run: MeasuredRun) -> bool:
+def _is_storage_over_network(run: MeasuredRun) -> bool:
     return run.summary.cluster is not None and is_all_behind_network(run.view.facts)
 
 
-def _failed(summaries: Sequence[Judged]) -> str | None:
-    """How many jobs of all runs did not finish with a right answer."""
+def _failed_sentence(summaries: Sequence[Judged]) -> str | None:
     bad = _bad_jobs(summaries)
-    return f"{bad} of {_planned(summaries)} jobs did not finish with a right answer" if bad else None
+    return f"{bad} of {_planned_jobs(summaries)} jobs did not finish with a right answer" if bad else None
 
 
 def _bad_jobs(summaries: Sequence[Judged]) -> int:
-    return _planned(summaries) - sum(one.jobs.counted for one in summaries)
+    return _planned_jobs(summaries) - sum(one.jobs.counted for one in summaries)
 
 
-def _planned(summaries: Sequence[Judged]) -> int:
+def _planned_jobs(summaries: Sequence[Judged]) -> int:
     return sum(max(one.jobs.total, one.workload.jobs) for one in summaries)
 
 
-def _rate(summaries: Sequence[Judged]) -> Guideline | None:
+def _median_guideline(summaries: Sequence[Judged]) -> Guideline | None:
     """The rate per core of the run in the middle; None where no run has one."""
     blocks = [one.capacity.guideline for one in summaries]
     known = sorted(
@@ -295,7 +293,7 @@ def _rate(summaries: Sequence[Judged]) -> Guideline | None:
     return known[(len(known) - 1) // 2] if known else None
 
 
-def _hourly(summaries: Sequence[Judged]) -> float | None:
+def _jobs_per_hour(summaries: Sequence[Judged]) -> float | None:
     rates = [
         one.jobs.counted / one.time.elapsed_seconds * 3600.0
         for one in summaries
@@ -304,7 +302,7 @@ def _hourly(summaries: Sequence[Judged]) -> float | None:
     return statistics.median(rates) if rates else None
 
 
-def _energy(summaries: Sequence[Judged], missing: dict[str, str]) -> tuple[float | None, str | None]:
+def _energy_per_job(summaries: Sequence[Judged], missing: dict[str, str]) -> tuple[float | None, str | None]:
     """Joules per job (median of the runs) and their scope; None if a run lacks them or scopes differ."""
     found = [(one.energy.joules_per_job, one.energy.scope) for one in summaries if one.energy is not None]
     joules = [value for value, _ in found if value is not None]
@@ -343,7 +341,7 @@ def _session_runs(
     return found, list(dict.fromkeys(cautions))
 
 
-def _changes(
+def _simulated_changes(
     runs: Sequence[MeasuredRun], sessions: int, whole: MedianEstimate, bounds: CapacityBounds
 ) -> tuple[list[QualificationChange], str]:
     """Single changes, simulated from the run in the middle; else why there are none."""
@@ -354,7 +352,7 @@ def _changes(
         return [], others[0]
     alone = {one.program: one.real_time_seconds for one in middle.view.facts.alone}
     try:
-        probe = _probe(middle)
+        probe = _readable_probe(middle)
         base = base_of(middle.view, middle.summary, system_for(middle.view.facts, probe))
         fitting = Fitting(base=base, alone=alone, sessions=sessions, measured=whole.median)
         return changes_of(fitting, bounds.most_slowdown), "no single change was found that would help"

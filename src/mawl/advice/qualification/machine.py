@@ -1,11 +1,4 @@
-"""The machine and its storage during the mix: what a reader of the answer asks first of a system.
-
-What is said of the nodes of a cluster: how they differ, which are one machine, what is unseen.
-
-What limits, over all measured runs.
-
-Was shared storage tested: what went over the nodes' networks, where no device of it is visible.
-"""
+"""What the measured runs say of the system: machine, storage, nodes, limit, and contradictions."""
 
 from __future__ import annotations
 
@@ -54,21 +47,20 @@ def storage_of(summaries: Sequence[Judged], facts: RunFacts) -> list[AnswerStora
     again = {node.name for node in facts.nodes if node.same_machine_as is not None}
     for role in ROLES:
         own = [volume for volume in facts.volumes if volume.role == role and volume.node not in again]
-        names = tuple(dict.fromkeys(name for volume in own for name in _names(volume)))
+        names = tuple(dict.fromkeys(name for volume in own for name in _device_names(volume)))
         if own:
             held.setdefault(names, []).extend(own)
-    return [_entry(names, volumes, summaries, facts) for names, volumes in held.items()]
+    return [_storage_entry(names, volumes, summaries, facts) for names, volumes in held.items()]
 
 
-def _names(volume: VolumeFacts) -> list[str]:
-    """Devices of the file system; of one without devices its mount point."""
+def _device_names(volume: VolumeFacts) -> list[str]:
     return list(volume.devices) or ([volume.mount_point] if volume.mount_point else [])
 
 
-def _entry(
+def _storage_entry(
     names: tuple[str, ...], volumes: Sequence[VolumeFacts], summaries: Sequence[Judged], facts: RunFacts
 ) -> AnswerStorage:
-    runs = [found for one in summaries if (found := _figures(one, names))]
+    runs = [found for one in summaries if (found := _storage_figures(one, names))]
 
     def median(figure: Callable[[Sequence[StorageFigures]], float | None]) -> float | None:
         known = [value for run in runs if (value := figure(run)) is not None]
@@ -81,17 +73,16 @@ def _entry(
         roles=roles,
         devices=list(names),
         file_systems=list(kinds),
-        disks=[_disk(disk, facts) for disk in disks],
-        read_bytes_per_second=median(lambda run: _rate(run, "read_bytes")),
-        write_bytes_per_second=median(lambda run: _rate(run, "written_bytes")),
-        read_latency_seconds=median(lambda run: _latency(run, "read")),
-        write_latency_seconds=median(lambda run: _latency(run, "write")),
-        queue_length=median(_queue),
+        disks=[_disk_words(disk, facts) for disk in disks],
+        read_bytes_per_second=median(lambda run: _bytes_per_second(run, "read_bytes")),
+        write_bytes_per_second=median(lambda run: _bytes_per_second(run, "written_bytes")),
+        read_latency_seconds=median(lambda run: _mean_latency(run, "read")),
+        write_latency_seconds=median(lambda run: _mean_latency(run, "write")),
+        queue_length=median(_queue_length),
     )
 
 
-def _figures(summary: Judged, names: Iterable[str]) -> list[StorageFigures]:
-    """Those of a run's devices or mounts; empty where one of them is not known."""
+def _storage_figures(summary: Judged, names: Iterable[str]) -> list[StorageFigures]:
     host = summary.host
     if host is None:
         return []
@@ -99,7 +90,7 @@ def _figures(summary: Judged, names: Iterable[str]) -> list[StorageFigures]:
     return [known[name] for name in names] if all(name in known for name in names) else []
 
 
-def _rate(parts: Sequence[StorageFigures], figure: str) -> float | None:
+def _bytes_per_second(parts: Sequence[StorageFigures], figure: str) -> float | None:
     """Bytes a second, over the time that samples cover; None where a part does not say it."""
     rates = [
         getattr(part, figure) / part.known_seconds
@@ -109,7 +100,7 @@ def _rate(parts: Sequence[StorageFigures], figure: str) -> float | None:
     return sum(rates) if len(rates) == len(parts) else None
 
 
-def _latency(parts: Sequence[StorageFigures], way: str) -> float | None:
+def _mean_latency(parts: Sequence[StorageFigures], way: str) -> float | None:
     """Mean time of a request, over all parts; of several mounts, which count no requests, by their bytes."""
     counts = {"read": ("reads", "read_bytes"), "write": ("writes", "written_bytes")}[way]
     figure = counts[0] if isinstance(parts[0], DeviceFigures) else counts[1]
@@ -118,13 +109,13 @@ def _latency(parts: Sequence[StorageFigures], way: str) -> float | None:
     return sum(mean * weight for mean, weight in known) / sum(w for _, w in known) if known else None
 
 
-def _queue(parts: Sequence[StorageFigures]) -> float | None:
+def _queue_length(parts: Sequence[StorageFigures]) -> float | None:
     lengths = [part.queue_length for part in parts if isinstance(part, DeviceFigures)]
     known = [length for length in lengths if length is not None]
     return sum(known) if known and len(known) == len(parts) else None
 
 
-def _disk(name: str, facts: RunFacts) -> str:
+def _disk_words(name: str, facts: RunFacts) -> str:
     """``vda (virtio, 100 GB)``, as far as the inventory knows it."""
     inventory = facts.inventories.get(facts.nodes[0].name) if facts.nodes else None
     figures: Figures = {} if inventory is None else inventory.families.get("block", {}).get(name, {})
@@ -192,7 +183,7 @@ def limit_of_runs(summaries: Sequence[Judged], facts: RunFacts) -> AnswerLimit |
         resource=verdict,
         role=role,
         direction=None if role is None else direction_of(summaries, role),
-        place=None if role is None else _place(facts, role),
+        place=None if role is None else _directory_of(facts, role),
         active_ratio=statistics.median(shares) if shares else None,
     )
 
@@ -245,7 +236,7 @@ def direction_of(summaries: Sequence[Judged], role: Role) -> Literal["read", "wr
     return "write" if spent["write"] >= factor * spent["read"] and spent["write"] > 0.0 else None
 
 
-def _place(facts: RunFacts, role: Role) -> str | None:
+def _directory_of(facts: RunFacts, role: Role) -> str | None:
     """The directory of a role; None where it has several."""
     places = sorted({volume.directory for volume in facts.volumes if volume.role == role})
     return places[0] if len(places) == 1 else None

@@ -30,7 +30,7 @@ def nodes_answer(evidence: Evidence, whole: AnswerPart) -> AnswerNodes | None:
         names=nodes.names,
         node=nodes.names[0],
         runs=nodes.runs,
-        one=_one(evidence, nodes),
+        one=_part_of_one_node(evidence, nodes),
         ratio=None if ratio is None else ratio.median,
         ratio_low=None if ratio is None else ratio.low,
         ratio_high=None if ratio is None else ratio.high,
@@ -42,7 +42,6 @@ def nodes_answer(evidence: Evidence, whole: AnswerPart) -> AnswerNodes | None:
 
 
 def limit_of_nodes(evidence: Evidence, nodes: NodesEvidence, whole: AnswerPart) -> tuple[NodesLimit, str]:
-    """Which of both limits, and the sentence that says why."""
     failed = evidence.failed or nodes.failed or evidence.busy
     if failed is not None:
         return "not known", failed
@@ -105,7 +104,7 @@ def missing_of_nodes(nodes: AnswerNodes | None) -> dict[str, str]:
     return {f"nodes.{field}": reason for field, reason in reasons.items()}
 
 
-def _one(evidence: Evidence, nodes: NodesEvidence) -> AnswerPart:
+def _part_of_one_node(evidence: Evidence, nodes: NodesEvidence) -> AnswerPart:
     """One node alone; failed jobs are a no, and other work makes it not known, as for all."""
     if nodes.failed is not None:
         return AnswerPart(answer="not carried", sentence=f"one node: not carried: {nodes.failed}")

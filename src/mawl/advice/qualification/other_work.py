@@ -22,7 +22,6 @@ class Others(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def busy(self) -> bool:
-        """Whether the share is more than the validity of a run permits."""
         return self.ratio is not None and self.ratio > MOST_FOREIGN_RATIO
 
 

@@ -24,7 +24,7 @@ def compute_part(evidence: Evidence) -> AnswerPart:
     word = word_of(evidence.compute, evidence.most_slowdown)
     part = part_of("compute", evidence.compute, word, evidence)
     if evidence.busy is not None and evidence.compute is not None:
-        return _said(part, f"compute: not known: {evidence.busy}", "not known")
+        return _with_answer(part, f"compute: not known: {evidence.busy}", "not known")
     return part
 
 
@@ -37,7 +37,7 @@ def storage_part(evidence: Evidence) -> AnswerPart:
     part = part_of("storage", evidence.storage, word, evidence)
     if evidence.lack is None or (word == "not carried" and evidence.lack[1] != "others"):
         return part
-    return _said(part, f"storage: not known: {evidence.lack[0]}", "not known")
+    return _with_answer(part, f"storage: not known: {evidence.lack[0]}", "not known")
 
 
 def whole_part(evidence: Evidence, compute: AnswerPart) -> AnswerPart:
@@ -45,14 +45,14 @@ def whole_part(evidence: Evidence, compute: AnswerPart) -> AnswerPart:
     word = word_of(evidence.whole, evidence.most_slowdown)
     part = part_of("both together", evidence.whole, word, evidence)
     if evidence.failed is not None:
-        return _said(part, f"both together: not carried: {evidence.failed}", "not carried")
+        return _with_answer(part, f"both together: not carried: {evidence.failed}", "not carried")
     if evidence.busy is not None and evidence.whole is not None:
-        return _said(part, f"both together: not known: {evidence.busy}", "not known")
+        return _with_answer(part, f"both together: not known: {evidence.busy}", "not known")
     if evidence.lack is None or word == "not known":
         return part
     by_others = evidence.lack[1] == "others" and compute.answer != "not carried"
     if word == "carried" or by_others:
-        return _said(part, f"both together: not known: {evidence.lack[0]}", "not known")
+        return _with_answer(part, f"both together: not known: {evidence.lack[0]}", "not known")
     return part
 
 
@@ -76,5 +76,5 @@ def part_of(name: str, estimate: MedianEstimate | None, word: AnswerWord, eviden
     )
 
 
-def _said(part: AnswerPart, sentence: str, word: AnswerWord) -> AnswerPart:
+def _with_answer(part: AnswerPart, sentence: str, word: AnswerWord) -> AnswerPart:
     return msgspec.structs.replace(part, sentence=sentence, answer=word)

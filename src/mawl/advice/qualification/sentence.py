@@ -1,7 +1,4 @@
-"""The sentence that a manager understands, and the one thing to do next.
-
-What may have served the load in place of the storage that will serve it every day.
-"""
+"""What the answer says to a reader: its sentence, the one thing to do next, and cautions."""
 
 from __future__ import annotations
 
@@ -61,7 +58,7 @@ def sentence_of(
     ``preliminary`` is what the answer lacks to be published.
     """
     head = WORDS[whole.answer] + (", preliminary" if preliminary and whole.answer != "not known" else "")
-    parts = [f"{head}: {_said(evidence, whole)}."]
+    parts = [f"{head}: {_slowdown_words(evidence, whole)}."]
     if nodes is not None and nodes.one.slowdown is not None:
         parts.append(f"With one node: {times_words(nodes.one.slowdown, evidence.most_slowdown)} times.")
     if evidence.limit is not None:
@@ -77,7 +74,6 @@ def sentence_of(
 
 
 def best_change(evidence: Evidence) -> QualificationChange | None:
-    """The change with which most sessions fit, where these are more than now."""
     known = [change for change in evidence.changes if change.sessions is not None]
     best = max(known, key=lambda change: change.sessions or 0, default=None)
     now = evidence.fits.sessions or evidence.fits.high
@@ -89,7 +85,7 @@ def limit_words(limit: AnswerLimit) -> str:
     if limit.resource != "storage" or limit.role is None:
         return RESOURCES.get(limit.resource, limit.resource)
     way = {"read": " reads", "write": " writes", None: ""}[limit.direction]
-    place = "" if limit.place is None else f" on {_short(one_line(limit.place))}"
+    place = "" if limit.place is None else f" on {_shortened(one_line(limit.place))}"
     return f"{limit.role}{way}{place}"
 
 
@@ -109,7 +105,7 @@ def next_step_of(
 ) -> str:
     """What to do next, in one sentence."""
     if whole.answer == "not known":
-        return _to_know(evidence)
+        return _step_to_know(evidence)
     if evidence.failed is not None:
         return (
             "Fix the failed jobs (mawl report on each folder in runs names them with their reasons), then "
@@ -129,8 +125,7 @@ def next_step_of(
     return f"{said[0].upper()}{said[1:]}; then run it again"
 
 
-def _to_know(evidence: Evidence) -> str:
-    """The one thing that an answer lacks."""
+def _step_to_know(evidence: Evidence) -> str:
     if evidence.busy is not None and evidence.whole is not None:
         seen = [*evidence.others_alone.names, *evidence.others_measured.names]
         names = one_line(", ".join(dict.fromkeys(seen)))
@@ -146,25 +141,26 @@ def _to_know(evidence: Evidence) -> str:
     }.get(lack, f"Run it again with more time, for more and longer runs: {evidence.longer}")
 
 
-def _said(evidence: Evidence, whole: AnswerPart) -> str:
-    sessions, most = _load(evidence), evidence.most_slowdown
+def _slowdown_words(evidence: Evidence, whole: AnswerPart) -> str:
+    sessions, most = _load_words(evidence), evidence.most_slowdown
     if evidence.failed is not None:
         return f"with {sessions}, {evidence.failed}"
     found: MedianEstimate | None = evidence.whole
     if found is None:
         return f"how much longer jobs take with {sessions} than alone"
     if evidence.busy is not None:
-        return f"{_taken(sessions, times_words(found.median, most))} (bound {most:.2f}), but {evidence.busy}"
+        taken = _taken_words(sessions, times_words(found.median, most))
+        return f"{taken} (bound {most:.2f}), but {evidence.busy}"
     if whole.answer == "not known" and found.low <= most <= found.high:
         range_ = f"{times_words(found.low, most)} to {times_words(found.high, most)}"
-        return f"{_taken(sessions, range_)}, and the bound {most:.2f} lies in that range"
-    said = f"{_taken(sessions, times_words(found.median, most))} (bound {most:.2f})"
+        return f"{_taken_words(sessions, range_)}, and the bound {most:.2f} lies in that range"
+    said = f"{_taken_words(sessions, times_words(found.median, most))} (bound {most:.2f})"
     if whole.answer == "not known" and evidence.lack is not None:
         return f"{said}, but {evidence.lack[0]}"
     return said
 
 
-def _load(evidence: Evidence) -> str:
+def _load_words(evidence: Evidence) -> str:
     """``20 sessions``, or ``4 nodes of 20 sessions each``."""
     sessions = counted_noun(evidence.sessions, "session")
     if evidence.nodes is None:
@@ -172,7 +168,7 @@ def _load(evidence: Evidence) -> str:
     return f"{counted_noun(len(evidence.nodes.names), 'node')} of {sessions} each"
 
 
-def _taken(sessions: str, times: str) -> str:
+def _taken_words(sessions: str, times: str) -> str:
     return f"with {sessions} jobs take {times} times as long as alone"
 
 
@@ -182,7 +178,7 @@ def times_words(slowdown: float, most: float) -> str:
     return f"{slowdown:.3f}" if text == f"{most:.2f}" else text
 
 
-def _short(text: str) -> str:
+def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST_PLACE else f"...{text[3 - LONGEST_PLACE :]}"
 
 
@@ -203,9 +199,12 @@ def cautions_of(
 
     ``during`` is what the storage of the roles did, and ``probe`` what it can do.
     """
-    found = [*_falling(summaries), *_faster(summaries, _more_requests(during, probe))]
+    found = [
+        *_falling_throughput(summaries),
+        *_faster_than_probe(summaries, _requests_over_streams(during, probe)),
+    ]
     if not found:
-        found += _bursting(summaries, facts)
+        found += _possible_burst(summaries, facts)
     return list(dict.fromkeys(found))
 
 
@@ -241,8 +240,7 @@ def crowded(sessions: int, cores: int | None) -> list[str]:
     ]
 
 
-def _falling(summaries: Sequence[Judged]) -> list[str]:
-    """Throughput fell while jobs went on waiting (the rule ``drift`` of the validity)."""
+def _falling_throughput(summaries: Sequence[Judged]) -> list[str]:
     drifting = [
         finding.sentence
         for summary in summaries
@@ -256,7 +254,7 @@ def _falling(summaries: Sequence[Judged]) -> list[str]:
     ]
 
 
-def _more_requests(during: Sequence[AnswerStorage], probe: Probe | None) -> dict[str, float]:
+def _requests_over_streams(during: Sequence[AnswerStorage], probe: Probe | None) -> dict[str, float]:
     """By role: mean requests in flight at the devices, divided by the most streams of a probe's test."""
     streams: dict[str, int] = {}
     targets = probe.targets if probe is not None else []
@@ -271,7 +269,7 @@ def _more_requests(during: Sequence[AnswerStorage], probe: Probe | None) -> dict
     }
 
 
-def _faster(summaries: Sequence[Judged], more_requests: Mapping[str, float]) -> list[str]:
+def _faster_than_probe(summaries: Sequence[Judged], more_requests: Mapping[str, float]) -> list[str]:
     """The mix moved more than the probe could, so something faster than the device took part.
 
     Storage that takes long for each request but serves many at once moves more with more requests in flight
@@ -279,7 +277,7 @@ def _faster(summaries: Sequence[Judged], more_requests: Mapping[str, float]) -> 
     """
     faster = [
         (used, f"{role} {direction}s")
-        for role, direction, used in _used(summaries)
+        for role, direction, used in _used_ratios(summaries)
         if used > MOST_PROBE_RATIO * max(more_requests.get(role, 1.0), 1.0)
     ]
     if not faster:
@@ -291,8 +289,7 @@ def _faster(summaries: Sequence[Judged], more_requests: Mapping[str, float]) -> 
     ]
 
 
-def _used(summaries: Sequence[Judged]) -> Iterator[tuple[str, str, float]]:
-    """Role, direction, and sustained rate over that of the probe, where it is known."""
+def _used_ratios(summaries: Sequence[Judged]) -> Iterator[tuple[str, str, float]]:
     for summary in summaries:
         by_role = summary.storage.by_role if summary.storage is not None else {}
         for role, one in by_role.items():
@@ -301,8 +298,7 @@ def _used(summaries: Sequence[Judged]) -> Iterator[tuple[str, str, float]]:
                     yield role, direction, demand.sustained_used_ratio
 
 
-def _bursting(summaries: Sequence[Judged], facts: RunFacts) -> list[str]:
-    """Storage of a virtual machine or behind a network that one run has not used for long."""
+def _possible_burst(summaries: Sequence[Judged], facts: RunFacts) -> list[str]:
     longest = max((summary.time.active_seconds or 0.0 for summary in summaries), default=0.0)
     virtual = any(node.virtual not in (None, "none") for node in facts.nodes)
     elsewhere = any(volume.network or volume.transport is not None for volume in facts.volumes)

@@ -1,1 +1,1 @@
-"""Is a run to be believed? A rule per file, each finding with its cure (docs/design/validity.md)."""
+"""Is a run to be believed? Every rule's finding has its cure (docs/design/validity.md)."""

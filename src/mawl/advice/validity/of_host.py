@@ -1,25 +1,12 @@
-"""sampling: the host was looked at once a second throughout.
-
-competition: nobody else loaded the machine, before or during the run.
-
-clock: nobody set the wall clock while the run lasted.
-
-swap: the system did not swap.
-
-steal: the hypervisor gave the processors to this machine.
-
-frequency: the processors kept their speed.
-
-overhead: mawl itself did not disturb the run.
-"""
+"""Rules on the machine under test: other work, clock, swap, processors, mawl's own cost, and sampling."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-from mawl.advice.foreign import foreign
-from mawl.advice.validity.imported import Said, no_file_says, with_cure, with_reason
-from mawl.advice.validity.of_storage import FEW, FEWEST_WINDOWS, thirds
+from mawl.advice.foreign import foreign_bytes
+from mawl.advice.validity.imported import RuleResults, ValidityRule, no_file_says, with_cure, with_reason
+from mawl.advice.validity.of_storage import FEW_WINDOWS, FEWEST_WINDOWS, thirds
 from mawl.base.units import format_bytes, format_instant, format_percent, format_ratio, format_seconds
 from mawl.figures.recordings import interval_seconds
 from mawl.figures.series import RunSamples
@@ -28,21 +15,20 @@ from mawl.figures.windows import added, gauges, rates
 from mawl.records.model.summary.judgement import Finding, Unmeasured
 from mawl.records.model.thresholds import value_of
 
-COMPETITION_NAME = "competition"
 MOST_FOREIGN_RATIO = value_of("validity.competition.most_cpu_ratio")
 """Share of all processor time that others may use; writeback and reclaim by the kernel are in it."""
 
-CURE = "end other programs, and run on a machine that does nothing else"
+COMPETITION_CURE = "end other programs, and run on a machine that does nothing else"
 
 
-def check_competition(reading: RunView) -> list[Finding] | list[Unmeasured]:
+def _check_competition(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """Processor time and device bytes of other programs during the run, and load just before it."""
-    found = [*_processors(reading), *_devices(reading), *_before(reading)]
-    reason = None if found else _unknown(reading)
-    return [Unmeasured(rule=COMPETITION_NAME, severity="preliminary", reason=reason)] if reason else found
+    found = [*_foreign_processor_time(reading), *_foreign_device_bytes(reading), *_load_before(reading)]
+    reason = None if found else _why_competition_unknown(reading)
+    return [Unmeasured(rule=COMPETITION.name, severity="preliminary", reason=reason)] if reason else found
 
 
-def _unknown(reading: RunView) -> str | None:
+def _why_competition_unknown(reading: RunView) -> str | None:
     before = reading.facts.load_before
     if before is None or before.busy_ratio is None:
         return "the load before the start was not measured"
@@ -51,32 +37,32 @@ def _unknown(reading: RunView) -> str | None:
     return None
 
 
-def _before(reading: RunView) -> list[Finding]:
+def _load_before(reading: RunView) -> list[Finding]:
     before = reading.facts.load_before
     if before is None or before.busy_ratio is None or before.busy_ratio <= MOST_FOREIGN_RATIO:
         return []
     names = f" ({', '.join(before.heavy)})" if before.heavy else ""
     return [
         Finding(
-            rule=COMPETITION_NAME,
+            rule=COMPETITION.name,
             severity="preliminary",
             sentence=f"processors were busy for {format_percent(before.busy_ratio)} of the time just before "
             f"the start{names}",
-            cure=CURE,
+            cure=COMPETITION_CURE,
         )
     ]
 
 
-def _processors(reading: RunView) -> list[Finding]:
-    foreign = foreign_cpu_ratio(reading)
-    if foreign is None or foreign <= MOST_FOREIGN_RATIO:
+def _foreign_processor_time(reading: RunView) -> list[Finding]:
+    ratio = foreign_cpu_ratio(reading)
+    if ratio is None or ratio <= MOST_FOREIGN_RATIO:
         return []
     return [
         Finding(
-            rule=COMPETITION_NAME,
+            rule=COMPETITION.name,
             severity="preliminary",
-            sentence=f"others used {format_percent(foreign)} of all processor time during the run",
-            cure=CURE,
+            sentence=f"others used {format_percent(ratio)} of all processor time during the run",
+            cure=COMPETITION_CURE,
         )
     ]
 
@@ -99,36 +85,41 @@ def foreign_cpu_ratio(reading: RunView) -> float | None:
     return max(busy - own, 0.0) / (busy + rest)
 
 
-def _devices(reading: RunView) -> list[Finding]:
-    sentence = foreign(reading.summary)
+def _foreign_device_bytes(reading: RunView) -> list[Finding]:
+    sentence = foreign_bytes(reading.summary)
     if sentence is None:
         return []
-    return [Finding(rule=COMPETITION_NAME, severity="preliminary", sentence=sentence, cure=CURE)]
+    return [Finding(rule=COMPETITION.name, severity="preliminary", sentence=sentence, cure=COMPETITION_CURE)]
 
 
-check_import_competition = no_file_says(COMPETITION_NAME, "no file says whether the host did other work")
+COMPETITION = ValidityRule(
+    "competition",
+    _check_competition,
+    no_file_says("competition", "no file says whether the host did other work"),
+)
 
 
-CLOCK_NAME = "clock"
 LEAST_STEP_SECONDS = value_of("validity.clock.least_step_seconds")
 MOST_SLEW_RATIO = value_of("validity.clock.most_slew_ratio")
 """A clock that is drawn in is off by half of this at most (adjtimex(2): 500 parts in a million)."""
 
 
-def check_clock(reading: RunView) -> list[Finding] | list[Unmeasured]:
+def _check_clock(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """mawl measures durations with a clock that cannot be set. Times of samples and starts use the wall
     clock, so a step of that clock shifts them."""
-    both = [step for step in (_of_the_run(reading), *_of_jobs(reading)) if step is not None]
+    both = [
+        step for step in (_clock_step_of_run(reading), *_clock_steps_of_jobs(reading)) if step is not None
+    ]
     steps = [step for step in both if step]
     if not both:
         reason = "no duration was measured by both clocks"
-        return [Unmeasured(rule=CLOCK_NAME, severity="preliminary", reason=reason)]
+        return [Unmeasured(rule=CLOCK.name, severity="preliminary", reason=reason)]
     if not steps:
         return []
     largest = max(steps, key=abs)
     return [
         Finding(
-            rule=CLOCK_NAME,
+            rule=CLOCK.name,
             severity="preliminary",
             sentence=f"the wall clock was set {'forward' if largest > 0 else 'back'} by about "
             f"{format_seconds(abs(largest))} during the run, which shifts samples against jobs",
@@ -137,23 +128,23 @@ def check_clock(reading: RunView) -> list[Finding] | list[Unmeasured]:
     ]
 
 
-def _step(wall: float, true: float) -> float:
+def _clock_step(wall: float, true: float) -> float:
     """How far two clocks disagree about a duration; 0 within what drawing in may make."""
     off = wall - true
     return off if abs(off) > max(LEAST_STEP_SECONDS, MOST_SLEW_RATIO * true) else 0.0
 
 
-def _of_the_run(reading: RunView) -> float | None:
+def _clock_step_of_run(reading: RunView) -> float | None:
     facts = reading.facts
     startup, run = facts.phases.startup_seconds, facts.phases.run_seconds
     if facts.ended_at is None or startup is None or run is None:
         return None
-    return _step(facts.ended_at - facts.started_at, startup + run)
+    return _clock_step(facts.ended_at - facts.started_at, startup + run)
 
 
-def _of_jobs(reading: RunView) -> list[float]:
+def _clock_steps_of_jobs(reading: RunView) -> list[float]:
     return [
-        _step(
+        _clock_step(
             job.ended_at - job.started_at, job.usage.real_time_seconds + (job.verify.real_time_seconds or 0.0)
         )
         for job in reading.jobs
@@ -161,25 +152,26 @@ def _of_jobs(reading: RunView) -> list[float]:
     ]
 
 
-check_import_clock = no_file_says(CLOCK_NAME, "the clocks of the files are taken as they are")
+CLOCK = ValidityRule(
+    "clock", _check_clock, no_file_says("clock", "the clocks of the files are taken as they are")
+)
 
 
-SWAP_NAME = "swap"
 MOST_SWAPPED_BYTES = value_of("validity.swap.most_bytes")
 
 
-def check_swap(reading: RunView) -> list[Finding] | list[Unmeasured]:
+def _check_swap(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """If the system swaps, jobs wait for a disk when they use memory."""
     rate = weighted_mean([(moment.swap_bytes_per_second, moment.seconds) for moment in reading.moments])
     seconds = sum(moment.seconds for moment in reading.moments)
     if rate is None:
         reason = reading.why_not_drawn or "the samples do not contain what was swapped"
-        return [Unmeasured(rule=SWAP_NAME, severity="preliminary", reason=reason)]
+        return [Unmeasured(rule=SWAP.name, severity="preliminary", reason=reason)]
     if rate * seconds <= MOST_SWAPPED_BYTES:
         return []
     return [
         Finding(
-            rule=SWAP_NAME,
+            rule=SWAP.name,
             severity="preliminary",
             sentence=f"the system swapped {format_bytes(rate * seconds)} during the run",
             cure="choose a smaller memsize, fewer sessions, or more memory, or switch swap off",
@@ -187,20 +179,21 @@ def check_swap(reading: RunView) -> list[Finding] | list[Unmeasured]:
     ]
 
 
-def check_import_swap(reading: RunView) -> Said:
-    """The same rule, with what a reader of recordings can do."""
-    said = with_reason(check_swap(reading), "the recordings do not say what was swapped", reading)
+def _check_import_swap(reading: RunView) -> RuleResults:
+    said = with_reason(_check_swap(reading), "the recordings do not say what was swapped", reading)
     return with_cure(said, "give the jobs less memory (MEMSIZE), run fewer at once, or add memory")
 
 
-STEAL_NAME = "steal"
+SWAP = ValidityRule("swap", _check_swap, _check_import_swap)
+
+
 MOST_STEAL_RATIO = value_of("validity.steal.most_ratio")
 
 
-def check_steal(reading: RunView) -> list[Finding] | list[Unmeasured]:
+def _check_steal(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """If the hypervisor gives processor time to other machines, only steal counts that time."""
     if reading.over_time is None:
-        return _unmeasured(reading)
+        return _steal_unmeasured(reading)
     samples, windows = reading.over_time
     edges = (windows.edges[0], windows.edges[-1])
     steal, idle, busy = (
@@ -212,13 +205,13 @@ def check_steal(reading: RunView) -> list[Finding] | list[Unmeasured]:
         )
     )
     if steal is None or idle is None or busy is None:
-        return _unmeasured(reading)
+        return _steal_unmeasured(reading)
     share = steal / (steal + idle + busy) if steal else 0.0
     if share <= MOST_STEAL_RATIO:
         return []
     return [
         Finding(
-            rule=STEAL_NAME,
+            rule=STEAL.name,
             severity="preliminary",
             sentence=f"the hypervisor gave {format_percent(share)} of this machine's CPU time to others",
             cure="run on a machine with dedicated processors, or when its neighbours are idle",
@@ -226,40 +219,41 @@ def check_steal(reading: RunView) -> list[Finding] | list[Unmeasured]:
     ]
 
 
-def _unmeasured(reading: RunView) -> list[Unmeasured]:
+def _steal_unmeasured(reading: RunView) -> list[Unmeasured]:
     reason = reading.why_not_drawn or "the samples do not contain the processors' time"
-    return [Unmeasured(rule=STEAL_NAME, severity="preliminary", reason=reason)]
+    return [Unmeasured(rule=STEAL.name, severity="preliminary", reason=reason)]
 
 
-def check_import_steal(reading: RunView) -> Said:
-    """The same rule, over what was recorded."""
+def _check_import_steal(reading: RunView) -> RuleResults:
     reason = "the recordings do not contain the time that a hypervisor gave to others"
-    return with_reason(check_steal(reading), reason, reading)
+    return with_reason(_check_steal(reading), reason, reading)
 
 
-FREQUENCY_NAME = "frequency"
+STEAL = ValidityRule("steal", _check_steal, _check_import_steal)
+
+
 LEAST_KEPT_RATIO = value_of("validity.frequency.least_kept_ratio")
 
 
-def check_frequency(reading: RunView) -> list[Finding] | list[Unmeasured]:
+def _check_frequency(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """The mean frequency of the last third of the active phase, divided by that of the first.
 
     Many virtual machines report no frequency. No fix can change that, so it is only a remark.
     """
     if reading.over_time is None:
-        return _unmeasured_frequency(reading.why_not_drawn or FEW)
+        return _frequency_unmeasured(reading.why_not_drawn or FEW_WINDOWS)
     samples, windows = reading.over_time
     found = thirds(gauges(samples, "host.frequency_hertz", windows.active_edges))
     if found is None:
         few = len(windows.active_edges) <= FEWEST_WINDOWS
-        return _unmeasured_frequency(
-            FEW if few else "this machine does not report the frequency of its processors"
+        return _frequency_unmeasured(
+            FEW_WINDOWS if few else "this machine does not report the frequency of its processors"
         )
     if found[1] >= LEAST_KEPT_RATIO * found[0]:
         return []
     return [
         Finding(
-            rule=FREQUENCY_NAME,
+            rule=FREQUENCY.name,
             severity="preliminary",
             sentence=f"processors ran at {format_ratio(found[1] / 1e9)} GHz in the last third, after "
             f"{format_ratio(found[0] / 1e9)} GHz in the first",
@@ -268,22 +262,23 @@ def check_frequency(reading: RunView) -> list[Finding] | list[Unmeasured]:
     ]
 
 
-def _unmeasured_frequency(reason: str) -> list[Unmeasured]:
-    return [Unmeasured(rule=FREQUENCY_NAME, severity="remark", reason=reason)]
+def _frequency_unmeasured(reason: str) -> list[Unmeasured]:
+    return [Unmeasured(rule=FREQUENCY.name, severity="remark", reason=reason)]
 
 
-def check_import_frequency(reading: RunView) -> Said:
-    """The same rule, over what was recorded."""
+def _check_import_frequency(reading: RunView) -> RuleResults:
     return with_reason(
-        check_frequency(reading), "the recordings do not contain the frequency of the processors", reading
+        _check_frequency(reading), "the recordings do not contain the frequency of the processors", reading
     )
 
 
-OVERHEAD_NAME = "overhead"
+FREQUENCY = ValidityRule("frequency", _check_frequency, _check_import_frequency)
+
+
 MOST_OVERHEAD_RATIO = value_of("validity.overhead.most_ratio")
 
 
-def check_overhead(reading: RunView) -> list[Finding] | list[Unmeasured]:
+def _check_overhead(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """CPU time of runner, collectors and launcher while jobs ran, divided by that of the jobs."""
     overhead = reading.summary.overhead
     own, startup = overhead.cpu_seconds, overhead.startup_cpu_seconds
@@ -292,7 +287,7 @@ def check_overhead(reading: RunView) -> list[Finding] | list[Unmeasured]:
         whose = "of the jobs" if not jobs else "of mawl itself"
         return [
             Unmeasured(
-                rule=OVERHEAD_NAME, severity="preliminary", reason=f"the CPU time {whose} is not known"
+                rule=OVERHEAD.name, severity="preliminary", reason=f"the CPU time {whose} is not known"
             )
         ]
     share = max(own - startup, 0.0) / jobs
@@ -300,7 +295,7 @@ def check_overhead(reading: RunView) -> list[Finding] | list[Unmeasured]:
         return []
     return [
         Finding(
-            rule=OVERHEAD_NAME,
+            rule=OVERHEAD.name,
             severity="preliminary",
             sentence=f"mawl itself used {format_percent(share)} of the jobs' CPU time while they ran",
             cure="choose a larger --scale, so that jobs last longer",
@@ -308,19 +303,20 @@ def check_overhead(reading: RunView) -> list[Finding] | list[Unmeasured]:
     ]
 
 
-check_import_overhead = no_file_says(
-    OVERHEAD_NAME, "no file says what the recorders themselves cost", "remark"
+OVERHEAD = ValidityRule(
+    "overhead",
+    _check_overhead,
+    no_file_says("overhead", "no file says what the recorders themselves cost", "remark"),
 )
 
 
-SAMPLING_NAME = "sampling"
 LONGEST_STEP_SECONDS = value_of("validity.sampling.longest_step_seconds")
 MOST_MISSED_RATIO = value_of("validity.sampling.most_missed_ratio")
-RECORDED = ("host.cpu_user_seconds", "host.cpu_idle_seconds", "host.memory_free_bytes")
+HOST_SERIES = ("host.cpu_user_seconds", "host.cpu_idle_seconds", "host.memory_free_bytes")
 """Series of which any shows when a host was recorded; else any of its devices'."""
 
 LONGEST_STEP_INTERVALS = value_of("validity.sampling.longest_step_intervals")
-APART_CURE = (
+ELSEWHERE_CURE = (
     "where the clocks of logs and host differ, import again with --timezone KIND=Area/City or "
     "--shift saslog=SECONDS; else give recordings of the time of the jobs"
 )
@@ -330,7 +326,7 @@ SAMPLING_CURE = (
 )
 
 
-def check_sampling(reading: RunView) -> list[Finding]:
+def _check_sampling(reading: RunView) -> list[Finding]:
     """Gaps of more than 3 s between samples are together at most 2 % of the run.
 
     If the reader keeps only every n-th sample, a gap counts from n times 3 s on.
@@ -340,13 +336,13 @@ def check_sampling(reading: RunView) -> list[Finding]:
         sentence = (
             f"{reading.samples_damage or 'the run holds no samples'}: nothing is known of its course in time"
         )
-        return [_finding(sentence, "run it again; if that repeats, see the remarks of the report")]
+        return [_sampling_finding(sentence, "run it again; if that repeats, see the remarks of the report")]
     samples, windows = reading.over_time
     start, end = windows.edges[0], windows.edges[-1]
     missed, longest = 0.0, 0.0
     allowed = LONGEST_STEP_SECONDS * reading.stride
     for node in samples.nodes:
-        times = _sampled(samples, node, "jobs_running", start, end)
+        times = _sample_times(samples, node, "jobs_running", start, end)
         for before, after in pairwise([start, *times, end]):
             longest = max(longest, after - before)
             missed += after - before if after - before > allowed else 0.0
@@ -357,22 +353,22 @@ def check_sampling(reading: RunView) -> list[Finding]:
         f"{format_percent(share)} of the run lies in gaps between samples, the longest of "
         f"{format_seconds(longest)}"
     )
-    return [_finding(sentence, SAMPLING_CURE)]
+    return [_sampling_finding(sentence, SAMPLING_CURE)]
 
 
-def check_import_sampling(reading: RunView) -> list[Finding]:
+def _check_import_sampling(reading: RunView) -> list[Finding]:
     """The share of the run that recordings leave open: outside them, and in gaps of three intervals."""
     if reading.samples is None or reading.windows is None or not reading.samples.nodes:
         if reading.samples_damage:
             cure = "import the files again"
-            return [_finding(reading.samples_damage, cure)]
+            return [_sampling_finding(reading.samples_damage, cure)]
         sentence = "the import has no recording of a host over time: nothing is known of what it did"
         cure = "give recordings of the same time (nmon, sar, sadf, iostat) together with the logs"
-        return [_finding(sentence, cure)]
-    spans = _spans(reading)
+        return [_sampling_finding(sentence, cure)]
+    spans = _run_spans(reading)
     start, end = spans[0][0], spans[-1][1]
-    if apart := _apart(reading.samples, start, end):
-        return [_finding(apart, APART_CURE)]
+    if elsewhere := _recordings_elsewhere(reading.samples, start, end):
+        return [_sampling_finding(elsewhere, ELSEWHERE_CURE)]
     longest_step = max(
         LONGEST_STEP_SECONDS,
         LONGEST_STEP_INTERVALS * interval_seconds(reading.facts, reading.samples),
@@ -381,7 +377,7 @@ def check_import_sampling(reading: RunView) -> list[Finding]:
     for node in reading.samples.nodes:
         nodes += 1
         for start, end in spans:
-            times = _times(reading, node, start, end)
+            times = _recorded_times(reading, node, start, end)
             steps = [after - before for before, after in pairwise([start, *times, end])]
             longest = max(longest, *steps)
             missed += sum(step for step in steps if step > longest_step)
@@ -393,10 +389,10 @@ def check_import_sampling(reading: RunView) -> list[Finding]:
         f"{format_percent(share)} of the run lies outside the recordings or in gaps of them, the longest of "
         f"{format_seconds(longest)}"
     )
-    return [_finding(sentence, "record the host throughout, before and after")]
+    return [_sampling_finding(sentence, "record the host throughout, before and after")]
 
 
-def _spans(reading: RunView) -> list[tuple[float, float]]:
+def _run_spans(reading: RunView) -> list[tuple[float, float]]:
     """First start to last end of the run; the same for each period of an import that is not one run."""
     line = reading.line
     if line is None:
@@ -404,7 +400,7 @@ def _spans(reading: RunView) -> list[tuple[float, float]]:
     return list(line.periods) or [(line.started_at, line.ended_at)]
 
 
-def _apart(samples: RunSamples, start: float, end: float) -> str:
+def _recordings_elsewhere(samples: RunSamples, start: float, end: float) -> str:
     """Where all recordings end before the run begins, or begin after it; empty where any meets it."""
     spans = [
         (float(times[0]), float(times[-1]))
@@ -422,17 +418,16 @@ def _apart(samples: RunSamples, start: float, end: float) -> str:
     return f"no recording of the host lies within the time of the jobs: they ran {ran}, it was recorded {was}"
 
 
-def _times(reading: RunView, node: str, start: float, end: float) -> list[float]:
+def _recorded_times(reading: RunView, node: str, start: float, end: float) -> list[float]:
     samples = reading.samples
     if samples is None:
         return []
-    names = [name for name in RECORDED if samples.times(node, name) is not None]
+    names = [name for name in HOST_SERIES if samples.times(node, name) is not None]
     names += [name for name in samples.names(node) if name.startswith("device.")][:1]
-    return _sampled(samples, node, names[0], start, end) if names else []
+    return _sample_times(samples, node, names[0], start, end) if names else []
 
 
-def _sampled(samples: RunSamples, node: str, name: str, start: float, end: float) -> list[float]:
-    """When a series of a node was sampled within a span of time; nothing without the series."""
+def _sample_times(samples: RunSamples, node: str, name: str, start: float, end: float) -> list[float]:
     times = samples.times(node, name)
     if times is None:
         return []
@@ -440,5 +435,8 @@ def _sampled(samples: RunSamples, node: str, name: str, start: float, end: float
     return within
 
 
-def _finding(sentence: str, cure: str) -> Finding:
-    return Finding(rule=SAMPLING_NAME, severity="preliminary", sentence=sentence, cure=cure)
+def _sampling_finding(sentence: str, cure: str) -> Finding:
+    return Finding(rule=SAMPLING.name, severity="preliminary", sentence=sentence, cure=cure)
+
+
+SAMPLING = ValidityRule("sampling", _check_sampling, _check_import_sampling)

@@ -1,21 +1,8 @@
-"""jobs: every job finished, and its answer was checked.
-
-scale: standard or larger.
-
-duration: an active phase of 20 minutes.
-
-repeats: five runs of the same.
-
-simulated: the only rule for a simulated run, because such a run was never made.
-
-reach: what programs moved reached the devices.
-
-residency: the input tables were not in memory before the start.
-"""
+"""Rules on the load: its jobs, scale, duration and repeats, and whether it reached the storage."""
 
 from __future__ import annotations
 
-from mawl.advice.validity.imported import Said, no_file_says, with_cure
+from mawl.advice.validity.imported import RuleResults, ValidityRule, no_file_says, with_cure
 from mawl.base.units import format_percent, format_seconds
 from mawl.figures.io import REACHES_STORAGE_RATIO, cached_directions
 from mawl.figures.open_jobs import bad_jobs, failed
@@ -25,17 +12,15 @@ from mawl.plan.spec import SCALES
 from mawl.records.model.summary.judgement import Finding, Severity, Unmeasured
 from mawl.records.model.thresholds import count_of, value_of
 
-JOBS_NAME = "jobs"
 
-
-def check_jobs(reading: RunView) -> list[Finding]:
+def _check_jobs(reading: RunView) -> list[Finding]:
     """A job that did not finish with a right answer makes the run invalid. An unchecked answer makes it
     preliminary."""
     jobs, facts = reading.summary.jobs, reading.facts
     bad = max(jobs.total, facts.workload.jobs) - jobs.counted
     if facts.outcome == "running":
         return [
-            _finding(
+            _jobs_finding(
                 "invalid", "the run is in progress: its figures cover what ended so far", "wait for its end"
             )
         ]
@@ -44,10 +29,10 @@ def check_jobs(reading: RunView) -> list[Finding]:
         sentence = f"the figures lack {bad} of {planned} jobs, which did not finish with a right answer"
         if not bad:
             sentence = f"the run did not complete: {facts.outcome_reason or facts.outcome}"
-        return [_finding("invalid", sentence, _cure(reading))]
+        return [_jobs_finding("invalid", sentence, _jobs_cure(reading))]
     if jobs.unverified:
         return [
-            _finding(
+            _jobs_finding(
                 "preliminary",
                 f"{jobs.unverified} jobs finished with an unchecked answer",
                 "run programs of the catalogue, which check theirs",
@@ -56,8 +41,7 @@ def check_jobs(reading: RunView) -> list[Finding]:
     return []
 
 
-def _cure(reading: RunView) -> str:
-    """What to fix: the jobs by name, and where their logs are."""
+def _jobs_cure(reading: RunView) -> str:
     found = [job for job in bad_jobs(reading.jobs) if failed(job)]
     if not found:
         return "run it again to its end"
@@ -67,39 +51,39 @@ def _cure(reading: RunView) -> str:
     return f"fix {one.job}{more} (see {place} in the run folder) and run again"
 
 
-def check_import_jobs(reading: RunView) -> list[Finding] | list[Unmeasured]:
+def _check_import_jobs(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """Logs tell of errors, not of right answers."""
     found = reading.summary.jobs
     if not found.total:
-        return [Unmeasured(rule=JOBS_NAME, severity="preliminary", reason=NO_JOBS)]
+        return [Unmeasured(rule=JOBS.name, severity="preliminary", reason=NO_JOBS)]
     bad = found.total - found.counted
     if bad:
         sentence = f"{bad} of {found.total} imported jobs failed or are cut short: their time does not count"
         cure = "see their reasons (mawl report lists them), and import the logs of a time when all went well"
-        return [_finding("invalid", sentence, cure)]
+        return [_jobs_finding("invalid", sentence, cure)]
     if found.unverified:
         reason = f"no log says whether an answer was right; those of {found.unverified} jobs have no ERROR"
-        return [Unmeasured(rule=JOBS_NAME, severity="preliminary", reason=reason)]
+        return [Unmeasured(rule=JOBS.name, severity="preliminary", reason=reason)]
     return []
 
 
-def _finding(severity: Severity, sentence: str, cure: str) -> Finding:
-    return Finding(rule=JOBS_NAME, severity=severity, sentence=sentence, cure=cure)
+def _jobs_finding(severity: Severity, sentence: str, cure: str) -> Finding:
+    return Finding(rule=JOBS.name, severity=severity, sentence=sentence, cure=cure)
 
 
-SCALE_NAME = "scale"
+JOBS = ValidityRule("jobs", _check_jobs, _check_import_jobs)
 
 
-def check_scale(reading: RunView) -> list[Finding]:
+def _check_scale(reading: RunView) -> list[Finding]:
     """Below scale standard, fixed costs and smaller memory options are a part of every time."""
     scale = reading.facts.workload.scale
     if scale is not None and scale >= SCALES["standard"]:
         return []
-    standard = plain(SCALES["standard"])
-    what = "is not known" if scale is None else f"{plain(scale)} is below standard ({standard})"
+    standard = plain_scale(SCALES["standard"])
+    what = "is not known" if scale is None else f"{plain_scale(scale)} is below standard ({standard})"
     return [
         Finding(
-            rule=SCALE_NAME,
+            rule=SCALE.name,
             severity="preliminary",
             sentence=f"the scale {what}",
             cure="run with --scale standard or larger",
@@ -107,20 +91,21 @@ def check_scale(reading: RunView) -> list[Finding]:
     ]
 
 
-def plain(scale: float) -> str:
+def plain_scale(scale: float) -> str:
     """A scale in plain decimals: ``0.00005``, never ``5e-05``."""
     return f"{scale:.12f}".rstrip("0").rstrip(".")
 
 
-check_import_scale = no_file_says(SCALE_NAME, "a load that mawl did not run has no scale")
+SCALE = ValidityRule(
+    "scale", _check_scale, no_file_says("scale", "a load that mawl did not run has no scale")
+)
 
 
-DURATION_NAME = "duration"
 LEAST_ACTIVE_SECONDS = value_of("validity.duration.least_active_seconds")
 """Write caches, burst credits and heat show within minutes, not within seconds."""
 
 
-def check_duration(reading: RunView) -> list[Finding]:
+def _check_duration(reading: RunView) -> list[Finding]:
     """In a shorter active phase, a write cache, burst credits or a cool machine can hide a limit."""
     active = reading.summary.time.active_seconds
     if active is not None and active >= LEAST_ACTIVE_SECONDS:
@@ -128,7 +113,7 @@ def check_duration(reading: RunView) -> list[Finding]:
     lasted = "is not known" if active is None else f"lasted {format_seconds(active)}"
     return [
         Finding(
-            rule=DURATION_NAME,
+            rule=DURATION.name,
             severity="preliminary",
             sentence=f"the active phase {lasted}; {format_seconds(LEAST_ACTIVE_SECONDS)} required",
             cure="choose a larger --scale or more sessions",
@@ -136,24 +121,25 @@ def check_duration(reading: RunView) -> list[Finding]:
     ]
 
 
-def check_import_duration(reading: RunView) -> Said:
-    """The same rule, where the files are of one run and say when it was."""
+def _check_import_duration(reading: RunView) -> RuleResults:
     if reading.line is not None and reading.line.periods:
-        return _unmeasured("the files are not of one run: import each period by itself")
+        return _duration_unmeasured("the files are not of one run: import each period by itself")
     if reading.summary.time.active_seconds is None:
-        return _unmeasured("no file names the times of jobs or of a host")
-    return with_cure(check_duration(reading), "import the files of a longer time")
+        return _duration_unmeasured("no file names the times of jobs or of a host")
+    return with_cure(_check_duration(reading), "import the files of a longer time")
 
 
-def _unmeasured(reason: str) -> list[Unmeasured]:
-    return [Unmeasured(rule=DURATION_NAME, severity="preliminary", reason=reason)]
+def _duration_unmeasured(reason: str) -> list[Unmeasured]:
+    return [Unmeasured(rule=DURATION.name, severity="preliminary", reason=reason)]
 
 
-REPEATS_NAME = "repeats"
+DURATION = ValidityRule("duration", _check_duration, _check_import_duration)
+
+
 FEWEST_REPEATS = count_of("validity.repeats.fewest_runs")
 
 
-def check_repeats(reading: RunView) -> list[Finding]:
+def _check_repeats(reading: RunView) -> list[Finding]:
     """One run does not show how far its figures scatter."""
     repeats = reading.facts.repeats
     if repeats >= FEWEST_REPEATS:
@@ -161,7 +147,7 @@ def check_repeats(reading: RunView) -> list[Finding]:
     runs = "a single run" if repeats == 1 else f"one of {repeats} runs"
     return [
         Finding(
-            rule=REPEATS_NAME,
+            rule=REPEATS.name,
             severity="preliminary",
             sentence=f"this is {runs} of its workload; {FEWEST_REPEATS} required",
             cure=f"run it {FEWEST_REPEATS} times under the same conditions (mawl run --repeat "
@@ -170,11 +156,10 @@ def check_repeats(reading: RunView) -> list[Finding]:
     ]
 
 
-def check_import_repeats(_: RunView) -> list[Finding]:
-    """Files are of one run."""
+def _check_import_repeats(_: RunView) -> list[Finding]:
     return [
         Finding(
-            rule=REPEATS_NAME,
+            rule=REPEATS.name,
             severity="preliminary",
             sentence=f"these are files of one run; {FEWEST_REPEATS} runs of the same required",
             cure="import other days of the same load as separate runs, and compare them (mawl compare)",
@@ -182,14 +167,14 @@ def check_import_repeats(_: RunView) -> list[Finding]:
     ]
 
 
-SIMULATED_NAME = "simulated"
+REPEATS = ValidityRule("repeats", _check_repeats, _check_import_repeats)
 
 
 def check_simulated(_: RunView) -> list[Finding]:
     """A forecast is an indication, however well it fits."""
     return [
         Finding(
-            rule=SIMULATED_NAME,
+            rule="simulated",
             severity="preliminary",
             sentence="the run was simulated, not made: its figures are a forecast",
             cure="make the run where it can be made, and hold both together (mawl simulate --against)",
@@ -197,10 +182,7 @@ def check_simulated(_: RunView) -> list[Finding]:
     ]
 
 
-REACH_NAME = "reach"
-
-
-def check_reach(reading: RunView) -> list[Finding]:
+def _check_reach(reading: RunView) -> list[Finding]:
     """Below a reach of 0.8 in a direction, the page cache and not the storage gave its figures. Direct I/O
     has a reach of 1."""
     io = reading.summary.io
@@ -213,7 +195,7 @@ def check_reach(reading: RunView) -> list[Finding]:
         )
         return [
             Finding(
-                rule=REACH_NAME,
+                rule=REACH.name,
                 severity="preliminary",
                 sentence=f"only {shares} reached a device ({format_percent(REACHES_STORAGE_RATIO)} "
                 "required): "
@@ -224,7 +206,7 @@ def check_reach(reading: RunView) -> list[Finding]:
     if None in (io.reach.read_ratio, io.reach.write_ratio):
         return [
             Finding(
-                rule=REACH_NAME,
+                rule=REACH.name,
                 severity="preliminary",
                 sentence="how much of the load reached a device is not known",
                 cure="run on a kernel that accounts for I/O (CONFIG_TASK_IO_ACCOUNTING)",
@@ -233,35 +215,36 @@ def check_reach(reading: RunView) -> list[Finding]:
     return []
 
 
-check_import_reach = no_file_says(
-    REACH_NAME, "no file says both what programs asked for and what devices moved"
+REACH = ValidityRule(
+    "reach",
+    _check_reach,
+    no_file_says("reach", "no file says both what programs asked for and what devices moved"),
 )
 
 
-RESIDENCY_NAME = "residency"
 MOST_RESIDENT_RATIO = value_of("validity.residency.most_resident_ratio")
 
 
-def check_residency(reading: RunView) -> list[Finding | Unmeasured]:
+def _check_residency(reading: RunView) -> list[Finding | Unmeasured]:
     """If inputs are in the page cache at the start, jobs read them from memory even the first time."""
     cache = reading.facts.cache
     if cache is None or (cache.input_bytes and cache.resident_bytes is None):
         reason = "it was not measured" if cache is None else cache.reason or "the kernel did not say"
         return [
             Finding(
-                rule=RESIDENCY_NAME,
+                rule=RESIDENCY.name,
                 severity="remark",
                 sentence=f"how much of the inputs was cached before the start is not known: {reason}",
                 cure="run with --cache cold",
             ),
-            Unmeasured(rule=RESIDENCY_NAME, severity="remark", reason=reason),
+            Unmeasured(rule=RESIDENCY.name, severity="remark", reason=reason),
         ]
     resident = cache.resident_bytes or 0
     if cache.mode == "warm" or not cache.input_bytes or resident <= MOST_RESIDENT_RATIO * cache.input_bytes:
         return []
     return [
         Finding(
-            rule=RESIDENCY_NAME,
+            rule=RESIDENCY.name,
             severity="preliminary",
             sentence=f"{format_percent(resident / cache.input_bytes)} of the input files were already "
             "cached before the start",
@@ -270,6 +253,8 @@ def check_residency(reading: RunView) -> list[Finding | Unmeasured]:
     ]
 
 
-check_import_residency = no_file_says(
-    RESIDENCY_NAME, "no file says what was in the page cache before", "remark"
+RESIDENCY = ValidityRule(
+    "residency",
+    _check_residency,
+    no_file_says("residency", "no file says what was in the page cache before", "remark"),
 )

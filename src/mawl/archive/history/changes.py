@@ -12,7 +12,7 @@ from mawl.archive.history.nights import FollowedSeries, RunsOfNight, SeriesKind,
 from mawl.base.errors import UsageError
 from mawl.figures.comparison.comparability import Difference, differences
 from mawl.figures.comparison.compare import compare
-from mawl.figures.comparison.places import named, verdicts
+from mawl.figures.comparison.places import main_change, verdicts
 from mawl.figures.comparison.sides import Side
 from mawl.figures.statistics import (
     FEWEST_AFTER,
@@ -169,11 +169,13 @@ def _change(
     begin = max((one for one in places if one < place), default=0)
     end = min((one for one in places if one > place), default=len(nights))
     before, after = nights[begin:place], nights[place:end]
-    series = [_size(nights, one, begin, place, end, point.noticed) for point, one in group]
-    compared = _compared(before, after)
+    series = [_series_change(nights, one, begin, place, end, point.noticed) for point, one in group]
+    compared = _changed_place(before, after)
     times = [one for one in series if one.kind in ("whole", "program") or one.name == "elapsed"]
     programs = [
-        _size(nights, one, begin, place, end, group[0][0].noticed) for one in every if one.kind == "program"
+        _series_change(nights, one, begin, place, end, group[0][0].noticed)
+        for one in every
+        if one.kind == "program"
     ]
     programs.sort(key=lambda one: -abs(one.change_ratio or 0.0))
     return HistoryChange(
@@ -184,12 +186,12 @@ def _change(
         causes=causes(before[-1], after[0]),
         place=compared[0],
         role=compared[1],
-        limits=(_limit(before), _limit(after)),
+        limits=(_limit_of_most(before), _limit_of_most(after)),
         programs=programs[:MOST_PROGRAMS],
     )
 
 
-def _size(
+def _series_change(
     nights: Sequence[RunsOfNight], one: FollowedSeries, begin: int, place: int, end: int, noticed: int
 ) -> SeriesChange:
     before, after = one.values[begin:place], one.values[place:end]
@@ -209,8 +211,9 @@ def _size(
     )
 
 
-def _compared(before: Sequence[RunsOfNight], after: Sequence[RunsOfNight]) -> tuple[str | None, str | None]:
-    """Where the time went, in a sentence, and the role that it names."""
+def _changed_place(
+    before: Sequence[RunsOfNight], after: Sequence[RunsOfNight]
+) -> tuple[str | None, str | None]:
     sides = [
         Side(label=label, runs=tuple(run for night in some for run in night.runs))
         for label, some in (("before", before), ("after", after))
@@ -219,7 +222,7 @@ def _compared(before: Sequence[RunsOfNight], after: Sequence[RunsOfNight]) -> tu
         compared = compare(*sides, anyway=True)
     except UsageError as error:
         return f"the nights before and after cannot be compared: {error.why or error.what}", None
-    found = named(compared.places, compared.roles)
+    found = main_change(compared.places, compared.roles)
     return (None, None) if found is None else (found.sentence, found.role)
 
 
@@ -254,6 +257,5 @@ def flat(families: dict[str, dict[str, Figures]]) -> Figures:
     }
 
 
-def _limit(nights: Sequence[RunsOfNight]) -> str:
-    """What limited most runs."""
+def _limit_of_most(nights: Sequence[RunsOfNight]) -> str:
     return verdicts(Side(label="", runs=tuple(run for night in nights for run in night.runs)))[0][0]

@@ -1,8 +1,6 @@
-"""The nights of an import of many nights, each as a separate run.
+"""The nights of a history: runs put together to nights, and the series of figures that are followed.
 
-Runs put together to nights: what is followed over time is a night's mean, of one run or several.
-
-What is followed: the whole load, each program, each place where time goes, and figures of a run.
+A night's value is its mean, of one run or several.  Each night of an import of many nights is a run.
 """
 
 from __future__ import annotations
@@ -42,7 +40,6 @@ class RunsOfNight(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def label(self) -> str:
-        """The first run's id."""
         return self.runs[0].facts.run_id
 
 
@@ -102,7 +99,7 @@ FIGURES: dict[str, str] = {
     "device throughput": "io.device.run_mean.total_bytes_per_second",
 }
 """Figures of a run, by their path in its summary; followed as logarithms."""
-WHOLE = "a job of the load"
+WHOLE_LOAD = "a job of the load"
 
 
 class FollowedSeries(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,7 +117,7 @@ def series_of(nights: Sequence[RunsOfNight]) -> list[FollowedSeries]:
     matched = matched_jobs(sides)
     found = []
     if matched:
-        found.append(_times("whole", WHOLE, sides, matched))
+        found.append(_times("whole", WHOLE_LOAD, sides, matched))
         for program in sorted(set(matched.values())):
             jobs = {job: one for job, one in matched.items() if one == program}
             found.append(_times("program", program, sides, jobs))
@@ -174,7 +171,7 @@ def nights_of_import(view: StoredView, bounds: CapacityBounds) -> NightsOfImport
     if found is None:
         return None
     return NightsOfImport(
-        runs=tuple(_run(view, night, bounds) for night in found.nights), left_out=found.left_out
+        runs=tuple(_run_of_night(view, night, bounds) for night in found.nights), left_out=found.left_out
     )
 
 
@@ -192,7 +189,7 @@ def by_program(run: ComparedRun) -> ComparedRun:
     return msgspec.structs.replace(run, jobs=jobs)
 
 
-def _run(view: StoredView, night: LoggedNight, bounds: CapacityBounds) -> ComparedRun:
+def _run_of_night(view: StoredView, night: LoggedNight, bounds: CapacityBounds) -> ComparedRun:
     jobs = sorted(night.jobs, key=lambda job: (job.started_at or 0.0, job.job))
     names = {job.job for job in jobs}
     facts = msgspec.structs.replace(
@@ -203,11 +200,11 @@ def _run(view: StoredView, night: LoggedNight, bounds: CapacityBounds) -> Compar
         workload=msgspec.structs.replace(view.facts.workload, jobs=len(jobs)),
         planned_jobs=[job for job in view.facts.planned_jobs if job.job in names],
     )
-    own = RunView(facts, jobs, _samples(view, night), rows=view.rows, damage=view.damage)
+    own = RunView(facts, jobs, _samples_of_night(view, night), rows=view.rows, damage=view.damage)
     return by_program(compared_run(own, judged(own, bounds), over_time=False))
 
 
-def _samples(view: StoredView, night: LoggedNight) -> RunSamples | None:
+def _samples_of_night(view: StoredView, night: LoggedNight) -> RunSamples | None:
     if view.samples is None:
         return None
     table = view.run.samples

@@ -1,6 +1,6 @@
-"""A history in sentences, as text and as Markdown for a ticket.
+"""A history as text, as Markdown for a ticket, and as an HTML page with a chart of the nights.
 
-A history as one page: a chart of the nights, and the changes.  It loads nothing and runs no script.
+The page loads nothing and runs no script.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def render_text(history: History, width: int = LINE_WIDTH) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def markdown(history: History) -> str:
+def render_markdown(history: History) -> str:
     """The same for a ticket, changes as headings, with a table of the nights behind a fold."""
     lines = ["### mawl history", "", *(f"- {escaped(line)}" for line in head(history)), ""]
     for change in history.changes:
@@ -120,7 +120,7 @@ def night_rows(history: History) -> list[tuple[str, ...]]:
     ]
 
 
-WIDTH, HEIGHT, EDGE = 960, 260, 40
+CHART_WIDTH, CHART_HEIGHT, CHART_EDGE = 960, 260, 40
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 svg { width: 100%; height: auto; } table { border-collapse: collapse; }
@@ -129,7 +129,7 @@ td, th { padding: .2rem .8rem .2rem 0; text-align: left; vertical-align: top; }
 """
 
 
-def render_page(history: History) -> str:
+def render_html(history: History) -> str:
     """The page."""
     parts = [
         "<!doctype html>",
@@ -166,14 +166,14 @@ def _chart(history: History) -> str:
     span, room = (times[-1] - times[0]) or 1.0, (max(values) - min(values)) or 1.0
 
     def across(at: float) -> float:
-        return EDGE + (at - times[0]) / span * (WIDTH - 2 * EDGE)
+        return CHART_EDGE + (at - times[0]) / span * (CHART_WIDTH - 2 * CHART_EDGE)
 
     def down(value: float) -> float:
-        return HEIGHT - EDGE - (value - min(values)) / room * (HEIGHT - 2 * EDGE)
+        return CHART_HEIGHT - CHART_EDGE - (value - min(values)) / room * (CHART_HEIGHT - 2 * CHART_EDGE)
 
     marks = "".join(
-        f'<line x1="{across(one.started_at):.1f}" x2="{across(one.started_at):.1f}" y1="{EDGE}" '
-        f'y2="{HEIGHT - EDGE}" stroke="crimson"><title>{escape(title(one))}</title></line>'
+        f'<line x1="{across(one.started_at):.1f}" x2="{across(one.started_at):.1f}" y1="{CHART_EDGE}" '
+        f'y2="{CHART_HEIGHT - CHART_EDGE}" stroke="crimson"><title>{escape(title(one))}</title></line>'
         for one in history.changes
     )
     dots = "".join(
@@ -187,6 +187,6 @@ def _chart(history: History) -> str:
         for value in (min(values), max(values))
     )
     return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="geometric mean of a job\'s real time by '
-        f'night">{labels}{marks}{dots}</svg>'
+        f'<svg viewBox="0 0 {CHART_WIDTH} {CHART_HEIGHT}" role="img" '
+        f'aria-label="geometric mean of a job\'s real time by night">{labels}{marks}{dots}</svg>'
     )

@@ -1,1 +1,1 @@
-"""The rules of ``mawl validate``, one module each."""
+"""The rules of ``mawl validate``: numbers V01 to V27."""

@@ -1,17 +1,4 @@
-"""V06 pages: every page and log follows from the tables.
-
-V01 complete: every file of every run is there, and can be read.
-
-V02 unaltered: every file of the pack has the size and the SHA-256 that the manifest lists.
-
-V03 signature: if the pack is signed, the signature is valid for its manifest.
-
-V04 contents: the tables are unchanged since the figures were printed.
-
-V05 figures: every printed figure follows from the tables.
-
-V07 agreement: the tables agree with each other and with the facts.
-"""
+"""Rules V01 to V07: the files of a pack are whole, and its figures and pages follow from its tables."""
 
 from __future__ import annotations
 
@@ -35,7 +22,7 @@ from mawl.archive.container import (
     SIGNATURES,
     SUMMARY,
 )
-from mawl.archive.manifest import Contents, check
+from mawl.archive.manifest import Contents, check_signature
 from mawl.archive.packing import PrintedRun
 from mawl.archive.subject import Fault, ValidationRule, ValidationSubject
 from mawl.base.errors import MawlError
@@ -49,27 +36,27 @@ from mawl.records.store.campaign import finished_runs
 from mawl.records.store.files import JOURNAL, LOGS, OWN_LOG
 from mawl.version import __version__, source_sha256
 
-_AGAIN = "copy it again from where it was made"
+_COPY_AGAIN = "copy it again from where it was made"
 
 
 def _check_complete(subject: ValidationSubject) -> Iterator[Fault]:
     for name, why in subject.unreadable.items():
-        yield Fault(where=name, sentence=str(why), cure=_AGAIN)
+        yield Fault(where=name, sentence=str(why), cure=_COPY_AGAIN)
     for name, folder in subject.folders.items():
         if (folder / JOURNAL).exists():
             yield Fault(where=name, sentence="the run did not end: its journal is there", cure="run it again")
         for file in NEEDED:
             if not (folder / file).is_file() and not (folder / JOURNAL).exists():
-                yield Fault(where=name, sentence=f"{file} is missing", cure=_AGAIN)
+                yield Fault(where=name, sentence=f"{file} is missing", cure=_COPY_AGAIN)
     for name, run in subject.runs.items():
-        yield from _complete_logs(name, run.run, run.view.jobs)
+        yield from _missing_logs(name, run.run, run.view.jobs)
         for place, node in run.nodes.items():
-            yield from _complete_logs(f"{name}/{place}", node, node.job_records())
-    yield from _members(subject)
+            yield from _missing_logs(f"{name}/{place}", node, node.job_records())
+    yield from _pack_members(subject)
     try:
         campaign = subject.campaign
     except MawlError as error:
-        yield Fault(where=CAMPAIGN, sentence=str(error), cure=_AGAIN)
+        yield Fault(where=CAMPAIGN, sentence=str(error), cure=_COPY_AGAIN)
         return
     if campaign is not None:
         finished = finished_runs(campaign)
@@ -78,7 +65,7 @@ def _check_complete(subject: ValidationSubject) -> Iterator[Fault]:
             yield Fault(where=CAMPAIGN, sentence=sentence, cure="pack the whole campaign")
 
 
-def _complete_logs(name: str, run: Run, jobs: Sequence[JobRecord]) -> Iterator[Fault]:
+def _missing_logs(name: str, run: Run, jobs: Sequence[JobRecord]) -> Iterator[Fault]:
     """Jobs of a cluster's run have their logs in the runs of its nodes."""
     options = run.facts.workload.options
     if options is not None and options.fullstimer and not run.facts.node_runs:
@@ -86,10 +73,10 @@ def _complete_logs(name: str, run: Run, jobs: Sequence[JobRecord]) -> Iterator[F
         missing = [log for log in wanted if not (run.path / LOGS / log).is_file()]
         if missing:
             sentence = f"{len(missing)} of {len(wanted)} logs are missing, such as {LOGS}/{missing[0]}"
-            yield Fault(where=name, sentence=sentence, cure=_AGAIN)
+            yield Fault(where=name, sentence=sentence, cure=_COPY_AGAIN)
 
 
-def _members(subject: ValidationSubject) -> Iterator[Fault]:
+def _pack_members(subject: ValidationSubject) -> Iterator[Fault]:
     """Of a pack: what was printed of each run, and no file that belongs to none."""
     if subject.pack is None:
         return
@@ -98,7 +85,7 @@ def _members(subject: ValidationSubject) -> Iterator[Fault]:
     wanted = {f"{PRINTED}/{name}/{file}" for name in subject.folders for file in PRINTED_FILES}
     wanted |= {CAMPAIGN} if campaign else set()
     for name in sorted(wanted - set(subject.pack.members)):
-        yield Fault(where=name, sentence="is missing", cure=_AGAIN)
+        yield Fault(where=name, sentence="is missing", cure=_COPY_AGAIN)
     for name in subject.pack.manifest.members:
         printed = name.startswith(f"{PRINTED}/")
         placed = any(name.startswith(place) for place in places) or (campaign and name == CAMPAIGN)
@@ -117,27 +104,27 @@ COMPLETE_RULE = ValidationRule(
 )
 
 
-_UNALTERED_AGAIN = "copy the pack again from where it was made"
+_COPY_PACK_AGAIN = "copy the pack again from where it was made"
 
 
 def _check_unaltered(subject: ValidationSubject) -> Iterator[Fault] | None:
-    return None if subject.pack is None else _compared_unaltered(subject)
+    return None if subject.pack is None else _altered_members(subject)
 
 
-def _compared_unaltered(subject: ValidationSubject) -> Iterator[Fault]:
+def _altered_members(subject: ValidationSubject) -> Iterator[Fault]:
     assert subject.pack is not None
     own = {MANIFEST, *SIGNATURES}
     there = {name: one for name, one in subject.pack.members.items() if name not in own}
     summed = subject.pack.manifest.members
     for name in sorted(set(there) ^ set(summed)):
         where = "in the manifest, and not in the pack" if name in summed else "in no manifest"
-        yield Fault(where=name, sentence=f"is {where}", cure=_UNALTERED_AGAIN)
+        yield Fault(where=name, sentence=f"is {where}", cure=_COPY_PACK_AGAIN)
     for name in sorted(set(there) & set(summed)):
         if (there[name].size, there[name].sha256) != (summed[name].bytes, summed[name].sha256):
             yield Fault(
                 where=name,
                 sentence="does not have the size and the SHA-256 that the manifest lists",
-                cure=_UNALTERED_AGAIN,
+                cure=_COPY_PACK_AGAIN,
             )
 
 
@@ -159,7 +146,7 @@ def _check_signature(subject: ValidationSubject) -> list[Fault] | None:
     if subject.pack.signature is None:
         cure = "ask for a signed pack, or leave --signers out"
         return [Fault(where=MANIFEST, sentence="is not signed", cure=cure)]
-    found = check(subject.pack.manifest_bytes, *subject.pack.signature, subject.signers)
+    found = check_signature(subject.pack.manifest_bytes, *subject.pack.signature, subject.signers)
     if found.good:
         return []
     cure = "ask who made the pack for it again, and for the public key"
@@ -183,10 +170,10 @@ _CONTENTS_CURE = "ask for the pack as its maker has it"
 
 
 def _check_contents(subject: ValidationSubject) -> Iterator[Fault] | None:
-    return None if subject.pack is None else _compared_contents(subject)
+    return None if subject.pack is None else _changed_contents(subject)
 
 
-def _compared_contents(subject: ValidationSubject) -> Iterator[Fault]:
+def _changed_contents(subject: ValidationSubject) -> Iterator[Fault]:
     assert subject.pack is not None
     same_code = subject.pack.manifest.source_sha256 == source_sha256()
     for name, run in subject.runs.items():
@@ -196,12 +183,12 @@ def _compared_contents(subject: ValidationSubject) -> Iterator[Fault]:
             continue
         now = run.contents().encode()
         if stated != now:
-            difference = _difference(stated, now)
+            difference = _contents_difference(stated, now)
             if difference is not None or same_code:
                 yield Fault(where=where, sentence=difference or _NOT_OURS, cure=_CONTENTS_CURE)
 
 
-def _difference(stated: bytes, now: bytes) -> str | None:
+def _contents_difference(stated: bytes, now: bytes) -> str | None:
     """What is not as it was, of tables, columns and files that both versions know."""
     try:
         before = msgspec.json.decode(stated, type=Contents)
@@ -232,18 +219,18 @@ CONTENTS_RULE = ValidationRule(
 
 
 _FIGURES_CURE = "ask for the pack as its maker has it; mawl report prints the figures of the tables"
-MOST_NAMED = 5
+MOST_FIGURES_NAMED = 5
 _JUDGED = frozenset({"mawl_version", "thresholds", "missing", "validity", "capacity", "limit", "smt"})
 """Blocks that another version of mawl may word or judge in another way."""
-_RELATIVE = 1e-9
+_RELATIVE_TOLERANCE = 1e-9
 """Two versions may add the same numbers in another order."""
 
 
 def _check_figures(subject: ValidationSubject) -> Iterator[Fault] | None:
-    return None if subject.pack is None else _compared_figures(subject)
+    return None if subject.pack is None else _changed_figures(subject)
 
 
-def _compared_figures(subject: ValidationSubject) -> Iterator[Fault]:
+def _changed_figures(subject: ValidationSubject) -> Iterator[Fault]:
     assert subject.pack is not None
     same_code = subject.pack.manifest.source_sha256 == source_sha256()
     for name, run in subject.runs.items():
@@ -258,8 +245,8 @@ def _compared_figures(subject: ValidationSubject) -> Iterator[Fault]:
             yield Fault(where=where, sentence="is no summary", cure=_FIGURES_CURE)
             continue
         if paths:
-            shown = "; ".join(paths[:MOST_NAMED])
-            more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
+            shown = "; ".join(paths[:MOST_FIGURES_NAMED])
+            more = f" and {len(paths) - MOST_FIGURES_NAMED} more" if len(paths) > MOST_FIGURES_NAMED else ""
             yield Fault(
                 where=where, sentence=f"does not agree with the tables: {shown}{more}", cure=_FIGURES_CURE
             )
@@ -285,17 +272,17 @@ def differences(stated: Any, now: Any, *, exact: bool, path: str = "") -> Iterat
         for number, (one, other) in enumerate(zip(stated, now, strict=True)):
             yield from differences(one, other, exact=exact, path=f"{path}[{number}]")
     elif not _equal(stated, now, exact=exact):
-        yield f"{path} is printed as {_short(stated)}, the tables give {_short(now)}"
+        yield f"{path} is printed as {_shortened(stated)}, the tables give {_shortened(now)}"
 
 
 def _equal(stated: Any, now: Any, *, exact: bool) -> bool:
     numbers = (int, float)
     if not exact and isinstance(stated, numbers) and isinstance(now, numbers):
-        return abs(stated - now) <= _RELATIVE * max(abs(stated), abs(now))
+        return abs(stated - now) <= _RELATIVE_TOLERANCE * max(abs(stated), abs(now))
     return bool(stated == now) and type(stated) is type(now)
 
 
-def _short(value: Any) -> str:
+def _shortened(value: Any) -> str:
     text = msgspec.json.encode(value).decode()
     return text if len(text) <= 60 else f"{text[:60]}..."
 
@@ -314,19 +301,19 @@ FIGURES_RULE = ValidationRule(
 
 PAGE = "report.html"
 _PAGES_CURE = "print it again from the tables with mawl report"
-_IDS = re.compile(rb"\bp\d{4,}\b")
+_PLOT_IDS = re.compile(rb"\bp\d{4,}\b")
 """Names that the plotting library counts up within a process."""
 
 
 def _check_pages(subject: ValidationSubject) -> Iterator[Fault]:
     for name, run in subject.runs.items():
         if subject.pack is not None:
-            yield from _of_pack(subject, name, run)
+            yield from _pages_of_pack(subject, name, run)
         else:
-            yield from _of_folder(name, run)
+            yield from _pages_of_folder(name, run)
 
 
-def _of_pack(subject: ValidationSubject, name: str, run: PrintedRun) -> Iterator[Fault]:
+def _pages_of_pack(subject: ValidationSubject, name: str, run: PrintedRun) -> Iterator[Fault]:
     assert subject.pack is not None
     manifest = subject.pack.manifest
     if manifest.source_sha256 != source_sha256():
@@ -336,15 +323,15 @@ def _of_pack(subject: ValidationSubject, name: str, run: PrintedRun) -> Iterator
     for file, text in run.pages.items():
         if file != SUMMARY and file in stated and stated[file] != text.encode():
             yield _edited(f"{PRINTED}/{name}/{file}")
-    yield from _logs(name, run)
+    yield from _changed_logs(name, run)
 
 
-def _of_folder(name: str, run: PrintedRun) -> Iterator[Fault]:
+def _pages_of_folder(name: str, run: PrintedRun) -> Iterator[Fault]:
     facts = run.run.facts
     if facts.mawl_version != __version__:
         yield _other_version(name, f"mawl {facts.mawl_version}")
         return
-    yield from _logs(name, run)
+    yield from _changed_logs(name, run)
     if (run.folder / PAGE).exists():
         # Bokeh takes a second to import, which only a folder with a page pays.
         from mawl.reports.html.report import render
@@ -354,18 +341,18 @@ def _of_folder(name: str, run: PrintedRun) -> Iterator[Fault]:
         except OSError as error:
             yield Fault(where=f"{name}/{PAGE}", sentence=str(error.strerror or error), cure=_PAGES_CURE)
             return
-        if counted_anew(stated) != counted_anew(render(run.view, run.summary).encode()):
-            yield _unlike(f"{name}/{PAGE}", facts)
+        if with_plots_renumbered(stated) != with_plots_renumbered(render(run.view, run.summary).encode()):
+            yield _other_bytes(f"{name}/{PAGE}", facts)
 
 
-def _logs(name: str, run: PrintedRun) -> Iterator[Fault]:
+def _changed_logs(name: str, run: PrintedRun) -> Iterator[Fault]:
     """The SAS-style log of each job, which holds the figures of its steps, also on each node."""
-    yield from _logs_of(name, run.run, run.view.jobs)
+    yield from _changed_logs_of(name, run.run, run.view.jobs)
     for place, node in run.nodes.items():
-        yield from _logs_of(f"{name}/{place}", node, node.job_records())
+        yield from _changed_logs_of(f"{name}/{place}", node, node.job_records())
 
 
-def _logs_of(name: str, run: Run, jobs: Sequence[JobRecord]) -> Iterator[Fault]:
+def _changed_logs_of(name: str, run: Run, jobs: Sequence[JobRecord]) -> Iterator[Fault]:
     facts = run.facts
     options = facts.workload.options
     if options is None or not options.fullstimer or facts.node_runs or facts.mawl_version != __version__:
@@ -388,20 +375,20 @@ def _logs_of(name: str, run: Run, jobs: Sequence[JobRecord]) -> Iterator[Fault]:
             yield Fault(where=f"{name}/{file}", sentence=str(error.strerror or error), cure=_PAGES_CURE)
             continue
         if stated != text.encode():
-            yield _unlike(f"{name}/{file}", facts)
+            yield _other_bytes(f"{name}/{file}", facts)
 
 
-def _unlike(where: str, facts: RunFacts) -> Fault:
+def _other_bytes(where: str, facts: RunFacts) -> Fault:
     """What other bytes mean: an edit if this code wrote the run, else perhaps only other wording."""
     if facts.source_sha256 not in (None, source_sha256()):
         return _other_version(where, f"mawl {facts.mawl_version} (code {facts.source_sha256:.12})")
     return _edited(where, by_other_code=facts.source_sha256 is None)
 
 
-def counted_anew(page: bytes) -> bytes:
+def with_plots_renumbered(page: bytes) -> bytes:
     """A page with the plotting library's names counted from its beginning, whatever newline ends it."""
     seen: dict[bytes, bytes] = {}
-    return _IDS.sub(lambda found: seen.setdefault(found[0], b"p%d" % len(seen)), page.rstrip(b"\n"))
+    return _PLOT_IDS.sub(lambda found: seen.setdefault(found[0], b"p%d" % len(seen)), page.rstrip(b"\n"))
 
 
 def _edited(where: str, *, by_other_code: bool = False) -> Fault:
@@ -448,10 +435,10 @@ def _check_agreement(subject: ValidationSubject) -> Iterator[Fault]:
                 yield Fault(where=name, sentence=sentence, cure=_AGREEMENT_CURE)
         for sentence in islice(node_faults(records, run.nodes), MOST_CONTRADICTIONS):
             yield Fault(where=name, sentence=sentence, cure=_AGREEMENT_CURE)
-    yield from _answers(subject)
+    yield from _unequal_answers(subject)
 
 
-def _answers(subject: ValidationSubject) -> Iterator[Fault]:
+def _unequal_answers(subject: ValidationSubject) -> Iterator[Fault]:
     """Jobs of one name, of runs with the same inputs and options, have the same answer."""
     seen: dict[tuple[object, ...], tuple[str, Answer]] = {}
     for name, run in subject.runs.items():

@@ -1,14 +1,7 @@
-"""V08 workload: the workload is published, or declared as another one.
+"""Rules V08 to V27: what a published result needs besides true figures; and every rule, by number.
 
-V09 to V24: the rules of validity that every report of a run shows, asked of every run.
-
-V25 repeats: there are as many runs as a published figure needs, and none is missing.
-
-V26 disclosure: the facts that a reader needs to repeat the run are known.
-
-V27 statement: the maker says who they are and what a buyer would order.
-
-Every rule, by number.
+V08 is on the workload, V09 to V24 are the rules of validity that every report of a run shows, V25 is on
+repeats, V26 on the facts that a reader needs to repeat the run, V27 on the maker's statement.
 """
 
 from __future__ import annotations
@@ -20,10 +13,11 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.advice.validity.imported import ValidityRule
 from mawl.advice.validity.of_workload import FEWEST_REPEATS
-from mawl.advice.validity.status import RULES, ValidityRule
+from mawl.advice.validity.status import RULES
 from mawl.archive.container import MANIFEST
-from mawl.archive.manifest import WANTED
+from mawl.archive.manifest import REQUIRED_FIELDS
 from mawl.archive.packing import PrintedRun
 from mawl.archive.rules.intact import (
     AGREEMENT_RULE,
@@ -46,7 +40,7 @@ from mawl.records.spec.program_options import Options
 from mawl.records.spec.record import DEFAULT_WORKLOAD
 from mawl.records.store.files import PLAN
 
-_OPEN = "declare it with mawl pack --division open, or run a workload as it is published"
+_WORKLOAD_CURE = "declare it with mawl pack --division open, or run a workload as it is published"
 
 
 def _check_workload(subject: ValidationSubject) -> Iterator[Fault]:
@@ -56,7 +50,7 @@ def _check_workload(subject: ValidationSubject) -> Iterator[Fault]:
         if facts.node_runs:
             if division == "closed":
                 sentence = "ran on several nodes; the closed division is of runs on one"
-                yield Fault(where=name, sentence=sentence, cure=_OPEN)
+                yield Fault(where=name, sentence=sentence, cure=_WORKLOAD_CURE)
             continue
         try:
             plan = plan_of_run(run)
@@ -65,16 +59,18 @@ def _check_workload(subject: ValidationSubject) -> Iterator[Fault]:
             continue
         if isinstance(plan, str):
             if division == "closed":
-                yield Fault(where=name, sentence=f"ran {plan}, which is no program of mawl", cure=_OPEN)
+                yield Fault(
+                    where=name, sentence=f"ran {plan}, which is no program of mawl", cure=_WORKLOAD_CURE
+                )
             continue
-        odd = _unlike_facts(plan, facts)
+        odd = _difference_from_facts(plan, facts)
         if odd is not None:
             sentence = f"does not agree with run.json: {odd}"
             yield Fault(where=f"{name}/{PLAN}", sentence=sentence, cure="ask for the run again")
         elif division == "closed":
-            why = unpublished(plan)
+            why = difference_from_published(plan)
             if why is not None:
-                yield Fault(where=name, sentence=why, cure=_OPEN)
+                yield Fault(where=name, sentence=why, cure=_WORKLOAD_CURE)
 
 
 def plan_of_run(run: PrintedRun) -> Plan | str:
@@ -100,7 +96,7 @@ def plan_of_run(run: PrintedRun) -> Plan | str:
     return make_plan(spec, where=place, catalogue=CATALOGUE, scale=scale, **known)  # type: ignore[arg-type]
 
 
-def unpublished(plan: Plan) -> str | None:
+def difference_from_published(plan: Plan) -> str | None:
     """How a plan differs from every published workload; None where it is one.
 
     The scale and the seed are free, which other rules and the report name.
@@ -134,7 +130,7 @@ def unpublished(plan: Plan) -> str | None:
     return None
 
 
-def _unlike_facts(plan: Plan, facts: RunFacts) -> str | None:
+def _difference_from_facts(plan: Plan, facts: RunFacts) -> str | None:
     workload = facts.workload
     for name, ours, theirs in (
         ("workload", plan.workload, workload.name),
@@ -167,7 +163,7 @@ WORKLOAD_RULE = ValidationRule(
 )
 
 
-NUMBERS: tuple[tuple[int, str, str], ...] = (
+VALIDITY_NUMBERS: tuple[tuple[int, str, str], ...] = (
     (9, "jobs", "Every job finished, and its answer was checked and right"),
     (10, "scale", "The scale is standard or larger"),
     (11, "duration", "The active phase lasted long enough"),
@@ -187,10 +183,12 @@ NUMBERS: tuple[tuple[int, str, str], ...] = (
 )
 """Number, rule of ``advice.validity`` and title.  ``repeats`` counts runs, and is V25."""
 
-_LIMITS = "Whether the run's own records are true. docs/design/validity.md gives the reason for each bound."
+_VALIDITY_LIMITS = (
+    "Whether the run's own records are true. docs/design/validity.md gives the reason for each bound."
+)
 
 
-def faults_of(rule: str, subject: ValidationSubject) -> Iterator[Fault]:
+def validity_faults(rule: str, subject: ValidationSubject) -> Iterator[Fault]:
     """What one rule of validity found in the runs; a remark is no fault."""
     for name, run in subject.runs.items():
         validity = run.summary.validity
@@ -217,10 +215,10 @@ VALIDITY_RULES = tuple(
         name=name,
         title=title,
         shows=_shows(RULES[name]),
-        limits=_LIMITS,
-        check=partial(faults_of, name),
+        limits=_VALIDITY_LIMITS,
+        check=partial(validity_faults, name),
     )
-    for number, name, title in NUMBERS
+    for number, name, title in VALIDITY_NUMBERS
 )
 
 
@@ -261,18 +259,17 @@ REPEATS_RULE = ValidationRule(
 )
 
 
-_CURE = "run it on a kernel and with permissions that show it (mawl doctor)"
+_DISCLOSURE_CURE = "run it on a kernel and with permissions that show it (mawl doctor)"
 
 
 def _check_disclosure(subject: ValidationSubject) -> Iterator[Fault]:
     for name, run in subject.runs.items():
         missing = list(undisclosed(run.run.facts))
         if missing:
-            yield Fault(where=name, sentence=f"not known: {', '.join(missing)}", cure=_CURE)
+            yield Fault(where=name, sentence=f"not known: {', '.join(missing)}", cure=_DISCLOSURE_CURE)
 
 
 def undisclosed(facts: RunFacts) -> Iterator[str]:
-    """Facts that a published run has, and this one does not."""
     for node in facts.nodes:
         for field in ("kernel", "cpu_model", "cores", "core_basis", "memory_bytes"):
             if getattr(node, field) is None:
@@ -310,7 +307,7 @@ def _check_statement(subject: ValidationSubject) -> list[Fault] | None:
     if subject.pack is None:
         return None
     statement = subject.pack.manifest.statement
-    empty = [name for name in WANTED if not getattr(statement, name).strip()]
+    empty = [name for name in REQUIRED_FIELDS if not getattr(statement, name).strip()]
     if not empty:
         return []
     sentence = f"the statement says nothing of {', '.join(empty)}"
@@ -322,7 +319,7 @@ STATEMENT_RULE = ValidationRule(
     number=27,
     name="statement",
     title="The statement of the maker is complete",
-    shows=f"The statement has {', '.join(WANTED)}.",
+    shows=f"The statement has {', '.join(REQUIRED_FIELDS)}.",
     limits="Whether the statement is true.",
     check=_check_statement,
 )

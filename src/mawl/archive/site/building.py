@@ -1,9 +1,7 @@
-"""Writing a site into a directory.
+"""Writes a site of packs into a directory, and keeps what it found in each pack for the next build.
 
-What mawl found in each pack of a site, kept for the next build of it.
-
-It lies in the cache directory of the user and not in the site, which others may write, and which a web server
-shows.  Whoever could write here could also change mawl itself.
+The kept file lies in the cache directory of the user and not in the site, which others may write, and which a
+web server shows.  Whoever could write there could also change mawl itself.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.archive.site.entries import FIGURES, SiteEntry, checked, named_once, slug_of, sum_of
-from mawl.archive.site.pages import beside, feed, index, result, system
+from mawl.archive.site.pages import compare_page, feed, index, result, system
 from mawl.base.errors import UnsuitableMachineError, UsageError, cure_of
 from mawl.base.foreign import open_regular
 from mawl.base.interrupts import without_interrupts
@@ -72,7 +70,7 @@ def read_kept(path: Path | None) -> dict[str, SiteEntry]:
     return {digest: entry for digest, entry in found.entries.items() if _is_whole(digest, entry)}
 
 
-def keep(path: Path | None, entries: Sequence[SiteEntry]) -> None:
+def write_kept(path: Path | None, entries: Sequence[SiteEntry]) -> None:
     """Keep the entries for the next build; without a place that can be written it checks every pack again."""
     if path is None:
         return
@@ -87,7 +85,6 @@ def _is_mine(status: os.stat_result) -> bool:
 
 
 def _is_whole(digest: str, entry: SiteEntry) -> bool:
-    """Whether an entry is of the pack that it is kept for, and has what pages are made of."""
     return (
         entry.sha256 == digest
         and in_calendar(entry.started_at)
@@ -96,12 +93,12 @@ def _is_whole(digest: str, entry: SiteEntry) -> bool:
     )
 
 
-MARK = "mawl-site"
+MARKER = "mawl-site"
 """A file that says that mawl made the directory, and may write into it again."""
-MADE_ANEW = ("results", "systems", "packs")
+REPLACED_FOLDERS = ("results", "systems", "packs")
 """Directories of a site that each build replaces."""
-PAGES = ("index.html", "compare.html", "feed.xml")
-NEW = ".new"
+TOP_PAGES = ("index.html", "compare.html", "feed.xml")
+NEW_FOLDER = ".new"
 """Where a site is made before it takes the place of the earlier one."""
 FEWEST_FOR_PROCESSES = 16
 """Fewer packs are checked sooner than other processes have started."""
@@ -119,23 +116,25 @@ def build_site(
     or one lies where the site is made anew, and what ``checked`` raises,
     before anything is written; ``UnsuitableMachineError`` if it cannot be written.
     """
-    if output.exists() and (not output.is_dir() or (any(output.iterdir()) and not (output / MARK).is_file())):
+    if output.exists() and (
+        not output.is_dir() or (any(output.iterdir()) and not (output / MARKER).is_file())
+    ):
         raise UsageError("is no site of mawl", where=str(output), cure="name a new directory with --output")
     named_once([slug_of(path) for path in packs])
-    _refuse_own(packs, output)
+    _refuse_packs_of_site(packs, output)
     kept = kept_file(output, environment)
     entries = _entries(packs, read_kept(kept))
-    keep(kept, entries)
-    new = output / NEW
+    write_kept(kept, entries)
+    new = output / NEW_FOLDER
     try:
         output.mkdir(parents=True, exist_ok=True)
-        (output / MARK).write_text("made by mawl publish\n")
+        (output / MARKER).write_text("made by mawl publish\n")
         shutil.rmtree(new, ignore_errors=True)
         new.mkdir()
         _fill(new, packs, entries, address)
-        for name in MADE_ANEW:
+        for name in REPLACED_FOLDERS:
             shutil.rmtree(output / name, ignore_errors=True)
-        for name in (*MADE_ANEW, *PAGES):
+        for name in (*REPLACED_FOLDERS, *TOP_PAGES):
             (new / name).rename(output / name)
     except OSError as error:
         raise UnsuitableMachineError(
@@ -150,8 +149,7 @@ def build_site(
 
 
 def _fill(site: Path, packs: Sequence[Path], entries: Sequence[SiteEntry], address: str) -> None:
-    """Write all pages, and the packs, into an empty directory."""
-    for name in MADE_ANEW:
+    for name in REPLACED_FOLDERS:
         (site / name).mkdir()
     for path, entry in zip(packs, entries, strict=True):
         _write(site / "results" / entry.slug / "index.html", result(entry))
@@ -161,13 +159,15 @@ def _fill(site: Path, packs: Sequence[Path], entries: Sequence[SiteEntry], addre
         systems.setdefault(entry.system, []).append(entry)
     for name, members in systems.items():
         _write(site / "systems" / name / "index.html", system(members))
-    for name, text in zip(PAGES, (index(entries), beside(entries), feed(entries, address)), strict=True):
+    for name, text in zip(
+        TOP_PAGES, (index(entries), compare_page(entries), feed(entries, address)), strict=True
+    ):
         _write(site / name, text)
 
 
-def _refuse_own(packs: Sequence[Path], output: Path) -> None:
+def _refuse_packs_of_site(packs: Sequence[Path], output: Path) -> None:
     """UsageError where a build would remove a pack before it is copied."""
-    removed = [os.path.realpath(output / name) for name in (*MADE_ANEW, NEW)]
+    removed = [os.path.realpath(output / name) for name in (*REPLACED_FOLDERS, NEW_FOLDER)]
     for path in packs:
         if any(Path(os.path.realpath(path)).is_relative_to(place) for place in removed):
             raise UsageError(
@@ -181,21 +181,22 @@ def _entries(packs: Sequence[Path], kept: Mapping[str, SiteEntry]) -> list[SiteE
     """The entries in the order of their packs: those that this code checked before, and the others."""
     known = {path: kept.get(sum_of(path)) for path in packs}
     new = [path for path, entry in known.items() if entry is None]
-    found = dict(zip(new, _checked(new), strict=True))
+    found = dict(zip(new, _checked_in_parallel(new), strict=True))
     return [
         found[path] if entry is None else msgspec.structs.replace(entry, slug=slug_of(path))
         for path, entry in known.items()
     ]
 
 
-def _checked(packs: Sequence[Path]) -> Iterator[SiteEntry]:
-    """Check packs, many of them in as many processes as this one may use processors."""
+def _checked_in_parallel(packs: Sequence[Path]) -> Iterator[SiteEntry]:
     processes = min(len(os.sched_getaffinity(0)), len(packs) // (FEWEST_FOR_PROCESSES // 2))
     if len(packs) < FEWEST_FOR_PROCESSES or processes < 2:
         yield from map(checked, packs)
         return
     # Spawned: a fork would share the locks of the threads of libraries.
-    pool = concurrent.futures.ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin)
+    pool = concurrent.futures.ProcessPoolExecutor(
+        processes, multiprocessing.get_context("spawn"), _freeze_modules
+    )
     try:
         with without_interrupts():
             found = pool.map(checked, packs, chunksize=4)
@@ -210,7 +211,7 @@ def _checked(packs: Sequence[Path]) -> Iterator[SiteEntry]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _begin() -> None:
+def _freeze_modules() -> None:
     """Modules stay, so the collector of a process need not look at them after every few records."""
     gc.freeze()
 

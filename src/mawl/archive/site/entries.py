@@ -1,4 +1,4 @@
-"""What a site shows of a pack."""
+"""The entry of a pack on a site: who made it, what it ran on, and its figures."""
 
 from __future__ import annotations
 
@@ -80,7 +80,6 @@ class SiteEntry(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def what(self) -> str:
-        """Workload with its sessions and scale."""
         scale = "" if self.scale is None else f" at scale {self.scale:g}"
         return f"{self.workload}, {self.sessions} sessions{scale}"
 
@@ -97,7 +96,6 @@ class SiteEntry(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def system(self) -> str:
-        """The name of the page of its system."""
         plain = re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")[:60]
         return f"{plain or 'system'}-{hashlib.sha256(self.title.encode()).hexdigest()[:8]}"
 
@@ -193,8 +191,6 @@ def _configuration(run: ComparedRun, severity: Severity) -> dict[str, str]:
 
 
 def _machine(facts: RunFacts) -> dict[str, str]:
-    """What it ran on, as the kernel says it."""
-
     def every(values: Sequence[object]) -> str:
         words = dict.fromkeys(ABSENT if value is None else printable(str(value)) for value in values)
         return ", ".join(words) or ABSENT

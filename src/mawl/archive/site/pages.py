@@ -137,7 +137,7 @@ def system(entries: Sequence[SiteEntry]) -> str:
     return _page(first.title, parts, root="../../")
 
 
-def beside(entries: Sequence[SiteEntry]) -> str:
+def compare_page(entries: Sequence[SiteEntry]) -> str:
     """The page that puts two results side by side, or refuses and says why."""
     shown = [
         {
@@ -196,7 +196,6 @@ def _xml(text: str) -> str:
 
 
 def _meanings() -> str:
-    """The definition of each column, from the registry of figures."""
     defined = {metric.name: metric.definition for metric in METRICS}
     rows = "".join(
         _pair(
@@ -286,7 +285,6 @@ def _known(value: float | None, form: Callable[[float], str]) -> str:
 
 
 def _statement(entry: SiteEntry) -> str:
-    """Rows of what its maker says; nothing if the maker said nothing."""
     statement = entry.validation.statement
     if statement is None:
         return ""

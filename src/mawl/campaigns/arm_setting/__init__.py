@@ -1,2 +1,2 @@
-"""Arms with a setting: what an arm changes outside mawl is made, read back and undone
+"""Arms with a setting: a change outside mawl that is made, read back and undone
 (docs/design/arm-settings.md)."""

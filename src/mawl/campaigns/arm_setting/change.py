@@ -1,9 +1,7 @@
-"""The settings of a campaign's arms: made before a run, read back around it, undone when another arm comes.
+"""Changes the setting of an arm, reads it back around each run, and undoes it.
 
-``settings.json`` is ahead of every command: it says that a setting may be changed before ``before`` begins,
-and says so until ``after`` has ended and ``check`` reads what it read at first.
-
-One command of a setting: run by sh, bounded in time, its output kept in a file.
+``settings.json`` is written ahead of every command.  It says that a setting may be changed before ``before``
+begins, until ``after`` has ended and ``check`` reads what it read at first.
 """
 
 from __future__ import annotations
@@ -92,7 +90,7 @@ def run_command(
                     start_new_session=True,
                     preexec_fn=lambda: die_with_parent(parent, signal.SIGKILL),
                 )
-            status = _waited(process, began + seconds, file.fileno())
+            status = _wait(process, began + seconds, file.fileno())
         except OSError as error:
             if process is not None:
                 stop(process, mark)
@@ -120,7 +118,7 @@ def run_command(
     return CommandEnd(time.monotonic() - began, status, printed, reason)
 
 
-def _waited(process: subprocess.Popen[bytes], ends: float, output: int) -> int | None:
+def _wait(process: subprocess.Popen[bytes], ends: float, output: int) -> int | None:
     """The exit status of a command, None at the end of its time; its output is kept short meanwhile."""
     while (left := ends - time.monotonic()) > 0:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -195,7 +193,6 @@ class ArmSettings:
         self._hold(arm, "took", run)
 
     def keep(self, arm: Arm, run: str) -> None:
-        """The setting is read back at the end of a run; MawlError where it is not what the arm asks for."""
         self._hold(arm, "kept", run)
 
     def kept(self, arm: Arm, run: str) -> bool:
@@ -204,7 +201,6 @@ class ArmSettings:
         return all(setting.check in kept for _, setting in self._concerning(arm))
 
     def read(self, arm: Arm, run: str) -> list[SettingRead]:
-        """What was read of settings around a run, for the run's own record."""
         if not self.kept(arm, run):
             return []
         printed = {one.command: one.reading.words() for one in self._commands(run, "kept")}
@@ -275,7 +271,7 @@ class ArmSettings:
             raise MawlError(
                 f"arm {arm.name}: the command that changes {setting.name} failed",
                 where=setting.before,
-                why=_ended(made),
+                why=_end_words(made),
                 cure=f"{self.folder / made.output} has what it printed",
             )
 
@@ -285,7 +281,6 @@ class ArmSettings:
         return found.reading
 
     def _hold(self, arm: Arm, role: CommandRole, run: str) -> None:
-        """Read back what concerns a run; MawlError where it is not as it should be."""
         for owner, setting in self._concerning(arm):
             expected = None
             if owner is not arm:
@@ -308,12 +303,10 @@ class ArmSettings:
             )
 
     def _tried_to_undo(self) -> bool:
-        """Whether ``after`` ran to its end since the change was made."""
         roles = [one.role for one in self.record.commands if one.seconds is not None]
         return "after" in roles[len(roles) - roles[::-1].index("before") :] if "before" in roles else False
 
     def _end_unfinished(self) -> None:
-        """End a command that was running when its process died."""
         last = self.record.commands[-1] if self.record.commands else None
         if last is not None and last.seconds is None:
             kill_marked(MARK, self._mark(last.number))
@@ -385,14 +378,12 @@ def new_record(campaign: Campaign) -> SettingRecord:
 
 
 def as_asked(setting: ArmSetting, reading: CheckReading) -> bool:
-    """Whether a setting reads as an arm asks for it."""
     return reading.exit_status == 0 and setting.expect in (None, reading.printed)
 
 
 def not_undone(changed: ChangedSetting, undone: SettingCommand, found: CheckReading) -> str:
-    """What is left behind, in a sentence without its end."""
     setting, before = changed.setting, changed.original
-    after = f"{setting.after!r} ended with {_ended(undone)}"
+    after = f"{setting.after!r} ended with {_end_words(undone)}"
     if found == before:
         return (
             f"it is not known whether {setting.name} is what it was before arm {changed.arm}: it reads "
@@ -404,7 +395,7 @@ def not_undone(changed: ChangedSetting, undone: SettingCommand, found: CheckRead
     )
 
 
-def to_undo(changed: ChangedSetting, folder: Path) -> str:
+def undo_sentence(changed: ChangedSetting, folder: Path) -> str:
     """One sentence: what a campaign whose process is gone left changed, and how to undo it."""
     setting = changed.setting
     return (
@@ -422,15 +413,13 @@ def _fault(arm: Arm, role: CommandRole, run: str) -> str:
 
 
 def _need_answer(arm: Arm, setting: ArmSetting, found: SettingCommand) -> None:
-    """MawlError where a ``check`` could not say anything."""
     if not found.answered:
         raise MawlError(
-            f"arm {arm.name}: {setting.name} cannot be read back", where=setting.check, why=_ended(found)
+            f"arm {arm.name}: {setting.name} cannot be read back", where=setting.check, why=_end_words(found)
         )
 
 
-def _ended(command: SettingCommand) -> str:
-    """How a command ended and what it printed first."""
+def _end_words(command: SettingCommand) -> str:
     said = command.reason or f"exit status {command.exit_status}"
     first = command.printed.splitlines()[0] if command.printed else ""
     return f"{said}: {first[:200]}" if first else said

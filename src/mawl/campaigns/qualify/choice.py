@@ -1,9 +1,7 @@
-"""Sessions, scale, cache mode and repeats: the most that time, space and memory allow.
+"""Chooses what a qualification runs: sessions, scale, cache mode, repeats, and the next number of sessions.
 
-Which number of sessions is tried next: the forecast first, then the two numbers around the bound.
-
-A function of what was forecast and of the runs made so far, and of nothing else, so that a search that was
-killed goes on as if it had not been.
+Every choice depends only on the forecast and on the runs made so far, so a search that was killed goes on
+as if it had not been.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from mawl.advice.validity.of_host import MOST_FOREIGN_RATIO
 from mawl.base.errors import UnsuitableMachineError, UsageError
 from mawl.base.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
 from mawl.campaigns.qualify.work import MachineSeen, Mix, Model, WritableSpace
-from mawl.figures.campaign.knee import SessionRun, bound_of, on_the_line, slowdown_of, tried
+from mawl.figures.campaign.knee import SessionRun, bound_of, on_the_line, sessions_tried, slowdown_of
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS, SESSIONS_PER_CORE, mixed
 from mawl.plan.needs import Needs, needs, requests_under_way
@@ -169,7 +167,7 @@ class Chooser:
         check_fits(self.seen, self.sessions, smallest(self.asked))
         if asked is not None:
             fitting = (repeats for repeats in self.preferred if self._in_time(repeats, asked))
-            return self._made(next(fitting, self.preferred[-1]), asked, spent)
+            return self._make_choice(next(fitting, self.preferred[-1]), asked, spent)
         for repeats in self.preferred:
             scale = self._largest(repeats)
             # Runs that prove the number of sessions are worth their time only beside long measured runs.
@@ -177,15 +175,14 @@ class Chooser:
             if scale is None or self._load_seconds(self.mix(scale), runs) < AIMED_ACTIVE_SECONDS:
                 continue
             largest = repeats.proofs or self.asked.repeat is not None
-            return self._made(repeats, scale if largest else self._enough(scale), spent)
+            return self._make_choice(repeats, scale if largest else self._enough(scale), spent)
         for repeats in self.preferred[2:] or self.preferred:
             scale = self._largest(repeats)
             if scale is not None:
-                return self._made(repeats, scale, spent)
+                return self._make_choice(repeats, scale, spent)
         raise self._too_short(spent)
 
     def mix(self, scale: float) -> Mix:
-        """The forecast of a measured run at a scale."""
         if scale not in self._mixes:
             self._mixes[scale] = self.model.mix(self.sessions, scale)
         return self._mixes[scale]
@@ -260,7 +257,9 @@ class Chooser:
     def _runs_words(self) -> str:
         return counted_noun(self.preferred[-1].measured, "run")
 
-    def _made(self, repeats: Repeats, scale: float, spent: Mapping[PhaseName, float]) -> QualificationChoice:
+    def _make_choice(
+        self, repeats: Repeats, scale: float, spent: Mapping[PhaseName, float]
+    ) -> QualificationChoice:
         needed, mix = needs_at(self.sessions, scale), self.mix(scale)
         plan = plan_at(self.sessions, scale)
         read, write = self.model.read_reach_ratio, self.model.write_reach_ratio
@@ -412,7 +411,7 @@ def next_number(runs: Sequence[SessionRun], forecast: Fits) -> int | None:
     ``runs`` are the measured ones, too.  The forecast is asked first.  After that the line through the
     slowdowns on both sides of the bound, on logarithmic axes, or on one side proportion.
     """
-    found = tried(runs)
+    found = sessions_tried(runs)
     high = min((one.sessions for one in found if not one.carried), default=MOST_SESSIONS + 1)
     low = max((one.sessions for one in found if one.carried and one.sessions < high), default=None)
     least = FEWEST_SESSIONS if low is None else low + 1
@@ -427,12 +426,12 @@ def next_number(runs: Sequence[SessionRun], forecast: Fits) -> int | None:
 def smallest_is_too_many(runs: Sequence[SessionRun]) -> bool:
     """Whether runs settle that not even the smallest mix fits, so that there is nothing to search."""
     return any(
-        one.sessions == FEWEST_SESSIONS and not one.carried and one.runs >= RUNS_EACH for one in tried(runs)
+        one.sessions == FEWEST_SESSIONS and not one.carried and one.runs >= RUNS_EACH
+        for one in sessions_tried(runs)
     )
 
 
 def _untried(forecast: Fits, low: int | None, high: int) -> int | None:
-    """The forecast, unless the runs have overtaken it."""
     sessions = forecast.sessions
     return sessions if sessions is not None and (low or 0) < sessions < high else None
 

@@ -1,8 +1,8 @@
-"""The phases of a qualification, one after another; a finished phase or run is never made again.
+"""The phases of a qualification, one after another; a finished phase or run is never repeated.
 
-The record on disk is ahead of every run: it names the folder before the run begins.  What is killed at any
-moment goes on from the record, and the time that counts is that of finished work, so that the same answer
-comes out (docs/design/qualify.md).
+The record on disk is ahead of every run: it names the folder before the run begins.  A qualification that
+was killed goes on from the record.  Only finished work counts towards the time, so the answer is the same
+(docs/design/qualify.md).
 """
 
 from __future__ import annotations
@@ -72,7 +72,6 @@ class Engine:
 
     @property
     def record(self) -> Qualification:
-        """As it is on disk."""
         return self.runs.record
 
     def until_choice(self) -> QualificationChoice:
@@ -95,7 +94,6 @@ class Engine:
             return self.record
 
     def finish(self, outcome: QualificationOutcome, answer: QualificationAnswer | None = None) -> None:
-        """The end: planned, or finished with an answer."""
         self.runs.note(outcome=outcome, answer=answer)
 
     # Phases: each returns the sentence that says what it found.
@@ -245,7 +243,6 @@ class Engine:
         return wanted
 
     def _tried(self) -> list[SessionRun]:
-        """The measured runs and those of the search, as the search reads them."""
         return [
             found
             for run in self.record.runs
@@ -299,7 +296,6 @@ class Engine:
         self._show(_line(self.record.phase(name)))
 
     def _look(self) -> MachineSeen:
-        """The machine; looked at once a process, and refused where mawl cannot work on it."""
         if self._seen is None:
             self._seen = first_look(self.work, self.record.asked, SMOKE, self._show)
         return self._seen
@@ -330,11 +326,9 @@ class Engine:
         return self._in_time(self._run_seconds())
 
     def _in_time(self, seconds: float) -> bool:
-        """Whether work of so many seconds ends in time."""
         return self.runs.spent() + seconds <= self._asked_seconds
 
     def _is_early(self, seconds: float) -> bool:
-        """Whether work of so many seconds leaves most of the time to the runs, of which none is forecast."""
         return seconds <= EARLY_RATIO * (self._asked_seconds - self.runs.spent())
 
     def _spare(self, left: int, seconds: float) -> bool:
@@ -347,11 +341,9 @@ class Engine:
         return self._in_time(seconds * (1 + left) + later)
 
     def _time_for(self, sessions: int) -> bool:
-        """Whether a run of so many sessions is forecast to end in time."""
         return self._in_time(self._run_seconds() * sessions / self._chosen.sessions)
 
     def _run_seconds(self) -> float:
-        """What a measured run takes: as those that were made, else as forecast."""
         made = [run.seconds or 0.0 for run in self.record.runs_for("measured")]
         return sum(made) / len(made) if made else self._chosen.run_seconds
 

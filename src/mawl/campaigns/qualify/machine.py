@@ -1,9 +1,4 @@
-"""The engine's world as it is: this machine, fio, and runs in child processes.
-
-Runs and inputs of a qualification, each in a process of its own: the one place that starts them.
-
-Directories of the roles: one that is named for several gets a directory for each below it.
-"""
+"""Qualifies this machine: its directories, its probe (fio), and its runs in child processes."""
 
 from __future__ import annotations
 
@@ -21,7 +16,7 @@ from mawl.advice.judge import judged
 from mawl.advice.validity.of_host import foreign_cpu_ratio
 from mawl.base.errors import InterruptedRunError, UnreadableRunError, UnsuitableMachineError
 from mawl.base.units import counted_noun, format_rate
-from mawl.campaigns.process import answered, without_settings
+from mawl.campaigns.process import run_task, without_settings
 from mawl.campaigns.qualify.model import CalibratedModel, fitting, probe_in
 from mawl.campaigns.qualify.work import MachineSeen, Model, RunSeen, RunWish, WritableSpace
 from mawl.figures.blocks import counted
@@ -59,13 +54,13 @@ from mawl.records.volumes import PROBE_PREFIX, Volumes
 from mawl.run.launch.pipe import RUN_ID_VARIABLE
 
 
-def carried(task: Task, log: Path, directory: str, lock: int | None, show: Callable[[str], None]) -> None:
+def do_task(task: Task, log: Path, directory: str, lock: int | None, show: Callable[[str], None]) -> None:
     """Do a task to its end; a run whose jobs failed has come to its end, too.
 
     What it says goes into ``log``, and its last line is shown meanwhile.  Raises what it ended with.
     """
     log.write_bytes(b"")
-    answer = answered(
+    answer = run_task(
         task,
         log,
         directory=directory,
@@ -114,7 +109,6 @@ class QualifyMachine:
         self._read: dict[tuple[Path, int, int], RunSeen] = {}
 
     def look(self) -> MachineSeen:
-        """The machine and the file systems; raises where mawl cannot work on them."""
         noise, began = NoiseWatch(), time.monotonic()
         machine = read_machine()
         systems = [
@@ -148,7 +142,6 @@ class QualifyMachine:
         )
 
     def probe(self, folder: Path, seconds: float, streams: int, finished: Callable[[], None]) -> str:
-        """Probe each target whose file is not in the folder yet; the whole lies in ``probe.json``."""
         machine = read_machine()
         found: list[Probe] = []
         for place in targets(self._roles):
@@ -187,7 +180,6 @@ class QualifyMachine:
         return probe(request, self._show, lambda _: None)
 
     def generate(self, wish: RunWish, log: Path) -> None:
-        """Make the input tables of a run, as far as they are not there."""
         self._carried(Task(spec=self._spec(wish), verb="generate"), log)
 
     def run(self, wish: RunWish, folder: Path, log: Path) -> None:
@@ -199,10 +191,9 @@ class QualifyMachine:
         self._carried(Task(spec=spec), log)
 
     def _carried(self, task: Task, log: Path) -> None:
-        carried(task, log, self._directory, self._lock, self._show)
+        do_task(task, log, self._directory, self._lock, self._show)
 
     def _spec(self, wish: RunWish) -> RunSpec:
-        """How a wish is asked for."""
         spec = RunSpec(
             workload=self._asked.workload,
             sessions=wish.sessions,
@@ -223,7 +214,6 @@ class QualifyMachine:
         return msgspec.structs.replace(spec, workload=str(file))
 
     def outcome(self, folder: Path) -> RunOutcome | None:
-        """What became of a run; None where it did not begin."""
         if not (folder / FACTS).exists():
             return None
         with contextlib.suppress(UnreadableRunError):
@@ -231,18 +221,15 @@ class QualifyMachine:
         return None
 
     def read(self, folder: Path, alone: Sequence[Path], repeats: int) -> RunSeen:
-        """What a finished run shows; the runs alone become its baseline, and it learns of its repeats."""
         key = folder, len(alone), repeats
         if key not in self._read:
-            self._read[key] = _seen(folder, alone, repeats)
+            self._read[key] = _read_run(folder, alone, repeats)
         return self._read[key]
 
     def model(self, calibration: Path, probe: Path) -> Model:
-        """Forecasts from the calibration's run and the probe."""
         return CalibratedModel(open_run(calibration), probe_in(probe))
 
     def fitting(self, runs: Sequence[Path], probe: Path, sessions: int, most_slowdown: float) -> Fits:
-        """The number of sessions that fits, forecast from measured runs."""
         return fitting(runs, probe_in(probe), sessions, most_slowdown)
 
 
@@ -289,7 +276,6 @@ def _is_missing(role: Role, place: Path) -> bool:
 
 
 def notices(systems: Sequence[WritableSpace], cores: int, checks: Sequence[SuitabilityCheck]) -> list[str]:
-    """What the answer will lack, in sentences."""
     found = [
         f"{check.name}: {'; '.join(filter(None, (check.text, check.cure)))}"
         for check in checks
@@ -325,7 +311,6 @@ def _has_fio() -> bool:
 
 
 def target_words(found: Probe) -> str:
-    """The most that the probe of one target read and wrote, and by how many streams."""
     target = found.targets[0]
     words = []
     for way in ("read", "write"):
@@ -342,7 +327,7 @@ def target_words(found: Probe) -> str:
     return f"{', '.join(target.roles)}: {', '.join(words)}"
 
 
-def _seen(folder: Path, alone: Sequence[Path], repeats: int) -> RunSeen:
+def _read_run(folder: Path, alone: Sequence[Path], repeats: int) -> RunSeen:
     facts, _ = read_facts(folder)
     baseline = list(baselines(open_run(folder), alone)) if alone else facts.alone
     if (facts.alone, facts.repeats) != (baseline, repeats):

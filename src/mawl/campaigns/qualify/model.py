@@ -1,10 +1,8 @@
-"""Forecasts of runs from the calibration: each program's demand alone at smoke, scaled, in the simulated mix.
+"""Forecasts runs and plans from a calibration: a run of each program alone at scale smoke.
 
-Bytes and waits of a program are those that its run alone showed, and grow with the scale as its declaration
-does.  So do the CPU seconds that the declaration explains; the others do not grow.  Devices are those of the
-probe (docs/design/qualify.md).
-
-How long a plan will take: simulated from the calibration that a qualification made on this machine.
+Bytes and waits of a program are those of its run alone, and grow with the scale as its declaration does.  So
+do the CPU seconds that the declaration explains; the others do not grow.  Devices are those of the probe
+(docs/design/qualify.md).
 """
 
 from __future__ import annotations
@@ -21,7 +19,6 @@ from mawl.advice.judge import judged
 from mawl.advice.qualification.fitting import below_the_smallest_mix
 from mawl.advice.validity.of_host import foreign_cpu_ratio
 from mawl.base.errors import MawlError
-from mawl.base.imports import importing
 from mawl.campaigns.qualify.choice import SMOKE, needs_at, plan_at
 from mawl.campaigns.qualify.work import Mix
 from mawl.figures.blocks import counted
@@ -42,12 +39,11 @@ from mawl.records.store.campaign import read_qualification
 from mawl.records.store.files import PROBE, QUALIFICATION
 from mawl.simulation.active import active_seconds
 from mawl.simulation.changes import system_for
-from mawl.simulation.demand import FIXED_KINDS, JobDemand, growing_cpu_seconds, scaled
+from mawl.simulation.demand import FIXED_KINDS, JobDemand, growing_cpu_seconds, scale_job
 from mawl.simulation.engine import SimulatedJob, SimulationOutcome
 from mawl.simulation.forecast import Fitting, base_of
 from mawl.simulation.own_system import cores_of
-from mawl.simulation.scenario import Scenario
-from mawl.simulation.scenario import run as run_scenario
+from mawl.simulation.scenario import Scenario, run_scenario
 from mawl.simulation.system import System
 
 INPUT_BYTES_PER_SECOND_PER_CORE = 40e6
@@ -91,7 +87,6 @@ class CalibratedModel:
         return sum(self._alone_at(program, scale) for program in self._alone)
 
     def mix(self, sessions: int, scale: float) -> Mix:
-        """One measured run, simulated."""
         outcome = self._simulated(plan_at(sessions, scale))
         slowdowns = [_real_seconds(job) / self._alone_at(job.plan.program, scale) for job in outcome.jobs]
         return Mix(
@@ -111,7 +106,7 @@ class CalibratedModel:
 
     def _job(self, program: str, scale: float) -> JobDemand:
         factor = _factor(program, scale)
-        return scaled(self._demand[program], factor, 1.0 + self._cpu_ratios[program] * (factor - 1.0))
+        return scale_job(self._demand[program], factor, 1.0 + self._cpu_ratios[program] * (factor - 1.0))
 
     def _alone_at(self, program: str, scale: float) -> float:
         """The program's time alone at smoke, times what its demand takes at the scale over that at smoke."""
@@ -131,7 +126,6 @@ class CalibratedModel:
         return plan
 
     def _demanded(self) -> dict[str, float]:
-        """What each program's demand takes alone."""
         return {program: self._took(job) for program, job in self._demand.items()}
 
     def _took(self, job: JobDemand) -> float:
@@ -218,7 +212,6 @@ def _others(summary: Judged, cores: float) -> float:
 
 
 def _measured(calibration: Run) -> dict[str, float]:
-    """The real time of each program's job."""
     return {
         job.program: job.usage.real_time_seconds
         for job in counted(calibration.job_records())
@@ -284,8 +277,6 @@ def duration_of(plan: Plan, runs: Path) -> Duration:
         calibration = _calibration(record.parent)
         if calibration is None or not _is_of(machine, calibration.facts.nodes[0]):
             continue
-        with importing():
-            pass
         try:
             model = CalibratedModel(calibration, probe_in(record.parent / PROBE))
             seconds = model.elapsed_seconds(plan)

@@ -1,9 +1,4 @@
-"""The engine's world on several nodes: each run is a run of a cluster, with one of its nodes or with all.
-
-The choice for several nodes: as for one machine, for each node, with one node and with all.
-
-The engine on several nodes: runs with one node and with all nodes in turn, and no probe or search.
-"""
+"""Qualifies several nodes: runs with one node and with all nodes in turn, and no probe or search."""
 
 from __future__ import annotations
 
@@ -62,7 +57,6 @@ class QualifyNodes(QualifyMachine):
         self._names = list(names)
 
     def look(self) -> MachineSeen:
-        """The nodes and their file systems; raises where they cannot be reached, or cannot be qualified."""
         found = look_at(self._nodes, self._asked.roles, self._names)
         self._names = list(found)
         check_several(self._names)
@@ -73,7 +67,7 @@ class QualifyNodes(QualifyMachine):
     def run(self, wish: RunWish, folder: Path, log: Path) -> None:
         """Make a run; one that lost a node is none."""
         super().run(wish, folder, log)
-        lost = _lost(folder)
+        lost = _lost_node_error(folder)
         if lost is not None:
             raise lost
 
@@ -86,13 +80,11 @@ class QualifyNodes(QualifyMachine):
         return msgspec.structs.replace(spec, nodes=nodes)
 
     def outcome(self, folder: Path) -> RunOutcome | None:
-        """What became of a run; one that lost a node is to be made again."""
         found = super().outcome(folder)
-        return "interrupted" if found is not None and _lost(folder) is not None else found
+        return "interrupted" if found is not None and _lost_node_error(folder) is not None else found
 
 
 def check_several(names: Sequence[str]) -> None:
-    """Refuse a cluster of one node: that is a machine."""
     if len(names) < FEWEST_NODES:
         raise UsageError(
             f"{counted_noun(len(names), 'node')} is no cluster",
@@ -162,8 +154,7 @@ def _systems(found: Mapping[str, NodeLook]) -> list[WritableSpace]:
     return list(held.values())
 
 
-def _lost(folder: Path) -> MawlError | None:
-    """The node that a run lost, as an error; None where it lost none."""
+def _lost_node_error(folder: Path) -> MawlError | None:
     if not (folder / FACTS).exists():
         return None
     facts: RunFacts = open_run(folder).facts
@@ -192,7 +183,6 @@ PREFERRED = (
 
 
 def preferred_for(repeat: int | None) -> tuple[Repeats, ...]:
-    """``PREFERRED``, or with so many runs with all nodes as were asked for."""
     if repeat is None:
         return PREFERRED
     if repeat < FEWEST_RUNS:
@@ -239,9 +229,11 @@ class NodesChooser(Chooser):
     def _runs_words(self) -> str:
         return f"a run with one node and {counted_noun(self.preferred[-1].measured, 'run')} with all nodes"
 
-    def _made(self, repeats: Repeats, scale: float, spent: Mapping[PhaseName, float]) -> QualificationChoice:
+    def _make_choice(
+        self, repeats: Repeats, scale: float, spent: Mapping[PhaseName, float]
+    ) -> QualificationChoice:
         choice = msgspec.structs.replace(
-            super()._made(repeats, scale, spent),
+            super()._make_choice(repeats, scale, spent),
             nodes=len(self.seen.nodes),
             one_node_runs=repeats.one_node,
             run_seconds=self._all_nodes_seconds(scale),
@@ -251,7 +243,6 @@ class NodesChooser(Chooser):
         )
 
     def _of_nodes(self, choice: QualificationChoice) -> list[Decision]:
-        """The decisions, each in the words of several nodes."""
         first = self.seen.nodes[0].name
         changed = {
             "sessions": {"value": f"{choice.sessions} a node"},
@@ -295,7 +286,7 @@ class NodesEngine(Engine):
 
     def _check_nodes(self) -> None:
         nodes = self._look().nodes
-        if [*map(_same, nodes)] != [*map(_same, self.record.nodes)]:
+        if [*map(_identity, nodes)] != [*map(_identity, self.record.nodes)]:
             raise UsageError(
                 "the nodes are not those that it was begun on",
                 why=f"then {_words(self.record.nodes)}, now {_words(nodes)}",
@@ -345,7 +336,6 @@ class NodesEngine(Engine):
         return self._in_time(self._run_seconds())
 
     def _stopped_with_one(self) -> int | None:
-        """The run with one node that was the last before a stop: it may have to be made again."""
         last = self.record.runs[-1]
         return last.position if last.purpose == "one-node" else None
 
@@ -362,7 +352,6 @@ class NodesEngine(Engine):
         return position == 1 or self._in_time(self._seconds_of("one-node") + self._run_seconds())
 
     def _seconds_of(self, purpose: RunPurpose) -> float:
-        """The mean of the runs of a purpose that were made."""
         made = [run.seconds or 0.0 for run in self.record.runs_for(purpose)]
         return sum(made) / len(made)
 
@@ -375,7 +364,7 @@ class NodesEngine(Engine):
         raise LeftOutError(NO_SEARCH)
 
 
-def _same(node: QualifyNode) -> tuple[str, str | None, int]:
+def _identity(node: QualifyNode) -> tuple[str, str | None, int]:
     """What may not change between a stop and what goes on."""
     return node.name, node.cpu_model, node.cores
 

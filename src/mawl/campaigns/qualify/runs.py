@@ -1,6 +1,6 @@
-"""The runs of a qualification and its record: a finished run is never made again, one cut short is.
+"""The runs of a qualification: a finished run is never repeated, an interrupted one is.
 
-The record on disk names the folder of a run before it begins.  The time that counts is that of finished work.
+The record on disk names the folder of a run before it begins.  Only finished work counts towards the time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ class Runs:
         self.folder, self.record, self.work, self._clock, self._show = folder, record, work, clock, show
 
     def note(self, **changes: object) -> None:
-        """Change the record, on disk at once."""
         self.record = msgspec.structs.replace(self.record, **changes)
         write_qualification(self.folder, self.record)
 
@@ -118,7 +117,6 @@ class Runs:
             raise InterruptedRunError(f"run {name} was stopped")
 
     def _finished(self, run: QualifyRun, seconds: float | None) -> bool:
-        """Note how a run ended; False where it did not come to its end."""
         place = self.folder / run.folder
         outcome = self.work.outcome(place)
         if outcome in (None, "running", "interrupted"):
@@ -136,11 +134,9 @@ class Runs:
         return True
 
     def read(self, run: QualifyRun) -> RunSeen:
-        """What a finished run shows."""
         return self.work.read(self.folder / run.folder, self._alone_folders(run), self._repeats(run))
 
     def _alone_folders(self, run: QualifyRun) -> list[Path]:
-        """The runs alone whose times are the baseline of a run in the mix."""
         if run.purpose in ("calibration", "alone"):
             return []
         rounds = self.record.runs_for("alone")
@@ -182,15 +178,12 @@ class Runs:
         return 0 if choice is None else choice.runs_alone - (choice.scale == SMOKE)
 
     def begun(self, purpose: RunPurpose, position: int) -> QualifyRun | None:
-        """The first attempt at a run: once begun, a run is made, whatever time is left."""
         return next(iter(self._attempts(purpose, position)), None)
 
     def counted(self, purpose: RunPurpose, before: int) -> int:
-        """The runs of a purpose at positions before this one that count."""
         return sum(run.position < before for run in self.record.runs_for(purpose))
 
     def is_over(self, purpose: RunPurpose, position: int) -> bool:
-        """Whether a run was made, or refused by the machine."""
         over = ("finished", "refused", "left out")
         return any(run.state in over for run in self._attempts(purpose, position))
 

@@ -1,4 +1,7 @@
-"""What the engine asks of the world: everything that takes time or touches the machine (a fake in tests)."""
+"""The interface between the engine and the machine: everything that takes time or touches the machine.
+
+Tests put a fake in its place.
+"""
 
 from __future__ import annotations
 

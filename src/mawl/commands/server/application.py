@@ -1,4 +1,4 @@
-"""The pages: a library of runs, each report, a comparison, a growing run, and metrics to scrape."""
+"""The routes of the server: the library of runs, reports, a comparison, growing runs, and metrics."""
 
 from __future__ import annotations
 
@@ -23,12 +23,20 @@ from mawl.commands.server.folders import (
     Folders,
     State,
     campaigns_below,
-    examined,
     grows,
+    state_of,
 )
 from mawl.commands.server.growing import LOOK_SECONDS, GrowingRuns, RunEndedError
 from mawl.commands.server.guard import Guard
-from mawl.commands.server.library import Query, campaign_rows, contents, named, query_of, row_of, shown_name
+from mawl.commands.server.library import (
+    Query,
+    campaign_rows,
+    contents,
+    display_name,
+    names_of,
+    query_of,
+    row_of,
+)
 from mawl.commands.server.reports import (
     Page,
     Renderers,
@@ -86,7 +94,7 @@ def create_app(
             Route("/favicon.ico", _no_icon),
         ],
         middleware=[Middleware(Guard, names=tuple(names), failed=failed)],
-        exception_handlers={HTTPException: _refused, MawlError: _unreadable},
+        exception_handlers={HTTPException: _http_error, MawlError: _unreadable},
     )
     app.router.redirect_slashes = False
     app.state.site = Site(runs, renderers)
@@ -111,12 +119,11 @@ async def _library(request: Request) -> Response:
 
 
 async def _overview(request: Request) -> Response:
-    """The row of one run, judged: what the page of all runs asks for, run by run."""
     site: Site = request.app.state.site
     folder = _folder(request, request.path_params["name"])
     trouble = None
     try:
-        await site.reports.read(folder, examined(folder))
+        await site.reports.read(folder, state_of(folder))
     except MawlError as error:
         trouble = str(error)
 
@@ -139,7 +146,7 @@ async def _run(request: Request) -> Response:
                 return Page(way_back(followed.html, followed.charts))
         except RunEndedError:
             pass
-        return Page(way_back(await site.reports.page(folder, examined(folder))))
+        return Page(way_back(await site.reports.page(folder, state_of(folder))))
     except MawlError:
         _folder(request, folder.name)
         raise
@@ -159,14 +166,13 @@ class _Following(StreamingResponse):
     turn_is_over = False
 
     def __init__(self, site: Site, folder: Path) -> None:
-        super().__init__(_followed(site, folder, self), media_type="text/event-stream")
+        super().__init__(_follow(site, folder, self), media_type="text/event-stream")
         self._viewers = site.viewers
         while len(self._viewers) >= MOST_VIEWERS:
             self._viewers.pop(0).turn_is_over = True
         self._viewers.append(self)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it; however it ends, its place is free again."""
         try:
             await super().__call__(scope, receive, send)
         finally:
@@ -174,7 +180,7 @@ class _Following(StreamingResponse):
                 self._viewers.remove(self)
 
 
-async def _followed(site: Site, folder: Path, viewer: _Following) -> AsyncIterator[bytes]:
+async def _follow(site: Site, folder: Path, viewer: _Following) -> AsyncIterator[bytes]:
     """The events of a growing run until it ends, once a second; at least one whole picture in each turn."""
     try:
         version = 0
@@ -205,7 +211,6 @@ async def _followed(site: Site, folder: Path, viewer: _Following) -> AsyncIterat
 
 
 async def pause() -> None:
-    """Until a viewer is told more."""
     await asyncio.sleep(LOOK_SECONDS)
 
 
@@ -234,13 +239,13 @@ async def _campaign(request: Request) -> Response:
     found = await site.listings.run(lambda: campaigns_below(site.folders.runs))
     folder = found.folders.get(name)
     if folder is None:
-        raise HTTPException(404, f"There is no campaign called {shown_name(name)} here.")
+        raise HTTPException(404, f"There is no campaign called {display_name(name)} here.")
     return Page(way_back(await site.reports.campaign(folder)))
 
 
 async def _metrics(request: Request) -> Response:
     site: Site = request.app.state.site
-    asked = named(request.query_params.multi_items(), "run")
+    asked = names_of(request.query_params.multi_items(), "run")
     folders = [_folder(request, name) for name in asked]
     folders = folders or await site.listings.run(site.folders.current)
     summaries = [await _summary(site, folder) for folder in folders]
@@ -252,7 +257,7 @@ async def _summary(site: Site, folder: Path) -> Judged:
     try:
         return (await site.growing.picture(folder)).summary
     except RunEndedError:
-        return await site.reports.summary(folder, examined(folder))
+        return await site.reports.summary(folder, state_of(folder))
 
 
 async def _no_icon(request: Request) -> Response:  # noqa: ARG001
@@ -260,7 +265,7 @@ async def _no_icon(request: Request) -> Response:  # noqa: ARG001
 
 
 def _states(folders: Iterable[Path]) -> tuple[tuple[Path, State], ...]:
-    return tuple((folder, examined(folder)) for folder in folders)
+    return tuple((folder, state_of(folder)) for folder in folders)
 
 
 def _folder(request: Request, name: str) -> Path:
@@ -271,10 +276,10 @@ def _folder(request: Request, name: str) -> Path:
 
 
 def _gone(name: str) -> str:
-    return f"There is no run called {shown_name(name)} here: its folder was removed, or never was."
+    return f"There is no run called {display_name(name)} here: its folder was removed, or never was."
 
 
-async def _refused(request: Request, error: Exception) -> Response:  # noqa: ARG001
+async def _http_error(request: Request, error: Exception) -> Response:  # noqa: ARG001
     assert isinstance(error, HTTPException)
     if error.status_code != 404:
         return PlainTextResponse(f"{error.detail}\n", error.status_code, error.headers)

@@ -1,7 +1,4 @@
-"""Connections that cannot be held open for nothing, and an end that waits for nobody.
-
-The address that the pages are served on.
-"""
+"""The server's sockets: its address, and connections that end when a visitor is idle or the server stops."""
 
 from __future__ import annotations
 
@@ -48,28 +45,23 @@ class Connection(H11Protocol):
     _waiting_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the visitor in."""
         super().connection_made(transport)
         self.made_at = self.moved_at = self.loop.time()
         self._check = self.loop.call_later(CHECK_SECONDS, self._look)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The visitor has gone."""
         if self._check is not None:
             self._check.cancel()
         super().connection_lost(exc)
 
     def is_answering(self) -> bool:
-        """Whether a request is being answered."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def resume_writing(self) -> None:
-        """The visitor has read."""
         self.moved_at = self.loop.time()
         super().resume_writing()
 
     def on_response_complete(self) -> None:
-        """The visitor was answered and may ask again, unless others wait."""
         self.answers += 1
         self.moved_at = self.loop.time()
         if self.ends_with_answer():
@@ -105,7 +97,6 @@ class PageServer(uvicorn.Server):
     """Whether all places are taken."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to accept visitors."""
         await super().startup(sockets=[])
         self._accepting = [asyncio.create_task(self._accept(listener)) for listener in sockets or []]
 
@@ -129,7 +120,6 @@ class PageServer(uvicorn.Server):
         return made
 
     async def _place(self) -> None:
-        """Wait until one more visitor may come."""
         while self._is_full():
             self.full = True
             self._make_room()
@@ -141,7 +131,6 @@ class PageServer(uvicorn.Server):
         return len(self._open()) >= MOST_CONNECTIONS or len(every) >= 2 * MOST_CONNECTIONS
 
     def _open(self) -> list[Connection]:
-        """The connections that are not about to close."""
         every = (one for one in self.server_state.connections if isinstance(one, Connection))
         return [one for one in every if not one.transport.is_closing()]
 
@@ -162,7 +151,6 @@ class PageServer(uvicorn.Server):
             first.transport.abort()
 
     async def shutdown(self, sockets: Any = None) -> None:
-        """Let go of every visitor, then of the listening sockets."""
         for accepting in self._accepting:
             accepting.cancel()
         for connection in list(self.server_state.connections):

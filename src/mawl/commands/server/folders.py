@@ -1,6 +1,7 @@
-"""The runs in a directory, found by listing it: what a visitor names is compared, never joined to a path.
+"""Finds the runs and campaigns in a directory by listing it.
 
-The campaigns in a directory and in the folders below it; a link is not followed.
+A name from a visitor is compared with the listing, never joined to a path, and links out of the directory
+are not followed.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from mawl.figures.open_jobs import CUT
 from mawl.plan.spec import shown_scale
 from mawl.records.model.campaign import Campaign
 from mawl.records.model.run import RunFacts
-from mawl.records.store.beside import FOLDER as SOLO
-from mawl.records.store.campaign import RECORD, read_campaign
+from mawl.records.store.beside import SOLO_FOLDER
+from mawl.records.store.campaign import CAMPAIGN, read_campaign
 from mawl.records.store.facts import read_facts
 from mawl.records.store.files import FACTS, JOURNAL, JOURNAL_FILES, LATEST, TABLES
 from mawl.records.store.parquet import elapsed_seconds
@@ -74,11 +75,9 @@ class Folders:
         return found
 
     def entry(self, name: str) -> LibraryEntry:
-        """What one folder of the directory holds."""
         return self._entry(name)
 
     def find(self, name: str) -> Path | None:
-        """The folder that is called exactly ``name``, if the directory holds it."""
         return next((self.runs / known for known in self._names() if known == name), None)
 
     def current(self) -> list[Path]:
@@ -97,7 +96,7 @@ class Folders:
                     for entry in entries
                     if entry.is_dir()
                     and not entry.name.startswith(".")
-                    and entry.name not in (SOLO, LATEST)
+                    and entry.name not in (SOLO_FOLDER, LATEST)
                     and not (entry.is_symlink() and self._inside(entry.path))
                 ]
         except (FileNotFoundError, NotADirectoryError):
@@ -109,7 +108,7 @@ class Folders:
     def _entry(self, name: str) -> LibraryEntry:
         folder = self.runs / name
         try:
-            self.states[name] = examined(folder)
+            self.states[name] = state_of(folder)
             found = (folder / FACTS).stat()
             identity = (found.st_ino, found.st_size, found.st_mtime_ns)
             known = self._known.get(name)
@@ -124,7 +123,7 @@ class Folders:
         return entry
 
 
-def examined(folder: Path) -> State:
+def state_of(folder: Path) -> State:
     """The state of a folder's files.
 
     Raises ``UnreadableRunError`` where one is something else than a file of this
@@ -162,7 +161,7 @@ def examined(folder: Path) -> State:
 
 def grows(folder: Path) -> bool:
     """Whether a runner still writes to this run; raises what ``examined`` does."""
-    examined(folder)
+    state_of(folder)
     return (folder / JOURNAL).is_dir() and runner_lives(folder)
 
 
@@ -221,7 +220,7 @@ def campaigns_below(runs: Path) -> FoundCampaigns:
     waiting, whole = [(runs, 0)], True
     for folder, depth in waiting:
         for child in _folders(folder):
-            if (child / RECORD).is_file():
+            if (child / CAMPAIGN).is_file():
                 found[child.relative_to(runs).as_posix()] = child
             elif depth + 1 < DEEPEST and not (child / FACTS).exists():
                 if len(waiting) < MOST_FOLDERS:
@@ -245,7 +244,7 @@ class CampaignRecords:
 
     def _entry(self, name: str, folder: Path) -> CampaignEntry:
         try:
-            seen = (folder / RECORD).stat()
+            seen = (folder / CAMPAIGN).stat()
             identity = (seen.st_ino, seen.st_size, seen.st_mtime_ns)
             known = self._known.get(folder)
             if known is None or known[0] != identity:

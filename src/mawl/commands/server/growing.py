@@ -1,4 +1,4 @@
-"""A run that grows, as its pages show it: read once for all visitors, within a share of one processor."""
+"""A run that is still being written: read once for all visitors, within a share of one processor."""
 
 from __future__ import annotations
 
@@ -91,7 +91,6 @@ class CpuShare:
         return self._clock() >= min(self._rest_until, self._ended_at + rest_seconds)
 
     def spend(self, work: Callable[[], Result]) -> Result:
-        """Do work, and put off the next by what its CPU time asks for."""
         before = self._cpu()
         made = work()
         self._ended_at = self._clock()
@@ -136,7 +135,7 @@ class Growing:
         self._looked = now
         if self._picture is None or (self._fresh and self._figures.allows()):
             tail = self._tail
-            self._picture = self._figures.spend(lambda: self._made(tail))
+            self._picture = self._figures.spend(lambda: self._make_picture(tail))
             self._fresh = False
         page = self._page
         anew = page is None or self._page_allowed(page, self._picture)
@@ -166,7 +165,7 @@ class Growing:
         early = bool(picture.charts - page.charts) and self._early_pages < MOST_EARLY_PAGES
         return self._pages.allows(EARLY_REST_SECONDS if early else math.inf)
 
-    def _made(self, tail: Tail) -> Picture:
+    def _make_picture(self, tail: Tail) -> Picture:
         view, now = StoredView(tail.run()), status(tail, time.time())
         summary = self._renderers.judged(view)
         old = self._picture
@@ -189,7 +188,6 @@ class GrowingRuns:
         self._forgetting: dict[Path, asyncio.TimerHandle] = {}
 
     def __len__(self) -> int:
-        """How many runs are kept."""
         return len(self._runs)
 
     async def picture(self, folder: Path) -> Picture:
@@ -197,7 +195,6 @@ class GrowingRuns:
         return await self._ask(folder, Growing.picture)
 
     async def page(self, folder: Path) -> Followed:
-        """Its page, which then follows it."""
         return await self._ask(folder, Growing.page)
 
     async def _ask(self, folder: Path, what: Callable[[Growing], Result]) -> Result:
@@ -226,7 +223,6 @@ class GrowingRuns:
         return answer
 
     def _forget_later(self, folder: Path) -> None:
-        """Forget the run after a long time without a request."""
         if folder in self._forgetting:
             self._forgetting[folder].cancel()
         later = asyncio.get_running_loop().call_later(FORGET_SECONDS, self._forget, folder)
@@ -271,5 +267,4 @@ def _as_list(columns: Any) -> Any:
 
 
 def _object(parts: dict[str, bytes]) -> bytes:
-    """One JSON object of values that are JSON already."""
     return b"{" + b",".join(msgspec.json.encode(name) + b":" + part for name, part in parts.items()) + b"}"

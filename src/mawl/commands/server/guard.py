@@ -1,4 +1,4 @@
-"""What every request must be, and what every answer carries: the outermost shell of the pages."""
+"""Checks every request and adds the security headers to every answer (ASGI middleware)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,6 @@ class Guard:
         self._names = LOOPBACK_NAMES | {name.lower() for name in names}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

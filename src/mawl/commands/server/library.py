@@ -1,9 +1,7 @@
 """The page of all runs: searched, sorted and ticked by query parameters, so that it works without scripts.
 
-A run is ticked as a run of the reference or of the candidate.  What it takes to judge a run is shown once
-the run was judged: its report was opened, or the page's script asked for its overview.
-
-What the library shows of a run beside its facts: the answer, what limits, trust, throughput as a line.
+A run is ticked as a run of the reference or of the candidate.  Its answer, limit and throughput are shown
+once the run was judged: its report was opened, or the page's script asked for its overview.
 """
 
 from __future__ import annotations
@@ -59,7 +57,6 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def validity_tone(self) -> str:
-        """The same of the validity."""
         return TONES.get(self.validity, "warn")
 
     @property
@@ -159,7 +156,6 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ticked(self) -> frozenset[str]:
-        """The runs of both sides."""
         return frozenset((*self.reference, *self.candidate))
 
     @property
@@ -198,7 +194,6 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def line(self) -> Markup:
-        """Its throughput over time as a small line."""
         return Markup(self.overview.line if self.overview else "")
 
     @property
@@ -231,8 +226,8 @@ def query_of(pairs: Iterable[tuple[str, str]]) -> Query:
         search=given.get("q", "").strip(),
         sort=sort,
         descending=order == "descending" if order else sort in DESCENDING_FIRST,
-        reference=named(every, "reference"),
-        candidate=named(every, "candidate"),
+        reference=names_of(every, "reference"),
+        candidate=names_of(every, "candidate"),
         workload=given.get("workload", ""),
         kind=given.get("kind", ""),
         outcome=given.get("outcome", ""),
@@ -241,12 +236,12 @@ def query_of(pairs: Iterable[tuple[str, str]]) -> Query:
     )
 
 
-def named(pairs: Iterable[tuple[str, str]], parameter: str) -> tuple[str, ...]:
+def names_of(pairs: Iterable[tuple[str, str]], parameter: str) -> tuple[str, ...]:
     """The runs that a parameter names, each once, in the order of the address."""
     return tuple(dict.fromkeys(value for name, value in pairs if name == parameter))[:MOST_TICKED]
 
 
-def chosen(
+def select_entries(
     entries: Iterable[LibraryEntry], query: Query, overviews: Mapping[str, Overview] = {}
 ) -> list[LibraryEntry]:
     """The entries that hold every word of the search and pass the filters, and those that are ticked, in the
@@ -287,7 +282,7 @@ def contents(
     entries: list[LibraryEntry], query: Query, overviews: Mapping[str, Overview], now: float
 ) -> dict[str, Any]:
     """What the template of the library shows."""
-    found = chosen(entries, query, overviews)
+    found = select_entries(entries, query, overviews)
     pages = max(1, -(-len(found) // ROWS_A_PAGE))
     page = min(query.page, pages)
     shown = found[(page - 1) * ROWS_A_PAGE : page * ROWS_A_PAGE]
@@ -297,7 +292,7 @@ def contents(
         "filters": _filters(entries, query, overviews),
         "heads": {head: _head(head, query) for head in HEADS},
         "rows": [row_of(entry, query, overviews.get(entry.name), now) for entry in shown],
-        "selected": [(side, [shown_name(name) for name in getattr(query, side)]) for side in SIDES],
+        "selected": [(side, [display_name(name) for name in getattr(query, side)]) for side in SIDES],
         "comparable": len(query.sides) > 1,
         "cleared": _address(query, **dict.fromkeys(SIDES, ())),
         "total": len(entries),
@@ -311,7 +306,6 @@ def contents(
 def _filters(
     entries: Iterable[LibraryEntry], query: Query, overviews: Mapping[str, Overview]
 ) -> list[tuple[str, str, list[tuple[str, int]]]]:
-    """Of each filter its name, what is asked for, and the values with how many runs have them."""
     every = list(entries)
     counts = {name: Counter(getattr(entry, name) for entry in every) for name in FILTERS}
     counts["answer"] = Counter(_answer(entry, overviews) for entry in every if not entry.trouble)
@@ -348,7 +342,7 @@ def campaign_rows(entries: Iterable[CampaignEntry], query: Query) -> list[Campai
     found.sort(key=lambda entry: -(entry.created_at or 0.0))
     return [
         CampaignRow(
-            name=shown_name(entry.name),
+            name=display_name(entry.name),
             address=_quoted("campaigns", entry.name, "/"),
             kind=QUESTIONS.get(entry.kind, entry.kind),
             runs=f"{entry.finished} of {entry.planned}",
@@ -361,7 +355,6 @@ def campaign_rows(entries: Iterable[CampaignEntry], query: Query) -> list[Campai
 
 
 def run_address(name: str) -> str | None:
-    """The address of a run's page; None for a name that is not UTF-8 and so has none."""
     return _quoted("runs", name, "")
 
 
@@ -376,7 +369,7 @@ def _minute(at: float | None) -> str:
     return ABSENT if at is None else f"{format_instant(at)[:16].replace('T', ' ')} UTC"
 
 
-def shown_name(name: str) -> str:
+def display_name(name: str) -> str:
     """A folder's name as text; bytes that are not UTF-8 as escapes."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
@@ -410,7 +403,6 @@ def _sorting(name: str, query: Query) -> tuple[str, str, bool]:
 
 
 def _address(query: Query, **changes: Any) -> str:
-    """The library under another sort, order or page, with the same search, filters and ticks."""
     asked = msgspec.structs.replace(query, **{"page": 1, **changes})
     pairs = [("q", asked.search)] if asked.search else []
     pairs += [(name, getattr(asked, name)) for name in (*FILTERS, "answer") if getattr(asked, name)]
@@ -426,7 +418,7 @@ def row_of(entry: LibraryEntry, query: Query, overview: Overview | None, now: fl
     if elapsed is None and entry.outcome == "running" and entry.started_at is not None:
         elapsed = max(0.0, now - entry.started_at)
     return RunRow(
-        name=shown_name(entry.name),
+        name=display_name(entry.name),
         address=run_address(entry.name),
         ticks=[(side, entry.name in getattr(query, side)) for side in SIDES],
         traits=[text for text in (entry.workload, entry.scale, entry.kind) if text],

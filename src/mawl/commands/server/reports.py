@@ -1,8 +1,6 @@
-"""Pages of runs that do not grow: made when asked for, kept for as long as their files are the same.
+"""The server's pages of finished runs, cached for as long as the run's files are the same.
 
-What the server shows of a run, made elsewhere and handed to it: pages, chart data, metrics.
-
-The server's own pages, in the frame of the reports.
+The renderers of reports are passed in, so the server does not know the formats.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from starlette.responses import HTMLResponse
 
 from mawl.advice.judge import judged
 from mawl.base.errors import MawlError
-from mawl.commands.server.folders import State, examined
+from mawl.commands.server.folders import State, state_of
 from mawl.commands.server.guard import policy_of
 from mawl.commands.server.library import Overview, RunRow, overview_of
 from mawl.commands.server.work import KeptAnswers, Worker
@@ -70,16 +68,13 @@ class Reports:
         self._overviews: dict[str, tuple[State, Overview]] = {}
 
     async def page(self, folder: Path, state: State) -> bytes:
-        """The report of a run, whose files have this state."""
         return await self._of_one("report", folder, state, self._renderers.report)
 
     async def summary(self, folder: Path, state: State) -> Judged:
-        """The judged summary of a run."""
         kept = await self._of_one("summary", folder, state, lambda _, summary: json.render(summary))
         return msgspec.json.decode(kept, type=Judged)
 
     async def read(self, folder: Path, state: State) -> None:
-        """Judge a run for its overview, unless that is known."""
         if self._overviews.get(folder.name, (None,))[0] != state:
             await self._worker.run(lambda: self._judged(folder, state))
 
@@ -92,7 +87,7 @@ class Reports:
             opened = [
                 [StoredView(open_run(folder, compacting=False)) for folder, _ in side] for side in sides
             ]
-            return _encoded(compare(opened))
+            return _encode(compare(opened))
 
         return await self._kept.get(("comparison", *sides), made)
 
@@ -101,11 +96,10 @@ class Reports:
         render = self._renderers.campaign
         assert render is not None
         return await self._kept.get(
-            ("campaign", folder, _campaign_state(folder)), lambda: _encoded(render(folder, _opened))
+            ("campaign", folder, _campaign_state(folder)), lambda: _encode(render(folder, _open_campaign_run))
         )
 
     def overviews(self, states: Mapping[str, State]) -> Mapping[str, Overview]:
-        """What is known of the folders that have the state in which they were judged."""
         return {
             name: found[1]
             for name, state in states.items()
@@ -116,12 +110,11 @@ class Reports:
         self, kind: str, folder: Path, state: State, render: Callable[[StoredView, Judged], str]
     ) -> bytes:
         def made() -> bytes:
-            return _encoded(render(*self._judged(folder, state)))
+            return _encode(render(*self._judged(folder, state)))
 
         return await self._kept.get((kind, folder, state), made)
 
     def _judged(self, folder: Path, state: State) -> tuple[StoredView, Judged]:
-        """A run and its summary, of which the overview is kept."""
         view = StoredView(open_run(folder, compacting=False))
         summary = self._renderers.judged(view)
         self._overviews.pop(folder.name, None)
@@ -138,19 +131,18 @@ def _campaign_state(folder: Path) -> tuple[object, ...]:
         try:
             seen = path.lstat()
             found.append((path.name, seen.st_ino, seen.st_size, seen.st_mtime_ns))
-            found.append(examined(path) if path.is_dir() else ())
+            found.append(state_of(path) if path.is_dir() else ())
         except (MawlError, OSError):
             found.append(path.name)
     return tuple(found)
 
 
-def _opened(folder: Path) -> Run:
-    """A run of a campaign; MawlError for one that leads out of it, or cannot be read."""
-    examined(folder)
+def _open_campaign_run(folder: Path) -> Run:
+    state_of(folder)
     return open_run(folder, compacting=False)
 
 
-def _encoded(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 

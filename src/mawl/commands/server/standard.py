@@ -1,4 +1,4 @@
-"""The renderers of ``mawl serve``: the reports, charts, comparisons and metrics that the verbs write, too."""
+"""The renderers that ``mawl serve`` uses: the reports, charts, comparisons and metrics of the verbs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mawl.reports.html import report
 from mawl.reports.html.sources import sources
 
 
-def standard(bounds: CapacityBounds) -> Renderers:
+def standard_renderers(bounds: CapacityBounds) -> Renderers:
     """Renderers whose summaries are judged by these bounds of the capacity."""
 
     def judge(view: StoredView) -> Judged:

@@ -1,7 +1,4 @@
-"""Work that takes long, beside the loop that answers: in threads that never hold up the end.
-
-Memory of a server that runs for days: what its pages leave goes back to the system.
-"""
+"""Runs long work of the server in threads, caches its answers, and gives freed memory back to the system."""
 
 from __future__ import annotations
 
@@ -29,7 +26,6 @@ class Worker:
         self._places = asyncio.Semaphore(most)
 
     async def run(self, work: Callable[[], Result]) -> Result:
-        """What ``work`` returns or raises."""
         await self._places.acquire()
         loop = asyncio.get_running_loop()
         done: asyncio.Future[Result] = loop.create_future()

@@ -1,9 +1,4 @@
-"""A run of derived jobs compared with the logs: steps, programs, the night, and jobs at a time.
-
-The night of both sides, and how many jobs ran at a time.
-
-Steps on both sides, their sums by program, and how near single steps come.
-"""
+"""A run of derived jobs compared with the logs: steps, programs, the night, and jobs at a time."""
 
 from __future__ import annotations
 
@@ -138,7 +133,7 @@ def steps_of(
                     figures=_figures(one.derived, step, told, own, factor),
                 )
             )
-    return sorted(found, key=_least_changed), missing
+    return sorted(found, key=_by_change), missing
 
 
 def _id(one: MatchedJob, records: Mapping[str, JobRecord]) -> str:
@@ -175,8 +170,7 @@ def _times(figure: float | None, factor: float) -> float | None:
     return None if figure is None else figure * factor
 
 
-def _least_changed(one: ReplayedStep | ReplayedProgram) -> float:
-    """Sorts by the change of real time, the largest first, unknown ones last."""
+def _by_change(one: ReplayedStep | ReplayedProgram) -> float:
     real = one.figures.real_seconds
     return -abs(real.run - real.logs) if real.run is not None and real.logs is not None else math.inf
 
@@ -211,11 +205,10 @@ def programs_of(steps: Iterable[ReplayedStep]) -> list[ReplayedProgram]:
         )
         for program, group in mine.items()
     ]
-    return sorted(found, key=_least_changed)
+    return sorted(found, key=_by_change)
 
 
 def closeness_of(name: str, steps: Sequence[ReplayedStep]) -> Closeness:
-    """How near the run comes in one figure of ``LEAST``, step by step."""
     least = LEAST[name]
     pairs: list[Both] = [getattr(one.figures, name) for one in steps]
     errors = sorted(

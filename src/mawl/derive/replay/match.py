@@ -106,7 +106,6 @@ def _key_of_derived(job: DerivedJob) -> Key:
 
 
 def _key_of_logged(one: LoggedJob, size: Growth) -> Key:
-    """The key of the job that is derived from this one, by the functions that derive it."""
     told = [told_of(step, "unknown") for step in one.steps]
     return tuple(
         (
@@ -121,7 +120,6 @@ def _key_of_logged(one: LoggedJob, size: Growth) -> Key:
 
 
 def _procedure(word: str) -> str:
-    """A word that a derived folder may keep, with hashed and with kept names."""
     return word if word in VOCABULARY else OTHER
 
 

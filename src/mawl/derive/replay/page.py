@@ -1,7 +1,4 @@
-"""A comparison of a run with the logs as one HTML page.
-
-A comparison of a run with the logs as text, Markdown and JSON.
-"""
+"""The page of a comparison of a run with the logs of its jobs."""
 
 from __future__ import annotations
 
@@ -11,7 +8,6 @@ from mawl.base.printable import printable
 from mawl.base.units import counted_noun, format_change, format_ratio
 from mawl.derive.replay.records import Closeness, Replay
 from mawl.derive.replay.tables import (
-    SHORT_NOTE,
     TITLES,
     chains,
     closeness,
@@ -19,27 +15,21 @@ from mawl.derive.replay.tables import (
     lines,
     night_said,
     programs,
-    short_tables,
     steps,
-    tables,
 )
-from mawl.reports.comparison import text as laid
 from mawl.reports.comparison.html import PagePart, found_page
 from mawl.reports.comparison.over_time import jobs_at_once_chart
 from mawl.reports.comparison.sentences import Headline, capital
 from mawl.reports.comparison.tables import ComparisonTable, signed_seconds
-from mawl.reports.comparison.text import section
 from mawl.reports.html.charts.frame import Chart
 from mawl.reports.html.sections.verdict import Card
 from mawl.reports.html.templating import fill
-from mawl.reports.json import indented
-from mawl.reports.layout import LINE_WIDTH, escaped, fitting, stacked
 
 PAGE_STEPS = 500
 NEXT = "run the workload on each system, and compare the runs to judge storage"
 
 
-def render(replay: Replay) -> str:
+def render_html(replay: Replay) -> str:
     """The page; it has the names of the logs instead of the hashed ones."""
     (_, said), *others = lines(replay)
     facts = fill("facts.html", facts=[(name, printable(text)) for name, text in others])
@@ -142,36 +132,3 @@ def _spread(one: Closeness) -> str:
 
 def _filled(*tables: ComparisonTable) -> list[ComparisonTable]:
     return [table for table in tables if table.rows]
-
-
-SCREEN_ROWS = 8
-MARKDOWN_STEPS = 100
-
-
-def text(replay: Replay, *, every: bool = False, width: int = LINE_WIDTH) -> str:
-    """One screen: the sentence, both nights, the steps and programs that changed most; or ``every`` thing."""
-    parts = [laid.lines(lines(replay), width)]
-    if every:
-        parts += [laid.laid_out(table, width) for table in tables(replay, len(replay.steps))]
-    else:
-        parts += [_fitted(table, width) for table in short_tables(replay, SCREEN_ROWS)]
-        parts.append(laid.wrapped(SHORT_NOTE, width))
-    return "\n\n".join("\n".join(part) for part in parts)
-
-
-def _fitted(table: ComparisonTable, width: int) -> list[str]:
-    """The columns that a window has room for: ratios before differences."""
-    rows = fitting([table.head, *table.rows], width, ("change", "logs", "run"))
-    return [*stacked(rows, width), *([table.note] if table.note else [])]
-
-
-def markdown(replay: Replay) -> str:
-    """The sentence as the title, the other lines as a list, the tables."""
-    (_, said), *others = lines(replay)
-    listed = "\n".join(f"- **{name}**: {escaped(sentence)}" for name, sentence in others)
-    return "\n\n".join((f"# {escaped(capital(said))}", listed, *map(section, tables(replay, MARKDOWN_STEPS))))
-
-
-def json(replay: Replay) -> str:
-    """Every figure of every step."""
-    return indented(replay)

@@ -1,7 +1,4 @@
-"""The tables of a comparison of a run with the logs, every cell as text.
-
-What a comparison of a run with the logs says, in sentences.
-"""
+"""A comparison of a run with the logs in tables, every cell as text, and in sentences."""
 
 from __future__ import annotations
 
@@ -342,7 +339,6 @@ def lines(replay: Replay) -> list[Line]:
 
 
 def _night(night: NightOfSide) -> str:
-    """Start, last end and chain of a side."""
     held = night_said(night)
     chain = ", then ".join(one.program for one in night.chain[-MOST_OF_CHAIN:])
     more = "..., then " if len(night.chain) > MOST_OF_CHAIN else ""

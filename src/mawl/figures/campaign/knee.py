@@ -1,9 +1,7 @@
-"""How many sessions a machine carries: which number to try next, and the knee with its interval.
+"""What a campaign over numbers of sessions, or over modes of hardware threads, found.
 
-Both are functions of the runs made so far and of nothing else, so a search that was killed goes on as if
-it had not been (docs/design/campaigns.md, The knee).
-
-Modes of hardware threads side by side, and whether the papers' sentence about them holds here.
+The number to try next and the knee follow from the runs made so far and from nothing else, so a search
+that was killed goes on where it was (docs/design/campaigns.md, The knee).
 """
 
 from __future__ import annotations
@@ -74,7 +72,7 @@ class Knee(msgspec.Struct, frozen=True, kw_only=True):
     """What speaks against more, or why there is no number."""
 
 
-def tried(runs: Sequence[SessionRun]) -> list[Tried]:
+def sessions_tried(runs: Sequence[SessionRun]) -> list[Tried]:
     """Each number of sessions, ascending, judged by the majority of its runs; of equal parts not carried."""
     found: list[Tried] = []
     for sessions in sorted({run.sessions for run in runs}):
@@ -125,7 +123,7 @@ def next_sessions(runs: Sequence[SessionRun], search: SessionSearch) -> int | No
     Doubling until a number is not carried, halving the gap until it is one session, then both numbers at
     the gap again until each has ``runs_each`` runs; a number that falls over by that opens the gap anew.
     """
-    found = {one.sessions: one for one in tried(runs)}
+    found = {one.sessions: one for one in sessions_tried(runs)}
     if not found:
         return search.first
     low, high = _gap(list(found.values()))
@@ -146,7 +144,7 @@ def next_sessions(runs: Sequence[SessionRun], search: SessionSearch) -> int | No
 
 def knee_of(runs: Sequence[SessionRun], search: SessionSearch) -> Knee | None:
     """The knee as far as the runs tell; None before the first."""
-    found = {one.sessions: one for one in tried(runs)}
+    found = {one.sessions: one for one in sessions_tried(runs)}
     if not found:
         return None
     low, high = _gap(list(found.values()))
@@ -234,7 +232,6 @@ def _settled(one: Tried, search: SessionSearch) -> bool:
 
 
 def _against(runs: Sequence[SessionRun], sessions: int) -> str:
-    """What the first run with so many sessions that was not carried says against it."""
     own = [run for run in runs if run.sessions == sessions and run.verdict != "carried"]
     return f"with {sessions}: {'; '.join(own[0].reasons)}" if own and own[0].reasons else ""
 
@@ -324,7 +321,6 @@ def smt_sentence(rows: Sequence[SmtRow], comparison: Comparison | None) -> str:
 
 
 def _load(busy_ratio: float | None) -> str:
-    """Whether processors were as busy as the paper wants them for more threads; empty if that is unknown."""
     if busy_ratio is None:
         return ""
     least = value_of("smt.least_busy_ratio")

@@ -1,9 +1,4 @@
-"""A campaign with what its runs say together: what a reporter draws and JSON holds.
-
-What a campaign's record of settings says: what each arm changed or checked, and what was read.
-
-What a run of a search for sessions says, from its judged summary.
-"""
+"""A campaign with the figures of its runs, as reports draw it and JSON holds it."""
 
 from __future__ import annotations
 
@@ -24,9 +19,9 @@ from mawl.figures.campaign.knee import (
     SmtRow,
     Tried,
     knee_of,
+    sessions_tried,
     smt_rows,
     smt_sentence,
-    tried,
 )
 from mawl.figures.comparison.compare import Comparison, SideFacts, compare
 from mawl.figures.comparison.figures import FIGURES
@@ -71,10 +66,10 @@ class ArmSettingFound(msgspec.Struct, frozen=True, kw_only=True):
 
 def arm_settings(record: Campaign, made: SettingRecord | None, *, conducted: bool) -> list[ArmSettingFound]:
     """The settings of the arms that have one; ``conducted``: a living process has the campaign."""
-    return [_of_settings(arm, made, conducted) for arm in record.arms if arm.setting is not None]
+    return [_arm_setting(arm, made, conducted) for arm in record.arms if arm.setting is not None]
 
 
-def _of_settings(arm: Arm, made: SettingRecord | None, conducted: bool) -> ArmSettingFound:
+def _arm_setting(arm: Arm, made: SettingRecord | None, conducted: bool) -> ArmSettingFound:
     setting = arm.setting
     assert setting is not None, "the caller looked"
     commands = [one for one in made.commands if one.arm == arm.name] if made is not None else []
@@ -106,7 +101,7 @@ def _state(arm: Arm, made: SettingRecord | None, touched: bool, conducted: bool)
     return "undone" if touched and began else "not changed yet"
 
 
-def left_changed(made: SettingRecord | None, *, conducted: bool) -> ChangedSetting | None:
+def change_in_force(made: SettingRecord | None, *, conducted: bool) -> ChangedSetting | None:
     """The change that may still be in force although the campaign's process has ended; None without any."""
     return made.changed if made is not None and not conducted else None
 
@@ -233,11 +228,10 @@ class CampaignFound(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def finished(self) -> int:
-        """Runs that are over."""
         return sum(slot.state == "finished" for slot in self.slots)
 
 
-def found(
+def campaign_figures(
     record: Campaign,
     runs: Mapping[int, ComparedRun],
     settings: Sequence[ArmSettingFound] = (),
@@ -273,14 +267,13 @@ def found(
         smt_sentence=smt_sentence(modes, comparison) if modes else None,
         scaling=_scaling(record, by_arm) if record.kind == "scaling" else [],
         knee=knee_of(said, record.search) if said and record.search is not None else None,
-        sessions=tried(said),
+        sessions=sessions_tried(said),
         session_runs=said,
         remarks=record.remarks,
     )
 
 
 def session_runs(record: Campaign, runs: Mapping[int, ComparedRun]) -> list[SessionRun]:
-    """What each run of a search for sessions says, in their order."""
     said = []
     for slot in record.slots:
         sessions = record.arm(slot.arm).size or 0
@@ -352,7 +345,6 @@ def _called(runs: Sequence[ComparedRun], names: Mapping[str, str]) -> list[str]:
 
 
 def _named(side: SideFacts, runs: Sequence[ComparedRun], names: Mapping[str, str]) -> SideFacts:
-    """The side with the names that its runs have in the campaign."""
     called = _called(runs, names)
     return msgspec.structs.replace(side, names=called, reasons=reasons_of(runs, called))
 
@@ -385,7 +377,6 @@ def _arm(record: Campaign, name: str, runs: Sequence[ComparedRun], names: Mappin
 def _comparison(
     record: Campaign, by_arm: Mapping[str, Sequence[ComparedRun]], names: Mapping[str, str]
 ) -> tuple[Comparison | None, str | None]:
-    """The first arm against the last, or why there is none."""
     try:
         first, *_, last = record.arms
         one, other = (_side(arm, by_arm[arm.name]) for arm in (first, last))

@@ -1,12 +1,6 @@
-"""Whether two sides may be compared with each other: what refuses, what casts doubt, what merely differs.
+"""Whether two sides may be compared with each other, and in which facts they differ.
 
-One rule for each thing; docs/design/comparison.md says why each stands where it does.
-
-The facts that make up a side's configuration, and those in which two sides differ.
-
-How a side's CPU times were counted: unlike accounts are never compared with each other.
-
-Settings of the system that changed from one side to the other, with what a profile says of each.
+docs/design/comparison.md gives the reason of each rule.
 """
 
 from __future__ import annotations
@@ -78,12 +72,10 @@ def differences(reference: Side, candidate: Side) -> list[Difference]:
 
 
 def shown(value: object) -> str:
-    """A fact as text, ``-`` where it is not known."""
     return "-" if value is None else str(value)
 
 
 def _listed(value: object) -> str:
-    """A fact in a list: of the output of a command its first line."""
     first, *more = shown(value).strip().splitlines() or [""]
     return f"{first.strip()} ... ({len(more) + 1} lines)" if more else shown(value)
 
@@ -98,7 +90,6 @@ def _option_table(facts: RunFacts) -> Mapping[str, object]:
 
 
 def _arm_settings(facts: RunFacts) -> Mapping[str, object]:
-    """What a campaign changed outside mawl for the run's arm, as it was read back."""
     return {} if facts.campaign is None else {one.name: one.read for one in facts.campaign.settings}
 
 
@@ -127,7 +118,7 @@ ADJUSTED = "adjusted for AIX's scaling"
 
 
 def accounting(side: Side) -> str | None:
-    """The account in words; None where a paper does not say.
+    """How the CPU times of a side were counted; None where a paper does not say.
 
     Raw times of AIX stand for a part of a core (the papers' factor); those of Linux, and of other
     systems whose FULLSTIMER was printed as logged, are what the kernel counted.
@@ -183,7 +174,6 @@ def obstacles(reference: Side, candidate: Side) -> list[Obstacle]:
 
 
 def _within(side: Side) -> Iterator[Obstacle]:
-    """A side is one configuration, measured again and again."""
     for name, severity, read in CONFIGURATION:
         if not same(read(run) for run in side.runs):
             yield Obstacle(
@@ -256,7 +246,6 @@ def _between(reference: Side, candidate: Side) -> Iterator[Obstacle]:
 
 
 def _bases(reference: Side, candidate: Side) -> Iterator[Obstacle]:
-    """Figures that are left out because the sides count them differently."""
     cores = [core_basis(side) for side in (reference, candidate)]
     if cores[0] != cores[1]:
         yield Obstacle(
@@ -310,7 +299,6 @@ def _in_turn(reference: Side, candidate: Side) -> bool | None:
 
 
 def _device_source(run: ComparedRun) -> str:
-    """``block devices``, or that none are known; which devices may well differ."""
     source = str(run.summary.io.device.windows_source)
     return "block devices" if source.startswith("block device") else "no known devices"
 

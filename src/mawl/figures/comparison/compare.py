@@ -1,7 +1,4 @@
-"""The whole comparison of two sides, or of many: what a reporter draws and JSON holds.
-
-Many sides in one table: sessions, nodes, fabric, throughput per core, as in the papers' figures.
-"""
+"""The whole comparison of two sides or of many, as reports draw it and JSON holds it."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from mawl.figures.comparison.places import (
     PlaceChange,
     RoleChange,
     link_finding,
-    named,
+    main_change,
     place_changes,
     role_changes,
     verdicts,
@@ -66,7 +63,6 @@ class MatrixRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def matrix(sides: list[Side]) -> list[MatrixRow]:
-    """A row a side, in the order given."""
     return [_published(side) if side.published is not None else _measured(side) for side in sides]
 
 
@@ -123,7 +119,6 @@ def _published(side: Side) -> MatrixRow:
 
 
 def _fabric(side: Side) -> str | None:
-    """What holds the roles: network file systems by their kind, or local disks by their number."""
     volumes = side.runs[0].facts.volumes
     kinds = sorted({volume.file_system or "network" for volume in volumes if volume.network})
     disks = sorted({(volume.node, disk) for volume in volumes for disk in volume.disks})
@@ -186,22 +181,18 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def sides(self) -> tuple[SideFacts, SideFacts]:
-        """Reference and candidate."""
         return self.reference, self.candidate
 
     @property
     def reasons(self) -> list[Reason]:
-        """Why the runs of both sides were judged as they were."""
         return [one for side in self.sides for one in side.reasons]
 
     @property
     def runs(self) -> int:
-        """How many runs both sides have together."""
         return sum(len(side.run_ids) for side in self.sides)
 
     @property
     def statuses(self) -> list[str]:
-        """The validity of the runs by their checks: each status of a side once."""
         return [word for side in self.sides for word, _ in side.validity]
 
 
@@ -253,7 +244,7 @@ def compare(
         programs=program_changes(reference, candidate) if measured else None,
         places=places,
         roles=roles,
-        named=named(places, roles) if reference.judged and candidate.judged else None,
+        named=main_change(places, roles) if reference.judged and candidate.judged else None,
         links=link_finding(reference, candidate) if measured else None,
         shape=[] if measured else shape_rows(reference, candidate),
     )

@@ -1,9 +1,7 @@
-"""The papers' delta table: times, CPU, throughput, per core, latency; reference, candidate, change.
+"""The rows of a comparison: the papers' delta table for runs, and a short one for published results.
 
-What may be compared with a published result: figures per core, and ratios that no machine's size changes.
-
-Names and meanings are those of ``per_core`` and ``shape``; here the same
-figures are worked out of a run's summary.
+A published result has figures per core and ratios that do not depend on the size of a machine (``per_core``
+and ``shape``).  Here the same figures are computed from the summary of a run, under the same names.
 """
 
 from __future__ import annotations

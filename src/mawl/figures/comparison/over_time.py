@@ -75,7 +75,6 @@ def middle(runs: Sequence[RunOverTime]) -> RunOverTime | None:
 
 
 def _sum(found: OverTime, parts: Sequence[str]) -> Floats | None:
-    """The columns together; None where one is missing, or no row has a figure."""
     if not all(part in found.columns for part in parts):
         return None
     whole: Floats = np.sum([found.columns[part] for part in parts], axis=0)

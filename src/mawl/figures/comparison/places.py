@@ -1,9 +1,4 @@
-"""Where the jobs' time went on both sides, role by role, and the one place that changed most.
-
-More link, the same throughput, longer service times: then the storage behind the links is the limit.
-
-Two runs over links of different rates tell what one does not (docs/design/comparison.md, Links).
-"""
+"""Where the jobs' time went on both sides, and which wait changed most."""
 
 from __future__ import annotations
 
@@ -114,7 +109,7 @@ def role_changes(reference: Side, candidate: Side) -> list[RoleChange]:
     return [row for row in rows if row.reference is not None or row.candidate is not None]
 
 
-def named(places: list[PlaceChange], roles: list[RoleChange]) -> Named | None:
+def main_change(places: list[PlaceChange], roles: list[RoleChange]) -> Named | None:
     """What differs: the place with the largest change in the direction of the whole change.
 
     None where no place changed by more than chance, or by a share worth naming.  For judged sides alone.
@@ -241,7 +236,11 @@ class LinkFinding(msgspec.Struct, frozen=True, kw_only=True):
 
 def link_finding(reference: Side, candidate: Side) -> LinkFinding | None:
     """The rule on two sides of which the candidate's links are wider; None where they are not, or a side
-    does not say its links, its networks or its waits."""
+    does not say its links, its networks or its waits.
+
+    More link, the same throughput, longer service times: then the storage behind the links is the limit
+    (docs/design/comparison.md, Links).
+    """
     links = [centre(side.values("cluster.link_bytes_per_second")) for side in (reference, candidate)]
     link = _ratio(*links)
     networks = [centre(side.values("cluster.network_bytes_per_second")) for side in (reference, candidate)]

@@ -163,7 +163,6 @@ def means(side: Side, jobs: Mapping[str, str] | Sequence[str]) -> list[float]:
 
 
 def verdict_of(effect: Effect, differs: bool) -> Verdict:
-    """The word for an effect on a time."""
     if not differs:
         return "not told apart"
     return "slower" if effect.difference > 0 else "faster"

@@ -1,7 +1,4 @@
-"""A side of a comparison: one run or several of the same configuration, or a published result.
-
-Why the runs of a side were judged as they were: each reason with the number of runs that have it.
-"""
+"""A side of a comparison: one run, several runs of the same configuration, or a published result."""
 
 from __future__ import annotations
 
@@ -44,7 +41,6 @@ class ComparedRun(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """What ``mawl report`` calls it."""
         return self.facts.run_id if self.called is None else self.called
 
 
@@ -183,11 +179,11 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def reasons_of(runs: Sequence[ComparedRun], names: Sequence[str]) -> list[Reason]:
-    """The reasons of runs, in the order of ``merged``; ``names`` are what ``mawl report`` calls them."""
-    return merged(one for run, name in zip(runs, names, strict=True) for one in _of_run(run, name))
+    """The reasons of runs, merged and in order; ``names`` are what ``mawl report`` calls them."""
+    return merge_reasons(one for run, name in zip(runs, names, strict=True) for one in _of_run(run, name))
 
 
-def merged(reasons: Iterable[Reason]) -> list[Reason]:
+def merge_reasons(reasons: Iterable[Reason]) -> list[Reason]:
     """One reason for each key: the gravest first, then the commonest."""
     found: dict[tuple[About, str], Reason] = {}
     for one in reasons:
@@ -213,7 +209,6 @@ def _of_run(run: ComparedRun, name: str) -> Iterator[Reason]:
 
 
 def _answer(run: ComparedRun, name: str) -> Iterator[Reason]:
-    """Why the load is not carried, or why that is not known."""
     capacity = run.summary.capacity
     if capacity.answer == "carried":
         return
@@ -227,14 +222,12 @@ def _answer(run: ComparedRun, name: str) -> Iterator[Reason]:
 
 
 def _limit(run: ComparedRun, name: str) -> Iterator[Reason]:
-    """Why it is not known what limited the run."""
     why = run.summary.missing.get("limit")
     if run.summary.limit is None and why:
         yield _one("limit", None, "remark", name, why, None)
 
 
 def _checks(run: ComparedRun, name: str) -> Iterator[Reason]:
-    """Every check that the run does not pass."""
     validity = run.summary.validity
     for found in validity.findings:
         if found.severity != "remark":

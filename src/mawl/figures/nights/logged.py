@@ -1,11 +1,4 @@
-"""The nights of imported logs: where a day is divided, and what ran in each night.
-
-A night: the window of time in which a shop's batch must fit, and the same window of every day.
-
-What the jobs of a night used.
-
-Nights laid over each other: mean jobs at once in each quarter of an hour of the day.
-"""
+"""The nights of imported logs: when each begins and ends, and what ran in it."""
 
 from __future__ import annotations
 
@@ -145,7 +138,6 @@ class LoggedNight(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def length_seconds(self) -> float | None:
-        """First start to last end."""
         return None if self.ended_at is None else self.ended_at - self.started_at
 
 
@@ -169,13 +161,11 @@ class LoggedNights(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def longest(self) -> LoggedNight | None:
-        """The first of those that lasted longest; None where no end is known."""
         known = [one for one in self.nights if one.length_seconds is not None]
         return max(known, key=lambda one: one.length_seconds or 0.0, default=None)
 
     @property
     def zone(self) -> str:
-        """The zone whose clock divides the days."""
         return str(self.window.zone)
 
     @property
@@ -186,7 +176,6 @@ class LoggedNights(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def local(self, at: float) -> datetime:
-        """A moment on the clock of the logs."""
         return datetime.fromtimestamp(at, self.window.zone)
 
 
@@ -281,7 +270,6 @@ def _empty(labels: Sequence[str]) -> tuple[tuple[str, ...], int]:
 
 
 def _zone_of(sources: Iterable[SourceFacts]) -> tuple[tzinfo, bool]:
-    """The zone of the logs' clocks, and whether it is the one of all."""
     names = {source.zone for source in sources if source.kind == "saslog" and source.zone is not None}
     if len(names) > 1:
         return UTC, False

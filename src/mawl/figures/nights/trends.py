@@ -1,8 +1,6 @@
-"""How the real time of each program went from night to night, and when its level changed.
+"""How the real time of each program changed from night to night.
 
 The method is that of ``mawl history`` (docs/design/history.md), over the nights in which a program ran.
-
-What the figures of many nights mean; the HTML report of an import shows them.
 """
 
 from __future__ import annotations
@@ -61,7 +59,6 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def nights(self) -> int:
-        """Nights in which it ran."""
         return len(self.places)
 
     @property
@@ -82,7 +79,6 @@ class Trends(msgspec.Struct, frozen=True, kw_only=True):
     whole_programs: int
 
     def of(self, verdict: Verdict) -> list[Trend]:
-        """The programs with this verdict."""
         return [one for one in self.programs if one.verdict == verdict]
 
 

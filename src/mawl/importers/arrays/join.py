@@ -1,6 +1,6 @@
-"""Files of an array to the intervals of its volumes, on the clock of a run.
+"""The statistics of a storage array as intervals of its volumes, on the clock of a run.
 
-Maps of an array's columns: a user's file over a shipped preset.
+The columns are named by a map: a user's file over a shipped preset.
 """
 
 from __future__ import annotations

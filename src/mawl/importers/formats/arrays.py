@@ -1,9 +1,8 @@
-"""Which columns of an array's statistics hold which figure: a map, made of a preset and the user's file.
+"""Statistics of storage arrays as administrators export them (rows of text, or counters in XML), to records.
 
-A regular expression must match the whole name of a column, in any case.  Several columns that it
-matches are added up; latencies are weighted by the requests of their own column (``weights``).
-
-Statistics of storage arrays as administrators export them: rows of text, and counters in XML.
+A map, made of a preset and the user's file, says which columns hold which figure.  A regular expression must
+match the whole name of a column, in any case.  Several columns that it matches are added up; latencies are
+weighted by the requests of their own column (``weights``).
 
 Sources: IBM XIV, XCLI reference: statistics_get (latencies in microseconds, throughput in KB/s, by hit and
 miss and by size of the request); IBM Spectrum Virtualize, Starting statistics collection (volumes, Nv_stats:
@@ -115,7 +114,6 @@ class ArrayColumns:
     """A map applied to the heading of one table."""
 
     def __init__(self, held: ArrayMap, heading: Sequence[str]) -> None:
-        """``heading`` has the names of the columns in their order."""
         self._names = [name.strip() for name in heading]
         self.time = self._only(held.time)
         self.volume = self._only(held.volume) if held.volume else None
@@ -125,7 +123,6 @@ class ArrayColumns:
 
     @property
     def found(self) -> list[str]:
-        """Figures that the table has."""
         return [name for name, places in self._places.items() if places]
 
     def _drop_partial(self) -> None:
@@ -282,7 +279,6 @@ def _row(
 
 
 def _named(held: ArrayMap, heading: Sequence[str], row: Sequence[str]) -> dict[str, float | None]:
-    """The figure of a row that names it, where the map has it."""
     cells = {title.strip().lower(): cell.strip() for title, cell in zip(heading, row, strict=True)}
     name, value = cells.get(str(held.named).lower(), ""), number(cells.get(str(held.value).lower(), ""))
     found: dict[str, float | None] = {}

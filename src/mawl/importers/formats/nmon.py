@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from mawl.importers.formats.text import SECONDS_PER_DAY, day, time_of_day
+from mawl.importers.formats.text import SECONDS_PER_DAY, day_of, time_of_day
 
 Values = list[float | None]
 
@@ -176,10 +176,9 @@ class _Clocks:
         self._last: float | None = None
 
     def fact(self, name: str, value: str) -> None:
-        """What a recording says of its beginning."""
         if name == "progname":
             self._date = self._last = None
-        elif name == "date" and (found := day(value)):
+        elif name == "date" and (found := day_of(value)):
             self._date = found[0]
         elif name == "interval":
             try:
@@ -194,7 +193,7 @@ class _Clocks:
             return NmonDoubt(number, "a line ZZZZ without the tag or the time of a snapshot", line)
         at = None
         if len(parts) > 3:
-            found = day(parts[3])
+            found = day_of(parts[3])
             at = None if found is None else found[0] + seconds
         elif self._date is not None:
             at = self._date + seconds

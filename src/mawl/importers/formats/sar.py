@@ -1,11 +1,4 @@
-"""Text of ``iostat``: a time, processors, devices, again and again; old and new column names.
-
-Text of ``sar``, live or from its files, and of ``mpstat``, which has the same layout.
-
-Text of ``sadf -d``: one heading per table, semicolons, the interval in each line.
-
-Text of ``vmstat -t``: a line per interval, its time at the end.
-"""
+"""Text of ``sar``, ``mpstat``, ``sadf -d``, ``iostat`` and ``vmstat -t``: lines to reports."""
 
 from __future__ import annotations
 
@@ -30,10 +23,10 @@ ITEMS = ("CPU", "DEV", "IFACE", "FCHOST")
 OTHER_ITEMS = ("INTR", "TTY", "BUS", "FILESYSTEM", "FAN", "TEMP", "IN", "MOUNTPOINT", "NODE", "BAT")
 
 
-def read_reports_sar(
+def read_sar(
     lines: Iterable[tuple[int, str]], wanted: Callable[[tuple[str, ...]], bool]
 ) -> Iterator[Report | SysstatDoubt]:
-    """The reports of whole lines (number from 1, text), of tables whose columns are ``wanted``.
+    """The reports in lines (number from 1, text) of sar or mpstat, of tables whose columns are ``wanted``.
 
     A header's time is where the first interval below it begins.  Averages are not intervals.
     """
@@ -57,11 +50,10 @@ class _SarReader:
         self._since: dict[tuple[str, ...], float | None] = {}
         self._known: set[tuple[str, ...]] = set()
 
-    def line(self, number_of: int, line: str) -> Iterator[Report | SysstatDoubt]:
-        """One line."""
+    def line(self, line_number: int, line: str) -> Iterator[Report | SysstatDoubt]:
         banner = banner_of(line)
         if banner is not None:
-            yield from self._banner_line(number_of, banner, line)
+            yield from self._banner_line(line_number, banner, line)
             return
         words = line.split()
         if not words:
@@ -69,7 +61,7 @@ class _SarReader:
         clock, rest = _clock(words)
         if clock is None:
             if not (words[0].endswith(":") or (len(words) > 1 and words[1] == ":")):  # no average
-                yield SysstatDoubt(number_of, "a line without a time", line)
+                yield SysstatDoubt(line_number, "a line without a time", line)
                 self._known.discard(self._columns or ())  # where the next interval begins is lost with it
                 if all(number(word) is None for word in words):
                     self._columns = None  # a heading, perhaps
@@ -80,17 +72,17 @@ class _SarReader:
         elif all(number(word) is None for word in rest):
             self._header(tuple(rest), clock)
         elif self._columns is None:
-            yield SysstatDoubt(number_of, "figures before the heading of their table", line)
+            yield SysstatDoubt(line_number, "figures before the heading of their table", line)
         elif self._reads:
-            yield from self._row(number_of, clock, rest, line)
+            yield from self._row(line_number, clock, rest, line)
 
-    def _banner_line(self, number_of: int, banner: Banner, line: str) -> Iterator[SysstatDoubt]:
+    def _banner_line(self, line_number: int, banner: Banner, line: str) -> Iterator[SysstatDoubt]:
         self._banner = banner
         self._begin()
         if banner.midnight is None:
-            yield SysstatDoubt(number_of, "the date of this recording cannot be read: it is left out", line)
+            yield SysstatDoubt(line_number, "the date of this recording cannot be read: it is left out", line)
         elif not banner.sure:
-            yield unsure(number_of, line.partition(")")[2].strip())
+            yield unsure(line_number, line.partition(")")[2].strip())
 
     def _header(self, columns: tuple[str, ...], clock: float) -> None:
         self._columns = columns
@@ -119,33 +111,35 @@ class _SarReader:
         return at
 
     def _row(
-        self, number_of: int, clock: float, rest: list[str], line: str
+        self, line_number: int, clock: float, rest: list[str], line: str
     ) -> Iterator[Report | SysstatDoubt]:
         columns = self._columns or ()
         at = self._instant(columns, clock)
         if at is None:
             if self._banner is None:
-                yield SysstatDoubt(number_of, "no line above gives the date", line)
+                yield SysstatDoubt(line_number, "no line above gives the date", line)
             return
         latest = self._latest.get(columns)
         if latest is not None and at < latest:
-            yield SysstatDoubt(number_of, "the clock went back: the line is left out", line)
+            yield SysstatDoubt(line_number, "the clock went back: the line is left out", line)
             return
         if at != latest:
             self._since[columns] = latest if columns in self._known else None
             self._known.add(columns)
             self._latest[columns] = at
         if len(rest) != len(columns):
-            yield SysstatDoubt(number_of, f"{len(rest)} figures, where the heading has {len(columns)}", line)
+            yield SysstatDoubt(
+                line_number, f"{len(rest)} figures, where the heading has {len(columns)}", line
+            )
             return
         item = columns[0] in ITEMS
         values = figures_of(columns[item:], rest[item:])
         if values is None:
-            yield SysstatDoubt(number_of, "a line with a figure that is no number", line)
+            yield SysstatDoubt(line_number, "a line with a figure that is no number", line)
             return
         since = self._since.get(columns)
         kind, name = (columns[0], rest[0]) if item else ("", "")
-        yield Report(number_of, self._banner, at, None, since, kind, name, values)
+        yield Report(line_number, self._banner, at, None, since, kind, name, values)
 
 
 def _clock(words: list[str]) -> tuple[float | None, list[str]]:
@@ -155,37 +149,40 @@ def _clock(words: list[str]) -> tuple[float | None, list[str]]:
     return time_of_day(words[0]), words[1:]
 
 
-HEADING = "# hostname;interval;timestamp"
+SADF_HEADING = "# hostname;interval;timestamp"
 LONGEST_INTERVAL_SECONDS = 7 * 86400.0
 
 
-def read_reports_sadf(
+def read_sadf(
     lines: Iterable[tuple[int, str]], wanted: Callable[[tuple[str, ...]], bool]
 ) -> Iterator[Report | SysstatDoubt]:
-    """The reports of whole lines (number from 1, text), of tables whose columns are ``wanted``."""
+    """The reports in lines (number from 1, text) of ``sadf -d``, of tables whose columns are ``wanted``.
+
+    Each table has one heading; each line has the interval, and fields are separated by semicolons.
+    """
     columns: tuple[str, ...] = ()
     reads = False
     for line_number, line in lines:
         fields = line.strip().split(";")
         if line.startswith("#"):
             columns = tuple(field.strip() for field in fields[3:])
-            reads = line.startswith(HEADING) and wanted(columns) and columns[0] not in OTHER_ITEMS
+            reads = line.startswith(SADF_HEADING) and wanted(columns) and columns[0] not in OTHER_ITEMS
         elif len(fields) >= 4 and "RESTART" in fields[3]:
             continue
         elif len(fields) < 4 or not columns:
             if line.strip():
                 yield SysstatDoubt(line_number, "no line of sadf -d", line)
         elif reads:
-            yield _report(line_number, columns, fields, line)
+            yield _sadf_report(line_number, columns, fields, line)
 
 
-def _report(
+def _sadf_report(
     line_number: int, columns: tuple[str, ...], fields: list[str], line: str
 ) -> Report | SysstatDoubt:
     host, interval_text, time_text, *rest = fields
     if len(rest) != len(columns):
         return SysstatDoubt(line_number, f"{len(rest)} figures, where the heading has {len(columns)}", line)
-    when, interval = _when(time_text), number(interval_text)
+    when, interval = _sadf_time(time_text), number(interval_text)
     if when is None or interval is None:
         return SysstatDoubt(line_number, "a line without an interval or a time", line)
     at, ahead = when
@@ -201,7 +198,7 @@ def _report(
     return Report(line_number, banner, at, ahead, since, columns[0] if item else "", name, values)
 
 
-def _when(text: str) -> tuple[float, float | None] | None:
+def _sadf_time(text: str) -> tuple[float, float | None] | None:
     """``2026-11-21 23:14:17 UTC``, or seconds since the epoch (``sadf -U``)."""
     if text.isdecimal():
         at = float(text[:18])
@@ -210,10 +207,10 @@ def _when(text: str) -> tuple[float, float | None] | None:
     return None if found is None else (found[0], found[1])
 
 
-def read_reports_vmstat(
+def read_vmstat(
     lines: Iterable[tuple[int, str]], untimed: Untimed | None = None
 ) -> Iterator[Report | SysstatDoubt]:
-    """The reports of whole lines (number from 1, text); the first is of the time since the start.
+    """The reports in lines (number from 1, text) of ``vmstat -t``; the first is of the time since the start.
 
     ``untimed`` is for a recording without times.
     """
@@ -259,16 +256,16 @@ def read_reports_vmstat(
         latest = since = at
 
 
-_TIME = "Time: "
+_TIME_PREFIX = "Time: "
 """Before the time of day in reports of sysstat up to 7 (RHEL 5), whose banner alone has the date."""
 
 Moment = tuple[float, float | None, bool]
 
 
-def read_reports_iostat(
+def read_iostat(
     lines: Iterable[tuple[int, str]], untimed: Untimed | None = None
 ) -> Iterator[Report | SysstatDoubt]:
-    """The reports of whole lines (number from 1, text); ``untimed`` is for a recording without times.
+    """The reports in lines (number from 1, text) of iostat; ``untimed`` is for a recording without times.
 
     The first of a recording is of the time since the machine started: its interval is not known here,
     and with ``iostat -y``, which leaves it out, the first interval's is not told either.
@@ -279,7 +276,7 @@ def read_reports_iostat(
 
 
 class _IostatReader:
-    """What stands above the current line."""
+    """What the lines above the current one say: banner, time, heading."""
 
     def __init__(self, untimed: Untimed | None) -> None:
         self._untimed = untimed
@@ -296,8 +293,7 @@ class _IostatReader:
         self._headings: set[str] = set()
         self._lost = False
 
-    def line(self, number_of: int, line: str) -> Iterator[Report | SysstatDoubt]:
-        """One line."""
+    def line(self, line_number: int, line: str) -> Iterator[Report | SysstatDoubt]:
         if banner := banner_of(line):
             if self._reports:
                 self._untimed = None  # another recording: --start was given for the first
@@ -306,21 +302,21 @@ class _IostatReader:
             return
         if (when := moment(line) or self._time_of_day(line)) is not None:
             self._untimed = None
-            yield from self._time(number_of, when, line)
+            yield from self._time(line_number, when, line)
             return
         words = line.split()
         if not words:
             self._kind = "" if self._kind == "CPU" else self._kind
         elif words[0] == "avg-cpu:":
-            yield from self._heading(number_of, "CPU", words[1:])
+            yield from self._heading(line_number, "CPU", words[1:])
         elif words[0].rstrip(":") == "Device" or words[-1] == "Device":
-            yield from self._heading(number_of, "DEV", words)
+            yield from self._heading(line_number, "DEV", words)
         elif self._kind:
-            yield from self._row(number_of, words, line)
+            yield from self._row(line_number, words, line)
         else:
-            yield SysstatDoubt(number_of, "figures before a heading", line)
+            yield SysstatDoubt(line_number, "figures before a heading", line)
 
-    def _heading(self, number_of: int, kind: str, columns: list[str]) -> Iterator[SysstatDoubt]:
+    def _heading(self, line_number: int, kind: str, columns: list[str]) -> Iterator[SysstatDoubt]:
         """A heading; one that comes twice under one time is of a report whose time was lost."""
         self._kind, self._columns = kind, columns
         if self._untimed is not None:
@@ -331,13 +327,13 @@ class _IostatReader:
                 self._reports += 1
         if self._at is not None and (self._lost or kind in self._headings):
             if not self._lost:
-                yield SysstatDoubt(number_of, "a report without a time is left out")
+                yield SysstatDoubt(line_number, "a report without a time is left out")
             self._lost, self._kind = True, "left out"
         self._headings.add(kind)
 
     def _time_of_day(self, line: str) -> Moment | None:
         """``Time: 20:44:30`` on the banner's day, or on one of the days after it."""
-        seconds = time_of_day(line.removeprefix(_TIME)) if line.startswith(_TIME) else None
+        seconds = time_of_day(line.removeprefix(_TIME_PREFIX)) if line.startswith(_TIME_PREFIX) else None
         if seconds is None or self._banner is None or self._banner.midnight is None:
             return None
         at = self._banner.midnight + seconds
@@ -345,37 +341,36 @@ class _IostatReader:
             at += SECONDS_PER_DAY
         return at, None, self._banner.sure
 
-    def _time(self, number_of: int, when: Moment, line: str) -> Iterator[Report | SysstatDoubt]:
+    def _time(self, line_number: int, when: Moment, line: str) -> Iterator[Report | SysstatDoubt]:
         at, ahead, sure = when
         if not sure and not self._told:
             self._told = True
-            yield unsure(number_of, line)
+            yield unsure(line_number, line)
         if self._at is not None and at <= self._at:
-            yield SysstatDoubt(number_of, "the clock did not go on: the report is left out", line)
+            yield SysstatDoubt(line_number, "the clock did not go on: the report is left out", line)
             self._kind = "left out"
             return
         self._begin(at, ahead)
         self._kind = ""
 
     def _begin(self, at: float, ahead: float | None) -> None:
-        """A report."""
         self._since, self._at, self._ahead = None if self._lost else self._at, at, ahead
         self._headings.clear()
         self._lost = False
 
-    def _row(self, number_of: int, words: list[str], line: str) -> Iterator[Report | SysstatDoubt]:
+    def _row(self, line_number: int, words: list[str], line: str) -> Iterator[Report | SysstatDoubt]:
         if self._kind == "left out":
             return
         if self._at is None:
             if not self._told:
                 self._told = True
                 yield SysstatDoubt(
-                    number_of, f"the reports have no times: {NO_TIMES.format('iostat -t')}", line
+                    line_number, f"the reports have no times: {NO_TIMES.format('iostat -t')}", line
                 )
             return
         if len(words) != len(self._columns):
             yield SysstatDoubt(
-                number_of, f"{len(words)} figures, where the heading has {len(self._columns)}", line
+                line_number, f"{len(words)} figures, where the heading has {len(self._columns)}", line
             )
             return
         pairs = list(zip(self._columns, words, strict=True))
@@ -385,6 +380,6 @@ class _IostatReader:
             pairs = [(column, word) for column, word in pairs if column.rstrip(":") != "Device"]
         values = figures_of([column for column, _ in pairs], [word for _, word in pairs])
         if values is None:
-            yield SysstatDoubt(number_of, "a line with a figure that is no number", line)
+            yield SysstatDoubt(line_number, "a line with a figure that is no number", line)
             return
-        yield Report(number_of, self._banner, self._at, self._ahead, self._since, self._kind, item, values)
+        yield Report(line_number, self._banner, self._at, self._ahead, self._since, self._kind, item, values)

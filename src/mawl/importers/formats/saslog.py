@@ -1,8 +1,8 @@
-"""SAS logs, as a stream: performance notes of every release and platform, and what tells of their sessions.
+"""SAS logs as a stream of performance notes, and of facts that show where sessions begin and end.
 
 Reads STIMER and FULLSTIMER of SAS 8.2, 9 and Viya, the two columns of 6.12 and the notes of z/OS, also where
 page headers and echo interrupt them (docs/design/sas-log.md).  Memory does not grow with the log.
-What is absent is None, never 0; what looks like a note and is not read is told, with its line.
+What is absent is None, never 0; what looks like a note and cannot be read is reported with its line.
 """
 
 from __future__ import annotations
@@ -139,12 +139,12 @@ class LogReader:
             whole = rest.rfind(b"\n") + 1
             yield from self._content(rest, whole, last=True)
             rest = rest[whole:]
-        yield from self._waiting()
+        yield from self._waiting_batch()
         if rest:
             yield from self._last_line(text_of(rest))
         yield from self._end()
 
-    def _waiting(self) -> Iterator[NoteBatch]:
+    def _waiting_batch(self) -> Iterator[NoteBatch]:
         """The batch that waits, if any: it comes before all that is read after it."""
         if self._scanner is not None and self._scanner.holds:
             batch = self._scanner.take()
@@ -180,7 +180,7 @@ class LogReader:
                     if reason == DONE or (reason == UNFINISHED and not last):
                         self._read = at
                         break
-                    yield from self._waiting()
+                    yield from self._waiting_batch()
                     if reason == FULL:
                         continue
                 elif (at := self._next_line(content, at, places)) >= length:
@@ -194,7 +194,7 @@ class LogReader:
                 if known is not None:
                     self._above = Above()
                     if len(self._followed) < 2:
-                        self._follow(known.note)
+                        self._remember_endings(known.note)
                     if known.page is not None:
                         yield known.page
                     yield known.note
@@ -206,7 +206,7 @@ class LogReader:
             end = content.find(b"\n", at)
             self._line += content.count(b"\n", counted, at)
             counted = at
-            yield from self._take(text_of(content[at : min(end, at + LONGEST_LINE_BYTES)]))
+            yield from self._read_line(text_of(content[at : min(end, at + LONGEST_LINE_BYTES)]))
             at = end + 1
         self._line += content.count(b"\n", counted, self._read)
 
@@ -214,10 +214,10 @@ class LogReader:
         """The beginning of the next line that matters, from ``at`` on; the length of the content if none."""
         if content.startswith(b"NOTE: ", at):
             return at
-        found = self._next(content, at, places)
+        found = self._next_needle(content, at, places)
         return content.rfind(b"\n", at, found) + 1 or at if found < len(content) else found
 
-    def _next(self, content: bytes, at: int, places: list[int]) -> int:
+    def _next_needle(self, content: bytes, at: int, places: list[int]) -> int:
         """The next place of a needle at or after ``at``; the length of the content where there is none.
 
         ``places`` keeps the next one of the notes, of anything else, and of each other needle.
@@ -236,13 +236,12 @@ class LogReader:
             nearest = nearest if found < 0 else found
         return nearest
 
-    def _take(self, line: str) -> Iterator[Entry]:
-        """One line."""
+    def _read_line(self, line: str) -> Iterator[Entry]:
         if self._joined:
             if len(self._joined) < MOST_LINES_OF_A_NOTE and line.startswith("  ") and not names_figure(line):
                 self._joined.append(line.strip())
                 text = " ".join(self._joined)
-                if self._meaning(text):
+                if self._is_whole_note(text):
                     self._joined = []
                     yield from self._note(text, self._joined_line)
                 return
@@ -259,12 +258,11 @@ class LogReader:
             yield from self._note(text.rstrip(), self._line)
             return
         if self._block is not None:
-            yield from self._inside(self._block, line)
+            yield from self._line_in_block(self._block, line)
         if self._block is None:
-            yield from self._outside(text)
+            yield from self._line_outside_blocks(text)
 
     def _below_a_note(self, line: str) -> Iterator[LogFact]:
-        """A line below a look-alike, or below a note that may have details there."""
         if self._suspect is not None:
             number, text = self._suspect
             self._suspect = None
@@ -294,8 +292,7 @@ class LogReader:
             for field in fields:
                 self._above.count(field, None)
 
-    def _inside(self, block: OpenBlock, line: str) -> Iterator[Entry]:
-        """A line while a block is open: its figures, a page header, echo, or its end."""
+    def _line_in_block(self, block: OpenBlock, line: str) -> Iterator[Entry]:
         if not line.strip():
             self._blank = self._blank or (bool(block.figures) and not self._page)
             return
@@ -320,7 +317,7 @@ class LogReader:
             if self._between > MOST_LINES_BETWEEN:
                 yield from self._close()
 
-    def _outside(self, text: str) -> Iterator[Entry]:
+    def _line_outside_blocks(self, text: str) -> Iterator[Entry]:
         if "NOTE: " in text and HEADING.search(text):
             self._skip(self._line, "quotes a performance note: it does not begin its line", text.strip())
         elif is_time(text):
@@ -348,8 +345,7 @@ class LogReader:
         elif "day, " in text and page_instant(text) is not None:
             yield LogFact(self._line, "page", text.strip())
 
-    def _meaning(self, text: str) -> bool:
-        """Whether a note is whole: any of those that matter."""
+    def _is_whole_note(self, text: str) -> bool:
         return bool(
             HEADING.fullmatch(text)
             or MAINFRAME.fullmatch(text)
@@ -359,7 +355,6 @@ class LogReader:
         )
 
     def _note(self, text: str, line: int) -> Iterator[Entry]:
-        """A NOTE: a heading ends the block before it and opens one; the others tell something or nothing."""
         if heading := (HEADING.fullmatch(text) or RESOURCES.fullmatch(text)):
             yield from self._close()
             self._open(line, heading)
@@ -402,7 +397,7 @@ class LogReader:
             if cut:
                 self._skip(block.line, "the file ends within this note: what is absent is not known", "")
             note = block.note(cut=cut)
-            self._follow(note)
+            self._remember_endings(note)
             yield note
         yield from self._below
         self._below.clear()
@@ -417,7 +412,7 @@ class LogReader:
             self._block.ends_with(text)
             self._block.early_end = None
         else:
-            yield from self._take(text)
+            yield from self._read_line(text)
 
     def _end(self) -> Iterator[Entry]:
         if self._joined:
@@ -425,17 +420,17 @@ class LogReader:
         block = self._block
         if block is None:
             return
-        early = block.early_end is not None and not self._goes_on(block.early_end)
+        early = block.early_end is not None and not self._has_lines_after(block.early_end)
         if early and not self._blank and block.figures:
             reason = f"the file ends with this {block.early_end}: more lines of the note may be missing"
             self._skip(self._line, reason, "")
         yield from self._close(cut=not (self._blank or block.may_end or early))
 
-    def _goes_on(self, line: str) -> bool:
+    def _has_lines_after(self, line: str) -> bool:
         """Whether notes of this log have more lines after that one: as other notes before, or by platform."""
         return self._unix or line in self._followed
 
-    def _follow(self, note: PerformanceNote) -> None:
+    def _remember_endings(self, note: PerformanceNote) -> None:
         """Remember with which lines the notes of this log do not end."""
         if note.ended_at is not None:
             self._followed.add("OS Memory")

@@ -1,8 +1,7 @@
-"""One performance note: its heading, and the lines under it, which may be interrupted.
+"""One performance note of a SAS log: its heading and the lines under it.
 
-A whole FULLSTIMER or STIMER note of SAS 9 in one look: what nearly all notes of a long log are.
-
-Whatever is not exactly this shape is left to ``importers.formats.saslog_block``, which takes it line by line.
+``whole_note`` matches a whole FULLSTIMER or STIMER note of SAS 9 at once, as nearly all notes of a long log
+are.  ``OpenBlock`` takes all others line by line, since page headers and echo may interrupt them.
 """
 
 from __future__ import annotations
@@ -137,7 +136,6 @@ class OpenBlock:
         return True
 
     def ends_with(self, line: str) -> None:
-        """Note how the block would end were this its last line."""
         self.may_end = _LAST_LINE.fullmatch(line) is not None
         early = _EARLY_END.fullmatch(line)
         self.early_end = early[1] if early else None
@@ -181,7 +179,6 @@ class OpenBlock:
         self.mixed = self.mixed or self.more.setdefault(field, value) != value
 
     def note(self, *, cut: bool = False) -> PerformanceNote:
-        """The block as a record."""
         return PerformanceNote(usage=Usage(**self.figures), cut=cut, **self.more)  # type: ignore[arg-type]
 
 

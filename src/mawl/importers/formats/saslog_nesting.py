@@ -65,12 +65,10 @@ class _Held:
         return 0 < len(self.parts) < MOST_HELD and fact.name in BETWEEN and not begins and not ends
 
     def goes_on_in(self, batch: NoteBatch) -> bool:
-        """Whether the first note of a batch has the step count of the last one that is held back."""
         count = self._step_count()
         return count is not None and int(batch.wholes["step_count"][0]) == count
 
     def is_of_last_step(self, note: PerformanceNote) -> bool:
-        """Whether a note may be of the step of the last one that is held back."""
         if not 0 < len(self.parts) < MOST_HELD or self._ends_with_first_page():
             return False
         count = self._step_count()
@@ -113,7 +111,6 @@ class _Held:
         return any(before == first.count and is_first_page(page.text) for before, page in first.pages)
 
     def _step_count(self) -> int | None:
-        """That of the last note that is held back."""
         for part in reversed(self.parts):
             if isinstance(part, NoteBatch):
                 count = int(part.wholes["step_count"][-1])

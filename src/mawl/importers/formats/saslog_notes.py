@@ -1,9 +1,7 @@
-"""Notes above a performance note: tables and files with their rows, compression, sorts and indexes.
+"""The notes of a SAS log above its performance notes: tables and files with their rows, sorts, indexes.
 
-The notes of a SAS log that are no performance notes: rows, variables, banners, errors, look-alikes.
-
-The notes above a step of our own logs: tables that a program declares, as SAS would name them, and what a
-command reads and writes.
+``Above`` reads them; ``file_notes`` and ``row_notes`` make those of mawl's own logs, with tables named as SAS
+would name them.
 """
 
 from __future__ import annotations
@@ -320,7 +318,6 @@ class Above:
         self._transferred = False
 
     def add(self, note: TableNote) -> None:
-        """A table or file."""
         if self.repeats(note.name, note.rows, note.variables):
             return
         read = note.direction == "read"
@@ -444,5 +441,4 @@ class Above:
         return not told and self._sort is None and self._added is None
 
     def fields(self) -> dict[str, object]:
-        """Those of a performance note."""
         return {**self.counts, "notes": self.notes()}

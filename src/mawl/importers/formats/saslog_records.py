@@ -1,11 +1,8 @@
-"""What is found in a SAS log, and the values that stand in it (docs/design/sas-log.md).
+"""What a SAS log holds, as records: performance notes, facts, timestamps and steps (docs/design/sas-log.md).
 
-Day and month of the timestamps in SAS logs: the locale of the session says which of them comes first.
-
-FULLSTIMER writes ``11/20/2026 10:15:00 PM`` in a session of the United States, and ``20/11/2026 10:15:00 PM``
-in most others.  A log shows which by a number above 12, or by the head of a page, which names the month.
-
-A performance note as a step of a run, for logs that are imported and those of commands alike.
+The locale of the session decides whether FULLSTIMER writes ``11/20/2026 10:15:00 PM`` (United States) or
+``20/11/2026 10:15:00 PM`` (most others).  A number above 12 shows which, or the head of a page, which names
+the month.
 """
 
 from __future__ import annotations
@@ -229,13 +226,11 @@ def _exchanged(match: re.Match[bytes]) -> bytes:
 
 
 def _begins_line(match: re.Match[bytes]) -> bool:
-    """Whether nothing but blanks is before it on its line."""
     content = match.string
     return not content[content.rfind(b"\n", 0, match.start()) + 1 : match.start()].strip()
 
 
 def _days_of_heads(content: bytes) -> Iterator[date]:
-    """The days that the heads of pages name."""
     at = content.find(_DAY)
     while at >= 0:
         start, end = content.rfind(b"\n", 0, at) + 1, content.find(b"\n", at)

@@ -1,9 +1,9 @@
 """A job's figures as a SAS 9.4 log of a Linux machine shows them under FULLSTIMER.
 
-Only ``data`` and ``procedure`` steps stand in it, and the session total is the job's own, as in
-mawl's reports: the steps and what the job did between them.  Start-up and ``verify`` are told in a NOTE.
-The layout (docs/design/sas-log.md) is what programs that read SAS logs go by: the heading stands
-directly above ``real time``, all figures are indented alike, a line of blanks closes the block.
+Its steps are ``data`` and ``procedure`` steps only.  The session total is the job's own, as in mawl's
+reports: the steps and what the job did between them.  A NOTE has start-up and ``verify``.
+Programs that read SAS logs depend on the layout (docs/design/sas-log.md): the heading is directly above
+``real time``, all figures are indented alike, a line of blanks closes the block.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""JSON of ``sadf -j``, ``iostat -o JSON`` and ``mpstat -o JSON``, one statistic at a time.
+"""Reports of sysstat: their banner, numbers and intervals, and the JSON of sadf, iostat and mpstat.
 
-The three write ``{"sysstat": {"hosts": [{..., "statistics": [{...}, ...]}]}}``.  A recording of a day is
-one document; only one member of ``statistics`` is held at once, and one cut short has the members that
-are whole.
-
-What sar, sadf, iostat, mpstat and vmstat have in common: a report, a banner, numbers.
+The JSON (``sadf -j``, ``iostat -o JSON``, ``mpstat -o JSON``) is ``{"sysstat": {"hosts": [{...,
+"statistics": [{...}, ...]}]}}``.  A recording of a day is one document; only one member of ``statistics`` is
+held at once, and of a document that is cut short the whole members are read.
 
 Sources: sysstat 12 (sar(1), sadf(1), iostat(1), mpstat(1)), vmstat(8).
 """
@@ -19,8 +17,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mawl.importers.formats.text import day, moment, time_of_day
-from mawl.importers.formats.text import day as day_of
+from mawl.importers.formats.text import day_of, moment, time_of_day
 
 Values = dict[str, float]
 
@@ -93,7 +90,7 @@ def banner_of(line: str) -> Banner | None:
     match = _BANNER.fullmatch(line.rstrip())
     if match is None:
         return None
-    found = day(match[3])
+    found = day_of(match[3])
     midnight, sure = found if found else (None, False)
     architecture = match[4].strip("_") if match[4] else None
     return Banner(match[1], match[2], midnight, sure, architecture, int(match[5]) if match[5] else None)
@@ -174,11 +171,9 @@ class _Scanner:
 
     @property
     def inside(self) -> bool:
-        """Whether a member was begun."""
         return self._array_depth is not None and self._depth > self._array_depth
 
     def text(self, text: str) -> Iterator[Statistic | SysstatDoubt]:
-        """More of the document."""
         self._text += text
         while not self.given_up:
             if self._in_string:
@@ -250,7 +245,7 @@ def _members(text: str) -> Plain:
     return found if isinstance(found, dict) else {}
 
 
-def reports(chunks: Iterable[bytes], untimed: Untimed | None = None) -> Iterator[Report | SysstatDoubt]:
+def json_reports(chunks: Iterable[bytes], untimed: Untimed | None = None) -> Iterator[Report | SysstatDoubt]:
     """The reports of a document of any of the three tools; ``untimed`` is for one without times.
 
     sadf tells each interval; iostat's first is of the time since the machine started, mpstat's of a time

@@ -1,12 +1,7 @@
-"""Dates and times of day as recorders of hosts write them: in many orders, clocks and languages.
+"""Text of unknown origin: its encoding and lines, and dates and times of day in many orders and languages.
 
 A wall clock is seconds since the epoch as if it were UTC; what zone it was in, the reader must know.
-
-Lines of text out of bytes of unknown origin: encodings, line ends and lines without end.
-
 A line longer than LONGEST_LINE_BYTES is cut there, and the rest of it is not read into memory.
-
-Text from elsewhere that goes into a line of ours.
 """
 
 from __future__ import annotations
@@ -152,7 +147,7 @@ def time_of_day(text: str) -> float | None:
     return hours * 3600.0 + minutes * 60.0 + seconds
 
 
-def day(text: str) -> tuple[float, bool] | None:
+def day_of(text: str) -> tuple[float, bool] | None:
     """The day's midnight as a wall clock, and whether its order is sure; None for what is no day.
 
     Of two numbers below 13 before a year with slashes the first is taken as the month, as the C locale
@@ -179,10 +174,10 @@ def moment(text: str) -> tuple[float, float | None, bool] | None:
     AM or PM; None for what is no point in time.
     """
     words = text.strip().split(maxsplit=1)
-    if len(words) == 2 and (found := day(words[0])) and (clock := time_of_day(words[1])) is not None:
+    if len(words) == 2 and (found := day_of(words[0])) and (clock := time_of_day(words[1])) is not None:
         return found[0] + clock, None, found[1]
     match = _ZONED.fullmatch(text.strip())
-    if match is None or (found := day(match[1])) is None or (clock := time_of_day(match[2])) is None:
+    if match is None or (found := day_of(match[1])) is None or (clock := time_of_day(match[2])) is None:
         return None
     return found[0] + clock, _ahead(match[3]), found[1]
 

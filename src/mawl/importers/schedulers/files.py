@@ -57,7 +57,6 @@ class SchedulerFiles:
         self._read_text, self._document = read_text, document
 
     def recognises(self, first: bytes, name: str) -> float:  # noqa: ARG002
-        """By the first record, the heading, or the names that the JSON must have."""
         if self._text is not None and self._text.search(first):
             return 1.0
         return float(bool(self._json) and all(pattern.search(first) for pattern in self._json))

@@ -1,7 +1,4 @@
-"""Finds the scheduler's job of each log by name and time; joins no job to a log that fits several.
-
-The names of a job in the history of its scheduler and in its log, in one spelling.
-"""
+"""Finds the scheduler's job of each log by name and time; joins no job to a log that fits several."""
 
 from __future__ import annotations
 
@@ -235,7 +232,6 @@ class _Named:
         return {near[0]} if len(near) == 1 and found[near[0]] <= TOGETHER_SECONDS else set(found)
 
     def _started(self, name: str, earliest: float, latest: float) -> list[int]:
-        """The jobs of a name that started within a time."""
         places = self._by_name.get(name, [])
         low = bisect_left(places, earliest, key=self._start)
         return places[low : bisect_right(places, latest, key=self._start)]
@@ -276,7 +272,6 @@ def _numbers(job: ScheduledJob) -> tuple[str, ...]:
 
 
 def _warnings(counts: SchedulerJoin, moves: Mapping[float, int]) -> Iterator[str]:
-    """What to do if logs fit no job because of clocks."""
     if counts.other_clocks:
         yield (
             f"{counted_noun(counts.other_clocks, 'log')} cannot be joined to the scheduler's jobs: only one "

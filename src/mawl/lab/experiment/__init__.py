@@ -1,1 +1,1 @@
-"""Runs over test beds, and what they found beside what papers found."""
+"""Runs over test beds, and how what they find compares with what papers found."""

@@ -1,10 +1,8 @@
-"""The nodes of a bed with a fabric: a Dask scheduler and worker at the server, a worker at each client.
+"""What goes on around a run over a bed: a Dask cluster on its network, and clones of temporary files.
 
-Keep what a run has in work and util at its fullest: clones that share the blocks of its files.
-
-A clone (ioctl_ficlonerange(2), which xfs and btrfs have) writes out what waits of a file and then shares
-its blocks, so that what the storage did with them can be read when the run is over.  Each look that finds
-``GROWTH`` times what was kept before keeps that instead.
+A clone (ioctl_ficlonerange(2), which xfs and btrfs have) writes out the dirty pages of a file and then shares
+its blocks, so that what the storage did with them can be read when the run is over.  The clones are those of
+the moment at which work and util were fullest: they are replaced at ``GROWTH`` times the bytes.
 """
 
 from __future__ import annotations
@@ -46,7 +44,6 @@ class Clients:
         folder.mkdir(mode=0o700)
 
     def roles(self, roles: Sequence[Role] = ROLES) -> dict[str, tuple[str, ...]]:
-        """The directory of each role, as every client sees it."""
         return {role: (str(self._fabric.shared / role),) for role in roles}
 
     def at_client(self) -> list[str]:
@@ -54,7 +51,6 @@ class Clients:
         return self._fabric.inside(self._fabric.clients[0])
 
     def at_server(self) -> list[str]:
-        """The same where the server is, beside the scheduler."""
         return self._fabric.inside(SERVER)
 
     def lost(self) -> tuple[str, Path] | None:

@@ -1,8 +1,6 @@
-"""Series, findings in words and savings of a campaign, judged by what its bed says of them.
+"""Judge a campaign by its bed: series and their knees, papers' findings in words, savings, programs.
 
-Does each step of a series help, and where is its knee (docs/design/lab-beds.md).
-
-What papers say in words beside what a bed found, and where it is otherwise, what differs.
+docs/design/lab-beds.md has the rules.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ import msgspec
 
 from mawl.base.errors import UsageError
 from mawl.base.units import format_bytes, format_change, format_rate, format_ratio, format_seconds
-from mawl.figures.comparison.places import named, place_changes, role_changes
+from mawl.figures.comparison.places import main_change, place_changes, role_changes
 from mawl.figures.comparison.programs import program_changes, statement
 from mawl.figures.comparison.sides import Side, centre, change
 from mawl.lab.bed import BedSpec
@@ -146,7 +144,6 @@ def _no_knee(steps: list[StepFound]) -> str:
 
 
 def _reasons(step: StepFound) -> list[str]:
-    """What may hold the step after the knee, by its own figures; one sentence where none of them does."""
     found = []
     if step.cap_share_ratio is not None and step.cap_share_ratio >= CAP_SHARE:
         found.append(f"the volumes are at {step.cap_share_ratio:.0%} of the sum of their caps")
@@ -170,7 +167,6 @@ MOVED_RATIO = 0.20
 
 
 def finding_found(spec: FindingSpec, arms: Mapping[str, Side], citation: str) -> FindingFound:
-    """Judge one finding of a paper."""
     reference, candidate = arms.get(spec.reference), arms.get(spec.candidate)
     values = [None if side is None else centre(side.values(spec.figure)) for side in (reference, candidate)]
     here = change(*values)
@@ -204,7 +200,6 @@ def _direction(ratio: float) -> Direction:
 
 
 def why_otherwise(reference: Side, candidate: Side) -> list[str]:
-    """What differs between two arms, by their own figures: bytes at the devices, time of jobs, processors."""
     names = f"{reference.label} -> {candidate.label}"
     reasons = []
     moved = [_device_share(side) for side in (reference, candidate)]
@@ -216,7 +211,7 @@ def why_otherwise(reference: Side, candidate: Side) -> list[str]:
             f"{names}: devices moved {format_bytes(before)} -> {format_bytes(after)} for the same "
             f"application bytes, {less} bytes under the same caps"
         )
-    place = named(place_changes(reference, candidate), role_changes(reference, candidate))
+    place = main_change(place_changes(reference, candidate), role_changes(reference, candidate))
     if place is not None:
         reasons.append(f"{names}: {place.sentence}")
     cpu = [_cpu_seconds(side) for side in (reference, candidate)]
@@ -239,7 +234,6 @@ def _device_rate(side: Side) -> float | None:
 
 
 def _device_share(side: Side) -> float | None:
-    """Bytes at the devices for each application byte."""
     asked = [centre(side.values(f"io.application.{way}_bytes")) for way in ("read", "written")]
     whole = None if None in asked else sum(value or 0.0 for value in asked)
     moved = _device_bytes(side)
@@ -252,8 +246,6 @@ def _cpu_seconds(side: Side) -> float | None:
 
 
 def figures_of(side: Side) -> ArmFigures:
-    """What is shown of every arm, beside what compression saved."""
-
     def value(path: str) -> float | None:
         return centre(side.values(path))
 
@@ -363,7 +355,6 @@ def saving_found(
     results: dict[str, PublishedResult],
     citations: dict[str, str],
 ) -> SavingFound:
-    """Judge a role of an arm; ``results`` and ``citations`` are of the published results by id."""
     original = sum(volume.original_bytes for volume in kept.volumes)
     stored = sum(volume.stored_bytes for volume in kept.volumes)
     real = 1.0 - stored / original if original else None

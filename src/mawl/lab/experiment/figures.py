@@ -1,9 +1,7 @@
-"""Real savings of an arm's compressing volumes, role by role, and the estimate of the same bytes.
+"""What a campaign found: its claims and verdicts next to the papers', and the real savings of its volumes.
 
-btrfs says what it saved of a folder.  zram says it of the whole device, so a role is what its files add to
-that or, once removed and trimmed away, what they took with them.
-
-What an experiment over a test bed found, beside what papers found (docs/design/lab.md).
+btrfs reports the saving of a folder.  zram reports it only for the whole device, so a role is what its files
+add to the device or, once they are removed and trimmed, what they took from it (docs/design/lab.md).
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mawl.base.errors import UnsuitableMachineError
-from mawl.figures.comparison.places import named, place_changes, role_changes
+from mawl.figures.comparison.places import main_change, place_changes, role_changes
 from mawl.figures.comparison.sides import Side, at, centre, change
 from mawl.lab.bed import ArmSpec
 from mawl.lab.build import Bed
@@ -121,7 +119,7 @@ def _verdict(spec: VerdictSpec, arms: Mapping[str, Side]) -> VerdictFound:
 
 
 def _pair(reference: Side, candidate: Side) -> PairFound:
-    differs = named(place_changes(reference, candidate), role_changes(reference, candidate))
+    differs = main_change(place_changes(reference, candidate), role_changes(reference, candidate))
     blocked = {role: _value(reference, f"wait.blocked_seconds.{role}") for role in ROLES}
     whole = None if None in blocked.values() else sum(seconds or 0.0 for seconds in blocked.values())
     fast = (blocked["work"] or 0.0) + (blocked["util"] or 0.0)
@@ -157,7 +155,6 @@ class SavingsReader:
                 self._data[arm.name, name] = _less(name, self._device(name), before)
 
     def keeper(self, arm: ArmSpec) -> CloneKeeper:
-        """To be entered around a run of an arm."""
         return CloneKeeper(list(self._places(arm, TEMPORARY).values()), TEMPORARY)
 
     def read(self, arm: ArmSpec, keeper: CloneKeeper) -> list[RoleKept]:
@@ -217,7 +214,6 @@ class SavingsReader:
         )
 
     def _removed(self, name: str, role: Role) -> VolumeKept | None:
-        """What a role's kept files took with them when they were removed."""
         before = self._device(name)
         folder = self._bed.place(name) / KEPT / role
         if folder.is_dir():

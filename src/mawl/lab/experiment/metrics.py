@@ -1,7 +1,4 @@
-"""Definitions of what `mawl lab report --json` holds of series, findings in words and savings.
-
-Definitions of what `mawl lab report --json` holds beside texts and names.
-"""
+"""Definitions of the figures that `mawl lab report --json` prints."""
 
 from __future__ import annotations
 

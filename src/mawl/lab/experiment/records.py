@@ -1,8 +1,6 @@
-"""What `mawl lab run` keeps of an experiment: ``lab.json`` in its campaign folder (docs/design/lab.md).
+"""Records of a campaign: what a bed asks for, what ran, and what was found (docs/design/lab.md).
 
-What compression saves on the volumes of a bed: what a bed asks for, and what was found.
-
-Arms that are steps of a series, and papers' findings in words: what a bed says, what was found.
+``LabRecord`` is the content of ``lab.json`` in the campaign folder.
 """
 
 from __future__ import annotations

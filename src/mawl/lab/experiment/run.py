@@ -1,10 +1,7 @@
-"""Run a workload over the arms of a bed: inputs, calibration, runs, and again slower where the CPU is busy.
+"""Run a workload over the arms of a bed, keep the record of the campaign, and take beds down.
 
-Each run is a process of its own (``campaigns.process``).
-
-The campaign folder of `mawl lab run`: ``RUNS/lab/CAMPAIGN_ID/lab.json``, written as the campaign goes.
-
-Take beds down: stop whoever uses one, clean up after its runs, and remove what was built.
+All arms run again on slower volumes if the processors were too busy.  Each run is a process
+(``campaigns.process``).  The campaign folder is ``RUNS/lab/CAMPAIGN_ID``.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ import msgspec
 from mawl.base.errors import MawlError, RunFailedError, UnreadableRunError, UsageError
 from mawl.base.foreign import read_regular
 from mawl.base.units import parse_size
-from mawl.campaigns.process import answered
+from mawl.campaigns.process import run_task
 from mawl.campaigns.series import in_turn
 from mawl.lab.bed import ArmSpec, BedSpec
 from mawl.lab.bed_calibration import calibrate_all
@@ -51,7 +48,6 @@ RECORD = "lab.json"
 
 
 def write_record(folder: Path, record: LabRecord) -> None:
-    """Replace the record, whole."""
     text = msgspec.json.format(msgspec.json.encode(record), indent=2)
     replace_file(folder / RECORD, text + b"\n")
 
@@ -119,7 +115,6 @@ class Busy(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def too_busy(self) -> bool:
-        """Whether processors may have told the arms apart."""
         return self.busy_ratio is not None and self.busy_ratio > MOST_BUSY_RATIO
 
     @property
@@ -196,7 +191,6 @@ class Experiment:
         return self.record
 
     def _again(self, busiest: Busy, *, last: bool) -> bool:
-        """Whether to run all arms again, slower, since the processors were too busy; says so."""
         found = f"processors were busy for {busiest.busy_ratio:.0%} of a run, more than {MOST_BUSY_RATIO:.0%}"
         if busiest.by_others:
             remark = (
@@ -261,7 +255,6 @@ class Experiment:
         return busy
 
     def _run(self, arm: ArmSpec, spec: RunSpec) -> None:
-        """Run, and read what the arm's volumes saved where the bed asks for it."""
         if self._clients is not None:
             with self._clients.started(arm) as nodes:
                 on_nodes = msgspec.structs.replace(spec, nodes=nodes)
@@ -279,7 +272,6 @@ class Experiment:
         return self._choices.workload or workload_of(self.bed.spec, self.folder)
 
     def _spec(self, arm: ArmSpec) -> RunSpec:
-        """What decides the runs of an arm, but for their places."""
         own = spec_of(self.bed.spec, arm, self.record.workload)
         given = self._choices
         return msgspec.structs.replace(
@@ -292,7 +284,7 @@ class Experiment:
     def _mawl(self, task: Task, inside: Sequence[str] = ()) -> None:
         """A task in the campaign folder, where no settings of the user's are; it must end well."""
         log = self.folder / "mawl.log"
-        answer = answered(
+        answer = run_task(
             task,
             log,
             directory=self.folder,

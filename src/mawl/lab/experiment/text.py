@@ -1,7 +1,4 @@
-"""Series, findings in words and savings of a campaign of the lab, as lines of text.
-
-A judged campaign of the lab as text: what the papers found, what was found here, do they agree.
-"""
+"""The report of a campaign as text: what papers found, what was found here, and whether they agree."""
 
 from __future__ import annotations
 
@@ -118,15 +115,15 @@ def _programs(found: ProgramsFound) -> list[str]:
     )
     return [
         f"  {counts} ({one} against {counted_noun(other, 'run')})",
-        f"  all jobs: {_change_of_evidence(found)}, {verdict_words(found.verdict)}",
+        f"  all jobs: {_change_with_range(found)}, {verdict_words(found.verdict)}",
         *(
-            f"    {change.program}: {_change_of_evidence(change)}, {verdict_words(change.verdict)}"
+            f"    {change.program}: {_change_with_range(change)}, {verdict_words(change.verdict)}"
             for change in found.changes
         ),
     ]
 
 
-def _change_of_evidence(found: ProgramsFound | ProgramFound) -> str:
+def _change_with_range(found: ProgramsFound | ProgramFound) -> str:
     between = (
         ""
         if found.low_ratio is None or found.high_ratio is None
@@ -167,7 +164,6 @@ def _or(value: float | None, form: Callable[[float], str]) -> str:
 
 
 _DEFINITIONS = {metric.name: metric.definition for metric in METRICS}
-_AGREES = {True: "agrees", False: "does not agree", None: NOT_KNOWN}
 
 
 def render(found: LabFound) -> str:
@@ -215,7 +211,7 @@ def _claim(claim: ClaimFound) -> list[str]:
     here = _change(claim.figure, claim.reference_value, claim.candidate_value, claim.change_ratio)
     reason = f" ({claim.reason})" if claim.reason else ""
     lines = [
-        f"  {claim.title}: direction {_AGREES[claim.direction_agrees]}{reason}",
+        f"  {claim.title}: direction {AGREES[claim.direction_agrees]}{reason}",
         f"    published  {claim.published_reference} -> {claim.published_candidate}: {published}",
         f"    here       {claim.reference} -> {claim.candidate}: {here}",
     ]
@@ -285,4 +281,4 @@ def _calibration(made: list[VolumeCalibration]) -> list[str]:
 def _verdict(found: VerdictFound) -> str:
     place = " on ".join(part for part in (found.role, found.device) if part)
     verdict = NOT_KNOWN if found.verdict is None else found.verdict + (f" ({place})" if place else "")
-    return f"  {found.arm}: {verdict}, expected {found.expected}: {_AGREES[found.agrees]} ({found.source})"
+    return f"  {found.arm}: {verdict}, expected {found.expected}: {AGREES[found.agrees]} ({found.source})"

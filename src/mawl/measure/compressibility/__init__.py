@@ -1,1 +1,1 @@
-"""Estimates of what compression would save, and what compressing storage says it saved; reads only."""
+"""Estimates of what compression would save, and the savings that compressing storage reports; reads only."""

@@ -1,4 +1,4 @@
-"""How storage keeps a compressed block: as it is (plain), as btrfs, or as zram does.
+"""How small codecs make a block, and how much of that plain storage, btrfs and zram really save.
 
 ``btrfs`` (Linux fs/btrfs/compression.c, inode.c, lzo.c): extents of at most 128 KiB, kept in sectors
 of 4 KiB, raw unless at least one sector is saved; its lzo compresses each sector alone, with four
@@ -6,11 +6,7 @@ bytes before each and before the whole.  ``zram`` (drivers/block/zram/zram_drv.c
 pages of 4 KiB; one that repeats a single machine word takes nothing; one whose compressed size would
 not fit the largest class of the allocator below a page is kept raw.
 
-LZO1X-1, the lzo of btrfs and zram, from the system's liblzo2 (no package of Python's is kept up).
-
-The codecs of estimates, each there or with a reason: lz4, lzo (LZO1X-1), zstd at levels 1 and 3.
-
-Files that an engine compressed itself before it wrote them, told by their names.
+LZO1X-1, the lzo of both, comes from the system's liblzo2, since no maintained Python package has it.
 """
 
 from __future__ import annotations
@@ -23,14 +19,14 @@ from typing import NamedTuple
 
 from mawl.records.model.compressibility import STORAGE_MODELS, CodecName, StorageModel
 
-LIBRARY = "liblzo2.so.2"
-INSTALL = "apt-get install liblzo2-2 (or your system's package of liblzo2)"
+LZO_LIBRARY = "liblzo2.so.2"
+INSTALL_LZO = "apt-get install liblzo2-2 (or your system's package of liblzo2)"
 
-_VERSION = 0x2060
-_WORK_BYTES = 16384 * ctypes.sizeof(ctypes.c_void_p)
+_LZO_VERSION = 0x2060
+_LZO_WORK_BYTES = 16384 * ctypes.sizeof(ctypes.c_void_p)
 
 
-def load_lzo(library: str = LIBRARY) -> Callable[[bytes], int]:
+def load_lzo(library: str = LZO_LIBRARY) -> Callable[[bytes], int]:
     """A function that gives the compressed size of a block in bytes; one thread may use it.
 
     Raises OSError where the library is absent or refuses this machine.
@@ -39,12 +35,12 @@ def load_lzo(library: str = LIBRARY) -> Callable[[bytes], int]:
     pointer, integer = ctypes.c_void_p, ctypes.c_int
     sizes = [ctypes.sizeof(kind) for kind in (ctypes.c_short, integer, ctypes.c_long, ctypes.c_uint32)]
     sizes += [ctypes.sizeof(ctypes.c_size_t), *[ctypes.sizeof(pointer)] * 3, -1]
-    if lzo.__lzo_init_v2(_VERSION, *sizes) != 0:
+    if lzo.__lzo_init_v2(_LZO_VERSION, *sizes) != 0:
         raise OSError(f"{library} refuses this machine")
     compress = lzo.lzo1x_1_compress
     compress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, pointer, ctypes.POINTER(ctypes.c_size_t), pointer]
     compress.restype = integer
-    work = ctypes.create_string_buffer(_WORK_BYTES)
+    work = ctypes.create_string_buffer(_LZO_WORK_BYTES)
     length = ctypes.c_size_t()
     output = ctypes.create_string_buffer(0)
 
@@ -92,7 +88,7 @@ class Codec(NamedTuple):
     reason: str | None = None
 
 
-def load_codecs(key: CodecKey) -> Codec:
+def load_codec(key: CodecKey) -> Codec:
     """The codec of a key; never raises: what is absent has a reason with its cure."""
     try:
         return Codec(key, _LOADERS[key.name](key.level))
@@ -103,7 +99,7 @@ def load_codecs(key: CodecKey) -> Codec:
             f"needs the package {error.name}, which is not installed; pip install 'mawl[storage]'",
         )
     except OSError as error:
-        return Codec(key, None, f"{error}; {INSTALL}")
+        return Codec(key, None, f"{error}; {INSTALL_LZO}")
 
 
 def _lz4(_: int | None) -> CompressedBytes:

@@ -1,12 +1,11 @@
-"""Draw bytes at random, look at the blocks that hold them, and stop when every figure is close enough.
+"""Compression savings estimated from random blocks, with confidence bounds that hold for any data.
 
-All bytes, file after file, make slices of equal size; a round draws one byte from each with the same chance
-anywhere in it, and its block's saving is the draw's value.  The mean over draws is then the saving of all
-bytes, whatever their order, files and sizes; that neighbours are alike makes fewer rounds enough.
+All bytes, file after file, make slices of equal size.  A round draws one byte from each slice, with the same
+chance anywhere in it, and the value of a draw is the saving of the block around it.  The mean over draws is
+then the saving of all bytes, whatever their order, files and sizes.  Since neighbours are alike, fewer rounds
+are enough.
 
-Bounds that hold for any data in 0 to 1 and whenever one stops to look.
-
-Source: the empirical Bernstein bound of Howard, Ramdas, McAuliffe and Sekhon, "Time-uniform,
+Source of the bounds: the empirical Bernstein bound of Howard, Ramdas, McAuliffe and Sekhon, "Time-uniform,
 nonparametric, nonasymptotic confidence sequences" (Annals of Statistics 49, 2021), section 3.4, with
 weights that follow the data as in Waudby-Smith and Ramdas, "Estimating means of bounded random
 variables by betting" (Journal of the Royal Statistical Society B 86, 2024), theorem 2.  For draws x with
@@ -15,12 +14,6 @@ conditional means m, and any weight l < 1 and guess g (0 to 1) chosen before eac
     | sum(l x)/sum(l) - sum(l m)/sum(l) |  <=  (ln(2/alpha) + sum((x - g)^2 (-ln(1 - l) - l))) / sum(l)
 
 at every moment at once with probability 1 - alpha.
-
-A line that grows, cut into strata as it does, with one draw from each.
-
-The width of a stratum is settled when it begins, and the place of its draw, anywhere in it with the same
-chance, before anybody knows what will lie there.  So the mean of a draw, given all before it, is the mean of
-its stratum, and the draws weighed by their strata's widths make the mean of the line.
 """
 
 from __future__ import annotations
@@ -38,7 +31,7 @@ from mawl.measure.compressibility.codecs import (
     CodecKey,
     EstimateRequest,
     SavedShare,
-    load_codecs,
+    load_codec,
     original_bytes,
     saved_share,
 )
@@ -101,7 +94,6 @@ class Rounds:
 
     @property
     def centre(self) -> float:
-        """The estimate: the middle of the interval."""
         return self._weighted / self._weights
 
     @property
@@ -121,7 +113,6 @@ class Rounds:
 
     @property
     def done(self) -> bool:
-        """Whether the estimate is as close as wanted."""
         return self.half_width <= self._wanted
 
 
@@ -202,7 +193,7 @@ def estimate(
     confidence: float,
     half_width: float,
     random: Random,
-    loader: Callable[[CodecKey], Codec] = load_codecs,
+    loader: Callable[[CodecKey], Codec] = load_codec,
     read_all_bytes: int = READ_ALL_BYTES,
 ) -> EstimatesFound:
     """Estimates of all figures, each within ``half_width`` at ``confidence``; a codec that is absent has
@@ -327,7 +318,6 @@ class _Look:
         bounds: Sequence[Rounds],
         all_at_most: float,
     ) -> bool:
-        """The draws of the meters of one storage model."""
         whole = self.original_bytes(storage)
         edges = [whole * number // SLICES for number in range(SLICES + 1)]
         slices = [number for number in range(SLICES) if edges[number] < edges[number + 1]]
@@ -380,7 +370,14 @@ class _Look:
 
 
 class Strata:
-    """``total`` is the length of the line so far; ``whole`` how many strata lie in it with both ends."""
+    """A line that grows, cut into strata as it does, with one draw from each.
+
+    The width of a stratum is settled when it begins, and the place of its draw, anywhere in it with the same
+    chance, before anybody knows what will lie there.  So the mean of a draw, given all before it, is the mean
+    of its stratum, and the draws weighed by their strata's widths make the mean of the line.
+
+    ``total`` is the length of the line so far; ``whole`` how many strata lie in it with both ends.
+    """
 
     def __init__(self, random: Random) -> None:
         self._random = random

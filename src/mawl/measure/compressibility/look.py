@@ -1,7 +1,4 @@
-"""One look at some volumes: estimates, zero share, real savings, and what it all took.
-
-What compression would save on a run's roles: work and util while it has them, data when it is over.
-"""
+"""Compression estimates of whole volumes and roles: of given paths, or of the data that a run writes."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from mawl.measure.compressibility.codecs import (
     CodecKey,
     EstimateRequest,
     engine_compressed,
-    load_codecs,
+    load_codec,
 )
 from mawl.measure.compressibility.estimate import READ_ALL_BYTES, estimate
 from mawl.measure.compressibility.population import Kind, Population
@@ -63,7 +60,7 @@ def look_at(
     request: LookRequest,
     *,
     told: Callable[[str], None] = lambda _: None,
-    loader: Callable[[CodecKey], Codec] = load_codecs,
+    loader: Callable[[CodecKey], Codec] = load_codec,
 ) -> Compressibility:
     """Look at every volume; ``told`` hears the name of each before it is looked at.
 
@@ -75,7 +72,7 @@ def look_at(
     populations: list[tuple[Role | None, Path, Population, Kind | MawlError]] = []
     for role, path in chosen:
         population = Population(other_file_systems=request.other_file_systems)
-        populations.append((role, path, population, _added(population, path)))
+        populations.append((role, path, population, _add_path(population, path)))
     failed = [kind for _, _, _, kind in populations if isinstance(kind, MawlError)]
     if failed and len(failed) == len(populations):
         raise failed[0]
@@ -83,7 +80,7 @@ def look_at(
     volumes = []
     for role, path, population, kind in populations:
         if isinstance(kind, MawlError):
-            volumes.append(_unread(path, role, kind, request))
+            volumes.append(_unreadable_volume(path, role, kind, request))
             continue
         told(str(path))
         volumes.append(
@@ -111,7 +108,7 @@ def look_at(
     )
 
 
-def _added(population: Population, path: Path) -> Kind | MawlError:
+def _add_path(population: Population, path: Path) -> Kind | MawlError:
     """What the path is, or why it cannot be read; wrong use is an error here."""
     try:
         return population.add(path)
@@ -121,8 +118,7 @@ def _added(population: Population, path: Path) -> Kind | MawlError:
         return error
 
 
-def _unread(path: Path, role: Role | None, error: MawlError, request: LookRequest) -> VolumeSaving:
-    """A volume of which nothing can be read: no figure, and the reason."""
+def _unreadable_volume(path: Path, role: Role | None, error: MawlError, request: LookRequest) -> VolumeSaving:
     reason = error.why or error.what
     return VolumeSaving(
         name=str(path),
@@ -170,7 +166,7 @@ def volume_saving(
     half_width: float,
     random: Random,
     shared: int = 1,
-    loader: Callable[[CodecKey], Codec] = load_codecs,
+    loader: Callable[[CodecKey], Codec] = load_codec,
     read_all_bytes: int = READ_ALL_BYTES,
 ) -> VolumeSaving:
     """One volume, whose bytes are ``population``.
@@ -202,7 +198,7 @@ def volume_saving(
         hole_bytes=population.hole_bytes,
         zero_share=found.zero_share,
         engine_share=_engine_share(population),
-        estimates=[_stated(one, confidence) for one in found.estimates],
+        estimates=[_with_confidence(one, confidence) for one in found.estimates],
         real=saving,
         real_reason=reason,
         left_out=population.left_out(),
@@ -223,13 +219,13 @@ def by_role(volumes: Sequence[VolumeSaving]) -> list[RoleSaving]:
                     role=role,
                     volumes=[volume.name for volume in own],
                     data_bytes=_sum([volume.data_bytes for volume in own]),
-                    estimates=[_together(own, estimates) for estimates in together],
+                    estimates=[_combined_estimate(own, estimates) for estimates in together],
                 )
             )
     return found
 
 
-def _together(volumes: Sequence[VolumeSaving], estimates: Sequence[Estimate]) -> RoleEstimate:
+def _combined_estimate(volumes: Sequence[VolumeSaving], estimates: Sequence[Estimate]) -> RoleEstimate:
     """One figure of all volumes that hold data, weighted by it; None where one of them has none."""
     pairs = [
         (volume, one)
@@ -270,7 +266,7 @@ def _sum(parts: Sequence[int | None]) -> int | None:
     return sum(known) if len(known) == len(parts) else None
 
 
-def _stated(one: Estimate, confidence: float) -> Estimate:
+def _with_confidence(one: Estimate, confidence: float) -> Estimate:
     return msgspec.structs.replace(one, confidence_ratio=confidence)
 
 
@@ -323,7 +319,6 @@ class RunCompressibility:
         self._watch.start()
 
     def close(self) -> None:
-        """End looking, whatever became of the run."""
         self._watch.stop()
 
     def finish(self) -> Compressibility:

@@ -199,7 +199,6 @@ class Population:
                 offset = (offset // size + 1) * size
 
     def path_of(self, place: BytePlace) -> str:
-        """The file that a place lies in."""
         return self.paths[self._files[place.segment]]
 
     def share(self, chosen: Callable[[str], bool]) -> float | None:
@@ -241,7 +240,6 @@ class Population:
         return offset, found
 
     def left_out(self) -> FilesLeftOut:
-        """What is not in the estimates, so far."""
         return FilesLeftOut(
             links=self._links,
             special_files=self._special,
@@ -253,7 +251,6 @@ class Population:
         )
 
     def _span(self, segment: int) -> tuple[int, int]:
-        """Where a segment begins and ends in its file."""
         length = self._ends[segment] - (self._ends[segment - 1] if segment else 0)
         return self._offsets[segment], self._offsets[segment] + length
 

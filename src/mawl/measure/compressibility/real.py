@@ -1,8 +1,6 @@
 """What compressing storage says it saves: btrfs by compsize, zram by mm_stat, ZFS by its properties.
 
-All are read-only.  VDO, arrays and file systems of other machines keep their figures elsewhere.
-
-What compressing storage prints of itself: compsize (btrfs), zram's mm_stat, zfs get.
+All three are only read.  VDO, arrays and the file systems of other machines keep their figures elsewhere.
 """
 
 from __future__ import annotations
@@ -92,7 +90,7 @@ def real_saving(path: Path) -> Real:
 
 def _of_btrfs(path: Path) -> Real:
     """compsize reads the tree of extents, which takes root."""
-    return _asked(
+    return _ask_program(
         ["compsize", "-b", "-x", str(path)],
         parse_compsize,
         source="btrfs (compsize)",
@@ -103,7 +101,7 @@ def _of_btrfs(path: Path) -> Real:
 
 def _of_zfs(facts: VolumeFacts) -> Real:
     dataset = facts.source or ""
-    return _asked(
+    return _ask_program(
         ["zfs", "get", "-Hp", "-o", "property,value", ",".join(ZFS_PROPERTIES), dataset],
         parse_zfs_get,
         source="ZFS (zfs get)",
@@ -126,10 +124,9 @@ def _of_devices(names: list[str]) -> Real:
     return Real(None, NOT_COMPRESSING)
 
 
-def _asked(
+def _ask_program(
     command: list[str], parse: Callable[[str], Stored | None], *, source: str, of: str, install: str
 ) -> Real:
-    """Run a program and read what it prints."""
     search = os.pathsep.join([os.environ.get("PATH", os.defpath), *SEARCHED])
     program = shutil.which(command[0], path=search)
     if program is None:

@@ -31,7 +31,7 @@ from mawl.measure.compressibility.codecs import (
     EstimateRequest,
     SavedShare,
     engine_compressed,
-    load_codecs,
+    load_codec,
     saved_share,
 )
 from mawl.measure.compressibility.estimate import Strata, interval_of_looks, zero_page
@@ -91,7 +91,6 @@ class _Drawn:
 
     @property
     def values(self) -> list[tuple[float, list[float]]]:
-        """Draws of strata that are whole, less those that could not be read."""
         whole = self.draws[: self.strata.whole]
         return [(width, values) for width, values in whole if values is not None]
 
@@ -143,7 +142,7 @@ class Watch:
         seed: int,
         likely_bytes: Mapping[Role, float] | None = None,
         without: frozenset[str] = frozenset(),
-        loader: Callable[[CodecKey], Codec] = load_codecs,
+        loader: Callable[[CodecKey], Codec] = load_codec,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         codecs = {figure: loader(figure.codec) for figure in RUN_FIGURES}
@@ -180,7 +179,6 @@ class Watch:
         self._thread = threading.Thread(target=self._run, name="compressibility", daemon=True)
 
     def start(self) -> None:
-        """Begin to look."""
         self._thread.start()
 
     def stop(self) -> list[VolumeSaving]:
@@ -191,7 +189,6 @@ class Watch:
         return [self._seen(volume) for volume in self._volumes]
 
     def look(self) -> None:
-        """Look at every volume once."""
         for volume in self._volumes:
             self._look_at_all_of(volume)
 
@@ -345,5 +342,4 @@ class Watch:
 
 
 def _nothing(volume: _Watched) -> str:
-    """Why a volume has no figure."""
     return NO_DRAW if volume.looks else NO_LOOK

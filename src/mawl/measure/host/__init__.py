@@ -1,1 +1,1 @@
-"""What the host does while jobs run: one file per source, read once a second (docs/design/host.md)."""
+"""Host figures while jobs run: sources that are read once a second (docs/design/host.md)."""

@@ -1,4 +1,4 @@
-"""The host once a second: every source of this machine, and what it would not say."""
+"""All host sources of this machine, read together once a second."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mawl.measure.host.devices import Devices, Fabric, network_source
 from mawl.measure.host.energy import EnergyCounters
 from mawl.measure.host.files import Figures, HostSource
 from mawl.measure.host.processors import Cpu, Frequency, Groups, memory_sources, pressure_sources
-from mawl.measure.host.shared_storage import NETWORK_TYPES, Lustre, Nfs, Scale
+from mawl.measure.host.shared_storage import NFS_TYPES, Lustre, Nfs, Scale
 
 
 class HostCollector:
@@ -42,7 +42,7 @@ class HostCollector:
         ]
         self._odd: dict[str, str] = {}
         self._paths = known.paths
-        if any(mount.file_system in NETWORK_TYPES for mount in mounts):
+        if any(mount.file_system in NFS_TYPES for mount in mounts):
             self._sources.append(Nfs(proc))
         if lustre:
             self._sources.append(Lustre(root, lustre))
@@ -62,14 +62,12 @@ class HostCollector:
         return figures
 
     def reasons(self) -> dict[str, str]:
-        """Paths of the summary that stay null for want of a source, and why."""
         found = dict(self._odd)
         for source in self._sources:
             found |= source.reasons()
         return found
 
     def remarks(self) -> list[str]:
-        """What is counted elsewhere, where that is so."""
         if not self._paths:
             return []
         return [
@@ -78,6 +76,5 @@ class HostCollector:
         ]
 
     def close(self) -> None:
-        """Give every descriptor back."""
         for source in self._sources:
             source.close()

@@ -1,10 +1,7 @@
-"""Block devices, from ``/proc/diskstats`` (Linux Documentation/admin-guide/iostats.rst).
+"""Counters of block devices, network interfaces, fibre channel and InfiniBand ports.
 
-Network interfaces, from ``/proc/net/dev`` (proc_pid_net(5)).
-
-Storage fabrics: fibre channel host ports and InfiniBand ports, from sysfs.
-
-Sources: Linux drivers/scsi/scsi_transport_fc.c (statistics of fc_host: hexadecimal
+Sources: ``/proc/diskstats`` (Linux Documentation/admin-guide/iostats.rst), ``/proc/net/dev``
+(proc_pid_net(5)), drivers/scsi/scsi_transport_fc.c (statistics of fc_host: hexadecimal
 counters, words of 4 bytes, all ones where a driver does not count) and
 Documentation/ABI/stable/sysfs-class-infiniband (port_*_data counts octets divided by 4).
 """
@@ -21,7 +18,7 @@ from mawl.measure.host.files import Figures, FileSource, KeptFile
 SECTOR_BYTES = 512
 """Sectors of diskstats are of this size whatever the device's own are."""
 
-_BASE = (
+_DISK_FIELDS = (
     ("reads", 3, 1.0),
     ("read_bytes", 5, SECTOR_BYTES),
     ("read_seconds", 6, 1e-3),
@@ -32,7 +29,7 @@ _BASE = (
     ("busy_seconds", 12, 1e-3),
     ("queue_seconds", 13, 1e-3),
 )
-_FLUSHES = (("flushes", 18, 1.0), ("flush_seconds", 19, 1e-3))
+_FLUSH_FIELDS = (("flushes", 18, 1.0), ("flush_seconds", 19, 1e-3))
 FEWEST_FIELDS = 14
 """Lines with fewer are partitions of kernels before 2.6.25, which count four figures only."""
 
@@ -40,24 +37,26 @@ FIELDS_WITH_FLUSHES = 20
 """Since Linux 5.5; 18 fields (discards) since 4.18."""
 
 
-def parse_line(words: list[bytes]) -> list[float]:
-    """Values of one device in the order of ``figure_names`` for as many fields.
+def parse_disk_line(words: list[bytes]) -> list[float]:
+    """Values of one device in the order of ``disk_figure_names`` for as many fields.
 
     Times are those of requests from queueing to completion, in seconds: over requests they are the
     await.  ``queue_seconds`` is weighted by the requests in flight, over time the queue's length.
     """
-    values = [int(words[place]) * unit for _, place, unit in _BASE]
+    values = [int(words[place]) * unit for _, place, unit in _DISK_FIELDS]
     if len(words) >= FIELDS_WITH_FLUSHES:
-        values += [int(words[place]) * unit for _, place, unit in _FLUSHES]
+        values += [int(words[place]) * unit for _, place, unit in _FLUSH_FIELDS]
     return values
 
 
-def figure_names(fields: int) -> list[str]:
-    """Names of a device's figures for a line of so many fields."""
-    return [name for name, _, _ in (_BASE if fields < FIELDS_WITH_FLUSHES else _BASE + _FLUSHES)]
+def disk_figure_names(fields: int) -> list[str]:
+    return [
+        name
+        for name, _, _ in (_DISK_FIELDS if fields < FIELDS_WITH_FLUSHES else _DISK_FIELDS + _FLUSH_FIELDS)
+    ]
 
 
-def is_path(device: str, blocks: Path) -> bool:
+def is_multipath_path(device: str, blocks: Path) -> bool:
     """Whether a whole device is one path to a multipath device (device-mapper's, by its uuid in sysfs)."""
     for holder in (blocks / device.replace("/", "!") / "holders").glob("dm-*"):
         with contextlib.suppress(OSError):
@@ -67,7 +66,7 @@ def is_path(device: str, blocks: Path) -> bool:
 
 
 class Devices:
-    """The source: whole devices (disks, dm, md, loop) that ever had a request, and partitions to keep.
+    """Source of whole devices (disks, dm, md, loop) that ever had a request, and of partitions to keep.
 
     A path to a multipath device is left out, since all its requests are counted at that device: 56 LUNs with
     24 paths each would be 15,000 series.
@@ -103,28 +102,26 @@ class Devices:
         series = self._series.get(name)
         if series is None:
             series = self._series[name] = self._series_of(name, len(words))
-        return dict(zip(series, parse_line(words), strict=True)) if series else {}
+        return dict(zip(series, parse_disk_line(words), strict=True)) if series else {}
 
     def _series_of(self, name: bytes, fields: int) -> list[str]:
         text = name.decode(errors="replace")
         whole = (self._blocks / text.replace("/", "!")).exists()
         if not whole and name not in self._keep:
             return []
-        if whole and is_path(text, self._blocks):
+        if whole and is_multipath_path(text, self._blocks):
             self.paths.add(text)
             return []
-        return [f"device.{text}.{figure}" for figure in figure_names(fields)]
+        return [f"device.{text}.{figure}" for figure in disk_figure_names(fields)]
 
     def reasons(self) -> dict[str, str]:
-        """Without diskstats (a container may hide it) no device has figures."""
         return {"host.device": self._file.reason} if self._file.reason else {}
 
     def close(self) -> None:
-        """Give the descriptor back."""
         self._file.close()
 
 
-_COLUMNS = (
+_NETWORK_COLUMNS = (
     ("received_bytes", 0),
     ("received_errors", 2),
     ("received_drops", 3),
@@ -135,10 +132,10 @@ _COLUMNS = (
 
 
 @lru_cache(maxsize=1024)
-def _series(interface: bytes) -> list[tuple[str, int]]:
+def _network_series(interface: bytes) -> list[tuple[str, int]]:
     """Series of an interface and their columns; names are the same for as long as a run lasts."""
     name = interface.strip().decode(errors="replace")
-    return [(f"network.{name}.{figure}", column) for figure, column in _COLUMNS]
+    return [(f"network.{name}.{figure}", column) for figure, column in _NETWORK_COLUMNS]
 
 
 def parse_network(text: bytes) -> Figures:
@@ -150,7 +147,7 @@ def parse_network(text: bytes) -> Figures:
         words = counts.split()
         if words[0] == b"0" and words[8] == b"0":
             continue
-        for series, column in _series(name):
+        for series, column in _network_series(name):
             figures[series] = int(words[column])
     return figures
 
@@ -195,7 +192,7 @@ def parse_counter(text: bytes) -> int | None:
 
 
 class Fabric:
-    """The source; without such ports it costs a look at two directories now and then."""
+    """Source of fabric ports; without such ports it costs a look at two directories now and then."""
 
     def __init__(self, sys: Path) -> None:
         self._sys = sys
@@ -203,7 +200,6 @@ class Fabric:
         self._looks = 0
 
     def read(self, into: Figures) -> None:
-        """Read every counter of every port; one that is not readable is left out."""
         if self._looks % LOOKS_BETWEEN_SEARCHES == 0:
             self._search()
         self._looks += 1
@@ -237,11 +233,9 @@ class Fabric:
             ]
 
     def reasons(self) -> dict[str, str]:
-        """No port is nothing missing."""
         return {}
 
     def close(self) -> None:
-        """Give the descriptors back."""
         for counters in self._ports.values():
             _close(counters)
         self._ports.clear()

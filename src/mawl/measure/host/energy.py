@@ -38,7 +38,6 @@ class Domain:
 
     @property
     def reason(self) -> str | None:
-        """Why it cannot be read; None where it can."""
         return self._file.reason or self._odd
 
     def micro(self) -> int | None:
@@ -56,7 +55,6 @@ class Domain:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Give the descriptor back."""
         self._file.close()
 
 
@@ -99,7 +97,6 @@ class Meter(Domain):
         self._looks = 0
 
     def joules(self) -> float | None:
-        """Joules since the first look; None if the meter is not read at this look, or cannot be read."""
         self._looks += 1
         if self._looks % LOOKS_BETWEEN != 1:
             return None
@@ -114,7 +111,7 @@ class Meter(Domain):
 
 
 class EnergyCounters:
-    """The source: every domain that counts energy, under ``energy.DOMAIN.joules``.
+    """Source of every domain that counts energy, under ``energy.DOMAIN.joules``.
 
     Domains are ``package-0`` (a processor), parts of it such as ``package-0/core`` and ``package-0/dram``
     (memory, which no package contains), ``psys`` (a platform) and ``machine/NAME`` (a meter of the whole
@@ -138,7 +135,6 @@ class EnergyCounters:
             self._reason += " (only root may read it since Linux 5.10)"
 
     def read(self, into: Figures) -> None:
-        """Joules since the first look."""
         for name, domain in self._domains.items():
             joules = domain.joules()
             if joules is not None:
@@ -151,7 +147,6 @@ class EnergyCounters:
         return {"energy": next((one.reason for one in self._domains.values() if one.reason), self._reason)}
 
     def close(self) -> None:
-        """Give the descriptors back."""
         for domain in self._domains.values():
             domain.close()
 
@@ -188,7 +183,6 @@ def _meters(hwmon: Path, clock: Callable[[], float], *, sockets: bool) -> dict[s
 
 
 def _meter_files(folder: Path, name: str, *, sockets: bool) -> Iterator[tuple[int, Path]]:
-    """Number and file of each meter of a device whose driver says what it measures."""
     if name == "power_meter":
         for kind in ("average", "input"):
             if (folder / f"power1_{kind}").exists():

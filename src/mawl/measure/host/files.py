@@ -66,7 +66,6 @@ class KeptFile:
         return text
 
     def close(self) -> None:
-        """Give the descriptor back."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -88,7 +87,6 @@ class FileSource:
         self._odd: str | None = None
 
     def read(self, into: Figures) -> None:
-        """Read and parse."""
         text = self._file.read()
         if text is None:
             return
@@ -98,12 +96,10 @@ class FileSource:
             self._odd = f"{self._file.path}: not in the form that mawl knows ({str(error)[:80]})"
 
     def reasons(self) -> dict[str, str]:
-        """The same reason for all paths."""
         reason = self._file.reason or self._odd
         return dict.fromkeys(self._paths, reason) if reason else {}
 
     def close(self) -> None:
-        """Give the descriptor back."""
         self._file.close()
 
 

@@ -1,18 +1,10 @@
-"""Processor time by kind, busy cores, run queue and context switches, from ``/proc/stat`` (proc_stat(5)).
+"""CPU time, clock rate and memory of the host and of the jobs' control groups, and the pressure on them.
 
-Clock rate of the processors, from cpufreq (Linux Documentation/admin-guide/pm/cpufreq.rst).
-
-Pressure stall information: time in which tasks could not run for want of a resource.
-
-Source: ``/proc/pressure`` (Linux Documentation/accounting/psi.rst).  Kernels built without it have no
-such files; where it is switched off by default (psi=1 at boot switches it on) reading them fails
+Sources: ``/proc/stat`` (proc_stat(5)), cpufreq (Linux Documentation/admin-guide/pm/cpufreq.rst),
+``/proc/meminfo`` and ``/proc/vmstat`` (proc(5)), ``/proc/pressure`` (accounting/psi.rst), and control groups
+(admin-guide/cgroup-v2.rst, cgroup-v1/memory.rst, scheduler/sched-bwc.rst).  Kernels without pressure stall
+information have no such files; where it is switched off (psi=1 at boot switches it on), reading them fails
 with EOPNOTSUPP.
-
-Memory, paging and swap, from ``/proc/meminfo`` and ``/proc/vmstat`` (proc(5)).
-
-The control groups that hold the jobs: memory in use, hits of its limit, CPU throttling.
-
-Sources: Linux Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/memory.rst, scheduler/sched-bwc.rst.
 """
 
 from __future__ import annotations
@@ -28,7 +20,7 @@ from mawl.measure.machine import core_siblings, online_processors
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
-PATHS = (
+PROCESSOR_PATHS = (
     *(f"cpu_{kind}_ratio" for kind in ("busy", "user", "system", "interrupt", "iowait", "steal")),
     *("cpu_busy_seconds", "core_busy_seconds", "core_busy_ratio", "core_busy_basis"),
     *("core_busy_least_seconds", "core_busy_most_seconds"),
@@ -93,7 +85,6 @@ class BusyCores:
         self.seconds = self.least_seconds = self.most_seconds = 0.0
 
     def add(self, processors: dict[int, tuple[int, int]]) -> Figures:
-        """The series so far (estimate and both bounds), after one more look at all processors."""
         for core in self._siblings:
             shares, longest = [], 0
             for number in core:
@@ -116,7 +107,7 @@ class BusyCores:
 
 
 class Cpu:
-    """The source."""
+    """Source of processor time, busy cores, run queue and context switches."""
 
     def __init__(self, proc: Path, sys: Path) -> None:
         self._file = KeptFile(proc / "stat")
@@ -139,11 +130,9 @@ class Cpu:
         into.update(figures)
 
     def reasons(self) -> dict[str, str]:
-        """Without ``/proc/stat`` there is no processor time."""
-        return {f"host.{name}": self._file.reason for name in PATHS} if self._file.reason else {}
+        return {f"host.{name}": self._file.reason for name in PROCESSOR_PATHS} if self._file.reason else {}
 
     def close(self) -> None:
-        """Give the descriptor back."""
         self._file.close()
 
 
@@ -154,7 +143,7 @@ LOOKS_BETWEEN = 5
 
 
 class Frequency:
-    """The source: the mean of evenly spread processors, every fifth look."""
+    """Source of the clock rate: the mean of evenly spread processors, at every fifth reading."""
 
     def __init__(self, sys: Path) -> None:
         online = online_processors(sys)
@@ -182,17 +171,16 @@ class Frequency:
         return {} if refused else {"host.frequency_hertz": "the kernel names no processors"}
 
     def close(self) -> None:
-        """Give the descriptors back."""
         for file in self._files:
             file.close()
 
 
-KINDS = {"cpu": ("some",), "io": ("some", "full"), "memory": ("some", "full")}
+PRESSURE_KINDS = {"cpu": ("some",), "io": ("some", "full"), "memory": ("some", "full")}
 """Of each resource what is meaningful for a whole machine: ``full`` of the CPU is not (psi.rst)."""
 
-_SERIES = {
+_PRESSURE_SERIES = {
     (resource, kind.encode()): f"host.pressure_{resource}_{kind}_seconds"
-    for resource, kinds in KINDS.items()
+    for resource, kinds in PRESSURE_KINDS.items()
     for kind in kinds
 }
 
@@ -202,33 +190,33 @@ def parse_pressure(text: bytes, resource: str) -> Figures:
     figures: Figures = {}
     for line in text.splitlines():
         kind, _, rest = line.partition(b" ")
-        series = _SERIES.get((resource, kind))
+        series = _PRESSURE_SERIES.get((resource, kind))
         if series is not None:
             figures[series] = int(rest.rpartition(b"total=")[2]) / 1e6
     return figures
 
 
 def pressure_sources(proc: Path) -> list[FileSource]:
-    """One for each resource."""
+    """A source for each of CPU, I/O and memory."""
     return [
         FileSource(
             proc / "pressure" / resource,
             partial(parse_pressure, resource=resource),
             tuple(f"host.pressure.{resource}_{kind}_ratio" for kind in kinds),
         )
-        for resource, kinds in KINDS.items()
+        for resource, kinds in PRESSURE_KINDS.items()
     ]
 
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
-_GAUGES = (
+_MEMORY_GAUGES = (
     ("host.memory_available_bytes", b"\nMemAvailable:"),
     ("host.memory_cached_bytes", b"\nCached:"),
     ("host.memory_dirty_bytes", b"\nDirty:"),
     ("host.memory_writeback_bytes", b"\nWriteback:"),
 )
-_COUNTERS = (
+_VMSTAT_COUNTERS = (
     # pgpgin and pgpgout count KiB although their names speak of pages.
     ("host.page_ins_bytes", b"\npgpgin ", 1024),
     ("host.page_outs_bytes", b"\npgpgout ", 1024),
@@ -244,14 +232,14 @@ _COUNTERS = (
 
 def parse_meminfo(text: bytes) -> Figures:
     """Gauges in bytes; a kernel without one of them (MemAvailable before 3.14) gives the others."""
-    found = ((name, number_after(text, key)) for name, key in _GAUGES)
+    found = ((name, number_after(text, key)) for name, key in _MEMORY_GAUGES)
     return {name: value * 1024 for name, value in found if value is not None}
 
 
 def parse_vmstat(text: bytes, page_bytes: int = PAGE_BYTES) -> Figures:
     """Cumulative paging since the machine started; swap and cache are in pages there, bytes here."""
     figures: Figures = {}
-    for name, key, unit in _COUNTERS:
+    for name, key, unit in _VMSTAT_COUNTERS:
         value = number_after(text, key)
         if value is not None:
             figures[name] = value * (page_bytes if unit is None else unit)
@@ -259,7 +247,7 @@ def parse_vmstat(text: bytes, page_bytes: int = PAGE_BYTES) -> Figures:
 
 
 def memory_sources(proc: Path) -> list[FileSource]:
-    """Both files."""
+    """Sources for ``/proc/meminfo`` and ``/proc/vmstat``."""
     return [
         FileSource(
             proc / "meminfo",
@@ -307,7 +295,7 @@ def _limit_hits(text: bytes) -> Figures:
     return {"group.memory_limit_hits": int(text)}
 
 
-FILES: tuple[tuple[str, Callable[[bytes], Figures]], ...] = (
+GROUP_FILES: tuple[tuple[str, Callable[[bytes], Figures]], ...] = (
     ("memory.current", _memory_in_use),
     ("memory.usage_in_bytes", _memory_in_use),
     ("memory.events", parse_memory_events),
@@ -317,29 +305,28 @@ FILES: tuple[tuple[str, Callable[[bytes], Figures]], ...] = (
 
 
 class Groups:
-    """The source; ``directories`` are the groups, of either version, that hold the jobs.
+    """Source of memory in use, hits of its limit and CPU throttling of control groups.
 
-    Where two of them count the same figure, the later one's stands."""
+    ``directories`` are the groups, of either version, that hold the jobs.  Where two of them count the same
+    figure, the later one's counts.
+    """
 
     def __init__(self, directories: Sequence[Path]) -> None:
         self._files = [
             (KeptFile(directory / name), parse)
             for directory in directories
-            for name, parse in FILES
+            for name, parse in GROUP_FILES
             if (directory / name).exists()
         ]
 
     def read(self, into: Figures) -> None:
-        """Whatever the groups have."""
         for file, parse in self._files:
             text = file.read()
             into.update(parse(text) if text is not None else {})
 
     def reasons(self) -> dict[str, str]:
-        """No group is nothing missing."""
         return {}
 
     def close(self) -> None:
-        """Give the descriptors back."""
         for file, _ in self._files:
             file.close()

@@ -1,16 +1,14 @@
-"""What IBM Spectrum Scale did on this machine, from ``mmpmon`` in its machine-readable form.
+"""I/O counters of the clients of shared file systems: NFS, Lustre and IBM Spectrum Scale.
 
-Source: IBM Spectrum Scale, "Monitoring I/O performance with the mmpmon command": requests ``fs_io_s``
-and ``io_s`` answer with one line of keys in underscores, each followed by its value.
+NFS: ``/proc/self/mountstats``, statistics version 1.1; fields as in Linux net/sunrpc/stats.c and
+fs/nfs/iostat.h.
 
-What Lustre clients of this machine did, from the ``stats`` of llite.
+Lustre: the ``stats`` of llite (Lustre Operations Manual, "Monitoring Client Activity"); lines are
+``NAME COUNT samples [UNIT] MIN MAX SUM``.  Later versions keep the file in debugfs, which only root may read.
 
-Source: Lustre Operations Manual, "Monitoring Client Activity"; lines are ``NAME COUNT samples
-[UNIT] MIN MAX SUM``.  Later versions keep the file in debugfs, which only root may read.
-
-What NFS clients of this machine did for each mount, from ``/proc/self/mountstats``.
-
-Statistics version 1.1; fields as in Linux net/sunrpc/stats.c and fs/nfs/iostat.h.
+IBM Spectrum Scale: ``mmpmon`` in its machine-readable form ("Monitoring I/O performance with the mmpmon
+command"): requests ``fs_io_s`` and ``io_s`` answer with one line of keys in underscores, each followed by its
+value.
 """
 
 from __future__ import annotations
@@ -25,13 +23,13 @@ from pathlib import Path
 from mawl.measure.devices import Mount, unescaped
 from mawl.measure.host.files import Figures, KeptFile
 
-PLACES = ("proc/fs/lustre/llite", "sys/kernel/debug/lustre/llite", "sys/fs/lustre/llite")
+LLITE_FOLDERS = ("proc/fs/lustre/llite", "sys/kernel/debug/lustre/llite", "sys/fs/lustre/llite")
 
-_BYTES = {
+_LLITE_BYTES = {
     b"read_bytes": ("reads", "application_read_bytes"),
     b"write_bytes": ("writes", "application_written_bytes"),
 }
-_SECONDS = {b"read": "read_seconds", b"write": "write_seconds"}
+_LLITE_SECONDS = {b"read": "read_seconds", b"write": "write_seconds"}
 
 
 def parse_llite(text: bytes, mount_point: str) -> Figures:
@@ -44,17 +42,17 @@ def parse_llite(text: bytes, mount_point: str) -> Figures:
         words = line.split()
         if len(words) < 7 or words[2] != b"samples":
             continue
-        if words[0] in _BYTES:
-            calls, moved = _BYTES[words[0]]
+        if words[0] in _LLITE_BYTES:
+            calls, moved = _LLITE_BYTES[words[0]]
             figures[f"mount.{mount_point}.{calls}"] = int(words[1])
             figures[f"mount.{mount_point}.{moved}"] = int(words[6])
-        elif words[0] in _SECONDS and words[3] in (b"[usec]", b"[usecs]"):
-            figures[f"mount.{mount_point}.{_SECONDS[words[0]]}"] = int(words[6]) / 1e6
+        elif words[0] in _LLITE_SECONDS and words[3] in (b"[usec]", b"[usecs]"):
+            figures[f"mount.{mount_point}.{_LLITE_SECONDS[words[0]]}"] = int(words[6]) / 1e6
     return figures
 
 
 class Lustre:
-    """The source, for the Lustre mounts that were there when the run began."""
+    """Source of the Lustre mounts that were there when the run began."""
 
     def __init__(self, root: Path, mounts: Sequence[Mount]) -> None:
         """``root`` is above ``proc`` and ``sys``."""
@@ -64,7 +62,10 @@ class Lustre:
             # A source is SERVERS:/NAME, an instance NAME-ADDRESS.
             name = mount.source.rpartition(":/")[2].split("/")[0]
             found = [
-                path for place in PLACES for path in sorted((root / place).glob(f"{name}-*/stats")) if name
+                path
+                for place in LLITE_FOLDERS
+                for path in sorted((root / place).glob(f"{name}-*/stats"))
+                if name
             ]
             if found:
                 self._files.append((mount.mount_point, KeptFile(found[0])))
@@ -72,26 +73,23 @@ class Lustre:
                 self._reasons["host.mount"] = f"no readable statistics of Lustre {name} (debugfs wants root)"
 
     def read(self, into: Figures) -> None:
-        """Every mount."""
         for mount_point, file in self._files:
             text = file.read()
             into.update(parse_llite(text, mount_point) if text is not None else {})
 
     def reasons(self) -> dict[str, str]:
-        """Why the mounts have no figures."""
         refused = [file.reason for _, file in self._files if file.reason]
         return {"host.mount": refused[0]} if refused else self._reasons
 
     def close(self) -> None:
-        """Give the descriptors back."""
         for _, file in self._files:
             file.close()
 
 
-NETWORK_TYPES = ("nfs", "nfs4")
+NFS_TYPES = ("nfs", "nfs4")
 
-_DEVICE = re.compile(rb"^device .* mounted on (\S+) with fstype (\S+)( statvers=\S+)?$")
-_OPERATIONS = {b"READ": ("reads", "read_seconds"), b"WRITE": ("writes", "write_seconds")}
+_NFS_DEVICE = re.compile(rb"^device .* mounted on (\S+) with fstype (\S+)( statvers=\S+)?$")
+_NFS_OPERATIONS = {b"READ": ("reads", "read_seconds"), b"WRITE": ("writes", "write_seconds")}
 
 
 def parse_mountstats(text: bytes) -> Figures:
@@ -103,7 +101,7 @@ def parse_mountstats(text: bytes) -> Figures:
     ``writes`` they are the await; ``retransmissions`` are requests sent again, of all kinds.
     """
     figures: Figures = {}
-    for mount, lines in _blocks(text):
+    for mount, lines in _nfs_blocks(text):
         prefix = f"mount.{mount}."
         sent = asked = 0
         for line in lines:
@@ -117,16 +115,15 @@ def parse_mountstats(text: bytes) -> Figures:
                 figures[prefix + "written_bytes"] = server_written
             elif len(words) >= 8 and name.isupper() and words[0].isdigit():
                 asked, sent = asked + int(words[0]), sent + int(words[1])
-                if name in _OPERATIONS:
-                    requests, seconds = _OPERATIONS[name]
+                if name in _NFS_OPERATIONS:
+                    requests, seconds = _NFS_OPERATIONS[name]
                     figures[prefix + requests] = int(words[0])
                     figures[prefix + seconds] = int(words[7]) / 1000
         figures[prefix + "retransmissions"] = max(sent - asked, 0)
     return figures
 
 
-def _blocks(text: bytes) -> Iterator[tuple[str, list[bytes]]]:
-    """Mount point and lines of each NFS mount."""
+def _nfs_blocks(text: bytes) -> Iterator[tuple[str, list[bytes]]]:
     mount, lines = None, list[bytes]()
     for line in text.splitlines():
         if not line.startswith(b"device "):
@@ -134,8 +131,8 @@ def _blocks(text: bytes) -> Iterator[tuple[str, list[bytes]]]:
             continue
         if mount is not None:
             yield mount, lines
-        match = _DEVICE.match(line)
-        nfs = match is not None and match[2].decode() in NETWORK_TYPES and match[3] is not None
+        match = _NFS_DEVICE.match(line)
+        nfs = match is not None and match[2].decode() in NFS_TYPES and match[3] is not None
         mount = unescaped(match[1].decode(errors="replace")) if match is not None and nfs else None
         lines = []
     if mount is not None:
@@ -143,29 +140,26 @@ def _blocks(text: bytes) -> Iterator[tuple[str, list[bytes]]]:
 
 
 class Nfs:
-    """The source, for machines that had an NFS mount when the run began."""
+    """Source of all NFS mounts, for machines that had one when the run began."""
 
     def __init__(self, proc: Path) -> None:
         self._file = KeptFile(proc / "self" / "mountstats", long_records=True)
 
     def read(self, into: Figures) -> None:
-        """Every NFS mount."""
         text = self._file.read()
         if text is not None:
             into.update(parse_mountstats(text))
 
     def reasons(self) -> dict[str, str]:
-        """Why the mounts have no figures."""
         return {"host.mount": self._file.reason} if self._file.reason else {}
 
     def close(self) -> None:
-        """Give the descriptor back."""
         self._file.close()
 
 
-PROGRAM = Path("/usr/lpp/mmfs/bin/mmpmon")
+MMPMON = Path("/usr/lpp/mmfs/bin/mmpmon")
 
-_FIGURES = (
+_MMPMON_FIGURES = (
     ("_br_", "application_read_bytes"),
     ("_bw_", "application_written_bytes"),
     ("_rdc_", "reads"),
@@ -196,14 +190,16 @@ def parse_mmpmon(text: str, mount_points: Mapping[str, str]) -> Figures:
             place = next(iter(mount_points.values()))
         if place is None:
             continue
-        figures |= {f"mount.{place}.{name}": int(answer[key]) for key, name in _FIGURES if key in answer}
+        figures |= {
+            f"mount.{place}.{name}": int(answer[key]) for key, name in _MMPMON_FIGURES if key in answer
+        }
     return figures
 
 
 class Scale:
-    """The source: one mmpmon for the whole run that answers once a second; only root may run it."""
+    """Source of Spectrum Scale: one mmpmon, run by root only, that answers once a second until the end."""
 
-    def __init__(self, mounts: Sequence[Mount], program: Path = PROGRAM) -> None:
+    def __init__(self, mounts: Sequence[Mount], program: Path = MMPMON) -> None:
         self._mount_points = {Path(mount.source).name: mount.mount_point for mount in mounts}
         self._reason: str | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -236,13 +232,11 @@ class Scale:
             into.update(parse_mmpmon((text + newline).decode(errors="replace"), self._mount_points))
 
     def reasons(self) -> dict[str, str]:
-        """Why the mounts have no figures."""
         if self._process is not None and self._process.poll() not in (None, 0):
             return {"host.mount": "mmpmon ended (it wants root and a running GPFS daemon)"}
         return {"host.mount": self._reason} if self._reason else {}
 
     def close(self) -> None:
-        """End mmpmon."""
         if self._process is None:
             return
         self._process.terminate()

@@ -1,4 +1,4 @@
-"""The library is compiled at first use, kept in the user's cache, and tried before it is used.
+"""The preload library: compiled at first use, kept in the user's cache, and tested before it is used.
 
 Without a compiler there is a reason, and no I/O by role.
 Where mawl is installed for machines without a compiler (a container image), ``install()`` compiles it

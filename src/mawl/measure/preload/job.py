@@ -1,9 +1,8 @@
-"""The job's own end of its counters: taking part in the count, and reading it at step ends.
+"""The job's side of the counters: attaching to its counter file, and a ledger of what each step did.
 
-What a job's process writes down beside its counters: at its start, and at the end of each step.
-
-A step's histograms are longer than the pipe to the runner carries at once, and what was written
-down survives the job.  One JSON line each; the runner reads them when the job has ended.
+The ledger is a file beside the counters, one JSON line for the start and for the end of each step.  A step's
+histograms are longer than the pipe to the runner carries at once, and the file survives the job.  The runner
+reads it when the job has ended.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def ledger_of(counters: str | os.PathLike[str]) -> Path:
     return Path(f"{os.fspath(counters)}.entries")
 
 
-def write(counters: str, entry: Entry) -> None:
+def append_entry(counters: str, entry: Entry) -> None:
     """Append one entry, in one write."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
     descriptor = os.open(ledger_of(counters), flags, 0o600)
@@ -110,7 +109,6 @@ class JobCounters:
 
     @classmethod
     def open(cls, path: str | None) -> JobCounters | None:
-        """The counters at a path."""
         if path is None:
             return None
         try:
@@ -142,7 +140,7 @@ class JobCounters:
 
     def _write(self, number: int, io: IoByRole, moved: tuple[int, int], volumes: VolumeBytes) -> None:
         read, written = moved
-        write(
+        append_entry(
             self._path,
             Entry(number=number, io=io, moved_read_bytes=read, moved_written_bytes=written, volumes=volumes),
         )

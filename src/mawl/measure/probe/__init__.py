@@ -1,1 +1,1 @@
-"""What the storage itself can do (fio over directories), and what compression would save on it."""
+"""What the storage itself can do, measured with fio."""

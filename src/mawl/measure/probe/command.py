@@ -1,9 +1,7 @@
-"""Which tests a probe makes: patterns by request sizes by streams, direct and buffered.
+"""The tests that a probe makes, and their fio command lines (docs/design/probe.md).
 
-The command lines of fio that a probe runs; each repeats its test by hand (docs/design/probe.md).
-
-They run in the directory of the files and name them relative to it: fio expands ``$jobname`` in a path,
-takes ``:`` in it for a separator, and copies it into its JSON as it is.
+Each command repeats its test by hand.  It runs in the directory of the files and names them relative to it:
+fio expands ``$jobname`` in a path, takes ``:`` in it for a separator, and copies it into its JSON as it is.
 
 ``psync``: each stream has one request under way, as a program that reads a table has; ``--thread``: all
 streams in one process, which dies with mawl; ``--fallocate=none``: preallocated extents are stored
@@ -148,7 +146,6 @@ def full_shapes(cores: int, direct: Direct) -> list[PlannedTest]:
 
 
 def full_streams(cores: int) -> list[int]:
-    """1, 2, 4 and so on, the cores themselves, and twice as many."""
     powers = [2**power for power in range((2 * cores).bit_length()) if 2**power <= 2 * cores]
     return sorted({*powers, cores, 2 * cores})
 
@@ -161,7 +158,7 @@ def chosen_shapes(
     cores: int,
     direct: Direct,
 ) -> list[PlannedTest]:
-    """The grid of what was named; of what was not, the default's."""
+    """Every combination of what was named, with the default for what was not."""
     return _grid(
         kinds or ["sequential-read", "sequential-write"],
         sizes or [PAPERS_REQUEST_BYTES],
@@ -230,7 +227,7 @@ def probe_command(shape: PlannedTest, choice: ProbeChoice) -> list[str]:
 
 
 def waits_for_steady(shape: PlannedTest, choice: ProbeChoice) -> bool:
-    """A buffered test moves each byte once, and cannot wait."""
+    """Whether a test goes on until its rate is steady; a buffered one moves each byte once, and cannot."""
     return choice.steady and shape.direct
 
 

@@ -1,7 +1,4 @@
-"""A directory to probe: whether it can be, what holds it, and a marked directory of our own in it.
-
-One run of fio: ended in time or ended by us, and what it says of itself when it fails.
-"""
+"""One run of fio with a time limit, and the marked directory that it runs in."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ from mawl.records.volumes import claim_directory, remove_leftover
 
 LAST_SECONDS = 10.0
 """How long a killed fio may take to go; one that hangs in the kernel is left to it."""
-MOST_SENTENCE = 300
+MOST_ERROR_CHARACTERS = 300
 
 
 class FioEnded(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,15 +91,15 @@ def run_fio(
         output, errors = process.communicate(timeout=timeout_seconds)
     except subprocess.TimeoutExpired:
         assert process is not None, "it was waited for"
-        return FioEnded(status=None, output="", errors="", stuck=not _killed(process))
+        return FioEnded(status=None, output="", errors="", stuck=not _kill(process))
     except BaseException:
         if process is not None:
-            _killed(process)
+            _kill(process)
         raise
     return FioEnded(status=process.returncode, output=output, errors=errors)
 
 
-def _killed(process: subprocess.Popen[str]) -> bool:
+def _kill(process: subprocess.Popen[str]) -> bool:
     """Kill the whole session; whether it went."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
@@ -122,7 +119,7 @@ def failure(ended: FioEnded, timeout_seconds: float, error: int | None = None) -
         (line.strip() for line in ended.errors.splitlines() if "error" in line.lower()),
         next((line.strip() for line in ended.errors.splitlines() if line.strip()), ""),
     )
-    told = f": {said.removeprefix('fio: ')[:MOST_SENTENCE]}" if said else ""
+    told = f": {said.removeprefix('fio: ')[:MOST_ERROR_CHARACTERS]}" if said else ""
     if error:
         return f"fio met error {error}, {os.strerror(error).lower()}{told}"
     if ended.status < 0:
@@ -151,7 +148,7 @@ def facts_of(place: ProbePlace, node: str) -> VolumeFacts:
 
 
 @contextlib.contextmanager
-def claimed(place: ProbePlace, run_id: str) -> Iterator[Path]:
+def claimed_directory(place: ProbePlace, run_id: str) -> Iterator[Path]:
     """A marked directory in the place, which goes with all that is in it.
 
     Raises ``UnsuitableMachineError`` where it cannot be made; a directory that is not

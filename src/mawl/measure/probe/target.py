@@ -1,7 +1,4 @@
-"""The tests of one target, one after another; what fails costs that test and nothing else.
-
-A whole probe: its targets one after another, so that none disturbs another.
-"""
+"""All tests of a probe, target after target; a test that fails does not end the others."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ from mawl.measure.probe.process import (
     FioEnded,
     ProbePlace,
     check_room,
-    claimed,
+    claimed_directory,
     facts_of,
     failure,
     refusal,
@@ -41,7 +38,7 @@ from mawl.records.model.probe import Probe, ProbeTarget, ProbeTest
 LEAST_BYTES_PER_SECOND = 10e6
 """A target that takes bytes slower than this is given up: layout and syncs are bounded by it."""
 GRACE_SECONDS = 60.0
-TRIED, TRIED_BYTES = "tried", 16 * MIB
+TRIAL_FILE, TRIAL_BYTES = "tried", 16 * MIB
 """A first file, whose rate says how large the others may be."""
 
 Says = Callable[[str], None]
@@ -62,7 +59,6 @@ class TargetProbe:
         self._measured: set[PlannedTest] = set()
 
     def record(self) -> ProbeTarget:
-        """The target as it stands."""
         facts = self._facts
         failed = [test.remark for test in self._tests if test.read is None and test.write is None]
         problems = list(self._problems)
@@ -83,13 +79,12 @@ class TargetProbe:
         )
 
     def stopped(self, why: str) -> None:
-        """Say why there are no more tests."""
         self._problems.append(why)
 
     def probing(self, run_id: str, environment: Mapping[str, str], says: Says) -> Generator[None, None, None]:
         """Make all tests; yields after each.  What stops the target becomes its problem."""
         try:
-            with claimed(self._place, run_id) as directory:
+            with claimed_directory(self._place, run_id) as directory:
                 space = space_of(directory)
                 self._space = (space.size_bytes, space.free_bytes)
                 self._cached = why_cached(self._facts.file_system, directory)
@@ -131,14 +126,13 @@ class TargetProbe:
             file.unlink()
 
     def _fit_files(self, directory: Path, environment: Mapping[str, str]) -> None:
-        """Choose smaller files if the target would take longer than ``layout_seconds`` to write them."""
         seconds = self._choice.layout_seconds
         if seconds is None:
             return
-        check_room(directory, TRIED_BYTES)
-        command = fill_command(TRIED, TRIED_BYTES, direct=self._cached is None)
-        rate = self._written(command, directory, TRIED_BYTES, environment)
-        (directory / TRIED).unlink()
+        check_room(directory, TRIAL_BYTES)
+        command = fill_command(TRIAL_FILE, TRIAL_BYTES, direct=self._cached is None)
+        rate = self._written(command, directory, TRIAL_BYTES, environment)
+        (directory / TRIAL_FILE).unlink()
         self._choice = self._choice.fitted(rate * seconds)
 
     def _fill(
@@ -233,7 +227,6 @@ class TargetProbe:
 
 
 def _jobs(ended: FioEnded) -> list[FioJob] | str:
-    """The jobs of fio's results, or why there are none."""
     try:
         jobs = parse_fio(ended.output)[-1].jobs
     except InvalidFileError as error:

@@ -1,1 +1,1 @@
-"""The settings of a machine that matter, read-only and without root where possible: a file per family."""
+"""The settings of a machine that matter for performance; read-only, and without root where possible."""

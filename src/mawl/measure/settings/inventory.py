@@ -1,4 +1,4 @@
-"""All families of one machine as an inventory; every file is read once, and nothing is run or changed."""
+"""The settings of one machine as an inventory; every file is read once, and nothing is run or changed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ from pathlib import Path
 import msgspec
 
 from mawl.measure.machine import Machine
-from mawl.measure.settings import kernel
-from mawl.measure.settings.kernel import read_container, read_memory, read_network, read_processors
+from mawl.measure.settings.kernel import (
+    read_container,
+    read_kernel,
+    read_memory,
+    read_network,
+    read_processors,
+)
 from mawl.measure.settings.reading import Subject
 from mawl.measure.settings.storage import read_adapters, read_block, read_file_system, read_lustre
 from mawl.records.model.node import Figures, Inventory
@@ -67,7 +72,7 @@ def _subjects(
     machine: Machine, devices: Iterable[str], places: Iterable[Path], proc: Path, sys: Path, root: Path
 ) -> Iterator[Subject]:
     yield from read_memory(proc, sys)
-    yield from kernel.read_kernel(proc, sys, root)
+    yield from read_kernel(proc, sys, root)
     yield from read_block(sys, devices)
     yield from read_file_system(proc, sys, places)
     yield from read_network(proc, sys, ask=sys == Path("/sys"))

@@ -1,10 +1,7 @@
-"""Network interfaces (sysfs-class-net, ethtool(8) by its ioctl, read-only commands) and TCP.
+"""Settings of the kernel, memory, network, processors and container.
 
-Scheduler, numbers of processes, the active profile of tuned-adm, limits of this process.
-
-Virtual memory, huge pages, NUMA (Documentation/admin-guide/sysctl/vm.rst, mm/transhuge.rst).
-
-Frequency, threads, idle states (admin-guide/pm, cputopology.rst), virtualisation, and the container.
+Sources: Linux Documentation/admin-guide/sysctl/vm.rst, mm/transhuge.rst, admin-guide/pm, cputopology.rst,
+sysfs-class-net; ethtool(8) by its ioctl, with commands that only read.
 """
 
 from __future__ import annotations
@@ -22,7 +19,7 @@ from mawl.measure.machine import Machine, core_siblings, limit_of_process, onlin
 from mawl.measure.settings.reading import KIB, Subject, known_text, names_in
 
 BILLION = 10**9
-ARGUMENTS = {
+TUNING_ARGUMENTS = {
     "mitigations", "processor.max_cstate", "intel_idle.max_cstate", "idle", "transparent_hugepage",
     "isolcpus", "nohz_full", "rcu_nocbs", "numa_balancing", "preempt", "nosmt", "intel_pstate", "amd_pstate",
     "elevator",
@@ -39,7 +36,7 @@ LIMITS = {
 
 
 def read_kernel(proc: Path, sys: Path, root: Path) -> Iterator[Subject]:
-    """The kernel, and the limits."""
+    """Settings of the scheduler and the boot command line; then the limits of this process."""
     kernel = Subject("kernel")
     kernel.number("sched_autogroup_enabled", proc / "sys/kernel/sched_autogroup_enabled")
     debug = sys / "kernel/debug/sched"
@@ -56,14 +53,14 @@ def read_kernel(proc: Path, sys: Path, root: Path) -> Iterator[Subject]:
     kernel.number("threads_max", proc / "sys/kernel/threads-max")
     kernel.read("preemption", sys / "kernel/debug/sched/preempt", _preemption)
     kernel.text("tuned_profile", root / "etc/tuned/active_profile")
-    kernel.read("command_line", proc / "cmdline", _of_tuning)
+    kernel.read("command_line", proc / "cmdline", _tuning_arguments)
     yield kernel
     yield _limits(proc)
 
 
-def _of_tuning(text: str) -> str:
+def _tuning_arguments(text: str) -> str:
     """The arguments that are settings of performance; others may tell what is nobody's business."""
-    kept = [word for word in text.split() if word.partition("=")[0] in ARGUMENTS]
+    kept = [word for word in text.split() if word.partition("=")[0] in TUNING_ARGUMENTS]
     return " ".join(kept) or "none of them"
 
 
@@ -84,7 +81,7 @@ def _limits(proc: Path) -> Subject:
     return found
 
 
-SYSCTLS = {
+VM_SYSCTLS = {
     "swappiness": "swappiness",
     "dirty_ratio": "dirty_ratio",
     "dirty_background_ratio": "dirty_background_ratio",
@@ -100,9 +97,9 @@ SYSCTLS = {
 
 
 def read_memory(proc: Path, sys: Path) -> Iterator[Subject]:
-    """The machine's."""
+    """Virtual memory, huge pages, swap and NUMA of the whole machine: one subject."""
     found = Subject("memory")
-    for figure, name in SYSCTLS.items():
+    for figure, name in VM_SYSCTLS.items():
         found.number(figure, proc / "sys/vm" / name)
     found.number("min_free_bytes", proc / "sys/vm/min_free_kbytes", KIB)
     found.seconds("dirty_expire_seconds", proc / "sys/vm/dirty_expire_centisecs", 100)
@@ -110,14 +107,14 @@ def read_memory(proc: Path, sys: Path) -> Iterator[Subject]:
     pages = sys / "kernel/mm/transparent_hugepage"
     found.chosen("transparent_huge_pages", pages / "enabled")
     found.chosen("transparent_huge_page_defrag", pages / "defrag")
-    found.read("swap_bytes", proc / "meminfo", _swap)
+    found.read("swap_bytes", proc / "meminfo", _swap_bytes)
     found.read("nodes", sys / "devices/system/node/online", lambda text: len(parse_cpu_list(text)))
     found.number("numa_balancing", proc / "sys/kernel/numa_balancing")
     found.number("ksm", sys / "kernel/mm/ksm/run")
     yield found
 
 
-def _swap(text: str) -> int | None:
+def _swap_bytes(text: str) -> int | None:
     match = re.search(r"^SwapTotal:\s+([0-9]+) kB", text, re.M)
     return None if match is None else int(match[1]) * KIB
 
@@ -177,17 +174,17 @@ def _ethtool(found: Subject, name: str, ask: bool) -> None:
             found.put(figure, None, "not asked: the folders replace a machine")
         return
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as channel:
-        told = _asked(channel, name, struct.pack("=9I", GRINGPARAM, *[0] * 8))
+        told = _ethtool_answer(channel, name, struct.pack("=9I", GRINGPARAM, *[0] * 8))
         numbers = struct.unpack("=9I", told) if isinstance(told, bytes) else None
         for figure, place in zip(rings, (1, 4, 5, 8), strict=True):
             found.put(figure, numbers[place] if numbers else None, str(told))
         for figure, command in OFFLOADS.items():
-            told = _asked(channel, name, struct.pack("=2I", command, 0))
+            told = _ethtool_answer(channel, name, struct.pack("=2I", command, 0))
             value = bool(struct.unpack("=2I", told)[1]) if isinstance(told, bytes) else None
             found.put(figure, value, str(told))
 
 
-def _asked(channel: socket.socket, name: str, question: bytes) -> bytes | str:
+def _ethtool_answer(channel: socket.socket, name: str, question: bytes) -> bytes | str:
     """The kernel's answer in the question's own form, or why there is none."""
     buffer = ctypes.create_string_buffer(question, len(question))
     request = struct.pack("16sP16x", name.encode()[:15], ctypes.addressof(buffer))
@@ -221,7 +218,7 @@ HOST_DECIDES = "no cpufreq: on a virtual machine its host decides"
 
 
 def read_processors(sys: Path, machine: Machine) -> Iterator[Subject]:
-    """Processors, then the container."""
+    """Frequency, turbo, hardware threads and idle states: one subject for all processors."""
     cpu = sys / "devices/system/cpu"
     found = Subject("cpu")
     numbers = online_processors(sys)
@@ -249,13 +246,13 @@ def read_processors(sys: Path, machine: Machine) -> Iterator[Subject]:
     found.text("smt", cpu / "smt/control")
     siblings = core_siblings(sys)
     found.put("threads_per_core", max(map(len, siblings), default=None))
-    _idle(found, cpu, numbers)
+    _idle_states(found, cpu, numbers)
     found.put("isolated", known_text(cpu / "isolated") or "none")
     found.put("virtual", machine.virtual or "none")
     yield found
 
 
-def _idle(found: Subject, cpu: Path, numbers: list[int]) -> None:
+def _idle_states(found: Subject, cpu: Path, numbers: list[int]) -> None:
     """Of the first processor that is on: they are alike, but for what somebody disabled on one alone."""
     found.read("idle_driver", cpu / "cpuidle/current_driver", lambda text: text or None)
     directory = cpu / f"cpu{numbers[0] if numbers else 0}/cpuidle"
@@ -270,7 +267,7 @@ def _idle(found: Subject, cpu: Path, numbers: list[int]) -> None:
 
 
 def read_container(proc: Path, sys: Path, machine: Machine) -> Subject:
-    """Bounds of this process."""
+    """The bounds that a container or control group puts on this process."""
     found = Subject("container")
     found.put("container", machine.container or "none")
     found.put("cpu_quota_cores", machine.cpu_quota_cores, "no bound")

@@ -24,13 +24,11 @@ class Subject:
         self.missing: dict[str, str] = {}
 
     def put(self, figure: str, value: Value, reason: str = "the kernel does not say") -> None:
-        """Note a value; a None has its reason."""
         self.figures[figure] = value
         if value is None:
             self.missing[f"{self.family}.{self.name}.{figure}"] = reason
 
     def read(self, figure: str, path: Path, parse: Parse) -> None:
-        """Read a file and note what ``parse`` makes of its text, stripped."""
         try:
             text = _text(path)
             self.put(figure, parse(text), f"{path}: not in the form that mawl knows ({text[:40]!r})")
@@ -44,7 +42,6 @@ class Subject:
         self.read(figure, path, lambda text: text or None)
 
     def number(self, figure: str, path: Path, factor: int = 1) -> None:
-        """A whole number, times ``factor``."""
         self.read(figure, path, lambda text: int(text) * factor)
 
     def seconds(self, figure: str, path: Path, per_second: int) -> None:

@@ -1,11 +1,9 @@
-"""File systems under the roles: mountinfo, statvfs(3), bdi, the geometry of xfs, ext4's own options.
+"""Settings of file systems, block devices and adapters under the roles.
 
-tune2fs and xfs_info are not run: what they print of block size and stripe is in statvfs, in
-``/proc/fs/ext4`` (fs/ext4/super.c) and in XFS_IOC_FSGEOMETRY (ioctl_xfs_fsgeometry(2)), without root.
-
-Host bus adapters and NVMe controllers (sysfs-class-scsi_host, fc_host, nvme), and Lustre clients.
-
-Queues of block devices (Documentation/ABI/stable/sysfs-block) and multipath (sysfs-class-nvme, dm).
+Sources: mountinfo, statvfs(3), bdi, Documentation/ABI/stable/sysfs-block, sysfs-class-nvme, dm,
+sysfs-class-scsi_host, fc_host.  tune2fs and xfs_info are not run: what they print of block size and stripe
+is in statvfs, in ``/proc/fs/ext4`` (fs/ext4/super.c) and in XFS_IOC_FSGEOMETRY (ioctl_xfs_fsgeometry(2)),
+without root.
 """
 
 from __future__ import annotations
@@ -79,11 +77,11 @@ def read_lustre(proc: Path, sys: Path) -> Iterator[Subject]:
                 ]
                 there = next((place for place in places if place.exists()), places[0])
                 factor = MIB if figure.endswith("_bytes") else 1
-                found.read(figure, there, lambda text, factor=factor: _number(text) * factor)  # type: ignore[misc]
+                found.read(figure, there, lambda text, factor=factor: _lustre_number(text) * factor)  # type: ignore[misc]
             yield found
 
 
-def _number(text: str) -> int:
+def _lustre_number(text: str) -> int:
     """``max_cached_mb`` is one line of several; the others are a number alone."""
     match = re.search(r"^max_cached_mb:\s*([0-9]+)", text, re.M)
     return int(match[1]) if match else int(float(text))
@@ -98,12 +96,12 @@ def read_block(sys: Path, devices: Iterable[str]) -> Iterator[Subject]:
     for name in devices:
         directory = (sys / "class/block" / name).resolve()
         if (directory / "queue").is_dir():
-            yield _device(name, directory)
+            yield _block_device(name, directory)
             yield from _multipath(name, directory)
     yield from _nvme_paths(sys)
 
 
-def _device(name: str, directory: Path) -> Subject:
+def _block_device(name: str, directory: Path) -> Subject:
     found, queue = Subject("block", name), directory / "queue"
     found.chosen("scheduler", queue / "scheduler")
     found.read(
@@ -134,7 +132,6 @@ def _device(name: str, directory: Path) -> Subject:
 
 
 def _transport(name: str, directory: Path) -> str:
-    """By the device's name and the bus it is on."""
     for start, kind in (
         ("nvme", "nvme"),
         ("loop", "loop"),
@@ -188,7 +185,7 @@ def read_file_system(proc: Path, sys: Path, places: Iterable[Path]) -> Iterator[
         mount = mount_of(place, mounts)
         if mount is not None and mount.mount_point not in seen:
             seen.add(mount.mount_point)
-            yield _one(mount, options.get(mount.mount_point, ""), proc, sys)
+            yield _mount_settings(mount, options.get(mount.mount_point, ""), proc, sys)
 
 
 def _per_mount_options(proc: Path) -> dict[str, str]:
@@ -201,7 +198,7 @@ def _per_mount_options(proc: Path) -> dict[str, str]:
     return found
 
 
-def _one(mount: Mount, own: str, proc: Path, sys: Path) -> Subject:
+def _mount_settings(mount: Mount, own: str, proc: Path, sys: Path) -> Subject:
     found = Subject("file_system", mount.mount_point)
     words = [word for word in f"{own},{mount.options}".split(",") if word]
     words = list(dict.fromkeys(words))
@@ -211,7 +208,7 @@ def _one(mount: Mount, own: str, proc: Path, sys: Path) -> Subject:
     times = next((word for word in ("noatime", "relatime") if word in words), "strictatime")
     found.put("access_times", times)
     found.put("discard", any(word == "discard" or word.startswith("discard=") for word in words))
-    _space(found, mount.mount_point)
+    _space_figures(found, mount.mount_point)
     found.number("read_ahead_bytes", sys / "class/bdi" / mount.device / "read_ahead_kb", KIB)
     kind = mount.file_system
     if kind == "ext4":
@@ -225,7 +222,7 @@ def _one(mount: Mount, own: str, proc: Path, sys: Path) -> Subject:
     return found
 
 
-def _space(found: Subject, mount_point: str) -> None:
+def _space_figures(found: Subject, mount_point: str) -> None:
     try:
         told = os.statvfs(mount_point)
     except OSError as error:

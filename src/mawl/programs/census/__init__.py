@@ -1,1 +1,1 @@
-"""What the three census programs share: the text records as an input, parsed tables, sums of persons."""
+"""What the three census programs share: text records, the tables made of them, a profile of persons."""

@@ -1,8 +1,6 @@
-"""Parse census text into two wide tables, join persons to their households, tabulate.
+"""Load a census: parse its text into two wide tables, join persons to their households, tabulate.
 
-What census_load and census_load_single do; where they differ stands in a ``CensusShape``.
-
-What analysts ask of each group of persons in a census.
+census_load and census_load_single do this; a ``CensusShape`` says where they differ.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from mawl.programs.context import JobContext, check_equal
 from mawl.programs.tables import arrow
 from mawl.programs.toolkit.checks import TableSum, added_sums, check_first_rows
 from mawl.programs.toolkit.duckdb_session import session
-from mawl.programs.toolkit.partitions import Distributor, ahead, read_rows
+from mawl.programs.toolkit.partitions import Distributor, read_ahead, read_rows
 from mawl.programs.toolkit.rows import Records, Words, memory
 from mawl.programs.toolkit.sorting import distribute_by_hash
 from mawl.programs.toolkit.statistics import ClassProfile, print_table
@@ -100,7 +98,6 @@ class CensusJob:
         self.by_person: dict[str, int] = {}
 
     def run(self) -> Answer:
-        """Do all steps."""
         joined = self.context.work("joined.arrow")
         self._parse()
         parts = self._distribute()
@@ -129,7 +126,6 @@ class CensusJob:
         self.answer |= {"households": households.rows, "persons": persons.rows}
 
     def _parsed(self, text: Text) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-        """Households and persons of some records."""
         households, persons = self.parsers["households"], self.parsers["persons"]
         is_household = households.owns(text)
         return households.parse(text[is_household]), persons.parse(text[~is_household])
@@ -163,7 +159,7 @@ class CensusJob:
                     found = left.join(right, "serial", join_type="inner", use_threads=False)
                     yield found.sort_by([("serial", "ascending"), ("person", "ascending")])
 
-            for found in ahead(self.context, joined_parts()):
+            for found in read_ahead(self.context, joined_parts()):
                 for batch in found.combine_chunks().to_batches(arrow.batch_rows(self.joined.bytes)):
                     writer.write(pa.RecordBatch.from_arrays(batch.columns, schema=self.joined.schema))
             step.rows_read = sum(int(part.rows.sum()) for part in parts.values())
@@ -268,7 +264,6 @@ class CensusJob:
         return self._select(sql, self.tables[table], self.records[table].schema, total, is_long=is_long)
 
     def _keeping_first(self, table: Path, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """A pass that keeps a copy of some first rows of the table."""
         for number, batch in enumerate(batches):
             if number == 0:
                 self.first[table.stem] = batch.take(pa.array(range(min(_FIRST_ROWS, batch.num_rows))))
@@ -285,7 +280,7 @@ class CensusJob:
         batches = self._keeping_first(table, self.context.read(table, total.add if total else None))
         options = self.context.options
         if is_long:
-            batches = ahead(self.context, batches)
+            batches = read_ahead(self.context, batches)
         else:
             options = msgspec.structs.replace(options, cpucount=1)
         source = pa.RecordBatchReader.from_batches(schema, batches)
@@ -300,18 +295,18 @@ class CensusJob:
         return rows
 
 
-_KEYS = ("serial", "person", "person_weight")
-_LONG = ("industry",)
+_PERSON_KEYS = ("serial", "person", "person_weight")
+_LONG_CODES = ("industry",)
 """Codes of too many values to list for each group."""
 
-PERSONS = ClassProfile(
+PERSON_PROFILE = ClassProfile(
     measures=tuple(
         field.column.name
         for field in PERSON.fields
-        if field.column.width is None and field.column.name not in (*_KEYS, *PERSON_CODES)
+        if field.column.width is None and field.column.name not in (*_PERSON_KEYS, *PERSON_CODES)
     ),
     against="wages",
-    codes=tuple(code for code in PERSON_CODES if code not in _LONG),
+    codes=tuple(code for code in PERSON_CODES if code not in _LONG_CODES),
     weight="person_weight",
     quartiles=("age", "wages"),
 )

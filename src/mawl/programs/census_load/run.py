@@ -1,7 +1,4 @@
-"""Parse census text from 51 files into two wide tables, join persons to their households, tabulate.
-
-Steps, bytes and limits are declared in ``programs.census_load.declare``.
-"""
+"""Load census text from 51 files."""
 
 from __future__ import annotations
 
@@ -21,5 +18,4 @@ _SHAPE = CensusShape(
 
 
 def run(context: JobContext) -> Answer:
-    """Do all steps."""
     return CensusJob(context, _SHAPE).run()

@@ -1,8 +1,6 @@
 """census_load_single: parse one very large text file, join, three passes, delete.
 
-Census microdata in one very large file, the input of census_load_single: 45 GB at full scale.
-
-The records are those of ``programs.census.inputs``; all states follow one another.
+Its input has the records of ``programs.census.inputs`` in one file, state after state: 45 GB at full scale.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""Parse census text from one very large file, join, pass over the tables three times, delete them.
-
-Steps, bytes and limits are declared in ``programs.census_load_single.declare``.
-"""
+"""Load census text from one very large file; the tables are deleted at the end."""
 
 from __future__ import annotations
 
 from mawl.programs.census.inputs import HOUSEHOLD
-from mawl.programs.census.tables import PERSONS, CensusJob, CensusShape
+from mawl.programs.census.tables import PERSON_PROFILE, CensusJob, CensusShape
 from mawl.programs.census_load_single.declare import JOINED_HOUSEHOLD, JOINED_PERSON, PART_COLUMNS, TABLE
 from mawl.programs.context import JobContext
 from mawl.records.model.records import Answer
@@ -18,11 +15,10 @@ _SHAPE = CensusShape(
     joined_person=JOINED_PERSON,
     joined_household=JOINED_HOUSEHOLD,
     profiles_households=False,
-    profile=PERSONS,
+    profile=PERSON_PROFILE,
     deletes=True,
 )
 
 
 def run(context: JobContext) -> Answer:
-    """Do all steps."""
     return CensusJob(context, _SHAPE).run()

@@ -1,10 +1,8 @@
 """census_query: views over persons, filtered and semi-joined to households; extracts summarised.
 
-Households and persons as two tables, the inputs of census_query: 36 GB together at full scale.
-
-The columns are those of the census records (``programs.census.inputs``), with names, addresses
-and remarks beside them.  Both tables have rows for the same groups of eight households and twenty
-persons, and the same hash says who lives where.
+Its inputs are households and persons as two tables, 36 GB together at full scale.  The columns are
+those of the census records (``programs.census.inputs``), and names, addresses and remarks.  Both tables
+have rows for the same groups of eight households and twenty persons, and the same hash says who lives where.
 """
 
 from __future__ import annotations

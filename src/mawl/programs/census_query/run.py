@@ -1,9 +1,4 @@
-"""Copy households and persons, query persons through views and semi-joins, summarise an extract.
-
-Steps, bytes and limits are declared in ``programs.census_query.declare``.
-
-The SQL of census_query, and what its answers add up to.
-"""
+"""Copy households and persons, query persons through views and semi-joins, summarise an extract."""
 
 from __future__ import annotations
 
@@ -15,9 +10,8 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from mawl.programs.census.tables import PERSONS
-from mawl.programs.census_query.declare import EXTRACT_COLUMNS, HOUSEHOLDS, KEY_COLUMNS
-from mawl.programs.census_query.declare import PERSONS as CENSUS_QUERY_PERSONS
+from mawl.programs.census.tables import PERSON_PROFILE
+from mawl.programs.census_query.declare import EXTRACT_COLUMNS, HOUSEHOLDS, KEY_COLUMNS, PERSONS
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.tables import arrow
 from mawl.programs.toolkit.checks import RowSample, TableSum, added_sums, check_code_shares, regenerate
@@ -30,7 +24,7 @@ from mawl.records.model.records import Answer
 
 WORKING_AGE = (15, 64)
 PROFILE = msgspec.structs.replace(
-    PERSONS, codes=tuple(code for code in PERSONS.codes if code not in ("sex", "worker_class"))
+    PERSON_PROFILE, codes=tuple(code for code in PERSON_PROFILE.codes if code not in ("sex", "worker_class"))
 )
 """What is asked of each group beside its totals; sex and class of worker make the groups."""
 
@@ -62,8 +56,7 @@ def totals(rows: list[tuple[Any, ...]]) -> Totals:
     }
 
 
-def added(left: Totals, right: Totals) -> Totals:
-    """Two results that have nobody in common, as one."""
+def added_totals(left: Totals, right: Totals) -> Totals:
     nothing = (0, 0, 0)
     both: Totals = {}
     for group in left.keys() | right.keys():
@@ -72,7 +65,7 @@ def added(left: Totals, right: Totals) -> Totals:
     return both
 
 
-_NAMES = (HOUSEHOLDS.name, CENSUS_QUERY_PERSONS.name)
+_NAMES = (HOUSEHOLDS.name, PERSONS.name)
 _AGES = 95
 
 
@@ -93,12 +86,12 @@ class _CensusQuery:
         self.sums = {name: TableSum() for name in _NAMES}
         self.part_records = {
             HOUSEHOLDS.name: self.records[HOUSEHOLDS.name].project(KEY_COLUMNS),
-            CENSUS_QUERY_PERSONS.name: self.records[CENSUS_QUERY_PERSONS.name],
+            PERSONS.name: self.records[PERSONS.name],
         }
         self.parted = {name: TableSum() for name in _NAMES}
-        self.extract = self.records[CENSUS_QUERY_PERSONS.name].project(EXTRACT_COLUMNS)
+        self.extract = self.records[PERSONS.name].project(EXTRACT_COLUMNS)
         self.extract_sum, self.chosen_sum = TableSum(), TableSum()
-        self.extract_rows = RowSample(self.extract, self.inputs[CENSUS_QUERY_PERSONS.name].manifest, "row")
+        self.extract_rows = RowSample(self.extract, self.inputs[PERSONS.name].manifest, "row")
         self.truth = _HouseholdSide()
         self.answer: Answer = dict(self.rows)
 
@@ -128,13 +121,11 @@ class _CensusQuery:
             found = self._query(POPULATION)
             _show("employment/sex", found, ahead=6)
             step.rows_read = sum(int(row[5]) for row in found)
-        check_equal("the number of persons", step.rows_read, self.rows[CENSUS_QUERY_PERSONS.name])
+        check_equal("the number of persons", step.rows_read, self.rows[PERSONS.name])
         by_employment: dict[bytes, int] = {}
         for row in found:
             by_employment[row[0]] = by_employment.get(row[0], 0) + int(row[5])
-        check_code_shares(
-            CENSUS_QUERY_PERSONS, "employment", by_employment, self.rows[CENSUS_QUERY_PERSONS.name]
-        )
+        check_code_shares(PERSONS, "employment", by_employment, self.rows[PERSONS.name])
         self.answer["employed"] = max(by_employment.values())
         return totals(found)
 
@@ -157,7 +148,7 @@ class _CensusQuery:
         count = sum(int(row[2]) for row in found)
         # Ages are uniform: within six standard deviations of their share, and what its steps of 2**-12 add.
         share = (high - low + 1) / _AGES
-        rows = self.rows[CENSUS_QUERY_PERSONS.name]
+        rows = self.rows[PERSONS.name]
         check(
             abs(count - share * rows) <= 3.0 * rows**0.5 + rows / 2**11,
             "the number of persons of working age",
@@ -184,7 +175,7 @@ class _CensusQuery:
             yield batch
 
     def _extract(self, parts: dict[str, Distributor], extract: Path) -> None:
-        persons = self.part_records[CENSUS_QUERY_PERSONS.name]
+        persons = self.part_records[PERSONS.name]
         places = persons.places(EXTRACT_COLUMNS)
         # Half of the rows are chosen, so that batches come out at their usual size.
         size = 2 * arrow.batch_rows(self.extract.bytes)
@@ -252,7 +243,7 @@ class _CensusQuery:
         with self.context.steps.step("verify", "verify"):
             check_equal("the number of households with an owner", self.answer["owners"], self.truth.owners)
             check_equal("the number of others", self.answer["renters"], self.truth.renters)
-            check_equal("what owners and renters add up to", added(owners, renters), population)
+            check_equal("what owners and renters add up to", added_totals(owners, renters), population)
             for name, table in self.inputs.items():
                 sums = table.manifest.sums
                 self.sums[name].check(name, rows=self.rows[name], value=added_sums(sums))
@@ -261,17 +252,14 @@ class _CensusQuery:
                     f"the parts of {name}", rows=self.rows[name], value=added_sums(sums, columns)
                 )
             self.extract_sum.check("the extract", rows=self.chosen_sum.rows, value=self.chosen_sum.value)
-            manifest = self.inputs[CENSUS_QUERY_PERSONS.name].manifest
-            self.extract_rows.check(
-                "the extract", regenerate(CENSUS_QUERY_PERSONS, manifest, self.extract_rows.blocks)
-            )
+            manifest = self.inputs[PERSONS.name].manifest
+            self.extract_rows.check("the extract", regenerate(PERSONS, manifest, self.extract_rows.blocks))
 
     def _query(self, sql: str, *, households: bool = False) -> list[tuple[Any, ...]]:
-        """Run a query over one pass of persons, and of households where it asks for them."""
         with session(self.context.options, self.context.util("duckdb")) as connection:
             # The hash table is of households whatever the optimizer guesses about streams.
             connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
-            for name in _NAMES if households else (CENSUS_QUERY_PERSONS.name,):
+            for name in _NAMES if households else (PERSONS.name,):
                 batches = self.context.read(self.tables[name])
                 source = pa.RecordBatchReader.from_batches(self.records[name].schema, batches)
                 connection.register(name, source)

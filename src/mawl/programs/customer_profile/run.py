@@ -1,10 +1,4 @@
-"""Make a wide table of customers, sort it by household and by region, merge means, regress.
-
-Steps, bytes and limits are declared in ``programs.customer_profile.declare``, the table and the
-true model in ``programs.customer_profile.profile_table``.
-
-The wide table that customer_profile makes: its rows from their numbers, and the true model behind it.
-"""
+"""Make a wide table of customers from a known model, sort it twice, merge means, and find the model again."""
 
 from __future__ import annotations
 
@@ -34,7 +28,7 @@ from mawl.programs.customer_profile.declare import (
 from mawl.programs.datagen.values import column_values
 from mawl.programs.tables import arrow
 from mawl.programs.toolkit.checks import StrictOrder, TableSum, added_sums
-from mawl.programs.toolkit.groups import as_batch, group_means, rows_of
+from mawl.programs.toolkit.groups import as_batch, as_rows, group_means
 from mawl.programs.toolkit.partitions import partition_count
 from mawl.programs.toolkit.regression import SIGMAS, LeastSquares
 from mawl.programs.toolkit.rows import Records, Words
@@ -105,12 +99,10 @@ def design(batch: pa.RecordBatch) -> Numbers:
 
 
 def truth() -> Numbers:
-    """The true coefficients of the overall regression."""
     return np.concatenate([INTERCEPTS, FIRST_SLOPES, SLOPES])
 
 
 def segment_design(batch: pa.RecordBatch) -> Numbers:
-    """The design matrix of the regressions by segment: an intercept, some predictors, household means."""
     columns = [arrow.numbers(batch.column(name)) for name in (*MODEL_PREDICTORS, *MODEL_MEANS)]
     return np.stack([np.ones(batch.num_rows), *columns], axis=1)
 
@@ -211,7 +203,6 @@ class _CustomerProfile:
         self.written["made"] = added_sums(writer.sums)
 
     def _means(self) -> None:
-        """Moments of every numeric and its correlation with spend, by segment and by region."""
         with self.context.steps.step("means") as step:
             found = moments_by(
                 self.context,
@@ -281,7 +272,6 @@ class _CustomerProfile:
         self.answer["households"] = writer.rows
 
     def _merge(self) -> None:
-        """Merge by household: both tables are in its order."""
         taken = [_MEANS_SCHEMA.get_field_index(name.removeprefix("mean_")) for name in MODEL_MEANS]
         own = MODEL_COLUMNS[: -len(MODEL_MEANS)]
         first = self.rows // 2 - self.rows // 2 % 8
@@ -290,7 +280,7 @@ class _CustomerProfile:
             self.context.writer(self.model, _MODEL_SCHEMA, checksum=True) as writer,
         ):
             batches = self.context.read(self.means, self.totals["means"].add)
-            means = rows_of(next(batches))
+            means = as_rows(next(batches))
             for batch in self.context.read(self.sorted):
                 numbers = arrow.numbers(batch.column("row"))
                 sampled = np.flatnonzero((numbers >= first) & (numbers < first + _SAMPLED_ROWS))
@@ -298,7 +288,7 @@ class _CustomerProfile:
                 while means[-1, 0] < keys[-1]:
                     # What lies before this batch's households is done with.
                     done = int(np.searchsorted(means[:, 0], keys[0]))
-                    means = np.vstack([means[done:], rows_of(next(batches))])
+                    means = np.vstack([means[done:], as_rows(next(batches))])
                 matched = means[np.searchsorted(means[:, 0], keys)]
                 check_equal("the households of the merge", bool((matched[:, 0] == keys).all()), True)
                 if len(sampled):
@@ -337,7 +327,6 @@ class _CustomerProfile:
             step.rows_read = sum(fit.residual_rows for fit in self.by_segment)
 
     def _sort_region(self, parts: list[Path]) -> None:
-        """First and last customer of each region by spend; nothing but the ranks is kept."""
         order = StrictOrder(_TABLES["region"], below=LARGEST_SPEND)
         regions, spreads, ranked = 0, 0, 0
         region, lowest, highest = -1.0, 0.0, 0.0
@@ -383,7 +372,6 @@ class _CustomerProfile:
         }
 
     def _check_rows(self) -> None:
-        """Rows that came through distribution, sort and work, against rows made again."""
         first = self.rows // 2 - self.rows // 2 % 8
         again = self._rows(first, min(_SAMPLED_ROWS, self.rows - first))
         expected = np.empty((again.num_rows, self.records.words), np.uint64)
@@ -393,8 +381,7 @@ class _CustomerProfile:
         check_equal("the sampled rows of the sorted table", bool(np.array_equal(found, expected)), True)
 
     def _check_means(self) -> None:
-        """Means that came to customers through two sorted tables, against their households made again."""
         for means in np.concatenate(self.matched)[:_SAMPLED_HOUSEHOLDS]:
             rows = [self._rows(number, 1) for number in members(int(means[0]), self.rows)]
-            again = np.vstack([rows_of(row.select(_MEANS_SCHEMA.names)) for row in rows]).mean(axis=0)
+            again = np.vstack([as_rows(row.select(_MEANS_SCHEMA.names)) for row in rows]).mean(axis=0)
             check_equal(f"the means of household {means[0]:.0f}", means.tolist(), again.tolist())

@@ -1,14 +1,7 @@
-"""Makes one part of a table, or reads one back: what a generating process does, chunk by chunk.
-
-How a table is cut into parts: which rows, into which file, at what offset.
+"""The parts of an input table: how it is cut, how one is made or read back, which ones are done.
 
 A part is what one process makes at a time and what a continued generation keeps: about 64 MB, large
-beside the cost of handing it out, small beside what a kill may lose.
-
-The parts of an unfinished table that are done: one JSON line each, appended by one process.
-
-A killed generation continues from it; the last line may be torn.  It is gone once the manifest is
-there.
+next to the cost of handing it out, small next to what a kill may lose.
 """
 
 from __future__ import annotations
@@ -156,7 +149,6 @@ def text_target(directory: Path, name: str) -> Path:
 
 
 def schema(table: InputTable) -> pa.Schema:
-    """The Arrow schema of a table's columns."""
     return pa.schema(
         [
             pa.field(
@@ -313,9 +305,10 @@ class _Head(msgspec.Struct, frozen=True):
 
 
 class PartsJournal:
-    """Finished parts of a table that is being made in ``directory``.
+    """Finished parts of a table that is being made in ``directory``: one JSON line each, from one process.
 
-    ``declaration`` is the first line: parts of another declaration are not taken over.
+    ``declaration`` is the first line: parts of another declaration are not taken over.  A killed
+    generation continues from it; the last line may be torn.  It is removed once the manifest is there.
     """
 
     def __init__(self, directory: Path, declaration: str) -> None:
@@ -344,10 +337,8 @@ class PartsJournal:
         draft.rename(self.path)
 
     def add(self, part: Part) -> None:
-        """Note a finished part."""
         with open(self.path, "ab", buffering=0) as sink:
             sink.write(msgspec.json.encode(part) + b"\n")
 
     def remove(self) -> None:
-        """The table is finished."""
         self.path.unlink(missing_ok=True)

@@ -1,9 +1,7 @@
-"""One requested table while it is looked at and made.
+"""Make input tables, continue them after a kill, check and repair them (``mawl generate``).
 
 The state of a table is its directory: parts, a journal of those that are done, and at last the
 manifest.  Nothing is synchronised to disk; what a power failure damages, the next check finds.
-
-``mawl generate``: input tables made, continued after a kill, checked or repaired.
 """
 
 from __future__ import annotations
@@ -45,11 +43,11 @@ from mawl.programs.tables.manifest import (
     table_directory,
     write_manifest,
 )
+from mawl.records.spec.record import DEFAULT_SAVING
 
 GENERATOR_VERSION = 1
 """Changes when the same declaration would give other bytes; tables of another version are made anew."""
 
-DEFAULT_SAVING = 0.90
 SPACE_MARGIN = 1.05
 _METADATA_SHARE = 1.01
 _METADATA_BYTES = 256 * 1024
@@ -67,7 +65,6 @@ class TableRequest(msgspec.Struct, frozen=True, kw_only=True):
     saving: float = DEFAULT_SAVING
 
     def directory(self, table: InputTable, inputs: Path) -> Path:
-        """Where the table lies under the directory of input tables."""
         return table_directory(
             inputs, table, scale=self.scale, seed=self.seed, replica=self.replica, saving=self.saving
         )
@@ -84,7 +81,7 @@ class Generated(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Construction:
-    """One requested table while it is looked at and made."""
+    """One requested table while it is checked and made."""
 
     def __init__(self, request: TableRequest, table: InputTable, inputs: Path, bufsize_bytes: int) -> None:
         self.request, self.table = request, table
@@ -118,10 +115,9 @@ class Construction:
         if manifest.declaration != self.declaration or manifest.rows != self.rows:
             return False
         self.parts = {(part.file, part.offset): part for part in manifest.parts}
-        return all(place(task) in self.parts for task in self.tasks)
+        return all(part_key(task) in self.parts for task in self.tasks)
 
     def recall(self) -> None:
-        """Take over the parts that an interrupted generation noted and that are still there."""
         for part in self.journal.read():
             path = self.directory / part.file
             if self.table.layout == "text":
@@ -141,8 +137,7 @@ class Construction:
         return max(int(wanted * SPACE_MARGIN) - held, 0)
 
     def missing(self) -> list[PartTask]:
-        """The tasks whose parts are not there."""
-        return [task for task in self.tasks if place(task) not in self.parts]
+        return [task for task in self.tasks if part_key(task) not in self.parts]
 
     def sizes_right(self) -> bool:
         """Whether the files have the sizes of the manifest; reads no data."""
@@ -162,8 +157,8 @@ class Construction:
                 path = self.directory / task.slot.file
                 if path.exists() and path.stat().st_size > task.slot.offset + task.slot.bytes:
                     self.reject(task)
-        there = [task for task in self.tasks if place(task) in self.parts]
-        return [msgspec.structs.replace(task, expected=self.parts[place(task)]) for task in there]
+        there = [task for task in self.tasks if part_key(task) in self.parts]
+        return [msgspec.structs.replace(task, expected=self.parts[part_key(task)]) for task in there]
 
     def begin(self) -> None:
         """Make ready to build what is missing: no manifest, a journal of what is there.
@@ -179,19 +174,17 @@ class Construction:
 
     def reject(self, task: PartTask) -> None:
         """A part is not what its manifest says: it is missing now."""
-        del self.parts[place(task)]
+        del self.parts[part_key(task)]
         if task.slot.file not in self.damaged:
             self.damaged.append(task.slot.file)
         self.status = "repaired"
 
     def add(self, part: Part) -> None:
-        """A part is there."""
         self.parts[part.file, part.offset] = part
         self.journal.add(part)
 
     def finish(self) -> Generated:
-        """Give text files their names, write the manifest, and say what happened."""
-        parts = tuple(self.parts[place(task)] for task in self.tasks)
+        parts = tuple(self.parts[part_key(task)] for task in self.tasks)
         sums: Sums = {}
         for part in parts:
             add_sums(sums, part.sums)
@@ -227,17 +220,13 @@ class Construction:
 
 
 def declaration(table: InputTable) -> str:
-    """A short hash of a table's columns and layout and of the generator's version."""
     described = msgspec.json.encode((GENERATOR_VERSION, table))
     return hashlib.blake2b(described, digest_size=8).hexdigest()
 
 
-def place(task: PartTask) -> tuple[str, int]:
-    """Where a task's part belongs: file and offset."""
+def part_key(task: PartTask) -> tuple[str, int]:
     return task.slot.file, task.slot.offset
 
-
-__all__ = ["Generated", "GenerationProgress", "TableRequest", "generate"]
 
 Result = TypeVar("Result")
 
@@ -308,7 +297,6 @@ def _check(
     progress: Callable[[GenerationProgress], None],
     verify: bool,
 ) -> None:
-    """Read finished tables back; parts that differ are taken out of their work."""
     owners: list[tuple[Construction, PartTask]] = []
     for work in works:
         if work.finished and verify:
@@ -325,7 +313,6 @@ def _check(
 def _build(
     works: Sequence[Construction], processes: int, progress: Callable[[GenerationProgress], None]
 ) -> None:
-    """Make every part that is missing, of all tables together."""
     owners = []
     for work in works:
         missing = work.missing()

@@ -1,13 +1,6 @@
-"""Rows that come in groups, one behind the other: visits of a patient, weeks of a store.
+"""Values that depend on the row's group: the household of a person, the patient of a visit.
 
 What all rows of a group share is drawn by the number of the group, so any rows can be made alone.
-
-Who lives where: households in groups of a fixed pattern of sizes, rotated by a hash of the group.
-
-With sizes (1, 4, ...) and rotation r, household i of a group has ``sizes[(i + r) % len(sizes)]``
-persons.  So every group has the same number of persons, and persons are numbered through.
-
-Numbers in no order, of which some repeat: the kind ``Repeated``.
 """
 
 from __future__ import annotations
@@ -27,17 +20,21 @@ Places = NDArray[np.intp]
 
 
 def rotations(key: int, households: int, first_group: int, groups: int) -> Places:
-    """Each group's rotation, from 0 to ``households`` - 1 (a power of two): intp of shape (groups,)."""
+    """Each group's rotation, from 0 to ``households`` - 1 (a power of two): intp of shape (groups,).
+
+    With a pattern of sizes (1, 4, ...) and rotation r, household i of a group has
+    ``pattern[(i + r) % len(pattern)]`` persons.  So every group has the same number of persons.
+    """
     bits = households.bit_length() - 1
     return (hashes(key, first_group, groups) >> np.uint64(64 - bits)).view(np.intp)
 
 
-def sizes(key: int, pattern: tuple[int, ...], start: int, count: int) -> Numbers:
+def household_sizes(key: int, pattern: tuple[int, ...], start: int, count: int) -> Numbers:
     """Persons of households ``start`` to ``start + count``: float64 of shape (count,)."""
     return _by_group(key, len(pattern), _size_table(pattern), start, count)
 
 
-def serials(key: int, pattern: tuple[int, ...], start: int, count: int) -> Numbers:
+def household_serials(key: int, pattern: tuple[int, ...], start: int, count: int) -> Numbers:
     """The household of persons ``start`` to ``start + count``: float64 of shape (count,)."""
     found = _by_group(key, len(pattern), _owners(pattern).astype(np.float64), start, count)
     first = start // sum(pattern)
@@ -104,17 +101,19 @@ _STEPS = 16
 """Deviations are worked out in 1/16 before a response is rounded to whole numbers."""
 
 
-def repeated_numbers(group_rows: int, start: int, count: int) -> Numbers:
+def group_numbers(group_rows: int, start: int, count: int) -> Numbers:
     """The group of each row, from 0: float64 of shape (count,)."""
     return (np.arange(start, start + count, dtype=np.int64) // group_rows).astype(np.float64)
 
 
-def places(group_rows: int, start: int, count: int) -> Numbers:
+def group_places(group_rows: int, start: int, count: int) -> Numbers:
     """The place of each row in its group, from 0: float64 of shape (count,)."""
     return (np.arange(start, start + count, dtype=np.int64) % group_rows).astype(np.float64)
 
 
-def spread(group_rows: int, start: int, count: int, make: Callable[[int, int], NDArray[Any]]) -> NDArray[Any]:
+def per_group(
+    group_rows: int, start: int, count: int, make: Callable[[int, int], NDArray[Any]]
+) -> NDArray[Any]:
     """What ``make(first group, groups)`` gives each group, for each row: shape (count, ...)."""
     first = start // group_rows
     groups = (start + count - 1) // group_rows + 1 - first
@@ -122,7 +121,7 @@ def spread(group_rows: int, start: int, count: int, make: Callable[[int, int], N
     return np.repeat(make(first, groups), group_rows, axis=0)[skipped : skipped + count]
 
 
-def draws(column_key: int, group_rows: int, kept: int, start: int, count: int) -> Whole:
+def group_draws(column_key: int, group_rows: int, kept: int, start: int, count: int) -> Whole:
     """A uniform 16-bit draw for each row: with a chance of ``kept`` (in 256ths) that of the row before.
 
     The first row of a group has one of its own.  Draws k rows apart are the same with a chance of
@@ -138,7 +137,7 @@ def draws(column_key: int, group_rows: int, kept: int, start: int, count: int) -
     return drawn[start - first :]
 
 
-def effects(values: MixedResponse, column_key: int, first: int, groups: int) -> Whole:
+def group_effects(values: MixedResponse, column_key: int, first: int, groups: int) -> Whole:
     """Level and trend of each group beside the means, in 1/16: int64 of shape (groups, 2)."""
     level = deviations(hashes(key(column_key, "level"), first, groups), values.level * _STEPS)
     trend = deviations(hashes(key(column_key, "trend"), first, groups), values.trend * _STEPS)
@@ -150,17 +149,19 @@ def true_effects(
     values: MixedResponse, *, table: str, column: str, seed: int, replica: int, first: int, groups: int
 ) -> Numbers:
     """The hidden effects of groups, level and trend: float64 of shape (groups, 2)."""
-    return effects(values, key(seed, replica, table, column), first, groups) / np.float64(_STEPS)
+    return group_effects(values, key(seed, replica, table, column), first, groups) / np.float64(_STEPS)
 
 
-def responses(values: MixedResponse, column_key: int, fixed: Numbers, start: int, count: int) -> Numbers:
+def mixed_responses(
+    values: MixedResponse, column_key: int, fixed: Numbers, start: int, count: int
+) -> Numbers:
     """Rows of a mixed response, whole numbers; ``fixed`` is what the terms give, whole too: (count,)."""
     rows = values.group_rows
 
     def make(first: int, groups: int) -> Whole:
-        return effects(values, column_key, first, groups)
+        return group_effects(values, column_key, first, groups)
 
-    own = spread(rows, start, count, make)
+    own = per_group(rows, start, count, make)
     place = np.arange(start, start + count, dtype=np.int64) % rows
     time = 2 * place - (rows - 1)
     total = ((own[:, 1] + _STEPS * values.slope) * time + rows // 2) // rows

@@ -1,9 +1,7 @@
-"""The generator's own hash: splitmix64, so that a value depends on nothing but its place.
+"""The generator's hash (splitmix64), and nearly normal deviations from it, in whole numbers.
 
 Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014.  The hash of row n
 under a key is the (n+1)-th number of the splitmix64 stream that starts at the key.
-
-Deviations that are nearly normal, in whole numbers: Irwin-Hall sums of four uniforms.
 """
 
 from __future__ import annotations
@@ -59,7 +57,7 @@ _SHIFT = 24
 
 
 def deviations(random: NDArray[np.uint64], steps: float) -> NDArray[np.int64]:
-    """Centred sums of each hash's four 16-bit parts, with ``steps`` as their standard deviation.
+    """Centred sums of each hash's four 16-bit parts (Irwin-Hall), with ``steps`` as standard deviation.
 
     Overwrites its argument.
     """

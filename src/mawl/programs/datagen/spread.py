@@ -1,4 +1,4 @@
-"""On which volume of data each input table lies."""
+"""Choose the volume that each input table lies on."""
 
 from __future__ import annotations
 

@@ -1,16 +1,4 @@
-"""Text of standard phrases from hidden topics: words made of syllables, phrases of three words.
-
-Words and phrases are the same for every seed; which phrases a row holds is drawn.
-
-Random printable text, as much of a column as the compressibility dial says.
-
-The compressibility dial: how much of the text columns is random, so that a table saves a given share.
-
-The saving is 1 - stored/original by zstd level 1 in independent blocks of 128 KiB, the size in which
-file systems and arrays compress.  A row takes ``unfilled_bytes`` with the dial at its lowest; each
-filled byte adds seven bits (``programs.datagen.values`` fills with one of 128 characters); and the first
-ones add ``fill_overhead_bytes``, since they end what was one long match from row to row.
-"""
+"""Text of input tables: phrases of hidden topics, and random characters, which set how far it compresses."""
 
 from __future__ import annotations
 
@@ -31,13 +19,13 @@ _CONSONANTS = "bcdfghjklmnprstvwxyz"
 _VOWELS = "aeiou"
 _SYLLABLES = tuple(consonant + vowel for consonant in _CONSONANTS for vowel in _VOWELS)
 _WORDS = len(_SYLLABLES) ** 3
-_STEP = 7919
+_WORD_STEP = 7919
 """Has no divisor with the number of words in common, so that words differ and do not look alike."""
 
 Texts = NDArray[np.bytes_]
 
 
-def texts(values: Phrases, column_key: int, width: int, start: int, count: int) -> Texts:
+def phrase_texts(values: Phrases, column_key: int, width: int, start: int, count: int) -> Texts:
     """Rows ``start`` to ``start + count`` of a column of phrases: ``S<width>`` of shape (count,)."""
     if width % SLOT_BYTES:
         raise ValueError(f"a column of phrases must be a multiple of {SLOT_BYTES} bytes wide, found {width}")
@@ -105,7 +93,7 @@ def _phrase(owner: int, number: int, phrases: int) -> list[str]:
 
 
 def _word(owner: int, number: int) -> str:
-    place = (((owner + 1) * COMMON_PHRASES + number + 1) * _STEP) % _WORDS
+    place = (((owner + 1) * COMMON_PHRASES + number + 1) * _WORD_STEP) % _WORDS
     size = len(_SYLLABLES)
     return _SYLLABLES[place // size**2] + _SYLLABLES[place // size % size] + _SYLLABLES[place % size]
 
@@ -117,7 +105,7 @@ RandomTexts = NDArray[np.generic]
 
 
 def random_text(column_key: int, width: int, start: int, count: int, filled: int) -> RandomTexts:
-    """Random printable Latin-1 in the first ``filled`` bytes of each row, blanks behind: ``S<width>``.
+    """Random printable Latin-1 in the first ``filled`` bytes of each row, then blanks: ``S<width>``.
 
     Each byte is one of 128 characters (0x20 to 0x5f and 0xa0 to 0xdf): seven bits of the hash.
     """
@@ -156,6 +144,10 @@ TOLERANCE = 0.03
 def filled_bytes(table: InputTable, saving: float) -> int:
     """Bytes of each row to fill with random characters so that the table saves ``saving`` (0 to 1).
 
+    The saving is 1 - stored/original by zstd level 1 in independent blocks of 128 KiB, the size in which
+    file systems and arrays compress.  A row takes ``unfilled_bytes`` with nothing filled; each filled byte
+    adds seven bits (``random_text``); and the first ones add ``fill_overhead_bytes``, since they end what
+    was one long match from row to row.
     Raises ``UsageError`` for a saving that the table's columns cannot give.
     """
     filled = min(range(dial_bytes(table) + 1), key=lambda bytes_: abs(_saving(table, bytes_) - saving))
@@ -185,13 +177,11 @@ def fills(table: InputTable, filled: int) -> dict[str, int]:
 
 
 def dial_bytes(table: InputTable) -> int:
-    """Bytes of each row that the dial may fill."""
     if table.records:
         return min(layout.filler.width for layout in table.records)
     return sum(column.stored_bytes for column in table.columns if column.is_dial)
 
 
 def _saving(table: InputTable, filled: int) -> float:
-    """The saving to expect with so many filled bytes."""
     overhead = table.fill_overhead_bytes * min(filled / _OVERHEAD_AFTER_BYTES, 1.0)
     return 1.0 - (table.unfilled_bytes + overhead + filled * FILLED_BYTE_COST) / table.row_bytes

@@ -41,22 +41,29 @@ from mawl.plan.columns import (
     Text,
     Uniform,
 )
-from mawl.programs.datagen import responses
 from mawl.programs.datagen.groups import (
-    draws,
+    group_draws,
+    group_numbers,
+    group_places,
+    household_serials,
+    household_sizes,
+    mixed_responses,
+    per_group,
     person_numbers,
-    places,
-    repeated_numbers,
     scattered_numbers,
-    serials,
-    sizes,
-    spread,
 )
-from mawl.programs.datagen.groups import responses as responses_groups
 from mawl.programs.datagen.hashing import deviations, hashes, key
-from mawl.programs.datagen.responses import observations, outcome_columns, true_chances
-from mawl.programs.datagen.responses import responses as responses_responses
-from mawl.programs.datagen.text import random_text, texts
+from mawl.programs.datagen.responses import (
+    linear_predictor,
+    logistic_chances,
+    logistic_draws,
+    monthly_observations,
+    outcome_columns,
+    study_responses,
+    term_columns,
+    true_chances,
+)
+from mawl.programs.datagen.text import phrase_texts, random_text
 
 Numbers = NDArray[np.float64]
 Array = NDArray[np.generic]
@@ -231,20 +238,20 @@ def _text(values: Text, source: ReplicaSeed, column: Column, start: int, count: 
 
 
 def _household_size(values: HouseholdSize, source: ReplicaSeed, _: Column, start: int, count: int) -> Array:
-    return sizes(rotation_key(source, values.population), values.sizes, start, count)
+    return household_sizes(rotation_key(source, values.population), values.sizes, start, count)
 
 
 def _household_serial(
     values: HouseholdSerial, source: ReplicaSeed, _: Column, start: int, count: int
 ) -> Array:
-    return serials(rotation_key(source, values.population), values.sizes, start, count)
+    return household_serials(rotation_key(source, values.population), values.sizes, start, count)
 
 
 def _person_number(values: PersonNumber, source: ReplicaSeed, _: Column, start: int, count: int) -> Array:
     return person_numbers(rotation_key(source, values.population), values.sizes, start, count)
 
 
-def _made(columns: list[Column], source: ReplicaSeed, start: int, count: int) -> dict[str, Array]:
+def _values_by_name(columns: list[Column], source: ReplicaSeed, start: int, count: int) -> dict[str, Array]:
     return {
         column.name: _MAKERS[type(column.values)](column.values, source, column, start, count)
         for column in columns
@@ -252,20 +259,20 @@ def _made(columns: list[Column], source: ReplicaSeed, start: int, count: int) ->
 
 
 def _linear(values: Linear, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
-    columns = _made(responses.response_columns(values.terms), source, start, count)
-    whole = responses.predictor(values.intercept, values.terms, columns)
+    columns = _values_by_name(term_columns(values.terms), source, start, count)
+    whole = linear_predictor(values.intercept, values.terms, columns)
     whole += deviations(hashes(_column_key(source, column.name), start, count), values.noise)
     return whole.astype(np.float64)
 
 
 def _logistic(values: Logistic, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
-    columns = _made(responses.response_columns(values.terms), source, start, count)
-    drawn = responses.draws(values, _column_key(source, column.name), start, count)
-    return (drawn < responses.logistic_chances(values, columns)).astype(np.float64)
+    columns = _values_by_name(term_columns(values.terms), source, start, count)
+    drawn = logistic_draws(values, _column_key(source, column.name), start, count)
+    return (drawn < logistic_chances(values, columns)).astype(np.float64)
 
 
 def _chances(values: Outcome, source: ReplicaSeed, start: int, count: int) -> NDArray[np.int64]:
-    return true_chances(values, _made(outcome_columns(values), source, start, count))
+    return true_chances(values, _values_by_name(outcome_columns(values), source, start, count))
 
 
 def _outcome(values: Outcome, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
@@ -274,22 +281,22 @@ def _outcome(values: Outcome, source: ReplicaSeed, column: Column, start: int, c
 
 
 def _group_number(values: GroupNumber, _: ReplicaSeed, __: Column, start: int, count: int) -> Array:
-    return repeated_numbers(values.rows, start, count)
+    return group_numbers(values.rows, start, count)
 
 
 def _group_place(values: GroupPlace, _: ReplicaSeed, __: Column, start: int, count: int) -> Array:
-    return places(values.rows, start, count)
+    return group_places(values.rows, start, count)
 
 
 def _per_group(values: PerGroup, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
     make = functools.partial(_MAKERS[type(values.values)], values.values, source, column)
-    return spread(values.rows, start, count, make)
+    return per_group(values.rows, start, count, make)
 
 
 def _repeated_outcome(
     values: RepeatedOutcome, source: ReplicaSeed, column: Column, start: int, count: int
 ) -> Array:
-    drawn = draws(_column_key(source, column.name), values.rows, values.kept, start, count)
+    drawn = group_draws(_column_key(source, column.name), values.rows, values.kept, start, count)
     return (drawn < _chances(values.outcome, source, start, count)).astype(np.float64)
 
 
@@ -301,22 +308,22 @@ def _mixed_response(
         named = term.column
         made: Numbers = _MAKERS[type(named.values)](named.values, source, named, start, count)
         fixed += made * term.coefficient
-    return responses_groups(values, _column_key(source, column.name), fixed, start, count)
+    return mixed_responses(values, _column_key(source, column.name), fixed, start, count)
 
 
 def _phrases(values: Phrases, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
-    return texts(values, _column_key(source, column.name), column.stored_bytes, start, count)
+    return phrase_texts(values, _column_key(source, column.name), column.stored_bytes, start, count)
 
 
 def _series(values: MonthlySeries, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
-    return observations(values, _column_key(source, column.name), start, count)
+    return monthly_observations(values, _column_key(source, column.name), start, count)
 
 
 def _response(values: Response, source: ReplicaSeed, column: Column, start: int, count: int) -> Array:
     levels = [
         _MAKERS[type(factor.values)](factor.values, source, factor, start, count) for factor in values.factors
     ]
-    return responses_responses(values, _column_key(source, column.name), levels, start, count)
+    return study_responses(values, _column_key(source, column.name), levels, start, count)
 
 
 _MAKERS: dict[type, Callable[..., Any]] = {

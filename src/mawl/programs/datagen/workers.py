@@ -1,4 +1,4 @@
-"""Several generating processes, or none: tasks in, results out as they come."""
+"""Run tasks in several processes, or in this one, and yield the results as they come."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def in_processes(
     pool = concurrent.futures.ProcessPoolExecutor(
         max_workers=processes,
         mp_context=multiprocessing.get_context("spawn"),
-        initializer=_prepare,
+        initializer=_die_with_parent,
         initargs=(os.getpid(),),
     )
     try:
@@ -87,7 +87,6 @@ class _WorkerWatch:
         self._since: dict[int, float] = {}
 
     def next_of(self, ended: queue.SimpleQueue[Result]) -> Result:
-        """The next result."""
         while True:
             if time.monotonic() - self._looked_at >= LOOK_SECONDS:
                 self._looked_at = time.monotonic()
@@ -111,8 +110,7 @@ def _children() -> list[int]:
     return [child.pid for child in multiprocessing.active_children() if child.pid is not None]
 
 
-def _prepare(parent: int) -> None:
-    """Die with the parent."""
+def _die_with_parent(parent: int) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(1)

@@ -1,1 +1,1 @@
-"""Derived jobs: steps of a shop's logs, reproduced by kernels that do checked work on generated tables."""
+"""Derived jobs: steps of a shop's logs, reproduced by checked work on generated tables."""

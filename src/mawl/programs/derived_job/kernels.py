@@ -1,11 +1,6 @@
-"""Units of computing: some milliseconds of one kind of work each, whose result is checked.
+"""Computing of derived jobs: units of one kind of work, checked, and how many keep pace with a step.
 
-A unit goes over a chunk of the memory that its step holds (``Memory``).  NumPy's calls let go of the
-interpreter's lock, so that threads compute side by side.
-
-The speed of a core: how fast one thread does a round of all kernels, where the reference core has 1.
-
-CPU seconds at the pace of a step: units of computing until a share of them has been used.
+NumPy's calls release the interpreter's lock, so that threads compute side by side.
 """
 
 from __future__ import annotations
@@ -134,7 +129,6 @@ class Kernels:
         check_equal("the sum over classes", int(sums.sum()), int(np.add.reduce(values)))
 
     def _look_up(self) -> None:
-        """Read keys at random places of all that is held."""
         mixed, _ = self._mixed()
         places = mixed % np.uint64(self.memory.count)
         found = self.memory.words.take(places.astype(np.intp))
@@ -247,7 +241,6 @@ class Pace:
             other.result()
 
     def close(self) -> None:
-        """End the threads."""
         if self._pool is not None:
             self._pool.shutdown()
 

@@ -1,10 +1,9 @@
-"""Streams of a step: the bytes of one role and direction, request by request, each checked.
+"""Input and output of derived jobs: the requests of each role and direction, their bytes checked.
 
-Rows of a derived job's own files: values that follow from the row number, so any block can be checked.
-
-A row is 16 eight-byte words: its number, a key (number times an odd constant, plus the file's salt, modulo
-2**64), and zeros.  The constant is that of Fibonacci hashing (Knuth, The Art of Computer Programming, volume
-3, section 6.4): neighbouring rows have keys far apart.  Sums of such words are known without adding.
+A row of a job's own file is 16 eight-byte words: its number, a key (number times an odd constant, plus the
+file's salt, modulo 2**64), and zeros.  The constant is that of Fibonacci hashing (Knuth, The Art of Computer
+Programming, volume 3, section 6.4): neighbouring rows have keys far apart.  Sums of such words are known
+without adding, so any block can be checked.
 """
 
 from __future__ import annotations
@@ -53,7 +52,6 @@ def sum_of_keys(first: int, count: int, salt: int) -> int:
 
 
 def sum_of_numbers(first: int, count: int) -> int:
-    """first + (first + 1) + ..., ``count`` of them."""
     return count * first + count * (count - 1) // 2
 
 
@@ -66,11 +64,9 @@ class Block:
         self._view = self.words.view(np.uint8).data
 
     def view(self, size_bytes: int) -> memoryview:
-        """The first bytes of it, for a request."""
         return self._view[:size_bytes]
 
     def fill(self, first: int, size_bytes: int, salt: int) -> memoryview:
-        """Make the rows from ``first`` on; the last may be cut off."""
         count = -(-size_bytes // ROW_BYTES)
         rows = self.words[: count * ROW_WORDS].reshape(count, ROW_WORDS)
         rows[:, 0] = np.arange(first, first + count, dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""Run a derived job: each step moves its bytes, and computes, evenly over its length."""
+"""Run a derived job: each step spreads its bytes and its computing evenly over its length."""
 
 from __future__ import annotations
 
@@ -46,7 +46,6 @@ WHOLE, FIRST, SECOND = Window(0.0, 1.0), Window(0.0, 0.5), Window(0.5, 1.0)
 
 
 def run(context: JobContext) -> Answer:
-    """Do all steps of the assignment's record at its scale."""
     return _DerivedJob(context).run()
 
 

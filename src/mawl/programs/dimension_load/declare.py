@@ -1,9 +1,7 @@
-"""Customer records as fixed-width text, the input of dimension_load: 400 bytes each, 19 GB at full.
+"""dimension_load: parse customer records, look up their type, sort without duplicates, summarise.
 
-A record says what was known of a customer on a day; of each five records one is of a customer that
-another of them is of too.  What type of customer a class code means is in ``CUSTOMER_TYPES``.
-
-dimension_load: parse customer records, look up their type, sort without duplicates, summarise.
+Its input is fixed-width text of 400 bytes a record, 19 GB at full scale.  A record says what was known of a
+customer on a day; one of each five is of a customer that another of them is of too.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Load customer records with a hash lookup, sort them without duplicates, summarise.
-
-Steps, bytes and limits are declared in ``programs.dimension_load.declare``.
-"""
+"""Load customer records with a hash lookup, sort them without duplicates, summarise."""
 
 from __future__ import annotations
 
@@ -112,7 +109,6 @@ class _DimensionLoad:
         return keys
 
     def _frequencies(self, loaded: Path) -> None:
-        """Customers by class code and type; each code must have the type that the list gives it."""
         with self.context.steps.step("frequencies") as step:
             with session(self.context.options, self.context.util("duckdb")) as connection:
                 connection.register("source", self._source(loaded, None))
@@ -160,7 +156,6 @@ class _DimensionLoad:
             return done.paths
 
     def _sort(self, parts: list[Path], unique: Path) -> None:
-        """Sort, and keep the earliest record of each customer."""
         last = -1.0
         with (
             self.context.steps.step("sort") as step,
@@ -258,7 +253,6 @@ class TypeTable:
         self._risks = np.array([risk for _, risk in entries], np.int64)
 
     def extend(self, schema: pa.Schema) -> pa.Schema:
-        """The schema with the columns that are looked up."""
         return schema.append(pa.field("customer_type", pa.binary(TYPE_BYTES))).append(
             pa.field("risk_weight", pa.int64())
         )

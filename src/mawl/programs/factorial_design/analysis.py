@@ -1,6 +1,4 @@
-"""D-optimal designs among allowed runs: coordinate exchange, and a bound that no design can pass.
-
-Analysis of variance of a factorial study from sums by cell, and comparisons of all levels.
+"""Analysis of factorial studies, and D-optimal designs of their next runs by coordinate exchange.
 
 The model has all main effects and two-factor interactions in deviations from the mean, so that its
 parameters are the effects at all levels but the last.  The error is the variance within cells.
@@ -124,7 +122,7 @@ _BOUND_GAP = 0.01
 
 
 class Candidates:
-    """The runs that are allowed, and the terms of a model at each of them.
+    """The runs that a design may have, and the terms of a model at each of them.
 
     ``levels`` are coded levels, (runs, factors), and ``terms`` the model's values there, (runs, terms).
     """
@@ -162,7 +160,6 @@ class Candidates:
         raise ValueError(f"no design of {runs} runs was found that tells {self.terms.shape[1]} terms apart")
 
     def _exchange(self, design: Places) -> Places:
-        """Change single coordinates of single runs as long as that improves the design."""
         rows = self.terms[design]
         inverse = np.linalg.inv(rows.T @ rows).astype(np.float64)
         for _ in range(_MOST_SWEEPS):

@@ -1,4 +1,4 @@
-"""What analyses of studies with known effects must find, and what their designs must be like."""
+"""Checks of the analyses and the designs of studies whose effects are known."""
 
 from __future__ import annotations
 
@@ -93,7 +93,6 @@ class EffectTally:
         self.studies += len(analyses)
 
     def check(self, studies: int) -> None:
-        """Raise ``WrongAnswerError`` where the analyses cannot be right."""
         what = f"of {self.name}"
         check_equal(f"the number of studies analysed {what}", self.studies, studies)
         check_equal(f"the number of terms found {what}", self.found[1].tolist(), self.there[1].tolist())
@@ -178,7 +177,6 @@ def _level_means(parameters: Numbers) -> Numbers:
 
 
 def _check_share(what: str, found: int, cases: int, share: float) -> None:
-    """So many of so many cases, where each happens with a chance of ``share``."""
     expected = share * cases
     slack = SIGMAS * np.sqrt(expected * (1.0 - share)) + 3.0
     check(

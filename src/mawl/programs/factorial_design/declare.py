@@ -1,9 +1,7 @@
 """factorial_design: analysis of variance and multiple comparisons of studies, designs of the next runs.
 
-The record of experiment runs, the input of factorial_design: 256 bytes a row, 4 GB at full.
-
-Each 625 rows in a row are one study of four factors at three levels, run in random order, each run
-with three responses.  Which effects a study has is hidden.
+Its input is the record of experiment runs: 256 bytes a row, 4 GB at full scale.  Each 625 rows in a row
+are one study of four factors at three levels, in random order, with three responses and hidden effects.
 """
 
 from __future__ import annotations

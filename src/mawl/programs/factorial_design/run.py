@@ -1,9 +1,4 @@
-"""Analyse factorial experiments study by study, compare levels, and design each study's next runs.
-
-Steps, bytes and limits are declared in ``programs.factorial_design.declare``; the analysis is in
-``programs.factorial_design.analysis``, the search in
-``programs.factorial_design.analysis``.
-"""
+"""Analyse factorial experiments study by study, compare levels, and design each study's next runs."""
 
 from __future__ import annotations
 
@@ -39,7 +34,7 @@ from mawl.programs.factorial_design.declare import (
     TABLE,
 )
 from mawl.programs.tables import arrow
-from mawl.programs.toolkit.groups import PreparedTable, WorkTable, as_batch, blocks, rows_of
+from mawl.programs.toolkit.groups import PreparedTable, WorkTable, as_batch, as_rows, blocks
 from mawl.programs.toolkit.side_by_side import side_by_side
 from mawl.records.model.records import Answer
 
@@ -97,7 +92,6 @@ class _FactorialDesign:
                 table.write((*block.values(), *_derive(block)))
 
     def _analyse(self) -> None:
-        """Effects of every study, written study by study, and what the tests found of them."""
         kept: list[list[float]] = []
         done = 0
         with (
@@ -141,7 +135,6 @@ class _FactorialDesign:
         )
 
     def _design(self) -> None:
-        """The next runs of every study: its own terms, where its own yields are not the lowest."""
         sampled = set(np.linspace(0, self.studies - 1, _SAMPLED).astype(int).tolist())
         seed = self.prepared.input.manifest.seed
         terms = 0
@@ -164,7 +157,6 @@ class _FactorialDesign:
         }
 
     def _residuals(self) -> None:
-        """What the effects leave of every run: squares, and runs far out."""
         outlying = 0
         rows = self._effect_rows()
         with self.context.steps.step("residuals") as step:
@@ -190,7 +182,7 @@ class _FactorialDesign:
 
     def _effect_rows(self) -> Iterator[Numbers]:
         for batch in self.effects.batches():
-            yield from rows_of(batch)
+            yield from as_rows(batch)
 
     def _verify(self) -> None:
         with self.context.steps.step("verify", "verify"):
@@ -205,7 +197,6 @@ class _FactorialDesign:
 
 
 def _analyse_studies(cell: Numbers, response: Numbers) -> list[Analysis]:
-    """One response of whole studies, from their sums by cell."""
     studies = len(cell) // STUDY_ROWS
     places = cell.astype(np.intp) + np.repeat(np.arange(studies) * CELLS, STUDY_ROWS)
     counts = np.bincount(places, minlength=studies * CELLS).astype(np.float64).reshape(studies, CELLS)
@@ -224,13 +215,11 @@ def _results(analysis: Analysis) -> list[float]:
 
 
 def _analysed(block: dict[str, Numbers]) -> tuple[list[list[float]], list[list[Analysis]]]:
-    """Studies' numbers, a row each, and for each response their analyses."""
     rows: list[list[float]] = block["study"][::STUDY_ROWS, None].tolist()
     return rows, [_analyse_studies(block["cell"], block[name]) for name in _RESPONSES]
 
 
 def _designed(numbered: tuple[int, int, Numbers]) -> tuple[Candidates, NDArray[np.intp], float]:
-    """The runs that may come next in a study, those chosen, and the log determinant."""
     seed, study, row = numbered
     check_equal("the study of effects", int(row[0]), study)
     candidates = _candidates(row)

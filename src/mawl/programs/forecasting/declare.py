@@ -1,8 +1,7 @@
 """forecasting: exponential smoothing chosen per series, 12 months ahead, compared with what came.
 
-Monthly sales of products by store, the input of forecasting: 240 bytes a row, 10 GB at full.
-
-Each 72 rows in a row are one series: a product in a store over six years, of a hidden kind.
+Its input is monthly sales by store: 240 bytes a row, 10 GB at full scale.  Each 72 rows in a row are one
+series: a product in a store over six years, of a hidden kind.
 """
 
 from __future__ import annotations

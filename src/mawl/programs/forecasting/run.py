@@ -1,12 +1,7 @@
-"""Forecast monthly sales of many products by store, and hold the forecasts against what came.
+"""Forecast monthly sales of many products by store, and compare the forecasts with what came.
 
-Steps, bytes and limits are declared in ``programs.forecasting.declare``; models are in
-``programs.forecasting.smoothing``.
-
-What forecasts of series of known kinds must be like: right models, errors near the least possible.
-
-Whoever knows a series' hidden kind, weights and states can still not know its next innovations: these
-errors are the least (``true_forecasts``).  Limits widen as series are fewer.
+Checks know the least possible errors: even with a series' hidden kind, weights and states nobody can know
+its next innovations (``true_forecasts``).  Limits widen as series are fewer.
 """
 
 from __future__ import annotations
@@ -32,7 +27,7 @@ from mawl.programs.forecasting.declare import (
 )
 from mawl.programs.forecasting.smoothing import MODELS, SEASON, screen, seasonal_naive, select
 from mawl.programs.tables.manifest import Manifest
-from mawl.programs.toolkit.groups import PreparedTable, WorkTable, as_batch, blocks, rows_of
+from mawl.programs.toolkit.groups import PreparedTable, WorkTable, as_batch, as_rows, blocks
 from mawl.programs.toolkit.side_by_side import side_by_side
 from mawl.records.model.records import Answer
 
@@ -186,7 +181,6 @@ class _Forecasting:
         return self.answer
 
     def _prepare(self) -> None:
-        """Write the prepared table, and add up the known revenue of each series."""
         done = 0
         for _, derived in self.prepared.preparing_groups(["observation", *_NAMES], MONTHS, _derive):
             months = derived[0].reshape(-1, MONTHS)[:, :_KNOWN]
@@ -194,7 +188,6 @@ class _Forecasting:
             done += len(months)
 
     def _forecast(self, is_top: NDArray[np.bool_]) -> None:
-        """The model of each series by AICc, and what it says of the months held out."""
         done = searched = failed = 0
         with (
             self.context.steps.step("forecast") as step,
@@ -228,12 +221,11 @@ class _Forecasting:
         np.add.at(self.models, (is_top.astype(np.intp), models, kinds), 1)
 
     def _accuracy(self) -> None:
-        """Squared errors by months ahead, over all series, and a sample of forecasts beside what came."""
         with self.context.steps.step("accuracy") as step:
             # Both tables come in the blocks that forecasts were made and written in.
             passes = zip(self._histories(), self.forecasts.batches(), strict=True)
             for (numbers, months), batch in passes:
-                rows = rows_of(batch)
+                rows = as_rows(batch)
                 check_equal("the series of forecasts", rows[:, 0].tolist(), numbers.tolist())
                 self._score(rows[:, 2:], months)
             step.rows_read = self.scored * (MONTHS + 1)
@@ -283,7 +275,6 @@ class _Forecasting:
 
 
 def _in_turn(is_top: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
-    """Which series are top sellers, in the blocks of a pass."""
     for start in range(0, len(is_top), _BLOCK_SERIES):
         yield is_top[start : start + _BLOCK_SERIES]
 
@@ -291,7 +282,6 @@ def _in_turn(is_top: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
 def _forecast(
     block: tuple[tuple[Numbers, Numbers], NDArray[np.bool_]],
 ) -> tuple[Numbers, Places, Numbers, int]:
-    """Series' numbers, their models, forecasts, and how many fits of the searched ones did not converge."""
     (numbers, months), is_top = block
     known = months[:, :_KNOWN]
     models, ahead = screen(known, HELD_OUT)

@@ -33,12 +33,10 @@ class SmoothingModel:
 
     @property
     def has_slope(self) -> bool:
-        """Whether it has a slope."""
         return "trend" in self.options
 
     @property
     def has_season(self) -> bool:
-        """Whether it has a season."""
         return "seasonal" in self.options
 
 

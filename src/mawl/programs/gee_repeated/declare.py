@@ -1,9 +1,8 @@
-"""Monthly visits of patients who may relapse, the input of gee_repeated: 480 bytes a row, 6 GB at full.
+"""gee_repeated: repeated-measures logistic regression by GEE with three correlation structures.
 
-Each 24 rows are the visits of one patient.  A logistic model of seven binary conditions holds for each visit
-by itself; a patient's visits hang together, the closer the more.
-
-gee_repeated: repeated-measures logistic regression by GEE with three correlation structures.
+Its input is monthly visits of patients who may relapse: 480 bytes a row, 6 GB at full scale.  Each 24 rows
+are the visits of one patient.  A logistic model of seven binary conditions holds for each visit by itself;
+a patient's visits correlate, the closer the more.
 """
 
 from __future__ import annotations
@@ -94,7 +93,6 @@ NUMERICS = (
     Column("baseline", PerGroup(VISITS, Uniform(0, 40))),
     Column("distance", PerGroup(VISITS, Uniform(0, 90, skew=3))),
 )
-"""The 21 numerics beside the row number."""
 
 TABLE = InputTable(
     name="visits",

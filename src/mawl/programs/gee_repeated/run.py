@@ -1,10 +1,4 @@
-"""Model relapses over patients' visits by generalised estimating equations, site by site.
-
-Steps, bytes and limits are declared in ``programs.gee_repeated.declare``; the models of one site
-are in ``programs.gee_repeated.site_model``.
-
-The models of one site: relapses of its patients by GEE, with three working correlations.
-"""
+"""Model relapses over patients' visits by generalised estimating equations, site by site."""
 
 from __future__ import annotations
 
@@ -31,9 +25,17 @@ from mawl.programs.gee_repeated.declare import (
     VARYING,
     VISITS,
 )
-from mawl.programs.toolkit.groups import Block, PreparedTable, before, between, blocks, sizes_of, so_far
+from mawl.programs.toolkit.groups import (
+    Block,
+    PreparedTable,
+    block_sizes,
+    blocks,
+    mean_of_group,
+    previous,
+    running_total,
+)
 from mawl.programs.toolkit.models import chances, check_estimates
-from mawl.programs.toolkit.ranking import ScoreBins, check_foretold
+from mawl.programs.toolkit.ranking import ScoreBins, check_calibration
 from mawl.programs.toolkit.side_by_side import side_by_side
 from mawl.records.model.records import Answer
 
@@ -145,7 +147,9 @@ class _GeeRepeated:
     def __init__(self, context: JobContext) -> None:
         self.context = context
         self.prepared = PreparedTable(context, TABLE.name, _SCHEMA)
-        self.sizes = [patients * VISITS for patients in sizes_of(self.prepared.rows // VISITS, SITE_PATIENTS)]
+        self.sizes = [
+            patients * VISITS for patients in block_sizes(self.prepared.rows // VISITS, SITE_PATIENTS)
+        ]
         sites, structures = len(self.sizes), len(STRUCTURES)
         self.coefficients = np.empty((structures, sites, TERMS))
         self.errors, self.model_errors = np.empty_like(self.coefficients), np.empty_like(self.coefficients)
@@ -197,7 +201,6 @@ class _GeeRepeated:
         }
 
     def _score(self) -> None:
-        """The chance of a relapse at every visit, by its site's autoregressive model and in truth."""
         with self.context.steps.step("score") as step:
             for number, site in enumerate(self._sites()):
                 found = chances(design(site) @ self.coefficients[_AUTOREGRESSIVE, number])
@@ -209,13 +212,11 @@ class _GeeRepeated:
         self.answer["chance_deviation"] = math.sqrt(self.squares / self.prepared.rows)
 
     def _add_truth(self, site: Block, found: Numbers) -> None:
-        """Rank a site's visits by their true chances, and see how far those found are from them."""
         true = true_chances(OUTCOME, site) / 65_536.0
         self.rankings["truth"].add(true, site["relapsed"] == 1.0)
         self.squares += float(np.square(found - true).sum())
 
     def _sites(self) -> Iterator[Block]:
-        """A pass over the prepared table, site by site; its word sum is checked."""
         return blocks(self.prepared.batches(), _USED, self.sizes)
 
     def _verify(self) -> None:
@@ -237,7 +238,6 @@ class _GeeRepeated:
             self._check_chances()
 
     def _check_structures(self) -> None:
-        """Correlations near those that the generator gives, and the structure near the truth preferred."""
         expected = np.array(self.expected).mean(axis=0)
         slack = _CORRELATION_SLACK + 6.0 * _CORRELATION_DEVIATION / math.sqrt(len(self.sizes))
         for place, true in ((_EXCHANGEABLE, expected[0]), (_AUTOREGRESSIVE, expected[1])):
@@ -258,7 +258,6 @@ class _GeeRepeated:
         )
 
     def _check_chances(self) -> None:
-        """Visits rank as well as by their true chances, and relapse as often as foretold."""
         found, possible = (self.rankings[name].area() for name in ("model", "truth"))
         check(
             abs(found - possible) <= _AREA_SLACK,
@@ -266,7 +265,7 @@ class _GeeRepeated:
             found=found,
             expected=f"{possible:.4f}, that of the true chances, give or take {_AREA_SLACK}",
         )
-        check_foretold(
+        check_calibration(
             "relapses by chance",
             self.rankings["model"],
             parts=_TENTHS,
@@ -276,7 +275,6 @@ class _GeeRepeated:
 
 
 def _fit(site: tuple[Block, bool]) -> tuple[int, SiteModel, tuple[float, float] | None]:
-    """The models of a site: its visits, what was found, and the true correlations where they are wanted."""
     visits, is_sampled = site
     model = SiteModel()
     model.fit(visits["relapsed"], design(visits))
@@ -288,14 +286,14 @@ def _derive(block: Block) -> list[Numbers]:
     """What analysts of repeated visits add: between and within patients, earlier visits, interactions."""
     found: list[Numbers] = []
     for column in VARYING:
-        mean = between(block[column.name], VISITS)
+        mean = mean_of_group(block[column.name], VISITS)
         found += [mean, block[column.name] - mean]
     return [
         *found,
         block["weight"] / np.square(block["height"] / 100.0),
-        before(block["relapsed"], VISITS, 0.0),
-        so_far(block["relapsed"], VISITS),
-        before(block["severity"], VISITS),
+        previous(block["relapsed"], VISITS, 0.0),
+        running_total(block["relapsed"], VISITS),
+        previous(block["severity"], VISITS),
         block["treated"] * block["month"],
         block["treated"] * block["severity"],
         block["age"] * block["severity"],

@@ -1,6 +1,6 @@
 """ledger_update: copy a ledger, append to it, update it in place, sweep small files, publish.
 
-Entries of a general ledger, the input of ledger_update: 240 bytes a row, 18 GB at full scale.
+Its input is entries of a general ledger: 240 bytes a row, 18 GB at full scale.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Copy a ledger to work, append to it, update it in place, sweep small files, publish the result.
-
-Steps, bytes and limits are declared in ``programs.ledger_update.declare``.
-
-A table as one file of rows without framing: appended to, passed over, updated in place.
-"""
+"""Copy a ledger to work, append to it, update it in place, sweep small files, publish the result."""
 
 from __future__ import annotations
 
@@ -53,14 +48,12 @@ class RowFile:
         os.lseek(self._descriptor, 0, os.SEEK_END)
 
     def append(self, rows: Words) -> None:
-        """Write rows at the end."""
         for start in range(0, len(rows), self._request_rows):
             some = np.ascontiguousarray(rows[start : start + self._request_rows])
             write_all(self._descriptor, some, self.path)
         self.rows += len(rows)
 
     def replace(self, first: int, rows: Words) -> None:
-        """Write rows over those from number ``first`` on."""
         os.lseek(self._descriptor, first * self._row_bytes, os.SEEK_SET)
         write_all(self._descriptor, rows, self.path)
 
@@ -135,7 +128,6 @@ class _LedgerUpdate:
         return pass_over(path, self.records.words, bufsize_bytes=self.context.options.bufsize_bytes)
 
     def _take(self, batch: pa.RecordBatch, name: str, file: RowFile) -> None:
-        """Append a batch to the ledger."""
         rows = np.empty((batch.num_rows, self.records.words), np.uint64)
         self.records.fill(batch, rows)
         self.sums[name].add_rows(rows)
@@ -157,7 +149,6 @@ class _LedgerUpdate:
             step.rows_written = file.rows
 
     def _update(self) -> None:
-        """Journal the new entries of the vouchers to settle."""
         with self.context.steps.step("update", "data") as step, self._file(self.journal) as file:
             for start, rows in self._pass(self.ledger):
                 self.sums["before"].add_rows(rows)
@@ -218,7 +209,6 @@ class _LedgerUpdate:
         }
 
     def _extract(self) -> None:
-        """Open vouchers, in order, FILE_ROWS entries a file."""
         waiting = np.empty((0, self.records.words), np.uint64)
         with self.context.steps.step("extract", "data") as step:
             for start, rows in self._pass(self.ledger):
@@ -252,7 +242,6 @@ class _LedgerUpdate:
         return self.folders[folder] / f"{place:03d}.rows"
 
     def _publish(self) -> None:
-        """Sweep the small files in sequence into a table that stays under data."""
         self.published.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         space = memory(FILE_ROWS * (CHUNK_ROWS // FILE_ROWS), self.records.words)
         filled = 0
@@ -319,7 +308,6 @@ class _LedgerUpdate:
         )
 
     def _check_sample(self) -> None:
-        """A group of entries as it is in the updated ledger, against entries made again and settled."""
         count = min(_GROUP_ROWS, self.rows - self.sample_start)
         (again,) = regenerate(TABLE, self.manifest, [(self.sample_start, count)])
         expected = np.empty((count, self.records.words), np.uint64)
@@ -332,7 +320,6 @@ class _LedgerUpdate:
 
 
 def _correction(entries: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Cents by which settling changes an entry's amount."""
     return 1.0 + np.asarray(entries, np.float64) % 97.0
 
 
@@ -342,6 +329,5 @@ def _is_open(entries: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def _open_rows(rows: int) -> int:
-    """How many of the first entries are of open vouchers."""
     cycles, rest = divmod(rows, VOUCHER_ROWS * VOUCHER_CLASSES)
     return cycles * VOUCHER_ROWS * OPEN_VOUCHERS + min(rest, VOUCHER_ROWS * OPEN_VOUCHERS)

@@ -1,9 +1,8 @@
-"""Weekly sales of a product line's stores, the input of mixed_model: 400 bytes a row, 10 GB at full.
+"""mixed_model: a linear mixed model by REML for every product line, random effects recovered.
 
-Each 104 rows are the weeks of one store.  Sales are linear in five conditions and in time; every store has a
-level and a trend of its own.
-
-mixed_model: a linear mixed model by REML for every product line, random effects recovered.
+Its input is weekly sales of a product line's stores: 400 bytes a row, 10 GB at full scale.  Each 104 rows
+are the weeks of one store.  Sales are linear in five conditions and in time; every store has its own level
+and trend.
 """
 
 from __future__ import annotations
@@ -73,7 +72,6 @@ NUMERICS = (
     Column("discount", Uniform(0, 30, skew=3)),
     Column("absent_staff", Uniform(0, 4, skew=4)),
 )
-"""The 19 numerics beside the row number."""
 
 TABLE = InputTable(
     name="store_weeks",

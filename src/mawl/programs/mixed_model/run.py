@@ -1,10 +1,4 @@
-"""Model the weekly sales of stores by restricted maximum likelihood, product line by product line.
-
-Steps, bytes and limits are declared in ``programs.mixed_model.declare``; the model of one line is
-in ``programs.mixed_model.line_model``.
-
-The model of one product line: weekly sales with a random level and trend of every store, by REML.
-"""
+"""Model the weekly sales of stores by restricted maximum likelihood, product line by product line."""
 
 from __future__ import annotations
 
@@ -28,7 +22,15 @@ from mawl.programs.mixed_model.declare import (
     VARYING,
     WEEKS,
 )
-from mawl.programs.toolkit.groups import Block, PreparedTable, before, between, blocks, sizes_of, so_far
+from mawl.programs.toolkit.groups import (
+    Block,
+    PreparedTable,
+    block_sizes,
+    blocks,
+    mean_of_group,
+    previous,
+    running_total,
+)
 from mawl.programs.toolkit.models import check_estimates
 from mawl.programs.toolkit.side_by_side import side_by_side
 from mawl.records.model.records import Answer
@@ -129,7 +131,7 @@ class _MixedModel:
         self.context = context
         self.prepared = PreparedTable(context, TABLE.name, _SCHEMA)
         self.stores = self.prepared.rows // WEEKS
-        self.sizes = sizes_of(self.stores, LINE_STORES)
+        self.sizes = block_sizes(self.stores, LINE_STORES)
         lines = len(self.sizes)
         self.coefficients, self.errors = np.empty((lines, TERMS)), np.empty((lines, TERMS))
         self.covariances, self.noises = np.empty((lines, 2, 2)), np.empty(lines)
@@ -178,7 +180,6 @@ class _MixedModel:
         }
 
     def _score(self) -> None:
-        """Expected sales of every week of every store, with its recovered effects, and in truth."""
         with self.context.steps.step("score") as step:
             for number, (stores, line) in enumerate(self._lines()):
                 terms = design(line)
@@ -194,7 +195,6 @@ class _MixedModel:
         }
 
     def _missed(self, stores: slice, terms: Numbers, found: Numbers) -> float:
-        """Squares of how far expected sales of stores are from the true ones."""
         true = expected(terms, np.array(COEFFICIENTS, np.float64), self._hidden(stores))
         return float(np.square(found - true).sum())
 
@@ -236,7 +236,6 @@ class _MixedModel:
             self._check_scores()
 
     def _check_errors(self) -> None:
-        """Standard errors of what varies from week to week, in sampled lines, against theory."""
         ratios = np.array([self.errors[number] / true for number, true in self.sampled.items()])[:, 2:]
         farthest = float(ratios.reshape(-1)[np.abs(ratios - 1.0).argmax()])
         check(
@@ -289,7 +288,6 @@ class _MixedModel:
         )
 
     def _check_scores(self) -> None:
-        """What is left of sales, and how far expectations are from the true ones, as theory says."""
         covariance, weeks = self.covariances.mean(axis=0), RANDOM_DESIGN.T @ RANDOM_DESIGN
         # Parameters that the effects are worth, and the terms besides level and trend, in all lines.
         worth = float(np.trace(leftover(covariance, self.noise) @ weeks)) / self.noise
@@ -339,12 +337,12 @@ def _derive(block: Block) -> list[Numbers]:
     """What analysts of store weeks add: time, between and within stores, interactions, earlier weeks."""
     found = [(2.0 * block["week"] - (WEEKS - 1)) / WEEKS]
     for column in VARYING:
-        mean = between(block[column.name], WEEKS)
+        mean = mean_of_group(block[column.name], WEEKS)
         found += [mean, block[column.name] - mean]
     return [
         *found,
         block["price"] - block["rival_price"],
         block["promotion"] * block["display"],
-        before(block["sales"], WEEKS),
-        so_far(block["sales"], WEEKS),
+        previous(block["sales"], WEEKS),
+        running_total(block["sales"], WEEKS),
     ]

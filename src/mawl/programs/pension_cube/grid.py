@@ -1,6 +1,4 @@
-"""The resident block of pension_cube: funds of every month of as many cells as fit in memory.
-
-The grid of pension plans: eight parameters, which cell a row is, and what a cell comes to.
+"""The grid of pension plans: what each of its cells comes to, and the block of cells that is kept in memory.
 
 The parameters are invented.  Money is in cents, rates are a year's.
 """
@@ -56,7 +54,7 @@ def parameters(cells: Cells) -> dict[str, Numbers]:
     return {name: np.array(DIMENSIONS[name], np.float64)[place] for name, place in places(cells).items()}
 
 
-def grid_months(of: dict[str, Numbers]) -> Numbers:
+def months_to_retirement(of: dict[str, Numbers]) -> Numbers:
     """Months from entry to retirement: 12 x (12 to 40) here."""
     return 12.0 * (of["retirement_age"] - of["entry_age"])
 
@@ -77,7 +75,7 @@ def closed_fund(of: dict[str, Numbers]) -> Numbers:
     Each year's twelve payments come to ``year_end`` at its end; they grow with the salary from year to
     year, the fund with its interest.
     """
-    years = grid_months(of) / 12.0
+    years = months_to_retirement(of) / 12.0
     interest = monthly_interest(of)
     yearly = np.power(1.0 + interest, 12.0)
     small = np.abs(interest) < 1e-12
@@ -92,7 +90,7 @@ def closed_fund(of: dict[str, Numbers]) -> Numbers:
 
 def closed_paid(of: dict[str, Numbers]) -> Numbers:
     """All that is paid in, in cents: twelve payments a year that grow with the salary."""
-    years, growth = grid_months(of) / 12.0, of["growth"]
+    years, growth = months_to_retirement(of) / 12.0, of["growth"]
     flat = growth == 0.0
     safe = np.where(flat, 1.0, growth)
     return 12.0 * first_contribution(of) * np.where(flat, years, (np.power(1.0 + growth, years) - 1.0) / safe)
@@ -100,7 +98,7 @@ def closed_paid(of: dict[str, Numbers]) -> Numbers:
 
 def closed_real(of: dict[str, Numbers]) -> Numbers:
     """The fund at retirement in the money of the day of entry, in cents."""
-    return closed_fund(of) * np.power(1.0 + of["inflation"], -grid_months(of) / 12.0)
+    return closed_fund(of) * np.power(1.0 + of["inflation"], -months_to_retirement(of) / 12.0)
 
 
 def annuity(retirement_age: float, interest: float, inflation: float) -> float:
@@ -175,7 +173,7 @@ class Projector:
             self._project_tile(tile, slice(first + start, first + start + len(tile["salary"])))
 
     def _project_tile(self, tile: dict[str, Numbers], where: slice) -> None:
-        months = grid_months(tile)
+        months = months_to_retirement(tile)
         factor = 1.0 + monthly_interest(tile)
         deflator = np.power(1.0 + tile["inflation"], -1.0 / 12.0)
         salaries = 1.0 + tile["growth"]

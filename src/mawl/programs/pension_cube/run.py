@@ -1,8 +1,4 @@
-"""Project an eight-deep grid of pension plans in blocks that fill the job's memsize, and tabulate it.
-
-Steps, bytes and limits are declared in ``programs.pension_cube.declare``, the grid in
-``programs.pension_cube.grid``.
-"""
+"""Project an eight-deep grid of pension plans in blocks that fill the job's memsize, and tabulate it."""
 
 from __future__ import annotations
 
@@ -92,11 +88,11 @@ class _PensionCube:
                 cells = grid.cells(self.seed, start, min(projector.room, self.rows - start))
                 of = grid.parameters(cells)
                 funds, real_funds = projector.project(of)
-                self._fan((funds, real_funds), grid.grid_months(of))
+                self._fan((funds, real_funds), grid.months_to_retirement(of))
                 columns = [
                     np.arange(start, start + len(cells), dtype=np.float64),
                     *(of[name] for name in ("entry_age", "retirement_age", "contribution")),
-                    grid.grid_months(of),
+                    grid.months_to_retirement(of),
                     of["salary"],
                     np.rint(funds[-1]),
                     np.rint(real_funds[-1]),
@@ -108,7 +104,6 @@ class _PensionCube:
         self.written["cube"] = added_sums(writer.sums)
 
     def _fan(self, funds: tuple[Numbers, Numbers], months: Numbers) -> None:
-        """How many cells still save in each month, how both funds are spread at the end of each year."""
         ends = np.bincount(months.astype(np.int64), minlength=MONTHS + 1)
         self.saving += len(months) - np.cumsum(ends)[:-1]
         for kind, by_month in enumerate(funds):
@@ -133,7 +128,6 @@ class _PensionCube:
         self.written["pensions"] = added_sums(writer.sums)
 
     def _joined(self, rows: Numbers, annuities: pa.Table) -> Numbers:
-        """The annuity of each row, by a hash join; a join may change the order of rows."""
         keys = _keys(grid.places(grid.cells(self.seed, int(rows[0]), len(rows))))
         left = pa.table({"row": arrow.array(rows), "key": pa.array(keys)})
         found = left.join(annuities, "key", join_type="inner", use_threads=False).sort_by("row")
@@ -193,7 +187,6 @@ class _PensionCube:
         }
 
     def _read(self, name: str) -> Iterator[pa.RecordBatch]:
-        """A pass over one of the tables; its word sum is checked."""
         total = TableSum()
         yield from self.context.read(self.paths[name], total.add)
         total.check(f"the table {name}", rows=self.rows, value=self.written[name])
@@ -223,7 +216,6 @@ class _PensionCube:
             check(uneven <= 1, "the spread of retirement ages", found=uneven, expected="at most 1")
 
     def _check_cells(self, sampled: Numbers) -> None:
-        """Sampled rows of the cube against closed formulas."""
         check_equal("the number of sampled cells", sampled.shape[1], -(-self.rows // self.every))
         cells = np.concatenate([grid.cells(self.seed, int(row), 1) for row in sampled[0]])
         of = grid.parameters(cells)
@@ -239,7 +231,6 @@ class _PensionCube:
             )
 
     def _check_pensions(self, sampled: Numbers) -> None:
-        """Some rows of the joined table against annuities worked out for each."""
         few = sampled[:, :: max(sampled.shape[1] // _SAMPLED_PENSIONS, 1)]
         for row, annuity, pension, ratio in few.T:
             of = grid.parameters(grid.cells(self.seed, int(row), 1))

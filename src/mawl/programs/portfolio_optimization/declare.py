@@ -1,8 +1,7 @@
 """portfolio_optimization: mixed-integer selection for many mandates, Monte-Carlo value at risk.
 
-Securities that portfolios may hold, the input of portfolio_optimization: 320 bytes a row, 8 GB at full.
-
-Each 512 rows in a row are the candidates of one mandate, an instance of the selection problem.
+Its input is securities that portfolios may hold: 320 bytes a row, 8 GB at full scale.  Each 512 rows in a
+row are the candidates of one mandate, an instance of the selection problem.
 """
 
 from __future__ import annotations

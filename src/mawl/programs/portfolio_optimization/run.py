@@ -1,14 +1,4 @@
-"""Select the securities of many mandates by mixed-integer programming, and simulate their risk.
-
-Steps, bytes and limits are declared in ``programs.portfolio_optimization.declare``; the problem of
-one mandate is in ``programs.portfolio_optimization.selection``.
-
-The selection problem of a mandate, its solution by HiGHS, and bounds that do not rest on the solver.
-
-Of up to ``CANDIDATES`` securities choose whole ones (0 or 1): at most a quarter of them, at most the
-budget, for the largest gain.  What a sector takes beyond a third of the budget costs ``PENALTY``
-a unit; these excesses are the continuous variables.  All figures are whole numbers.
-"""
+"""Select the securities of many mandates by mixed-integer programming (HiGHS), and simulate their risk."""
 
 from __future__ import annotations
 
@@ -47,7 +37,12 @@ PENALTY = 30
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """One instance: ``prices`` and ``sectors`` of the candidates, their ``gains``, limits."""
+    """One mandate's problem: ``prices`` and ``sectors`` of the candidates, their ``gains``, limits.
+
+    Of up to ``CANDIDATES`` securities choose whole ones (0 or 1): at most a quarter of them, at most the
+    budget, for the largest gain.  What a sector takes beyond a third of the budget costs ``PENALTY``
+    a unit; these excesses are the continuous variables.  All figures are whole numbers.
+    """
 
     prices: Whole
     gains: Whole
@@ -56,7 +51,6 @@ class Selection(msgspec.Struct, frozen=True):
 
     @property
     def budget(self) -> int:
-        """What the selection may cost."""
         return int(self.prices.sum()) // 4
 
     @property
@@ -70,7 +64,6 @@ class Selection(msgspec.Struct, frozen=True):
         return self.budget // 3
 
     def value(self, chosen: NDArray[np.bool_]) -> int:
-        """The objective of a selection, in whole numbers."""
         taken = np.bincount(self.sectors[chosen], self.prices[chosen], minlength=self.sector_count)
         excess = np.maximum(taken.astype(np.int64) - self.sector_limit, 0)
         return int(self.gains[chosen].sum()) - PENALTY * int(excess.sum())
@@ -209,7 +202,6 @@ class _PortfolioOptimization:
         self.answer |= {"gain": int(self.values.sum()), "largest_gain": int(self.values.max())}
 
     def _simulate(self) -> None:
-        """Losses under the same market scenarios for all, and each mandate's own risk."""
         correlation = np.full((len(FACTORS), len(FACTORS)), _CORRELATION)
         np.fill_diagonal(correlation, 1.0)
         seed = self.prepared.input.manifest.seed
@@ -238,7 +230,6 @@ class _PortfolioOptimization:
         }
 
     def _mandates(self) -> Iterator[Block]:
-        """A pass over the prepared table, mandate by mandate; its word sum is checked."""
         return blocks(self.prepared.batches(), _SCHEMA.names, itertools.repeat(MANDATE_ROWS))
 
     def _verify(self) -> None:
@@ -258,7 +249,6 @@ class _PortfolioOptimization:
             _check_risk("all mandates together", np.array([self.risk]), np.array([self.deviation]))
 
     def _check_candidates(self, number: int, selection: Selection) -> None:
-        """The candidates of a mandate are those of its highest yields, as the seed makes them."""
         (rows,) = regenerate(TABLE, self.prepared.input.manifest, [(number * MANDATE_ROWS, MANDATE_ROWS)])
         price, percent, sector = (
             arrow.numbers(rows.column(name)).astype(np.int64)

@@ -1,11 +1,4 @@
-"""Three tables in pages: write them, update rows in place, index their keys, read rows at random.
-
-Steps, bytes and limits are declared in ``programs.random_access.declare``.
-
-Several requests under way at a time: threads that do the same work, the calling one among them.
-
-Files of 8 KiB pages, read and written past the page cache where the file system allows it.
-"""
+"""Three tables in pages: write them, update rows in place, index their keys, read rows at random."""
 
 from __future__ import annotations
 
@@ -63,7 +56,6 @@ class Lanes:
             other.result()
 
     def close(self) -> None:
-        """End the threads."""
         if self._others is not None:
             self._others.shutdown()
 
@@ -93,12 +85,10 @@ class Lane:
         """The page that ``read`` fetched last, as (words,); may be changed and written back."""
 
     def read(self, number: int) -> Words:
-        """Read one page into ``page``."""
         self._file.read_at(self._view, number * PAGE_BYTES)
         return self.page
 
     def write_block(self, number: int, word: int) -> None:
-        """Write back the block of page ``number`` that holds a word of ``page``."""
         start = word // _BLOCK_WORDS * BLOCK_BYTES
         self._file.write_at(self._view[start : start + BLOCK_BYTES], number * PAGE_BYTES + start)
 
@@ -122,7 +112,6 @@ class PageFile:
 
     @property
     def pages(self) -> int:
-        """Pages in the file."""
         return os.fstat(self._descriptor).st_size // PAGE_BYTES
 
     @property
@@ -305,7 +294,6 @@ class _Table:
         return made
 
     def write(self) -> None:
-        """Write all rows, page after page."""
         with PageFile(self._path, self.io, bufsize_bytes=self._bufsize, create=True) as file:
             self.direct &= file.direct
             size = file.request_pages * self._per_page
@@ -322,7 +310,6 @@ class _Table:
                 file.append(pages)
 
     def update(self, lanes: Lanes) -> None:
-        """Add to the balance and the version of random rows, each in place."""
         chosen, amounts = self._chosen()
         numbers, within = np.divmod(chosen, self._per_page)
         words = self._words(within)
@@ -349,7 +336,6 @@ class _Table:
             lane.write_block(number, word)
 
     def build_index(self) -> None:
-        """One pass over all pages: keys in order, each with its row's place; sums for the checks."""
         keys, places = [], []
         start = 0
         with PageFile(self._path, self.io, bufsize_bytes=self._bufsize) as file:
@@ -374,7 +360,6 @@ class _Table:
         self._places = all_places[order]
 
     def look_up(self, lanes: Lanes) -> None:
-        """Read rows by random keys, a page each, and compare what is found with what was asked."""
         chosen = hashes(key(*self._source, "look-ups"), 0, self.reads) % np.uint64(len(self._keys))
         wanted = self._keys[chosen.astype(np.intp)]
         columns = np.arange(_FIRST_TEXT)
@@ -413,7 +398,6 @@ class _Table:
         self.balances += int(rows[:, _BALANCE].sum())
 
     def _chosen(self) -> tuple[NDArray[np.uint64], Words]:
-        """Row numbers to update and the amounts to add."""
         chosen = hashes(key(*self._source, "updates"), 0, self.updates) % np.uint64(self.rows)
         return chosen, hashes(key(*self._source, "amounts"), 0, self.updates) >> _BALANCE_SHIFT
 

@@ -1,6 +1,6 @@
 """segmentation: principal components and k-means for each market, segments common to all, profile.
 
-Customers in hidden overlapping clusters, the input of segmentation: 360 bytes a row, 18 GB at full.
+Its input is customers in hidden overlapping clusters: 360 bytes a row, 18 GB at full scale.
 """
 
 from __future__ import annotations

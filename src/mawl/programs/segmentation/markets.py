@@ -1,7 +1,4 @@
-"""What found clusters are compared with: the hidden ones of the generator.
-
-Customers of one market in clusters, and the clusters of all markets matched into common segments.
-"""
+"""Clusters of each market's customers, segments common to all markets, and checks against the hidden ones."""
 
 from __future__ import annotations
 
@@ -147,7 +144,6 @@ class ClusterTruth:
         )
 
     def check_segments(self, profiles: Numbers, counts: NDArray[np.int64], miss: float) -> None:
-        """Means of the features by segment, and rows of each, against centres and shares."""
         partners = nearest(profiles, self.centres)
         check(
             len(set(partners.tolist())) == len(self.shares),

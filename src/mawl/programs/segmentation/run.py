@@ -1,7 +1,4 @@
-"""Segment the customers of each market: principal components, k-means, segments common to all, profile.
-
-Steps, bytes and limits are declared in ``programs.segmentation.declare``.
-"""
+"""Segment the customers of each market: principal components, k-means, segments common to all, profile."""
 
 from __future__ import annotations
 
@@ -27,8 +24,8 @@ from mawl.programs.segmentation.markets import (
     sums_by,
 )
 from mawl.programs.tables import arrow
-from mawl.programs.toolkit.groups import PreparedTable, blocks, sizes_of
-from mawl.programs.toolkit.partitions import ahead
+from mawl.programs.toolkit.groups import PreparedTable, block_sizes, blocks
+from mawl.programs.toolkit.partitions import read_ahead
 from mawl.programs.toolkit.side_by_side import side_by_side
 from mawl.records.model.records import Answer
 
@@ -53,7 +50,7 @@ class _Segmentation:
         self.context = context
         self.prepared = PreparedTable(context, TABLE.name, _SCHEMA)
         self.rows = self.prepared.rows
-        self.sizes = sizes_of(self.rows, MARKET_ROWS)
+        self.sizes = block_sizes(self.rows, MARKET_ROWS)
         self.truth = ClusterTruth(TABLE, self.prepared.input.manifest.seed)
         self.segments = Segments(_CLUSTERS, len(FEATURES))
         self.markets, self.common = ClusterAgreement(self.truth), ClusterAgreement(self.truth)
@@ -80,7 +77,6 @@ class _Segmentation:
         self.deviations = np.sqrt(np.maximum(squares / self.rows - np.square(self.means), 0.0))
 
     def _cluster(self) -> None:
-        """Every market's clusters, compared with the truth, and matched into segments common to all."""
         with self.context.steps.step("cluster") as step:
             done = 0
             markets = self._markets([_NAMES[place] for place in _FEATURE_PLACES])
@@ -100,7 +96,6 @@ class _Segmentation:
         }
 
     def _profile(self) -> None:
-        """Every customer's nearest common segment, and means of all numerics by segment."""
         scale = self.means[_FEATURE_PLACES], self.deviations[_FEATURE_PLACES]
         centres = standardised(self.segments.centres(), *scale)
         self.profile_sums = np.zeros((_CLUSTERS, NUMERICS))
@@ -109,7 +104,7 @@ class _Segmentation:
             done = 0
 
             # Copies to other processes would take as long as the work: a thread reads ahead instead.
-            for numerics in ahead(self.context, self._markets(_NAMES)):
+            for numerics in read_ahead(self.context, self._markets(_NAMES)):
                 features = numerics[:, _FEATURE_PLACES]
                 found = nearest(standardised(features, *scale), centres)
                 self.counts += np.bincount(found, minlength=_CLUSTERS)
@@ -153,7 +148,6 @@ class _Segmentation:
         }
 
     def _check_profiles(self) -> None:
-        """Profiles add up to all customers, and what has nothing to do with clusters is the same in all."""
         totals = self.profile_sums.sum(axis=0)
         check(
             bool(np.allclose(totals, self.sums, rtol=1e-9, atol=1e-6 * self.rows)),
@@ -173,7 +167,6 @@ class _Segmentation:
 
 
 def _clustered(features: Numbers) -> tuple[Numbers, Market]:
-    """A market's clusters."""
     return features, clusters_of(features, _CLUSTERS)
 
 

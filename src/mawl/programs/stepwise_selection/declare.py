@@ -1,9 +1,7 @@
-"""Measurements of a production process, the input of stepwise_selection: 416 bytes a row, 10 GB at full.
+"""stepwise_selection: stepwise linear and logistic selection over 305 candidates.
 
-Yield is a known linear model of a few measures, squares, products and classes, each kind of defect a known
-logistic one; all else says nothing about them.
-
-stepwise_selection: stepwise linear and logistic selection over 305 candidates.
+Its input is measurements of a production process: 416 bytes a row, 10 GB at full scale.  Yield is a known
+linear model of a few measures, squares, products and classes, each kind of defect a known logistic one.
 """
 
 from __future__ import annotations

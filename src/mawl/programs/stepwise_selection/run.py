@@ -1,11 +1,4 @@
-"""Select terms of a linear and of three logistic models stepwise, over hundreds of candidates.
-
-Steps, bytes and limits are declared in ``programs.stepwise_selection.declare``.
-
-Stepwise selection on a matrix of cross-products: score tests and the sweep operator, no refits.
-
-The operator is that of Goodnight, A tutorial on the sweep operator, The American Statistician 33 (1979).
-"""
+"""Select terms of a linear and of three logistic models stepwise, over hundreds of candidates."""
 
 from __future__ import annotations
 
@@ -55,7 +48,9 @@ _MOST_STEPS = 100
 
 
 class Stepwise:
-    """Stepwise selection of candidates for one response.
+    """Stepwise selection of candidates for one response: score tests and the sweep operator, no refits.
+
+    Goodnight, A tutorial on the sweep operator, The American Statistician 33 (1979).
 
     ``products`` is the symmetric matrix of cross-products of intercept, candidates and response, in this
     order; it is left as it is.  With ``rows`` the response's variance is estimated from the residuals (F
@@ -106,7 +101,6 @@ class Stepwise:
 
     @property
     def variance(self) -> float:
-        """The residuals' variance."""
         return 1.0 if self._rows is None else self.squares / (self._rows - int(self._in.sum()))
 
     @property
@@ -283,7 +277,6 @@ class _StepwiseSelection:
             self.answer[f"{name}_terms"] = len(selection.chosen)
 
     def _refit(self) -> None:
-        """Fit the chosen logistic models block by block; add up the linear model's residuals."""
         places = [np.concatenate(([0], selection.chosen)) for selection in self.logistic]
         linear = np.concatenate(([0], self.linear.chosen))
         self.refitted = [Recombined(len(chosen)) for chosen in places]
@@ -345,7 +338,6 @@ class _StepwiseSelection:
         )
 
     def _check_logistic(self, name: str, true: Logistic, selection: Stepwise, model: Recombined) -> float:
-        """Both the swept coefficients and the refitted ones, which come of different arithmetic."""
         truth = self.design.truth(true.intercept, true.terms, LOGIT_UNIT)
         _check_terms(name, self.design, selection.chosen, true)
         expected = truth[np.concatenate(([0], selection.chosen))]

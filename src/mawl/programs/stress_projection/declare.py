@@ -1,6 +1,6 @@
-"""Life policies, the input of stress_projection: 440 bytes a row, 10 GB at full scale.
+"""stress_projection: every policy through 21 shocks and 240 months, in blocks that fill its memsize.
 
-stress_projection: every policy through 21 shocks and 240 months, in blocks that fill its memsize.
+Its input is life policies: 440 bytes a row, 10 GB at full scale.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
 """Project life policies through 21 shocks and 240 months in blocks that fill the job's memsize.
 
-Steps, bytes and limits are declared in ``programs.stress_projection.declare``, the basis in
-``programs.stress_projection.basis``.
-
-The basis of stress_projection: shocks, mortality, lapses, expenses, interest.
-
-Invented for this benchmark: Gompertz mortality with select years, lapses that fall with duration,
-and shocks in the manner of a solvency standard formula (each multiplies or shifts one assumption).
+The assumptions are invented: Gompertz mortality with select years, lapses that fall with duration, and
+shocks in the manner of a solvency standard formula (each multiplies or shifts one assumption).
 """
 
 from __future__ import annotations
@@ -218,7 +213,6 @@ class _StressProjection:
         }
 
     def _tail(self) -> None:
-        """One percentile by shock from a histogram between the extremes that the first pass found."""
         counts = np.zeros((SHOCKS, _BINS), np.int64)
         width = np.maximum(self.most - self.least, 1.0) / _BINS
         with self.context.steps.step("tail") as step:
@@ -271,7 +265,6 @@ class _StressProjection:
 
 
 def _places(rows: int, size: int) -> Iterator[slice]:
-    """The rows in parts of ``size``, the last one smaller."""
     return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
 
 
@@ -307,7 +300,6 @@ class _Projector:
         self._processes.__exit__(kind)
 
     def project(self, block: dict[str, Numbers]) -> None:
-        """Fill the resident block tile by tile."""
         places = list(_places(len(block["policy"]), _TILE))
         tiles = (_Tile(at, {name: column[at] for name, column in block.items()}) for at in places)
         for _ in self._processes.results(tiles, self._left // _TILE):

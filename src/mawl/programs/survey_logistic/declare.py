@@ -1,9 +1,7 @@
-"""Respondents of a survey in strata and clusters, the input of survey_logistic: 456 bytes, 14 GB at full.
+"""survey_logistic: weighted logistic regression with strata and clusters, linearised variance.
 
-Whether one lacks insurance is a known logistic model of the person and its area; neighbours are more alike
-than the model says.
-
-survey_logistic: weighted logistic regression with strata and clusters, linearised variance.
+Its input is respondents of a survey: 456 bytes a row, 14 GB at full scale.  Whether one lacks insurance is
+a known logistic model of the person and its area; neighbours are more alike than the model says.
 """
 
 from __future__ import annotations

@@ -1,12 +1,4 @@
-"""Who lacks insurance: weighted logistic regression of a survey, variance by strata and clusters.
-
-Steps, bytes and limits are declared in ``programs.survey_logistic.declare``.
-
-Totals by cluster within strata, and the variance that they give an estimate (linearisation).
-
-Binder, On the variances of asymptotically normal estimators from complex surveys, International
-Statistical Review 51 (1983); clusters count as drawn with replacement within strata.
-"""
+"""Who lacks insurance: weighted logistic regression of a survey, variance by strata and clusters."""
 
 from __future__ import annotations
 
@@ -48,7 +40,12 @@ Numbers = NDArray[np.float64]
 
 
 class ClusterTotals:
-    """Sums of squares and products of clusters' totals within strata; clusters come one behind the other."""
+    """Sums of squares and products of clusters' totals within strata; clusters come one after another.
+
+    They give the variance of an estimate by linearisation: Binder, On the variances of asymptotically
+    normal estimators from complex surveys, International Statistical Review 51 (1983).  Clusters count as
+    drawn with replacement within strata.
+    """
 
     def __init__(self, strata: int, terms: int) -> None:
         self.clusters = np.zeros(strata, np.int64)
@@ -71,7 +68,6 @@ class ClusterTotals:
         self._close(strata[:-1], totals[:-1])
 
     def finish(self) -> None:
-        """The last cluster is whole."""
         if self._open is not None:
             self._close(np.array([self._open[1]]), self._open[2][None, :])
             self._open = None
@@ -152,7 +148,6 @@ class _SurveyLogistic:
         self.answer["weighted_population"] = int(self.weight)
 
     def _fit(self) -> None:
-        """Fit the model to each block with the weights as they are, but of mean one."""
         with self.context.steps.step("fit") as step:
             blocks = even_blocks(self._columns(), self.rows, BLOCK_ROWS)
             for fitted in side_by_side(self.context, self._fit_block, blocks, self.rows // BLOCK_ROWS):
@@ -215,7 +210,6 @@ class _SurveyLogistic:
             )
 
     def _check_effects(self) -> None:
-        """Weights make all variances larger, neighbours who are alike those of what a cluster shares."""
         weighting = self.rows * self.weight_squares / self.weight**2
         alike = 1.0 + (CLUSTER_ROWS - 1) * (UNINSURED.shared / 256) ** 2 * _LIKENESS
         for what, factors, expected in (

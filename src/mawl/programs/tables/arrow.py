@@ -3,8 +3,6 @@
 Numerics are eight-byte floats or integers, character columns blank-padded fixed-size binaries
 whose width is a multiple of eight, so that ``column_sums`` can add them word by word.
 A table is a directory of ``part-NNNNN.arrow`` files, or one such file.
-
-A file as Arrow reads it: in requests of ``bufsize`` bytes, through the page cache or past it.
 """
 
 from __future__ import annotations
@@ -293,7 +291,6 @@ class TableWriter:
             add_sums(self.sums, column_sums(batch))
 
     def close(self) -> None:
-        """Write the footer and flush."""
         self._writer.close()
         self.bytes = self._sink.tell()
         self._sink.close()

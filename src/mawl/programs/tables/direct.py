@@ -1,11 +1,4 @@
-"""Arrow IPC files written from NumPy columns with gathered writes, byte for byte as Arrow writes them.
-
-All of an uncompressed file but its bodies is known from the schema and the numbers of rows.  Arrow makes
-that frame once; the columns then go from where they were computed to the kernel without a copy.  At a
-generator's speed the copies and calls per column of Arrow's own writer are a third of all CPU time.
-
-Requests past the page cache (O_DIRECT, open(2)): where they are allowed, and how many bytes they moved.
-"""
+"""Input and output without copies: requests past the page cache (O_DIRECT, open(2)), and gathered writes."""
 
 from __future__ import annotations
 
@@ -172,7 +165,12 @@ class _Frame(msgspec.Struct, frozen=True):
 
 
 class GatheredWriter:
-    """Writes ``rows`` rows to one file in batches of ``rows_per_batch``, the last one what is left.
+    """Writes an Arrow file of ``rows`` rows, byte for byte as Arrow does, with gathered writes.
+
+    All of an uncompressed file but its bodies is known from the schema and the numbers of rows.  Arrow
+    makes that frame once; the columns then go to the kernel without a copy.  At a generator's speed the
+    copies and calls per column of Arrow's own writer are a third of all CPU time.
+    Batches have ``rows_per_batch`` rows, the last one what is left.
 
     Columns are contiguous float64 or ``S<width>`` arrays, widths multiples of eight, in the order of
     ``schema``.  A request has at most ``bufsize_bytes`` and ends at a multiple of it in the file, unless it
@@ -208,13 +206,11 @@ class GatheredWriter:
         self._flush()
 
     def close(self) -> None:
-        """Write the footer."""
         self._add(memoryview(self._frame.tail))
         self._flush()
         self.abandon()
 
     def abandon(self) -> None:
-        """Let the file go as it is."""
         os.close(self._descriptor)
 
     def _add(self, piece: memoryview) -> None:
@@ -262,7 +258,6 @@ class _Recorder:
         return len(piece)
 
     def take(self) -> bytes:
-        """What was written since the last call."""
         written, self._written = b"".join(self._written), []
         return written
 

@@ -1,4 +1,4 @@
-"""What lies in the directory of an input table: the manifest beside its parts.
+"""The manifest of an input table, which lies in the directory with its parts.
 
 An Arrow table has one part a file.  A file of a text table holds several parts one behind the
 other, so that one large file can be made by several processes and continued after a kill.

@@ -1,6 +1,6 @@
 """text_topics: TF-IDF and topic factorisation of free-text notes.
 
-Free-text notes of a call centre, the input of text_topics: 768 bytes a row, 12 GB at full scale.
+Its input is notes of a call centre: 768 bytes a row, 12 GB at full scale.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Find the topics of free-text notes: word frequencies, TF-IDF, non-negative matrix factorisation.
-
-Steps, bytes and limits are declared in ``programs.text_topics.declare``.
-
-How found groups of rows agree with hidden ones, counted over rows that come in batches.
-"""
+"""Find the topics of free-text notes: word frequencies, TF-IDF, non-negative matrix factorisation."""
 
 from __future__ import annotations
 
@@ -116,7 +111,6 @@ class _TextTopics:
         return sample
 
     def _frequencies(self, sample: list[bytes]) -> None:
-        """Words of all notes, and in how many notes each stands; the sample knows every word."""
         words = 0
         with self.context.steps.step("frequencies") as step:
             self.words = CountVectorizer(encoding="latin-1").fit(sample)
@@ -181,7 +175,6 @@ class _TextTopics:
         }
 
     def _topics_of(self, batch: tuple[Texts, list[Numbers]]) -> tuple[NDArray[np.intp], Numbers]:
-        """The topic of each note, and sums of the numerics by topic."""
         texts, numerics = batch
         weighted = self.weights.transform(self.words.transform(texts))
         found: NDArray[np.intp] = (self.topics.transform(weighted) * self.sizes).argmax(axis=1)
@@ -204,7 +197,6 @@ class _TextTopics:
         self.answer["agreement_ratio"] = agreement
 
     def _check_words(self, partner: NDArray[np.intp]) -> None:
-        """The heaviest words of a found topic are words of its true one."""
         names = self.words.get_feature_names_out()
         for weights, topic in zip(self.topics.components_, partner, strict=True):
             heaviest = set(names[np.argsort(weights)[-_TOP_WORDS:]].tolist())

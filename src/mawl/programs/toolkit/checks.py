@@ -64,12 +64,10 @@ class TableSum:
         self.rows = 0
 
     def add(self, rows: int, value: int) -> None:
-        """Add one batch's rows and word sum, as a pass over a table finds them."""
         self.value = (self.value + value) & _WORD
         self.rows += rows
 
     def add_rows(self, rows: Words) -> None:
-        """Add records of a partition file."""
         self.value = (self.value + arrow.word_sum(rows)) & _WORD
         self.rows += len(rows)
 
@@ -95,7 +93,6 @@ class StrictOrder:
         self._waiting = 0
 
     def add(self, first: Numbers, second: Numbers, unique: Numbers) -> None:
-        """Take one batch's keys, and look at them when enough have come."""
         done = 0
         while done < len(first):
             some = min(len(first) - done, _ORDER_ROWS - self._waiting)

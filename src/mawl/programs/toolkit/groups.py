@@ -1,9 +1,4 @@
-"""Work tables that a modelling program makes once and passes over again; one is made of its input.
-
-By-group processing of tables that come in order of a key, as matrices of (rows, columns).
-
-Tables whose rows come in groups, one behind the other: whole blocks, and what lies within a group.
-"""
+"""Tables in groups of rows: work tables that a program passes over again, in blocks of whole groups."""
 
 from __future__ import annotations
 
@@ -34,7 +29,7 @@ def group_means(rows: Numbers) -> Numbers:
     return means
 
 
-def rows_of(batch: pa.RecordBatch) -> Numbers:
+def as_rows(batch: pa.RecordBatch) -> Numbers:
     """A batch of numerics as (rows, columns)."""
     return np.stack([arrow.numbers(column) for column in batch.columns], axis=1)
 
@@ -82,18 +77,18 @@ def reblocked(pieces: Iterable[Sequence[Numbers] | Numbers], sizes: Iterable[int
         yield block[:, :filled]
 
 
-def sizes_of(groups: int, per_block: int) -> list[int]:
+def block_sizes(groups: int, per_block: int) -> list[int]:
     """Groups of each block: ``per_block``, and of the last one what is left, up to twice as many."""
     whole = max(groups // per_block, 1)
     return [per_block] * (whole - 1) + [groups - per_block * (whole - 1)]
 
 
-def between(values: Numbers, group_rows: int) -> Numbers:
+def mean_of_group(values: Numbers, group_rows: int) -> Numbers:
     """The mean of each row's group: (rows,)."""
     return np.repeat(values.reshape(-1, group_rows).mean(axis=1), group_rows)
 
 
-def before(values: Numbers, group_rows: int, first: float | None = None) -> Numbers:
+def previous(values: Numbers, group_rows: int, first: float | None = None) -> Numbers:
     """The value of the row before in its group; of a group's first row ``first``, or its own: (rows,)."""
     by_group = values.reshape(-1, group_rows)
     found = np.empty_like(by_group)
@@ -102,7 +97,7 @@ def before(values: Numbers, group_rows: int, first: float | None = None) -> Numb
     return found.reshape(-1)
 
 
-def so_far(values: Numbers, group_rows: int) -> Numbers:
+def running_total(values: Numbers, group_rows: int) -> Numbers:
     """The sum over the rows before in its group, and the row itself: (rows,)."""
     return np.cumsum(values.reshape(-1, group_rows), axis=1).reshape(-1)
 
@@ -120,7 +115,6 @@ class WorkTable:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[TableWriter]:
-        """The table's writer, closed at the end."""
         with self.context.writer(self._path, self._schema, checksum=True) as writer:
             yield writer
         self._written, self._written_rows = added_sums(writer.sums), writer.rows
@@ -191,7 +185,6 @@ class PreparedTable(WorkTable):
                 yield block, derived
 
     def input_batches(self) -> Iterator[pa.RecordBatch]:
-        """The one pass over the input."""
         return self.context.read(self.input.directory, self._input_sum.add)
 
     def check_input(self, what: str) -> None:

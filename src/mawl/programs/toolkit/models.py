@@ -1,9 +1,4 @@
-"""Logistic models over any number of rows: fits in blocks put together, and Newton steps over a pass.
-
-Design matrices of models: an intercept, prepared columns, and products of two of them.
-
-Estimates of the same coefficients from many independent blocks of rows, compared with the truth.
-"""
+"""Models of any number of rows: design matrices, logistic fits in blocks, checks of estimates."""
 
 from __future__ import annotations
 
@@ -172,7 +167,6 @@ class NewtonProducts:
         self.rows = 0
 
     def add(self, products: Numbers, rows: int) -> None:
-        """Add what ``of`` gave for so many rows."""
         self.products += products
         self.rows += rows
 
@@ -201,7 +195,6 @@ class Recombined:
         self.blocks = 0
 
     def add(self, block: FittedLogistic) -> None:
-        """Add what ``fit`` found of a block."""
         information = np.linalg.inv(block.covariance)
         self.information += information
         self._weighted += information @ block.coefficients

@@ -3,8 +3,6 @@
 Engines have floors below which they cannot sort, and ceilings above which they cannot spill
 (docs/design/programs.md).  Distributing needs neither: memory is filled with rows, these are
 ordered by partition, and each partition's share is appended to its file.
-
-One item ahead: while a program works on one, a second thread reads and makes the next.
 """
 
 from __future__ import annotations
@@ -101,7 +99,6 @@ class Distributor:
             self.close()
 
     def add_rows(self, chunks: Iterable[Words]) -> None:
-        """Distribute records, and close."""
         with self._released_on_error():
             for chunk in chunks:
                 done = 0
@@ -180,7 +177,6 @@ def _open_files() -> int:
 
 
 def _appended(path: Path) -> FileIO:
-    """A partition file, open for appends."""
     return open(path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600))
 
 
@@ -251,7 +247,7 @@ Item = TypeVar("Item")
 _END: Any = object()
 
 
-def ahead(context: JobContext, items: Iterator[Item]) -> Iterator[Item]:
+def read_ahead(context: JobContext, items: Iterator[Item]) -> Iterator[Item]:
     """The same items; with two threads or more the next is made while this one is worked on.
 
     Not for steps that work side by side: a thread must not be in the middle of something at a fork.

@@ -1,4 +1,4 @@
-"""How well a score ranks what did and did not happen, over rows that come in batches."""
+"""How well scores rank what happened and what did not, over rows that come in batches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ class ScoreBins:
 
     @property
     def rows(self) -> int:
-        """Rows of all batches."""
         return int(self.counts.sum())
 
     def area(self) -> float:
@@ -58,7 +57,7 @@ class ScoreBins:
         return by_part.astype(np.int64), happened.astype(np.int64), mean
 
 
-def check_foretold(what: str, ranking: ScoreBins, *, parts: int, slack: float, deviations: float) -> None:
+def check_calibration(what: str, ranking: ScoreBins, *, parts: int, slack: float, deviations: float) -> None:
     """Raise ``WrongAnswerError`` unless rows of about equal parts happen as foretold.
 
     Shares may be off by ``slack`` and so many of their standard errors.

@@ -37,7 +37,6 @@ class LeastSquares:
         self.rows += len(response)
 
     def solve(self) -> None:
-        """Find the coefficients."""
         # Scaled to a unit diagonal: terms of very different size would cost digits.
         scale = 1.0 / np.sqrt(np.diag(self._products))
         factor = cho_factor(self._products * scale[:, None] * scale[None, :])
@@ -53,7 +52,6 @@ class LeastSquares:
 
     @property
     def variance(self) -> float:
-        """The variance of the residuals."""
         return self.squares / (self.residual_rows - len(self.coefficients))
 
     def check(self, what: str, truth: Numbers) -> float:

@@ -53,7 +53,6 @@ class Records:
         self._places = np.arange(self.words) - self._bases
 
     def project(self, names: Sequence[str]) -> Records:
-        """The record of some columns, in the order given."""
         return Records(pa.schema([self.schema.field(name) for name in names]))
 
     def fill(self, batch: pa.RecordBatch, into: Words) -> None:
@@ -95,7 +94,6 @@ class Records:
         return column.view(np.float64)
 
     def places(self, names: Sequence[str]) -> NDArray[np.intp]:
-        """Which words of a record some columns are, in the order of the names."""
         widths = dict(zip(self.schema.names, self.widths, strict=True))
         return np.concatenate([self.starts[name] + np.arange(widths[name]) for name in names])
 
@@ -112,7 +110,6 @@ class Records:
         return picked
 
     def name_at(self, word: int) -> str:
-        """The column that a word of a record belongs to."""
         return str(
             self.schema.names[int(np.searchsorted(list(self.starts.values()), word, side="right")) - 1]
         )

@@ -208,7 +208,6 @@ def _error_pieces(error: Exception) -> Pieces:
 
 
 def _size(pieces: Pieces) -> int:
-    """The room of pieces in a slot, with what aligns them."""
     return 8 + sum(8 + _ALIGNED_BYTES + len(piece) for piece in pieces)
 
 
@@ -251,7 +250,6 @@ class _Crew(Generic[Block, Result]):
             self._start(self._ways[place % len(self._ways)][1])
 
     def results(self, blocks: Iterator[Block], first: int) -> Iterator[Result]:
-        """What was made of each block, in order; ``first`` is the number of the first one."""
         given = following = first
         ended = False
         while True:
@@ -277,7 +275,6 @@ class _Crew(Generic[Block, Result]):
             self._collect(None)
 
     def close(self) -> None:
-        """End what is left of the others at once."""
         for pid, end in self._others.values():
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
@@ -307,7 +304,6 @@ class _Crew(Generic[Block, Result]):
         self._poll.register(here, select.POLLIN)
 
     def _be_another(self, parent: int, taking: socket.socket, end: socket.socket) -> NoReturn:
-        """Take blocks until there are no more."""
         status = 1
         try:
             die_with_parent(parent)
@@ -336,7 +332,6 @@ class _Crew(Generic[Block, Result]):
             self._done[number] = self._work(block)
 
     def _do(self, slot: int) -> tuple[Result, bool]:
-        """What the work makes of the block in a slot, and whether that has no view of the block."""
         block, parts = self._slots.view(slot)
         result = self._work(block)
         del block
@@ -399,7 +394,6 @@ class _Crew(Generic[Block, Result]):
         self._finish(slot, result)
 
     def _finish(self, slot: int, result: Result) -> None:
-        """A block is done; its slot may get another one at once."""
         self._done[self._numbers.pop(slot)] = result
         self._free.append(slot)
 

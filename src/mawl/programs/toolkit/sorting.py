@@ -1,9 +1,7 @@
-"""Sort a table of any size within sort memory: distribute by key range, sort each part.
+"""Sort a table of any size within sort memory: distribute it by key range, or by hash, and sort each part.
 
 Rows are ordered by two whole-number keys and, among equals, by a third that is unique; so the
 answer is the same on every machine, and one value of the first two keys may fill many partitions.
-
-Distribute tables by a hash of one key, so that equal keys of all of them share a partition.
 """
 
 from __future__ import annotations
@@ -21,8 +19,8 @@ from mawl.programs.tables.arrow import batch_rows
 from mawl.programs.toolkit.partitions import (
     Distributor,
     Number,
-    ahead,
     partition_count,
+    read_ahead,
     read_chunks,
     read_rows,
     room_rows,
@@ -108,7 +106,7 @@ def distribute(
         bufsize_bytes=options.bufsize_bytes,
         threads=context.threads,
     )
-    distributor.add_batches(ahead(context, batches), records)
+    distributor.add_batches(read_ahead(context, batches), records)
     return distributor
 
 
@@ -139,10 +137,9 @@ def sorted_rows(context: JobContext, paths: Sequence[Path], records: Records, ke
 def _sorted_fitting(
     context: JobContext, paths: Sequence[Path], records: Records, keys: Keys
 ) -> Iterator[Words]:
-    """The same of partitions that fit: one is read and ordered while the one before goes out."""
     # Twice the usual: what is done once a batch, checks above all, is then done half as often.
     size = 2 * batch_rows(records.bytes)
-    for rows, order in ahead(context, _ordered(context, paths, records, keys)):
+    for rows, order in read_ahead(context, _ordered(context, paths, records, keys)):
         for start in range(0, len(rows), size):
             yield np.take(rows, order[start : start + size], axis=0)
 
@@ -222,7 +219,7 @@ def distribute_by_hash(
             bufsize_bytes=options.bufsize_bytes,
             threads=context.threads,
         )
-        done[name].add_batches(ahead(context, read(name)), kind)
+        done[name].add_batches(read_ahead(context, read(name)), kind)
     return done
 
 

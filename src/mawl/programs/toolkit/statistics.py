@@ -1,6 +1,6 @@
-"""Means, deviations, extremes, shape and correlation of every numeric by class, in one pass (DuckDB).
+"""Statistics of numerics by class in one pass (DuckDB), printed as a procedure prints them.
 
-What a procedure prints: plain tables on standard output, which is the log of the job.
+They go to standard output, which is the log of the job.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from mawl.programs.context import JobContext
 from mawl.programs.toolkit.duckdb_session import session
-from mawl.programs.toolkit.partitions import ahead
+from mawl.programs.toolkit.partitions import read_ahead
 
 Class = Any
 """A value of a class column (bytes or a number), or a tuple of such values."""
@@ -82,7 +82,6 @@ def _print_extremes(by: str, found: Mapping[Class, Mapping[str, ListedMoments]])
 
 
 def _names(variables: Mapping[str, ListedMoments]) -> list[str]:
-    """The statistics that any variable has, in order, without the number of rows."""
     return list(dict.fromkeys(name for of in variables.values() for name in of if name != "count"))
 
 
@@ -100,7 +99,6 @@ _SHAPE = ("avg", "stddev_samp", "min", "max", "skewness", "kurtosis")
 STATISTICS = ("count", "sum", *_SHAPE)
 
 Moments = dict[str, float | None]
-"""Statistic to value; None where it is not defined (the skewness of a constant)."""
 
 
 def moments_by(
@@ -129,7 +127,7 @@ def moments_by(
     classes = ", ".join(f'"{name}"' for name in by)
     sets = ", ".join(f'("{name}")' for name in by)
     calls = ", ".join(call for *_, call in figures)
-    source = pa.RecordBatchReader.from_batches(schema, ahead(context, batches))
+    source = pa.RecordBatchReader.from_batches(schema, read_ahead(context, batches))
     with session(context.options, context.util("duckdb")) as connection:
         connection.register("source", source)
         rows = connection.execute(
@@ -166,7 +164,6 @@ class ClassProfile(msgspec.Struct, frozen=True):
         return ", ".join([*(call for *_, call in self._figures()), *map("histogram({})".format, self.codes)])
 
     def show(self, by: str, rows: Mapping[Class, Sequence[Any]]) -> None:
-        """List what a query found: class to the values of ``sql``."""
         figures = list(self._figures())
         moments: dict[Class, dict[str, dict[str, Any]]] = {}
         frequencies: dict[Class, dict[str, dict[Any, int]]] = {}
@@ -182,7 +179,6 @@ class ClassProfile(msgspec.Struct, frozen=True):
             print_frequencies(by, frequencies)
 
     def _figures(self) -> Iterator[tuple[str, str, str]]:
-        """Measure, statistic, SQL."""
         for measure in self.measures:
             for statistic, call in _calls(measure, _SHAPE, self.against):
                 yield measure, statistic, call

@@ -67,7 +67,6 @@ class RecordParser:
         )
 
     def owns(self, text: Text) -> NDArray[np.bool_]:
-        """Which records are of this kind."""
         return np.equal(text[:, 0], ord(self._layout.kind))
 
     def parse(self, text: Text) -> pa.RecordBatch:

@@ -1,8 +1,7 @@
-"""Loan applications and whether they defaulted, the input of tree_ensemble: 360 bytes a row, 18 GB at full.
+"""tree_ensemble: gradient boosting and a forest for each branch of a lender, scored on held-out rows.
 
-Hidden rules decide how likely an application is to default; most columns say nothing about it.
-
-tree_ensemble: gradient boosting and a forest for each branch of a lender, scored on held-out rows.
+Its input is loan applications and whether they defaulted: 360 bytes a row, 18 GB at full scale.  Hidden
+rules decide how likely an application is to default; most columns say nothing about it.
 """
 
 from __future__ import annotations

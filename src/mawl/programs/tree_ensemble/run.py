@@ -1,7 +1,4 @@
-"""Predict which loan applications default: boosting and a forest for each branch of a lender.
-
-Steps, bytes and limits are declared in ``programs.tree_ensemble.declare``.
-"""
+"""Predict which loan applications default: boosting and a forest for each branch of a lender."""
 
 from __future__ import annotations
 
@@ -15,8 +12,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.datagen.responses import outcome_columns, true_chances
 from mawl.programs.tables import arrow
-from mawl.programs.toolkit.groups import PreparedTable, blocks, sizes_of
-from mawl.programs.toolkit.ranking import ScoreBins, check_foretold
+from mawl.programs.toolkit.groups import PreparedTable, block_sizes, blocks
+from mawl.programs.toolkit.ranking import ScoreBins, check_calibration
 from mawl.programs.toolkit.side_by_side import side_by_side
 from mawl.programs.tree_ensemble.declare import BRANCH_ROWS, DERIVED, OUTCOME, PREDICTORS, TABLE
 from mawl.records.model.records import Answer
@@ -55,7 +52,7 @@ class _TreeEnsemble:
         self.context = context
         self.prepared = PreparedTable(context, TABLE.name, _SCHEMA)
         self.rows = self.prepared.rows
-        self.sizes = sizes_of(self.rows, BRANCH_ROWS)
+        self.sizes = block_sizes(self.rows, BRANCH_ROWS)
         self.rankings = {name: ScoreBins() for name in ("boosted", "forest", "truth")}
         self.answer: Answer = {"applications": self.rows, "branches": len(self.sizes)}
 
@@ -78,7 +75,6 @@ class _TreeEnsemble:
         self.answer |= {"defaults": defaults, "defaults_held_out": held_out}
 
     def _boost(self) -> None:
-        """Boosting for each branch, ranked beside the truth on the rows that are held out."""
         with self.context.steps.step("boost") as step:
             for rows, scores, true, happened in side_by_side(
                 self.context, _boosted, self._branches(), len(self.sizes)
@@ -90,7 +86,6 @@ class _TreeEnsemble:
         self._keep("truth")
 
     def _grow_forests(self) -> None:
-        """A forest for each branch, ranked on the rows that are held out."""
         with self.context.steps.step("forest") as step:
             branches = enumerate(self._branches())
             for rows, scores, happened in side_by_side(self.context, _grown, branches):
@@ -135,7 +130,7 @@ class _TreeEnsemble:
             for name in ("boosted", "forest"):
                 _check_area(name, self.rankings[name], self.rankings["truth"], _AREA_SLACK[name] / root)
             for name, slack in ("truth", 0.0), *_CHANCE_SLACK.items():
-                check_foretold(
+                check_calibration(
                     f"defaults by tenth of the {name} score",
                     self.rankings[name],
                     parts=_TENTHS,
@@ -145,7 +140,6 @@ class _TreeEnsemble:
 
 
 def _boosted(branch: tuple[Branch, Branch]) -> tuple[int, Numbers, Numbers, NDArray[np.bool_]]:
-    """Boosting for a branch: its rows; scores, true chances and outcomes of those held out."""
     (predictors, defaulted), (others, happened) = branch
     model = HistGradientBoostingClassifier(
         max_iter=_ROUNDS, max_leaf_nodes=_LEAVES, early_stopping=False, random_state=_RANDOM_STATE
@@ -155,13 +149,11 @@ def _boosted(branch: tuple[Branch, Branch]) -> tuple[int, Numbers, Numbers, NDAr
 
 
 def _true_chances(predictors: Numbers) -> Numbers:
-    """The generator's chance of each application's default."""
     columns = {name: predictors[:, place] for name, place in _RULE_PLACES.items()}
     return true_chances(OUTCOME, columns) / 65_536.0
 
 
 def _grown(numbered: tuple[int, tuple[Branch, Branch]]) -> tuple[int, Numbers, NDArray[np.bool_]]:
-    """A forest for a branch: its rows; scores and outcomes of those held out."""
     number, ((predictors, defaulted), (others, happened)) = numbered
     forest = RandomForestClassifier(
         n_estimators=_TREES,

@@ -1,9 +1,8 @@
-"""Card transactions, the input of wide_sort: 55 columns, 640 bytes a row, 145 GB at full scale.
+"""wide_sort: sort a table of 55 columns, however large, within sortsize.
 
-The papers' I/O programs sort wide tables of many numerics and some long characters; the count of
-columns is the design of the workload, the columns are ours.
-
-wide_sort: sort a table of 55 columns, however large, within sortsize.
+Its input is card transactions: 640 bytes a row, 145 GB at full scale.  The papers' I/O programs sort wide
+tables of many numerics and some long characters; the number of columns is the design of the workload, the
+columns are ours.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Sort a table of 55 columns by two keys, look at it, and sort a narrower one by two others.
-
-Steps, bytes and limits are declared in ``programs.wide_sort.declare``.
-"""
+"""Sort a table of 55 columns by two keys, summarise it, and sort a narrower one by two others."""
 
 from __future__ import annotations
 
@@ -100,7 +97,6 @@ class _WideSort:
             step.rows_read = step.rows_written = writer.rows
 
     def _check_order(self, table: Path) -> None:
-        """First and last row of each account, as an analyst's by-group step."""
         with self.context.steps.step("check_order", "data") as step:
             order = StrictOrder("the table sorted by account", below=_DAYS)
             groups = _Groups()
@@ -168,7 +164,6 @@ class _WideSort:
             return done.paths
 
     def _summary_narrow(self, table: Path) -> None:
-        """Totals by merchant, moments of the numerics that are left."""
         order = StrictOrder("the table sorted by merchant", below=_LARGEST_AMOUNT)
         groups = _Groups()
 

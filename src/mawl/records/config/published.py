@@ -1,7 +1,4 @@
-"""The published results that come with mawl: one TOML file per paper under ``mawl/published``.
-
-A user's price book: what an hour of each system costs.
-"""
+"""Published results and their papers (``mawl/published``), and a user's price book of systems."""
 
 from __future__ import annotations
 

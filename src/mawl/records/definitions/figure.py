@@ -1,9 +1,8 @@
-"""What a field of a summary says of its figure: unit, definition, source, formatter, why it may be missing.
+"""Definitions of figures: unit, meaning, source, and why a figure may be missing.
 
 A field is ``name: Annotated[Number | None, seconds("What it is.", PAGE)]``.  Where several fields hold the
 same struct, its definitions have places (``{when}``) that ``words`` at each of these fields fill.
-
-What a metric is, and where definitions come from: a page of docs/ with its heading, or a manual page.
+A source is a page of docs/ with its heading, or a manual page.
 """
 
 from __future__ import annotations

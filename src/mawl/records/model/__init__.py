@@ -1,1 +1,1 @@
-"""Frozen records that several floors share.  No I/O here, and no import from a floor above."""
+"""Frozen records that several packages share.  No I/O here, and no import from a package above."""

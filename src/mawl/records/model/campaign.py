@@ -1,23 +1,7 @@
-"""Definitions of what ``mawl report CAMPAIGN --format json`` holds beside texts, names and the comparison.
+"""A campaign: its record (``campaign.json``), the changed settings (``settings.json``), and its figures.
 
-``settings.json`` of a campaign: what its arms changed outside mawl, and which commands ran for that
-(docs/design/arm-settings.md).
-
-``started_at`` is in seconds since the epoch.
-
-History of the format
-  1.0  first
-
-What ``campaign.json`` holds: several runs made to answer one question (docs/design/campaigns.md).
-
-Points in time are seconds since the epoch here and ISO 8601 (UTC) in the file.
-
-History of the format
-  1.0  first: arms have words of ``mawl run``, the campaign words and settings that all runs share
-  2.0  each arm has the whole spec of its runs, the campaign the spec that they vary; a campaign of format 1
-       is read and reported, and not continued
-  2.1  an arm may have a setting outside mawl, and a run's place in its campaign what was read of it;
-       the kind smt
+Points in time are seconds since the epoch here.  ``campaign.json`` has them as ISO 8601 text (UTC),
+``settings.json`` as these numbers.  See docs/design/campaigns.md and docs/design/arm-settings.md.
 """
 
 from __future__ import annotations
@@ -39,6 +23,7 @@ from mawl.records.spec.campaign import ArmSetting
 from mawl.records.spec.record import RunSpec
 
 SETTING_FORMAT_VERSION = "1.0"
+"""Of ``settings.json``."""
 
 CANNOT_RUN = (126, 127)
 """Exit status of a shell that may not execute a command, or does not find it."""
@@ -56,7 +41,6 @@ class CheckReading(msgspec.Struct, frozen=True, kw_only=True):
     printed: str
 
     def words(self) -> str:
-        """What it said, for a sentence."""
         if self.exit_status == 0:
             return repr(self.printed) if self.printed else "exit status 0"
         ended = "no end in time" if self.exit_status is None else f"exit status {self.exit_status}"
@@ -90,7 +74,6 @@ class SettingCommand(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def reading(self) -> CheckReading:
-        """Of a command that is a ``check``."""
         return CheckReading(exit_status=self.exit_status, printed=self.printed)
 
 
@@ -136,6 +119,14 @@ class SettingRead(msgspec.Struct, frozen=True, kw_only=True):
 
 
 CAMPAIGN_FORMAT_VERSION = "2.1"
+"""History of ``campaign.json``
+
+  1.0  first: arms have words of ``mawl run``, the campaign words and settings that all runs share
+  2.0  each arm has the whole spec of its runs, the campaign the spec that they vary; a campaign of format 1
+       is read and reported, and not continued
+  2.1  an arm may have a setting outside mawl, and a run's place in its campaign what was read of it;
+       the kind smt
+"""
 
 CampaignKind = Literal["repeat", "ab", "find-sessions", "scaling", "search", "smt"]
 SlotState = Literal["planned", "running", "finished", "refused"]
@@ -342,3 +333,4 @@ CAMPAIGN_METRICS: tuple[Metric, ...] = (
     ),
     ratio_metric("scaling.*.elapsed_ratio", "Elapsed time over that of the fewest nodes.", SCALING),
 )
+"""Figures of ``mawl report CAMPAIGN --format json``; the comparison has its own."""

@@ -1,10 +1,6 @@
-"""The thresholds of the answers (docs/design/capacity.md) and of comparisons (docs/design/comparison.md).
+"""Thresholds of capacity, comparisons, ``mawl qualify`` and ``mawl history``.
 
-What a threshold is: a number that decides, with its meaning and where it comes from.
-
-The thresholds of the answer of ``mawl qualify`` (docs/design/qualify-answer.md).
-
-The thresholds of ``mawl history`` (docs/design/history.md).
+Their reasons are in docs/design: capacity.md, comparison.md, qualify-answer.md, history.md.
 """
 
 from __future__ import annotations

@@ -111,13 +111,11 @@ class DerivedStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     util: Annotated[RoleLoad, block("Utility files of sorts and joins.", PAGE)] = RoleLoad()
 
     def load(self, role: Role) -> RoleLoad:
-        """What the step moves in a role."""
         loads: dict[Role, RoleLoad] = {"data": self.data, "work": self.work, "util": self.util}
         return loads[role]
 
     @property
     def moved_bytes(self) -> int:
-        """Bytes of all roles, read and written."""
         return sum(self.load(role).read_bytes + self.load(role).written_bytes for role in ROLES)
 
 

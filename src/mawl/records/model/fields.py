@@ -1,4 +1,4 @@
-"""The figures of typed records, read off their fields: their definitions, and why each may be null."""
+"""The figures of typed records, read from their annotated fields: definitions, and why each may be null."""
 
 from __future__ import annotations
 
@@ -31,17 +31,14 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """The path as one word."""
         return ".".join(self.path)
 
     @property
     def many(self) -> bool:
-        """Whether it is a list or a mapping."""
         return get_origin(self.kind) in (list, dict)
 
     @property
     def metric(self) -> Metric:
-        """Its entry of the registry."""
         one = self.figure
         return Metric(self.name, one.unit, one.type, one.definition, one.source)
 
@@ -91,7 +88,6 @@ def metrics_of(kind: Any, path: Path = ()) -> tuple[Metric, ...]:
 
 @cache
 def _fields(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
-    """The fields of a record, whose annotations are evaluated once for each type."""
     return msgspec.structs.fields(kind)
 
 

@@ -1,4 +1,4 @@
-"""What runner, launcher and job say to each other: one JSON line each over pipes.
+"""The messages between runner, launcher and job: one JSON line each over pipes.
 
 A line from a job must stay below PIPE_BUF (4096 bytes), since all jobs of a launcher share one
 pipe and only such writes are atomic (POSIX write(2)).

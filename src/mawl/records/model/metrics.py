@@ -1,9 +1,7 @@
-"""Definitions of I/O by role and of waits: in jobs and steps, and in samples.
+"""The registry of metrics: every figure that a run folder or a summary holds, defined once.
 
-The registry of metrics: every figure that a run folder or a summary holds, defined once.
-
-Names of a job's and a step's figures are the columns of their tables; names with a dot are paths
-in the JSON summary, whose types define them (``records.model.summary``), ``*`` for any program, node or job.
+Figures of jobs and steps have the names of their columns.  Names with a dot are paths in the JSON summary,
+whose types define them (``records.model.summary``); ``*`` stands for any program, node or job.
 docs/reference/metrics.md is printed from here; a source that is a page of docs/ names the heading there.
 """
 
@@ -28,16 +26,9 @@ from mawl.records.definitions.figure import (
 from mawl.records.model.fields import metrics_of
 from mawl.records.model.role_io import FILE_ROLES
 from mawl.records.model.signature import SIGNATURE
+from mawl.records.model.summary.io import CALLS, COVERAGE, DIRECT, LATENCY, SEQUENTIAL, UNCACHED
 from mawl.records.model.summary.programs import QUEUE_PAGE
 from mawl.records.model.summary.summary import Summary
-
-ROLE_PAGE = "docs/design/io-by-role.md"
-CALLS = f"{ROLE_PAGE}, Which calls count"
-SEQUENTIAL = f"{ROLE_PAGE}, Sequential"
-LATENCY = f"{ROLE_PAGE}, Latency and sizes"
-UNCACHED = "docs/design/cache-none.md"
-DIRECT = "docs/design/programs.md, Direct I/O"
-COVERAGE = f"{ROLE_PAGE}, What is not seen"
 
 _ONE = "of jobs and steps, ROLE is data, work, util or other (files under none of them)"
 

@@ -1,24 +1,6 @@
-"""The nodes of a run that ran on several: how each of them went, and by how much its clock differed.
+"""What ``run.json`` holds of the nodes of a run: outcome, clock, I/O caps, dirty pages, ports and settings.
 
-Caps: what a control group lets the run move at a block device (docs/design/caps.md).
-
-What memory still held of a node's writes: before the first job, and when the last one had ended.
-
-Ports of a node that carry storage, and how its disks are attached.
-
-Which jobs of imported files are of one run: nights far apart are not (docs/design/importers.md).
-
-The inventory of a node: the settings that matter, as they were when it was read.
-
-Names, units and meanings stand in ``records.model.inventory_metrics``.  A value that could not be read is
-None, and ``missing`` says why under ``FAMILY.SUBJECT.NAME``, or under ``FAMILY`` where it has no subject.
-
-Statistics of storage arrays that joined a run: ``arrays.json`` of the run folder.
-
-Times are UTC; a figure is a mean over the interval that ends at its time, and None where the array did not
-print it.  Latencies are seconds at the array: from the arrival of a request there to its end.
-
-How the runner's look once a second spares itself work; what reads its samples has to know.
+The statistics of storage arrays (``arrays.json``) are here, too.
 """
 
 from __future__ import annotations
@@ -159,6 +141,7 @@ class Port(msgspec.Struct, frozen=True, kw_only=True):
 
 
 LEAST_GAP_SECONDS = value_of("imported.least_gap_seconds")
+"""Imported jobs further apart are of different runs (docs/design/importers.md, Nights far apart)."""
 
 Span = tuple[float, float]
 
@@ -181,7 +164,11 @@ Value = str | int | float | bool | None
 Figures = dict[str, Value]
 
 INVENTORY_VERSION = "1.0"
-"""Of the names; a minor number adds some, a major one changes what they mean."""
+"""Of the names in ``records.model.series_metrics``; a minor number adds some, a major one changes meanings.
+
+A value of an inventory that could not be read is None, and ``Inventory.missing`` says why under
+``FAMILY.SUBJECT.NAME``, or under ``FAMILY`` where it has no subject.
+"""
 
 
 class Inventory(msgspec.Struct, frozen=True, kw_only=True):
@@ -194,6 +181,8 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 ARRAYS_FORMAT_VERSION = "1.0"
+"""Of ``arrays.json``.  A figure there is a mean over the interval that ends at its time (UTC), and None where
+the array did not print it.  Latencies are seconds at the array: from the arrival of a request to its end."""
 
 ArrayRole = Literal["data", "work", "util"]
 

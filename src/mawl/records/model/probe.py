@@ -1,6 +1,6 @@
-"""What a probe of the storage found: ``probe.json``, of its own or in a run folder (docs/design/probe.md).
+"""What a probe of the storage found (``probe.json``), and the definitions of its figures.
 
-Definitions of what a probe holds.
+See docs/design/probe.md.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ PAPERS_REQUEST_BYTES = 2**18
 MOST_PER_SECOND = 1e15
 """A petabyte a second: what is above it in a file is no measurement."""
 
-DESIGN = "docs/design/probe.md"
-A_TEST = f"{DESIGN}, A test"
-A_TARGET = f"{DESIGN}, A target"
+PAGE = "docs/design/probe.md"
+TEST = f"{PAGE}, A test"
+TARGET = f"{PAGE}, A target"
+GUIDELINE = f"{PAGE}, The guideline"
 
 Pattern = Literal["sequential", "random"]
 Direction = Literal["read", "write", "mixed"]
@@ -50,19 +51,19 @@ Content = Literal["incompressible", "dialled"]
 class ProbeFigures(msgspec.Struct, frozen=True, kw_only=True):
     """One direction of one test, as fio measured it: completion latency, from submission to completion."""
 
-    bytes: Annotated[int, Meta(ge=0), size("Bytes moved.", A_TEST)]
+    bytes: Annotated[int, Meta(ge=0), size("Bytes moved.", TEST)]
     bytes_per_second: Annotated[
-        float, Meta(ge=0, le=MOST_PER_SECOND), rate("Bytes moved, over the time of the test.", A_TEST)
+        float, Meta(ge=0, le=MOST_PER_SECOND), rate("Bytes moved, over the time of the test.", TEST)
     ]
     requests_per_second: Annotated[
-        float, Meta(ge=0, le=MOST_PER_SECOND), unitless("Requests completed, per second.", A_TEST)
+        float, Meta(ge=0, le=MOST_PER_SECOND), unitless("Requests completed, per second.", TEST)
     ]
     latency_seconds: Annotated[
         dict[str, Annotated[float, Meta(ge=0)]],
         seconds(
             "Time from submission to completion of a request: mean, min, max, and percentiles as p50, p99, "
             "p99.9.",
-            A_TEST,
+            TEST,
         ),
     ]
 
@@ -77,54 +78,54 @@ class ProbeTest(msgspec.Struct, frozen=True, kw_only=True):
 
     pattern: Pattern
     direction: Direction
-    request_bytes: Annotated[int, Meta(ge=1, le=2**62), size("Size of a request.", A_TEST)]
-    streams: Annotated[int, Meta(ge=1, le=2**62), unitless("Requests under way at once.", A_TEST)]
-    direct: Annotated[bool, flag("Whether it went past the page cache (O_DIRECT).", A_TEST)]
+    request_bytes: Annotated[int, Meta(ge=1, le=2**62), size("Size of a request.", TEST)]
+    streams: Annotated[int, Meta(ge=1, le=2**62), unitless("Requests under way at once.", TEST)]
+    direct: Annotated[bool, flag("Whether it went past the page cache (O_DIRECT).", TEST)]
     content: Annotated[
-        Content, text("incompressible, or dialled: the bytes shrink as those of input tables do.", A_TEST)
+        Content, text("incompressible, or dialled: the bytes shrink as those of input tables do.", TEST)
     ]
-    read_share_ratio: Annotated[float, Meta(ge=0, le=1), share("Share of its requests that read.", A_TEST)]
+    read_share_ratio: Annotated[float, Meta(ge=0, le=1), share("Share of its requests that read.", TEST)]
     elapsed_seconds: Annotated[
-        Annotated[float, Meta(ge=0)] | None, seconds("How long it ran.", A_TEST, absent="it gave no figures")
+        Annotated[float, Meta(ge=0)] | None, seconds("How long it ran.", TEST, absent="it gave no figures")
     ]
-    read: Annotated[ProbeFigures | None, block("What it read.", A_TEST, absent="it does not read")]
-    write: Annotated[ProbeFigures | None, block("What it wrote.", A_TEST, absent="it does not write")]
+    read: Annotated[ProbeFigures | None, block("What it read.", TEST, absent="it does not read")]
+    write: Annotated[ProbeFigures | None, block("What it wrote.", TEST, absent="it does not write")]
     cpu_seconds: Annotated[
         Annotated[float, Meta(ge=0)] | None,
-        seconds("CPU time of fio, user and system.", A_TEST, absent="it gave no figures"),
+        seconds("CPU time of fio, user and system.", TEST, absent="it gave no figures"),
     ]
     command: Annotated[
-        list[str], listing("The command line that repeats it by hand, in a directory of the target.", A_TEST)
+        list[str], listing("The command line that repeats it by hand, in a directory of the target.", TEST)
     ]
     fill_ratio: Annotated[
-        float | None, share("Used share of the file system; null: as it was (--fill).", A_TARGET)
+        float | None, share("Used share of the file system; null: as it was (--fill).", TARGET)
     ] = None
     preconditioned: Annotated[
-        bool, flag("Whether its files were written twice before the first test.", A_TARGET)
+        bool, flag("Whether its files were written twice before the first test.", TARGET)
     ] = False
     steady: Annotated[
         bool | None,
-        flag("Whether the rate was steady before the time was up; null: not asked for (--steady).", A_TEST),
+        flag("Whether the rate was steady before the time was up; null: not asked for (--steady).", TEST),
     ] = None
-    remark: Annotated[str | None, text("What was different, or why it gave no figures.", A_TEST)] = None
+    remark: Annotated[str | None, text("What was different, or why it gave no figures.", TEST)] = None
 
 
 class ProbeTarget(msgspec.Struct, frozen=True, kw_only=True):
     """One probed directory: what holds it, and its tests.  ``name`` is unique in the probe."""
 
-    name: Annotated[str, text("Its name, once in a probe.", A_TARGET)]
-    directory: Annotated[str, text("The probed directory.", A_TARGET)]
-    node: Annotated[str, text("The node that probed.", A_TARGET)]
+    name: Annotated[str, text("Its name, once in a probe.", TARGET)]
+    directory: Annotated[str, text("The probed directory.", TARGET)]
+    node: Annotated[str, text("The node that probed.", TARGET)]
     roles: Annotated[
-        list[Role], listing("The roles it was named for; empty: no role lies on it yet.", A_TARGET)
+        list[Role], listing("The roles it was named for; empty: no role lies on it yet.", TARGET)
     ]
-    file_system: Annotated[str | None, text("Type of its file system.", A_TARGET)]
-    source: Annotated[str | None, text("What is mounted there.", A_TARGET)]
-    devices: Annotated[list[str], listing("Its block devices.", A_TARGET)]
-    size_bytes: Annotated[int | None, size("Size of its file system.", A_TARGET)]
-    free_bytes: Annotated[int | None, size("Free bytes before its first test.", A_TARGET)]
+    file_system: Annotated[str | None, text("Type of its file system.", TARGET)]
+    source: Annotated[str | None, text("What is mounted there.", TARGET)]
+    devices: Annotated[list[str], listing("Its block devices.", TARGET)]
+    size_bytes: Annotated[int | None, size("Size of its file system.", TARGET)]
+    free_bytes: Annotated[int | None, size("Free bytes before its first test.", TARGET)]
     tests: list[ProbeTest]
-    problem: Annotated[str | None, text("Why it has no tests, or not all: one sentence.", A_TARGET)] = None
+    problem: Annotated[str | None, text("Why it has no tests, or not all: one sentence.", TARGET)] = None
 
 
 class Probe(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,11 +141,6 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     core_basis: str | None
     targets: list[ProbeTarget]
 
-
-PAGE = "docs/design/probe.md"
-TEST = f"{PAGE}, A test"
-TARGET = f"{PAGE}, A target"
-GUIDELINE = f"{PAGE}, The guideline"
 
 _FIGURES: tuple[Metric, ...] = tuple(
     metric

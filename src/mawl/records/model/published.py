@@ -1,10 +1,8 @@
 """What papers published of the mixed analytics workload: figures of record, in base units.
 
 Names are those of the summary (docs/reference/metrics.md) where a figure means the same; the papers'
-throughput is that of devices.  None is what a paper does not give; nothing is worked out here
-(``figures.published`` does).  The data lie in ``mawl/published``, one file per paper.
-
-A published result under the names of a summary, with what follows from it per core and in shape.
+throughput is that of devices.  None is what a paper does not give; nothing is computed here
+(``figures.published`` does).  The data are in ``mawl/published``, one file per paper.
 """
 
 from __future__ import annotations
@@ -214,7 +212,6 @@ class PublishedResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
     @property
     def cores(self) -> int | None:
-        """Physical cores of all nodes."""
         return self.system.cores(self.nodes)
 
 

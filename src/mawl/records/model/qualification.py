@@ -139,7 +139,6 @@ class QualificationChoice(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def total_seconds(self) -> float:
-        """What all phases together are forecast to take."""
         return sum(self.phase_seconds.values())
 
 
@@ -368,7 +367,6 @@ class Qualification(msgspec.Struct, frozen=True, kw_only=True):
     format_version: str = QUALIFICATION_FORMAT_VERSION
 
     def phase(self, name: PhaseName) -> Phase:
-        """A phase by its name."""
         return next(phase for phase in self.phases if phase.name == name)
 
     def runs_for(self, purpose: RunPurpose) -> list[QualifyRun]:

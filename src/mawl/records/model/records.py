@@ -1,16 +1,9 @@
-"""What a job did, as the thread did on which its end depends (docs/design/waits.md).
+"""The records of a run folder (jobs, steps, events, samples), what each used, and where its time went.
 
-Followed is the first thread of a job's first process.  While it sleeps outside I/O, the threads and
-processes beside it that are not asleep are asked.
-
-FULLSTIMER figures of a step or a job, and the sums of several.
-
-Field by field these are the UNIX list of SAS FULLSTIMER, read from ``getrusage``/``wait4`` (times,
+``Usage`` has the fields of the UNIX list of SAS FULLSTIMER, read from ``getrusage``/``wait4`` (times,
 faults, switches, blocks) and ``/proc/PID/io`` (bytes).  ``None`` means not measured, never zero.
-
-What notes of a SAS log tell of the tables, sorts and indexes of one step (docs/design/sas-log.md).
-
-What a run folder holds: one record per job, step and event.
+Waits are those of the first thread of a job's first process; while it sleeps outside I/O, they are those of
+the other threads and processes of the job (docs/design/waits.md).  ``StepNotes``: docs/design/sas-log.md.
 """
 
 from __future__ import annotations
@@ -359,7 +352,6 @@ def between(before: Look, after: Look) -> FollowedInterval:
 
 
 def _gained(less: Spent, more: Spent) -> Spent:
-    """Seconds of each state in ``more`` beyond those in ``less``; 0 if a counter fell."""
     return {state: gained if (gained := now - less[state]) > 0.0 else 0.0 for state, now in more.items()}
 
 

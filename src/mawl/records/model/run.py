@@ -1,7 +1,7 @@
 """The facts of a run: what ``run.json`` holds (docs/design/run-folder.md).
 
 Points in time are seconds since the epoch here and ISO 8601 (UTC) in the file.  ``None`` means
-not known; the reason stands in ``RunFacts.missing`` under the dotted path of the field.
+not known; ``RunFacts.missing`` has the reason under the dotted path of the field.
 """
 
 from __future__ import annotations

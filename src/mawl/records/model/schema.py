@@ -1,6 +1,6 @@
 """A typed record as JSON Schema (2020-12): every figure with its definition, unit and source.
 
-Any figure may be null: what a run did not measure is.
+Any figure may be null, because a run may not have measured it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,6 @@ def _schema(here: Place) -> dict[str, object]:
 
 
 def _type(here: Place) -> dict[str, object]:
-    """What JSON holds at a place."""
     kind, inside = here.kind, list(here.inside())
     if get_origin(kind) is list:
         return {"type": "array", "items": _schema(inside[0])}
@@ -90,7 +89,6 @@ def _name(kind: Any) -> str:
 
 
 def _said(here: Place) -> dict[str, object]:
-    """What a figure says of itself."""
     one = here.figure
     said = {"description": one.definition, "unit": "" if one.unit in ("-", "text") else one.unit}
     return {key: text for key, text in {**said, "source": one.source}.items() if text}

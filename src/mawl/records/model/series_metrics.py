@@ -1,9 +1,7 @@
-"""Definitions of the inventory: the settings of a node that every run records (run.json, ``inventories``).
+"""Definitions of the host's series in ``samples``, and of the inventory of settings in ``run.json``.
 
-A figure's full name is ``inventory.FAMILY.SUBJECT.NAME``; ``*`` stands for the subject (a device, a mount
-point, an interface), ``machine`` is the subject of what a machine has once.
-
-Definitions of the host's series in ``samples``; ``*`` stands for a device, interface, port or mount.
+A setting is named ``inventory.FAMILY.SUBJECT.NAME``; the subject ``machine`` is for what a machine has once.
+``*`` stands for any device, interface, port or mount point.
 """
 
 from __future__ import annotations
@@ -190,7 +188,7 @@ SERIES_METRICS: tuple[Metric, ...] = (*HOST_SERIES, *PART_SERIES)
 """Series that are no figure of a job and no path of a summary."""
 
 
-def defined(series: str) -> str | None:
+def registry_name(series: str) -> str | None:
     """The registry's name of a host series (``device.sda.reads`` is ``device.*.reads``); None for others."""
     kind, _, rest = series.partition(".")
     names = {metric.name for metric in SERIES_METRICS}
@@ -201,7 +199,7 @@ def defined(series: str) -> str | None:
 
 
 MACHINE = "machine"
-PAGE = "docs/design/tuning.md, The inventory"
+INVENTORY_PAGE = "docs/design/tuning.md, The inventory"
 
 TEXT_FAMILIES = (
     *("vmo", "ioo", "no", "schedo", "raso", "sys0", "ulimit", "hdisk", "fcs", "fscsi", "en", "ent"),
@@ -433,7 +431,9 @@ _KINDS: dict[Unit, Kind] = {"text": "text", "count": "integer", "bytes": "intege
 
 FIGURES: dict[str, dict[str, Metric]] = {
     family: {
-        name: Metric(f"inventory.{family}.*.{name}", unit, _KINDS.get(unit, "float"), definition, PAGE)
+        name: Metric(
+            f"inventory.{family}.*.{name}", unit, _KINDS.get(unit, "float"), definition, INVENTORY_PAGE
+        )
         for name, unit, definition in rows
     }
     for family, rows in _FAMILIES.items()

@@ -1,7 +1,7 @@
 """The signature: what makes a run the mixed workload that the papers publish, row by row.
 
-Ranges and where they come from stand here, once; docs/design/signature.md gives the reasoning, and
-``figures.signature`` the values of a run.
+Ranges and their sources are defined here only.  docs/design/signature.md has the reasoning, and
+``figures.signature`` computes the values of a run.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""The thresholds of what limits a run (docs/design/verdict.md), of imports, placement and tuning.
+"""All thresholds that a rule, an answer or a verdict uses, as one table (docs/reference/thresholds.md).
 
-The thresholds of the rules that say whether a run can be trusted (docs/design/validity.md).
-
-Every threshold that a rule, an answer or a verdict uses: one table (docs/reference/thresholds.md).
-
-A rule reads its values from here (``value_of``); it holds none of its own.
+A rule reads its values from here (``value_of``) and has none of its own.  docs/design/verdict.md has the
+reasons of ``LIMIT``, docs/design/validity.md those of ``VALIDITY``.
 """
 
 from __future__ import annotations

@@ -1,2 +1,1 @@
-"""What a run is asked to be: ``RunSpec``, its options, and the places they come
-from."""
+"""What a run is asked to be: ``RunSpec``, its options, and their sources."""

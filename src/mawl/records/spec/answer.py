@@ -1,5 +1,4 @@
-"""What a process that was handed a ``RunSpec`` answers: how the run ended, or its
-error."""
+"""The answer of a process that was given a ``RunSpec``: how the run ended, or its error."""
 
 from __future__ import annotations
 
@@ -56,7 +55,6 @@ class TaskFailure(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, error: MawlError) -> TaskFailure:
-        """The data of an error."""
         return cls(
             kind=type(error).__name__,
             what=shortened(error.what),
@@ -67,7 +65,6 @@ class TaskFailure(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def error(self) -> MawlError:
-        """The error itself."""
         return KINDS.get(self.kind, MawlError)(self.what, where=self.where, why=self.why, cure=self.cure)
 
 

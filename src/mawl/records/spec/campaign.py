@@ -1,6 +1,7 @@
 """What a campaign is asked to be: several runs of a ``RunSpec`` for one question.
 
-``[setting]`` of a file of ``--ab``: what an arm changes outside mawl (docs/design/arm-settings.md).
+``ArmSetting`` is the table ``[setting]`` in a file of ``--ab``: what an arm changes outside mawl
+(docs/design/arm-settings.md).
 """
 
 from __future__ import annotations
@@ -99,7 +100,6 @@ class CampaignSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def kind(self) -> AskedKind | None:
-        """Which campaign is asked for; None: none is."""
         asked = self._kinds()
         return asked[0] if asked else None if self.repeat is None else "repeat"
 
@@ -114,7 +114,6 @@ class CampaignSpec(msgspec.Struct, frozen=True, kw_only=True):
         return [*found, "scaling"] if self.scaling else found
 
     def runs_of_an_arm(self, kind: AskedKind) -> int:
-        """The runs of each arm."""
         return RUNS_OF_AN_ARM[kind] if self.repeat is None else self.repeat
 
     def check(self, given: Collection[str]) -> None:

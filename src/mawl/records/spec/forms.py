@@ -1,9 +1,7 @@
-"""How a person writes the value of an option: on the command line, in the environment, in a TOML file.
+"""The declaration of an option: how its value is written, where it may be set, and its help.
 
-A form reads what was written into the value that a ``RunSpec`` holds, says what it
-expects where that cannot be, and writes the value as words of a command line for a reader.
-
-What is declared of an option: how its value is written, where it may stand, and its help.
+A ``Form`` reads a value from the command line, the environment or a TOML file, says what it expects if it
+cannot, and writes the value back as words of a command line.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ from mawl.base.units import parse_size
 MOST_NODES = 4096
 
 
-def refused(name: str, given: object, expected: str) -> UsageError:
+def refusal(name: str, given: object, expected: str) -> UsageError:
     """The error of a value that cannot be; ``name`` is how its source spells the option."""
     if name.startswith("--"):
         return UsageError(f"{name} {given}: expected {expected}")
@@ -78,13 +76,13 @@ class Whole(Form):
     def read(self, given: Any, name: str) -> int:
         text = str(given)
         if isinstance(given, bool) or not text.lstrip("-").isdecimal() or len(text) >= 20:
-            raise refused(name, given, self._expected)
+            raise refusal(name, given, self._expected)
         self.check(int(text), name)
         return int(text)
 
     def check(self, value: Any, name: str) -> None:
         if not self._low <= value <= self._high:
-            raise refused(name, value, self._expected)
+            raise refusal(name, value, self._expected)
 
 
 class Number(Form):
@@ -99,14 +97,14 @@ class Number(Form):
         try:
             value = float(given)
         except ValueError:
-            raise refused(name, given, self._expected) from None
+            raise refusal(name, given, self._expected) from None
         self.check(value, name)
         return value
 
     def check(self, value: Any, name: str) -> None:
         above = self._low < value if self._above else self._low <= value
         if not above or not value <= self._high or not math.isfinite(value):
-            raise refused(name, f"{value:g}" if isinstance(value, float) else value, self._expected)
+            raise refusal(name, f"{value:g}" if isinstance(value, float) else value, self._expected)
 
     def words(self, value: Any) -> list[str]:
         return [f"{value:.15g}"]
@@ -140,7 +138,7 @@ class Rate(Form):
             except UsageError:
                 rate = 0.0
         if not rate > 0:
-            raise refused(name, given, "a rate such as 40Gbit or 5GB")
+            raise refusal(name, given, "a rate such as 40Gbit or 5GB")
         return rate
 
     def words(self, value: Any) -> list[str]:
@@ -157,7 +155,7 @@ class Choice(Form):
 
     def check(self, value: Any, name: str) -> None:
         if value not in self._values:
-            raise refused(name, value, f"{' or '.join(self._values)}")
+            raise refusal(name, value, f"{' or '.join(self._values)}")
 
 
 class YesNo(Choice):
@@ -215,7 +213,7 @@ class Several(Form):
             raise UsageError(f"{name} names {twice[0]} twice", cure=f"name each {self._of} once")
         unknown = [one for one in value if self._known and one not in self._known]
         if unknown:
-            raise refused(name, unknown[0], f"some of {', '.join(self._known)}")
+            raise refusal(name, unknown[0], f"some of {', '.join(self._known)}")
 
     def parts(self, variable: str) -> list[str]:
         return variable.split(os.pathsep)
@@ -256,9 +254,9 @@ class NodeCounts(Form):
         parts = given.split(",")
         counts = [int(part) for part in parts if part.strip().isdecimal() and len(part) < 10]
         if len(counts) < len(parts) or not all(1 <= count <= MOST_NODES for count in counts):
-            raise refused(name, given, "numbers of nodes, such as 1,2,4")
+            raise refusal(name, given, "numbers of nodes, such as 1,2,4")
         if len(set(counts)) < len(counts) or len(counts) < 2:
-            raise refused(name, given, "at least two numbers of nodes, each once")
+            raise refusal(name, given, "at least two numbers of nodes, each once")
         return tuple(sorted(counts))
 
     def words(self, value: Any) -> list[str]:
@@ -298,11 +296,9 @@ class Pairs(Form):
         return found
 
     def fits(self, key: str, separator: str, value: str) -> bool:
-        """Whether a name has its value."""
         return bool(key and separator and value)
 
     def value(self, text: str) -> Any:
-        """The value of a name."""
         return text
 
     def words(self, value: Any) -> list[str]:

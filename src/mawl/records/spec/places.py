@@ -1,4 +1,4 @@
-"""The directories of the roles: which cannot be one, and which overlap."""
+"""The directories of the roles: which paths are refused, and which overlap."""
 
 from __future__ import annotations
 

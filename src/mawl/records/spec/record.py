@@ -1,15 +1,9 @@
-"""What a run is asked to be: one record, each of whose options is declared here and nowhere else.
+"""What a run is asked to be: one record (``RunSpec``) that declares each option, and the check of its values.
 
-``RunSpec`` is complete: what nobody set has its default.  The command line, the environment,
-``mawl.toml``, profiles and the files of ``--ab`` make one (``records.spec.sources``), other code makes one by
-its fields: ``RunSpec(workload="nano", scale=0.001, work=("/fast/work",))``.  ``check``
-refuses what cannot be or does not go together.  As JSON (``encode``) it is handed to
-processes and nodes.
-
-To add an option of ``mawl run``: a field here, with its ``Option``, and the code that
-acts on it.
-
-Whether a ``RunSpec`` can be: the bounds of each option, and what goes with what.
+``RunSpec`` is complete: what nobody set has its default.  ``records.spec.sources`` makes one from the
+command line, the environment, ``mawl.toml``, profiles and the files of ``--ab``; other code makes one by its
+fields: ``RunSpec(workload="nano", scale=0.001, work=("/fast/work",))``.  As JSON it goes to other processes
+and nodes.  A new option of ``mawl run`` is a field here, with its ``Option``, and the code that acts on it.
 """
 
 from __future__ import annotations
@@ -301,7 +295,6 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     nodes: NodesSpec | None = None
 
     def directories(self) -> dict[Role, tuple[str, ...]]:
-        """The directories of each role."""
         return {"data": self.data, "work": self.work, "util": self.util}
 
 
@@ -321,13 +314,12 @@ def check(spec: RunSpec) -> RunSpec:
         _check_values(spec.nodes)
         for name in ONLY_ON_ONE:
             if getattr(spec, name):
-                raise _out(name, "does not go with a run on several nodes")
+                raise _superfluous(name, "does not go with a run on several nodes")
         _check_nodes(spec.nodes)
     return spec
 
 
 def _check_values(part: msgspec.Struct) -> None:
-    """Each value within its bounds; one that is its default is."""
     default = type(part)()
     for field, option in options_of(type(part)).items():
         value = getattr(part, field)
@@ -342,7 +334,7 @@ def _check_nodes(nodes: NodesSpec) -> None:
         raise UsageError("a run on several nodes names none", cure="name them with --cluster or --ssh")
     for name in ONLY_OVER_SSH if not nodes.ssh else ():
         if getattr(nodes, name) is not None:
-            raise _out(name, "goes with --ssh")
+            raise _superfluous(name, "goes with --ssh")
     if nodes.nodes is not None and nodes.on:
         raise UsageError("--nodes does not go with --on, which names the nodes", cure="leave one out")
     for name in nodes.storage_node:
@@ -353,6 +345,6 @@ def _check_nodes(nodes: NodesSpec) -> None:
         raise UsageError("TLS needs three files", cure="give --tls-ca, --tls-cert and --tls-key")
 
 
-def _out(name: str, why: str) -> UsageError:
+def _superfluous(name: str, why: str) -> UsageError:
     flag = f"--{name.replace('_', '-')}"
     return UsageError(f"{flag} {why}", cure=f"leave {flag} out")

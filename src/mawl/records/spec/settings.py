@@ -1,4 +1,4 @@
-"""Where things lie and what a user prefers: option, then environment, then ``mawl.toml``, then default."""
+"""Directories and preferences: command line first, then environment, then ``mawl.toml``, then default."""
 
 from __future__ import annotations
 
@@ -48,18 +48,15 @@ class Settings:
         self.file = toml.load(path, FileSettings) if named or os.path.lexists(path) else FileSettings()
 
     def text(self, name: str, given: object, default: str) -> str:
-        """One setting as text."""
         return self.optional_text(name, given) or default
 
     def optional_text(self, name: str, given: object) -> str | None:
-        """One setting as text, None where nobody set it."""
         for value in (given, self.environment.get(f"MAWL_{name.upper()}"), getattr(self.file, name)):
             if value is not None and value != "":
                 return str(value)
         return None
 
     def number(self, name: str, given: float | None, default: float) -> float:
-        """One setting as a number."""
         text = self.text(name, given, str(default))
         try:
             return float(text)
@@ -81,10 +78,8 @@ class Settings:
         return places
 
     def runs(self, given: str | None) -> Path:
-        """The directory of run folders."""
         return Path(self.text("runs", given, "runs"))
 
     def layer(self) -> Layer:
-        """What environment and file set of a run."""
         of_file = layer_of(self.file, "settings", FILE_NAME)
         return of_file.under(layer_of_environment(self.environment))

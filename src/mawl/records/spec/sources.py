@@ -1,11 +1,9 @@
-"""From what people write to a ``RunSpec``: each source gives a layer, and layers lie
-over one another: default, ``mawl.toml``, environment, profile, command line, a side of ``--ab``.
+"""How a ``RunSpec`` is made from layers: the command line, the environment, ``mawl.toml`` and other files.
 
-Files of run options: a profile (``--profile``, as ``mawl tune search`` writes it), a side of ``--ab``, and
-``[run]`` of a plan.
-
-What a file says is checked whole: unknown keys, options that cannot be, directories twice, are refused with
-file, key and reason.
+Each layer covers those before it: default, ``mawl.toml``, environment, profile, command line, a side of
+``--ab``.  A profile (``--profile``), a side and ``[run]`` of a plan are files of run options.  Each is
+checked as a whole: an unknown key, a wrong value or a repeated directory is refused with file, key and
+reason.
 """
 
 from __future__ import annotations
@@ -41,11 +39,10 @@ class Layer(msgspec.Struct, frozen=True, kw_only=True):
     options: tuple[tuple[str, dict[str, OptionValue]], ...] = ()
 
     def under(self, upper: Layer) -> Layer:
-        """Both, what the upper sets over this."""
+        """Both layers; where both set a value, that of ``upper`` counts."""
         return Layer(values=self.values | upper.values, options=self.options + upper.options)
 
     def without(self, fields: Iterable[str]) -> Layer:
-        """The rest."""
         return Layer(
             values={name: value for name, value in self.values.items() if name not in fields},
             options=self.options,
@@ -89,12 +86,12 @@ def layer_of_environment(environment: Mapping[str, str]) -> Layer:
 def layer_of_command(arguments: Mapping[str, Any], leave: Sequence[str] = ()) -> Layer:
     """What the command line sets: the values of argparse by option; ``leave``: options that mean something
     else."""
-    typed = {
+    given = {
         field: option
         for field, option in OPTIONS.items()
         if (option.help or field == "processes") and option.name not in leave
     }
-    values = _typed(arguments, typed)
+    values = _given_values(arguments, given)
     if arguments.get("workload") is not None:
         values["workload"] = arguments["workload"]
     pairs: dict[str, OptionValue] = {}
@@ -108,11 +105,10 @@ def layer_of_command(arguments: Mapping[str, Any], leave: Sequence[str] = ()) ->
 
 def campaign_of_command(arguments: Mapping[str, Any]) -> CampaignSpec:
     """The campaign that the command line asks for; of no kind where it asks for one run."""
-    return CampaignSpec(**_typed(arguments, CAMPAIGN_OPTIONS))
+    return CampaignSpec(**_given_values(arguments, CAMPAIGN_OPTIONS))
 
 
-def _typed(arguments: Mapping[str, Any], options: Mapping[str, Option]) -> dict[str, Any]:
-    """The values of those options that stand on the command line, by field."""
+def _given_values(arguments: Mapping[str, Any], options: Mapping[str, Option]) -> dict[str, Any]:
     return {
         field: option.form.read(arguments[option.name], option.flag)
         for field, option in options.items()
@@ -160,7 +156,7 @@ def as_command(spec: RunSpec) -> list[str]:
     return words
 
 
-FORMAT_VERSION = "1.0"
+PROFILE_FORMAT_VERSION = "1.0"
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -181,16 +177,16 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Pairs of a run with the profile and one without that this rests on."""
 
 
-class Titled(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class OptionsFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Keys of each such file; ``options`` are under their SAS names: ``sortsize = "64MiB"``."""
 
-    format_version: str = FORMAT_VERSION
+    format_version: str = PROFILE_FORMAT_VERSION
     title: str = ""
     options: dict[str, OptionValue] = {}
     origin: Origin | None = None
 
 
-class SideSpec(Titled, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SideSpec(OptionsFile, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A side of ``--ab`` may name another workload, and what it changes outside mawl."""
 
     workload: str | None = None
@@ -204,8 +200,7 @@ class RunKeys(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 
 
-def _kind(name: str, place: Place, base: type[Kind]) -> type[Kind]:
-    """The keys of the options that may stand in a place, and those of ``base``."""
+def _struct_of(name: str, place: Place, base: type[Kind]) -> type[Kind]:
     kind = msgspec.defstruct(
         name, keys_of(place), bases=(base,), frozen=True, kw_only=True, forbid_unknown_fields=True
     )
@@ -213,11 +208,11 @@ def _kind(name: str, place: Place, base: type[Kind]) -> type[Kind]:
     return kind
 
 
-_PROFILE, _SIDE = _kind("RunProfile", "profile", Titled), _kind("RunOptions", "side", SideSpec)
+_PROFILE, _SIDE = _struct_of("RunProfile", "profile", OptionsFile), _struct_of("RunOptions", "side", SideSpec)
 if TYPE_CHECKING:
     RunOfPlan = RunKeys
 else:
-    RunOfPlan = _kind("RunOfPlan", "plan", RunKeys)
+    RunOfPlan = _struct_of("RunOfPlan", "plan", RunKeys)
 
 
 def layer_of_plan(file: RunKeys, where: str, settings: Layer) -> Layer:
@@ -272,11 +267,11 @@ def load_side(path: Path) -> SideOfFile:
     return SideOfFile(layer, file.title, file.setting)
 
 
-def _load(path: Path, place: Place, kind: type[Titled]) -> tuple[Layer, Titled]:
+def _load(path: Path, place: Place, kind: type[OptionsFile]) -> tuple[Layer, OptionsFile]:
     file = toml.load(path, kind)
-    if file.format_version.partition(".")[0] != FORMAT_VERSION.partition(".")[0]:
+    if file.format_version.partition(".")[0] != PROFILE_FORMAT_VERSION.partition(".")[0]:
         raise InvalidFileError(
-            f"key format_version: this mawl reads {FORMAT_VERSION}, found {file.format_version!r}",
+            f"key format_version: this mawl reads {PROFILE_FORMAT_VERSION}, found {file.format_version!r}",
             where=str(path),
         )
     return layer_of(file, place, str(path)), file

@@ -1,4 +1,4 @@
-"""Read a TOML file into a typed record, or say which file, which key, what was expected and found."""
+"""Read a TOML file into a typed record; an error names file, key, what was expected and what was found."""
 
 from __future__ import annotations
 

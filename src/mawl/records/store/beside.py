@@ -1,11 +1,4 @@
-"""``probe.json``: what the storage can do, in a run folder or of its own.
-
-Times of programs alone, one file beside the runs for each set of conditions (docs/design/capacity.md).
-
-Measured peaks of memory of programs, one file beside the runs for each set of conditions.
-
-``arrays.json``: statistics of storage arrays that joined a run after it.
-"""
+"""JSON files in or next to run folders: probe, array statistics, solo times and memory peaks of programs."""
 
 from __future__ import annotations
 
@@ -27,14 +20,14 @@ from mawl.records.model.run import AloneRun
 from mawl.records.store.files import ARRAYS, PROBE, major, read_bounded, replace_file
 from mawl.records.store.plain import decoded, in_calendar
 
-FOLDER = "solo"
-"""Where they are, in the directory of run folders."""
+SOLO_FOLDER = "solo"
+"""In the directory of run folders: times of programs alone (docs/design/capacity.md)."""
 
-LARGEST_BYTES = 2**20
+LARGEST_SOLO_BYTES = 2**20
 
 Condition = str | int | float | bool | None | list[str]
 Conditions = Mapping[str, Condition]
-"""Everything that a time alone depends on, by name; another value is another file."""
+"""Everything that a time or a peak depends on, by name; another value is another file."""
 
 
 class Solo(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,10 +38,10 @@ class Solo(msgspec.Struct, frozen=True, kw_only=True):
     conditions: dict[str, Condition]
 
 
-def solo_place(runs: Path, program: str, conditions: Conditions) -> Path:
-    """The file of a program under these conditions."""
+def file_for(folder: Path, program: str, conditions: Conditions) -> Path:
+    """The file of a program under these conditions, in ``SOLO_FOLDER`` or ``PEAK_FOLDER``."""
     text = msgspec.json.encode({"program": program, **conditions}, order="sorted")
-    return runs / FOLDER / f"{program}-{hashlib.sha256(text).hexdigest()[:16]}.json"
+    return folder / f"{program}-{hashlib.sha256(text).hexdigest()[:16]}.json"
 
 
 def read_solo(runs: Path, program: str, conditions: Conditions) -> Solo | None:
@@ -58,8 +51,8 @@ def read_solo(runs: Path, program: str, conditions: Conditions) -> Solo | None:
     and not where it went.
     """
     try:
-        path = solo_place(runs, program, conditions)
-        content = read_regular(path, LARGEST_BYTES, inside=path.parent)
+        path = file_for(runs / SOLO_FOLDER, program, conditions)
+        content = read_regular(path, LARGEST_SOLO_BYTES, inside=path.parent)
         found = msgspec.json.decode(content, type=Solo)
     except (OSError, ValueError, RecursionError):
         return None
@@ -70,15 +63,15 @@ def read_solo(runs: Path, program: str, conditions: Conditions) -> Solo | None:
 
 def write_solo(runs: Path, solo: Solo) -> None:
     """Keep a time; OSError where the directory of run folders cannot be written."""
-    path = solo_place(runs, solo.program, solo.conditions)
+    path = file_for(runs / SOLO_FOLDER, solo.program, solo.conditions)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     replace_file(path, msgspec.json.format(msgspec.json.encode(solo, order="sorted"), indent=2) + b"\n")
 
 
-PEAKS_FOLDER = "memory"
-"""Where they are, in the directory of run folders."""
+PEAK_FOLDER = "memory"
+"""In the directory of run folders: measured peaks of memory of programs."""
 
-PEAKS_LARGEST_BYTES = 2**16
+LARGEST_PEAK_BYTES = 2**16
 
 
 class Peak(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,17 +89,11 @@ class Peak(msgspec.Struct, frozen=True, kw_only=True):
     conditions: dict[str, Condition]
 
 
-def peaks_place(runs: Path, program: str, conditions: Mapping[str, Condition]) -> Path:
-    """The file of a program under these conditions."""
-    text = msgspec.json.encode({"program": program, **conditions}, order="sorted")
-    return runs / PEAKS_FOLDER / f"{program}-{hashlib.sha256(text).hexdigest()[:16]}.json"
-
-
-def read_peak(runs: Path, program: str, conditions: Mapping[str, Condition]) -> Peak | None:
+def read_peak(runs: Path, program: str, conditions: Conditions) -> Peak | None:
     """The peak kept for these conditions; None where there is none, or a file that holds no peak."""
     try:
-        path = peaks_place(runs, program, conditions)
-        found = msgspec.json.decode(read_regular(path, PEAKS_LARGEST_BYTES, inside=path.parent), type=Peak)
+        path = file_for(runs / PEAK_FOLDER, program, conditions)
+        found = msgspec.json.decode(read_regular(path, LARGEST_PEAK_BYTES, inside=path.parent), type=Peak)
     except (OSError, ValueError, RecursionError):
         return None
     same = found.program == program and found.conditions == dict(conditions)
@@ -116,7 +103,7 @@ def read_peak(runs: Path, program: str, conditions: Mapping[str, Condition]) -> 
 
 def write_peak(runs: Path, peak: Peak) -> None:
     """Keep a peak; OSError where the directory of run folders cannot be written."""
-    path = peaks_place(runs, peak.program, peak.conditions)
+    path = file_for(runs / PEAK_FOLDER, peak.program, peak.conditions)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     replace_file(path, msgspec.json.format(msgspec.json.encode(peak, order="sorted"), indent=2) + b"\n")
 

@@ -1,8 +1,6 @@
-"""``campaign.json``: written whole or not at all, checked when read; a lock tells who conducts it.
+"""The files of a campaign and of a qualification: ``campaign.json``, ``settings.json``, ``qualify.json``.
 
-``settings.json`` of a campaign: written whole or not at all, checked when read.
-
-``qualify.json``: written whole or not at all, checked when read; its lock shows a process at work.
+Each is written whole or not at all, and checked when read.  A lock shows whether a process works on it.
 """
 
 from __future__ import annotations
@@ -33,15 +31,15 @@ from mawl.records.store.files import (
 )
 from mawl.records.store.plain import Plain, decoded, from_plain, instant_of, to_plain
 
-RECORD = "campaign.json"
-LOCK = "campaign.lock"
+CAMPAIGN = "campaign.json"
+CAMPAIGN_LOCK = "campaign.lock"
 """Held (flock) by who conducts the campaign, for as long as it lives."""
 
 
 def write_campaign(folder: Path, record: Campaign) -> None:
     """Replace the record, in the current format; raises OSError."""
     plain = to_plain(msgspec.structs.replace(record, format_version=CAMPAIGN_FORMAT_VERSION))
-    replace_file(folder / RECORD, msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
+    replace_file(folder / CAMPAIGN, msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
 
 
 def read_campaign(folder: Path) -> Campaign:
@@ -49,8 +47,8 @@ def read_campaign(folder: Path) -> Campaign:
 
     Raises ``UnreadableRunError`` naming the file and what is wrong with it.
     """
-    path = folder / RECORD
-    record = _decoded(path, read_bounded(path, "name the folder of a campaign", inside=folder))
+    path = folder / CAMPAIGN
+    record = _decode_campaign(path, read_bounded(path, "name the folder of a campaign", inside=folder))
     if record.outcome == "running" and not is_conducted(folder):
         return msgspec.structs.replace(
             record, outcome="interrupted", reason="the campaign process was killed"
@@ -58,7 +56,7 @@ def read_campaign(folder: Path) -> Campaign:
     return record
 
 
-def _decoded(path: Path, content: bytes) -> Campaign:
+def _decode_campaign(path: Path, content: bytes) -> Campaign:
     try:
         plain = decoded(content)
         version = plain.get("format_version") if isinstance(plain, dict) else None
@@ -70,7 +68,7 @@ def _decoded(path: Path, content: bytes) -> Campaign:
                 cure="read it with the mawl that wrote it, or upgrade this one",
             )
         record = from_plain(plain, Campaign)
-        _check(record)
+        _check_campaign(record)
     except ValueError as error:
         raise UnreadableRunError(
             "is no record of a campaign",
@@ -81,7 +79,7 @@ def _decoded(path: Path, content: bytes) -> Campaign:
     return record
 
 
-def _check(record: Campaign) -> None:
+def _check_campaign(record: Campaign) -> None:
     """What a schema cannot say: slots name arms, in order, and folders inside the campaign's."""
     names = [arm.name for arm in record.arms]
     if len(set(names)) < len(names):
@@ -107,12 +105,12 @@ def _check(record: Campaign) -> None:
 
 def is_conducted(folder: Path) -> bool:
     """Whether a living process holds the campaign's lock."""
-    return is_held(folder, LOCK)
+    return is_held(folder, CAMPAIGN_LOCK)
 
 
 def campaign_folder(name: str, runs: Path) -> Path | None:
     """The folder of a campaign that a path, or a name in ``runs``, means; None for anything else."""
-    return folder_with(RECORD, name, runs)
+    return folder_with(CAMPAIGN, name, runs)
 
 
 def locate_campaign(name: str, runs: Path) -> Path:
@@ -122,7 +120,7 @@ def locate_campaign(name: str, runs: Path) -> Path:
         raise UsageError(
             "is no campaign",
             where=name or "an empty name",
-            why=f"it has no {RECORD}",
+            why=f"it has no {CAMPAIGN}",
             cure="name the folder that mawl run --repeat, --ab, --smt, --scaling or --find-sessions, or mawl "
             "tune search, made",
         )
@@ -164,7 +162,7 @@ def runs_and_campaigns(word: str, runs: Path) -> FoundRuns:
     if named is not None:
         return FoundRuns(named=named)
     found, damaged = _single_runs(Path(word)), []
-    for folder in (path.parent for path in sorted(Path(word).glob(f"*/{RECORD}"))):
+    for folder in (path.parent for path in sorted(Path(word).glob(f"*/{CAMPAIGN}"))):
         if folder.name == LATEST:
             continue
         try:
@@ -285,7 +283,7 @@ def read_qualification(folder: Path) -> Qualification:
     Raises ``UnreadableRunError`` naming the file and what is wrong with it.
     """
     path = folder / QUALIFICATION
-    record = _decoded_qualification(
+    record = _decode_qualification(
         path, read_bounded(path, "name the folder of a qualification", inside=folder)
     )
     if record.outcome == "running" and not is_worked_on(folder):
@@ -293,7 +291,7 @@ def read_qualification(folder: Path) -> Qualification:
     return record
 
 
-def _decoded_qualification(path: Path, content: bytes) -> Qualification:
+def _decode_qualification(path: Path, content: bytes) -> Qualification:
     try:
         plain = decoded(content)
         version = plain.get("format_version") if isinstance(plain, dict) else None
@@ -305,7 +303,7 @@ def _decoded_qualification(path: Path, content: bytes) -> Qualification:
                 where=str(path),
                 cure="read it with the mawl that wrote it, or upgrade this one",
             )
-        record = from_plain(_with_instants(plain), Qualification)
+        record = from_plain(_phases_in_seconds(plain), Qualification)
         _check_qualification(record)
     except ValueError as error:
         raise UnreadableRunError(
@@ -317,8 +315,7 @@ def _decoded_qualification(path: Path, content: bytes) -> Qualification:
     return record
 
 
-def _with_instants(plain: object) -> object:
-    """The same with the phases' points in time as seconds."""
+def _phases_in_seconds(plain: object) -> object:
     phases = plain.get("phases") if isinstance(plain, dict) else None
     if not isinstance(plain, dict) or not isinstance(phases, list):
         return plain

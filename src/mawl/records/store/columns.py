@@ -1,19 +1,9 @@
-"""The tables of a run folder: Arrow schemas, and records to rows (back: ``records.store.rows``).
+"""The columns of a run folder's tables: Arrow schemas, and records to rows (back: ``records.store.rows``).
 
-Column names are the field names; a job's four usages lie flat, its own without a prefix and the
+Column names are the field names; a job's four usages are flat, its own without a prefix and the
 others as ``startup_``, ``verify_`` and ``total_``; I/O has the role before its names
 (``data_read_bytes``), and waits have none.  Points in time are ``timestamp[us, UTC]``; an
 answer and notes are JSON text.  docs/design/run-folder.md lists every column.
-
-One node's figures of one second as an Arrow record batch, made once and filled in anew each second.
-
-Series seldom change from one second to the next, and of a batch as it is written (metadata, then
-columns) only times and values do.  Making one takes 25 us in a loop but 250 us once a second,
-when little of Arrow is in the processor's caches any more; filling one in takes a tenth of it.
-
-Batches are compressed with Zstandard, which makes names of series a fifth of their size.  Columns that do
-not compress stand in a frame as they are, so the batch is made with random times and values, and those
-are found in it and replaced.
 """
 
 from __future__ import annotations
@@ -219,7 +209,6 @@ def _flat_io(io: IoByRole | None) -> Iterator[tuple[str, Any]]:
 
 
 def _in_calendar(column: pa.ChunkedArray) -> bool:
-    """Whether every time can be written as a date."""
     span = compute.min_max(column.cast(pa.int64())).as_py()
     return span["min"] is None or (in_calendar(span["min"] / 1e6) and in_calendar(span["max"] / 1e6))
 
@@ -294,7 +283,14 @@ def message_of(batch: pa.RecordBatch) -> bytes:
 
 
 class BatchForm:
-    """A batch of the table ``samples`` for one node and these series, at most ``MOST_SERIES``."""
+    """A batch of the table ``samples`` for one node and these series, at most ``MOST_SERIES``.
+
+    It is made once and filled in anew each second, since only times and values change.  Making one takes
+    25 us in a loop but 250 us once a second, when little of Arrow is in the processor's caches any more;
+    filling one in takes a tenth of that.  Batches are compressed with Zstandard, which makes names of series
+    a fifth of their size.  Columns that do not compress are in a frame as they are, so the batch is made with
+    random times and values, and those are found in it and replaced.
+    """
 
     def __init__(self, node: str, series: Sequence[str]) -> None:
         count = len(series)

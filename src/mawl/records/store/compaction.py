@@ -38,7 +38,6 @@ class Journal(msgspec.Struct, kw_only=True):
     remarks: Remarks
 
     def last_at(self) -> float | None:
-        """The last point in time that any record names."""
         times = [event.happened_at for event in self.events]
         times += [step.ended_at for step in self.steps if step.ended_at is not None]
         times += [job.ended_at for job in self.jobs if job.ended_at is not None]
@@ -67,7 +66,7 @@ def read_journal(folder: Path, steps: Sequence[Upgrade]) -> Journal:
     )
 
 
-def closed(facts: RunFacts, journal: Journal) -> RunFacts:
+def final_facts(facts: RunFacts, journal: Journal) -> RunFacts:
     """The facts of a run whose runner is gone: ``running`` becomes ``interrupted``."""
     remarks = [*facts.remarks, *(text for text in journal.remarks.sentences() if text not in facts.remarks)]
     facts = msgspec.structs.replace(facts, remarks=remarks)
@@ -81,7 +80,7 @@ def closed(facts: RunFacts, journal: Journal) -> RunFacts:
     )
 
 
-def complete(facts: RunFacts, journal: Journal) -> list[JobRecord]:
+def with_unrecorded_jobs(facts: RunFacts, journal: Journal) -> list[JobRecord]:
     """The job records, and one for each planned job that left none.
 
     A job that had started is ``lost``; one that had not is ``not_started``.  A job that events or
@@ -127,11 +126,11 @@ def compact(folder: Path, facts: RunFacts, steps: Sequence[Upgrade]) -> RunFacts
     FileNotFoundError when another reader has just done the same.
     """
     journal = read_journal(folder, steps)
-    for name, table in line_tables(journal, complete(facts, journal)).items():
+    for name, table in line_tables(journal, with_unrecorded_jobs(facts, journal)).items():
         write_parquet(folder / f"{name}.parquet", iter([table]), name)
     samples = sample_tables(folder, steps, journal.remarks)
     write_parquet(folder / "samples.parquet", _grouped(samples), "samples")
-    facts = closed(facts, journal)
+    facts = final_facts(facts, journal)
     write_facts(folder, facts)
     remove_journal(folder)
     return facts
@@ -177,7 +176,6 @@ def sample_tables(folder: Path, steps: Sequence[Upgrade], remarks: Remarks) -> I
 
 
 def _grouped(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
-    """Seconds put together into row groups of a bounded size."""
     waiting: list[pa.Table] = [SCHEMAS["samples"].empty_table()]
     rows = 0
     for table in tables:

@@ -1,6 +1,21 @@
-"""Files that are whole or absent, and a lock that tells whether a runner lives.
+"""Names, format version and bounds of a run folder's files; atomic writes, locks and the cache directory."""
 
-Names and version of the run folder's parts (docs/design/run-folder.md).
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import secrets
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from mawl.base.errors import UnreadableRunError, UnsuitableMachineError
+from mawl.base.foreign import descriptor_of, read_regular
+
+FORMAT_VERSION = "2.5"
+"""Of the run folder (docs/design/run-folder.md).
 
 History of the format
   1.0  first: run.json, plan.toml, journal/, jobs, steps, events and samples as Parquet
@@ -30,25 +45,7 @@ History of the format
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
 it needs a step in ``records.store.upgrades``, and older readers refuse it.
-
-The user's cache directory: what mawl can make again at any time.
 """
-
-from __future__ import annotations
-
-import contextlib
-import fcntl
-import os
-import secrets
-import stat
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import BinaryIO
-
-from mawl.base.errors import UnreadableRunError, UnsuitableMachineError
-from mawl.base.foreign import descriptor_of, read_regular
-
-FORMAT_VERSION = "2.5"
 
 FACTS = "run.json"
 QUALIFICATION = "qualify.json"
@@ -201,13 +198,16 @@ def folder_with(record: str, name: str, runs: Path) -> Path | None:
 
 
 def cache_place(environment: Mapping[str, str]) -> Path:
-    """Its path (XDG base directories), also if it does not exist; RuntimeError if the home is unknown."""
+    """The user's cache directory of mawl, whether or not it exists (XDG base directories).
+
+    What is in it, mawl can make again.  RuntimeError if the home is unknown.
+    """
     base = environment.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser().absolute() / "mawl"
 
 
 def make_cache(environment: Mapping[str, str]) -> Path:
-    """Make it, writable by its user alone; raises OSError, and what ``cache_place`` raises."""
+    """Make the cache directory, writable by its user alone; OSError, and the errors of ``cache_place``."""
     place = cache_place(environment)
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = place.stat()

@@ -1,8 +1,6 @@
-"""Writing a run folder: facts, plan and journal while the run lasts, tables at its end.
+"""Writing a run folder: facts, plan and journal while a run lasts, tables at its end, or a known run at once.
 
-Writing a run that is known as a whole (imported): its tables at once, in batches, without a journal.
-
-``run.json`` comes last: until it is there, the folder is no run.
+``WholeRunWriter`` writes ``run.json`` last: until then, the folder is no run.
 """
 
 from __future__ import annotations
@@ -115,19 +113,15 @@ class RunWriter:
             replace_link(runs / LATEST, self.path)
 
     def event(self, record: EventRecord) -> None:
-        """Something happened to the run."""
         self._events.record(record)
 
     def job(self, record: JobRecord) -> None:
-        """A job ended (or never started)."""
         self._jobs.record(record)
 
     def step(self, record: StepRecord) -> None:
-        """A step of a job ended."""
         self._steps.record(record)
 
     def samples(self, rows: Sequence[SampleRecord]) -> None:
-        """Figures of any nodes and moments."""
         self._samples.samples(rows)
 
     def figures(self, node: str, at: float, figures: Mapping[str, float]) -> None:
@@ -135,7 +129,6 @@ class RunWriter:
         self._samples.figures(node, at, figures)
 
     def sample_table(self, table: pa.Table) -> None:
-        """Samples as a table of their schema."""
         self._samples.table(table)
 
     def update(self, facts: RunFacts) -> None:

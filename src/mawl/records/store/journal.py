@@ -50,7 +50,6 @@ class Appender:
         self._length += len(content)
 
     def fileno(self) -> int:
-        """The file's descriptor."""
         return self._descriptor
 
     def close(self) -> None:
@@ -64,7 +63,6 @@ class LineAppender(Appender):
     """Appends records as JSON lines."""
 
     def record(self, record: msgspec.Struct) -> None:
-        """One record, one line."""
         self.append(line_of(record) + b"\n")
 
 
@@ -78,7 +76,6 @@ class SampleAppender:
         self._file.append(self._schema.serialize().to_pybytes())
 
     def samples(self, rows: Sequence[SampleRecord]) -> None:
-        """One record batch."""
         columns = [
             pa.array([row.node for row in rows], pa.string()),
             pa.array([round(row.sampled_at * 1e6) for row in rows], INSTANT),
@@ -106,7 +103,6 @@ class SampleAppender:
         return form
 
     def table(self, table: pa.Table) -> None:
-        """The record batches of a table that has the schema of samples."""
         for batch in table.cast(self._schema).to_batches():
             self._file.append(message_of(batch))
 
@@ -121,14 +117,12 @@ class Remarks(list[str]):
     left_out = 0
 
     def add(self, sentence: str) -> None:
-        """Keep or count one sentence."""
         if len(self) < MOST_REMARKS:
             self.append(sentence)
         else:
             self.left_out += 1
 
     def sentences(self) -> list[str]:
-        """All that is kept, and how many were not."""
         return [*self, f"and {self.left_out} more of that kind"] if self.left_out else list(self)
 
 
@@ -143,7 +137,6 @@ class LineBudget:
         self.lines = self.bad = self.bytes = 0
 
     def allows(self) -> bool:
-        """Whether what was read so far is within all three."""
         return (
             self.lines <= self._most_lines
             and self.bad <= MOST_BAD_LINES

@@ -1,4 +1,4 @@
-"""A file that a user named for what a verb writes: it holds the old content until the new one is whole."""
+"""An output file that a user named: it keeps its old content until the new one is complete."""
 
 from __future__ import annotations
 

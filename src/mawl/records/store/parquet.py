@@ -1,12 +1,8 @@
-"""The tables of a finished run, as Parquet files.
-
-Parquet is imported when it is needed: half a second of start-up that only the end of a run, and
-its readers, should pay.
-
-What mawl reads of a file that somebody else may have made: rows, memory and CPU time, by its size.
+"""The tables of a finished run as Parquet files, and bounds on what reading one may take.
 
 Equal values cost a file nothing, so a small file may hold very many rows.  Tables of real runs need 10 to 60
 times the size of their files in memory, and 0.1 to 0.3 s of CPU time for each MiB of their files.
+``pyarrow.parquet`` is imported only where it is used: it takes half a second.
 """
 
 from __future__ import annotations

@@ -18,7 +18,14 @@ from mawl.records.model.records import EventRecord, JobRecord, StepRecord
 from mawl.records.model.run import RunFacts
 from mawl.records.store.beside import arrays_of, probe_of
 from mawl.records.store.columns import SCHEMAS
-from mawl.records.store.compaction import closed, compact, complete, line_tables, read_journal, sample_tables
+from mawl.records.store.compaction import (
+    compact,
+    final_facts,
+    line_tables,
+    read_journal,
+    sample_tables,
+    with_unrecorded_jobs,
+)
 from mawl.records.store.facts import read_facts
 from mawl.records.store.files import FACTS, JOURNAL, LATEST, is_held, try_lock
 from mawl.records.store.parquet import OverBudgetError, budget_of, parquet_parts, read_parquet
@@ -60,22 +67,18 @@ class Run:
 
     @cached_property
     def jobs(self) -> pa.Table:
-        """One row per job."""
         return self._load("jobs")
 
     @cached_property
     def steps(self) -> pa.Table:
-        """One row per step."""
         return self._load("steps")
 
     @cached_property
     def events(self) -> pa.Table:
-        """One row per event of the run."""
         return self._load("events")
 
     @cached_property
     def samples(self) -> pa.Table:
-        """One row per node, second and series."""
         return self._load("samples")
 
     def sample_parts(self) -> Iterator[pa.Table]:
@@ -90,7 +93,6 @@ class Run:
         self._sampled_rows = rows
 
     def rows(self, table: str) -> int:
-        """How many rows of a table the folder holds."""
         if table == "samples" and self._sampled_rows is not None:
             return self._sampled_rows
         found: int = getattr(self, table).num_rows
@@ -98,12 +100,10 @@ class Run:
 
     @cached_property
     def probe(self) -> Probe | None:
-        """What the storage can do, where a probe was put into the folder; else None."""
         return probe_of(self.path)
 
     @cached_property
     def arrays(self) -> ArrayStatistics | None:
-        """What storage arrays did, where their statistics joined the run; else None."""
         return arrays_of(self.path)
 
     def job_records(self) -> list[JobRecord]:
@@ -117,7 +117,6 @@ class Run:
         return self._records("jobs", in_parts(self._load("jobs") if table is None else table), JobRecord)
 
     def step_records(self, jobs: Sequence[str] | None = None) -> list[StepRecord]:
-        """The rows of ``steps`` as records, all or those of some jobs."""
         steps = self.steps
         if jobs is not None:
             steps = steps.filter(compute.is_in(steps["job"], value_set=pa.array(jobs, pa.string())))
@@ -131,7 +130,6 @@ class Run:
         return found
 
     def event_records(self) -> list[EventRecord]:
-        """The rows of ``events`` as records."""
         return self._records("events", [self.events], EventRecord)
 
     def _records(self, name: str, tables: Iterable[pa.Table], kind: type[Record]) -> list[Record]:
@@ -150,7 +148,6 @@ class Run:
             ) from None
 
     def _file_bytes(self, name: str) -> int:
-        """The size of what a table was read from: its file, or that of the journal."""
         for path in (self.path / f"{name}.parquet", self.path / JOURNAL / f"{name}.jsonl"):
             with contextlib.suppress(OSError):
                 return path.lstat().st_size
@@ -236,11 +233,11 @@ def _from_journal(folder: Path, facts: RunFacts, steps: Sequence[Upgrade], *, co
 
 def _journal_in_memory(folder: Path, facts: RunFacts, steps: Sequence[Upgrade], *, alive: bool) -> Run:
     journal = read_journal(folder, steps)
-    tables = line_tables(journal, journal.jobs if alive else complete(facts, journal))
+    tables = line_tables(journal, journal.jobs if alive else with_unrecorded_jobs(facts, journal))
     tables["samples"] = pa.concat_tables(
         [SCHEMAS["samples"].empty_table(), *sample_tables(folder, steps, journal.remarks)]
     )
-    return Run(folder, facts if alive else closed(facts, journal), tables.__getitem__)
+    return Run(folder, facts if alive else final_facts(facts, journal), tables.__getitem__)
 
 
 def runner_lives(folder: Path) -> bool:

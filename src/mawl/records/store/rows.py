@@ -93,7 +93,6 @@ def _rows(batch: pa.RecordBatch, kind: type, parts: _Parts, name: str, before: i
 
 
 def _batches(tables: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:
-    """Some rows at a time, their points in time as numbers of microseconds."""
     for table in tables:
         for column in filter(is_instant, table.schema.names):
             index = table.schema.get_field_index(column)
@@ -160,7 +159,6 @@ def _bucket(bound: int) -> int:
 
 
 def _columns(batch: pa.RecordBatch, kind: type, parts: _Parts) -> dict[str, list[Any]]:
-    """The fields of a kind of record, each with its value in every row."""
     columns = {name: batch.column(name) for name in batch.schema.names}
 
     def values(names: Iterable[str]) -> list[list[Any]]:
@@ -216,7 +214,6 @@ def _values(column: pa.Array) -> list[Any]:
 
 
 def _buckets(column: pa.MapArray) -> list[Any]:
-    """The entries of each map."""
     offsets = column.offsets.to_numpy().tolist()
     first, last = offsets[0], offsets[-1]
     if first == last:
@@ -227,12 +224,10 @@ def _buckets(column: pa.MapArray) -> list[Any]:
 
 
 def _by_role(roles: tuple[RoleIo | None, ...]) -> dict[str, RoleIo] | None:
-    """I/O of the roles that have any."""
     return {role: part for role, part in zip(FILE_ROLES, roles, strict=True) if part is not None} or None
 
 
 def _by_volume(read: Buckets | None, written: Buckets | None) -> dict[int, tuple[int, int]] | None:
-    """Bytes by volume out of their two columns."""
     if read is None or written is None:
         return None
     reads, writes = dict(read), dict(written)

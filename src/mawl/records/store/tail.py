@@ -1,7 +1,7 @@
-"""Following the journal of a run that grows: each look reads only what was appended since the last.
+"""Following the journal of a running run: each call reads only what was appended since the last one.
 
-A reader of a live run must not cost it: nothing is locked, compacted or read twice.  What is torn
-(a line without its end, half a batch) is left where it is until it is whole.
+A reader must not cost a live run anything: nothing is locked, compacted or read twice.  An incomplete line
+or batch is left until it is complete.
 """
 
 from __future__ import annotations
@@ -60,19 +60,16 @@ class EverySample:
         self._tables: list[pa.Table] = [SCHEMAS["samples"].empty_table()]
 
     def add(self, table: pa.Table) -> None:
-        """Keep them."""
         self.rows += table.num_rows
         if self.rows > MOST_ROWS["samples"]:
             raise ValueError("more rows than mawl reads")
         self._tables.append(table)
 
     def table(self) -> pa.Table:
-        """All of them, in one piece."""
         self._tables = [pa.concat_tables(self._tables).combine_chunks()]
         return self._tables[0]
 
     def take(self) -> pa.Table:
-        """All of them, which are kept no longer."""
         table = pa.concat_tables(self._tables)
         self._tables = [SCHEMAS["samples"].empty_table()]
         return table
@@ -99,12 +96,10 @@ class Tail:
 
     @property
     def events(self) -> list[EventRecord]:
-        """The events so far."""
         return self._events.records
 
     @property
     def jobs(self) -> list[JobRecord]:
-        """The jobs that have ended so far."""
         return self._jobs.records
 
     def look(self) -> bool:
@@ -270,6 +265,5 @@ def _read(path: Path, offset: int, most: int) -> bytes:
 
 
 def _identity(path: Path) -> tuple[int, int, int]:
-    """What changes when a file is replaced or written."""
     found = path.stat()
     return found.st_ino, found.st_size, found.st_mtime_ns

@@ -1,4 +1,4 @@
-"""Samples of a run of any length in bounded memory: of each series one in so many, evenly over the run."""
+"""Samples of a run of any length in bounded memory: of each series one in N, evenly over the run."""
 
 from __future__ import annotations
 
@@ -48,14 +48,12 @@ class Thinned:
         self._newest = table.filter(pa.array(newest))
 
     def table(self) -> pa.Table:
-        """What is kept, in the order of its arrival."""
         whole = [SCHEMAS["samples"].empty_table(), *self._tables]
         self._tables = [pa.concat_tables(whole).combine_chunks()]
         self._places = [np.concatenate([np.zeros(0, dtype=np.int64), *self._places])]
         return pa.concat_tables([*self._tables, self._newest])
 
     def _known(self, table: pa.Table) -> tuple[pa.Table, Places]:
-        """The rows whose series is kept, and the code of the series of each."""
         nodes, names = (table[column].combine_chunks().dictionary_encode() for column in ("node", "series"))
         every = names.dictionary.to_pylist()
         pairs = _integers(nodes.indices) * max(len(every), 1) + _integers(names.indices)

@@ -1,14 +1,12 @@
-"""From format 1 to format 2: the four kinds of bytes have a name each (docs/design/figures.md, Bytes).
-
-Format 1 called what the kernel charges to a process when a page becomes dirty ``device_written_bytes``.
-It noted neither what was dirty at the gate nor what still was at the end, so what of a run's writes
-reached its devices cannot be told from its folders.
-
-How folders of an older major version are read: one step per version, applied in order.
+"""How folders of an older major version are read: one step per version, applied in order.
 
 A step turns what version N wrote into what version N + 1 would have written: the facts (run.json
 as plain data), one journal line, or a whole table.  To change the format, raise
 ``FORMAT_VERSION``, add a line to its history and a step here.
+
+Format 1 called what the kernel charges to a process when a page becomes dirty ``device_written_bytes``.
+It recorded no dirty pages at the gate or at the end, so its folders do not say how many bytes of a run's
+writes reached the devices.  Format 2 names the four kinds of bytes (docs/design/figures.md, Bytes).
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ WHY = "format {version} does not record {what} (mawl before format 2.0)"
 
 STILL_DIRTY = "what was still in memory when the last job ended"
 
-CANNOT_TELL: dict[str, str] = {
+NOT_RECORDED: dict[str, str] = {
     "io.dirtied.still_dirty_bytes": STILL_DIRTY,
     "io.dirtied.at_gate_bytes": "what memory held of earlier writes at the gate",
     "io.dirtied.removed_bytes": "which dirty pages mawl dropped with files that it removed",
@@ -46,14 +44,14 @@ CANNOT_TELL: dict[str, str] = {
 """Paths of a summary that a measured run of format 1 leaves null, and what its folder lacks for them."""
 
 
-def facts_version_2(plain: Plain) -> Plain:
+def _facts_from_1(plain: Plain) -> Plain:
     """The facts with a reason for each figure that the format cannot tell."""
     if plain.get("kind") != "measured":
         return plain
     version = plain.get("format_version", "1")
-    reasons = {path: WHY.format(version=version, what=what) for path, what in CANNOT_TELL.items()}
+    reasons = {path: WHY.format(version=version, what=what) for path, what in NOT_RECORDED.items()}
     sentence = (
-        f"the folder has format {version}, which does not contain {', '.join(sorted(CANNOT_TELL))}; "
+        f"the folder has format {version}, which does not contain {', '.join(sorted(NOT_RECORDED))}; "
         "the run has to be made again for these"
     )
     known = plain.get("missing")
@@ -65,7 +63,7 @@ def facts_version_2(plain: Plain) -> Plain:
     }
 
 
-def line_version_2(table: str, plain: Plain) -> Plain:
+def _line_from_1(table: str, plain: Plain) -> Plain:
     """A line of the journal: its usages under the new names."""
     if table not in ("jobs", "steps"):
         return plain
@@ -77,7 +75,7 @@ def line_version_2(table: str, plain: Plain) -> Plain:
     }
 
 
-def version_2_table(name: str, found: pa.Table) -> pa.Table:
+def _table_from_1(name: str, found: pa.Table) -> pa.Table:
     """A table with the columns, or the series, under the new names."""
     if name in ("jobs", "steps"):
         columns = {prefix + old: prefix + new for old, new in RENAMED.items() for prefix in PREFIXES}
@@ -110,7 +108,7 @@ class Upgrade(msgspec.Struct, frozen=True, kw_only=True):
     table: Callable[[str, pa.Table], pa.Table] = _same_table
 
 
-UPGRADES: dict[int, Upgrade] = {1: Upgrade(facts=facts_version_2, line=line_version_2, table=version_2_table)}
+UPGRADES: dict[int, Upgrade] = {1: Upgrade(facts=_facts_from_1, line=_line_from_1, table=_table_from_1)}
 """Major version to the step that leads to the next one."""
 
 

@@ -1,11 +1,4 @@
-"""What the report of a campaign says: the lines at its head, and its tables, every cell as text.
-
-The report of a campaign for a terminal.
-
-The report of a campaign as Markdown, for a ticket.
-
-The report of a campaign as JSON: the fields of its records with the finding, missing figures null.
-"""
+"""The report of a campaign as text, Markdown and JSON: the lines at its head, and its tables."""
 
 from __future__ import annotations
 
@@ -49,16 +42,15 @@ SCALING_NOTE = (
 
 
 def title(found: CampaignFound) -> str:
-    """A line that names it."""
     return f"campaign {found.name}: {QUESTIONS[found.kind]}"
 
 
 def head(found: CampaignFound) -> list[Line]:
     """Short names and sentences: how far it is, what was found, what to know."""
     said = finding(found)
-    lines: list[Line] = [("finding", said.sentence), ("outcome", _outcome(found))]
+    lines: list[Line] = [("finding", said.sentence), ("outcome", _outcome_line(found))]
     if found.knee is not None and settled(found):
-        lines += _knee(found.knee)
+        lines += _knee_lines(found.knee)
     if found.smt_sentence is not None:
         lines.append(("SMT", found.smt_sentence))
     if found.comparison is not None:
@@ -67,8 +59,8 @@ def head(found: CampaignFound) -> list[Line]:
     if found.comparison_reason is not None:
         lines.append(("compared", found.comparison_reason))
     if found.kind == "repeat":
-        lines += [line for arm in found.arms for line in _repeats(arm)]
-    kept = [folder for slot in _made(found) for folder in slot.interrupted]
+        lines += [line for arm in found.arms for line in _repeat_lines(arm)]
+    kept = [folder for slot in _runs_in_order(found) for folder in slot.interrupted]
     if kept:
         lines.append(("made again", f"{counted_noun(len(kept), 'run')} cut short: {', '.join(kept)}"))
     lines += [("remark", remark) for remark in found.remarks]
@@ -88,7 +80,6 @@ def changed_settings(found: CampaignFound) -> list[Line]:
 
 
 def tables(found: CampaignFound) -> list[ComparisonTable]:
-    """All tables that hold something."""
     if found.comparison is not None:
         return [*comparison_tables(found.comparison), *run_tables(found)]
     every = [tried(found), scaled(found)]
@@ -99,7 +90,9 @@ def tables(found: CampaignFound) -> list[ComparisonTable]:
 
 def run_tables(found: CampaignFound) -> list[ComparisonTable]:
     """Modes of hardware threads, settings that arms changed, and the runs, as far as there are any."""
-    return [table for table in (_modes(found), _settings(found), _runs(found)) if table.rows]
+    return [
+        table for table in (_modes_table(found), _settings_table(found), _runs_table(found)) if table.rows
+    ]
 
 
 def settled(found: CampaignFound) -> bool:
@@ -107,13 +100,12 @@ def settled(found: CampaignFound) -> bool:
     return found.outcome == "completed" or (found.knee is not None and found.knee.beyond != "at least")
 
 
-def _knee(knee: Knee) -> list[Line]:
-    """What speaks against more sessions, and why there is no interval."""
+def _knee_lines(knee: Knee) -> list[Line]:
     lines: list[Line] = [("limit", knee.reason)] if knee.reason else []
     return [*lines, *([("interval", f"none: {knee.interval_reason}")] if knee.interval_reason else [])]
 
 
-def _outcome(found: CampaignFound) -> str:
+def _outcome_line(found: CampaignFound) -> str:
     made = f"{found.finished} of {counted_noun(len(found.slots), 'run')} made"
     if found.kind == "find-sessions":
         made = f"{counted_noun(found.finished, 'run')} made"
@@ -125,7 +117,7 @@ def _outcome(found: CampaignFound) -> str:
     return said
 
 
-def _repeats(arm: ArmFound) -> list[Line]:
+def _repeat_lines(arm: ArmFound) -> list[Line]:
     lines: list[Line] = []
     elapsed = elapsed_of(arm)
     if elapsed is not None:
@@ -210,7 +202,7 @@ def scaled(found: CampaignFound) -> ComparisonTable:
     )
 
 
-def _modes(found: CampaignFound) -> ComparisonTable:
+def _modes_table(found: CampaignFound) -> ComparisonTable:
     rows = [
         (
             one.title or one.arm,
@@ -237,7 +229,7 @@ def _modes(found: CampaignFound) -> ComparisonTable:
     )
 
 
-def _settings(found: CampaignFound) -> ComparisonTable:
+def _settings_table(found: CampaignFound) -> ComparisonTable:
     rows = [
         (
             f"{one.title or one.arm}: {one.name}",
@@ -259,26 +251,25 @@ def _settings(found: CampaignFound) -> ComparisonTable:
     )
 
 
-def _runs(found: CampaignFound) -> ComparisonTable:
+def _runs_table(found: CampaignFound) -> ComparisonTable:
     titles = {arm.name: arm.title or arm.name for arm in found.arms}
     rows = [
         (
             f"{slot.position} {titles[slot.arm]}" if slot.position else "warm-up, in no figure",
             slot.folder or ABSENT,
-            _state(slot, found),
+            _outcome_of_slot(slot, found),
             slot.reason or "",
         )
-        for slot in _made(found)
+        for slot in _runs_in_order(found)
     ]
     return ComparisonTable(name="runs", title="runs", head=("run", "folder", "outcome", "why"), rows=rows)
 
 
-def _made(found: CampaignFound) -> list[Slot]:
-    """The warm-up run, where there is one, and all others, in the order of time."""
+def _runs_in_order(found: CampaignFound) -> list[Slot]:
     return [*([found.warm_up] if found.warm_up is not None else []), *found.slots]
 
 
-def _state(slot: Slot, found: CampaignFound) -> str:
+def _outcome_of_slot(slot: Slot, found: CampaignFound) -> str:
     """How a run ended; one that began in a campaign that nobody conducts any more was cut short."""
     if slot.state == "running" and found.outcome != "running":
         return "interrupted"

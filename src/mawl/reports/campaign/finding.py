@@ -116,7 +116,6 @@ def _repeats(arm: ArmFound) -> Headline:
 
 
 def _smallest_change(elapsed: FigureSpread) -> str | None:
-    """The change of elapsed time that so many runs a side would show, by the scatter of these."""
     scaled = logs(elapsed.values)
     if not scaled:
         return None
@@ -130,7 +129,6 @@ def _smallest_change(elapsed: FigureSpread) -> str | None:
 
 
 def _to_publish(arms: Sequence[ArmFound], which: str = "") -> str | None:
-    """The check to fix first before publishing; None if every run is fit for it."""
     return to_publish(
         [word for arm in arms for word, _ in arm.validity],
         [one for arm in arms for one in arm.reasons],
@@ -174,7 +172,6 @@ def _sessions(found: CampaignFound) -> Headline:
 
 
 def _plan(found: CampaignFound, sessions: int) -> str:
-    """How many sessions to plan for, how far that is from the bound, and what to read for more."""
     slowdown = next((one.median_slowdown for one in found.sessions if one.sessions == sessions), None)
     bound = next((run.most_slowdown for run in found.session_runs if run.sessions == sessions), None)
     knee = found.knee
@@ -218,7 +215,6 @@ def _scaling(found: CampaignFound) -> Headline:
 
 
 def _shared(found: CampaignFound, first: ScalingRow, last: ScalingRow) -> str | None:
-    """What to look at if the throughput does not grow with the nodes; None if it does."""
     if last.efficiency_ratio is None or round(100 * last.efficiency_ratio) >= 100:
         return None
     run = next((arm.names[0] for arm in found.arms if arm.size == last.nodes and arm.names), None)

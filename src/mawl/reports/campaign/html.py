@@ -1,7 +1,4 @@
-"""The report of a campaign as one HTML page: finding, cards, a dot for each run; then the rest, folded.
-
-The charts of a campaign: what more sessions cost jobs, and what nodes give.
-"""
+"""The report of a campaign as one HTML page: finding, cards and a dot for each run, the rest folded."""
 
 from __future__ import annotations
 

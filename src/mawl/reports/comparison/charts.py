@@ -1,7 +1,4 @@
-"""The charts of a comparison that are not over time: programs by effect, places, throughput per core.
-
-Charts with a dot for each run: both sides of a comparison, and repeats of one run figure by figure.
-"""
+"""The charts of a comparison that are not over time: programs, places, throughput per core, single runs."""
 
 from __future__ import annotations
 
@@ -74,9 +71,9 @@ def effect_charts(comparison: Comparison) -> list[Chart]:
     """Programs and places, as far as there is something to draw."""
     charts = []
     if comparison.programs is not None and comparison.programs.changes:
-        charts.append(_programs(comparison.programs.changes))
+        charts.append(_programs_chart(comparison.programs.changes))
     if comparison.places:
-        charts.append(_places(comparison.places))
+        charts.append(_places_chart(comparison.places))
     return charts
 
 
@@ -91,11 +88,11 @@ def pair_charts(comparison: Comparison) -> list[Chart]:
             if path in known and None not in (known[path].reference, known[path].candidate)
         }
         if rows:
-            found.append(_pairs(name, title, axis, rows))
+            found.append(_pairs_chart(name, title, axis, rows))
     return found
 
 
-def _pairs(name: str, title: str, axis: str, rows: Mapping[str, FigureChange]) -> Chart:
+def _pairs_chart(name: str, title: str, axis: str, rows: Mapping[str, FigureChange]) -> Chart:
     shown = list(rows.values())
     factor, unit = unit_of(shown[0], shown)
     source = ColumnDataSource(
@@ -124,10 +121,10 @@ def _pairs(name: str, title: str, axis: str, rows: Mapping[str, FigureChange]) -
 def matrix_charts(matrix: Matrix) -> list[Chart]:
     """Throughput per core of every side that has it."""
     rows = [row for row in matrix.rows if row.peak_bytes_per_second_per_core is not None]
-    return [_per_core(rows)] if rows else []
+    return [_per_core_chart(rows)] if rows else []
 
 
-def _per_core(rows: Sequence[MatrixRow]) -> Chart:
+def _per_core_chart(rows: Sequence[MatrixRow]) -> Chart:
     labels = [f"{number}. {row.label} ({row.core_basis or 'core'})" for number, row in enumerate(rows, 1)]
     source = ColumnDataSource(
         {
@@ -160,16 +157,15 @@ def _per_core(rows: Sequence[MatrixRow]) -> Chart:
     )
 
 
-def _programs(changes: Sequence[ProgramChange]) -> Chart:
-    """Changes with their intervals, the most slowed at the top."""
+def _programs_chart(changes: Sequence[ProgramChange]) -> Chart:
     labels = [change.program for change in changes]
     source = ColumnDataSource(
         {
             "program": labels,
             "change": [change.change_ratio for change in changes],
-            "low": [_known(change.low_ratio, change.change_ratio) for change in changes],
-            "high": [_known(change.high_ratio, change.change_ratio) for change in changes],
-            "said": [_said(change) for change in changes],
+            "low": [_end_or_change(change.low_ratio, change.change_ratio) for change in changes],
+            "high": [_end_or_change(change.high_ratio, change.change_ratio) for change in changes],
+            "said": [_change_words(change) for change in changes],
             "verdict": [verdict_words(change.verdict) for change in changes],
             "color": [light(EFFECTS.get(change.verdict, "quiet")) for change in changes],
         },
@@ -178,7 +174,7 @@ def _programs(changes: Sequence[ProgramChange]) -> Chart:
     plot = blank(
         "programs",
         height=AXIS_PIXELS + ROW_PIXELS * len(labels),
-        x_range=_around([0.0, *source.data["low"], *source.data["high"]]),
+        x_range=_range_around([0.0, *source.data["low"], *source.data["high"]]),
         y_range=FactorRange(factors=labels[::-1]),
     )
     plot.add_layout(Span(location=0, dimension="height", line_color=light("quiet")))
@@ -212,8 +208,7 @@ def _programs(changes: Sequence[ProgramChange]) -> Chart:
     )
 
 
-def _places(places: Sequence[PlaceChange]) -> Chart:
-    """Both sides' seconds beside each other, place by place."""
+def _places_chart(places: Sequence[PlaceChange]) -> Chart:
     names = [place.place for place in places]
     source = ColumnDataSource(
         {
@@ -265,20 +260,19 @@ def _floats(values: Sequence[float | None]) -> np.ndarray[tuple[int], np.dtype[n
     return np.array(values, np.float64)
 
 
-def _around(values: Sequence[float]) -> Range1d:
+def _range_around(values: Sequence[float]) -> Range1d:
     """A range that shows all of the values; whiskers alone would not widen an automatic one."""
     least, most = min(values), max(values)
     margin = max((most - least) * 0.05, LEAST_MARGIN_RATIO)
     return Range1d(start=least - margin, end=most + margin)
 
 
-def _said(change: ProgramChange) -> str:
-    """The change, and its interval where there is one, as the tables write them."""
+def _change_words(change: ProgramChange) -> str:
     between = interval(change.low_ratio, change.high_ratio)
     return changed(change.change_ratio) + ("" if between == ABSENT else f" ({between})")
 
 
-def _known(end: float | None, otherwise: float) -> float:
+def _end_or_change(end: float | None, otherwise: float) -> float:
     return otherwise if end is None else end
 
 
@@ -314,7 +308,7 @@ def runs_chart(comparison: Comparison) -> Chart | None:
     ends = _interval(some)
     margin = some.margin_ratio if some.alike else None
     reach = [-margin, margin] if margin is not None else []
-    plot = _rows("runs", rows, [0.0, *source.data["change"], *ends, *reach], DOT_ROW_PIXELS)
+    plot = _row_figure("runs", rows, [0.0, *source.data["change"], *ends, *reach], DOT_ROW_PIXELS)
     keys = [
         Key(f"{side}: {one_line(facts.label)}", side, "dot")
         for side, facts in (("reference", comparison.reference), ("candidate", comparison.candidate))
@@ -357,7 +351,7 @@ def strip_chart(figures: Sequence[FigureSpread]) -> Chart | None:
         dots["said"] = [value(amount, one.unit) for amount in one.values]
         columns = {column: [*columns.get(column, []), *cells] for column, cells in dots.items()}
     source = ColumnDataSource(columns, name="strip")
-    plot = _rows("strip", rows, [0.0, *source.data["change"]], STRIP_PIXELS)
+    plot = _row_figure("strip", rows, [0.0, *source.data["change"]], STRIP_PIXELS)
     plot.add_layout(Span(location=0, dimension="height", line_color=light("quiet"), line_dash="dashed"))
     keys = [Key("run", "ink", "dot"), Key("median of the runs", "quiet", "dashed")]
     points = plot.scatter("change", "row", size=9, alpha=0.7, color="color", source=source)
@@ -378,7 +372,6 @@ def strip_chart(figures: Sequence[FigureSpread]) -> Chart | None:
 def _dots(
     rows: Sequence[tuple[str, float, Sequence[float]]], base: float, colour: str = ""
 ) -> dict[str, list[object]]:
-    """The columns of a source: a dot for each run of each row (name, height and values)."""
     found: dict[str, list[object]] = {
         name: [] for name in ("side", "run", "row", "change", "part", "said", "color")
     }
@@ -395,8 +388,7 @@ def _dots(
     return found
 
 
-def _rows(name: str, rows: dict[str, float], reach: Sequence[float], pixels: int) -> figure:
-    """An empty figure with named rows, as wide as what it will show."""
+def _row_figure(name: str, rows: dict[str, float], reach: Sequence[float], pixels: int) -> figure:
     least, most = min(reach), max(reach)
     margin = max((most - least) * MARGIN_RATIO, LEAST_MARGIN)
     plot = blank(
@@ -431,7 +423,6 @@ def _whiskers(
 
 
 def _interval(some: Statement) -> list[float]:
-    """The interval that the finding names; empty where there is none."""
     ends = (
         (some.narrow_low_ratio, some.narrow_high_ratio) if some.alike else (some.low_ratio, some.high_ratio)
     )

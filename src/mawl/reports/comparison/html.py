@@ -1,6 +1,6 @@
-"""A comparison as one HTML page: finding, cards, every run as a dot; then what people ask, folded.
+"""A comparison as one HTML page: finding, cards and a dot for each run, the rest folded.
 
-The page of what several runs say together: finding, cards, one chart, and the rest folded below it.
+Reports of campaigns share the layout of the page (``found_page``).
 """
 
 from __future__ import annotations
@@ -46,8 +46,9 @@ from mawl.reports.comparison.tables import (
     shape,
 )
 from mawl.reports.html.charts.frame import Chart
+from mawl.reports.html.embed import Embedded, embedded
 from mawl.reports.html.figures import Cell, DefinedWords, Terms, beside, paragraph, part, table
-from mawl.reports.html.page import Embedded, embedded, page
+from mawl.reports.html.page import page
 from mawl.reports.html.sections.storage import chart_of
 from mawl.reports.html.sections.system import definitions
 from mawl.reports.html.sections.verdict import CARRIED, STATUS, STATUSES, Card, cards_and_step
@@ -83,7 +84,6 @@ class PagePart(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """Whether it holds nothing, and is left out."""
         return not (self.first or self.charts or self.aside or self.tables)
 
 
@@ -107,7 +107,7 @@ def found_page(
     drawn = embedded({chart.name: chart.figure for chart in charts if chart.figure is not None})
     body = [cards_and_step(cards, found.next_step, terms, found.to_publish)]
     body += [chart_of(lead, drawn.places)] if lead else []
-    body += [_part(one, terms, drawn) for one in shown]
+    body += [_part_html(one, terms, drawn) for one in shown]
     contents = [(one.anchor, one.short) for one in shown]
     if terms.glossary():
         body.append(definitions(terms))
@@ -124,7 +124,7 @@ def found_page(
     )
 
 
-def _part(one: PagePart, terms: Terms, drawn: Embedded) -> Markup:
+def _part_html(one: PagePart, terms: Terms, drawn: Embedded) -> Markup:
     content = [*one.first, *(chart_of(chart, drawn.places) for chart in one.charts)]
     if one.aside:
         content.append(beside(*(table_of(made, terms, narrow=True) for made in one.aside)))
@@ -189,7 +189,7 @@ def facts(comparison: Comparison) -> list[str]:
 def cards(comparison: Comparison) -> list[Card]:
     """Better or worse; of runs whether the load is carried, what differs, and whether it can be believed."""
     texts = dict(head(comparison))
-    found = [_better(comparison, texts.get("programs", ""))]
+    found = [_card_better(comparison, texts.get("programs", ""))]
     if comparison.basis != "runs":
         return found
     limits = why(comparison.reasons, "limit", comparison.runs)
@@ -205,7 +205,7 @@ def cards(comparison: Comparison) -> list[Card]:
         *found,
         carried(comparison.reference.answers, comparison.candidate.answers, reasons=comparison.reasons),
         differs,
-        _believed(comparison),
+        _card_believed(comparison),
     ]
 
 
@@ -291,7 +291,7 @@ def render_matrix(matrix: Matrix) -> str:
     return found_page(
         _finding_of_many(matrix),
         [counted_noun(len(matrix.rows), "side")],
-        [_pair(pair) for pair in matrix.pairs[:MOST_CARDS]],
+        [_card_of_pair(pair) for pair in matrix.pairs[:MOST_CARDS]],
         charts[0] if charts else None,
         [
             PagePart("against", f"Each side against {matrix.reference}", "Against the first", [listed]),
@@ -301,7 +301,7 @@ def render_matrix(matrix: Matrix) -> str:
     )
 
 
-def _better(comparison: Comparison, programs: str) -> Card:
+def _card_better(comparison: Comparison, programs: str) -> Card:
     sign, said = verdict(comparison)
     some = comparison.statement
     if some is None or some.change_ratio is None:
@@ -317,7 +317,7 @@ def _better(comparison: Comparison, programs: str) -> Card:
     )
 
 
-def _believed(comparison: Comparison) -> Card:
+def _card_believed(comparison: Comparison) -> Card:
     some = comparison.statement
     doubts = [f"{capital(one.sentence)}." for one in comparison.obstacles]
     card = believed(
@@ -363,7 +363,7 @@ def _sign(pair: ComparedPair) -> Sign:
     return "undecided" if pair.comparison is None else verdict(pair.comparison)[0]
 
 
-def _pair(pair: ComparedPair) -> Card:
+def _card_of_pair(pair: ComparedPair) -> Card:
     sign = _sign(pair)
     said = verdict(pair.comparison)[1] if pair.comparison is not None else pair.reason or "not compared"
     lines = [f"{capital(said)}."]

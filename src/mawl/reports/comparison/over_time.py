@@ -1,7 +1,4 @@
-"""Both sides over time, laid over each other: a line a run, on the one time axis of all charts over time.
-
-How many jobs ran at a time on two sides, as two curves over one clock.
-"""
+"""Charts over time of a comparison: both sides as lines on one time axis."""
 
 from __future__ import annotations
 
@@ -103,7 +100,6 @@ def charts_over_time(lines: Sequence[RunLine]) -> list[Chart]:
 
 
 def _columns(run: RunOverTime) -> Columns:
-    """The lists of a run as columns, missing figures NaN; a figure that the run has not is no column."""
     lists: Mapping[str, Sequence[float | None] | None] = {name: getattr(run, name) for name in SUMS}
     known = {name: column for name, column in lists.items() if column is not None}
     return {
@@ -152,7 +148,6 @@ def _drawn(over: Over, lines: Sequence[RunLine], sources: Sources, time: Range1d
 
 
 def _keys(lines: Sequence[RunLine]) -> list[Key]:
-    """Which run each colour is."""
     keys = []
     for side in SIDES:
         own = [line for line in lines if line.side == side]
@@ -198,7 +193,6 @@ def jobs_at_once_chart(reference: JobsOverTime, candidate: JobsOverTime, names: 
 
 
 def _jobs_at_once_columns(curve: JobsOverTime) -> Columns:
-    """The corners of the steps, and points between them."""
     seconds, jobs = np.array(curve.seconds), np.array(curve.jobs, np.float64)
     between = np.linspace(seconds[0], seconds[-1], READ_POINTS)
     there = jobs[np.searchsorted(seconds, between, side="right") - 1]

@@ -120,14 +120,12 @@ def _over(value: float | None, factor: float) -> float | None:
 
 
 def _difference(row: FigureChange, factor: float) -> str:
-    """Candidate less reference; a dash where the sides do not compare."""
     if row.change_ratio is None or row.reference is None or row.candidate is None:
         return ABSENT
     return f"{'+' if row.candidate > row.reference else ''}{_plain((row.candidate - row.reference) / factor)}"
 
 
 def _ratio(row: FigureChange) -> str:
-    """Candidate over reference."""
     return figure(None if row.change_ratio is None else row.change_ratio + 1.0, lambda ratio: f"{ratio:.2f}")
 
 

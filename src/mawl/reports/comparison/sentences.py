@@ -1,8 +1,6 @@
-"""What a comparison found, in one headline with one sign: the same words in text, Markdown, JSON and HTML.
+"""A comparison in sentences: its headline, the lines at its head, and why runs were judged as they were.
 
-Why runs were judged as they were, in words: the commonest reason with its count, and what to fix.
-
-What a comparison says, in sentences: the lines at its head.
+Text, Markdown, JSON and HTML use the same words.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from mawl.figures.comparison.comparability import ARM_SETTING, OPTION
 from mawl.figures.comparison.compare import ComparedPair, Comparison, SideFacts, why_uncounted
 from mawl.figures.comparison.places import LEAST_SHARE_RATIO
 from mawl.figures.comparison.programs import ComparedPrograms, ProgramChange, Statement
-from mawl.figures.comparison.sides import About, Reason, merged
+from mawl.figures.comparison.sides import About, Reason, merge_reasons
 from mawl.figures.statistics import FEWEST_RUNS
 from mawl.reports.comparison.tables import interval, verdict_words
 
@@ -78,7 +76,7 @@ def _fix(reason: Reason) -> str:
 
 
 def _of(reasons: Iterable[Reason], about: About) -> list[Reason]:
-    return [one for one in merged(reasons) if one.about == about]
+    return [one for one in merge_reasons(reasons) if one.about == about]
 
 
 Sign = Literal["better", "worse", "mixed", "no change", "undecided", "measured"]

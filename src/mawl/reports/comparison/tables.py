@@ -1,7 +1,4 @@
-"""The tables of a comparison, every cell as text: what the text, Markdown and HTML forms lay out.
-
-One figure of a comparison as text.
-"""
+"""The tables of a comparison, every cell as text: text, Markdown and HTML lay them out."""
 
 from __future__ import annotations
 
@@ -63,7 +60,6 @@ def between(low: str, high: str) -> str:
 
 
 def span(some: PaperRange | None, unit: Unit) -> str:
-    """A figure, or the two ends of a range."""
     if some is None:
         return ABSENT
     ends = [value(end, unit) for end in (some.low, some.high)]
@@ -373,7 +369,6 @@ def _place(row: PlaceChange) -> tuple[str, ...]:
 
 
 def _reasons(comparison: Comparison) -> str:
-    """Why figures are not compared, each reason once with the figures that it holds for."""
     found: dict[str, list[str]] = {}
     for row in comparison.figures:
         if row.reason:

@@ -1,9 +1,4 @@
-"""A comparison on one screen, or with ``--all`` whole.
-
-A comparison as Markdown, for a pull request or a ticket.
-
-A comparison as JSON: the fields of its records with the finding, missing figures null.
-"""
+"""A comparison as text, Markdown and JSON."""
 
 from __future__ import annotations
 
@@ -19,8 +14,7 @@ from mawl.importers.formats.text import one_line
 from mawl.reports.comparison.sentences import Headline, Line, against, finding, head, unlike
 from mawl.reports.comparison.tables import OWN_INTERVALS, WHY, ComparisonTable, matrix_tables, tables
 from mawl.reports.json import indented
-from mawl.reports.layout import LINE_WIDTH, escaped, stacked, table
-from mawl.reports.layout import wrapped as wrapped_layout
+from mawl.reports.layout import LINE_WIDTH, escaped, stacked, table, wrapped
 
 SCREEN_LINES = 45
 FEWEST_PROGRAMS, MOST_PROGRAMS = 6, 10
@@ -71,7 +65,7 @@ def _screen(comparison: Comparison, width: int) -> list[list[str]]:
         named = zip(figures.rows, figures.row_figures, strict=True)
         shown = [row for row, name in named if name in SCREEN_FIGURES]
         judged = any(row.verdict != "not judged" for row in comparison.figures)
-        note = wrapped(OWN_INTERVALS, width) if judged else []
+        note = sentence_lines(OWN_INTERVALS, width) if judged else []
         before.append([*stacked([figures.head, *shown], width), *note])
         more += [f"all {len(figures.rows)} figures"] if len(shown) < len(figures.rows) else []
     if (places := by_name.get("places")) is not None:
@@ -93,11 +87,18 @@ def _screen(comparison: Comparison, width: int) -> list[list[str]]:
         changes = comparison.programs.changes
         before.append(_programs(by_name["programs"], changes, most, width))
         more[:0] = [f"all {len(changes)} programs"] if len(changes) > most else []
-    return [*before, *after, wrapped(f"--all lists {', '.join([*more, 'what the columns mean'])}", width)]
+    return [
+        *before,
+        *after,
+        sentence_lines(f"--all lists {', '.join([*more, 'what the columns mean'])}", width),
+    ]
 
 
 def _facts(facts: Sequence[str], width: int) -> list[str]:
-    return ["other facts that differ:", *(line for fact in facts for line in wrapped(fact, width, "  "))]
+    return [
+        "other facts that differ:",
+        *(line for fact in facts for line in sentence_lines(fact, width, "  ")),
+    ]
 
 
 def _programs(table: ComparisonTable, changes: Sequence[ProgramChange], most: int, width: int) -> list[str]:
@@ -127,7 +128,7 @@ def render_matrix_text(matrix: Matrix, width: int = LINE_WIDTH) -> str:
     made = [laid_out(table, width) for table in matrix_tables(matrix)]
     listed = [f"against {one_line(matrix.reference)}:"]
     against_first = (f"{pair.candidate}: {against(pair)}" for pair in matrix.pairs)
-    listed += [line for text in against_first for line in wrapped(text, width, "  ")]
+    listed += [line for text in against_first for line in sentence_lines(text, width, "  ")]
     return _joined([*made, listed])
 
 
@@ -136,7 +137,7 @@ def lines(some: Sequence[Line], width: int = LINE_WIDTH) -> list[str]:
     return [
         line
         for name, text in some
-        for line in wrapped_layout(f"{name:<{INDENT}}{one_line(text)}", width, " " * INDENT)
+        for line in wrapped(f"{name:<{INDENT}}{one_line(text)}", width, " " * INDENT)
     ]
 
 
@@ -146,13 +147,13 @@ def laid_out(table: ComparisonTable, width: int = LINE_WIDTH) -> list[str]:
     if table.head[-1] == WHY:
         reasons = [f"{row[0]}: {row[-1]}" for row in table.rows if row[-1]]
         rows = [row[:-1] for row in rows]
-    found = [*stacked(rows, width), *(line for text in reasons for line in wrapped(text, width, "  "))]
-    return [*found, *wrapped(table.note, width)] if table.note else found
+    found = [*stacked(rows, width), *(line for text in reasons for line in sentence_lines(text, width, "  "))]
+    return [*found, *sentence_lines(table.note, width)] if table.note else found
 
 
-def wrapped(text: str, width: int, indent: str = "") -> list[str]:
+def sentence_lines(text: str, width: int, indent: str = "") -> list[str]:
     """A sentence within the width of a screen."""
-    return wrapped_layout(indent + one_line(text), width, indent or "  ")
+    return wrapped(indent + one_line(text), width, indent or "  ")
 
 
 def render_markdown(comparison: Comparison) -> str:

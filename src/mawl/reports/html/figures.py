@@ -1,7 +1,4 @@
-"""Figures of a summary as HTML: with path and value, definition, and the reason where one is missing.
-
-Tables of a run as HTML: heads lead to definitions, figures have their path, missing ones their reason.
-"""
+"""Figures and tables of a summary as HTML: paths and values, definitions, and reasons of missing ones."""
 
 from __future__ import annotations
 
@@ -38,7 +35,6 @@ Named = TypeVar("Named")
 
 @cache
 def registry() -> dict[str, Metric]:
-    """Every metric by its name."""
     return {metric.name: metric for metric in (*METRICS, *NIGHT_METRICS)}
 
 
@@ -61,7 +57,6 @@ class Terms:
         return fill("term.html", label=label, name=name)
 
     def glossary(self) -> list[Metric]:
-        """The metrics that were named so far, in the order of their names."""
         return [self._used[name] for name in sorted(self._used)]
 
 
@@ -205,7 +200,7 @@ def folded(summary: str, content: Markup) -> Markup:
 
 
 def paragraph(text: Cell, kind: str = "") -> Markup:
-    """A paragraph."""
+    """A paragraph; ``kind`` is its class in the style sheet."""
     return fill("paragraph.html", text=text, kind=kind)
 
 

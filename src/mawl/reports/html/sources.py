@@ -1,7 +1,4 @@
-"""The data of the charts by name: what a live page replaces while a run grows.
-
-What the charts of a run are drawn from, read once: rates over time, sessions, where its tail begins.
-"""
+"""The data of a run's charts by the name of their source: what a live page replaces while a run grows."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 import numpy as np
 
-from mawl.advice.limit.imported import why_untold, windows_of_import
+from mawl.advice.limit.imported import why_limit_unknown, windows_of_import
 from mawl.advice.limit.verdict import classify
 from mawl.base.units import format_latency, format_rate, format_seconds
 from mawl.figures.arrays import Values, arrays_over_time
@@ -98,8 +95,8 @@ def chart_data(view: RunView) -> ChartData:
         if line and line.tail_seconds > 0 and not line.periods
         else None,
         initial=None if isinstance(edges, str) else (edges[0] - started_at, edges[1] - started_at),
-        limits=_limits(view, windows.edges[0] - started_at) if windows else [],
-        why_not_drawn=_why(found, samples is None, goes_on),
+        limits=_limit_spans(view, windows.edges[0] - started_at) if windows else [],
+        why_not_drawn=_why_not_drawn(found, samples is None, goes_on),
         goes_on=goes_on,
         arrays=arrays_over_time(view.arrays, windows)
         if windows and isinstance(view.arrays, ArrayStatistics)
@@ -108,11 +105,11 @@ def chart_data(view: RunView) -> ChartData:
     )
 
 
-def _limits(view: RunView, first: float) -> list[tuple[float, float, str]]:
+def _limit_spans(view: RunView, first: float) -> list[tuple[float, float, str]]:
     """Begin, end and limit of each active window whose limit is known; ``first`` is when the first begins."""
     names: list[str | None]
     if view.facts.kind == "imported":
-        if why_untold(view):
+        if why_limit_unknown(view):
             return []
         names = [window.name for window in windows_of_import(view)]
     else:
@@ -124,7 +121,7 @@ def _limits(view: RunView, first: float) -> list[tuple[float, float, str]]:
     ]
 
 
-def _why(found: OverTime, no_samples: bool, goes_on: bool) -> str:
+def _why_not_drawn(found: OverTime, no_samples: bool, goes_on: bool) -> str:
     if no_samples:
         return "the run holds no samples"
     known = [column for column in found.columns.values() if not np.isnan(column).all()]
@@ -170,17 +167,16 @@ def sources_of(found: ChartData, summary: Summary) -> dict[str, Columns]:
     return {
         **rates,
         "bounds": bound_columns(bounds_of(summary, found.cores), rates["device"]),
-        **{f"{side}_marks": _marks(side, found, summary) for side in SIDES},
+        **{f"{side}_marks": _throughput_marks(side, found, summary) for side in SIDES},
         "limits": limit_columns(found.limits if summary.limit is not None else []),
-        "sessions": _bars(found.sessions.bars),
-        "latency_distribution": _latencies(found.counted),
-        "cpu_real": _ratios(found.counted),
-        **({"array": _array(found)} if found.arrays else {}),
+        "sessions": _session_bars(found.sessions.bars),
+        "latency_distribution": _latency_shares(found.counted),
+        "cpu_real": _cpu_real_bins(found.counted),
+        **({"array": _array_columns(found)} if found.arrays else {}),
     }
 
 
-def _array(found: ChartData) -> Columns:
-    """Figures at the array in the middle of each window of the active phase."""
+def _array_columns(found: ChartData) -> Columns:
     assert found.windows is not None
     edges = np.array(found.windows.active_edges)
     middles = (edges[:-1] + edges[1:]) / 2 - edges[0] + found.windows_start_seconds
@@ -207,14 +203,13 @@ def _over_time(name: str, names: Iterable[str], rates: OverTime) -> Columns:
     }
 
 
-def _marks(side: str, found: ChartData, summary: Summary) -> Columns:
-    """Initial, peak and sustained throughput in total: where in time, how much, and in words."""
+def _throughput_marks(side: str, found: ChartData, summary: Summary) -> Columns:
     block = getattr(summary.io, side)
     windows, first = found.windows, found.windows_start_seconds
     active = windows.active_edges[-1] - windows.edges[0] if windows else None
     spans: dict[str, tuple[float, float] | None] = {
         "initial": found.initial,
-        "peak": _highest(side, block, summary.windows, found.initial, first),
+        "peak": _peak_span(side, block, summary.windows, found.initial, first),
         "sustained": None if active is None else (first, first + active),
     }
     rows = [
@@ -225,7 +220,7 @@ def _marks(side: str, found: ChartData, summary: Summary) -> Columns:
     return {name: [row[place] for row in rows] for place, name in enumerate(MARK_COLUMNS)}
 
 
-def _highest(
+def _peak_span(
     side: str,
     block: Application | AtDevice,
     windows: Iterable[WindowFigures],
@@ -249,7 +244,7 @@ def _highest(
     return best and best[1:]
 
 
-def _bars(bars: Iterable[Bar]) -> Columns:
+def _session_bars(bars: Iterable[Bar]) -> Columns:
     every = list(bars)
     well = ("finished", RUNNING)
     return {
@@ -257,7 +252,7 @@ def _bars(bars: Iterable[Bar]) -> Columns:
         "right": np.array([bar.end_seconds for bar in every], np.float32),
         "top": np.array([bar.row - 0.05 for bar in every], np.float32),
         "bottom": np.array([bar.row + 0.42 for bar in every], np.float32),
-        "mostly": [_mostly(bar) for bar in every],
+        "mostly": [_most_of_time(bar) for bar in every],
         "name": [""] * len(every),
         "ended": [WELL if bar.outcome in well else BADLY for bar in every],
         "edge_width": [0.5 if bar.outcome in well else 2.0 for bar in every],
@@ -267,13 +262,12 @@ def _bars(bars: Iterable[Bar]) -> Columns:
         "session": [bar.session for bar in every],
         "node": [bar.node for bar in every],
         "real_time": [figure(bar.real_time_seconds, format_seconds) for bar in every],
-        **{field: [_wait(bar, field) for bar in every] for field in WAIT_FIELDS},
+        **{field: [_wait_words(bar, field) for bar in every] for field in WAIT_FIELDS},
         "outcome": [bar.outcome.replace("_", " ") for bar in every],
     }
 
 
-def _mostly(bar: Bar) -> str:
-    """What most of a job's time went into, in words."""
+def _most_of_time(bar: Bar) -> str:
     seconds = {field: getattr(bar.waits, field) for field in STATES}
     if None in seconds.values():
         return NOT_KNOWN
@@ -281,8 +275,7 @@ def _mostly(bar: Bar) -> str:
     return STATES[most][0] if seconds[most] > 0 else NOT_KNOWN
 
 
-def _wait(bar: Bar, field: str) -> str:
-    """What a job spent in one state, and the share of all of them."""
+def _wait_words(bar: Bar, field: str) -> str:
     seconds = getattr(bar.waits, field)
     whole = sum(getattr(bar.waits, name) or 0.0 for name in WAIT_FIELDS)
     if seconds is None or whole <= 0:
@@ -290,7 +283,7 @@ def _wait(bar: Bar, field: str) -> str:
     return f"{format_seconds(seconds)} ({seconds / whole:.0%})"
 
 
-def _latencies(jobs: Iterable[JobRecord]) -> Columns:
+def _latency_shares(jobs: Iterable[JobRecord]) -> Columns:
     """Share of calls per quarter of an octave of their latency, by role and direction."""
     by_role = sum_by_role(job.io for job in jobs if job.io is not None)
     shares: dict[str, dict[int, float]] = {}
@@ -316,7 +309,7 @@ def _latencies(jobs: Iterable[JobRecord]) -> Columns:
     }
 
 
-def _ratios(jobs: Iterable[JobRecord]) -> Columns:
+def _cpu_real_bins(jobs: Iterable[JobRecord]) -> Columns:
     """Jobs per bin of CPU over real time, by class, and where each class's bar begins and ends."""
     known = [
         (job.usage.cpu_seconds / job.usage.real_time_seconds, job.program_class)

@@ -1,15 +1,4 @@
-"""What every form of the answer says, as plain text.
-
-Several nodes in an answer: which of both limits, what one does alone, and how well they scale.
-
-The storage of the roles during the mix: a row of figures, and where they lie.
-
-What an answer is of: the machine, its devices, when and how it was asked and measured.
-
-Terms of an answer, for a reader who sees one for the first time.
-
-Rules and decisions behind an answer, in rows.
-"""
+"""What every form of a qualification's answer says, as plain text."""
 
 from __future__ import annotations
 
@@ -54,7 +43,6 @@ LIMITS = {
 
 
 def nodes_text(nodes: AnswerNodes, answer: QualificationAnswer) -> str:
-    """The limit with its reason, what one node does alone, and jobs per hour of one and of all."""
     parts = [f"{LIMITS[nodes.limit]}: {nodes.reason}"]
     runs = counted_noun(nodes.runs, "run")
     parts.append(f"{nodes.node} alone ({runs}): {nodes.one.sentence.partition(': ')[2]}")
@@ -81,7 +69,6 @@ STORAGE_HEAD = ("roles", "device", "read", "written", "latency of reads", "of wr
 
 
 def storage_row(one: AnswerStorage) -> tuple[str, ...]:
-    """A row of ``STORAGE_HEAD``."""
     rates = (one.read_bytes_per_second, one.write_bytes_per_second)
     latencies = (one.read_latency_seconds, one.write_latency_seconds)
     return (
@@ -94,7 +81,6 @@ def storage_row(one: AnswerStorage) -> tuple[str, ...]:
 
 
 def lies_on(one: AnswerStorage) -> str:
-    """Where roles lie: device, file system and disks."""
     on = ", ".join(one.devices) or "no known device"
     kinds = f" ({', '.join(one.file_systems)})" if one.file_systems else ""
     disks = f" on {' and '.join(one.disks)}" if one.disks else ""
@@ -102,11 +88,10 @@ def lies_on(one: AnswerStorage) -> str:
 
 
 def basis_rows(record: Qualification) -> list[tuple[str, str]]:
-    """Who was asked, when, and how."""
     machine, choice = record.machine, record.choice
     answer = record.answer
     system = None if answer is None else answer.system
-    seen = f"{machine.cores} cores" if system is None else _system(system)
+    seen = f"{machine.cores} cores" if system is None else _system_words(system)
     name = machine.name or "unnamed"
     rows = [
         ("nodes", f"{nodes_words(record.nodes)}; asked from {name}")
@@ -117,7 +102,7 @@ def basis_rows(record: Qualification) -> list[tuple[str, str]]:
             "places",
             "; ".join(f"{role} {' '.join(places)}" for role, places in record.asked.roles.items()),
         ),
-        ("asked", f"{_minute(record.created_at)}, {record.asked.minutes:g} minutes"),
+        ("asked", f"{_format_minute(record.created_at)}, {record.asked.minutes:g} minutes"),
     ]
     if choice is not None:
         answered = record.answer is not None
@@ -136,8 +121,7 @@ def basis_rows(record: Qualification) -> list[tuple[str, str]]:
     return [*rows, ("mawl", record.mawl_version)]
 
 
-def _system(system: AnswerSystem) -> str:
-    """Processors, memory, and whether it is a virtual machine."""
+def _system_words(system: AnswerSystem) -> str:
     cores = "cores" if system.core_basis is None else f"{system.core_basis}s"
     parts = [
         *([] if system.cores is None else [f"{system.cores} {cores}"]),
@@ -155,8 +139,7 @@ def _system(system: AnswerSystem) -> str:
     return ", ".join(parts)
 
 
-def _minute(at: float) -> str:
-    """``2026-11-24 22:55 UTC``."""
+def _format_minute(at: float) -> str:
     return f"{format_instant(at)[:16].replace('T', ' ')} UTC"
 
 
@@ -243,28 +226,31 @@ def content_of(record: Qualification) -> Content:
 
     Each text is one line without control characters; it is not escaped.
     """
-    found = _without(record) if record.answer is None else _with(record, record.answer)
-    return msgspec.convert(_clean(msgspec.to_builtins(found)), Content)
+    found = (
+        _content_without_answer(record)
+        if record.answer is None
+        else _content_of_answer(record, record.answer)
+    )
+    return msgspec.convert(_printable_texts(msgspec.to_builtins(found)), Content)
 
 
-def _clean(value: Any) -> Any:
+def _printable_texts(value: Any) -> Any:
     """Names of others may hold what moves a cursor or ends a line."""
     if isinstance(value, dict):
-        return {name: _clean(member) for name, member in value.items()}
+        return {name: _printable_texts(member) for name, member in value.items()}
     if isinstance(value, list | tuple):
-        return [_clean(member) for member in value]
+        return [_printable_texts(member) for member in value]
     return printable(one_line(value))
 
 
-def _with(record: Qualification, answer: QualificationAnswer) -> Content:
-    """Of a record with an answer."""
+def _content_of_answer(record: Qualification, answer: QualificationAnswer) -> Content:
     return Content(
         sentence=answer.sentence,
         tone=TONES[answer.carried.answer],
         figures=_figures(answer.figures),
         rows=[
-            ("compute", _rest(answer.compute.sentence)),
-            ("storage", _rest(answer.storage.sentence)),
+            ("compute", _without_part_name(answer.compute.sentence)),
+            ("storage", _without_part_name(answer.storage.sentence)),
             ("other work", _other_work(answer)),
             ("limit", _limit(answer)),
             *([("nodes", nodes_text(answer.nodes, answer))] if answer.nodes else []),
@@ -281,8 +267,7 @@ def _with(record: Qualification, answer: QualificationAnswer) -> Content:
     )
 
 
-def _without(record: Qualification) -> Content:
-    """No answer yet: what is forecast, and what goes on with it."""
+def _content_without_answer(record: Qualification) -> Content:
     choice, phase = record.choice, next((one for one in record.phases if one.state == "running"), None)
     what = {
         "running": f"the phase {phase.name} is under way" if phase else "it is under way",
@@ -356,7 +341,6 @@ def _figures(figures: QualificationFigures) -> list[QualificationFigure]:
 
 
 def _other_work(answer: QualificationAnswer) -> str:
-    """The shares of the processors that other work used."""
     figures = answer.figures
     shares = [
         (figures.alone_others_cpu_ratio, "alone_others_cpu_ratio", "the times alone"),
@@ -393,7 +377,6 @@ def _fits(answer: QualificationAnswer) -> str:
 
 
 def _change(change: QualificationChange) -> tuple[str, str, str]:
-    """The change, the sessions that would fit, and the range or why there is none."""
     gain = "" if change.gain_ratio is None else f"jobs take {format_percent(change.gain_ratio)} less time; "
     if change.range_basis is None:
         number = "-" if change.sessions is None else counted_noun(change.sessions, "session")
@@ -406,8 +389,7 @@ def _change(change: QualificationChange) -> tuple[str, str, str]:
     return change.text, number, f"{gain}{range_} {BASIS[change.range_basis]}"
 
 
-def _rest(sentence: str) -> str:
-    """The sentence of a part without its name."""
+def _without_part_name(sentence: str) -> str:
     return _capital(sentence.partition(": ")[2] or sentence)
 
 

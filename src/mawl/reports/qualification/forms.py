@@ -1,9 +1,4 @@
-"""The disclosure of an answer: every rule with its bound, every decision and run, and what is missing.
-
-The answer on a terminal of 80 columns.
-
-The answer as Markdown, for a ticket.
-"""
+"""The answer of a qualification for a terminal, as Markdown, and as a disclosure with every rule and run."""
 
 from __future__ import annotations
 
@@ -113,13 +108,11 @@ def render_disclosure(record: Qualification) -> str:
 
 
 def _outcome(run: QualifyRun) -> str:
-    """Why a run does not count, where it does not; else how it ended."""
     aside = run.state in ("disturbed", "left out")
     return (run.reason if aside else run.outcome or run.reason) or "-"
 
 
 def _rules(answer: QualificationAnswer) -> list[str]:
-    """Every rule, the failed ones first and in bold."""
     head, *rows = _section("Rules", ("rule", "found", "required", "met"), rules_rows(answer))
     failed = f"| {MET[False]} |"
     bold = [row.replace(failed, f"| **{MET[False]}** |") for row in rows]

@@ -1,1 +1,1 @@
-"""The tables of a run, one module each; ``every.py`` lists them in the order of reports."""
+"""The tables of a run; ``every.py`` lists them in the order of reports."""

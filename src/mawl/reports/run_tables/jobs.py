@@ -1,13 +1,4 @@
-"""How long jobs waited in the queue of their scheduler: by program, and those that waited longest.
-
-A row per program: real time of its jobs that count, their CPU in sum, the largest memory.
-
-Where the time of each program's jobs went: in text shares of it, in HTML seconds.
-
-The CPU account: what jobs, start-up and checks add up to, beside an outside account.
-
-What is known of each period of an import that is not one run.
-"""
+"""Tables of a run's jobs: by program, their waits, the scheduler's queue, the CPU account, and periods."""
 
 from __future__ import annotations
 
@@ -29,26 +20,25 @@ from mawl.records.model.summary.summary import Summary
 from mawl.reports.layout import figures, format_count, splits_cpu
 from mawl.reports.tables import EVERY, HTML, MARKDOWN, TEXT, Format, Note, Row, RunColumn, RunTable
 
-LEGEND = (
+COUNTED_DEFINITION = (
     "counted: finished, no answer known to be wrong; "
     "of these: real time of one job, sum of CPU, largest memory"
 )
 
 
 def program_rows(_: RunView, summary: Summary) -> list[Row]:
-    """A row per program."""
     return [Row(name, ("programs", name)) for name in summary.programs]
 
 
-def _sum(summary: Summary, to: Format) -> bool:
+def _shows_cpu_sum(summary: Summary, to: Format) -> bool:
     return to == "html" or not splits_cpu(summary.time)
 
 
-def _split(summary: Summary, to: Format) -> bool:
+def _shows_user_and_system(summary: Summary, to: Format) -> bool:
     return to == "html" or splits_cpu(summary.time)
 
 
-def _energy(summary: Summary, _: Format) -> bool:
+def _has_energy(summary: Summary, _: Format) -> bool:
     return summary.energy is not None
 
 
@@ -68,9 +58,13 @@ PROGRAMS = RunTable(
         RunColumn(label="real median", path=("real_time_seconds", "median"), form=format_seconds),
         RunColumn(label="min", path=("real_time_seconds", "min"), form=format_seconds),
         RunColumn(label="max", path=("real_time_seconds", "max"), form=format_seconds),
-        RunColumn(label="CPU", path=("cpu_seconds",), form=format_seconds, when=_sum),
-        RunColumn(label="user CPU", path=("user_cpu_seconds",), form=format_seconds, when=_split),
-        RunColumn(label="system CPU", path=("system_cpu_seconds",), form=format_seconds, when=_split),
+        RunColumn(label="CPU", path=("cpu_seconds",), form=format_seconds, when=_shows_cpu_sum),
+        RunColumn(
+            label="user CPU", path=("user_cpu_seconds",), form=format_seconds, when=_shows_user_and_system
+        ),
+        RunColumn(
+            label="system CPU", path=("system_cpu_seconds",), form=format_seconds, when=_shows_user_and_system
+        ),
         RunColumn(label="read", path=("application_read_bytes",), form=format_bytes, formats=HTML),
         RunColumn(label="written", path=("application_written_bytes",), form=format_bytes, formats=HTML),
         RunColumn(label="memory", path=("memory_bytes",), form=format_memory),
@@ -80,13 +74,13 @@ PROGRAMS = RunTable(
             path=("joules_per_job",),
             form=format_joules,
             formats=MARKDOWN | HTML,
-            when=_energy,
+            when=_has_energy,
         ),
     ),
     formats=EVERY,
     fold="Programs",
     folded=MARKDOWN,
-    notes=lambda _, __: [Note(LEGEND, TEXT)],
+    notes=lambda _, __: [Note(COUNTED_DEFINITION, TEXT)],
 )
 
 
@@ -101,24 +95,23 @@ STATES = (
 """Label in text, label in HTML, and figure."""
 
 
-def _whole(program: ProgramFigures) -> float | None:
+def _time_of_jobs(program: ProgramFigures) -> float | None:
     """The time of a program's jobs; None where a part of it is not known, or there was none."""
     seconds = [getattr(program.wait, state) for _, _, state in STATES]
     return None if None in seconds else sum(seconds) or None
 
 
-def _share(state: str) -> Callable[[ProgramFigures], float | None]:
+def _share_of_time(state: str) -> Callable[[ProgramFigures], float | None]:
     def share(program: ProgramFigures) -> float | None:
-        whole = _whole(program)
+        whole = _time_of_jobs(program)
         return whole and getattr(program.wait, state) / whole
 
     return share
 
 
 def _program_waits_rows(view: RunView, summary: Summary) -> list[Row]:
-    """A row per program; in text of those of which every part is known."""
     return [
-        row if _whole(summary.programs[row.name]) is not None else Row(row.name, row.path, HTML)
+        row if _time_of_jobs(summary.programs[row.name]) is not None else Row(row.name, row.path, HTML)
         for row in program_rows(view, summary)
     ]
 
@@ -133,9 +126,9 @@ PROGRAM_WAITS = RunTable(
     block=("programs", "*"),
     rows=_program_waits_rows,
     columns=(
-        RunColumn(label="sum", value=_whole, form=format_seconds, formats=TEXT),
+        RunColumn(label="sum", value=_time_of_jobs, form=format_seconds, formats=TEXT),
         *(
-            RunColumn(label=label, value=_share(state), form=format_percent, formats=TEXT)
+            RunColumn(label=label, value=_share_of_time(state), form=format_percent, formats=TEXT)
             for label, _, state in STATES
         ),
         RunColumn(label="slowdown", path=("slowdown",), form=format_ratio, formats=TEXT),
@@ -148,7 +141,7 @@ PROGRAM_WAITS = RunTable(
 )
 
 
-DEFINED = "queue: from the time at which a job could run to its start by the scheduler"
+QUEUE_DEFINITION = "queue: from the time at which a job could run to its start by the scheduler"
 
 
 def queue_words(summary: Summary) -> str | None:
@@ -186,7 +179,7 @@ def chain_words(chain: QueueChain) -> str:
     )
 
 
-def _lead(_: RunView, summary: Summary) -> list[Note]:
+def _queue_lead(_: RunView, summary: Summary) -> list[Note]:
     words = queue_words(summary)
     if words is None:
         return []
@@ -196,12 +189,12 @@ def _lead(_: RunView, summary: Summary) -> list[Note]:
     ]
 
 
-def _programs(_: RunView, summary: Summary) -> list[Row]:
+def _queue_rows(_: RunView, summary: Summary) -> list[Row]:
     programs = {} if summary.queue is None else summary.queue.programs
     return [Row(name, ("queue", "programs", name)) for name in programs]
 
 
-def _jobs(_: RunView, summary: Summary) -> list[Row]:
+def _queued_job_rows(_: RunView, summary: Summary) -> list[Row]:
     longest = [] if summary.queue is None else summary.queue.longest
     return [Row(one.job, ("queue", "longest", place)) for place, one in enumerate(longest)]
 
@@ -212,12 +205,12 @@ def _moment(text: str) -> str:
 
 QUEUE = RunTable(
     name="queue",
-    caption=f"Time in the queue of the scheduler, by program; {DEFINED}",
+    caption=f"Time in the queue of the scheduler, by program; {QUEUE_DEFINITION}",
     section="programs",
     first="program",
     code=True,
     block=("queue", "programs", "*"),
-    rows=_programs,
+    rows=_queue_rows,
     columns=(
         RunColumn(label="jobs", path=("jobs",), form=format_count),
         RunColumn(label="queue median", path=("median_seconds",), form=format_seconds),
@@ -226,8 +219,8 @@ QUEUE = RunTable(
         RunColumn(label="sum", path=("sum_seconds",), form=format_seconds),
     ),
     formats=EVERY,
-    lead=_lead,
-    notes=lambda _, __: [Note(DEFINED, TEXT | MARKDOWN)],
+    lead=_queue_lead,
+    notes=lambda _, __: [Note(QUEUE_DEFINITION, TEXT | MARKDOWN)],
     spare=("sum", "jobs"),
 )
 
@@ -238,7 +231,7 @@ QUEUED_JOBS = RunTable(
     first="job that waited",
     code=True,
     block=("queue", "longest", "*"),
-    rows=_jobs,
+    rows=_queued_job_rows,
     columns=(
         RunColumn(label="program", path=("program",), form=str, holds="code"),
         RunColumn(label="submitted (UTC)", path=("submitted_at",), form=_moment, holds="words"),
@@ -260,15 +253,14 @@ ACCOUNTS = {
 }
 
 
-def _rows(_: RunView, summary: Summary) -> list[Row]:
+def _cpu_account_rows(_: RunView, summary: Summary) -> list[Row]:
     rows = [Row(name, ("cpu_account", field)) for name, field in ACCOUNTS.items()]
     if summary.outside_cpu is not None:
         rows.append(Row(f"outside ({summary.outside_cpu.source})", ("outside_cpu",)))
     return rows
 
 
-def _notes(_: RunView, summary: Summary) -> list[Note]:
-    """What mawl itself cost; HTML has a table of that."""
+def _cpu_account_notes(_: RunView, summary: Summary) -> list[Note]:
     overhead = summary.overhead
     own = figures(
         (overhead.cpu_seconds, format_seconds),
@@ -286,7 +278,7 @@ CPU_ACCOUNT = RunTable(
     first="CPU account, all jobs",
     text_first="CPU account (all jobs)",
     block=("cpu_account", "total"),
-    rows=_rows,
+    rows=_cpu_account_rows,
     columns=tuple(
         RunColumn(label=label, path=(field,), form=format_seconds)
         for label, field in (
@@ -297,12 +289,11 @@ CPU_ACCOUNT = RunTable(
     ),
     narrow=True,
     formats=TEXT | HTML,
-    notes=_notes,
+    notes=_cpu_account_notes,
 )
 
 
 def _period_rows(_: RunView, summary: Summary) -> list[Row]:
-    """A row per period, by when it began (UTC); nothing for one run."""
     return [
         Row(period.started_at[:16].replace("T", " "), ("time", "periods", place))
         for place, period in enumerate(summary.time.periods)

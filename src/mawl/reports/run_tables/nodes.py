@@ -1,11 +1,4 @@
-"""A row per node of a run on several, their mean, and what the rows come to.
-
-A row per storage server that was watched beside the nodes of a run.
-
-Hardware threads of each node: in text as sentences, in HTML as a table.
-
-Energy of the machines: a row per counter or meter, and the sum in words.
-"""
+"""Tables of a run's machines: nodes, storage servers, hardware threads, and energy."""
 
 from __future__ import annotations
 
@@ -145,7 +138,6 @@ def _thread_rows(_: RunView, summary: Summary) -> list[Row]:
 
 
 def _threads_lead(_: RunView, summary: Summary) -> list[Note]:
-    """In text the modes; what busy cores are, times without AIX's scaling, and the next mode."""
     notes = [Note(text, TEXT, "threads") for text in modes(summary)]
     if busy := busy_cores(summary):
         notes += [Note(f"busy for {busy}", TEXT, "cores"), Note(f"Busy core-seconds: {busy}.", HTML)]

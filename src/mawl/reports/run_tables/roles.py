@@ -1,13 +1,4 @@
-"""A row per role: bytes and calls, and in text and Markdown their latencies.
-
-What the devices of each role moved, where I/O by role was not measured.
-
-Latency of the calls of each role, by direction.
-
-Throughput over windows of both sides, in total and by direction.
-
-Every window of the run: throughput, mean latency of calls by role, jobs and processors.
-"""
+"""Tables of a run's I/O by role, and of its throughput over time."""
 
 from __future__ import annotations
 
@@ -46,14 +37,12 @@ def _called(name: str, role: RoleFigures) -> bool:
     return name != "other" or bool(role.reads or role.writes)
 
 
-def _notes(_: RunView, summary: Summary) -> list[Note]:
-    """Sizes of requests, what ``--cache none`` took, what passed by the page cache or was not counted."""
+def _role_notes(_: RunView, summary: Summary) -> list[Note]:
     by_role = summary.io.by_role or {}
     return [*_sizes(by_role), *_uncaching(by_role), *_direct(summary.io), *_coverage(summary.io)]
 
 
 def _sizes(by_role: Mapping[str, RoleFigures]) -> list[Note]:
-    """What a typical call moved, of the roles in which there were calls."""
     sizes = []
     for name in FILE_ROLES:
         medians = [
@@ -66,7 +55,6 @@ def _sizes(by_role: Mapping[str, RoleFigures]) -> list[Note]:
 
 
 def _uncaching(by_role: Mapping[str, RoleFigures]) -> list[Note]:
-    """The job time that the mode's own calls took; nothing in other modes."""
     took = {name: role.uncaching_seconds for name, role in by_role.items() if name in FILE_ROLES}
     if not any(took.values()):
         return []
@@ -76,7 +64,6 @@ def _uncaching(by_role: Mapping[str, RoleFigures]) -> list[Note]:
 
 
 def _direct(io: Io) -> list[Note]:
-    """What passed by the page cache; nothing where nothing did."""
     block = io.direct
     if not block.programs:
         return []
@@ -121,7 +108,7 @@ ROLES = RunTable(
         ),
     ),
     formats=EVERY,
-    notes=_notes,
+    notes=_role_notes,
     spare=("p50", "sequential", "max"),
 )
 
@@ -133,8 +120,7 @@ def _role_device_rows(_: RunView, summary: Summary) -> list[Row]:
     return [Row(role, ("io", "devices_by_role", role)) for role in PROGRAM_OPTIONS_ROLES]
 
 
-def _reason(_: RunView, summary: Summary) -> list[Note]:
-    """Why I/O by role is missing, and why devices cannot split it where they cannot."""
+def _role_device_notes(_: RunView, summary: Summary) -> list[Note]:
     if summary.io.by_role is not None:
         return []
     sentence = f"I/O by role: {summary.missing['io.by_role']}"
@@ -155,7 +141,7 @@ ROLE_DEVICES = RunTable(
         RunColumn(label="written", path=("written_bytes",), form=format_bytes),
     ),
     formats=TEXT,
-    lead=_reason,
+    lead=_role_device_notes,
 )
 
 
@@ -187,7 +173,7 @@ OF_TOTALS = frozenset({PER_CORE, "read", "written"})
 """Figures that only the totals have."""
 
 
-def _rows(_: RunView, summary: Summary) -> list[Row]:
+def _throughput_rows(_: RunView, summary: Summary) -> list[Row]:
     """A row per side, then its directions; in text only of a run with windows, and directions of devices."""
     has_windows = summary.io.application.peak.total_bytes_per_second is not None
     rows = []
@@ -203,7 +189,6 @@ def _rows(_: RunView, summary: Summary) -> list[Row]:
 
 
 def _throughput_notes(_: RunView, summary: Summary) -> list[Note]:
-    """What the windows are, and in Markdown how much of what programs moved reached a device."""
     device, reach, notes = summary.io.device, summary.io.reach, []
     ratios = (reach.read_ratio, reach.write_ratio)
     if any(ratio is not None for ratio in ratios):
@@ -223,7 +208,7 @@ THROUGHPUT = RunTable(
     first="throughput",
     block=("io", "device"),
     way="total",
-    rows=_rows,
+    rows=_throughput_rows,
     columns=(
         *(
             RunColumn(
@@ -243,7 +228,6 @@ THROUGHPUT = RunTable(
 
 
 def _window_rows(_: RunView, summary: Summary) -> list[Row]:
-    """A row per window, numbered from 1."""
     return [Row(str(place + 1), ("windows", place)) for place in range(len(summary.windows))]
 
 

@@ -1,15 +1,4 @@
-"""A row per block device that holds a role or moved bytes; in text with the host's processors and memory.
-
-Each role at the storage array and at the host, side by side.
-
-Each volume at the array with what compression saves there; mawl's estimate of its role below.
-
-A row per role and direction that a control group caps, or a sentence that there is no cap.
-
-What each role asked of its devices, and what a probe found that they can do.
-
-A row per volume of the roles that have several, and how evenly their bytes lay on them.
-"""
+"""Tables of a run's storage: devices, volumes, arrays, caps, and demand of each role."""
 
 from __future__ import annotations
 
@@ -61,8 +50,7 @@ def _array_rows(_: RunView, summary: Summary) -> list[Row]:
     return [Row(role, ("arrays", "by_role", role)) for role in by_role]
 
 
-def _note(_: RunView, summary: Summary) -> list[Note]:
-    """What the difference is, and which arrays are behind the figures."""
+def _array_notes(_: RunView, summary: Summary) -> list[Note]:
     if summary.arrays is None:
         return []
     names = dict.fromkeys(name for one in summary.arrays.by_role.values() for name in one.arrays)
@@ -95,24 +83,23 @@ ARRAYS = RunTable(
         RunColumn(label="beyond the array", path=("beyond_array_seconds",), form=format_latency),
     ),
     formats=EVERY,
-    notes=_note,
+    notes=_array_notes,
 )
 """CSV has every figure of a role, cache hits and savings too."""
 
 
-WHOLE = "all of it"
+WHOLE_ARRAY = "all of it"
 
 
 def _array_volume_rows(_: RunView, summary: Summary) -> list[Row]:
     volumes = summary.arrays.volumes if summary.arrays is not None else []
     return [
-        Row(one_line(f"{one.array} {one.volume or WHOLE}"), ("arrays", "volumes", place))
+        Row(one_line(f"{one.array} {one.volume or WHOLE_ARRAY}"), ("arrays", "volumes", place))
         for place, one in enumerate(volumes)
     ]
 
 
-def _array_volumes_notes(_: RunView, summary: Summary) -> list[Note]:
-    """What mawl itself estimates for each role, by one codec and block size."""
+def _array_volume_notes(_: RunView, summary: Summary) -> list[Note]:
     block = summary.compressibility
     if summary.arrays is None or not summary.arrays.volumes:
         return []
@@ -143,20 +130,20 @@ ARRAY_VOLUMES = RunTable(
     formats=EVERY,
     fold="Volumes at the array",
     folded=MARKDOWN,
-    notes=_array_volumes_notes,
+    notes=_array_volume_notes,
 )
 
 
-PLACES = (*ROLES, "together")
-UNITS = {"bytes_per_second": "bytes", "requests_per_second": "requests"}
+CAP_PLACES = (*ROLES, "together")
+CAP_UNITS = {"bytes_per_second": "bytes", "requests_per_second": "requests"}
 
 
 def _cap_rows(_: RunView, summary: Summary) -> list[Row]:
     return [
         Row(f"{'all roles' if place == 'together' else place}, {way}", ("caps", place, way))
-        for place in PLACES
+        for place in CAP_PLACES
         for way in CAPS_DIRECTIONS
-        if any(getattr(cap_of(summary.caps, place, way), unit) is not None for unit in UNITS)
+        if any(getattr(cap_of(summary.caps, place, way), unit) is not None for unit in CAP_UNITS)
     ]
 
 
@@ -183,7 +170,7 @@ def cap_sentence(summary: Summary) -> str | None:
     return "; ".join(lines) or None
 
 
-def _without(view: RunView, summary: Summary) -> Sequence[Note]:
+def _uncapped_notes(view: RunView, summary: Summary) -> Sequence[Note]:
     """Why roles have no cap, or have one on a part of their bytes; empty if the run did not look for caps."""
     capped = {row.path[1] for row in _cap_rows(view, summary)}
     roles: dict[str, list[str]] = {}
@@ -191,7 +178,7 @@ def _without(view: RunView, summary: Summary) -> Sequence[Note]:
         reasons = dict.fromkeys(
             why
             for way in CAPS_DIRECTIONS
-            for unit in UNITS
+            for unit in CAP_UNITS
             if (why := summary.missing.get(f"caps.{role}.{way}.{unit}")) not in (None, NOT_RECORDED)
         )
         partly = [why for why in reasons if why.startswith(PARTLY)]
@@ -213,7 +200,7 @@ CAPS = RunTable(
         RunColumn(label="applies at", path=("devices",), form=", ".join, holds="words"),
         RunColumn(label="read from", path=("files",), form=", ".join, holds="code"),
     ),
-    lead=_without,
+    lead=_uncapped_notes,
     spare=("read from",),
 )
 
@@ -221,8 +208,7 @@ CAPS = RunTable(
 DIRECTIONS = ("read", "write")
 
 
-def _rows(_: RunView, summary: Summary) -> list[Row]:
-    """A row per role and direction."""
+def _demand_rows(_: RunView, summary: Summary) -> list[Row]:
     if summary.storage is None:
         return []
     return [
@@ -233,7 +219,6 @@ def _rows(_: RunView, summary: Summary) -> list[Row]:
 
 
 def _demand_notes(_: RunView, summary: Summary) -> list[Note]:
-    """When the probe was, which test each capability is of, who shares a demand, and what is missing why."""
     storage, missing = summary.storage, summary.missing
     if storage is None:
         return []
@@ -260,7 +245,7 @@ DEMAND = RunTable(
     section="storage",
     first="role, at its devices",
     block=("storage", "by_role", "*", "read"),
-    rows=_rows,
+    rows=_demand_rows,
     columns=(
         RunColumn(label="median request", path=("request_bytes",), form=format_memory),
         RunColumn(label="peak", path=("peak_bytes_per_second",), form=format_rate),
@@ -295,8 +280,7 @@ def _device_rows(_: RunView, summary: Summary) -> list[Row]:
     ]
 
 
-def _lead(_: RunView, summary: Summary) -> list[Note]:
-    """Processors, memory, how much of the inputs was in the page cache, and roles without a device."""
+def _host_notes(_: RunView, summary: Summary) -> list[Note]:
     if summary.host is None:
         return []
     notes = [Note(_processors(summary.host), TEXT, "host"), *_inputs(summary.inputs)]
@@ -337,8 +321,7 @@ def _inputs(block: CachedInputs | None) -> list[Note]:
     return [Note("; ".join([text, *block.remarks]), TEXT, "inputs")]
 
 
-def _devices_notes(view: RunView, summary: Summary) -> list[Note]:
-    """How many devices text leaves out."""
+def _device_notes(view: RunView, summary: Summary) -> list[Note]:
     more = len(_device_rows(view, summary)) - MOST_DEVICES
     if more <= 0:
         return []
@@ -376,12 +359,12 @@ DEVICES = RunTable(
         RunColumn(label="queue", path=("queue_length",), form=format_ratio, formats=HTML),
     ),
     formats=TEXT | HTML | CSV,
-    lead=_lead,
-    notes=_devices_notes,
+    lead=_host_notes,
+    notes=_device_notes,
 )
 
 
-def _several(summary: Summary) -> dict[str, RoleVolumes]:
+def _roles_with_several(summary: Summary) -> dict[str, RoleVolumes]:
     """The roles with several volumes: one alone is its role's row."""
     return {role: block for role, block in msgspec.structs.asdict(summary.roles).items() if block.volumes > 1}
 
@@ -391,7 +374,7 @@ def _volume_rows(_: RunView, summary: Summary) -> list[Row]:
 
     CSV has those of roles with one volume, too.
     """
-    several, count = _several(summary), Counter[tuple[str, str]]()
+    several, count = _roles_with_several(summary), Counter[tuple[str, str]]()
     nodes = {volume.node for volume in summary.volumes}
     rows = []
     for place, volume in enumerate(summary.volumes):
@@ -402,9 +385,8 @@ def _volume_rows(_: RunView, summary: Summary) -> list[Row]:
     return rows
 
 
-def _volumes_notes(view: RunView, summary: Summary) -> list[Note]:
-    """Where the volumes are, and the spread of their bytes where files tell it."""
-    several = _several(summary)
+def _volume_notes(view: RunView, summary: Summary) -> list[Note]:
+    several = _roles_with_several(summary)
     places = [
         f"{row.name}: {summary.volumes[int(row.path[1])].directory}"
         for row in _volume_rows(view, summary)
@@ -447,5 +429,5 @@ VOLUMES = RunTable(
     formats=EVERY,
     fold="Volumes",
     folded=MARKDOWN,
-    notes=_volumes_notes,
+    notes=_volume_notes,
 )

@@ -36,7 +36,7 @@ STOPPED_SECONDS = 5.0
 
 
 class AgentTask(msgspec.Struct, frozen=True):
-    """Of a ``NodeTask`` what the agent has to know."""
+    """The part of a ``NodeTask`` that the agent has to know."""
 
     run_id: str
     folder: str

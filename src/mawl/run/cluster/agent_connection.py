@@ -1,4 +1,4 @@
-"""The node process's side of the line to its agent: words out, words in, and the lease."""
+"""The node process's connection to its agent: messages out, messages in, and the lease."""
 
 from __future__ import annotations
 
@@ -51,7 +51,6 @@ class AgentConnection:
         return line
 
     def listen(self, lease_seconds: float) -> None:
-        """Begin to read words, and to keep the lease."""
         threading.Thread(target=self._listen, args=(lease_seconds,), daemon=True).start()
 
     def word(self) -> ToNode:
@@ -116,10 +115,8 @@ class AgreedOpening(Opening):
         self._line, self._ready, self._now = line, ready, now
 
     def ready(self, jobs: int) -> None:
-        """Say it."""
         self._line.say(self._ready(jobs))
 
     def pause_seconds(self) -> float | None:
-        """Until the moment, by this machine's clock."""
         at = self._line.open_at
         return None if at is None else max(at - self._now(), 0.0)

@@ -1,4 +1,4 @@
-"""A node's process: looks, makes its part of the inputs, and runs its sessions with the local runner.
+"""The process of a node: makes its part of the inputs and runs its sessions with the local runner.
 
 The agent starts it as ``python -m mawl.run.cluster`` with pipes as its standard input and output.
 """
@@ -66,7 +66,6 @@ class Teller(Listener):
         """The controller says it for all nodes."""
 
     def status(self, status: Status) -> None:
-        """Every other second."""
         if status.elapsed_seconds >= self._next_seconds:
             self._next_seconds = status.elapsed_seconds + STATUS_SECONDS * 0.9
             self._line.say(Going(status))
@@ -75,7 +74,6 @@ class Teller(Listener):
         """The journal has it."""
 
     def notice(self, text: str) -> None:
-        """Pass it on."""
         self._line.say(Notice(text))
 
 

@@ -1,10 +1,8 @@
-"""Workers that are started over ssh, one on each host, for a scheduler in the controller's process.
+"""A run over a Dask cluster from beginning to end; workers can be started over ssh, one on each host.
 
 The system's own ``ssh`` is used, so that names, users, keys and jump hosts are those of the user's
-configuration, or of a file of its kind (``-F``); nothing is asked (BatchMode).  Workers end with their
+configuration, or of a file of its kind (``-F``).  It never prompts (BatchMode).  Workers end with their
 scheduler.
-
-A run over a Dask cluster from beginning to end: connect, choose the nodes, conduct, let go.
 """
 
 from __future__ import annotations
@@ -27,8 +25,8 @@ import msgspec
 from mawl.base.errors import UnsuitableMachineError, UsageError
 from mawl.records.model.run import RunFacts
 from mawl.records.spec.record import NodesSpec
-from mawl.run.cluster.connection import CONNECT_SECONDS as CONNECTION_CONNECT_SECONDS
 from mawl.run.cluster.connection import (
+    CONNECT_SECONDS,
     LOOPBACK,
     TUNED,
     Certificates,
@@ -47,12 +45,12 @@ END_SECONDS = 5.0
 DEATH_SECONDS = 15
 """How long a worker looks for its scheduler, which was there before it, until it ends."""
 SSH_PORT = 22
-CONNECT_SECONDS = 30
+SSH_CONNECT_SECONDS = 30
 """How long ssh tries a host that does not answer, where its configuration does not say (``ConnectTimeout``);
 well before the run gives its workers up."""
 
 
-def names_of(hosts: Sequence[str]) -> dict[str, str]:
+def node_names(hosts: Sequence[str]) -> dict[str, str]:
     """Node name (the host without its user) to what ssh is given; UsageError for two of one name."""
     found: dict[str, str] = {}
     if not hosts:
@@ -72,7 +70,7 @@ def address_towards(host: str, config: str | None = None) -> str:
 
     The host's own address is the one that ssh would go to: ``HostName`` of its configuration.
     """
-    name = _settings(host, config).get("hostname", host)
+    name = _ssh_settings(host, config).get("hostname", host)
     try:
         family, _, _, _, place = socket.getaddrinfo(name, SSH_PORT, type=socket.SOCK_DGRAM)[0]
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
@@ -86,13 +84,13 @@ def address_towards(host: str, config: str | None = None) -> str:
         ) from None
 
 
-def _settings(host: str, config: str | None) -> dict[str, str]:
+def _ssh_settings(host: str, config: str | None) -> dict[str, str]:
     """What ssh's configuration says of a host (ssh(1), -G): its keywords in small letters, and their values.
 
     One that nothing sets has ssh's own default, or ``none``.
     """
     asked = subprocess.run(
-        [*_ssh(config), "-G", "--", host], stdin=subprocess.DEVNULL, capture_output=True, text=True
+        [*_ssh_program(config), "-G", "--", host], stdin=subprocess.DEVNULL, capture_output=True, text=True
     )
     if asked.returncode != 0:
         raise UnsuitableMachineError(
@@ -109,13 +107,12 @@ def ssh_command(host: str, config: str | None) -> list[str]:
     Options of a command line come before it, so the time to connect is given only where it names none.
     """
     options = ["-o", "BatchMode=yes"]
-    if _settings(host, config).get("connecttimeout", "none") == "none":
-        options += ["-o", f"ConnectTimeout={CONNECT_SECONDS}"]
-    return [*_ssh(config), *options, "--", host]
+    if _ssh_settings(host, config).get("connecttimeout", "none") == "none":
+        options += ["-o", f"ConnectTimeout={SSH_CONNECT_SECONDS}"]
+    return [*_ssh_program(config), *options, "--", host]
 
 
-def _ssh(config: str | None) -> list[str]:
-    """The program and the configuration that it is to read instead of the user's."""
+def _ssh_program(config: str | None) -> list[str]:
     program = shutil.which("ssh")
     if program is None:
         raise UnsuitableMachineError("ssh is not installed", cure="install an ssh client")
@@ -156,7 +153,6 @@ class SshWorkers:
         self._processes: dict[str, tuple[subprocess.Popen[bytes], IO[bytes]]] = {}
 
     def start(self, name: str, host: str, command: str) -> None:
-        """One more."""
         command_line = [*ssh_command(host, self._config), command]
         output = tempfile.TemporaryFile()  # noqa: SIM115
         process = subprocess.Popen(
@@ -200,7 +196,7 @@ def tls_arguments(authority: Path, certificate: Path, key: Path) -> list[str]:
 START_SECONDS = 60.0
 """For workers over ssh: a Python that starts from a shared file system takes its time."""
 
-_STOPPED = (
+_CONTROLLER_STOPPED = (
     "the controller (process {}) was stopped by a signal: nodes that hear nothing for half of --node-timeout "
     "stop their jobs"
 )
@@ -252,16 +248,16 @@ async def conduct(
     ``storage`` are nodes that run nothing, whose tasks the request has, too.
 
     Raises MawlError where the cluster cannot be reached or has no such node, else as
-    ``conduct``.
+    ``Controller.conduct``.
     """
-    with Interrupts() as interrupts, watched(_STOPPED.format(os.getpid())):
+    with Interrupts() as interrupts, watched(_CONTROLLER_STOPPED.format(os.getpid())):
         async with workers(reach) as (client, known):
-            names = chosen_of(known, reach, chosen, storage, first)
+            names = chosen_nodes(known, reach, chosen, storage, first)
             link = DaskLink(client, {name: known[name] for name in (*names, *storage)})
             return await Controller(request(names), link, listener, interrupts).conduct()
 
 
-def chosen_of(
+def chosen_nodes(
     known: Collection[str],
     reach: NodeAccess,
     chosen: Sequence[str],
@@ -301,7 +297,7 @@ async def workers(reach: NodeAccess) -> AsyncIterator[tuple[Any, dict[str, str]]
         async with connected(reach.address, reach.certificates) as client:
             yield client, await workers_of(client)
         return
-    names = names_of(reach.hosts)
+    names = node_names(reach.hosts)
     listen = reach.listen or address_towards(reach.hosts[0], reach.ssh_config)
     files = reach.certificates
     tls = tls_arguments(files.authority, files.certificate, files.key) if files else []
@@ -309,5 +305,5 @@ async def workers(reach: NodeAccess) -> AsyncIterator[tuple[Any, dict[str, str]]
         async with own_scheduler(listen, files) as address:
             for name, host in names.items():
                 started.start(name, host, worker_command(name, address, reach.remote_python, TUNED, tls))
-            async with connected(address, files, CONNECTION_CONNECT_SECONDS) as client:
+            async with connected(address, files, CONNECT_SECONDS) as client:
                 yield client, await first_workers(client, len(names), START_SECONDS, started.check)

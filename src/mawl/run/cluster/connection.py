@@ -1,9 +1,7 @@
-"""The one module that knows Dask: a link to the workers of a cluster, each of which is a node.
+"""The link from controller to agents, over the workers of a Dask cluster; only this module uses Dask.
 
-Functions of the agent are called with ``Client.run``, beside Dask's task scheduling: a task would be
+Functions of the agent are called with ``Client.run`` and not as Dask tasks: a task would be
 given to another worker, or started again, when its own is lost.
-
-How the controller reaches the agents: what a link must do, whatever carries it.
 """
 
 from __future__ import annotations
@@ -80,7 +78,7 @@ class Certificates(msgspec.Struct, frozen=True, kw_only=True):
     key: Path
 
     def security(self) -> Security:
-        """What Dask takes: without encryption nobody is talked to."""
+        """The settings for Dask, which then refuses unencrypted peers; UsageError for a missing file."""
         for path in (self.authority, self.certificate, self.key):
             if not path.is_file():
                 raise UsageError("is not a file", where=str(path), cure="name a PEM file with --tls-*")
@@ -100,7 +98,6 @@ class DaskLink(Link):
         self.addresses = dict(addresses)
 
     async def ask(self, node: str, function: str, *arguments: Any, seconds: float) -> Any:
-        """Call the function in the node's worker."""
         address = self.addresses[node]
         if self._client.status != "running":  # it tries again for a while, then it is closed for good
             raise NoAnswerError(NO_SCHEDULER)

@@ -1,7 +1,4 @@
-"""The controller: one run on several nodes, from the first look to the merged run folder.
-
-Which nodes see one file system under a role, and who makes which input table.
-"""
+"""The controller: one run on several nodes, from their first answers to the merged run folder."""
 
 from __future__ import annotations
 
@@ -189,7 +186,6 @@ class Controller:
     # -- before the gate ------------------------------------------------------------------------
 
     async def _prepare(self) -> None:
-        """Every node has looked, sees what it must, and has its inputs."""
         self.listener.notice(f"{len(self.nodes)} nodes: {', '.join(self.by_name)}")
         if self.storage:
             self.listener.notice(f"storage: {', '.join(node.name for node in self.storage)}")
@@ -307,7 +303,6 @@ class Controller:
                     await asyncio.sleep(EARLY_SECONDS)
 
     async def _read_clocks(self) -> None:
-        """The same for the nodes' clocks, all just before the gate."""
         few = asyncio.Semaphore(CLOCKS_AT_ONCE)
 
         async def read(node: RemoteNode) -> None:
@@ -320,11 +315,9 @@ class Controller:
         await asyncio.gather(*(read(node) for node in self.every))
 
     def _parts(self) -> list[NodePart]:
-        """What is known of the nodes so far."""
         return [node.part() for node in self.nodes]
 
     async def _attend(self, node: RemoteNode) -> None:
-        """Ask a node again and again until nothing more will come from it."""
         try:
             while not node.over:
                 node.wake.clear()  # a word that is told during the question is for the next, which it wakes
@@ -342,7 +335,6 @@ class Controller:
             self._changed.set()
 
     def _judge(self, node: RemoteNode) -> None:
-        """What the end of one node means for the others."""
         if not node.over or self.writer is None:
             return
         outcome, reason = node.outcome()

@@ -1,4 +1,4 @@
-"""What a node is, before anything runs there: processors, memory and the file systems of the roles."""
+"""What each node offers before a run: processors, memory and the file systems of the roles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mawl.measure.space import FileSystem, ephemeral_storage, file_systems
 from mawl.measure.suitability import why_cached
 from mawl.records.spec.program_options import Role
 from mawl.records.spec.record import NodesSpec
-from mawl.run.cluster.conducting import NodeAccess, chosen_of, workers
+from mawl.run.cluster.conducting import NodeAccess, chosen_nodes, workers
 from mawl.run.cluster.connection import DaskLink
 
 LOOK_SECONDS = 30.0
@@ -41,7 +41,7 @@ class NodeLook(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def look_here(roles: Mapping[Role, Sequence[str]]) -> NodeLook:
-    """This machine, as a node."""
+    """The look at this machine, for the controller."""
     places = {role: [Path(place) for place in named] for role, named in roles.items()}
     machine = read_machine()
     return NodeLook(
@@ -69,7 +69,7 @@ async def _look_at(
 ) -> dict[str, NodeLook]:
     reach, asked = NodeAccess.of(nodes), {str(role): list(places) for role, places in roles.items()}
     async with workers(reach) as (client, known):
-        names = chosen_of(known, reach, chosen, list(nodes.storage_node), nodes.nodes)
+        names = chosen_nodes(known, reach, chosen, list(nodes.storage_node), nodes.nodes)
         link = DaskLink(client, {name: known[name] for name in names})
         answers = [await link.ask(name, "look", asked, seconds=LOOK_SECONDS) for name in names]
         return {

@@ -1,9 +1,8 @@
-"""The facts of a run on several nodes, out of the facts of each node's own run.
+"""Several nodes' runs merged into one: the facts, and the controller's copy of each node's run folder.
 
-A node's run folder as the controller keeps it: ``nodes/NAME``, which grows as the node's own does.
-
-What the node appended to its journal is appended here, byte for byte, so that a node that is lost
-leaves a folder like that of any killed run.  Of one that ends well the whole folder is copied over it.
+The copy, ``nodes/NAME``, grows as the node's own folder does.  What the node appended to its journal is
+appended there, byte for byte, so that a node that is lost leaves a folder like that of any killed run.
+When a node ends well, its whole folder replaces the copy.
 """
 
 from __future__ import annotations
@@ -92,13 +91,13 @@ def own_series(parts: Sequence[NodePart], node: str) -> OwnSeries:
     first = same_machine(parts).get(node)
     owners = _owners(parts, node)
     if first is None:
-        return OwnSeries(left_out=[_device(name) for name, owner in owners.items() if owner != node])
+        return OwnSeries(left_out=[_device_prefix(name) for name, owner in owners.items() if owner != node])
     by_name = {part.run.node: part for part in parts}
     left_out = ["host.", "device.", "energy."]
     if by_name[node].machine.network == by_name[first].machine.network:
         left_out += ["network.", "fabric."]
     return OwnSeries(
-        left_out=left_out, kept=[_device(name) for name, owner in owners.items() if owner == node]
+        left_out=left_out, kept=[_device_prefix(name) for name, owner in owners.items() if owner == node]
     )
 
 
@@ -115,8 +114,7 @@ def _owners(parts: Sequence[NodePart], node: str) -> dict[str, str]:
     return found
 
 
-def _device(name: str) -> str:
-    """How the series of a device begin."""
+def _device_prefix(name: str) -> str:
     return f"device.{name}."
 
 
@@ -160,7 +158,9 @@ def merged(base: RunFacts, parts: Sequence[NodePart], own: Overhead) -> RunFacts
             for facts in every
             for node in facts.nodes
         ],
-        software={name: _one(facts.software.get(name) for facts in every) for name in first.software},
+        software={
+            name: _shared_value(facts.software.get(name) for facts in every) for name in first.software
+        },
         settings=_settings(every),
         inventories={name: one for facts in every for name, one in facts.inventories.items()},
         ports={name: one for facts in every for name, one in facts.ports.items()},
@@ -188,7 +188,7 @@ def _workload(base: WorkloadFacts, every: Sequence[WorkloadFacts]) -> WorkloadFa
     first = every[0].options
     return msgspec.structs.replace(
         base,
-        scale_name=_one(one.scale_name for one in every),
+        scale_name=_shared_value(one.scale_name for one in every),
         options=first if all(one.options == first for one in every) else base.options,
     )
 
@@ -268,7 +268,6 @@ def _launchers(usages: Sequence[Usage]) -> Usage:
 
 
 def _overhead(parts: Sequence[Overhead]) -> Overhead:
-    """mawl's own cost on all machines together, the controller's with it."""
     return Overhead(
         cpu_seconds=_sum(part.cpu_seconds for part in parts),
         startup_cpu_seconds=_sum(part.startup_cpu_seconds for part in parts),
@@ -301,7 +300,6 @@ def _load(every: Sequence[RunFacts]) -> LoadBefore | None:
 
 
 def _remarks(parts: Sequence[NodePart], others: Mapping[str, str]) -> list[str]:
-    """What a reader of the merged figures should know."""
     remarks = [f"{part.run.node} was lost: {part.run.reason}" for part in parts if part.run.outcome == "lost"]
     remarks += [
         f"{part.run.node} left its run folder behind: {part.run.left_behind}"
@@ -321,7 +319,6 @@ def _remarks(parts: Sequence[NodePart], others: Mapping[str, str]) -> list[str]:
 
 
 def _remarks_on_storage(runs: Sequence[StorageRun]) -> list[str]:
-    """What was not seen of the storage servers."""
     bad = [run for run in runs if run.outcome not in ("completed", "running")]
     return [
         f"storage {run.node} was not watched to the end ({run.outcome}): {run.reason or 'no reason known'}"
@@ -340,7 +337,7 @@ def _sum(values: Iterable[float | None]) -> float | None:
     return sum(known) if known and len(known) == len(found) else None
 
 
-def _one(values: Iterable[str | None]) -> str | None:
+def _shared_value(values: Iterable[str | None]) -> str | None:
     """The value that all share; of unlike ones all, joined."""
     found = list(dict.fromkeys(values))
     return found[0] if len(found) == 1 else ", ".join(value or "-" for value in found)
@@ -377,21 +374,19 @@ class Mirror:
             file.close()
 
     def begin_copy(self) -> Path:
-        """An empty folder beside this one, for the copy of the node's whole folder."""
         place = self.path.with_name(f".{self.path.name}")
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(mode=0o700)
         return place
 
     def replace(self, copy: Path) -> None:
-        """The copy takes this folder's place."""
         self.close()
         shutil.rmtree(self.path)
         copy.rename(self.path)
         sync_directory(self.path.parent)
 
 
-def place_of(folder: Path, name: str) -> Path:
+def path_in_copy(folder: Path, name: str) -> Path:
     """Where a file of a node's folder goes in its copy; MawlError for a name that leads out of it."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or not path.parts:
@@ -401,7 +396,7 @@ def place_of(folder: Path, name: str) -> Path:
     return place
 
 
-def append_to(place: Path, content: bytes) -> None:
+def append_piece(place: Path, content: bytes) -> None:
     """Add a piece to a file of the copy (0600)."""
     descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "ab") as file:

@@ -1,13 +1,11 @@
-"""By how much a node's clock differs from the controller's, and times corrected by it.
+"""Messages between controller and nodes (JSON lines), and the correction of a node's times and names.
 
-One exchange: the controller's time, the node's, the controller's again.  The node's clock was read at
+The controller's messages reach the node's process through its agent (``run.cluster.agent``); an empty
+line between them says that the controller lives.
+
+One clock exchange: the controller's time, the node's, the controller's again.  The node's clock was read at
 some moment of the round trip, so the middle of it errs by at most half of it (RFC 5905 section 8 has the
 same bound); the shortest of several exchanges is kept.
-
-What controller and nodes say to each other: JSON lines, one word each.
-
-The controller's words reach the node's process through its agent (``run.cluster.agent``); an empty
-line between them says that the controller lives.
 """
 
 from __future__ import annotations
@@ -177,15 +175,12 @@ class Correction:
         self.left_out, self.kept = tuple(left_out), tuple(kept)
 
     def name(self, job: str) -> str:
-        """A job's name in the merged run."""
         return f"{self.node}.{job}"
 
     def at(self, moment: float | None) -> float | None:
-        """A moment of the node's clock by the controller's."""
         return None if moment is None else moment - self.offset_seconds
 
     def job(self, record: JobRecord) -> JobRecord:
-        """A job's record."""
         return msgspec.structs.replace(
             record,
             job=self.name(record.job),
@@ -196,7 +191,6 @@ class Correction:
         )
 
     def step(self, record: StepRecord) -> StepRecord:
-        """A step's record."""
         return msgspec.structs.replace(
             record,
             job=self.name(record.job),
@@ -220,9 +214,9 @@ class Correction:
         """Samples, without those that the merged run takes from another node."""
         if self.left_out and table.num_rows:
             series = table.column("series")
-            drop = _begins(series, self.left_out)
+            drop = _starts_with_any(series, self.left_out)
             if self.kept:
-                drop = compute.and_not(drop, _begins(series, self.kept))
+                drop = compute.and_not(drop, _starts_with_any(series, self.kept))
             table = table.filter(compute.invert(drop))
         moments = table.column("sampled_at")
         shift = pa.scalar(round(self.offset_seconds * 1e6), pa.duration("us"))
@@ -230,6 +224,5 @@ class Correction:
         return table.set_column(place, table.schema.field(place), compute.subtract(moments, shift))
 
 
-def _begins(series: pa.ChunkedArray, beginnings: Sequence[str]) -> pa.ChunkedArray:
-    """Which names begin as one of these."""
+def _starts_with_any(series: pa.ChunkedArray, beginnings: Sequence[str]) -> pa.ChunkedArray:
     return functools.reduce(compute.or_, (compute.starts_with(series, one) for one in beginnings))

@@ -1,7 +1,4 @@
-"""One node as the controller sees it: what it was told, what it said, and what its journal held.
-
-Attending to one node: asking its agent again and again, reading its clock, copying its run folder.
-"""
+"""One node as the controller sees it: its state, and the questions to its agent that keep it current."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from mawl.records.store.files import FACTS, PLAN
 from mawl.records.store.folder import RunWriter
 from mawl.records.store.tail import Fresh
 from mawl.run.cluster.connection import Link, NoAnswerError, NodeGoneError
-from mawl.run.cluster.merge import Mirror, NodeMachine, NodePart, append_to, place_of
+from mawl.run.cluster.merge import Mirror, NodeMachine, NodePart, append_piece, path_in_copy
 from mawl.run.cluster.messages import (
     Correction,
     Ended,
@@ -70,7 +67,7 @@ class _Written:
 
 
 class RemoteNode:
-    """State only; whoever asks the agent hands its answers in."""
+    """The state of a node; ``Attendant`` asks its agent and hands the answers in."""
 
     def __init__(self, task: NodeTask, listener: Listener) -> None:
         self.task = task
@@ -105,7 +102,6 @@ class RemoteNode:
         self._written = _Written()
 
     def tell(self, word: ToNode) -> None:
-        """Put a word on the way."""
         self.words.append((len(self.words) + 1, msgspec.json.encode(word)))
         self.wake.set()
 
@@ -163,7 +159,6 @@ class RemoteNode:
             writer.sample_table(self.correction.samples(fresh.samples))
 
     def part(self) -> NodePart:
-        """What is known of the node while it runs."""
         facts = read_facts(self.mirror.path)[0] if self.mirror is not None else None
         run = self._run(self.mirror.path if self.mirror else None)
         if not self.over:
@@ -203,11 +198,9 @@ class RemoteNode:
         return Fresh(events=run.event_records(), jobs=jobs, steps=run.step_records(), samples=samples)
 
     def close_storage(self, writer: RunWriter) -> StorageRun:
-        """The same of a storage server, of which only its samples are kept."""
         return _storage_run(self.close(writer).run, self._devices())
 
     def storage_run(self) -> StorageRun:
-        """What is known of a storage server while it is watched."""
         return _storage_run(self.part().run, self._devices())
 
     def _devices(self) -> list[str]:
@@ -218,7 +211,6 @@ class RemoteNode:
         return NodeMachine(boot_id=looked.boot_id, network=looked.network) if looked else NodeMachine()
 
     def outcome(self) -> tuple[str, str | None]:
-        """How the node went, and why where not well."""
         if self.lost is not None:
             return "lost", self.lost
         if self.ended is not None:
@@ -281,7 +273,6 @@ class Attendant:
         self._silent: dict[str, str] = {}
 
     async def begin(self, node: RemoteNode) -> None:
-        """Start the node's process."""
         node.answered = self.monotonic()
         await self.link.ask(node.name, "begin", msgspec.json.encode(node.task), seconds=ASK_SECONDS)
 
@@ -336,7 +327,7 @@ class Attendant:
         copy = mirror.begin_copy()
         sizes = dict(await self.link.ask(node.name, "files", run_id, seconds=seconds))
         for name in sizes:
-            place_of(copy, name).touch(mode=0o600)
+            path_in_copy(copy, name).touch(mode=0o600)
         wanted = [(name, 0) for name, size in sizes.items() if size]
         while wanted:
             contents = await self.link.ask(node.name, "pieces", run_id, wanted, seconds=seconds)
@@ -344,7 +335,7 @@ class Attendant:
             for (name, done), content in zip(wanted, contents, strict=False):
                 if not content:
                     raise NoAnswerError(f"{name} ended after {done} of {sizes[name]} bytes")
-                append_to(place_of(copy, name), content)
+                append_piece(path_in_copy(copy, name), content)
                 if done + len(content) < sizes[name]:
                     rest.insert(0, (name, done + len(content)))
             wanted = rest

@@ -117,7 +117,6 @@ def kernel_name(given: str) -> str:
 
 
 def _wait(interrupts: Interrupts, seconds: float) -> None:
-    """So long, or until a signal comes."""
     waiting = select.poll()
     waiting.register(interrupts.fileno(), select.POLLIN)
     waiting.poll(seconds * 1000.0)

@@ -1,9 +1,4 @@
-"""The runner's end of a launcher.
-
-What the runner needs of a launcher; the real one is ``Launcher``.
-
-Two launchers as one: the programs' own, and a bare one for the commands among a run's jobs.
-"""
+"""The runner's end of a launcher, or of two: one for programs, and a bare one for commands."""
 
 from __future__ import annotations
 
@@ -43,7 +38,7 @@ _LOOK_SECONDS = 0.5
 
 
 class Launcher:
-    """Starts ``python -m mawl.run.launch.server`` and talks to it; see ``run.launch.client``.
+    """Starts ``python -m mawl.run.launch.server`` and talks to it, as a ``JobLauncher``.
 
     ``modules`` are imported by a zygote before its first job (``plan.catalogue`` names them),
     ``cpus`` restricts it and all its jobs, ``cgroups`` are directories of control groups to join,
@@ -72,8 +67,8 @@ class Launcher:
         self._reports, reports_write = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self._reports, False)
         # Copies: the launcher's own first three are other ones.
-        handed = [_copy(one) for one in stdio or ()]
-        seen = [] if notices is None else [_copy(notices)]
+        handed = [_copy_descriptor(one) for one in stdio or ()]
+        seen = [] if notices is None else [_copy_descriptor(notices)]
         setup = Setup(
             mode=mode,
             run_id=run_id,
@@ -88,7 +83,7 @@ class Launcher:
             notices=seen[0] if seen else None,
         )
         command = [
-            *_joining(cgroups),
+            *_join_command(cgroups),
             sys.executable,
             "-P",
             "-m",
@@ -136,16 +131,13 @@ class Launcher:
 
     @property
     def pid(self) -> int:
-        """The launcher's process."""
         return self._process.pid
 
     @property
     def complaints(self) -> list[str]:
-        """A sentence for each line from the launcher that could not be understood, so far."""
         return self._inbox.complaints
 
     def fileno(self) -> int:
-        """Readable when ``receive`` has something, or the end, to tell."""
         return self._reports
 
     def send(self, message: ToLauncher) -> None:
@@ -256,11 +248,11 @@ class Launcher:
         return ended is not None
 
 
-def _copy(descriptor: int) -> int:
+def _copy_descriptor(descriptor: int) -> int:
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
 
 
-def _joining(cgroups: Sequence[Path]) -> list[str]:
+def _join_command(cgroups: Sequence[Path]) -> list[str]:
     """A shell that joins the groups and becomes the launcher, so that they count it from its first step.
 
     It may fail in silence: ``prepare`` joins again, and says what is wrong.
@@ -272,7 +264,6 @@ def _joining(cgroups: Sequence[Path]) -> list[str]:
 
 
 def _last_words(log: Path) -> str:
-    """The last line of a launcher's log, in which it may have said why."""
     try:
         lines = log.read_text("utf-8", "replace")[-_LAST_WORDS:].strip().splitlines()
     except OSError as error:
@@ -333,12 +324,10 @@ class Launchers:
 
     @property
     def lost(self) -> str | None:
-        """Why one of them is lost; None while both live."""
         return next((launcher.lost for launcher in self._every if launcher.lost is not None), None)
 
     @property
     def complaints(self) -> list[str]:
-        """Those of both."""
         return [text for launcher in self._every for text in launcher.complaints]
 
     def send(self, message: ToLauncher) -> None:
@@ -354,7 +343,6 @@ class Launchers:
                 launcher.send(message)
 
     def fileno(self) -> int:
-        """Readable when either has something to tell (epoll(7))."""
         return self._either.fileno()
 
     def receive(self) -> list[FromLauncher]:
@@ -377,11 +365,9 @@ class Launchers:
         return told
 
     def usage(self) -> Usage:
-        """What both have used so far."""
         return total(launcher.usage() for launcher in self._every)
 
     def close(self, timeout_seconds: float = 10.0) -> Usage:
-        """End both; what they used together."""
         usages = [launcher.close(timeout_seconds) for launcher in self._every]
         self._either.close()
         return total(usages)

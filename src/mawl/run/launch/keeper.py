@@ -2,9 +2,7 @@
 
 The keeper is a subreaper, so whatever a job starts stays below it, also what daemonises; and since
 it is above one job only, everything it reaps is that job's, without guessing.  It ends when
-nothing is left below it, and its last word is ``Reaped``.
-
-What a launcher does to itself before its first job.
+nothing is left below it, and its last message is ``Reaped``.
 """
 
 from __future__ import annotations
@@ -69,7 +67,6 @@ class Keeper:
         self._pending = b""
 
     def run(self) -> Reaped:
-        """Start the job and see it to its end."""
         become_subreaper()
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)  # the runner's pipe is the launcher's alone
@@ -170,7 +167,6 @@ class Keeper:
         return _KILL_AGAIN_SECONDS
 
     def _kill_all(self) -> list[int]:
-        """SIGKILL for everything below; those that were alive to get it."""
         return [pid for pid in descendants(os.getpid()) if signal_all([pid], signal.SIGKILL)]
 
 

@@ -1,11 +1,4 @@
-"""Messages out of a pipe's bytes; what is no message becomes a sentence, never an error.
-
-The writing end of the pipe that a launcher and all its jobs share.
-
-What a launcher and its jobs are told when they begin, and the names of their environment.
-
-Find and end all processes of a run, which carry its id in their environment.
-"""
+"""What a launcher shares with its jobs and its runner: their pipe, its setup, and the marks of processes."""
 
 from __future__ import annotations
 
@@ -67,7 +60,6 @@ class Inbox:
         self.ended = False
 
     def take(self) -> list[FromLauncher]:
-        """Everything that has come and was not taken yet, in order."""
         messages, self._messages = self._messages, []
         return messages
 

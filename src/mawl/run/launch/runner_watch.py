@@ -1,7 +1,7 @@
-"""Looking at a runner from another process: one that is stopped by a signal cannot say so itself.
+"""Watches a runner from another process: one that is stopped by a signal cannot say so itself.
 
-The launcher looks at the runner of this machine.  ``python -m mawl.run.launch.runner_watch PID SENTENCE``
-looks at a process without a launcher: the controller of a run on several nodes, or a campaign.
+The launcher watches the runner of this machine.  ``python -m mawl.run.launch.runner_watch PID SENTENCE``
+watches a process without a launcher: the controller of a run on several nodes, or a campaign.
 """
 
 from __future__ import annotations

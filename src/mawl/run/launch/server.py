@@ -202,7 +202,6 @@ class Server:
 
 
 def main(arguments: list[str]) -> None:
-    """Entry of the process."""
     began = time.monotonic()
     setup = msgspec.json.decode(arguments[0], type=Setup)
     os.set_inheritable(setup.reports, False)

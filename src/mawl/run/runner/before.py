@@ -1,8 +1,6 @@
-"""The page cache of a run: input tables taken out, put in or left as they are, and roles that go without.
+"""Preparations and checks just before the jobs of a run start.
 
-A clean start: what the file systems of the roles still have to write is written before the gate opens.
-
-What the machine was like just before a run: load by others, memory, and space under the roles.
+They are the page cache, the sync of the file systems, memory, space, and the load of other work.
 """
 
 from __future__ import annotations
@@ -77,7 +75,7 @@ def prepare_inputs(request: RunRequest) -> CacheFacts:
         source=found.source,
         reason=found.reason,
         machine_wide=request.spec.cache == "cold" and request.spec.drop_caches,
-        remarks=_shortest(remarks) + _remains(request.spec.cache, found, files),
+        remarks=_first_remarks(remarks) + _cache_remarks(request.spec.cache, found, files),
     )
 
 
@@ -104,7 +102,7 @@ def deny_cache(roles: Mapping[Role, Sequence[Path]]) -> CacheFacts:
             if path.is_file()
         }
     )
-    remarks = _shortest(drop(files))
+    remarks = _first_remarks(drop(files))
     found = residency(files)
     return CacheFacts(
         mode="none",
@@ -112,7 +110,7 @@ def deny_cache(roles: Mapping[Role, Sequence[Path]]) -> CacheFacts:
         resident_bytes=found.resident_bytes,
         source=found.source,
         reason=found.reason,
-        remarks=remarks + _remains("none", found, files),
+        remarks=remarks + _cache_remarks("none", found, files),
     )
 
 
@@ -139,15 +137,13 @@ def require_uncached(roles: Mapping[Role, Sequence[Path]], no_library: str | Non
                 )
 
 
-def _shortest(remarks: list[str]) -> list[str]:
-    """The first remarks, and how many more there are."""
+def _first_remarks(remarks: list[str]) -> list[str]:
     if len(remarks) <= MOST_REMARKS:
         return remarks
     return [*remarks[:MOST_REMARKS], f"and {len(remarks) - MOST_REMARKS} more files"]
 
 
-def _remains(mode: CacheMode | None, found: Residency, files: list[Path]) -> list[str]:
-    """A sentence where the cache is not as it was asked to be."""
+def _cache_remarks(mode: CacheMode | None, found: Residency, files: list[Path]) -> list[str]:
     if found.resident_bytes is None:
         return []
     if mode == "warm" and found.resident_bytes < WARM_RATIO * found.bytes:
@@ -184,7 +180,6 @@ class CleanStart(Opening):
         """What is known of dirty pages; None until the gate may open."""
 
     def ready(self, jobs: int) -> None:
-        """The jobs wait at the gate: begin to write."""
         self._jobs = jobs
         self._sync = self._begin(self._directories)
 

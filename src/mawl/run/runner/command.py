@@ -1,7 +1,4 @@
-"""One command under the same measurement as a job, through the bare launcher.
-
-What the storage of the roles did around one command: its devices' counters and what memory still held.
-"""
+"""One command, measured like a job, with the counters of the storage under its roles."""
 
 from __future__ import annotations
 
@@ -182,7 +179,6 @@ class _CommandWatch:
             signal_all(descendants(forked.pid), number)
 
     def record(self, command: Sequence[str], counting: Counting) -> JobRecord:
-        """Wait for the command's end; its record."""
         with selectors.DefaultSelector() as selector:
             selector.register(self._launcher.fileno(), selectors.EVENT_READ)
             while Reaped not in self._said:

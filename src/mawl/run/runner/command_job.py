@@ -169,7 +169,7 @@ class CommandRun(JobRun):
         )
 
     def _verified(self, outcome: JobOutcome) -> bool | None:  # noqa: ARG002
-        """Nobody has looked at the results yet."""
+        """None: only a check, which comes later, looks at the results."""
         return None
 
     def _peak(self, reaped: Reaped) -> int | None:
@@ -239,7 +239,6 @@ def made_run(plan: JobPlan, program: Program, node: str) -> JobRun:
 
 
 def _chosen(told: Assignment, role: Role, places: Sequence[str]) -> str:
-    """The volume of a role whose turn it is."""
     # Of a job's own directories the parents are asked for their space: those stand on every volume.
     around = places if role == "data" else [str(Path(place).parent) for place in places]
     return places[choose(told.volume_order, around, told.turns.get(role, 0))]
@@ -272,7 +271,6 @@ def values(plan: JobPlan, assignment: Assignment, data: Path) -> dict[str, str]:
 
 
 def _whole(made: JobRecord) -> StepRecord:
-    """The command as the one step that is known of it."""
     ended = made.ended_at or 0.0
     return StepRecord(
         job=made.job,

@@ -1,7 +1,4 @@
-"""I/O by role of a run: its counter files, one per job, and what they say when a job has ended.
-
-The 1 Hz series of I/O by role and of the jobs' time, summed over all jobs so far.
-"""
+"""I/O by role of a run: the counter files of its jobs, and the 1 Hz series from them."""
 
 from __future__ import annotations
 
@@ -15,7 +12,15 @@ import msgspec
 
 from mawl.base.errors import UnsuitableMachineError
 from mawl.measure.preload.build import Library, library
-from mawl.measure.preload.counters import FILE_BYTES, MOST_VOLUMES, CounterFile, create, live_words, sum_word
+from mawl.measure.preload.counters import (
+    FILE_BYTES,
+    MOST_VOLUMES,
+    TIMED_KINDS,
+    CounterFile,
+    create,
+    live_words,
+    sum_word,
+)
 from mawl.measure.preload.job import Entry, Ledger, ledger_of
 from mawl.measure.process import TreeSample
 from mawl.measure.space import space_of
@@ -157,7 +162,6 @@ class Counting:
         return file.first_waited_seconds, file.waited_seconds
 
     def step_io(self, job: str, number: int) -> IoByRole | None:
-        """I/O of a step that has just ended, from the job's ledger."""
         if job not in self._files or self._directory is None:
             return None
         entry = self._ledgers[job].entries().get(number)
@@ -170,13 +174,12 @@ class Counting:
             return None
         path = self._directory / f"{job}.counters"
         entries = self._ledgers.pop(job).entries()
-        count = _count(file, entries, self._told_apart) if file.whole else DAMAGED
+        count = _job_count(file, entries, self._told_apart) if file.whole else DAMAGED
         for leftover in (path, ledger_of(path)):
             leftover.unlink(missing_ok=True)
         return count, file.live()
 
     def close(self) -> None:
-        """Remove the run's counter files and their directory."""
         self._files.clear()
         if self._directory is not None:
             with contextlib.suppress(OSError):
@@ -185,7 +188,7 @@ class Counting:
             self._directory = None
 
 
-def _count(file: CounterFile, entries: dict[int, Entry], told_apart: bool) -> JobCount:
+def _job_count(file: CounterFile, entries: dict[int, Entry], told_apart: bool) -> JobCount:
     return JobCount(
         io=file.by_role(),
         moved_bytes=file.moved_bytes(),
@@ -226,8 +229,7 @@ def _has_room(place: Path, files: int) -> bool:
 
 Series = list[tuple[str, float]]
 
-_TIMED = ("read", "write", "sync", "open")
-_FIGURES = (
+_ROLE_FIGURES = (
     ("reads", ("read",), "calls", 1),
     ("writes", ("write",), "calls", 1),
     ("read_bytes", ("read",), "bytes", 1),
@@ -235,12 +237,12 @@ _FIGURES = (
     ("read_seconds", ("read",), "nanoseconds", 1e9),
     ("write_seconds", ("write",), "nanoseconds", 1e9),
     ("sync_seconds", ("sync",), "nanoseconds", 1e9),
-    ("waited_seconds", _TIMED, "waited_nanoseconds", 1e9),
+    ("waited_seconds", TIMED_KINDS, "waited_nanoseconds", 1e9),
 )
-_SERIES = [
+_ROLE_SERIES = [
     (f"role.{role}.{series}", [sum_word(kind, role, name) for kind in kinds], one)
     for role in FILE_ROLES
-    for series, kinds, name, one in _FIGURES
+    for series, kinds, name, one in _ROLE_FIGURES
 ]
 """Series, the sums that add up to it, and how many of them are one."""
 
@@ -256,11 +258,9 @@ class RoleSampling:
         self._following = Following()
 
     def counters(self, job: str) -> str | None:
-        """A counter file for a job that is about to start; None where it goes without."""
         return None if self._counting is None else self._counting.make(job)
 
     def with_io(self, message: StepEnded) -> StepEnded:
-        """A step with its I/O by role, which the job wrote down beside its counters."""
         if self._counting is None:
             return message
         io = self._counting.step_io(message.step.job, message.step.number)
@@ -284,7 +284,6 @@ class RoleSampling:
         self._seconds["jobs.run_queue_seconds"] += run_delay_seconds or 0.0
 
     def last_look(self, job: str) -> Look | None:
-        """A running job as it was read last; None without counters."""
         return self._following.last(job)
 
     def series(self, live: Mapping[str, TreeSample]) -> Series:
@@ -332,4 +331,4 @@ class RoleSampling:
 
 
 def _by_role(sums: Sequence[int]) -> Series:
-    return [(series, sum([sums[word] for word in words]) / one) for series, words, one in _SERIES]
+    return [(series, sum([sums[word] for word in words]) / one) for series, words, one in _ROLE_SERIES]

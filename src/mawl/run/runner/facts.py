@@ -1,7 +1,4 @@
-"""The input tables of a plan: made or checked before a run, and whether there is room for it.
-
-What is known of a run before its first job: the facts that its folder begins with.
-"""
+"""The input tables of a run, made or checked, and the facts that its folder begins with."""
 
 from __future__ import annotations
 
@@ -180,7 +177,7 @@ def make_inputs(
     tables = inputs_of(plan, CATALOGUE)
     # Scales that differ may need the same table, where both are below a table's least size.
     keys = {need: (need.table, tables[need.table].rows(need.scale), need.replica) for need in needed.tables}
-    requests = {key: _request(plan, need) for need, key in keys.items()}
+    requests = {key: _table_request(plan, need) for need, key in keys.items()}
     sizes = {key: need.bytes for need, key in keys.items()}
     generated = generate(
         list(requests.values()),
@@ -232,12 +229,12 @@ def _missing_inputs(plan: Plan, needed: Needs, volumes: Volumes) -> Iterator[int
     places = [volume / INPUTS_DIRECTORY for volume in volumes.directories["data"]]
     tables = inputs_of(plan, CATALOGUE)
     for need in needed.tables:
-        request = _request(plan, need)
+        request = _table_request(plan, need)
         if not any((request.directory(tables[need.table], place) / MANIFEST).is_file() for place in places):
             yield need.bytes
 
 
-def _request(plan: Plan, need: TableNeed) -> TableRequest:
+def _table_request(plan: Plan, need: TableNeed) -> TableRequest:
     return TableRequest(
         table=need.table, scale=need.scale, seed=plan.seed, replica=need.replica, saving=plan.saving
     )

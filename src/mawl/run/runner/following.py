@@ -1,4 +1,4 @@
-"""What running and ended jobs did so far: each job's first thread followed from look to look."""
+"""1 Hz series of what jobs spend their time on, by each job's first thread and by its whole tree."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ class Following:
         self._sums = dict.fromkeys((*FOLLOWED, *JOINED, *BOUNDS), 0.0)
 
     def last(self, job: str) -> Look | None:
-        """A running job's last look."""
         return self._last.get(job)
 
     def look(self, job: str, now: Look) -> None:
@@ -43,7 +42,6 @@ class Following:
         self._last.pop(job, None)
 
     def series(self) -> Iterable[tuple[str, float]]:
-        """All sums."""
         return self._sums.items()
 
     def _add(self, share: FollowedInterval) -> None:

@@ -1,9 +1,4 @@
-"""One job on its way, and the record made of what launcher and job said about it.
-
-A bound for what a job prints, kept while it runs, so that endless output cannot fill the run folder.
-
-What a job's process is told: its program, options, inputs and its own directories.
-"""
+"""One job of a run: what its process is told, the record of what became of it, and the bound on its log."""
 
 from __future__ import annotations
 
@@ -52,8 +47,8 @@ class JobRun:
         self.started_monotonic: float | None = None
         self.started: Started | None = None
         self.run_delay_seconds: float | None = None
-        self.last: Look | None = None
         """Waiting for a CPU of the whole tree, known once it is gone."""
+        self.last: Look | None = None
         self.steps: list[StepRecord] = []
         self.answered: Answered | None = None
         self.failed: Failed | None = None
@@ -90,14 +85,12 @@ class JobRun:
         return self._make(outcome, reason, reaped, count, sampled_delay_seconds)
 
     def not_made(self, reason: str, at: float) -> JobRecord:
-        """The record of a job for which no directories could be made."""
         nothing = Reaped(
             job=self.plan.job, ended_at=at, exit_code=None, signal=None, usage=Usage(), leftover_processes=0
         )
         return self._make("failed", reason, nothing)
 
     def lost(self, reason: str, at: float, count: JobCount | None = None) -> JobRecord:
-        """The record of a job whose launcher died, so that nobody could account for it."""
         gone = Reaped(
             job=self.plan.job, ended_at=at, exit_code=None, signal=None, usage=Usage(), leftover_processes=0
         )
@@ -257,7 +250,6 @@ class JobLogs:
         self._shortened: dict[str, None] = {}
 
     def remarks(self) -> list[str]:
-        """A sentence of the logs that were cut, where there are any."""
         if not self._shortened:
             return []
         some = list(self._shortened)[:MOST_NAMED]

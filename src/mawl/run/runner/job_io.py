@@ -156,7 +156,6 @@ def _waits(
 
 
 def _by_volume(count: JobCount, apart: Sequence[Entry]) -> VolumeBytes | None:
-    """The job's own bytes by volume."""
     if count.volumes is None:
         return None
     return volumes_between(sum_by_volume(entry.volumes for entry in apart), count.volumes)

@@ -1,4 +1,4 @@
-"""The loop of a run: start what may start, take what is said, look once a second, stop when told.
+"""The loop of a run: start jobs, take their messages, sample once a second, stop when interrupted.
 
 Ctrl-C once stops starting jobs, twice stops the jobs; SIGTERM and SIGHUP do both at once.
 """
@@ -59,7 +59,6 @@ class Interrupts:
         return self._read
 
     def drain(self) -> None:
-        """Empty the pipe behind ``fileno()``."""
         try:
             os.read(self._read, 4096)
         except BlockingIOError:
@@ -343,7 +342,6 @@ class RunLoop:
         return [self.jobs[name] for name in self.progress.running]
 
     def _limits(self) -> Iterator[tuple[JobRun, float]]:
-        """When jobs must end (on the monotonic clock), of those that are not being stopped already."""
         for run in self._running() if self._limited else ():
             seconds = run.plan.timeout_seconds or self.request.spec.timeout_seconds
             if seconds is not None and run.started_monotonic is not None and run.stopping is None:
@@ -392,7 +390,6 @@ class RunLoop:
             self._job_ended(run, run.lost(sentence, self.now(), count))
 
     def _tick(self) -> None:
-        """The look once a second: samples into the journal, status to whoever watches."""
         while self._next_tick <= self.monotonic():
             self._next_tick += TICK_SECONDS
         rates = self._look(self.now())
@@ -401,7 +398,6 @@ class RunLoop:
         self.listener.status(status_of(self.progress, self._elapsed(), self.ended, self.failed, rates))
 
     def _look(self, now: float) -> TickRates:
-        """Samples of the jobs and of the host."""
         rates = self.sampling.tick(now, self.monotonic(), self.launcher.usage(), self.writer)
         self.look_at_host(now)
         return rates

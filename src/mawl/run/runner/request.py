@@ -1,4 +1,4 @@
-"""What a run is asked to be, and what it tells whoever watches."""
+"""The request for a run, and the interfaces through which it reports and opens its gate."""
 
 from __future__ import annotations
 
@@ -91,7 +91,6 @@ class AtOnce(Opening):
         """Nobody waits to hear it."""
 
     def pause_seconds(self) -> float | None:
-        """Nothing to wait for."""
         return 0.0
 
 

@@ -122,7 +122,6 @@ class Restriction:
         return None
 
     def close(self) -> None:
-        """Remove the groups; processes that are just ending get a moment."""
         for group in self.groups:
             remove_group(group)
         self.groups.clear()
@@ -191,19 +190,16 @@ def _bases(root: Path, proc: Path, controller: str) -> list[Path]:
 
 
 def _mounts(root: Path) -> list[Path]:
-    """Where version 2 may be mounted: alone, or together with version 1."""
     return [root, root / "unified"]
 
 
 def _unified_own(root: Path, proc: Path) -> Path | None:
-    """This process's own group of version 2; None if the mounts do not show it."""
     path = group_paths(proc / "self" / "cgroup").get("")
     groups = (_own(mount, path, root, proc) for mount in _mounts(root) if _is_unified(mount))
     return next((group for group in groups if group is not None), None)
 
 
 def _own(mount: Path, path: str | None, root: Path, proc: Path) -> Path | None:
-    """This process's own group below a mount; None if the mount does not show it."""
     if path is None or ".." in path.split("/") or shows_more(mount, proc, root.parent.parent):
         return None
     group = mount / path.lstrip("/")

@@ -109,7 +109,7 @@ def carry_out(
                 outside_cpu=outside,
                 dirty=dirty,
                 overhead=_overhead(loop, launcher_usage, generate_cpu_seconds),
-                missing=_missing(restriction, outside is not None, counting) | collector.reasons(),
+                missing=_missing_reasons(restriction, outside is not None, counting) | collector.reasons(),
                 remarks=[*facts.remarks, *_remarks(request), *logs.remarks(), *host.remarks()],
             )
             writer.finish(facts)
@@ -121,7 +121,6 @@ def carry_out(
 
 
 def _writer(request: RunRequest, facts: RunFacts, runs: Path | None) -> RunWriter:
-    """The writer of a new run folder, which has the facts and the plan."""
     derived = derived_of(request.plan)
     return RunWriter(
         request.folder,
@@ -149,7 +148,6 @@ def _compressibility(request: RunRequest, volumes: Volumes) -> RunCompressibilit
 
 
 def _counting(request: RunRequest, volumes: Volumes) -> Counting:
-    """The counters of the jobs; with ``--cache none`` they deny the page cache, too."""
     return Counting(
         request.run_id,
         volumes.directories,
@@ -160,14 +158,11 @@ def _counting(request: RunRequest, volumes: Volumes) -> Counting:
 
 
 def _look(host: HostSampling, logs: JobLogs, now: float) -> None:
-    """What is done once a second beside the samples of the jobs."""
     host.look(now)
     logs.look()
 
 
 def _launcher(request: RunRequest, restriction: Restriction, counting: Counting) -> JobLauncher:
-    """The launcher of the plan's programs, the bare one of its commands, or both as one."""
-
     def made(mode: LaunchMode, notices: int | None = STANDARD_ERROR) -> Launcher:
         return Launcher(
             mode,
@@ -191,19 +186,16 @@ def _launcher(request: RunRequest, restriction: Restriction, counting: Counting)
 
 
 def _collector(facts: RunFacts, restriction: Restriction) -> HostCollector:
-    """Host figures with every device under the roles, and the groups that hold the jobs."""
     return HostCollector(
         {layer for volume in facts.volumes for layer in volume.layers}, groups=restriction.groups
     )
 
 
 def _devices(facts: RunFacts) -> set[str]:
-    """The block devices that the file systems of the roles name."""
     return {device for volume in facts.volumes for device in volume.devices}
 
 
-def _missing(restriction: Restriction, has_account: bool, counting: Counting) -> dict[str, str]:
-    """Why there is no outside account, and why no I/O by role."""
+def _missing_reasons(restriction: Restriction, has_account: bool, counting: Counting) -> dict[str, str]:
     missing = {}
     if not has_account:
         missing["outside_cpu"] = restriction.reason or "the account was not readable"
@@ -228,7 +220,6 @@ def _modules(request: RunRequest) -> list[str]:
 
 
 def _end_launcher(launcher: JobLauncher, run_id: str) -> Usage:
-    """End the launcher and all below it; a lost launcher's remains are found by the run's mark."""
     lost = launcher.lost is not None
     usage = launcher.close()
     if lost:
@@ -254,7 +245,6 @@ def _facts_after(facts: RunFacts, loop: RunLoop, began: float, ended: float) -> 
 
 
 def _outcome(loop: RunLoop) -> tuple[RunOutcome, str | None]:
-    """How the run ended, and why where it did not go through."""
     if loop.interrupts.level:
         return "interrupted", f"stopped by {loop.interrupts.name}"
     if loop.lost is not None:

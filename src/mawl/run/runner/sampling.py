@@ -1,9 +1,4 @@
-"""The run's own 1 Hz look at its jobs: how many run, what they read, write and hold in memory.
-
-Which series of a node are sampled each second, within a budget; the others are sampled more seldom.
-
-Host figures into the samples: at the gate, and then beside those of the jobs each second.
-"""
+"""The samples of a run, written at 1 Hz: figures of its jobs and of the host, within a budget of series."""
 
 from __future__ import annotations
 
@@ -33,7 +28,7 @@ class TickRates(msgspec.Struct, frozen=True, kw_only=True):
     written_bytes_per_second: float
 
 
-COUNTERS = (
+IO_COUNTERS = (
     "application_read_bytes",
     "application_written_bytes",
     "own_read_bytes",
@@ -62,12 +57,11 @@ class Sampling:
         self._stopped = StoppedJobs()
         self._live: dict[str, TreeSample] = {}
         self._pids: dict[str, int] = {}
-        self._ended: dict[str, int] = dict.fromkeys(COUNTERS, 0)
-        self._last: dict[str, int] = dict.fromkeys(COUNTERS, 0)
+        self._ended: dict[str, int] = dict.fromkeys(IO_COUNTERS, 0)
+        self._last: dict[str, int] = dict.fromkeys(IO_COUNTERS, 0)
         self._last_at: float | None = None
 
     def add(self, job: str, pid: int) -> None:
-        """A job's process exists."""
         self._pids[job] = pid
 
     def last_run_delay_seconds(self, job: str) -> float:
@@ -84,15 +78,13 @@ class Sampling:
         """A job's process tree is gone; ``final`` is the kernel's account of it."""
         self._live.pop(job, None)
         if self._pids.pop(job, None) is not None:
-            for name in COUNTERS:
+            for name in IO_COUNTERS:
                 self._ended[name] += getattr(final, name) or 0
 
     def newly_stopped(self, monotonic: float) -> list[str]:
-        """Sentences on jobs that a signal has stopped (``StoppedJobs``)."""
         return self._stopped.look(self._live, monotonic)
 
     def tick(self, now: float, monotonic: float, launcher: Usage, writer: RunWriter) -> TickRates:
-        """Sample, append to the journal, and return the rates since the last tick."""
         rates, figures = self.look(monotonic, launcher)
         writer.figures(self.node, now, figures)
         return rates
@@ -125,7 +117,7 @@ class Sampling:
             name: max(
                 self._ended[name] + sum(getattr(tree, name) or 0 for tree in live.values()), self._last[name]
             )
-            for name in COUNTERS
+            for name in IO_COUNTERS
         }
 
     def _rate(self, totals: dict[str, int], name: str, seconds: float | None) -> float:
@@ -135,7 +127,7 @@ class Sampling:
 def status_of(
     progress: Progress, elapsed_seconds: float, ended: int, failed: int, rates: TickRates
 ) -> Status:
-    """What whoever watches the run is told now."""
+    """The status for the listener at this moment."""
     return Status(
         elapsed_seconds=elapsed_seconds,
         sessions=len(progress.plan.sessions),
@@ -171,8 +163,16 @@ MOST_SELDOM_A_SECOND = 100
 """If the other series are more than a thousand, they are sampled more seldom than each 10 s, so that they add
 so many samples a second in the mean."""
 
-_DEVICE = "device."
-_FIGURES = ("read_bytes", "written_bytes", "busy_seconds", "reads", "writes", "read_seconds", "write_seconds")
+_DEVICE_PREFIX = "device."
+_DEVICE_FIGURES = (
+    "read_bytes",
+    "written_bytes",
+    "busy_seconds",
+    "reads",
+    "writes",
+    "read_seconds",
+    "write_seconds",
+)
 """Of a device, the most wanted first: windows and answers ask for bytes, then for its load."""
 
 
@@ -201,11 +201,9 @@ class SampleBudget:
 
     @property
     def seldom_seconds(self) -> float:
-        """How often the series beyond the budget are sampled."""
         return max(SELDOM_SECONDS, math.ceil(len(self._seldom) / MOST_SELDOM_A_SECOND))
 
     def remarks(self) -> list[str]:
-        """A sentence on the series that were sampled more seldom, where there are any."""
         if not self._seldom:
             return []
         return [
@@ -222,10 +220,10 @@ class SampleBudget:
     def _rank(self, series: str) -> tuple[int, int, str]:
         if series.startswith(("host.", "group.")):
             return 0, 0, series
-        if not series.startswith(_DEVICE):
+        if not series.startswith(_DEVICE_PREFIX):
             return 1, 0, series
-        device, _, figure = series.removeprefix(_DEVICE).rpartition(".")
-        place = _FIGURES.index(figure) if figure in _FIGURES else len(_FIGURES)
+        device, _, figure = series.removeprefix(_DEVICE_PREFIX).rpartition(".")
+        place = _DEVICE_FIGURES.index(figure) if figure in _DEVICE_FIGURES else len(_DEVICE_FIGURES)
         return (1 if device in self._named else 2), place, series
 
 
@@ -246,5 +244,4 @@ class HostSampling:
         self.writer.figures(self.node, now, self._budget.due(now, self.collector.read(), whole=whole))
 
     def remarks(self) -> list[str]:
-        """What was sampled more seldom than each second, or not at all, in sentences."""
         return [*self._budget.remarks(), *self.collector.remarks()]

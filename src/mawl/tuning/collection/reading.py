@@ -1,10 +1,7 @@
-"""Facts that need several outputs: which storage a disk, an adapter or a file system is on.
+"""Reads collections: files with the settings of systems that mawl does not run on.
 
-Folders and files of collections, read as input that cannot be trusted.
-
-Reads collections into the record that `mawl tune check` compares, the same as for a run.
-
-The shell script that collects a platform's settings: what `mawl tune collector PLATFORM` prints.
+The files are foreign input and not trusted.  The result is the record that `mawl tune check` compares, the
+same as for a run.
 """
 
 from __future__ import annotations
@@ -20,8 +17,7 @@ from mawl.base.foreign import read_regular
 from mawl.base.printable import encodable
 from mawl.importers.formats.settings.collected import TUNABLES, Section, UnreadOutput, reader_of, sections
 from mawl.importers.formats.settings.scale import join_running
-from mawl.importers.formats.settings.told import Told, check_sum
-from mawl.importers.formats.settings.told import rows as rows_told
+from mawl.importers.formats.settings.told import NodeSettings, check_sum, check_sum_rows
 from mawl.importers.formats.text import one_line
 from mawl.records.model.node import Figures, Value
 from mawl.records.model.series_metrics import MACHINE
@@ -89,7 +85,7 @@ def _folder(path: Path, files: list[Path]) -> NodeFiles:
     sums: dict[str, tuple[int, int]] | None = None
     if any(one.name == MANIFEST for one in files):
         content = _content(path / MANIFEST, path)
-        rows = rows_told(content) if isinstance(content, bytes) else ()
+        rows = check_sum_rows(content) if isinstance(content, bytes) else ()
         sums = {name: (value, size) for name, value, size in rows}
     parts = [part for one in files if one.name != MANIFEST for part in _parts(one, one.name, path, sums)]
     there = {one.name for one in files}
@@ -100,7 +96,6 @@ def _folder(path: Path, files: list[Path]) -> NodeFiles:
 
 
 def _content(path: Path, inside: Path | None) -> bytes | str:
-    """What the file holds, or why it cannot be read."""
     try:
         return read_regular(path, MOST_BYTES, inside=inside)
     except OSError as error:
@@ -137,80 +132,80 @@ ON_STORAGE = ("hdisk", "fcs", "fscsi", "mmlsfs")
 CLIENT, SERVER = "client", "virtual I/O server"
 
 
-def join(nodes: Mapping[str, Told], servers: Iterable[str], storages: Mapping[str, str]) -> None:
+def join(nodes: Mapping[str, NodeSettings], servers: Iterable[str], storages: Mapping[str, str]) -> None:
     """Add ``storage``, ``partition`` and ``layout`` to the subjects of every node.
 
     ``servers`` are the nodes that are virtual I/O servers; ``storages`` are the user's: a pattern
     of subjects to the name of their storage.  What the outputs do not show stays absent.
     """
     at_server = set(servers)
-    for name, told in nodes.items():
-        join_running(told)
-        _space(told)
+    for name, settings in nodes.items():
+        join_running(settings)
+        _used_space(settings)
         if name not in at_server:
-            _say(told, storages, ("hdisk",))
-            _adapters(told)
-            _file_systems(told)
+            _name_storages(settings, storages, ("hdisk",))
+            _adapters(settings)
+            _file_systems(settings)
     for name in at_server:
         _physical_adapters(nodes[name], nodes)
-    for told in nodes.values():
-        _say(told, storages, ON_STORAGE)
-    layouts = {name: _layout(told) for name, told in nodes.items()}
-    for name, told in nodes.items():
+    for settings in nodes.values():
+        _name_storages(settings, storages, ON_STORAGE)
+    layouts = {name: _layout(settings) for name, settings in nodes.items()}
+    for name, settings in nodes.items():
         layout = layouts[name]
         if layout is None and name in at_server:
-            layout = _layout_of_clients(told, nodes, layouts)
+            layout = _layout_of_clients(settings, nodes, layouts)
         for family in ("hdisk", "fcs", "fscsi"):
-            for subject in told.subjects(family):
-                told.put(family, subject, "partition", SERVER if name in at_server else CLIENT)
+            for subject in settings.subjects(family):
+                settings.put(family, subject, "partition", SERVER if name in at_server else CLIENT)
         for family in ("hdisk", "fcs", "fscsi", "mmlsconfig"):
-            for subject in told.subjects(family) if layout else ():
-                told.put(family, subject, "layout", layout)
+            for subject in settings.subjects(family) if layout else ():
+                settings.put(family, subject, "layout", layout)
 
 
-def _say(told: Told, storages: Mapping[str, str], families: Iterable[str]) -> None:
+def _name_storages(settings: NodeSettings, storages: Mapping[str, str], families: Iterable[str]) -> None:
     """The user's storage names override those in the outputs."""
     for family in families:
-        for subject, figures in told.subjects(family).items():
+        for subject, figures in settings.subjects(family).items():
             for pattern, kind in storages.items():
                 if fnmatchcase(subject, pattern):
                     figures["storage"] = kind
 
 
-def _adapters(told: Told) -> None:
+def _adapters(settings: NodeSettings) -> None:
     """Storage of fscsiN and of the fcsN below it: that of the disks on its paths, where all are known."""
     disks: dict[str, set[Value]] = {}
-    for disk, figures in told.subjects("lspath").items():
+    for disk, figures in settings.subjects("lspath").items():
         for parent in str(figures.get("parents") or "").split():
-            kind = told.subjects("hdisk").get(disk, {}).get("storage")
+            kind = settings.subjects("hdisk").get(disk, {}).get("storage")
             disks.setdefault(parent, set()).add(kind)
     for device, kinds in disks.items():
         if kinds & {None, "other"} or len(kinds) != 1:
             continue
-        below = told.subjects("lsdev").get(device, {}).get("parent")
+        below = settings.subjects("lsdev").get(device, {}).get("parent")
         for family, name in (("fscsi", device), ("fcs", str(below))):
-            if name in told.subjects(family):
-                told.put(family, name, "storage", next(iter(kinds)))
+            if name in settings.subjects(family):
+                settings.put(family, name, "storage", next(iter(kinds)))
 
 
-def _space(told: Told) -> None:
+def _used_space(settings: NodeSettings) -> None:
     """Used space of file systems that ``mount`` shows: df also lists those that hold no data."""
-    for over, figures in told.families.pop("df", {}).items():
-        if over in told.subjects("file_system"):
-            told.put("file_system", over, "used_ratio", figures["used_ratio"])
+    for over, figures in settings.families.pop("df", {}).items():
+        if over in settings.subjects("file_system"):
+            settings.put("file_system", over, "used_ratio", figures["used_ratio"])
 
 
-def _file_systems(told: Told) -> None:
+def _file_systems(settings: NodeSettings) -> None:
     """Storage of a file system: that of the devices of its disks, where all are known."""
-    devices = {name: figures.get("device") for name, figures in told.subjects("mmlsnsd").items()}
-    for file_system, figures in told.subjects("mmlsdisk").items():
+    devices = {name: figures.get("device") for name, figures in settings.subjects("mmlsnsd").items()}
+    for file_system, figures in settings.subjects("mmlsdisk").items():
         names = str(figures.get("names") or "").split()
-        kinds = {told.subjects("hdisk").get(str(devices.get(name)), {}).get("storage") for name in names}
-        if file_system in told.subjects("mmlsfs") and len(kinds) == 1 and None not in kinds:
-            told.put("mmlsfs", file_system, "storage", kinds.pop())
+        kinds = {settings.subjects("hdisk").get(str(devices.get(name)), {}).get("storage") for name in names}
+        if file_system in settings.subjects("mmlsfs") and len(kinds) == 1 and None not in kinds:
+            settings.put("mmlsfs", file_system, "storage", kinds.pop())
 
 
-def _physical_adapters(server: Told, nodes: Mapping[str, Told]) -> None:
+def _physical_adapters(server: NodeSettings, nodes: Mapping[str, NodeSettings]) -> None:
     """Storage of an adapter of a virtual I/O server: that of the partitions' adapters that it carries."""
     by_name = {partition: nodes[node] for partition, node in _partitions(nodes).items()}
     kinds: dict[str, set[Value]] = {}
@@ -229,14 +224,14 @@ def _physical_adapters(server: Told, nodes: Mapping[str, Told]) -> None:
                     server.put(family, name, "storage", next(iter(found)))
 
 
-def _partitions(nodes: Mapping[str, Told]) -> dict[str, str]:
+def _partitions(nodes: Mapping[str, NodeSettings]) -> dict[str, str]:
     """Name of a partition, as its virtual I/O server has it, to its node."""
-    own = {node: told.subjects("lparstat").get(MACHINE, {}) for node, told in nodes.items()}
+    own = {node: settings.subjects("lparstat").get(MACHINE, {}) for node, settings in nodes.items()}
     return {str(held.get("Partition Name") or node): node for node, held in own.items()}
 
 
 def _layout_of_clients(
-    server: Told, nodes: Mapping[str, Told], layouts: Mapping[str, str | None]
+    server: NodeSettings, nodes: Mapping[str, NodeSettings], layouts: Mapping[str, str | None]
 ) -> str | None:
     """The layout of the partitions of a virtual I/O server, where all of them are known and have the same."""
     maps = dict(server.subjects("lsmap"))
@@ -250,15 +245,15 @@ def _layout_of_clients(
     return found.pop() if len(found) == 1 and all(one.get("adapter") for one in used) else None
 
 
-def _layout(told: Told) -> str | None:
+def _layout(settings: NodeSettings) -> str | None:
     """``XIV alone`` or ``XIV and FlashSystem``; None where the storage of a disk or adapter is not known."""
-    disks = {disk: figures.get("storage") for disk, figures in told.subjects("hdisk").items()}
-    adapters = [figures.get("storage") for figures in told.subjects("fcs").values()]
+    disks = {disk: figures.get("storage") for disk, figures in settings.subjects("hdisk").items()}
+    adapters = [figures.get("storage") for figures in settings.subjects("fcs").values()]
     kinds = {*disks.values(), *adapters} - {"other"}
     flash = any(str(kind).startswith("FlashSystem") for kind in kinds)
     if flash and "XIV" in kinds:
         return "XIV and FlashSystem"
-    paths = told.subjects("lspath")
+    paths = settings.subjects("lspath")
     known = all(figures.get("paths") and disks.get(disk) for disk, figures in paths.items())
     return "XIV alone" if paths and known and kinds == {"XIV"} else None
 
@@ -267,18 +262,18 @@ _AIX = (*TUNABLES, "lsattr", "lsdev", "lspath", "lsmap", "lparstat", "smtctl")
 _SCALE = ("mmlsconfig", "mmdiag", "mmlsfs", "mmlsdisk", "mmlsnsd")
 
 
-def collected(paths: Sequence[Path], storages: Mapping[str, str]) -> CurrentSettings:
+def read_collections(paths: Sequence[Path], storages: Mapping[str, str]) -> CurrentSettings:
     """Settings of each node in the files; its name is from the collector's lines or from ``lparstat -i``."""
-    nodes: dict[str, Told] = {}
+    nodes: dict[str, NodeSettings] = {}
     servers, unread, platforms = set[str](), list[FileUnread](), dict[Platform, None]()
     for place in places(paths):
-        name, told, parts = _place(place)
+        name, settings, parts = _read_node(place)
         if name in nodes:
             raise UsageError(
                 f"two collections of {name}",
                 cure="compare an older and a newer one: mawl tune compare OLD NEW",
             )
-        nodes[name] = told
+        nodes[name] = settings
         for part in parts:
             if isinstance(part, UnreadOutput):
                 unread.append(FileUnread(file=encodable(one_line(part.file)), reason=one_line(part.reason)))
@@ -292,14 +287,13 @@ def collected(paths: Sequence[Path], storages: Mapping[str, str]) -> CurrentSett
         run_id=None,
         platform=found[0],
         also=tuple(found[1:]),
-        inventories={name: told.inventory() for name, told in nodes.items()},
+        inventories={name: settings.inventory() for name, settings in nodes.items()},
         collected=True,
         unread=unread,
     )
 
 
 def _platforms(part: Section) -> list[Platform]:
-    """Platforms whose settings an output can hold."""
     if part.command[0] in _SCALE:
         return ["spectrum scale"]
     on_aix = part.platform in ("aix", "vios") or part.command[0] in _AIX
@@ -307,9 +301,8 @@ def _platforms(part: Section) -> list[Platform]:
     return ["aix"] if on_aix else ["linux"] if on_linux else []
 
 
-def _place(place: NodeFiles) -> tuple[str, Told, list[Section | UnreadOutput]]:
-    """Name and settings of a node, with what was not read."""
-    told, parts = Told(), list[Section | UnreadOutput]()
+def _read_node(place: NodeFiles) -> tuple[str, NodeSettings, list[Section | UnreadOutput]]:
+    settings, parts = NodeSettings(), list[Section | UnreadOutput]()
     for part in place.parts:
         reader = reader_of(part.command, part.lines) if isinstance(part, Section) else None
         if isinstance(part, Section) and reader is None:
@@ -317,7 +310,7 @@ def _place(place: NodeFiles) -> tuple[str, Told, list[Section | UnreadOutput]]:
             parts.append(UnreadOutput(command=(), lines=(), whole=False, file=part.file, reason=reason))
             continue
         if isinstance(part, Section) and reader is not None:
-            reader(part, told)
+            reader(part, settings)
         parts.append(part)
     named = list(dict.fromkeys(part.node for part in parts if isinstance(part, Section) and part.node))
     if len(named) > 1:
@@ -325,8 +318,8 @@ def _place(place: NodeFiles) -> tuple[str, Told, list[Section | UnreadOutput]]:
             f"{place.name or 'the files'}: outputs of several nodes ({', '.join(named[:3])})",
             cure="keep the files of each node in a separate folder",
         )
-    own = told.subjects("lparstat").get(MACHINE, {}).get("Node Name")
-    return (named[0] if named else None) or str(own or place.name or "collection"), told, parts
+    own = settings.subjects("lparstat").get(MACHINE, {}).get("Node Name")
+    return (named[0] if named else None) or str(own or place.name or "collection"), settings, parts
 
 
 SCRIPTS = Path(__file__).parent / "scripts"

@@ -1,4 +1,4 @@
-"""The cost of a run by an objective: a logarithm, less is better."""
+"""The cost of a run for an objective: a logarithm, less is better."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import expm1, log, log1p
 from mawl.tuning.search.records import Objective
 
 
-def cost(objective: Objective, value: float | None) -> float | None:
+def cost_of(objective: Objective, value: float | None) -> float | None:
     """The logarithm of the figure, with its sign turned where more is better; None where it is none."""
     if value is None or not value > 0:
         return None

@@ -1,10 +1,7 @@
-"""What ``mawl tune search`` keeps (``search.json`` beside ``campaign.json``) and what it found.
+"""Records of ``mawl tune search``: what was asked (``search.json`` beside ``campaign.json``) and the result.
 
-Ratios are of the objective's figure: candidate over baseline less 1 (-0.1: a tenth less).
-
-Definitions of the figures of ``mawl tune search --json``; their names begin with ``search.`` here.
-
-``search.json``: what a search was asked, beside the record of its campaign; written whole.
+Ratios are of the objective's figure: candidate over baseline less 1 (-0.1: a tenth less).  Names of figures
+of ``mawl tune search --json`` begin with ``search.`` here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a search found, as plain records: the change with its interval, its programs, its profile."""
+"""The result of a search as plain records: the change with its interval, its programs, its profile."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mawl.base.units import format_instant
 from mawl.figures.comparison.compare import compare
 from mawl.figures.comparison.sides import Side
 from mawl.records.spec.program_options import Role
-from mawl.records.spec.sources import FORMAT_VERSION, Origin
+from mawl.records.spec.sources import PROFILE_FORMAT_VERSION, Origin
 from mawl.records.store.output import write_output
 from mawl.tuning.records import SettingFound
 from mawl.tuning.search.objective import change_ratio
@@ -139,7 +139,7 @@ def write_profile(found: SearchFound, record: SearchRecord, created_at: float) -
         pairs=2 * found.blocks,
     )
     profile: dict[str, Any] = {
-        "format_version": FORMAT_VERSION,
+        "format_version": PROFILE_FORMAT_VERSION,
         "title": f"What mawl tune search found for {found.workload}",
         "sessions": setup.sessions,
         "volume_order": setup.volume_order,
@@ -152,5 +152,4 @@ def write_profile(found: SearchFound, record: SearchRecord, created_at: float) -
 
 
 def _absolute(places: list[str]) -> list[str]:
-    """Directories that mean the same from wherever the profile is applied."""
     return [str(Path(place).absolute()) for place in places]

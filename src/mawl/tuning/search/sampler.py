@@ -1,7 +1,7 @@
-"""Which point to try next: Optuna, seeded; its one home.
+"""Chooses the next point to try: the only module that uses Optuna, seeded.
 
-The study lives in memory.  A search that continues tells the trials of its record again, in their order and
-with the same seed, and so gets the same proposals.
+The study lives in memory.  A search that continues replays the trials of its record in their order and with
+the same seed, and so gets the same proposals.
 """
 
 from __future__ import annotations
@@ -46,17 +46,15 @@ class Sampler:
             sampler=chosen, pruner=optuna.pruners.ThresholdPruner(upper=clearly_worse)
         )
 
-    def told(self, point: Point, difference: float) -> None:
+    def add_known(self, point: Point, difference: float) -> None:
         """A point whose difference is known without a trial, such as the baseline."""
         self._known[tuple(point.values())] = difference
 
     @property
     def exhausted(self) -> bool:
-        """Whether every point was tried, or is known without."""
         return len(self._known) >= self._space.size()
 
     def propose(self) -> Point | None:
-        """A point that nothing is known of; None where there is none left."""
         if self.exhausted:
             return None
         for _ in range(MOST_REPEATED):

@@ -1,18 +1,15 @@
-"""The search itself: explore points against the baseline, choose one, and test it on fresh runs alone.
+"""Searches run options: explores points against the baseline, and tests the best one on fresh runs.
 
-It knows runs by their cost and duration only.  Every decision follows from these, the seed and the rules, so
-that a search which was stopped makes the same ones again from its record, and goes on where that ends.
+Every decision follows from costs and durations of runs, the seed and the rules, so a search that was stopped
+continues from its record.
 
-The sequential test of one candidate against the baseline: predetermined looks, Bonferroni over them.
-
-The unit is the block: two runs of each side in an order (ABBA or BAAB) drawn by the seed, and its value the
-mean cost of the candidate's less that of the baseline's.  A linear drift leaves the value alone; any other
-makes it larger or smaller with equal chance, since order and drift do not know each other.  At each look
-Student's t on the values so far is taken at the share of its error that the look has, so that over all looks
-together a gain is named where there is none in at most ``1 - confidence`` of searches, and excluded where it
-is there likewise (docs/design/search.md has the source and the measured rates).
-
-A search over real runs: each step is a run of a campaign, and what is in its record is not run again.
+The test of the candidate is sequential: predetermined looks, Bonferroni over them.  Its unit is the block:
+two runs of each side in an order (ABBA or BAAB) drawn by the seed.  The value of a block is the mean cost of
+the candidate less that of the baseline.  A linear drift does not change the value; any other drift makes it
+larger or smaller with equal chance, since the order is random.  Each look takes Student's t on the values so
+far at its share of the error.  Over all looks together, at most ``1 - confidence`` of searches report a gain
+that is not there, and likewise exclude one that is (docs/design/search.md has the source and the measured
+rates).
 """
 
 from __future__ import annotations
@@ -29,7 +26,7 @@ from typing import Literal, cast
 import msgspec
 
 from mawl.base.errors import RunFailedError, UnreadableRunError
-from mawl.campaigns.series import Series, noted
+from mawl.campaigns.series import Series, recording_outcome
 from mawl.figures.comparison.sides import at
 from mawl.figures.statistics import quantile
 from mawl.records.model.campaign import Arm as CampaignArm
@@ -38,8 +35,7 @@ from mawl.records.model.summary.summary import Summary
 from mawl.records.spec.program_options import Role
 from mawl.records.spec.record import RunSpec
 from mawl.records.store.facts import read_facts
-from mawl.tuning.search.objective import cost as cost_objective
-from mawl.tuning.search.objective import least_difference
+from mawl.tuning.search.objective import cost_of, least_difference
 from mawl.tuning.search.records import OBJECTIVES, Decision, Point, SearchOutcome, SearchRecord, point_words
 from mawl.tuning.search.sampler import Kind, Sampler
 from mawl.tuning.search.space import SearchSpace, setup_of, with_setup
@@ -173,7 +169,7 @@ class Search:
         self._rules, self._measure = rules, measure
         self._sampler = Sampler(space, rules.seed, rules.clearly_worse, rules.sampler)
         for point in same:
-            self._sampler.told(point, 0.0)
+            self._sampler.add_known(point, 0.0)
         self._runs, self._spent = 0, 0.0
         self._lengths: list[float] = []
         self._trials: list[Trial] = []
@@ -189,7 +185,6 @@ class Search:
         return self._confirm(best.point)
 
     def _explore(self) -> None:
-        """Trials of points, while the budget has runs for another and for confirming."""
         share = EXPLORING_SHARE * self._rules.budget_seconds
         whole = self._rules.budget_seconds
         while True:
@@ -218,7 +213,6 @@ class Search:
         return Trial(point=point, difference=both, repeats=2, pruned=False)
 
     def _confirm(self, point: Point) -> SearchResult:
-        """Blocks of fresh runs until a look decides, or the budget does not reach the next look."""
         orders = random.Random(f"confirming {self._rules.seed}")
         differences: list[float] = []
         looks: list[SequentialLook] = []
@@ -320,13 +314,12 @@ class SearchCampaign:
         Raises ``RunFailedError`` where a run of the baseline fails, and what runs raise.
         """
         space = SearchSpace(origin=self.series.record.name, dimensions=self.record.dimensions)
-        with noted(self.series):
+        with recording_outcome(self.series):
             found = Search(space, rules_of(self.record), self._taken, unchanged(self.record)).carry_out()
             self.series.finish()
         return found
 
     def _taken(self, step: SearchStep) -> Taken:
-        """The step's run, made now or before."""
         assert self.series.record.spec is not None, "a search of an older format is not continued"
         arm, position = arm_of(step, self.record, self.series.record.spec), step.number + 1
         if position > len(self.series.record.slots):
@@ -345,7 +338,6 @@ class SearchCampaign:
         return Taken(cost=self._cost(slot), seconds=self._seconds(slot))
 
     def _seconds(self, slot: Slot) -> float:
-        """How long the run took, by its own record; one that the machine refused took no time."""
         if slot.state != "finished":
             return 0.0
         facts, _ = read_facts(self.series.path(slot))
@@ -361,13 +353,10 @@ class SearchCampaign:
     def _cost(self, slot: Slot) -> float | None:
         if slot.state != "finished" or slot.outcome != "completed":
             return None
-        return cost_objective(
-            self._objective, at(self._summary_of(self.series.path(slot)), self._objective.figure)
-        )
+        return cost_of(self._objective, at(self._summary_of(self.series.path(slot)), self._objective.figure))
 
 
 def rules_of(record: SearchRecord) -> Rules:
-    """The rules that the record's words mean."""
     chosen = OBJECTIVES[record.objective]
     return Rules(
         seed=record.seed,
@@ -385,7 +374,6 @@ def unchanged(record: SearchRecord) -> Iterator[Point]:
 
 
 def arm_of(step: SearchStep, record: SearchRecord, baseline: RunSpec) -> CampaignArm:
-    """The arm of a step: the baseline's spec, or that with the step's point over it."""
     if step.arm == "baseline":
         name = REFERENCE if step.phase == "confirming" else BASELINE
         return CampaignArm(name=name, workload=record.workload, spec=baseline, title="the baseline")

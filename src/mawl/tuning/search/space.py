@@ -1,9 +1,7 @@
 """The space of a search: a finite list of values for each dimension, from a TOML file or the command line.
 
-Sizes and counts may be ranges (``{low = "1MiB", high = "1GiB"}``), which stand for every doubling from low.
-Whatever a space says is checked whole before anything runs.
-
-The space of a search against its baseline: every value possible, and what the baseline has already.
+Sizes and counts may be ranges (``{low = "1MiB", high = "1GiB"}``): every doubling from low.  The whole space
+is checked, also against the baseline, before anything runs.
 """
 
 from __future__ import annotations
@@ -73,7 +71,6 @@ class SearchSpace(msgspec.Struct, frozen=True, kw_only=True):
     dimensions: dict[str, list[Value]]
 
     def size(self) -> int:
-        """How many points there are."""
         count = 1
         for values in self.dimensions.values():
             count *= len(values)
@@ -109,7 +106,6 @@ def space_of(words: Sequence[str]) -> SearchSpace:
 
 
 def _values(name: str, text: str) -> object:
-    """The value of a dimension as a file would have it."""
     low, dots, high = text.partition("..")
     if dots and name not in ROLES:
         return SizeRange(low=low, high=high)
@@ -146,7 +142,6 @@ def _checked(given: Mapping[str, object], origin: str, word: str) -> SearchSpace
 
 
 def _dimension(name: str, given: object, where: str) -> list[Value]:
-    """The values of one dimension, none twice, each possible by itself."""
     values = list(_expanded(name, given, where))
     if not values:
         raise InvalidFileError("expected at least one value, found none", where=where)
@@ -164,7 +159,7 @@ def _expanded(name: str, given: object, where: str) -> Iterator[Value]:
     assert isinstance(given, list), "a list or a range, by the declared types"
     for value in given:
         if name in ROLES:
-            with _said_of_a_file():
+            with _as_invalid_file():
                 OPTIONS[name].form.check(value, where)
             if any(os.pathsep in place for place in value):
                 raise InvalidFileError(f"a directory may not have {os.pathsep} in its name", where=where)
@@ -192,7 +187,6 @@ def _doublings(name: str, given: SizeRange, where: str) -> Iterator[Value]:
 
 
 def _binary(size: int) -> Value:
-    """A size in the largest binary unit that it is whole in."""
     for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
         if size % 2**power == 0:
             return f"{size >> power}{unit}"
@@ -200,8 +194,7 @@ def _binary(size: int) -> Value:
 
 
 @contextlib.contextmanager
-def _said_of_a_file() -> Iterator[None]:
-    """What is wrong in the block is wrong in the space."""
+def _as_invalid_file() -> Iterator[None]:
     try:
         yield
     except UsageError as error:
@@ -217,7 +210,7 @@ def _check_value(name: str, value: object, where: str) -> None:
             )
     elif name in SIZES:
         assert isinstance(value, int | str), "by the declared types"
-        with _said_of_a_file():
+        with _as_invalid_file():
             parse_options({name: value}, where=where)
     elif value not in ("rotation", "free-space"):
         raise InvalidFileError(f"expected rotation or free-space, found {value!r}", where=where)
@@ -330,6 +323,5 @@ def checked_space(
 
 
 def effect_of(spec: RunSpec) -> object:
-    """What a spec makes of a run: options of each job, directories, their order."""
     jobs = [(job.job, job.options) for job in plan_of(spec).jobs()]
     return jobs, spec.directories(), spec.volume_order

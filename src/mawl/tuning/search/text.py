@@ -1,4 +1,4 @@
-"""What a search found, as text for a terminal: the statement, what was tried, what is proposed."""
+"""The result of a search as text for a terminal: the statement, what was tried, what is proposed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_PROPOSED = 5
 NOT_APPLIED = "proposed, not applied: settings of kernel and devices that differ from what is recommended"
 
 
-def stated(found: SearchFound) -> SearchFound:
+def with_statement(found: SearchFound) -> SearchFound:
     """The record with its statement."""
     return msgspec.structs.replace(found, statement=statement(found))
 

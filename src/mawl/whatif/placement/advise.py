@@ -8,7 +8,7 @@ from itertools import product
 
 from msgspec.structs import replace
 
-from mawl.advice.foreign import foreign
+from mawl.advice.foreign import foreign_bytes
 from mawl.base.errors import MawlError
 from mawl.figures.demand import by_streams, figures_of
 from mawl.figures.io import REACHES_STORAGE_RATIO
@@ -120,7 +120,6 @@ def _left_by_processors(summary: Summary, facts: RunFacts) -> float | None:
 
 
 def _options(forecast: PlacementForecast, role: Role) -> list[tuple[int, ...]]:
-    """Where a role could lie: where it is, and on each target by itself, as far as that was probed."""
     assert forecast.now is not None
     here = tuple(forecast.now[role])
     others = [(place,) for place in range(len(forecast.targets)) if forecast.known({role: (place,)})]
@@ -290,7 +289,6 @@ def _papers_rate(target: ProbeTarget, way: Direction) -> float | None:
 def _unknown(
     forecast: PlacementForecast, asked: Mapping[Role, PlacementDemand], summary: Summary, verdict: str | None
 ) -> Iterator[str]:
-    """What the advice does not know, in sentences."""
     for role, places in forecast.places.items():
         lost = [v.directory for v, place in zip(asked[role].volumes, places, strict=True) if place is None]
         if lost or not places:
@@ -321,7 +319,7 @@ def _unknown(
             f"the page cache took part of the {' and '.join(f'{way}s' for way in low)} of this run: with "
             "other storage it may take more or less of them"
         )
-    if others := foreign(summary):
+    if others := foreign_bytes(summary):
         yield (
             f"{others}: their bytes count as the roles' own here; "
             "run the workload again while nothing else uses these devices"
@@ -341,7 +339,6 @@ def _unknown(
 
 
 def _unmeasured(asked: Mapping[Role, PlacementDemand], summary: Summary) -> Iterator[str]:
-    """What the run itself does not tell."""
     elapsed = summary.time.elapsed_seconds
     if elapsed is not None and elapsed < SHORT_SECONDS:
         yield (

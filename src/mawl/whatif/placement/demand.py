@@ -1,7 +1,4 @@
-"""What a probed target would do for the demand of a role.
-
-What a run asked of the storage of each role.
-"""
+"""What a run asked of the storage of each role, and the time that a probed target would need for it."""
 
 from __future__ import annotations
 

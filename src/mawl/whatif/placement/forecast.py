@@ -1,7 +1,4 @@
-"""What a placement of the roles would make of the time that jobs were blocked in I/O.
-
-The commands that prove a placement: the same run with the roles moved, and a comparison.
-"""
+"""How a placement of the roles would change the time blocked in I/O, and the commands that test it."""
 
 from __future__ import annotations
 
@@ -82,7 +79,6 @@ class PlacementForecast:
         return found
 
     def known(self, placement: Placement) -> bool:
-        """Whether all that a placement needs was probed."""
         return all(self.services[role][place] is not None for role, on in placement.items() for place in on)
 
     def loads(self, placement: Placement) -> dict[object, float]:
@@ -166,7 +162,6 @@ class PlacementForecast:
         return seconds(after) / old if old else 1.0
 
     def blocked_in(self, role: Role, placement: Placement) -> float | None:
-        """The time blocked in one role under a placement, by the device time on its target."""
         if self.now is None or not self.known(placement):
             return None
         before, after = self.loads(self.now), self.loads(placement)

@@ -132,7 +132,6 @@ class RolePlaces(msgspec.Struct, frozen=True, kw_only=True):
     util: Annotated[list[str], listing("Targets of util.", MODEL)]
 
     def of(self, role: Role) -> list[str]:
-        """Those of one role."""
         found: list[str] = getattr(self, role)
         return found
 

@@ -101,7 +101,6 @@ class _Sizing:
         self.memory_known = needed is not None and needed <= own.nodes[0].memory_bytes
 
     def per_node(self, nodes: int) -> int:
-        """The asked sessions on each of so many nodes."""
         return max(math.ceil(self.sessions / nodes), self.start.fewest)
 
     def check(self, one: Candidate) -> None:
@@ -115,7 +114,6 @@ class _Sizing:
             )
 
     def forecast(self, system: System, nodes: int) -> _Forecast:
-        """The forecast of one system."""
         sessions, bound = self.per_node(nodes), self.bound
         outcome = self.fitted.outcome(system, sessions)
         figure = self.fitted.figure_of(outcome)
@@ -197,7 +195,6 @@ class _Sizing:
         return self.memory_known and _exceeds(self._memory(self.fitted.outcome(system, sessions)), system)
 
     def within(self, figure: float) -> bool:
-        """Whether a figure keeps the bound."""
         return figure <= self.bound
 
 

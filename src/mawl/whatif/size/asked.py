@@ -1,9 +1,7 @@
-"""What ``mawl size`` is asked, and the run that it begins with, which may be one of a qualification.
+"""The question of ``mawl size``, the run that it begins with, and the roofline rule to compare with.
 
-The best simple rule, the roofline, which ``mawl size`` prints next to the model.
-
-Over all counted figures of the papers' pairs the model, fitted without the paper, is nearer than the rules.
-For some of the papers a rule is nearer (docs/reference/published-forecasts.md, Compared with simple rules).
+Over all counted figures of the papers' pairs the model, fitted without the paper, is nearer than the rule.
+For some of the papers the rule is nearer (docs/reference/published-forecasts.md, Compared with simple rules).
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mawl.advice.foreign import foreign
+from mawl.advice.foreign import foreign_bytes
 from mawl.advice.judge import judged
 from mawl.base.errors import UsageError
 from mawl.figures.view import StoredView
@@ -77,7 +75,6 @@ class SizedRun:
 
     @property
     def fewest(self) -> int:
-        """The fewest sessions that its workload has."""
         return FEWEST_SESSIONS if self.base.plans[0].workload == RULED else 1
 
     @property
@@ -126,7 +123,7 @@ def _start(folder: Path, own: System | None) -> SizedRun:
         base=base_of(view, summary, own),
         slowdown=summary.capacity.slowdown.median,
         alone={one.program: one.real_time_seconds for one in stored.facts.alone},
-        doubt=foreign(summary),
+        doubt=foreign_bytes(summary),
         window_seconds=_window(stored, summary.time.elapsed_seconds),
     )
 
@@ -203,11 +200,9 @@ class RooflineRule:
 
     @property
     def known(self) -> bool:
-        """Whether the run shows any work at all."""
         return self._seconds(self.base.own, self.sessions) > 0.0
 
     def figure(self, system: System, sessions: int) -> float:
-        """The figure of so many sessions on each node."""
         ratio = self._seconds(system, sessions) / self._seconds(self.base.own, self.sessions)
         return max(self.measured * ratio, self.least)
 

@@ -1,9 +1,7 @@
-"""The catalogue of ``mawl size``: candidate systems and upgrades with the user's prices, from TOML.
+"""The catalogue of ``mawl size`` (TOML): candidate systems and upgrades with the user's prices.
 
 Sizes and rates are numbers in base units, or text such as ``64GiB`` and ``400MB``, as in descriptions of
-systems (docs/design/systems.md).
-
-Candidates of a catalogue as systems: what a candidate does not say is taken from the run.
+systems (docs/design/systems.md).  What a candidate leaves out is taken from the run.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ from mawl.records.model.probe import Probe
 from mawl.records.spec import toml
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.store.beside import read_probe
-from mawl.simulation.changes import IN_BYTES, OF_DEVICES, OF_NODES, SystemChange, changed, probed_system
+from mawl.simulation.changes import IN_BYTES, OF_DEVICES, OF_NODES, SystemChange, apply_changes, probed_system
 from mawl.simulation.forecast import Base
 from mawl.simulation.own_system import MEMORY_PATH, is_assumed
 from mawl.simulation.system import (
@@ -33,7 +31,7 @@ from mawl.simulation.system import (
     NodeSpec,
     System,
     SystemSpec,
-    described,
+    system_of_spec,
 )
 
 MOST_CANDIDATES = 100
@@ -230,7 +228,6 @@ class Candidate:
 
     @property
     def nodes(self) -> int:
-        """Its nodes."""
         return self.offer.nodes
 
 
@@ -270,7 +267,7 @@ def upgraded(candidate: Candidate, changes: Sequence[SystemChange]) -> System | 
         if dot and device not in names:
             return f"{candidate.offer.name} has no device {device}, only {', '.join(names)}"
     try:
-        system = changed(candidate.system, changes)
+        system = apply_changes(candidate.system, changes)
     except UsageError as error:
         return error.what if error.cure is None else f"{error.what}; {error.cure}"
     return _implausible(system) or system
@@ -315,7 +312,7 @@ def _candidate(offer: CandidateOffer, base: Base, catalogue: Catalogue, where: s
         threads_per_core=offer.threads_per_core,
         link_bytes_per_second=link,
     )
-    system = described(
+    system = system_of_spec(
         SystemSpec(
             name=offer.name,
             nodes=[node],
@@ -333,7 +330,6 @@ def _candidate(offer: CandidateOffer, base: Base, catalogue: Catalogue, where: s
 def _measured_devices(
     offer: CandidateOffer, base: Base, catalogue: Catalogue, where: str
 ) -> tuple[Sequence[Device], dict[Role, list[str]], list[str]]:
-    """Devices and roles of the candidate's probe, or of the run."""
     probe = catalogue.probes.get(offer.name)
     if probe is None:
         kind, told = base.own.nodes[0], ["devices are those of the run"]

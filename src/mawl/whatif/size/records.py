@@ -1,4 +1,4 @@
-"""What ``mawl size`` answers: every figure with its definition."""
+"""Records of the answer of ``mawl size``: every figure with its definition."""
 
 from __future__ import annotations
 

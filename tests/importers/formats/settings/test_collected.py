@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from mawl.importers.formats.settings.collected import Section, UnreadOutput, sections
-from mawl.importers.formats.settings.told import IGNORED, check_sum, rows
+from mawl.importers.formats.settings.told import IGNORED, check_sum, check_sum_rows
 from tests import needs
 from tests.fakes.command_outputs import collected
 
@@ -84,7 +84,9 @@ def test_the_check_sum_is_that_of_the_program(content: bytes) -> None:
     needs.program("cksum").require()
     printed = subprocess.run(["cksum"], input=content, capture_output=True, check=True).stdout
     assert printed.split() == [str(check_sum(content)).encode(), str(len(content)).encode()]
-    assert list(rows(printed.replace(b"\n", b" x.txt\n"))) == [("x.txt", check_sum(content), len(content))]
+    assert list(check_sum_rows(printed.replace(b"\n", b" x.txt\n"))) == [
+        ("x.txt", check_sum(content), len(content))
+    ]
 
 
 def test_a_line_without_end_is_not_believed_and_costs_no_time() -> None:

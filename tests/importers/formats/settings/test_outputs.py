@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mawl.importers.formats.settings.collected import READERS, Section, reader_of, sections
-from mawl.importers.formats.settings.told import Told
+from mawl.importers.formats.settings.told import NodeSettings
 from tests.fakes.command_outputs import NO_VALUE, Fact, Made, collected, outputs
 
 OUTPUTS = outputs()
@@ -28,18 +28,18 @@ ASKED = (
 
 def read(name: str, content: bytes) -> tuple[dict[Fact, Any], dict[str, str]]:
     """Known values by family, subject and figure; and the reasons of the others."""
-    told = Told()
+    settings = NodeSettings()
     for part in sections(name, content):
         if isinstance(part, Section) and (reader := reader_of(part.command, part.lines)):
-            reader(part, told)
+            reader(part, settings)
     values = {
         (family, subject, figure): value
-        for family, subjects in told.families.items()
+        for family, subjects in settings.families.items()
         for subject, figures in subjects.items()
         for figure, value in figures.items()
         if value is not None
     }
-    return values, told.missing
+    return values, settings.missing
 
 
 def known(made: Made) -> dict[Fact, Any]:

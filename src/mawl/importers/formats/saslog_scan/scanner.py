@@ -1,8 +1,6 @@
-"""The compiled scanner: built at first use and tried before it is used; without it Python reads alone.
+"""Consecutive performance notes of a SAS log as columns, read by a scanner in C.
 
-Consecutive performance notes as columns, and as the records of Python's reader.
-
-Why a scan stops: the last enum of ``scan.c``.
+The scanner is compiled at first use and tried before it is used; without it Python reads alone.
 """
 
 from __future__ import annotations
@@ -65,7 +63,6 @@ class NoteBatch(msgspec.Struct, frozen=True):
     pages: list[tuple[int, LogFact]]
 
     def has(self, name: str) -> bool:
-        """Whether any note has that whole number."""
         return bool((self.wholes[name] != MISSING).any())
 
     def entries(self) -> Iterator[Entry]:
@@ -165,12 +162,10 @@ class Scanner:
 
     @property
     def holds(self) -> int:
-        """How many notes and heads of pages wait."""
         return self._batch.count + self._batch.pages  # type: ignore[no-any-return]
 
     @property
     def notes(self) -> int:
-        """How many notes wait."""
         return self._batch.count  # type: ignore[no-any-return]
 
     def run(self, content: bytes, length: int, at: int, line: int) -> tuple[int, int, int]:
@@ -230,7 +225,6 @@ def _library() -> ctypes.CDLL | None:
 
 
 def recipe() -> Recipe:
-    """What the scanner's library is compiled from."""
     return Recipe(
         name="saslog-scan",
         title="the scanner of SAS logs",

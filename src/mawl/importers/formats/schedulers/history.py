@@ -1,20 +1,4 @@
-"""A job in the history of a scheduler: its times, or why a record gives no job.
-
-Jobs of SAS Workload Orchestrator: the answer of its interface, ``/sasgrid/api/jobs``, as JSON.
-
-Public programs of SAS read these names of it: ``jobs`` with ``id``; below each ``processingInfo`` with
-``state``, ``submitTime``, ``startTime``, ``endTime``; and ``request`` with ``name`` and ``cmd``.  Names in
-SAS have no case, so mawl reads them in upper or lower case.
-
-What ``SASGSUB -GRIDGETSTATUS ALL`` prints of the jobs of a SAS grid with any scheduler.
-
-A line in *Grid Computing in SAS 9.4*::
-
-    Job 61361 (testPgm) is Finished:  Submitted: 06Jan2011:10:28:57, Started: 06Jan2011:10:28:57 on Host
-    d12345, Ended: 06Jan2011:10:28:57
-
-Times are local to the machine of the command, without a zone.
-"""
+"""A job in the history of a scheduler, and the histories of SAS Workload Orchestrator and of SASGSUB."""
 
 from __future__ import annotations
 
@@ -143,12 +127,16 @@ def times_of(submitted: object, eligible: object, started: object, ended: object
 
 
 class OrchestratorJson(msgspec.Struct):
-    """The answer."""
+    """The answer of SAS Workload Orchestrator's interface, ``/sasgrid/api/jobs``, as JSON.
+
+    Public programs of SAS read these names of it: ``jobs`` with ``id``; below each ``processingInfo`` with
+    ``state``, ``submitTime``, ``startTime``, ``endTime``; and ``request`` with ``name`` and ``cmd``.  Names
+    in SAS have no case, so mawl reads them in upper or lower case.
+    """
 
     jobs: list[dict[str, Any]]
 
     def entries(self) -> Iterator[Entry]:
-        """Its jobs, in order."""
         return map(_of_job, self.jobs)
 
 
@@ -178,7 +166,15 @@ _TIME = re.compile(r"(Submitted|Started|Ended): ([0-9]{2})([A-Za-z]{3})([0-9]{4}
 
 
 def read_jobs(lines: Iterable[tuple[int, str]]) -> Iterator[Entry]:
-    """The jobs of whole lines (number from 1, text); other lines are passed over."""
+    """The jobs in lines (number from 1, text) of ``SASGSUB -GRIDGETSTATUS ALL``; other lines are passed over.
+
+    A line in *Grid Computing in SAS 9.4*::
+
+        Job 61361 (testPgm) is Finished:  Submitted: 06Jan2011:10:28:57, Started: 06Jan2011:10:28:57 on Host
+        d12345, Ended: 06Jan2011:10:28:57
+
+    Times are local to the machine of the command, without a zone.
+    """
     for number, line in lines:
         if (job := _JOB.match(line)) is not None:
             yield _of_line(number, job, line)

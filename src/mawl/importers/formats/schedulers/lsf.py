@@ -101,11 +101,9 @@ class _Record:
         return _number(self.fields[place])
 
     def whole(self) -> int:
-        """The next field as a whole number."""
         return _number(self.text())
 
     def text(self) -> str:
-        """The next field."""
         self.at += 1
         return self.fields[self.at - 1]
 

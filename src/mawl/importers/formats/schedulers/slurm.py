@@ -112,7 +112,6 @@ class SacctJson(msgspec.Struct):
     jobs: list[_Job]
 
     def entries(self) -> Iterator[Entry]:
-        """Its jobs, in order."""
         return map(_of_json, self.jobs)
 
 

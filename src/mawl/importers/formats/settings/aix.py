@@ -1,11 +1,8 @@
-"""What AIX commands print of settings.
+"""What commands of AIX and of a virtual I/O server print of settings.
 
 Sources: IBM, AIX commands reference: vmo, ioo, no, schedo and raso (output of ``-a``, ``-x`` and ``-L``),
-lsattr (``-E -l``), ulimit, smtctl, lparstat (``-i``), lspath, mount.
-
-What a virtual I/O server prints of its mappings.
-
-Source: IBM, Virtual I/O Server commands: lsmap (``-all``, ``-all -npiv``).
+lsattr (``-E -l``), ulimit, smtctl, lparstat (``-i``), lspath, mount; IBM, Virtual I/O Server commands: lsmap
+(``-all``, ``-all -npiv``).
 """
 
 from __future__ import annotations
@@ -13,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from mawl.importers.formats.settings.told import NOT_WHOLE, STRANGE_LINE, Output, Told
+from mawl.importers.formats.settings.told import NOT_WHOLE, STRANGE_LINE, NodeSettings, Output
 from mawl.records.model.series_metrics import MACHINE
 
 _NAME = r"(?P<name>[A-Za-z_][\w.%]{0,63})"
@@ -101,17 +98,17 @@ def number(text: str) -> int | None:
     )
 
 
-def read_tunables(output: Output, told: Told) -> None:
+def read_tunables(output: Output, settings: NodeSettings) -> None:
     """``vmo``, ``ioo``, ``no``, ``schedo`` and ``raso``."""
     for name, value in tunables(output.lines):
-        _put_number(told, output.command[0], MACHINE, name, value)
+        _put_number(settings, output.command[0], MACHINE, name, value)
 
 
-def _put_number(told: Told, family: str, subject: str, name: str, value: str) -> None:
+def _put_number(settings: NodeSettings, family: str, subject: str, name: str, value: str) -> None:
     """``72K`` and ``73728`` of two listings are one value: the first text stays."""
-    held = told.subjects(family).get(subject, {}).get(name)
+    held = settings.subjects(family).get(subject, {}).get(name)
     if not (isinstance(held, str) and number(held) is not None and number(held) == number(value)):
-        told.put(family, subject, name, value)
+        settings.put(family, subject, name, value)
 
 
 DEVICE = re.compile(r"(?P<family>sys|hdisk|fcs|fscsi|entstat|ent|en)[0-9]{1,5}")
@@ -124,7 +121,7 @@ _STORAGES = (
 """Product of a disk's inquiry data, which is part of the attribute unique_id."""
 
 
-def read_attributes(output: Output, told: Told) -> None:
+def read_attributes(output: Output, settings: NodeSettings) -> None:
     """``lsattr -El DEVICE``, and ``lsdev -dev DEVICE -attr`` of a virtual I/O server."""
     match = next((match for word in output.command[1:] if (match := DEVICE.fullmatch(word))), None)
     if match is None:
@@ -133,34 +130,34 @@ def read_attributes(output: Output, told: Told) -> None:
     for name, value in attributes(output.lines):
         if (name, value) == ("attribute", "value"):
             continue
-        told.put(family, match[0], name, value)
+        settings.put(family, match[0], name, value)
         if family == "hdisk" and name == "unique_id" and value.isascii():
             kinds = [kind for product, kind in _STORAGES if product in value]
-            told.put(family, match[0], "storage", kinds[0] if kinds else "other")
+            settings.put(family, match[0], "storage", kinds[0] if kinds else "other")
 
 
-def read_limits(output: Output, told: Told) -> None:
+def read_limits(output: Output, settings: NodeSettings) -> None:
     """``ulimit -a``; ``every`` is unlimited where each limit is, and limited where one is not."""
     found = dict(limits(output.lines))
     for name, value in found.items():
-        told.machine("ulimit", name, value)
+        settings.machine("ulimit", name, value)
     lines = [line for line in output.lines if line.strip()]
     if set(found.values()) - {"unlimited"}:
-        told.machine("ulimit", "every", "limited")
+        settings.machine("ulimit", "every", "limited")
     elif output.whole and found and len(found) == len(lines):
-        told.machine("ulimit", "every", "unlimited")
+        settings.machine("ulimit", "every", "unlimited")
     else:
-        told.lack("ulimit", MACHINE, "every", STRANGE_LINE if output.whole else NOT_WHOLE)
+        settings.lack("ulimit", MACHINE, "every", STRANGE_LINE if output.whole else NOT_WHOLE)
 
 
 _THREADS = re.compile(r"proc[0-9]{1,5} has ([0-9]{1,2}) SMT threads?\.?")
 
 
-def read_smt(output: Output, told: Told) -> None:
+def read_smt(output: Output, settings: NodeSettings) -> None:
     """``smtctl``: hardware threads of a processor; the processors must agree."""
     text = "\n".join(output.lines)
     if "SMT is currently disabled" in text:
-        return told.machine("smtctl", "threads", 1)
+        return settings.machine("smtctl", "threads", 1)
     found = {int(count) for count in _THREADS.findall(text)}
     if len(found) > 1:
         reason = f"processors differ: {', '.join(map(str, sorted(found)))} threads"
@@ -169,30 +166,30 @@ def read_smt(output: Output, told: Told) -> None:
     elif not output.whole:
         reason = NOT_WHOLE
     else:
-        return told.machine("smtctl", "threads", found.pop())
-    return told.lack("smtctl", MACHINE, "threads", reason)
+        return settings.machine("smtctl", "threads", found.pop())
+    return settings.lack("smtctl", MACHINE, "threads", reason)
 
 
 _LABELLED = re.compile(r"(?P<label>[A-Z][A-Za-z][\w ()/%-]{0,60}?)\s*:\s*(?P<value>\S.{0,100}?)\s*")
 
 
-def read_partition(output: Output, told: Told) -> None:
+def read_partition(output: Output, settings: NodeSettings) -> None:
     """``lparstat -i``, label by label."""
     for match in map(_LABELLED.fullmatch, output.lines):
         if match and match["value"] != "-":
-            told.machine("lparstat", match["label"], match["value"])
+            settings.machine("lparstat", match["label"], match["value"])
 
 
 _PARENT = re.compile(r"(?P<name>[a-z]+[0-9]{1,5}) (?P<parent>[a-z]+[0-9]{1,5})\s*")
 
 
-def read_devices(output: Output, told: Told) -> None:
+def read_devices(output: Output, settings: NodeSettings) -> None:
     """``lsdev -C -F 'name parent'``; ``lsdev -dev DEVICE -attr`` is read as lsattr."""
     if "-attr" in output.command:
-        return read_attributes(output, told)
+        return read_attributes(output, settings)
     for match in map(_PARENT.fullmatch, output.lines):
         if match:
-            told.put("lsdev", match["name"], "parent", match["parent"])
+            settings.put("lsdev", match["name"], "parent", match["parent"])
     return None
 
 
@@ -201,18 +198,18 @@ _PATH = re.compile(
 )
 
 
-def read_paths(output: Output, told: Told) -> None:
+def read_paths(output: Output, settings: NodeSettings) -> None:
     """``lspath``: state, disk and parent of each path, one line a path."""
     lines = [line.strip() for line in output.lines if line.strip()]
     rows = [match for line in lines if (match := _PATH.match(line))]
     for disk in dict.fromkeys(row["disk"] for row in rows):
         own = [row for row in rows if row["disk"] == disk]
         if not output.whole or len(rows) < len(lines):
-            told.lack("lspath", disk, "paths", STRANGE_LINE if output.whole else NOT_WHOLE)
+            settings.lack("lspath", disk, "paths", STRANGE_LINE if output.whole else NOT_WHOLE)
             continue
-        told.put("lspath", disk, "paths", len(own))
-        told.put("lspath", disk, "paths_enabled", sum(row["state"] == "Enabled" for row in own))
-        told.put("lspath", disk, "parents", " ".join(sorted({row["parent"] for row in own})))
+        settings.put("lspath", disk, "paths", len(own))
+        settings.put("lspath", disk, "paths_enabled", sum(row["state"] == "Enabled" for row in own))
+        settings.put("lspath", disk, "parents", " ".join(sorted({row["parent"] for row in own})))
 
 
 _MOUNTED = re.compile(
@@ -221,12 +218,12 @@ _MOUNTED = re.compile(
 )
 
 
-def read_mounts(output: Output, told: Told) -> None:
+def read_mounts(output: Output, settings: NodeSettings) -> None:
     """``mount`` of AIX: type and options of each mount point."""
     for match in map(_MOUNTED.fullmatch, output.lines):
         if match:
-            told.put("mount", match["over"], "type", match["kind"])
-            told.put("mount", match["over"], "options", match["options"] or "none")
+            settings.put("mount", match["over"], "type", match["kind"])
+            settings.put("mount", match["over"], "options", match["options"] or "none")
 
 
 _HOST = re.compile(
@@ -240,7 +237,7 @@ _SERVER = re.compile(r"(?P<host>vhost[0-9]{1,5})\s+(?P<place>U\S{5,60})\s+(?P<id
 _HEADS = ("Name ", "---", "Status:", "FC name:", "Ports logged in:", "Flags:", "VFC client name:")
 
 
-def read_maps(output: Output, told: Told) -> None:
+def read_maps(output: Output, settings: NodeSettings) -> None:
     """Virtual adapter to the adapter behind it and the partition's own name for it (``-npiv``).
 
     ``vfchosts`` is the number of these virtual adapters.
@@ -249,7 +246,7 @@ def read_maps(output: Output, told: Told) -> None:
     for host, figures in _mapped(output.lines):
         hosts += host.startswith("vfchost")
         for name, value in figures.items():
-            told.put("lsmap", host, name, value)
+            settings.put("lsmap", host, name, value)
     if not {"-all", "-npiv"} <= {*output.command}:
         return
     strange = any(
@@ -257,9 +254,9 @@ def read_maps(output: Output, told: Told) -> None:
         for line in output.lines
     )
     if strange or not output.whole:
-        told.lack("lsmap", MACHINE, "vfchosts", STRANGE_LINE if output.whole else NOT_WHOLE)
+        settings.lack("lsmap", MACHINE, "vfchosts", STRANGE_LINE if output.whole else NOT_WHOLE)
     else:
-        told.machine("lsmap", "vfchosts", hosts)
+        settings.machine("lsmap", "vfchosts", hosts)
 
 
 def _mapped(lines: tuple[str, ...]) -> Iterator[tuple[str, dict[str, str]]]:

@@ -1,6 +1,4 @@
-"""Which reader is for the output of which command, and which command a text without a name is of.
-
-The files of a collection: each holds what commands printed, between lines that the collector wrote.
+"""The files of a collection of settings: the outputs of commands in them, and the reader of each output.
 
 ``### mawl AIX1 aix: vmo -a`` begins the output of a command (node, platform), ``### mawl exit 0`` ends it.
 A file without such lines is one output; its name or its content shows the command.
@@ -15,10 +13,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from mawl.importers.formats.settings import aix, linux, scale
 from mawl.importers.formats.settings.aix import read_maps
 from mawl.importers.formats.settings.linux import read_block_devices, read_ethtool, read_multipath, read_udev
-from mawl.importers.formats.settings.told import IGNORED, Output, Told
+from mawl.importers.formats.settings.told import IGNORED, NodeSettings, Output
 from mawl.importers.formats.text import byte_chunks, text_of
 
-Reader = Callable[[Output, Told], None]
+Reader = Callable[[Output, NodeSettings], None]
 TUNABLES = ("vmo", "ioo", "no", "schedo", "raso")
 
 _AIX: Mapping[str, Reader] = {
@@ -174,7 +172,6 @@ def sections(name: str, content: bytes) -> Iterator[Section | UnreadOutput]:
 
 
 def _credible(line: str) -> bool:
-    """A line without control characters, and of a length that commands print."""
     return len(line) <= LONGEST_LINE and not _CONTROLS.search(line)
 
 

@@ -1,11 +1,7 @@
-"""What Linux commands print of settings, as the figures of the inventory that a run records.
+"""What Linux commands print of settings, block devices and network interfaces, as figures of the inventory.
 
-Sources: sysctl(8), tuned-adm(8), numactl(8), mount(8), the kernel's Documentation/ABI/stable/sysfs-block, and
-Documentation/admin-guide of the files below /proc/sys.  Devices are in ``.linux_devices``.
-
-What Linux commands print of block devices, their paths and network interfaces.
-
-Sources: lsblk(8), multipath(8), udevadm(8), ethtool(8) and the output of their current and older versions.
+Sources: sysctl(8), tuned-adm(8), numactl(8), mount(8), lsblk(8), multipath(8), udevadm(8), ethtool(8), the
+kernel's Documentation/ABI/stable/sysfs-block, and Documentation/admin-guide of the files below /proc/sys.
 """
 
 from __future__ import annotations
@@ -14,7 +10,7 @@ import re
 import shlex
 from collections.abc import Callable, Mapping
 
-from mawl.importers.formats.settings.told import IGNORED, NOT_WHOLE, STRANGE_LINE, Output, Told
+from mawl.importers.formats.settings.told import IGNORED, NOT_WHOLE, STRANGE_LINE, NodeSettings, Output
 from mawl.records.model.node import Value
 from mawl.records.model.series_metrics import MACHINE
 
@@ -116,27 +112,29 @@ _FILE = re.compile(r"(?P<path>/sys/[\w!/.:-]{1,200}):(?P<value>\S.{0,199}?)\s*")
 NOT_DISKS = ("loop", "ram", "zram", "sr", "fd", "nbd")
 
 
-def _noted(told: Told, family: str, subject: str, figure: str, text: str, convert: Convert) -> None:
+def _noted(
+    settings: NodeSettings, family: str, subject: str, figure: str, text: str, convert: Convert
+) -> None:
     """What ``convert`` makes of a text; what it cannot read is absent with its reason."""
     try:
         value = convert(text)
     except (ValueError, KeyError):
         value = None
     if value is None or (isinstance(value, int | float) and not -(2**63) <= value < 2**63):
-        told.lack(family, subject, figure, f"printed in a form that mawl does not know: {text[:40]}")
+        settings.lack(family, subject, figure, f"printed in a form that mawl does not know: {text[:40]}")
     else:
-        told.put(family, subject, figure, value)
+        settings.put(family, subject, figure, value)
 
 
-def read_sysctl(output: Output, told: Told) -> None:
+def read_sysctl(output: Output, settings: NodeSettings) -> None:
     """``sysctl -a``."""
     for match in map(_SYSCTL.fullmatch, output.lines):
         if match and match["name"] in SYSCTLS:
             family, figure, convert = SYSCTLS[match["name"]]
-            _noted(told, family, MACHINE, figure, match["value"], convert)
+            _noted(settings, family, MACHINE, figure, match["value"], convert)
 
 
-def read_sys_files(output: Output, told: Told) -> None:
+def read_sys_files(output: Output, settings: NodeSettings) -> None:
     """Files below /sys as ``PATH:VALUE``, as ``grep . FILES`` and the collector print them."""
     for line in map(_FILE.fullmatch, output.lines):
         for pattern, family, figure, convert in _SYS_FILES if line else ():
@@ -147,10 +145,10 @@ def read_sys_files(output: Output, told: Told) -> None:
             groups = match.groupdict()
             subject = groups.get("subject", MACHINE)
             if family != "block" or not subject.startswith(NOT_DISKS):
-                _noted(told, family, subject, groups.get("figure", figure), line["value"], convert)
+                _noted(settings, family, subject, groups.get("figure", figure), line["value"], convert)
 
     if output.whole:
-        _idle(output, told)
+        _idle(output, settings)
 
 
 _IDLE = re.compile(
@@ -158,7 +156,7 @@ _IDLE = re.compile(
 )
 
 
-def _idle(output: Output, told: Told) -> None:
+def _idle(output: Output, settings: NodeSettings) -> None:
     """The longest exit latency (microseconds in the files) of the idle states of the first processor that
     are not disabled; nothing where a file of a state is not there."""
     states: dict[str, dict[str, int]] = {}
@@ -168,7 +166,7 @@ def _idle(output: Output, told: Told) -> None:
         return
     exits = [files["latency"] for files in states.values() if files["disable"] == 0]
     if exits:
-        told.machine("cpu", "idle_exit_seconds", max(exits) / 10**6)
+        settings.machine("cpu", "idle_exit_seconds", max(exits) / 10**6)
 
 
 _SPACE_HEAD = re.compile(
@@ -179,7 +177,7 @@ _SPACE = re.compile(
 )
 
 
-def read_space(output: Output, told: Told) -> None:
+def read_space(output: Output, settings: NodeSettings) -> None:
     """``df -P``: used space over used and available, as the inventory of a run has it.
 
     Family ``df`` until the mount points are known (``tuning.collection.reading``).
@@ -189,23 +187,23 @@ def read_space(output: Output, told: Told) -> None:
     for line in filter(None, map(_SPACE.fullmatch, output.lines)):
         used, usable = int(line["used"]), int(line["used"]) + int(line["available"])
         if usable:
-            told.put("df", line["over"], "used_ratio", used / usable)
+            settings.put("df", line["over"], "used_ratio", used / usable)
 
 
-def read_tuned(output: Output, told: Told) -> None:
+def read_tuned(output: Output, settings: NodeSettings) -> None:
     """``tuned-adm active``."""
     for line in output.lines:
         match = re.fullmatch(r"Current active profile: (\S{1,100})\s*", line)
         if match:
-            told.machine("kernel", "tuned_profile", match[1])
+            settings.machine("kernel", "tuned_profile", match[1])
 
 
-def read_nodes(output: Output, told: Told) -> None:
+def read_nodes(output: Output, settings: NodeSettings) -> None:
     """``numactl --hardware``."""
     for line in output.lines:
         match = re.fullmatch(r"available: ([0-9]{1,4}) nodes? \([\d,-]+\)\s*", line)
         if match:
-            told.machine("memory", "nodes", int(match[1]))
+            settings.machine("memory", "nodes", int(match[1]))
 
 
 _MOUNTED = re.compile(
@@ -215,13 +213,13 @@ _NETWORK = ("nfs", "nfs4", "cifs", "lustre", "gpfs", "glusterfs", "fuse.glusterf
 _LOCAL = ("ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs")
 
 
-def read_mounts(output: Output, told: Told) -> None:
+def read_mounts(output: Output, settings: NodeSettings) -> None:
     """``mount`` of Linux: file systems that hold data, with the options that the inventory has."""
     for match in map(_MOUNTED.fullmatch, output.lines):
         if not match or match["kind"] not in _NETWORK + _LOCAL or not match["options"].isascii():
             continue
         over, options = match["over"], match["options"].split(",")
-        put = _putting(told, over)
+        put = _putting(settings, over)
         put("type", match["kind"])
         put("network", match["kind"] in _NETWORK)
         put("mount_options", match["options"][:400])
@@ -239,24 +237,24 @@ def read_mounts(output: Output, told: Told) -> None:
             put("connections", 1)
 
 
-def _putting(told: Told, over: str) -> Callable[[str, Value], None]:
-    return lambda figure, value: told.put("file_system", over, figure, value)
+def _putting(settings: NodeSettings, over: str) -> Callable[[str, Value], None]:
+    return lambda figure, value: settings.put("file_system", over, figure, value)
 
 
-def read_smt(output: Output, told: Told) -> None:
+def read_smt(output: Output, settings: NodeSettings) -> None:
     """``ppc64_cpu --smt`` of Linux on Power."""
     for line in output.lines:
         match = re.fullmatch(r"SMT=([1-8])\s*|SMT is (off)\s*", line)
         if match:
-            told.machine("cpu", "threads_per_core", int(match[1] or 1))
+            settings.machine("cpu", "threads_per_core", int(match[1] or 1))
 
 
-def read_limits(output: Output, told: Told) -> None:
+def read_limits(output: Output, settings: NodeSettings) -> None:
     """``ulimit -n`` (soft) and ``ulimit -Hn`` (hard): one number, or unlimited."""
     figure = "open_files_most" if "-Hn" in output.command else "open_files"
     words = [line.strip() for line in output.lines if line.strip()]
     if len(words) == 1 and re.fullmatch(r"unlimited|[0-9]{1,18}", words[0]):
-        told.machine("limits", figure, words[0] if words[0] == "unlimited" else int(words[0]))
+        settings.machine("limits", figure, words[0] if words[0] == "unlimited" else int(words[0]))
 
 
 def words_of(command: str) -> tuple[str, ...]:
@@ -274,7 +272,7 @@ _PAIR = re.compile(r'([A-Z:_%-]{2,20})="([^"]{0,200})"')
 _TRANSPORTS = (("nvme", "nvme"), ("dm-", "device mapper"), ("md", "md"), ("vd", "virtio"))
 
 
-def read_block_devices(output: Output, told: Told) -> None:
+def read_block_devices(output: Output, settings: NodeSettings) -> None:
     """``lsblk -b -P -o KNAME,TYPE,SIZE,MODEL,TRAN``: what a device is, and by which bus it is attached."""
     for line in output.lines:
         pairs = dict(_PAIR.findall(line))
@@ -282,13 +280,13 @@ def read_block_devices(output: Output, told: Told) -> None:
         if not name or pairs.get("TYPE") in ("part", "rom", "loop") or name.startswith(NOT_DISKS):
             continue
         if pairs.get("SIZE", "").isdecimal():
-            told.put("block", name, "size_bytes", int(pairs["SIZE"]))
+            settings.put("block", name, "size_bytes", int(pairs["SIZE"]))
         kind = next((kind for start, kind in _TRANSPORTS if name.startswith(start)), None)
         kind = kind or ("scsi" if name.startswith("sd") else None)
         if kind is not None:
-            told.put("block", name, "transport", kind)
+            settings.put("block", name, "transport", kind)
         if pairs.get("MODEL"):
-            told.put("block", name, "model", pairs["MODEL"].strip())
+            settings.put("block", name, "model", pairs["MODEL"].strip())
 
 
 _MAP = re.compile(r"\S+ (?:\([\w.-]{1,80}\) )?(?P<device>dm-[0-9]{1,5})\b.*")
@@ -301,7 +299,7 @@ _PATH = re.compile(
 )
 
 
-def read_multipath(output: Output, told: Told) -> None:
+def read_multipath(output: Output, settings: NodeSettings) -> None:
     """``multipath -ll``: paths of each map, those that are ready, and how one is chosen."""
     device, rows, policies = "", dict[str, list[str]](), dict[str, set[str]]()
     strange = False
@@ -320,15 +318,15 @@ def read_multipath(output: Output, told: Told) -> None:
     for name, paths in rows.items():
         if strange or not output.whole:
             for figure in ("paths", "paths_usable", "policy"):
-                told.lack("multipath", name, figure, NOT_WHOLE if not output.whole else STRANGE_LINE)
+                settings.lack("multipath", name, figure, NOT_WHOLE if not output.whole else STRANGE_LINE)
             continue
         if len(policies.get(name, ())) == 1:
-            told.put("multipath", name, "policy", next(iter(policies[name])))
-        told.put("multipath", name, "paths", len(paths))
+            settings.put("multipath", name, "policy", next(iter(policies[name])))
+        settings.put("multipath", name, "paths", len(paths))
         if any(path.endswith(" undef") for path in paths):
-            told.lack("multipath", name, "paths_usable", "multipath did not check one of the paths")
+            settings.lack("multipath", name, "paths_usable", "multipath did not check one of the paths")
         else:
-            told.put("multipath", name, "paths_usable", paths.count("active ready"))
+            settings.put("multipath", name, "paths_usable", paths.count("active ready"))
 
 
 _SPEED = re.compile(r"\s+Speed: ([0-9]{2,7})Mb/s\s*")
@@ -343,7 +341,7 @@ _OFFLOADS = {
 _FEATURE = re.compile(r"(?P<name>[a-z][a-z-]{3,60}): (?P<value>on|off)(?: \[[a-z ]+\])?\s*")
 
 
-def read_ethtool(output: Output, told: Told) -> None:
+def read_ethtool(output: Output, settings: NodeSettings) -> None:
     """``ethtool DEVICE``, ``-g``, ``-k`` and ``-i``."""
     device = output.command[-1] if len(output.command) > 1 else ""
     if not device or device.startswith("-"):
@@ -359,20 +357,20 @@ def read_ethtool(output: Output, told: Told) -> None:
             most = None
         if speed:
             bits = int(speed[1]) * MEGABIT
-            told.put("network", device, "speed_bits_per_second", bits)
-            told.put("network", device, "fast", bits >= FAST_BITS_PER_SECOND)
+            settings.put("network", device, "speed_bits_per_second", bits)
+            settings.put("network", device, "fast", bits >= FAST_BITS_PER_SECOND)
         elif duplex:
-            told.put("network", device, "duplex", duplex[1].lower())
+            settings.put("network", device, "duplex", duplex[1].lower())
         elif ring and "-g" in output.command and most is not None:
             way = "receive" if ring[1] == "RX" else "transmit"
-            told.put("network", device, f"{way}_ring{'_most' if most else ''}", int(ring[2]))
+            settings.put("network", device, f"{way}_ring{'_most' if most else ''}", int(ring[2]))
         elif feature and feature["name"] in _OFFLOADS:
-            told.put("network", device, _OFFLOADS[feature["name"]], feature["value"] == "on")
+            settings.put("network", device, _OFFLOADS[feature["name"]], feature["value"] == "on")
 
 
-def read_udev(output: Output, told: Told) -> None:
+def read_udev(output: Output, settings: NodeSettings) -> None:
     """``udevadm info --query=property --name=DEVICE``: model and bus."""
     pairs = dict(line.split("=", 1) for line in output.lines if "=" in line)
     name = pairs.get("DEVNAME", "").removeprefix("/dev/")
     if name and pairs.get("DEVTYPE") == "disk" and pairs.get("ID_MODEL"):
-        told.put("block", name, "model", pairs["ID_MODEL"].strip())
+        settings.put("block", name, "model", pairs["ID_MODEL"].strip())

@@ -11,7 +11,14 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from mawl.importers.formats.settings.aix import number
-from mawl.importers.formats.settings.told import CONTRADICTED, IGNORED, NOT_WHOLE, STRANGE_LINE, Output, Told
+from mawl.importers.formats.settings.told import (
+    CONTRADICTED,
+    IGNORED,
+    NOT_WHOLE,
+    STRANGE_LINE,
+    NodeSettings,
+    Output,
+)
 from mawl.records.model.series_metrics import MACHINE
 
 _NAME = r"(?P<name>[A-Za-z][\w-]{1,63})"
@@ -23,7 +30,7 @@ _YES_NO = ("scatterBuffers", "stealFromDoneList")
 BYTES = re.compile(r"([0-9]{1,15})\s?(?:([KMGT])i?B?)?")
 
 
-def read_configuration(output: Output, told: Told) -> None:
+def read_configuration(output: Output, settings: NodeSettings) -> None:
     """``mmlsconfig``, of the cluster or of one attribute."""
     found: dict[str, dict[str, str]] = {}
     for nodes, name, value in _configured(output.lines):
@@ -32,13 +39,13 @@ def read_configuration(output: Output, told: Told) -> None:
         values = {_form(name, value) for value in by_nodes.values()}
         if "all nodes" not in by_nodes:
             reason = f"set only for {', '.join(by_nodes)}; mmdiag --config says what a node runs with"
-            told.lack("mmlsconfig", MACHINE, name, reason[:300])
+            settings.lack("mmlsconfig", MACHINE, name, reason[:300])
         elif len(values) == 1:
-            told.machine("mmlsconfig", name, values.pop())
+            settings.machine("mmlsconfig", name, values.pop())
         else:
             parts = ", ".join(f"{value} for {nodes}" for nodes, value in by_nodes.items())
             reason = f"not the same for all nodes: {parts}; mmdiag --config says what a node runs with"
-            told.lack("mmlsconfig", MACHINE, name, reason[:300])
+            settings.lack("mmlsconfig", MACHINE, name, reason[:300])
 
 
 def _configured(lines: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
@@ -65,23 +72,23 @@ def _form(name: str, value: str) -> str:
     return str(int(size[1]) * (number(f"1{size[2]}") or 1) if size[2] else int(size[1]))
 
 
-def read_running(output: Output, told: Told) -> None:
+def read_running(output: Output, settings: NodeSettings) -> None:
     """``mmdiag --config``; what differs from mmlsconfig is set, but does not run yet."""
     for match in map(_RUNS.fullmatch, output.lines):
         if match:
-            told.machine("mmdiag", match["name"], _form(match["name"], match["value"]))
+            settings.machine("mmdiag", match["name"], _form(match["name"], match["value"]))
 
 
-def join_running(told: Told) -> None:
+def join_running(settings: NodeSettings) -> None:
     """Into the family mmlsconfig what the daemon runs with, where that is not another value."""
-    for name, value in told.subjects("mmdiag").get(MACHINE, {}).items():
-        held = told.subjects("mmlsconfig").get(MACHINE, {}).get(name)
+    for name, value in settings.subjects("mmdiag").get(MACHINE, {}).items():
+        held = settings.subjects("mmlsconfig").get(MACHINE, {}).get(name)
         if held is not None and value is not None and held != value:
-            told.families["mmlsconfig"][MACHINE][name] = None
+            settings.families["mmlsconfig"][MACHINE][name] = None
             reason = f"set to {held}, but the daemon runs with {value}: restart it"
-            told.missing[f"mmlsconfig.{MACHINE}.{name}"] = reason
+            settings.missing[f"mmlsconfig.{MACHINE}.{name}"] = reason
         elif value is not None:
-            told.machine("mmlsconfig", name, value)
+            settings.machine("mmlsconfig", name, value)
 
 
 _ATTRIBUTE = re.compile(r"\s{1,2}(?P<flag>-[A-Za-z]|--[a-z-]{2,40})\s{2,}(?P<value>\S{1,200})\s.*")
@@ -103,31 +110,31 @@ _FIELDS = {
 """Field of ``mmlsfs -Y``, a line each, to the figure that the table has."""
 
 
-def read_file_systems(output: Output, told: Told) -> None:
+def read_file_systems(output: Output, settings: NodeSettings) -> None:
     """``mmlsfs all`` or ``mmlsfs DEVICE``, also with ``-Y``: block size, sub-block size, allocation type.
 
     A file system whose pools differ has no one block size.
     """
-    sizes = _sizes_of_fields(output, told)
+    sizes = _sizes_of_fields(output, settings)
     device = next((word.removeprefix("/dev/") for word in output.command[1:] if word[:1] != "-"), "all")
     last = None
     for line in output.lines:
         head, match, other = _OF.fullmatch(line), _ATTRIBUTE.fullmatch(line), _OTHER_POOLS.fullmatch(line)
         if head:
             device, last = head["device"], None
-            told.name("mmlsfs", device)
+            settings.name("mmlsfs", device)
         elif line.strip() and not line.startswith((" ", "flag ", "---", "===")):
             device, last = "all", None
         elif match and device != "all":
             last = _FLAGS.get(match["flag"])
             whole = int(match["value"]) if match["value"].isdecimal() else None
             if last == "allocation":
-                told.put("mmlsfs", device, last, match["value"])
+                settings.put("mmlsfs", device, last, match["value"])
             elif last is not None:
                 sizes.append(_Size(device, last, whole, "system" if "(system pool)" in line else ""))
         elif other and last is not None and device != "all":
             sizes.append(_Size(device, last, int(other["value"]), "other"))
-    _put_sizes(told, sizes)
+    _put_sizes(settings, sizes)
 
 
 class _Size(NamedTuple):
@@ -139,42 +146,42 @@ class _Size(NamedTuple):
     pool: str
 
 
-def _sizes_of_fields(output: Output, told: Told) -> list[_Size]:
-    """The sizes in lines of ``-Y``; an allocation type goes to ``told``."""
+def _sizes_of_fields(output: Output, settings: NodeSettings) -> list[_Size]:
+    """The sizes in lines of ``-Y``; an allocation type goes to ``settings``."""
     sizes = []
     for field in filter(None, map(_FIELD.fullmatch, output.lines)):
         figure, text = _FIELDS.get(field["field"]), field["value"]
         if figure == "allocation":
-            told.put("mmlsfs", field["device"], figure, text)
+            settings.put("mmlsfs", field["device"], figure, text)
         elif figure is not None:
             size = int(text) if text.isdecimal() else None
             sizes.append(_Size(field["device"], figure, size, field["pool"].partition(" ")[0]))
     return sizes
 
 
-def _put_sizes(told: Told, sizes: Sequence[_Size]) -> None:
+def _put_sizes(settings: NodeSettings, sizes: Sequence[_Size]) -> None:
     pools: dict[tuple[str, str], dict[str, list[int | None]]] = {}
     for one in sizes:
         if one.pool:
             pools.setdefault((one.device, one.figure), {}).setdefault(one.pool, []).append(one.size)
         else:
-            told.put("mmlsfs", one.device, one.figure, one.size)
+            settings.put("mmlsfs", one.device, one.figure, one.size)
     for (device, figure), by_pool in pools.items():
-        _put_pools(told, device, figure, by_pool)
+        _put_pools(settings, device, figure, by_pool)
 
 
-def _put_pools(told: Told, device: str, figure: str, pools: dict[str, list[int | None]]) -> None:
+def _put_pools(settings: NodeSettings, device: str, figure: str, pools: dict[str, list[int | None]]) -> None:
     """Note a size that is printed for each pool (system, other): it counts if both pools have the same."""
     sizes = list(dict.fromkeys(size for held in pools.values() for size in held))
     if pools.keys() == {"system"} and len(sizes) == 1:
         reason = "not readable" if sizes[0] is None else str(sizes[0])
-        told.lack("mmlsfs", device, figure, f"printed for the system pool only: {reason}")
+        settings.lack("mmlsfs", device, figure, f"printed for the system pool only: {reason}")
     elif "system" not in pools or None in sizes:
-        told.lack("mmlsfs", device, figure, f"{CONTRADICTED}; one of them is not readable")
+        settings.lack("mmlsfs", device, figure, f"{CONTRADICTED}; one of them is not readable")
     elif len(sizes) > 1:
-        told.lack("mmlsfs", device, figure, f"{CONTRADICTED}: {' and '.join(map(str, sizes))}")
+        settings.lack("mmlsfs", device, figure, f"{CONTRADICTED}: {' and '.join(map(str, sizes))}")
     else:
-        told.put("mmlsfs", device, figure, sizes[0])
+        settings.put("mmlsfs", device, figure, sizes[0])
 
 
 _DISK = re.compile(
@@ -185,7 +192,7 @@ _DISK = re.compile(
 _HEADS = ("disk  ", "name  ", "-----", "Number of quorum disks:", "Read quorum value:", "Write quorum value:")
 
 
-def read_disks(output: Output, told: Told) -> None:
+def read_disks(output: Output, settings: NodeSettings) -> None:
     """``mmlsdisk DEVICE``: how many disks a file system has, and their sector size."""
     device = next((word.removeprefix("/dev/") for word in output.command[1:] if word[:1] != "-"), None)
     lines = [line for line in output.lines if line.strip() and not line.startswith(_HEADS)]
@@ -193,12 +200,12 @@ def read_disks(output: Output, told: Told) -> None:
     if device is None or not rows:
         return None
     if not output.whole or len(rows) < len(lines):
-        return told.lack("mmlsdisk", device, "disks", STRANGE_LINE if output.whole else NOT_WHOLE)
-    told.put("mmlsdisk", device, "disks", len(rows))
-    told.put("mmlsdisk", device, "names", " ".join(row["name"] for row in rows)[:400])
+        return settings.lack("mmlsdisk", device, "disks", STRANGE_LINE if output.whole else NOT_WHOLE)
+    settings.put("mmlsdisk", device, "disks", len(rows))
+    settings.put("mmlsdisk", device, "names", " ".join(row["name"] for row in rows)[:400])
     sectors = {row["sector"] for row in rows}
     if len(sectors) == 1 and None not in sectors:
-        told.put("mmlsdisk", device, "sector_bytes", int(rows[0]["sector"]))
+        settings.put("mmlsdisk", device, "sector_bytes", int(rows[0]["sector"]))
     return None
 
 
@@ -207,8 +214,8 @@ _NSD = re.compile(
 )
 
 
-def read_network_disks(output: Output, told: Told) -> None:
+def read_network_disks(output: Output, settings: NodeSettings) -> None:
     """``mmlsnsd -m``: which device of this node a disk of the cluster is."""
     for match in map(_NSD.fullmatch, output.lines):
         if match:
-            told.put("mmlsnsd", match["name"], "device", match["device"])
+            settings.put("mmlsnsd", match["name"], "device", match["device"])

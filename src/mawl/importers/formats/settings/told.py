@@ -1,7 +1,4 @@
-"""What one command printed, and the settings found in it: each a value, or absent with the reason.
-
-The check sum that cksum(1) prints: POSIX.1, cksum, CRC-32 with the length of the file after its bytes.
-"""
+"""The output of a command and the settings found in it: each has a value, or is absent with the reason."""
 
 from __future__ import annotations
 
@@ -36,11 +33,10 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def printed(self) -> str:
-        """The command as one text."""
         return " ".join(self.command)
 
 
-class Told:
+class NodeSettings:
     """Settings of one node, in the families of the inventory."""
 
     def __init__(self) -> None:
@@ -74,7 +70,6 @@ class Told:
             self.missing.setdefault(f"{family}.{subject}.{figure}", reason)
 
     def machine(self, family: str, figure: str, value: Value) -> None:
-        """Note a value that a machine has once."""
         self.put(family, MACHINE, figure, value)
 
     def name(self, family: str, subject: str) -> None:
@@ -87,7 +82,6 @@ class Told:
         return self.families.get(family, {})
 
     def inventory(self) -> Inventory:
-        """The record that a run keeps of a machine, too."""
         return Inventory(families=self.families, missing=self.missing)
 
 
@@ -105,14 +99,17 @@ _ROW = re.compile(rb"(?P<sum>[0-9]{1,10}) +(?P<size>[0-9]{1,12}) +(?P<name>[^/\x
 
 
 def check_sum(content: bytes) -> int:
-    """As the first number of cksum(1); zlib counts the bits of a byte the other way round."""
+    """The first number that cksum(1) prints: CRC-32 of a file's bytes and then of their number (POSIX.1).
+
+    zlib counts the bits of a byte the other way round.
+    """
     size = len(content)
     length = size.to_bytes((size.bit_length() + 7) // 8, "little")
     other_way = zlib.crc32((content + length).translate(_REVERSED), 0xFFFFFFFF)
     return int(f"{other_way:032b}"[::-1], 2)
 
 
-def rows(content: bytes) -> Iterator[tuple[str, int, int]]:
+def check_sum_rows(content: bytes) -> Iterator[tuple[str, int, int]]:
     """File, sum and size of each line of cksum's output; what is no such line is left out."""
     for line in content.replace(b"\r\n", b"\n").split(b"\n"):
         if match := _ROW.fullmatch(line):

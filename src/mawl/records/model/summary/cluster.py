@@ -21,7 +21,7 @@ from mawl.records.definitions.figure import (
     words,
 )
 
-WHAT_IS_REPORTED = "docs/design/cluster.md, What is reported"
+CLUSTER_PAGE = "docs/design/cluster.md, What is reported"
 CLOCKS = "docs/design/cluster.md, Clocks"
 
 
@@ -35,27 +35,25 @@ class NodeFigures(msgspec.Struct, kw_only=True):
     jobs: Annotated[int, count("Its planned jobs.", FACTS)]
     finished: Annotated[int, count("Those that finished.", COUNTED)]
     lost: Annotated[int, count("Those that had started and were lost with it.", COUNTED)]
-    real_time_seconds: Annotated[Number | None, seconds("Sum over its jobs that count.", WHAT_IS_REPORTED)]
-    user_cpu_seconds: Annotated[Number | None, seconds("Sum over its jobs that count.", WHAT_IS_REPORTED)]
-    system_cpu_seconds: Annotated[Number | None, seconds("Sum over its jobs that count.", WHAT_IS_REPORTED)]
-    application_read_bytes: Annotated[Number | None, size("Sum over its jobs that count.", WHAT_IS_REPORTED)]
-    application_written_bytes: Annotated[
-        Number | None, size("Sum over its jobs that count.", WHAT_IS_REPORTED)
-    ]
-    cpu_real_ratio: Annotated[Number | None, share("CPU over real time of these sums.", WHAT_IS_REPORTED)]
+    real_time_seconds: Annotated[Number | None, seconds("Sum over its jobs that count.", CLUSTER_PAGE)]
+    user_cpu_seconds: Annotated[Number | None, seconds("Sum over its jobs that count.", CLUSTER_PAGE)]
+    system_cpu_seconds: Annotated[Number | None, seconds("Sum over its jobs that count.", CLUSTER_PAGE)]
+    application_read_bytes: Annotated[Number | None, size("Sum over its jobs that count.", CLUSTER_PAGE)]
+    application_written_bytes: Annotated[Number | None, size("Sum over its jobs that count.", CLUSTER_PAGE)]
+    cpu_real_ratio: Annotated[Number | None, share("CPU over real time of these sums.", CLUSTER_PAGE)]
     done_seconds: Annotated[
-        Number | None, seconds("From the first opening to its last job's end.", WHAT_IS_REPORTED)
+        Number | None, seconds("From the first opening to its last job's end.", CLUSTER_PAGE)
     ]
     network_bytes_per_second: Annotated[
         Number | None,
         rate(
             "Received and sent by its networks and fabrics while its jobs ran, each byte once; "
             "null where another node of the same machine tells of them.",
-            WHAT_IS_REPORTED,
+            CLUSTER_PAGE,
         ),
     ]
-    network_received_bytes_per_second: Annotated[Number | None, rate("What it received.", WHAT_IS_REPORTED)]
-    network_sent_bytes_per_second: Annotated[Number | None, rate("What it sent.", WHAT_IS_REPORTED)]
+    network_received_bytes_per_second: Annotated[Number | None, rate("What it received.", CLUSTER_PAGE)]
+    network_sent_bytes_per_second: Annotated[Number | None, rate("What it sent.", CLUSTER_PAGE)]
     clock_offset_seconds: Annotated[
         Number | None,
         seconds("Its clock less the controller's before the gate; taken off all its times.", CLOCKS),
@@ -67,44 +65,40 @@ class NodeFigures(msgspec.Struct, kw_only=True):
 class NodeMeans(msgspec.Struct, kw_only=True):
     """Means over the nodes."""
 
-    real_time_seconds: Annotated[Number | None, seconds("Mean over the nodes of the sums.", WHAT_IS_REPORTED)]
-    user_cpu_seconds: Annotated[Number | None, seconds("Mean over the nodes of the sums.", WHAT_IS_REPORTED)]
-    system_cpu_seconds: Annotated[
-        Number | None, seconds("Mean over the nodes of the sums.", WHAT_IS_REPORTED)
-    ]
-    application_read_bytes: Annotated[
-        Number | None, size("Mean over the nodes of the sums.", WHAT_IS_REPORTED)
-    ]
+    real_time_seconds: Annotated[Number | None, seconds("Mean over the nodes of the sums.", CLUSTER_PAGE)]
+    user_cpu_seconds: Annotated[Number | None, seconds("Mean over the nodes of the sums.", CLUSTER_PAGE)]
+    system_cpu_seconds: Annotated[Number | None, seconds("Mean over the nodes of the sums.", CLUSTER_PAGE)]
+    application_read_bytes: Annotated[Number | None, size("Mean over the nodes of the sums.", CLUSTER_PAGE)]
     application_written_bytes: Annotated[
-        Number | None, size("Mean over the nodes of the sums.", WHAT_IS_REPORTED)
+        Number | None, size("Mean over the nodes of the sums.", CLUSTER_PAGE)
     ]
     done_seconds: Annotated[
-        Number | None, seconds("Mean of the nodes' times, lost nodes left out.", WHAT_IS_REPORTED)
+        Number | None, seconds("Mean of the nodes' times, lost nodes left out.", CLUSTER_PAGE)
     ]
-    cpu_real_ratio: Annotated[Number | None, share("CPU over real time of these sums.", WHAT_IS_REPORTED)]
+    cpu_real_ratio: Annotated[Number | None, share("CPU over real time of these sums.", CLUSTER_PAGE)]
     network_bytes_per_second: Annotated[
         Number | None,
         rate(
             "Mean of the nodes' rates, networks that nodes of one machine share counted once.",
-            WHAT_IS_REPORTED,
+            CLUSTER_PAGE,
         ),
     ]
-    network_received_bytes_per_second: Annotated[Number | None, rate("What it received.", WHAT_IS_REPORTED)]
-    network_sent_bytes_per_second: Annotated[Number | None, rate("What it sent.", WHAT_IS_REPORTED)]
+    network_received_bytes_per_second: Annotated[Number | None, rate("What it received.", CLUSTER_PAGE)]
+    network_sent_bytes_per_second: Annotated[Number | None, rate("What it sent.", CLUSTER_PAGE)]
 
 
 class ServerRates(msgspec.Struct, kw_only=True):
     """Throughput of the devices of a storage server."""
 
     read_bytes_per_second: Annotated[
-        Number | None, rate("{when} of the bytes read from its devices, for all programs.", WHAT_IS_REPORTED)
+        Number | None, rate("{when} of the bytes read from its devices, for all programs.", CLUSTER_PAGE)
     ]
     write_bytes_per_second: Annotated[
-        Number | None, rate("{when} of the bytes written to its devices, for all programs.", WHAT_IS_REPORTED)
+        Number | None, rate("{when} of the bytes written to its devices, for all programs.", CLUSTER_PAGE)
     ]
     total_bytes_per_second: Annotated[
         Number | None,
-        rate("{when} of the bytes read from and written to its devices, for all programs.", WHAT_IS_REPORTED),
+        rate("{when} of the bytes read from and written to its devices, for all programs.", CLUSTER_PAGE),
     ]
 
 
@@ -115,20 +109,18 @@ class ServerAwait(msgspec.Struct, kw_only=True):
         Number | None,
         seconds(
             "Time of requests of both directions from queueing to completion over their number.",
-            WHAT_IS_REPORTED,
+            CLUSTER_PAGE,
         ),
     ]
-    peak: Annotated[Number | None, seconds("The same in its highest window.", WHAT_IS_REPORTED)]
+    peak: Annotated[Number | None, seconds("The same in its highest window.", CLUSTER_PAGE)]
 
 
 class ServerDevice(msgspec.Struct, kw_only=True):
     """All devices of a storage server together."""
 
-    read_bytes: Annotated[
-        Number | None, size("Bytes read from its devices, for all programs.", WHAT_IS_REPORTED)
-    ]
+    read_bytes: Annotated[Number | None, size("Bytes read from its devices, for all programs.", CLUSTER_PAGE)]
     written_bytes: Annotated[
-        Number | None, size("Bytes written to its devices, for all programs.", WHAT_IS_REPORTED)
+        Number | None, size("Bytes written to its devices, for all programs.", CLUSTER_PAGE)
     ]
     peak: Annotated[ServerRates, words(when="The highest window of the run")]
     sustained: Annotated[ServerRates, words(when="The median window of the active phase")]
@@ -140,11 +132,11 @@ class ServerTraffic(msgspec.Struct, kw_only=True):
 
     mean: Annotated[
         Number | None,
-        rate("What its networks and fabrics {way}, each byte once, over the run.", WHAT_IS_REPORTED),
+        rate("What its networks and fabrics {way}, each byte once, over the run.", CLUSTER_PAGE),
     ]
     peak: Annotated[
         Number | None,
-        rate("What its networks and fabrics {way}, each byte once, in the highest window.", WHAT_IS_REPORTED),
+        rate("What its networks and fabrics {way}, each byte once, in the highest window.", CLUSTER_PAGE),
     ]
 
 
@@ -177,27 +169,27 @@ class Cluster(msgspec.Struct, kw_only=True):
         Number | None,
         seconds(
             "From the first opening to the last end on the node that was done first; lost nodes left out.",
-            WHAT_IS_REPORTED,
+            CLUSTER_PAGE,
         ),
     ]
     last_done_seconds: Annotated[
-        Number | None, seconds("The same of the node that was done last.", WHAT_IS_REPORTED)
+        Number | None, seconds("The same of the node that was done last.", CLUSTER_PAGE)
     ]
     imbalance_ratio: Annotated[
-        Number | None, share("Last done over the mean of the nodes' times, less one.", WHAT_IS_REPORTED)
+        Number | None, share("Last done over the mean of the nodes' times, less one.", CLUSTER_PAGE)
     ]
     lost: list[str]
     network_bytes_per_second: Annotated[
         Number | None,
         rate(
             "Sum over the nodes of what their networks and fabrics received and sent, each byte once.",
-            WHAT_IS_REPORTED,
+            CLUSTER_PAGE,
         ),
     ]
     network_received_bytes_per_second: Annotated[
-        Number | None, rate("What of it they received.", WHAT_IS_REPORTED)
+        Number | None, rate("What of it they received.", CLUSTER_PAGE)
     ]
-    network_sent_bytes_per_second: Annotated[Number | None, rate("What of it they sent.", WHAT_IS_REPORTED)]
+    network_sent_bytes_per_second: Annotated[Number | None, rate("What of it they sent.", CLUSTER_PAGE)]
     link_bytes_per_second: Annotated[
         Number | None,
         rate(

@@ -1,7 +1,4 @@
-"""The hosts of a run.
-
-Energy of the machines while the jobs ran.
-"""
+"""The hosts of a run: processors, memory, devices, networks and energy."""
 
 from __future__ import annotations
 
@@ -339,21 +336,21 @@ class Host(msgspec.Struct, kw_only=True):
 
 
 ENERGY_PAGE = "docs/design/energy.md"
-WHAT_IS_COUNTED = f"{ENERGY_PAGE}, What is counted"
-PER_JOB = f"{ENERGY_PAGE}, Energy of a job"
+ENERGY_COUNT = f"{ENERGY_PAGE}, What is counted"
+ENERGY_PER_JOB = f"{ENERGY_PAGE}, Energy of a job"
 
 
 class EnergyDomain(msgspec.Struct, kw_only=True):
     """What one counter or meter saw."""
 
     joules: Annotated[
-        Number | None, joules("Energy that the counter or meter saw in known_seconds.", WHAT_IS_COUNTED)
+        Number | None, joules("Energy that the counter or meter saw in known_seconds.", ENERGY_COUNT)
     ]
-    mean_watts: Annotated[Number | None, watts("Its joules divided by its known_seconds.", WHAT_IS_COUNTED)]
-    known_seconds: Annotated[Number | None, seconds("Time that its samples cover.", WHAT_IS_COUNTED)]
+    mean_watts: Annotated[Number | None, watts("Its joules divided by its known_seconds.", ENERGY_COUNT)]
+    known_seconds: Annotated[Number | None, seconds("Time that its samples cover.", ENERGY_COUNT)]
     counted: Annotated[
         bool,
-        flag("Whether the run's sum includes it; a part of another domain is not included.", WHAT_IS_COUNTED),
+        flag("Whether the run's sum includes it; a part of another domain is not included.", ENERGY_COUNT),
     ]
 
 
@@ -364,25 +361,25 @@ class Energy(msgspec.Struct, kw_only=True):
         str | None,
         text(
             "What was measured: machine, processors and memory, or processors. Only equal scopes compare.",
-            WHAT_IS_COUNTED,
+            ENERGY_COUNT,
         ),
     ]
     known_seconds: Annotated[
         Number | None,
-        seconds("Time that samples cover: the shortest among the counted domains.", WHAT_IS_COUNTED),
+        seconds("Time that samples cover: the shortest among the counted domains.", ENERGY_COUNT),
     ]
     joules: Annotated[
         Number | None,
         joules(
             "Energy of all machines, idle power and other programs included: sum over the counted domains.",
-            WHAT_IS_COUNTED,
+            ENERGY_COUNT,
         ),
     ]
     mean_watts: Annotated[
         Number | None,
-        watts("Mean power: sum over the counted domains, each over its known_seconds.", WHAT_IS_COUNTED),
+        watts("Mean power: sum over the counted domains, each over its known_seconds.", ENERGY_COUNT),
     ]
     joules_per_job: Annotated[
-        Number | None, joules("energy.joules divided by the number of jobs that count.", PER_JOB)
+        Number | None, joules("energy.joules divided by the number of jobs that count.", ENERGY_PER_JOB)
     ]
     domain: Annotated[dict[str, EnergyDomain], block(member="domain")]

@@ -23,13 +23,13 @@ from mawl.records.definitions.figure import (
 )
 from mawl.records.spec.program_options import Role
 
-LATENCY_AND_SIZES = "docs/design/io-by-role.md, Latency and sizes"
-WHICH_CALLS_COUNT = "docs/design/io-by-role.md, Which calls count"
+LATENCY = "docs/design/io-by-role.md, Latency and sizes"
+CALLS = "docs/design/io-by-role.md, Which calls count"
 SEQUENTIAL = "docs/design/io-by-role.md, Sequential"
 UNCACHED = "docs/design/cache-none.md"
-WHERE_THE_LIBRARY_CANNOT_BE_USED = "docs/design/io-by-role.md, Where the library cannot be used"
-DIRECT_IO = "docs/design/programs.md, Direct I/O"
-WHAT_IS_NOT_SEEN = "docs/design/io-by-role.md, What is not seen"
+NO_LIBRARY = "docs/design/io-by-role.md, Where the library cannot be used"
+DIRECT = "docs/design/programs.md, Direct I/O"
+COVERAGE = "docs/design/io-by-role.md, What is not seen"
 
 
 class Rates(msgspec.Struct, kw_only=True):
@@ -224,7 +224,7 @@ class Latency(msgspec.Struct, kw_only=True):
         Number | None,
         seconds(
             "Mean time inside {way} calls, page-cache hits included.",
-            LATENCY_AND_SIZES,
+            LATENCY,
             absent="no such call",
         ),
     ]
@@ -232,7 +232,7 @@ class Latency(msgspec.Struct, kw_only=True):
         Number | None,
         seconds(
             "Median time inside {way} calls, page-cache hits included.",
-            LATENCY_AND_SIZES,
+            LATENCY,
             absent="no such call",
         ),
     ]
@@ -240,21 +240,19 @@ class Latency(msgspec.Struct, kw_only=True):
         Number | None,
         seconds(
             "99th percentile of the time inside {way} calls, page-cache hits included.",
-            LATENCY_AND_SIZES,
+            LATENCY,
             absent="no such call",
         ),
     ]
     max: Annotated[
         Number | None,
-        seconds(
-            "Longest of the {way} calls, page-cache hits included.", LATENCY_AND_SIZES, absent="no such call"
-        ),
+        seconds("Longest of the {way} calls, page-cache hits included.", LATENCY, absent="no such call"),
     ]
     peak: Annotated[
         Number | None,
         seconds(
             "Highest window mean of the time inside {way} calls, page-cache hits included.",
-            LATENCY_AND_SIZES,
+            LATENCY,
             absent="no window has such a call, or no samples cover it",
         ),
     ]
@@ -263,9 +261,7 @@ class Latency(msgspec.Struct, kw_only=True):
 class SyncLatency(msgspec.Struct, kw_only=True):
     """Time inside syncs."""
 
-    mean: Annotated[
-        Number | None, seconds("Mean time inside syncs.", LATENCY_AND_SIZES, absent="no such call")
-    ]
+    mean: Annotated[Number | None, seconds("Mean time inside syncs.", LATENCY, absent="no such call")]
 
 
 class RequestBytes(msgspec.Struct, kw_only=True):
@@ -273,31 +269,29 @@ class RequestBytes(msgspec.Struct, kw_only=True):
 
     mean: Annotated[
         Number | None,
-        size("Mean bytes that a {way} call moved.", LATENCY_AND_SIZES, absent="no such call", kind="float"),
+        size("Mean bytes that a {way} call moved.", LATENCY, absent="no such call", kind="float"),
     ]
     p50: Annotated[
         int | None,
-        size("Median of the bytes that a {way} call moved.", LATENCY_AND_SIZES, absent="no such call"),
+        size("Median of the bytes that a {way} call moved.", LATENCY, absent="no such call"),
     ]
     p99: Annotated[
         int | None,
-        size(
-            "99th percentile of the bytes that a {way} call moved.", LATENCY_AND_SIZES, absent="no such call"
-        ),
+        size("99th percentile of the bytes that a {way} call moved.", LATENCY, absent="no such call"),
     ]
 
 
 class RoleFigures(msgspec.Struct, kw_only=True):
     """Calls, bytes, shares and latencies of a role."""
 
-    reads: Annotated[int, count("Read calls.", WHICH_CALLS_COUNT)]
-    writes: Annotated[int, count("Write calls.", WHICH_CALLS_COUNT)]
-    syncs: Annotated[int, count("Syncs.", WHICH_CALLS_COUNT)]
-    read_bytes: Annotated[Number | None, size("Bytes that read calls returned.", WHICH_CALLS_COUNT)]
-    written_bytes: Annotated[Number | None, size("Bytes that write calls took.", WHICH_CALLS_COUNT)]
+    reads: Annotated[int, count("Read calls.", CALLS)]
+    writes: Annotated[int, count("Write calls.", CALLS)]
+    syncs: Annotated[int, count("Syncs.", CALLS)]
+    read_bytes: Annotated[Number | None, size("Bytes that read calls returned.", CALLS)]
+    written_bytes: Annotated[Number | None, size("Bytes that write calls took.", CALLS)]
     share_ratio: Annotated[
         Number | None,
-        share("Bytes read and written over those of all roles and other.", WHICH_CALLS_COUNT),
+        share("Bytes read and written over those of all roles and other.", CALLS),
     ]
     sequential_ratio: Annotated[
         Number | None,
@@ -319,7 +313,7 @@ class RoleFigures(msgspec.Struct, kw_only=True):
         ),
     ]
     sync_latency_seconds: SyncLatency
-    volumes: Annotated[list[str], listing("The directories of the role.", WHICH_CALLS_COUNT)]
+    volumes: Annotated[list[str], listing("The directories of the role.", CALLS)]
 
 
 class RoleDeviceBytes(msgspec.Struct, kw_only=True):
@@ -329,7 +323,7 @@ class RoleDeviceBytes(msgspec.Struct, kw_only=True):
         Number | None,
         size(
             "Bytes read at the devices of {role}.",
-            WHERE_THE_LIBRARY_CANNOT_BE_USED,
+            NO_LIBRARY,
             absent="no sample covers the run",
         ),
     ]
@@ -337,7 +331,7 @@ class RoleDeviceBytes(msgspec.Struct, kw_only=True):
         Number | None,
         size(
             "Bytes written at the devices of {role}.",
-            WHERE_THE_LIBRARY_CANNOT_BE_USED,
+            NO_LIBRARY,
             absent="no sample covers the run",
         ),
     ]
@@ -351,7 +345,6 @@ class DevicesByRole(msgspec.Struct, kw_only=True):
     util: Annotated[RoleDeviceBytes, words(role="util")]
 
     def of(self, role: Role) -> RoleDeviceBytes:
-        """Those of one role."""
         found: RoleDeviceBytes = getattr(self, role)
         return found
 
@@ -360,12 +353,12 @@ class Direct(msgspec.Struct, kw_only=True):
     """Direct requests (O_DIRECT)."""
 
     read_bytes: Annotated[
-        Number | None, size("Sum of direct_read_bytes over the jobs that know theirs.", DIRECT_IO)
+        Number | None, size("Sum of direct_read_bytes over the jobs that know theirs.", DIRECT)
     ]
     written_bytes: Annotated[
-        Number | None, size("Sum of direct_written_bytes over the jobs that know theirs.", DIRECT_IO)
+        Number | None, size("Sum of direct_written_bytes over the jobs that know theirs.", DIRECT)
     ]
-    programs: Annotated[list[str], listing("Programs some of whose requests were direct.", DIRECT_IO)]
+    programs: Annotated[list[str], listing("Programs some of whose requests were direct.", DIRECT)]
 
 
 class Io(msgspec.Struct, kw_only=True):
@@ -383,7 +376,7 @@ class Io(msgspec.Struct, kw_only=True):
         dict[str, RoleFigures] | None,
         block(
             "Calls, bytes, shares and latencies of data, work, util and other.",
-            WHICH_CALLS_COUNT,
+            CALLS,
             absent="not measured (a run of format 1.0, or none of its jobs could be counted)",
             member="role",
         ),
@@ -392,18 +385,18 @@ class Io(msgspec.Struct, kw_only=True):
         DevicesByRole | None,
         block(
             "Bytes at the devices of each role, if each has its own devices.",
-            WHERE_THE_LIBRARY_CANNOT_BE_USED,
+            NO_LIBRARY,
         ),
     ]
     coverage_ratio: Annotated[
         Number | None,
         share(
             "Bytes that counted calls moved, files or not, over the kernel's account of all jobs that count.",
-            WHAT_IS_NOT_SEEN,
+            COVERAGE,
             absent="not measured (a run of format 1.0, or none of its jobs could be counted)",
         ),
     ]
     direct: Direct
     unseen: Annotated[
-        list[str], listing("What of the jobs' I/O could not be counted, in sentences.", WHAT_IS_NOT_SEEN)
+        list[str], listing("What of the jobs' I/O could not be counted, in sentences.", COVERAGE)
     ]

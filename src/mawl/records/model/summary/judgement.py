@@ -1,7 +1,4 @@
-"""What a summary concludes: capacity, limit, validity, threads, thresholds.
-
-The signature of a run: figures of the published mix.
-"""
+"""What a summary concludes: capacity, limit, validity, threads, thresholds and signature."""
 
 from __future__ import annotations
 
@@ -27,18 +24,18 @@ from mawl.records.definitions.figure import (
 from mawl.records.model.node import Direction
 from mawl.records.spec.program_options import Role
 
-THE_ANSWERS = "docs/design/capacity.md, The answers"
-SLOWDOWN_AND_ITS_PARTS = "docs/design/capacity.md, Slowdown and its parts"
-THE_INTERVAL = "docs/design/capacity.md, The interval"
-THE_GUIDELINE = "docs/design/capacity.md, The guideline"
-THE_VERDICT = "docs/design/verdict.md, The verdict"
-WHAT_A_RESOURCE_COST = "docs/design/verdict.md, What a resource cost"
+ANSWERS = "docs/design/capacity.md, The answers"
+SLOWDOWN = "docs/design/capacity.md, Slowdown and its parts"
+INTERVAL = "docs/design/capacity.md, The interval"
+GUIDELINE = "docs/design/capacity.md, The guideline"
+VERDICT = "docs/design/verdict.md, The verdict"
+LOSSES = "docs/design/verdict.md, What a resource cost"
 EVIDENCE = "docs/design/verdict.md, Evidence"
-NEAR_A_CAP = f"{CAPS}, Near a cap"
+NEAR_CAP = f"{CAPS}, Near a cap"
 STATUS = "docs/design/validity.md, Status"
-THE_MODE = "docs/design/threads.md, The mode"
-THE_NEXT_MODE = "docs/design/threads.md, The next mode"
-THRESHOLDS = "docs/reference/thresholds.md"
+SMT_MODE = "docs/design/threads.md, The mode"
+NEXT_SMT_MODE = "docs/design/threads.md, The next mode"
+THRESHOLD_PAGE = "docs/reference/thresholds.md"
 
 AnswerWord = Literal["carried", "not carried", "not known"]
 
@@ -49,14 +46,14 @@ Severity = Literal["invalid", "preliminary", "remark"]
 class PartFigures(msgspec.Struct, kw_only=True):
     """The answer for compute or for storage."""
 
-    answer: Annotated[AnswerWord, text("carried, not carried or not known.", THE_ANSWERS)]
+    answer: Annotated[AnswerWord, text("carried, not carried or not known.", ANSWERS)]
     median: Annotated[
         Number | None,
-        share("Median over jobs of the slowdown if only {words} had changed.", SLOWDOWN_AND_ITS_PARTS),
+        share("Median over jobs of the slowdown if only {words} had changed.", SLOWDOWN),
     ]
-    low: Annotated[Number | None, share("Lower end of its 95 % interval.", THE_INTERVAL)]
-    high: Annotated[Number | None, share("Upper end of its 95 % interval.", THE_INTERVAL)]
-    reason: Annotated[str | None, text("Why the answer is not known.", THE_ANSWERS)]
+    low: Annotated[Number | None, share("Lower end of its 95 % interval.", INTERVAL)]
+    high: Annotated[Number | None, share("Upper end of its 95 % interval.", INTERVAL)]
+    reason: Annotated[str | None, text("Why the answer is not known.", ANSWERS)]
 
 
 class StoragePart(PartFigures, kw_only=True):
@@ -64,7 +61,7 @@ class StoragePart(PartFigures, kw_only=True):
 
     asked_bytes_per_second: Annotated[
         Number | None,
-        rate("Sustained rate at the device that the answer for the storage is about.", THE_ANSWERS),
+        rate("Sustained rate at the device that the answer for the storage is about.", ANSWERS),
     ]
 
 
@@ -73,30 +70,30 @@ class Slowdown(msgspec.Struct, kw_only=True):
 
     median: Annotated[
         Number | None,
-        share("Median over jobs of real time in the mix over alone.", SLOWDOWN_AND_ITS_PARTS),
+        share("Median over jobs of real time in the mix over alone.", SLOWDOWN),
     ]
-    low: Annotated[Number | None, share("Lower end of its 95 % interval.", THE_INTERVAL)]
-    high: Annotated[Number | None, share("Upper end of its 95 % interval.", THE_INTERVAL)]
-    p90: Annotated[Number | None, share("90th percentile over jobs.", SLOWDOWN_AND_ITS_PARTS)]
-    longest: Annotated[Number | None, share("The job with the largest slowdown.", SLOWDOWN_AND_ITS_PARTS)]
+    low: Annotated[Number | None, share("Lower end of its 95 % interval.", INTERVAL)]
+    high: Annotated[Number | None, share("Upper end of its 95 % interval.", INTERVAL)]
+    p90: Annotated[Number | None, share("90th percentile over jobs.", SLOWDOWN)]
+    longest: Annotated[Number | None, share("The job with the largest slowdown.", SLOWDOWN)]
     most: Annotated[
         Number,
         share(
             "The bound of the median slowdown and of both of its parts: mawl's own unless mawl.toml has"
             " another.",
-            THE_ANSWERS,
+            ANSWERS,
         ),
     ]
     by_job: Annotated[
         dict[
             str,
-            Annotated[Number, share("Real time in the mix over alone of one job.", SLOWDOWN_AND_ITS_PARTS)],
+            Annotated[Number, share("Real time in the mix over alone of one job.", SLOWDOWN)],
         ],
         block(member="job"),
     ]
-    jobs: Annotated[int, count("Jobs that count and have a time alone.", SLOWDOWN_AND_ITS_PARTS)]
-    counted: Annotated[int, count("Jobs that count.", SLOWDOWN_AND_ITS_PARTS)]
-    runs_alone: Annotated[int, count("Runs alone of the kind that has fewest.", THE_INTERVAL)]
+    jobs: Annotated[int, count("Jobs that count and have a time alone.", SLOWDOWN)]
+    counted: Annotated[int, count("Jobs that count.", SLOWDOWN)]
+    runs_alone: Annotated[int, count("Runs alone of the kind that has fewest.", INTERVAL)]
 
 
 Standing = Literal["good", "warn", "below"]
@@ -107,40 +104,36 @@ class Guideline(msgspec.Struct, kw_only=True):
     """Throughput per core beside the guideline."""
 
     bytes_per_second_per_core: Annotated[
-        Number | None, rate("Throughput per core: of a probe, else sustained in this run.", THE_GUIDELINE)
+        Number | None, rate("Throughput per core: of a probe, else sustained in this run.", GUIDELINE)
     ]
     basis: Annotated[
         Literal["probe", "run"] | None,
-        text("probe, or run where the storage limited it; null: not judged.", THE_GUIDELINE),
+        text("probe, or run where the storage limited it; null: not judged.", GUIDELINE),
     ]
-    warn_bytes_per_second_per_core: Annotated[
-        Number, rate("Below it the guideline is not met.", THE_GUIDELINE)
-    ]
-    good_bytes_per_second_per_core: Annotated[Number, rate("From it on it is good.", THE_GUIDELINE)]
-    core_basis: Annotated[str | None, text("What the cores are: physical core or vCPU.", THE_GUIDELINE)]
-    standing: Annotated[Standing | None, text("good, warn or below.", THE_GUIDELINE)]
-    met: Annotated[bool | None, flag("Whether the throughput is at least the lower bound.", THE_GUIDELINE)]
+    warn_bytes_per_second_per_core: Annotated[Number, rate("Below it the guideline is not met.", GUIDELINE)]
+    good_bytes_per_second_per_core: Annotated[Number, rate("From it on it is good.", GUIDELINE)]
+    core_basis: Annotated[str | None, text("What the cores are: physical core or vCPU.", GUIDELINE)]
+    standing: Annotated[Standing | None, text("good, warn or below.", GUIDELINE)]
+    met: Annotated[bool | None, flag("Whether the throughput is at least the lower bound.", GUIDELINE)]
 
 
 class Capacity(msgspec.Struct, kw_only=True):
     """Whether the system carries the load."""
 
     answer: Annotated[
-        AnswerWord, text("carried, not carried or not known: jobs, compute and storage.", THE_ANSWERS)
+        AnswerWord, text("carried, not carried or not known: jobs, compute and storage.", ANSWERS)
     ]
-    carried: Annotated[
-        bool | None, flag("The same: true, false, or null where it is not known.", THE_ANSWERS)
-    ]
+    carried: Annotated[bool | None, flag("The same: true, false, or null where it is not known.", ANSWERS)]
     preliminary: Annotated[
         bool | None,
-        flag("Whether the active phase is too short for an answer that can be published.", THE_ANSWERS),
+        flag("Whether the active phase is too short for an answer that can be published.", ANSWERS),
     ]
     compute: Annotated[PartFigures, words(words="CPU time and run queue")]
     storage: Annotated[StoragePart, words(words="I/O of data, work and util")]
     slowdown: Slowdown
     guideline: Guideline
-    reasons: Annotated[list[str], listing("A sentence for each part of the answer.", THE_ANSWERS)]
-    next_step: Annotated[str | None, text("The one thing to do where the answer is not known.", THE_ANSWERS)]
+    reasons: Annotated[list[str], listing("A sentence for each part of the answer.", ANSWERS)]
+    next_step: Annotated[str | None, text("The one thing to do where the answer is not known.", ANSWERS)]
 
 
 class Shares(msgspec.Struct, kw_only=True):
@@ -148,23 +141,23 @@ class Shares(msgspec.Struct, kw_only=True):
 
     storage: Annotated[
         Number,
-        share("Share of the known active time in windows limited by storage.", THE_VERDICT),
+        share("Share of the known active time in windows limited by storage.", VERDICT),
     ]
     cpu: Annotated[
         Number,
-        share("Share of the known active time in windows limited by cpu.", THE_VERDICT),
+        share("Share of the known active time in windows limited by cpu.", VERDICT),
     ]
     memory: Annotated[
         Number,
-        share("Share of the known active time in windows limited by memory.", THE_VERDICT),
+        share("Share of the known active time in windows limited by memory.", VERDICT),
     ]
     network: Annotated[
         Number,
-        share("Share of the known active time in windows limited by network.", THE_VERDICT),
+        share("Share of the known active time in windows limited by network.", VERDICT),
     ]
     none: Annotated[
         Number,
-        share("Share of the known active time in windows that nothing limited.", THE_VERDICT),
+        share("Share of the known active time in windows that nothing limited.", VERDICT),
     ]
 
 
@@ -175,28 +168,28 @@ class Losses(msgspec.Struct, kw_only=True):
         Number | None,
         share(
             "Mean share of the jobs' time that waiting for storage cost; of an import at most that share.",
-            WHAT_A_RESOURCE_COST,
+            LOSSES,
         ),
     ]
     cpu: Annotated[
         Number | None,
         share(
             "Mean share of the jobs' time that waiting for cpu cost; of an import at most that share.",
-            WHAT_A_RESOURCE_COST,
+            LOSSES,
         ),
     ]
     memory: Annotated[
         Number | None,
         share(
             "Mean share of the jobs' time that waiting for memory cost; of an import at most that share.",
-            WHAT_A_RESOURCE_COST,
+            LOSSES,
         ),
     ]
     network: Annotated[
         Number | None,
         share(
             "Mean share of the jobs' time that waiting for network cost; of an import at most that share.",
-            WHAT_A_RESOURCE_COST,
+            LOSSES,
         ),
     ]
 
@@ -209,7 +202,7 @@ class Headroom(msgspec.Struct, kw_only=True):
         share(
             "Mean share of processor time that was idle; of jobs held to some processors or a CPU quota,"
             " the share of what they may use that they did not use, as far as processors were idle.",
-            THE_VERDICT,
+            VERDICT,
         ),
     ]
     storage_ratio: Annotated[
@@ -217,38 +210,38 @@ class Headroom(msgspec.Struct, kw_only=True):
         share(
             "1 less the highest of demand over the probe's capability, of any role and direction;"
             " without a probe 1 less the busy share of the busiest device of the roles.",
-            THE_VERDICT,
+            VERDICT,
         ),
     ]
-    storage_source: Annotated[str | None, text("Which of both it is, and of what.", THE_VERDICT)]
+    storage_source: Annotated[str | None, text("Which of both it is, and of what.", VERDICT)]
     memory_ratio: Annotated[
         Number | None,
         share(
             "Least memory that was available over all; below a memory limit 1 less the most that "
             "the jobs held over that limit.",
-            THE_VERDICT,
+            VERDICT,
         ),
     ]
-    memory_source: Annotated[str | None, text("The limit in force.", THE_VERDICT)]
+    memory_source: Annotated[str | None, text("The limit in force.", VERDICT)]
     network_ratio: Annotated[
         Number | None,
-        share("1 less the highest window of any interface, one way, over its speed.", THE_VERDICT),
+        share("1 less the highest window of any interface, one way, over its speed.", VERDICT),
     ]
-    network_source: Annotated[str | None, text("The interface.", THE_VERDICT)]
+    network_source: Annotated[str | None, text("The interface.", VERDICT)]
 
 
 class ReachedCap(msgspec.Struct, kw_only=True):
     """A cap of a control group that a role came near while jobs waited for it."""
 
-    direction: Annotated[Direction, text("read or write.", NEAR_A_CAP)]
-    bytes_per_second: Annotated[int, rate("The cap of the role's devices.", NEAR_A_CAP)]
-    devices: Annotated[list[str], listing("The devices that the cap applies to.", NEAR_A_CAP)]
+    direction: Annotated[Direction, text("read or write.", NEAR_CAP)]
+    bytes_per_second: Annotated[int, rate("The cap of the role's devices.", NEAR_CAP)]
+    devices: Annotated[list[str], listing("The devices that the cap applies to.", NEAR_CAP)]
     near_windows: Annotated[
         int,
-        count("Of waited_windows, those in which the devices moved at least 95 % of the cap.", NEAR_A_CAP),
+        count("Of waited_windows, those in which the devices moved at least 95 % of the cap.", NEAR_CAP),
     ]
     waited_windows: Annotated[
-        int, count("Windows in which waiting for the role cost jobs at least 20 % of their time.", NEAR_A_CAP)
+        int, count("Windows in which waiting for the role cost jobs at least 20 % of their time.", NEAR_CAP)
     ]
 
 
@@ -262,33 +255,31 @@ class EvidenceLine(msgspec.Struct, kw_only=True):
 class Limit(msgspec.Struct, kw_only=True):
     """What limits the system."""
 
-    verdict: Annotated[str, text("storage, cpu, memory, network, none, or mixed.", THE_VERDICT)]
-    role: Annotated[
-        Role | None, text("The role whose I/O cost most, where the verdict is storage.", THE_VERDICT)
-    ]
-    device: Annotated[str | None, text("The device that holds that role, where it is one.", THE_VERDICT)]
+    verdict: Annotated[str, text("storage, cpu, memory, network, none, or mixed.", VERDICT)]
+    role: Annotated[Role | None, text("The role whose I/O cost most, where the verdict is storage.", VERDICT)]
+    device: Annotated[str | None, text("The device that holds that role, where it is one.", VERDICT)]
     device_peak_bytes_per_second: Annotated[
         Number | None,
-        rate("What that device read and wrote in its highest window of the active phase.", THE_VERDICT),
+        rate("What that device read and wrote in its highest window of the active phase.", VERDICT),
     ]
     device_read_peak_bytes_per_second: Annotated[
-        Number | None, rate("What that device read in its highest window of the active phase.", THE_VERDICT)
+        Number | None, rate("What that device read in its highest window of the active phase.", VERDICT)
     ]
     device_write_peak_bytes_per_second: Annotated[
-        Number | None, rate("What that device wrote in its highest window of the active phase.", THE_VERDICT)
+        Number | None, rate("What that device wrote in its highest window of the active phase.", VERDICT)
     ]
     shares: Shares
     losses: Losses
     told_ratio: Annotated[
         Number | None,
-        share("Share of the active time in windows whose limit is known.", THE_VERDICT),
+        share("Share of the active time in windows whose limit is known.", VERDICT),
     ]
-    second: Annotated[str | None, text("The resource that cost most after the verdict.", THE_VERDICT)]
+    second: Annotated[str | None, text("The resource that cost most after the verdict.", VERDICT)]
     headroom: Headroom
     evidence: list[EvidenceLine]
     caps_reached: Annotated[
         list[ReachedCap],
-        block("Caps that the named role came near while jobs waited for it.", NEAR_A_CAP),
+        block("Caps that the named role came near while jobs waited for it.", NEAR_CAP),
     ] = []
 
 
@@ -332,14 +323,14 @@ class ThreadMode(msgspec.Struct, kw_only=True):
 
     threads_per_core: Annotated[
         int | None,
-        count("Hardware threads of a core that are on; where cores differ the most of one.", THE_MODE),
+        count("Hardware threads of a core that are on; where cores differ the most of one.", SMT_MODE),
     ]
-    hardware_threads: Annotated[int | None, count("Those of the node: its logical processors.", THE_MODE)]
-    mode: Annotated[str | None, text("As the system reports it: on, off, 4, SMT-8 ...", THE_MODE)]
+    hardware_threads: Annotated[int | None, count("Those of the node: its logical processors.", SMT_MODE)]
+    mode: Annotated[str | None, text("As the system reports it: on, off, 4, SMT-8 ...", SMT_MODE)]
     busy_ratio: Annotated[
-        Number | None, share("Share of the active phase's processor time that was busy.", THE_NEXT_MODE)
+        Number | None, share("Share of the active phase's processor time that was busy.", NEXT_SMT_MODE)
     ]
-    runnable: Annotated[Number | None, share("Mean runnable threads in the active phase.", THE_NEXT_MODE)]
+    runnable: Annotated[Number | None, share("Mean runnable threads in the active phase.", NEXT_SMT_MODE)]
 
 
 class Smt(msgspec.Struct, kw_only=True):
@@ -350,7 +341,7 @@ class Smt(msgspec.Struct, kw_only=True):
         list[Finding],
         listing(
             "For each node whose next mode is worth a try: rule, severity (remark), sentence and fix.",
-            THE_NEXT_MODE,
+            NEXT_SMT_MODE,
         ),
     ]
 
@@ -358,11 +349,11 @@ class Smt(msgspec.Struct, kw_only=True):
 class ThresholdUsed(msgspec.Struct, kw_only=True):
     """A threshold that decided something in this run."""
 
-    name: Annotated[str, text("A threshold that decided something in this run.", THRESHOLDS)]
-    bound: Annotated[Number, unitless("Its value, in its base unit.", THRESHOLDS)]
-    unit: Annotated[Unit, text("That unit.", THRESHOLDS)]
-    meaning: Annotated[str, text("What it decides.", THRESHOLDS)]
-    source: Annotated[str, text("Where it comes from, or what was measured to choose it.", THRESHOLDS)]
+    name: Annotated[str, text("A threshold that decided something in this run.", THRESHOLD_PAGE)]
+    bound: Annotated[Number, unitless("Its value, in its base unit.", THRESHOLD_PAGE)]
+    unit: Annotated[Unit, text("That unit.", THRESHOLD_PAGE)]
+    meaning: Annotated[str, text("What it decides.", THRESHOLD_PAGE)]
+    source: Annotated[str, text("Where it comes from, or what was measured to choose it.", THRESHOLD_PAGE)]
 
 
 class SignatureFigure(msgspec.Struct, frozen=True, kw_only=True):

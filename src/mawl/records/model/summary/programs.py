@@ -1,7 +1,4 @@
-"""How long jobs waited in the queue of a scheduler before they started.
-
-Figures of each program.
-"""
+"""The figures of each program, and the queue time of imported jobs."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ from mawl.records.definitions.figure import (
     words,
 )
 
-SLOWDOWN_AND_ITS_PARTS = "docs/design/capacity.md, Slowdown and its parts"
+SLOWDOWN = "docs/design/capacity.md, Slowdown and its parts"
 
 
 class RealTimes(msgspec.Struct, kw_only=True):
@@ -82,7 +79,7 @@ class ProgramFigures(msgspec.Struct, kw_only=True):
         Number | None,
         share(
             "Median of a job's real time in the mix over alone.",
-            SLOWDOWN_AND_ITS_PARTS,
+            SLOWDOWN,
             absent="the program was not run alone on this system (mawl run --solo)",
         ),
     ]

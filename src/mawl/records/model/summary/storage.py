@@ -1,11 +1,4 @@
-"""What storage arrays did, next to what the host saw of them.
-
-Demand on storage, and what a probe found.
-
-Volumes of the roles.
-
-Caps of control groups on the devices of the roles.
-"""
+"""The storage of a run: demand, probe, volumes, caps of control groups, and storage arrays."""
 
 from __future__ import annotations
 
@@ -34,7 +27,7 @@ from mawl.records.definitions.figure import (
 from mawl.records.model.run import CacheFacts, VolumeFacts
 from mawl.records.spec.program_options import Role
 
-DEMAND_AGAINST_CAPABILITY = "docs/design/probe.md, Demand against capability"
+DEMAND_PAGE = "docs/design/probe.md, Demand against capability"
 
 
 class RoleDemand(msgspec.Struct, kw_only=True):
@@ -44,17 +37,17 @@ class RoleDemand(msgspec.Struct, kw_only=True):
         int | None,
         size(
             "Median bytes of the role's {way} calls, for which the nearest test is sought.",
-            DEMAND_AGAINST_CAPABILITY,
+            DEMAND_PAGE,
         ),
     ]
     peak_bytes_per_second: Annotated[
-        Number | None, rate("Highest window of bytes {moved} the role's devices.", DEMAND_AGAINST_CAPABILITY)
+        Number | None, rate("Highest window of bytes {moved} the role's devices.", DEMAND_PAGE)
     ]
     sustained_bytes_per_second: Annotated[
         Number | None,
         rate(
             "Median window of the active phase of bytes {moved} the role's devices.",
-            DEMAND_AGAINST_CAPABILITY,
+            DEMAND_PAGE,
         ),
     ]
     capability_bytes_per_second: Annotated[
@@ -62,46 +55,38 @@ class RoleDemand(msgspec.Struct, kw_only=True):
         rate(
             "Rate of the {way} test of the role's pattern at the nearest request size, at the "
             "best number of streams.",
-            DEMAND_AGAINST_CAPABILITY,
+            DEMAND_PAGE,
         ),
     ]
-    test: Annotated[str | None, text("That test.", DEMAND_AGAINST_CAPABILITY)]
-    peak_used_ratio: Annotated[
-        Number | None, share("Peak rate over the capability.", DEMAND_AGAINST_CAPABILITY)
-    ]
-    sustained_used_ratio: Annotated[
-        Number | None, share("Sustained rate over the capability.", DEMAND_AGAINST_CAPABILITY)
-    ]
+    test: Annotated[str | None, text("That test.", DEMAND_PAGE)]
+    peak_used_ratio: Annotated[Number | None, share("Peak rate over the capability.", DEMAND_PAGE)]
+    sustained_used_ratio: Annotated[Number | None, share("Sustained rate over the capability.", DEMAND_PAGE)]
 
 
 class RoleStorage(msgspec.Struct, kw_only=True):
     """A role and the targets of the probe that hold it."""
 
-    devices: Annotated[
-        list[str], listing("Block devices of the role's file systems.", DEMAND_AGAINST_CAPABILITY)
-    ]
+    devices: Annotated[list[str], listing("Block devices of the role's file systems.", DEMAND_PAGE)]
     shared_with: Annotated[
         list[str],
         listing(
             "Other roles on these devices, whose demand is in these figures, too.",
-            DEMAND_AGAINST_CAPABILITY,
+            DEMAND_PAGE,
         ),
     ]
     disks_shared_with: Annotated[
         list[str],
         listing(
             "Other roles on the same disks by other devices, whose demand is not in these figures.",
-            DEMAND_AGAINST_CAPABILITY,
+            DEMAND_PAGE,
         ),
     ]
-    targets: Annotated[
-        list[str], listing("Targets of the probe that hold the role.", DEMAND_AGAINST_CAPABILITY)
-    ]
+    targets: Annotated[list[str], listing("Targets of the probe that hold the role.", DEMAND_PAGE)]
     pattern: Annotated[
         str,
         text(
             "sequential, or random where less than half of the role's bytes continued a stream.",
-            DEMAND_AGAINST_CAPABILITY,
+            DEMAND_PAGE,
         ),
     ]
     read: Annotated[RoleDemand, words(way="read", moved="read from")]
@@ -111,8 +96,8 @@ class RoleStorage(msgspec.Struct, kw_only=True):
 class Storage(msgspec.Struct, kw_only=True):
     """What each role asked of its devices, and what a probe found."""
 
-    tool: Annotated[str, text("What probed: the version of fio.", DEMAND_AGAINST_CAPABILITY)]
-    probed_at: Annotated[str, instant("When the probe began.", DEMAND_AGAINST_CAPABILITY)]
+    tool: Annotated[str, text("What probed: the version of fio.", DEMAND_PAGE)]
+    probed_at: Annotated[str, instant("When the probe began.", DEMAND_PAGE)]
     by_role: Annotated[dict[str, RoleStorage], block(member="role")]
 
 
@@ -183,23 +168,22 @@ class Roles(msgspec.Struct, kw_only=True):
     util: Annotated[RoleVolumes, words(role="util", what="its working set")]
 
     def of(self, role: Role) -> RoleVolumes:
-        """Those of one role."""
         found: RoleVolumes = getattr(self, role)
         return found
 
 
-SUMS = f"{CAPS}, Several devices"
+CAP_SUMS = f"{CAPS}, Several devices"
 
 
 class DirectionCap(msgspec.Struct, kw_only=True):
     """What control groups let the run move at most in one direction at the devices of a place."""
 
     bytes_per_second: Annotated[
-        int | None, rate("The most bytes per second that a control group lets the run {way} there.", SUMS)
+        int | None, rate("The most bytes per second that a control group lets the run {way} there.", CAP_SUMS)
     ]
     requests_per_second: Annotated[
         int | None,
-        count("The most {way} requests per second that a control group lets the run make there.", SUMS),
+        count("The most {way} requests per second that a control group lets the run make there.", CAP_SUMS),
     ]
     devices: Annotated[list[str], listing("The block devices that these caps apply to.", CAPS)]
     files: Annotated[list[str], listing("The files that these caps were read from.", CAPS)]

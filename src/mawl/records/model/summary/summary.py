@@ -12,6 +12,7 @@ from mawl.records.definitions.figure import (
     FACTS,
     HOST,
     MISSING,
+    VOLUME_PAGE,
     WAITS,
     block,
     instant,
@@ -19,11 +20,13 @@ from mawl.records.definitions.figure import (
     text,
 )
 from mawl.records.model.run import NodeFacts, OutsideCpu, Overhead, WorkloadFacts
-from mawl.records.model.summary.cluster import Cluster
-from mawl.records.model.summary.compression import CompressibilityFigures
+from mawl.records.model.summary.cluster import CLUSTER_PAGE, Cluster
+from mawl.records.model.summary.compression import IN_A_RUN, CompressibilityFigures
 from mawl.records.model.summary.host import ENERGY_PAGE, Energy, Host
 from mawl.records.model.summary.io import Io
 from mawl.records.model.summary.judgement import (
+    SMT_MODE,
+    VERDICT,
     Capacity,
     Limit,
     SignatureFigure,
@@ -34,6 +37,7 @@ from mawl.records.model.summary.judgement import (
 from mawl.records.model.summary.programs import QUEUE_PAGE, ProgramFigures, Queue
 from mawl.records.model.summary.storage import (
     ARRAY_PAGE,
+    DEMAND_PAGE,
     Arrays,
     CachedInputs,
     Caps,
@@ -46,13 +50,7 @@ from mawl.records.model.summary.windows import WindowFigures
 
 RUN_FOLDER = "docs/design/run-folder.md"
 LAUNCH = "docs/design/launch.md"
-WHAT_IS_REPORTED = "docs/design/cluster.md, What is reported"
-DEMAND_AGAINST_CAPABILITY = "docs/design/probe.md, Demand against capability"
-ORDER = "docs/design/volumes.md, Order"
-WHAT_IS_REPORTED_PAGE = "docs/design/volumes.md, What is reported"
-IN_A_RUN = "docs/design/compressibility.md, In a run"
-THE_VERDICT = "docs/design/verdict.md, The verdict"
-THE_MODE = "docs/design/threads.md, The mode"
+VOLUME_ORDER = "docs/design/volumes.md, Order"
 
 
 class Summary(msgspec.Struct, kw_only=True):
@@ -121,7 +119,7 @@ class Summary(msgspec.Struct, kw_only=True):
         Cluster | None,
         block(
             "The nodes of a run on several; null for a run on one.",
-            WHAT_IS_REPORTED,
+            CLUSTER_PAGE,
             absent="the run was on one node",
             within="no job of the node ended, its clock was not read, or no sample covers its jobs",
             null_answers=True,
@@ -152,7 +150,7 @@ class Summary(msgspec.Struct, kw_only=True):
     ]
     storage: Annotated[
         Storage | None,
-        block("What each role asked of its devices, and what a probe found.", DEMAND_AGAINST_CAPABILITY),
+        block("What each role asked of its devices, and what a probe found.", DEMAND_PAGE),
     ]
     caps: Annotated[
         Caps,
@@ -176,7 +174,7 @@ class Summary(msgspec.Struct, kw_only=True):
         str | None,
         text(
             "How files went to volumes: rotation or free-space.",
-            ORDER,
+            VOLUME_ORDER,
             absent="a run of format 1.1 or older, or imported",
             null_answers=True,
         ),
@@ -184,9 +182,7 @@ class Summary(msgspec.Struct, kw_only=True):
     volumes: Annotated[
         list[VolumeFigures], block(within="no mount above the directory is known", null_answers=True)
     ]
-    roles: Annotated[
-        Roles, block("How the volumes of each role were used.", WHAT_IS_REPORTED_PAGE, null_answers=True)
-    ]
+    roles: Annotated[Roles, block("How the volumes of each role were used.", VOLUME_PAGE, null_answers=True)]
     inputs: CachedInputs | None
     compressibility: Annotated[
         CompressibilityFigures | None,
@@ -205,7 +201,7 @@ class Summary(msgspec.Struct, kw_only=True):
         Limit | None,
         block(
             "What limits the system; null if no window is known.",
-            THE_VERDICT,
+            VERDICT,
             absent="the summary alone does not judge; mawl report does",
         ),
     ]
@@ -213,7 +209,7 @@ class Summary(msgspec.Struct, kw_only=True):
         Smt | None,
         block(
             "Hardware threads of the cores; null where the run names no node.",
-            THE_MODE,
+            SMT_MODE,
             absent="the summary alone does not judge; mawl report does",
             within="the kernel or the recording does not say",
             null_answers=True,

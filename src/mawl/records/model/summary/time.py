@@ -1,9 +1,4 @@
-"""Times of a run, and its CPU account.
-
-Where the time of the jobs went.
-
-Jobs by outcome.
-"""
+"""The time of a run: jobs by outcome, elapsed and CPU time, and waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run window by window."""
+"""The figures of each window of a run."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Charts of a run, one a file: each draws from named sources that a live page can replace."""
+"""Charts of a run: each draws from named sources that a live page can replace."""

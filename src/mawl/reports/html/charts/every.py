@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from bokeh.models import ColumnDataSource
 
-from mawl.advice.foreign import foreign
+from mawl.advice.foreign import foreign_bytes
 from mawl.records.model.summary.summary import Summary
 from mawl.reports.html.charts import distributions, lead, over_time, sessions
 from mawl.reports.html.charts.frame import Chart, Columns, time_range
@@ -43,7 +43,7 @@ def charts_of(found: ChartData, columns: Mapping[str, Columns], summary: Summary
     host = summary.missing.get("host", "the samples hold no such figures of the host")
     moving = [name for name in over_time.NETWORK if name in having and np.nanmax(rates.columns[name]) > 0]
     tables = list(columns["latency_distribution"])
-    others = None if sides["application"] else foreign(summary)
+    others = None if sides["application"] else foreign_bytes(summary)
     side = next((one for one, lack in sides.items() if not lack and not (others and one == "device")), None)
     few = ""
     if side is not None and not found.goes_on:

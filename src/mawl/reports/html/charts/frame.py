@@ -62,7 +62,6 @@ class Key(NamedTuple):
 
     @property
     def paint(self) -> str:
-        """Its colour as charts are given it."""
         return light(self.colour)
 
 

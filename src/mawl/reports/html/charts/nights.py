@@ -1,7 +1,4 @@
-"""Nights laid over each other by hour of the day: a thin line each, their median, and the longest night.
-
-One program over the nights: a dot for each night, the levels of its real time, and when they changed.
-"""
+"""Charts of many nights: laid over each other by hour of the day, and one program from night to night."""
 
 from __future__ import annotations
 
@@ -52,7 +49,6 @@ class LaidOver(NamedTuple):
 
 
 def laid_over(nights: LoggedNights, view: RunView) -> LaidOver:
-    """What the chart draws."""
     hours = hours_of(nights, view.jobs)
     busy = np.flatnonzero(np.nansum(hours, axis=0) > 0.0)
     if not len(busy):
@@ -147,7 +143,6 @@ def _lasted(one: LoggedNight) -> str:
 
 
 def _first_hour(nights: LoggedNights) -> int:
-    """The hour of the day from which the axis counts."""
     return nights.window.starts_minute // 60
 
 

@@ -1,9 +1,4 @@
-"""What jobs, processors, memory and networks did over time, and how long requests took.
-
-Throughput over time at the device and at the application, with initial, peak and sustained marked.
-
-Throughput and latency over time at the storage arrays, by role.
-"""
+"""Charts over time: throughput, latency, jobs, processors, memory and networks."""
 
 from __future__ import annotations
 

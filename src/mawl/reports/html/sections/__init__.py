@@ -1,1 +1,1 @@
-"""Sections of the report of a run, one a file: a judged summary in, HTML out."""
+"""Sections of the report of a run: a judged summary in, HTML out."""

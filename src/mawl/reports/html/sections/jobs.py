@@ -1,13 +1,4 @@
-"""The summary table of the published studies, and throughput side by side.
-
-Times, slowdown and waits of each program, and how CPU over real time spreads over the jobs.
-
-The steps of the jobs that took longest.
-
-Where the time of the jobs went: one bar.
-
-The shape of the run beside the shape that the papers publish.
-"""
+"""Sections of a run's report on its jobs: performance summary, programs, slowest jobs, waits, and shape."""
 
 from __future__ import annotations
 
@@ -58,12 +49,11 @@ Row = tuple[str, str, Sequence[str], Form]
 """A label, the registry's name, the path in the summary, and the form."""
 
 
-def _named(*rows: tuple[str, str, Form]) -> tuple[Row, ...]:
-    """Rows whose registry name is their path in the summary, too."""
+def _summary_rows(*rows: tuple[str, str, Form]) -> tuple[Row, ...]:
     return tuple((label, name, name.split("."), form) for label, name, form in rows)
 
 
-TIMES = _named(
+TIMES = _summary_rows(
     ("sessions", "workload.sessions", format_count),
     ("jobs", "jobs.total", format_count),
     ("jobs at once, peak", "jobs.peak_concurrent", format_count),
@@ -81,7 +71,7 @@ TIMES = _named(
     ("CPU/real, range", "cpu_real_ratio.range", format_ratio),
     ("CPU/real without waiting for a CPU", "cpu_real_ratio.without_run_queue", format_ratio),
 )
-FLOWS = _named(
+FLOWS = _summary_rows(
     ("peak throughput, device", "io.device.peak.total_bytes_per_second", format_rate),
     ("sustained throughput, device", "io.device.sustained.total_bytes_per_second", format_rate),
     ("sustained per core, device", "io.device.sustained_bytes_per_second_per_core", format_rate),
@@ -95,7 +85,7 @@ FLOWS = _named(
     ("reach, read: own over application", "io.reach.read_ratio", format_percent),
     ("reach, written", "io.reach.write_ratio", format_percent),
 )
-HOST = _named(
+HOST = _summary_rows(
     ("processors busy (share of time)", "host.cpu_busy_ratio", format_percent),
     ("processors in I/O wait (share of time)", "host.cpu_iowait_ratio", format_percent),
     ("memory of jobs (sum)", "time.memory_bytes", format_memory),
@@ -110,15 +100,14 @@ def performance(figures: ShownFigures, view: RunView) -> Markup:
         "Performance summary",
         keys(figures),
         beside(
-            _table(figures, "Jobs and times", {row[0]: row for row in TIMES}),
-            _table(figures, "Throughput, latency and processors", rows),
+            _figure_table(figures, "Jobs and times", {row[0]: row for row in TIMES}),
+            _figure_table(figures, "Throughput, latency and processors", rows),
         ),
         *tables_in("summary", figures, view),
     )
 
 
-def _table(figures: ShownFigures, caption: str, rows: dict[str, Row]) -> Markup:
-    """A row per figure; of an import those that its files tell, the others named below."""
+def _figure_table(figures: ShownFigures, caption: str, rows: dict[str, Row]) -> Markup:
     known, unknown = figures.told(rows, lambda row: [figures.value(*figures.known(*row[2]))])
     cells = [
         (figures.term(label, name), figures.show(form, *path)) for label, name, path, form in known.values()
@@ -287,7 +276,6 @@ def spent(figures: ShownFigures) -> Markup:
 
 
 def _path(field: str) -> tuple[str, ...]:
-    """The place in ``wait`` of a state of a job."""
     if field.startswith("blocked_"):
         return ("blocked_seconds", field.removeprefix("blocked_").removesuffix("_seconds"))
     return (field,)

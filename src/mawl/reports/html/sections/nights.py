@@ -84,7 +84,6 @@ def change_card(figures: ShownFigures, nights: LoggedNights, trends: Trends) -> 
 
 
 def _unchanged(figures: ShownFigures, nights: LoggedNights, trends: Trends) -> Card:
-    """No program is slower or faster than at first: what change so many nights would have shown."""
     more = ("nights", "Every program and night")
     judged = [one for one in trends.programs if one.verdict != "too few nights"]
     if not judged:
@@ -149,7 +148,6 @@ def every_night(figures: ShownFigures, nights: LoggedNights, trends: Trends) -> 
 
 
 def _keys(figures: ShownFigures, nights: LoggedNights, trends: Trends) -> Markup:
-    """How long nights last, and what programs take more or less of them."""
     term = figures.term
     lengths = [one.length_seconds for one in nights.nights if one.length_seconds is not None]
     keys: list[tuple[Cell, Cell]] = []
@@ -170,7 +168,6 @@ def _keys(figures: ShownFigures, nights: LoggedNights, trends: Trends) -> Markup
 
 
 def _slower_and_faster(trends: Trends) -> list[list[Trend]]:
-    """The programs of each direction that has any."""
     return [found for verdict in VERBS if (found := trends.of(verdict))]
 
 
@@ -179,7 +176,6 @@ def _changed(trends: Trends) -> list[Trend]:
 
 
 def _sentences(nights: LoggedNights) -> list[Markup]:
-    """What the chart does not show."""
     found = []
     if nights.left_out:
         found.append(
@@ -202,7 +198,6 @@ def _sentences(nights: LoggedNights) -> list[Markup]:
 def _changes(
     figures: ShownFigures, nights: LoggedNights, trends: Sequence[Trend], most: int, caption: str
 ) -> Markup:
-    """The first ``most`` programs that changed."""
     term = figures.term
     caption += _of_all(most, len(trends), "those that change a night most")
     head = (
@@ -244,7 +239,6 @@ def _changed_row(nights: LoggedNights, one: Trend) -> tuple[Cell, ...]:
 
 
 def _steady(figures: ShownFigures, trends: Sequence[Trend]) -> Markup:
-    """Programs without a change, and what change would have been seen."""
     term = figures.term
     few = _of_all(MOST_PROGRAMS, len(trends), "those with the most real time")
     head = (
@@ -280,7 +274,6 @@ def _line(one: Trend, what: str) -> Markup:
 
 
 def _whole(trends: Trends) -> Markup:
-    """What the jobs of every night did together."""
     whole = trends.whole
     if whole is None:
         return paragraph("No program ran in every night, so there is no change of all together.")

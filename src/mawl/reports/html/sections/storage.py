@@ -1,15 +1,4 @@
-"""What the hosts did: processors, memory, pressure, and each device.
-
-What each role asked of its devices, beside what a probe found that they can do.
-
-I/O by role: bytes, calls, latency, and its distribution.
-
-What compression would save on the roles, as the run sampled it.
-
-The nodes of a run on several, side by side.
-
-Charts over time, and the same figures window by window as a table.
-"""
+"""Sections of a run's report on storage, hosts and nodes, and the charts over time."""
 
 from __future__ import annotations
 
@@ -33,11 +22,10 @@ def storage(figures: ShownFigures, view: RunView) -> Markup:
     title = "Demand on storage, and what it can do"
     if figures.value("storage") is None:
         return Markup()
-    return part("storage", title, *tables_in("storage", figures, view), *_tests(view.probe))
+    return part("storage", title, *tables_in("storage", figures, view), *_probe_tests(view.probe))
 
 
-def _tests(probed: Probe | str | None) -> list[Markup]:
-    """What the probe, or an imported file of fio, measured: a table for each directory."""
+def _probe_tests(probed: Probe | str | None) -> list[Markup]:
     if not isinstance(probed, Probe):
         return []
     return [
@@ -64,7 +52,6 @@ def roles(figures: ShownFigures, view: RunView, distribution: Markup) -> Markup:
 
 
 def _coverage(figures: ShownFigures) -> Markup:
-    """How much of the jobs' I/O was counted, and what was not."""
     counted = Markup("{}: {}. ").format(
         figures.term("Bytes counted over bytes that the kernel saw", "io.coverage_ratio"),
         figures.show(format_percent, "io", "coverage_ratio"),
@@ -72,7 +59,7 @@ def _coverage(figures: ShownFigures) -> Markup:
     return paragraph(counted + "; ".join(figures.summary.io.unseen), "quiet")
 
 
-TITLE = "What compression would save"
+COMPRESSION_TITLE = "What compression would save"
 
 
 def compressibility(figures: ShownFigures) -> Markup:
@@ -84,11 +71,14 @@ def compressibility(figures: ShownFigures) -> Markup:
     terms = [figures.term(cell, saving) if cell[-1] == "B" else cell for cell in head[2:]]
     notes = [paragraph(note, "quiet") for note in notes_in_a_run(figures.summary)]
     return part(
-        "compressibility", TITLE, table("Estimated saving by role", ("role", head[1], *terms), rows), *notes
+        "compressibility",
+        COMPRESSION_TITLE,
+        table("Estimated saving by role", ("role", head[1], *terms), rows),
+        *notes,
     )
 
 
-HOST: dict[str, tuple[tuple[str, ...], Form]] = {
+HOST_FIGURES: dict[str, tuple[tuple[str, ...], Form]] = {
     "processors busy (share of time)": (("cpu_busy_ratio",), format_percent),
     "in user mode": (("cpu_user_ratio",), format_percent),
     "in the system": (("cpu_system_ratio",), format_percent),
@@ -117,7 +107,7 @@ def host(figures: ShownFigures, view: RunView) -> Markup:
     """Figures over the run; nothing where the run holds no samples of the host."""
     if figures.summary.host is None:
         return Markup()
-    known, unknown = figures.told(HOST, lambda named: [figures.value("host", *named[0])])
+    known, unknown = figures.told(HOST_FIGURES, lambda named: [figures.value("host", *named[0])])
     rows = [
         (figures.term(label, "host." + ".".join(path)), figures.show(form, "host", *path))
         for label, (path, form) in known.items()

@@ -1,9 +1,4 @@
-"""What ran where and how: nodes, storage, options, settings, software, and what mawl itself cost.
-
-The system as a drawing: boxes in layers, with a line from each to what it uses.
-
-What is missing and why, and what every figure of the page means: the page opens without a network.
-"""
+"""Sections of a run's report on the system, on what is missing, and on what the figures mean."""
 
 from __future__ import annotations
 
@@ -59,7 +54,6 @@ class PlacedBox(NamedTuple):
 
 
 def drawing(figures: ShownFigures, view: RunView) -> Markup:
-    """The drawing; empty if the run does not know what holds its roles."""
     arrays = figures.summary.arrays
     found = layers(view.facts, arrays.volumes if arrays else ())
     if not found:
@@ -80,7 +74,6 @@ def drawing(figures: ShownFigures, view: RunView) -> Markup:
 
 
 def _named_parts(found: Sequence[Sequence[Drawn]], *, arrays: bool) -> str:
-    """What the layers are, from the top."""
     devices = len(found) > 2 + arrays
     return ", ".join(["nodes", "file systems", *["devices"] * devices, *["arrays"] * arrays])
 
@@ -95,8 +88,7 @@ def described(found: Sequence[Sequence[Drawn]]) -> str:
     return " ".join(sentences)
 
 
-def _few(layer: Sequence[Drawn]) -> list[Drawn]:
-    """A layer of at most ``MOST_BOXES``: of more, the last box stands for the rest."""
+def _at_most_boxes(layer: Sequence[Drawn]) -> list[Drawn]:
     if len(layer) <= MOST_BOXES:
         return list(layer)
     rest = layer[MOST_BOXES - 1 :]
@@ -107,12 +99,12 @@ def _few(layer: Sequence[Drawn]) -> list[Drawn]:
 
 def placed(found: Sequence[Sequence[Drawn]]) -> tuple[list[list[PlacedBox]], list[str], float]:
     """Boxes row by row, the paths of the lines between them, and the height of the whole."""
-    found = [_few(layer) for layer in found]
+    found = [_at_most_boxes(layer) for layer in found]
     rows: list[list[PlacedBox]] = []
     top = 1.0
     for row in found:
         width = min((WIDTH - 2 - GAP * (len(row) - 1)) / len(row), WIDEST_BOX)
-        texts = [list(_fitted(box.lines, width)) for box in row]
+        texts = [list(_lines_in_box(box.lines, width)) for box in row]
         height = max(map(len, texts)) * LINE + 2 * EDGE
         left = (WIDTH - len(row) * width - GAP * (len(row) - 1)) / 2
         rows.append(
@@ -133,10 +125,10 @@ def placed(found: Sequence[Sequence[Drawn]]) -> tuple[list[list[PlacedBox]], lis
             ]
         )
         top += height + BETWEEN
-    return rows, list(_lines(found, rows)), top - BETWEEN + 1
+    return rows, list(_connectors(found, rows)), top - BETWEEN + 1
 
 
-def _lines(found: Sequence[Sequence[Drawn]], rows: Sequence[Sequence[PlacedBox]]) -> Iterator[str]:
+def _connectors(found: Sequence[Sequence[Drawn]], rows: Sequence[Sequence[PlacedBox]]) -> Iterator[str]:
     for at, row in enumerate(found[:-1]):
         below = rows[at + 1]
         for box, place in zip(row, rows[at], strict=True):
@@ -148,7 +140,7 @@ def _lines(found: Sequence[Sequence[Drawn]], rows: Sequence[Sequence[PlacedBox]]
                 yield f"M{start:.1f} {high:.1f}C{bend} {end:.1f} {low:.1f}"
 
 
-def _fitted(lines: Sequence[str], width: float) -> Iterator[str]:
+def _lines_in_box(lines: Sequence[str], width: float) -> Iterator[str]:
     """Texts in lines that fit a box; one that takes more than ``MOST_LINES`` ends in an ellipsis."""
     most = max(int((width - STRIPE - 2 * EDGE) / LETTER), 4)
     for text in lines:
@@ -159,7 +151,7 @@ def _fitted(lines: Sequence[str], width: float) -> Iterator[str]:
         yield from parts
 
 
-OWN: dict[str, tuple[str, Form]] = {
+COST_FIGURES: dict[str, tuple[str, Form]] = {
     "CPU of mawl itself, launcher included": ("cpu_seconds", format_seconds),
     "of it before the start": ("startup_cpu_seconds", format_seconds),
     "memory of mawl itself": ("peak_memory_bytes", format_memory),
@@ -175,10 +167,10 @@ def system(figures: ShownFigures, view: RunView) -> Markup:
         _run(figures, view.facts),
         _nodes(figures),
         _volumes(figures.summary.volumes),
-        _named("Options of the run", _options(figures.summary.workload.options)),
+        _name_value_table("Options of the run", _options(figures.summary.workload.options)),
         folded("Settings of the machine and software", _settings(view.facts)),
         *tables_in("system", figures, view),
-        _cost(figures),
+        _cost_table(figures),
     )
 
 
@@ -227,14 +219,14 @@ def _nodes(figures: ShownFigures) -> Markup:
             node.core_basis or ABSENT,
             figures.show(format_memory, "nodes", number, "memory_bytes"),
             node.kernel or ABSENT,
-            _held(node),
+            _limits_of_node(node),
         )
         for number, node in enumerate(figures.summary.nodes)
     ]
     return table("Nodes", head, rows, words=(1,), texts=(3, 5, 6)) if rows else Markup()
 
 
-def _held(node: NodeFacts) -> str:
+def _limits_of_node(node: NodeFacts) -> str:
     held = []
     if node.cpus_used is not None:
         held.append(f"{len(node.cpus_used)} CPUs")
@@ -263,7 +255,6 @@ def _volumes(volumes: Iterable[VolumeFigures]) -> Markup:
 
 
 def _options(options: Options | None) -> dict[str, object]:
-    """Options by name, sizes in words."""
     if options is None:
         return {}
     shown = {
@@ -279,17 +270,18 @@ def _settings(facts: RunFacts) -> Markup:
         name: facts.missing.get(f"settings.{name}", ABSENT) if value is None else value
         for name, value in facts.settings.items()
     }
-    return _named("Settings", {**roles, **settings}) + _named("Software", facts.software)
+    return _name_value_table("Settings", {**roles, **settings}) + _name_value_table(
+        "Software", facts.software
+    )
 
 
-def _named(caption: str, values: Mapping[str, object]) -> Markup:
+def _name_value_table(caption: str, values: Mapping[str, object]) -> Markup:
     rows = [(name, ABSENT if value is None else str(value)) for name, value in values.items()]
     return table(caption, ("name", "value"), rows, words=(1,), narrow=True) if rows else Markup()
 
 
-def _cost(figures: ShownFigures) -> Markup:
-    """What mawl itself took of the machine."""
-    own, _ = figures.told(OWN, lambda named: [figures.value("overhead", named[0])])
+def _cost_table(figures: ShownFigures) -> Markup:
+    own, _ = figures.told(COST_FIGURES, lambda named: [figures.value("overhead", named[0])])
     costs = [
         (figures.term(label, f"overhead.{field}"), figures.show(form, "overhead", field))
         for label, (field, form) in own.items()
@@ -297,7 +289,12 @@ def _cost(figures: ShownFigures) -> Markup:
     return table("What mawl itself cost", ("figure", "value"), costs, narrow=True) if costs else Markup()
 
 
-PARTS = {"storage": "storage", "compressibility": "compression", "host": "host", "io.by_role": "I/O by role"}
+PART_WORDS = {
+    "storage": "storage",
+    "compressibility": "compression",
+    "host": "host",
+    "io.by_role": "I/O by role",
+}
 """Block of a summary to the part of the page that is not there where the block is null."""
 
 
@@ -306,7 +303,7 @@ def missing(figures: ShownFigures) -> Markup:
     rows = [(breakable(path), why) for path, why in gaps(figures.summary).items()]
     absent = [
         (words, figures.reason(path.split(".")))
-        for path, words in PARTS.items()
+        for path, words in PART_WORDS.items()
         if figures.value(*path.split(".")) is None
     ]
     if not rows and not absent:

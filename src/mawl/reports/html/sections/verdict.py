@@ -1,9 +1,4 @@
-"""The first screen: three short cards with a figure each, and what to do next.
-
-Why the answer is what it is, and what limits the run: sentences, headroom, evidence.
-
-Whether a run can be trusted: findings with their fixes, thresholds, failures, remarks.
-"""
+"""The first screen of a run's report, and the sections behind its cards: why, and the findings."""
 
 from __future__ import annotations
 
@@ -14,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 from markupsafe import Markup
 
-from mawl.advice.validity.of_host import COMPETITION_NAME
+from mawl.advice.validity.of_host import COMPETITION
 from mawl.advice.validity.status import RULES
 from mawl.base.units import format_memory, format_percent, format_rate, format_ratio, format_seconds
 from mawl.records.model.summary.judgement import Finding, Limit
@@ -55,7 +50,6 @@ COMMAND = ": mawl "
 NO_JOB_MAY_FAIL = ". A load is carried only if every job finishes with a right answer"
 TOO_SMALL = ("scale", "duration", "repeats")
 """Rules that ask for a larger run; findings that say what disturbed the figures come before theirs."""
-DISTURBED = COMPETITION_NAME
 
 
 class Card(NamedTuple):
@@ -88,7 +82,7 @@ def verdict(figures: ShownFigures, first: Card | None = None) -> Markup:
             )
         ]
     cards = [*([first] if first else []), *answers, _validity(figures)]
-    return cards_and_step(cards, _next(figures.summary), figures) + _nodes(figures)
+    return cards_and_step(cards, _next_step(figures.summary), figures) + _nodes(figures)
 
 
 def cards_and_step(
@@ -102,15 +96,14 @@ def cards_and_step(
     step, colon, command = (next_step or "").partition(COMMAND)
     return fill(
         "verdict.html",
-        cards=[_defined(card, terms) for card in cards],
+        cards=[_with_links(card, terms) for card in cards],
         step=step,
         command=f"mawl {command}" if colon else "",
         to_publish=to_publish,
     )
 
 
-def _defined(card: Card, terms: Terms) -> Card:
-    """The card with its terms as links."""
+def _with_links(card: Card, terms: Terms) -> Card:
     answer, measures = (
         terms.term(*words) if isinstance(words, DefinedWords) else words
         for words in (card.answer, card.measures)
@@ -118,8 +111,7 @@ def _defined(card: Card, terms: Terms) -> Card:
     return card._replace(answer=answer, measures=measures)
 
 
-def _next(summary: Judged) -> str | None:
-    """What to do next: make the run valid, the answer known, the run publishable; then act on the answer."""
+def _next_step(summary: Judged) -> str | None:
     findings = _not_passed(summary)
     going_on = summary.outcome == "running"
     fixed = summary.kind == "imported"  # a run of the past: nothing makes it valid now
@@ -144,7 +136,7 @@ def _not_passed(summary: Judged) -> list[Finding]:
     """
     return sorted(
         (one for one in summary.validity.findings if one.severity != "remark"),
-        key=lambda one: (one.severity != "invalid", one.rule in TOO_SMALL, one.rule != DISTURBED),
+        key=lambda one: (one.severity != "invalid", one.rule in TOO_SMALL, one.rule != COMPETITION.name),
     )
 
 
@@ -172,13 +164,17 @@ def _carried(figures: ShownFigures) -> Card:
         capacity.compute.answer,
         capacity.storage.answer,
     ):
-        said = capacity.reasons[0] + NO_JOB_MAY_FAIL if _unfinished(figures.summary) else capacity.reasons[1]
+        said = (
+            capacity.reasons[0] + NO_JOB_MAY_FAIL
+            if _has_unfinished_jobs(figures.summary)
+            else capacity.reasons[1]
+        )
     return Card(
-        "Is the load carried?", answer, standing, [_sentence(said)], figure, measures, ("answer", "Why")
+        "Is the load carried?", answer, standing, [_as_sentence(said)], figure, measures, ("answer", "Why")
     )
 
 
-def _unfinished(summary: Judged) -> bool:
+def _has_unfinished_jobs(summary: Judged) -> bool:
     """Whether a job did not finish; else a load is not carried, though both parts are, by their sum."""
     return max(summary.jobs.total, summary.workload.jobs) > summary.jobs.finished
 
@@ -197,12 +193,12 @@ def _limit(figures: ShownFigures) -> Card:
     question = "What limits it?"
     if limit is None:
         why = figures.summary.missing.get("limit", "not known")
-        return Card(question, "Not known", "warn", [_sentence(why)], more=("answer", "Why"))
+        return Card(question, "Not known", "warn", [_as_sentence(why)], more=("answer", "Why"))
     place = place_of(limit).removeprefix(str(limit.verdict)).strip()
     shares = msgspec.structs.asdict(limit.shares)
     most = max(shares, key=lambda name: shares[name])
     evidence = [line.sentence for line in limit.evidence if line.kind == "evidence"]
-    said = [_sentence(evidence[0])] if evidence else []
+    said = [_as_sentence(evidence[0])] if evidence else []
     if limit.verdict == "none":  # what nothing limited has no share that a reader could act on
         return Card(question, LIMITS["none"], "good", said, more=("answer", "Why"))
     words = "of the active time was limited by it"
@@ -220,7 +216,6 @@ def _limit(figures: ShownFigures) -> Card:
 
 
 def _nodes(figures: ShownFigures) -> Markup:
-    """How even the nodes of a run on several were, in one line; nothing for one node."""
     block = figures.summary.cluster
     if block is None:
         return Markup()
@@ -240,20 +235,19 @@ def _validity(figures: ShownFigures) -> Card:
     findings = _not_passed(summary)
     unknown = [one for one in validity.unmeasured if one.severity != "remark"]
     first = findings[0].sentence if findings else f"Not measured: {unknown[0].reason}" if unknown else ""
-    figure, measures = _checks(summary)
+    figure, measures = _checks_passed(summary)
     return Card(
         "Can this run be trusted?",
         DefinedWords(answer, STATUS),
         standing,
-        [_sentence(first or met_words(validity))],
+        [_as_sentence(first or met_words(validity))],
         figure,
         measures,
         ("findings", "Every check that failed, with its fix" if findings or unknown else "The checks"),
     )
 
 
-def _checks(summary: Judged) -> tuple[str, str]:
-    """How many rules a measured run passes, and an import does not; how many findings a simulated run has."""
+def _checks_passed(summary: Judged) -> tuple[str, str]:
     validity = summary.validity
     found = {one.rule for one in validity.findings if one.severity != "remark"}
     if summary.kind != "measured":
@@ -265,7 +259,7 @@ def _checks(summary: Judged) -> tuple[str, str]:
     return f"{met} of {len(RULES)}", "checks passed"
 
 
-def _sentence(text: str) -> str:
+def _as_sentence(text: str) -> str:
     return text[:1].upper() + text[1:].rstrip(".") + "."
 
 
@@ -306,7 +300,7 @@ def answer(figures: ShownFigures) -> Markup:
     if limit is None:
         parts.append(paragraph(f"What limits is not known: {figures.reason(('limit',))}."))
     else:
-        parts.append(_resources(figures, limit))
+        parts.append(_resources_table(figures, limit))
         if limit.second:
             parts.append(paragraph(f"After it, {limit.second} cost the jobs most."))
         if limit.evidence:
@@ -316,8 +310,7 @@ def answer(figures: ShownFigures) -> Markup:
     return part("answer", "Why: the answer, and what limits", *parts)
 
 
-def _resources(figures: ShownFigures, limit: Limit) -> Markup:
-    """Of each resource: how much of the time it limited, what it cost, and what was left of it."""
+def _resources_table(figures: ShownFigures, limit: Limit) -> Markup:
     rows: list[tuple[Cell, ...]] = []
     for name in msgspec.structs.asdict(limit.losses):
         left: Cell = figures.show(format_percent, "limit", "headroom", f"{name}_ratio")
