@@ -19,8 +19,8 @@ from pathlib import Path
 from bench.harness import Result, alternate, at_least, at_most, cpu_seconds, ratio, spread
 from mawl.plan.catalogue import INPUTS
 from mawl.plan.columns import Code, Column, InputTable, RowNumber, Uniform, lay_out
-from mawl.programs.datagen.build import chunk_rows, slots
 from mawl.programs.datagen.generate import TableRequest, generate
+from mawl.programs.datagen.parts import chunk_rows, slots
 from mawl.programs.datagen.text import filled_bytes, fills
 from mawl.programs.datagen.values import column_values
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bench.harness import Result, at_most, ratio, spread
 from mawl.measure.host.collector import HostCollector
-from mawl.measure.step import become_subreaper
+from mawl.measure.processes import become_subreaper
 from mawl.records.model.run import RunFacts, WorkloadFacts
 from mawl.records.store.folder import RunWriter
 from mawl.run.runner.sampling import HostSampling

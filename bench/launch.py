@@ -25,7 +25,7 @@ from mawl.records.model.messages import (
 )
 from mawl.records.spec.program_options import Options
 from mawl.run.launch.client import Launcher
-from mawl.run.launch.pipe import THREAD_VARIABLES
+from mawl.run.launch.setup import THREAD_VARIABLES
 
 NAME = "launch"
 

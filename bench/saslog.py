@@ -159,8 +159,8 @@ def _imported(path: Path, notes: int, *reader: str) -> dict[str, float]:
 
 def main(path: str, folder: str, *reader: str) -> None:
     """Make one import and print what it took."""
-    from mawl.importers.build import ImportRequest, import_files
     from mawl.importers.formats import saslog
+    from mawl.importers.import_files import ImportRequest, import_files
 
     if ALONE in reader:
         saslog.LEAST_SCANNED_BYTES = sys.maxsize

@@ -20,8 +20,8 @@ from mawl.simulation.scenario import Scenario
 from mawl.simulation.scenario import run_scenario as simulated
 from mawl.whatif.folder import write_folder
 from mawl.whatif.size.answer import size
-from mawl.whatif.size.asked import SizedRun, SizeQuestion
 from mawl.whatif.size.candidates import load_catalogue
+from mawl.whatif.size.question import SizedRun, SizeQuestion
 
 NAME = "size"
 

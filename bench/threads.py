@@ -44,7 +44,7 @@ from mawl.programs.datagen.generate import TableRequest, generate
 from mawl.programs.execute import execute
 from mawl.records.model.messages import Assignment
 from mawl.records.spec.program_options import Options
-from mawl.run.launch.pipe import ONE_PASSIVE_THREAD
+from mawl.run.launch.setup import ONE_PASSIVE_THREAD
 
 NAME = "threads"
 GAIN_SCALE, CROWD_SCALE = 0.03, 0.01

@@ -23,7 +23,7 @@ from mawl.records.model.summary.summary import Judged
 from mawl.records.spec.program_options import Options
 from mawl.records.store import open_run
 from mawl.simulation.forecast import Base, Question, base_of, predict
-from mawl.simulation.own_system import cores_of
+from mawl.simulation.measured_system import cores_of
 from mawl.simulation.system import Device, NodeKind, System, spinning_streams_of
 from mawl.whatif.answer import compare_figures
 from mawl.whatif.folder import Label, write_folder

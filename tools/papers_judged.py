@@ -10,9 +10,9 @@ from typing import Literal
 
 import msgspec
 
-from mawl.archive.rules.published import EVERY
+from mawl.archive.rules.publication import EVERY
 from mawl.archive.subject import ValidationRule
-from mawl.records.config.published import papers
+from mawl.records.papers import papers
 from mawl.records.spec import toml
 from tools.markdown import table
 

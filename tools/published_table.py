@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mawl.whatif.published_rows import published_forecasts
+from mawl.whatif.published_comparison import published_forecasts
 from mawl.whatif.published_system import assumed
 from mawl.whatif.text import (
     CHANGE_HEAD,

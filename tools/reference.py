@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
-from mawl.archive.rules.published import EVERY as EVERY_RULE
+from mawl.archive.rules.publication import EVERY as EVERY_RULE
 from mawl.base.units import format_bytes, format_memory
 from mawl.commands import schema
 from mawl.plan.catalogue import CATALOGUE
@@ -26,7 +26,7 @@ from mawl.plan.programs import DATA_STEP, PROCEDURES, Pass, Program, Step
 from mawl.plan.spec import SCALES, JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import load_workload, make_plan, shipped
 from mawl.records.spec.program_options import PLAIN_OPTIONS, ROLES, SIZE_OPTIONS, Options
-from mawl.records.spec.record import MOST_SESSIONS
+from mawl.records.spec.run_spec import MOST_SESSIONS
 from mawl.records.spec.settings import FileSettings
 from mawl.records.spec.sources import RunKeys, RunOfPlan
 from tools import diagrams, measured, mix

@@ -23,8 +23,8 @@ from mawl.advice.judge import judged
 from mawl.figures.view import StoredView
 from mawl.simulation.system import System
 from mawl.whatif.size.answer import size
-from mawl.whatif.size.asked import SizedRun, SizeQuestion
 from mawl.whatif.size.candidates import load_catalogue
+from mawl.whatif.size.question import SizedRun, SizeQuestion
 from tools.forecasts import Campaign
 
 NEAR_RATIO = 1.05

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mawl.archive.packing import PackRequest, pack, read_statement
-from mawl.archive.rules.published import EVERY
+from mawl.archive.rules.publication import EVERY
 from mawl.archive.subject import ValidationSubject, opened_pack, ruling
 from mawl.base.errors import UnreadableRunError
 from tests.fakes.altered_packs import altered, members_of

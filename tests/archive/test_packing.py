@@ -20,7 +20,7 @@ from mawl.records.model.node import IoCap
 from mawl.records.model.records import SampleRecord
 from mawl.records.model.run import VolumeFacts
 from mawl.records.store import open_run
-from mawl.records.store.beside import write_arrays
+from mawl.records.store.side_files import write_arrays
 from mawl.version import digest_of
 from tests import needs
 from tests.fakes.altered_packs import members_of, packed, with_new_manifest

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.archive.rules.published import EVERY
-from mawl.records.config.published import papers
+from mawl.archive.rules.publication import EVERY
 from mawl.records.model.thresholds import value_of
+from mawl.records.papers import papers
 from tools.papers_judged import papers_judged, section
 
 PAPERS = {paper.source.key: paper for paper in papers()}

@@ -14,9 +14,9 @@ import pytest
 from pyarrow import parquet
 
 from mawl.advice.validity.status import RULES
-from mawl.archive.rules.published import EVERY, INTACT, VALIDITY_NUMBERS
+from mawl.archive.rules.publication import EVERY, INTACT, VALIDITY_NUMBERS
 from mawl.archive.subject import campaign_subject, run_subject
-from mawl.archive.validating import Validation, validate
+from mawl.archive.validation import Validation, validate
 from mawl.records.store.campaign import read_campaign, write_campaign
 from mawl.version import source_sha256
 from tests.fakes.published_cluster import write_published_cluster

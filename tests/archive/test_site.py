@@ -14,8 +14,8 @@ import pytest
 
 from mawl.archive.manifest import SubmitterStatement
 from mawl.archive.packing import PackRequest, pack
-from mawl.archive.site import building
-from mawl.archive.site.building import build_site, kept_file
+from mawl.archive.site import build
+from mawl.archive.site.build import build_site, kept_file
 from mawl.archive.site.entries import SiteEntry, checked, figures_of, sum_of
 from mawl.base.errors import UnreadableRunError, UnsuitableMachineError
 from mawl.commands.main import main
@@ -137,7 +137,7 @@ def test_a_renewed_site_checks_only_new_packs_and_believes_no_other_code(
         asked.append(path.name)
         return checked(path)
 
-    monkeypatch.setattr(building, "checked", counting)
+    monkeypatch.setattr(build, "checked", counting)
     build_site(packs, site, "urn:x:")
     assert asked == []
     assert {path: path.read_bytes() for path in site.rglob("*.html")} == before
@@ -227,7 +227,7 @@ def test_many_packs_are_checked_by_several_processes_with_equal_pages(
         many.append(tmp_path / f"pack-{number}.mawl.zip")
         many[-1].write_bytes(packs[min(number, 1)].read_bytes())
     build_site(many, tmp_path / "one", "urn:x:")
-    monkeypatch.setattr(building, "FEWEST_FOR_PROCESSES", 4)
+    monkeypatch.setattr(build, "FEWEST_FOR_PROCESSES", 4)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
     build_site(many, tmp_path / "two", "urn:x:")
     one = {

@@ -11,7 +11,7 @@ from playwright import sync_api
 
 from mawl.archive.manifest import SubmitterStatement
 from mawl.archive.packing import PackRequest, pack
-from mawl.archive.site.building import build_site
+from mawl.archive.site.build import build_site
 from tests import needs
 from tests.fakes.published_run import write_published, write_published_campaign
 

@@ -11,8 +11,8 @@ import pytest
 
 from mawl.base.errors import InterruptedRunError, MawlError
 from mawl.campaigns.process import run_task
-from mawl.records.spec.answer import Task, TaskAnswer
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
+from mawl.records.spec.task import Task, TaskAnswer
 
 SPEC = RunSpec(workload="nano", seed=7)
 
@@ -90,8 +90,8 @@ def test_an_interrupt_right_after_the_fork_is_not_lost(tmp_path: Path) -> None:
 import os, signal, sys
 from pathlib import Path
 from mawl.campaigns.process import run_task
-from mawl.records.spec.answer import Task
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.task import Task
+from mawl.records.spec.run_spec import RunSpec
 os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGINT))
 sleeping = [sys.executable, "-c", "import time; time.sleep(60)"]
 try:

@@ -9,7 +9,7 @@ import pytest
 
 from mawl.base.errors import UsageError
 from mawl.campaigns.series import back_and_forth, begin, conduct, held, smt_arms
-from mawl.commands.campaign_place import this_machine
+from mawl.commands.campaign_continue import this_machine
 from mawl.commands.campaign_settings import settings_of
 from mawl.figures.campaign.knee import SmtRow, smt_sentence
 from mawl.figures.campaign.results import campaign_figures
@@ -18,7 +18,7 @@ from mawl.figures.comparison.programs import Statement
 from mawl.measure.machine import SmtMode, SmtModes
 from mawl.records.model.campaign import Arm, Campaign
 from mawl.records.spec.campaign import CampaignSpec
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
 from mawl.reports.campaign.content import render_markdown, render_text
 from tests.fakes.campaign_runs import FakeRuns, campaign
 from tests.fakes.compared_runs import pair

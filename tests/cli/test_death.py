@@ -16,7 +16,7 @@ import pytest
 
 from mawl.records.store import open_run
 from mawl.records.store.files import FACTS
-from mawl.run.launch.pipe import live_runs
+from mawl.run.launch.setup import live_runs
 from tests import needs
 from tests.cli.conftest import Command
 

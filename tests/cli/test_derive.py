@@ -11,7 +11,7 @@ from statistics import median
 import pytest
 
 from mawl.derive.folder import write_derived
-from mawl.plan.derived import load_derived
+from mawl.plan.derived_jobs import load_derived
 from mawl.records.store import open_run
 from tests.cli.conftest import Command
 from tests.derive.oracle import (

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 import pytest
 from msgspec.structs import replace
 
-from mawl.plan.derived import encoded, load_derived
+from mawl.plan.derived_jobs import encoded, load_derived
 from mawl.records.model.derived import DerivedWorkload
 from mawl.records.store import open_run
 from tests.cli.conftest import Command

@@ -55,7 +55,7 @@ def test_html_goes_to_a_file_to_a_pipe_or_into_the_run_folder(mawl: Command) -> 
 def test_only_who_asks_for_html_imports_the_plotting_library(mawl: Command) -> None:
     write_run(mawl.directory / "runs" / "one").finish(facts())
     code = (
-        "import sys; from mawl.commands.main import main; from mawl.base.exits import end_with; "
+        "import sys; from mawl.commands.main import main; from mawl.base.process import end_with; "
         "import mawl.commands.run; main(['report', 'one']); "
         "end_with(lambda: int(any(name in sys.modules for name in ('bokeh', 'jinja2'))))"
     )

@@ -19,7 +19,7 @@ from mawl.records.store.campaign import CAMPAIGN, read_campaign, read_qualificat
 from mawl.records.store.files import FACTS
 from mawl.records.store.reading import runner_lives
 from mawl.records.volumes import leftovers_under
-from mawl.run.launch.pipe import live_runs
+from mawl.run.launch.setup import live_runs
 from tests.cli.conftest import Command
 from tests.cli.test_death import recorded_jobs
 from tests.run.cluster.conftest import Cluster, clustered

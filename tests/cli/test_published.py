@@ -9,7 +9,7 @@ import pytest
 
 from mawl.base.errors import UsageError
 from mawl.commands import published
-from mawl.records.config.published import published as shipped
+from mawl.records.papers import published as shipped
 from mawl.reports.layout import LINE_WIDTH
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from mawl.commands.main import build_parser, main
 from mawl.commands.schema import FORMATS, text
-from mawl.records.config.published import papers
+from mawl.records.papers import papers
 from mawl.records.store.campaign import plain_qualification, write_qualification
 from mawl.reports.campaign.content import render_json
 from mawl.reports.json import render

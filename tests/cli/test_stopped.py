@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.run.launch.pipe import live_runs
+from mawl.run.launch.setup import live_runs
 from tests.cli.conftest import Command
 from tests.run.cluster.conftest import Cluster, clustered
 

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from mawl import __version__
-from mawl.commands.campaign_place import this_machine
+from mawl.commands.campaign_continue import this_machine
 from mawl.commands.main import main
 from mawl.commands.tune import parse_budget
 from mawl.records.store import open_run

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from mawl.base.errors import UsageError
-from mawl.commands.campaign_place import check_place, this_machine
-from mawl.records.spec.record import RunSpec
+from mawl.commands.campaign_continue import check_place, this_machine
+from mawl.records.spec.run_spec import RunSpec
 from tests.fakes.search_runs import campaign
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from mawl.commands.cluster import warn_unencrypted
+from mawl.commands.cluster_run import warn_unencrypted
 from mawl.commands.main import main
-from mawl.records.spec.record import NodesSpec
-from mawl.run.cluster.conducting import NodeAccess
+from mawl.records.spec.run_spec import NodesSpec
+from mawl.run.cluster.dask_run import NodeAccess
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import io
 import msgspec
 import pytest
 
-from mawl.commands.live import PlainView, TerminalView, status_line, view
+from mawl.commands.progress import PlainView, TerminalView, status_line, view
 from mawl.records.model.records import Usage
 from mawl.run.runner.request import Status
 from tests.fakes.stored_run import jobs

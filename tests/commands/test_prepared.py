@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.commands import prepared
-from mawl.commands.prepared import Peaks, peaks_of, surroundings
+from mawl.commands import earlier_runs
+from mawl.commands.earlier_runs import Peaks, peaks_of, surroundings
 from mawl.measure.devices import Mount
 from mawl.measure.machine import read_machine
 from mawl.plan.catalogue import CATALOGUE
@@ -22,7 +22,7 @@ from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.plan.workload import Plan, make_plan
 from mawl.records.model.records import Usage
 from mawl.records.spec.program_options import MIB, ROLES
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
 from mawl.records.volumes import Volumes
 
 
@@ -39,7 +39,8 @@ def test_another_disk_under_the_same_path_is_another_condition(
     mount = Mount(device="8:1", mount_point="/", file_system="xfs", source="/dev/sda1", options="rw")
     found = []
     for source in ("/dev/sda1", "/dev/nvme0n1"):
-        monkeypatch.setattr(prepared, "read_mounts", lambda: [Mount(**{**as_dict(mount), "source": source})])  # noqa: B023
+        mounts = [Mount(**{**as_dict(mount), "source": source})]
+        monkeypatch.setattr(earlier_runs, "read_mounts", lambda mounts=mounts: mounts)
         found.append(of(tmp_path))
     assert found[0]["work_storage"] == ["xfs /dev/sda1 rw"]
     assert {name for name in found[0] if found[0][name] != found[1][name]} == {
@@ -97,7 +98,7 @@ def test_runs_add_up_and_the_largest_stays(tmp_path: Path, monkeypatch: pytest.M
         stored = SimpleNamespace(
             job_records=lambda most=most: [job(plan, most)], facts=SimpleNamespace(run_id=f"r{number}")
         )
-        monkeypatch.setattr(prepared, "open_run", lambda _, stored=stored: stored)
+        monkeypatch.setattr(earlier_runs, "open_run", lambda _, stored=stored: stored)
         store.keep(plan, tmp_path)
     (found,) = store.known().values()
     assert (found.private_bytes, found.jobs, found.run_id) == (130 * MIB, 4, "r1")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import UnsuitableMachineError, UsageError
-from mawl.commands.probe_output import ProbeOutput
-from mawl.records.store.beside import read_probe
+from mawl.commands.probe import ProbeOutput
+from mawl.records.store.side_files import read_probe
 from tests import needs
 from tests.fakes.probes import disk, probe, target
 

@@ -14,7 +14,7 @@ import pytest
 from mawl.advice.qualification.gather import command_again
 from mawl.commands.main import main
 from mawl.commands.qualify import cleaning
-from mawl.commands.qualify_shown import ProgressLines, choice_text
+from mawl.commands.qualify_text import ProgressLines, choice_text
 from mawl.records.store.campaign import read_qualification, write_qualification
 from tests.fakes.answered import YES, answered
 from tests.fakes.qualifications import choice, qualification

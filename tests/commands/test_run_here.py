@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from mawl.commands.running import wait_notice
-from mawl.plan.derived import encoded
-from mawl.plan.from_spec import plan_of
+from mawl.commands.local_run import wait_notice
+from mawl.plan.derived_jobs import encoded
+from mawl.plan.run_plan import plan_of
 from mawl.plan.workload import Plan
 from mawl.records.spec.program_options import Arrivals
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
 from tests.fakes.derived import SHOP
 
 

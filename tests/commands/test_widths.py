@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from mawl.commands.main import main
-from mawl.records.store.beside import write_probe
 from mawl.records.store.campaign import write_qualification
+from mawl.records.store.side_files import write_probe
 from tests.cli.test_replay import logs_and_run
 from tests.fakes.answered import every_record
 from tests.fakes.hostile_run import write_hostile_run

@@ -12,7 +12,7 @@ import pytest
 from mawl.plan.catalogue import CATALOGUE, INPUTS
 from mawl.plan.columns import InputTable
 from mawl.plan.spec import SCALES, scaled_options
-from mawl.programs.datagen.build import PARTIAL, PartTask, RowSlot, build_part, is_intact
+from mawl.programs.datagen.parts import PARTIAL, PartTask, RowSlot, build_part, is_intact
 from mawl.programs.datagen.text import filled_bytes
 from mawl.programs.ledger_update.run import RowFile
 from mawl.programs.random_access.run import PAGE_WORDS, Lane, PageFile

@@ -13,9 +13,9 @@ import msgspec
 from mawl.derive.derive import Derived, DeriveRequest, derive
 from mawl.derive.estimate import Ranged
 from mawl.derive.jobs import StepEvidence
-from mawl.importers.build import ImportRequest, import_files
 from mawl.importers.formats.saslog_write import job_log
-from mawl.plan.derived import derived_programs
+from mawl.importers.import_files import ImportRequest, import_files
+from mawl.plan.derived_jobs import derived_programs
 from mawl.records.model.records import Usage
 from mawl.records.spec.program_options import ROLES
 from mawl.records.store import Run, open_run

@@ -15,8 +15,8 @@ import msgspec
 
 from mawl.derive.derive import Derived
 from mawl.derive.estimate import Ranged, exactly
-from mawl.derive.inferred import Parts, ends_of
 from mawl.derive.jobs import StepEvidence
+from mawl.derive.step_bytes import Parts, ends_of
 from mawl.importers.formats.saslog_write import job_log
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Pass, Program, Step

@@ -12,12 +12,12 @@ import pytest
 from mawl.base.errors import UsageError
 from mawl.derive.derive import Derived, DeriveRequest, derive
 from mawl.derive.folder import write_derived
+from mawl.derive.night import parse_night
 from mawl.derive.nights import parse_daily
-from mawl.derive.shown import text_of
-from mawl.derive.window import parse_night
-from mawl.figures.nights.logged import Night
-from mawl.importers.build import ImportRequest, import_files
-from mawl.plan.derived import load_derived
+from mawl.derive.text import text_of
+from mawl.figures.nights.nights import Night
+from mawl.importers.import_files import ImportRequest, import_files
+from mawl.plan.derived_jobs import load_derived
 from mawl.records.model.derived import DerivedStep
 from mawl.records.store import Run, open_run
 from tests.derive.shop import NIGHT, OTHER_WORDS, START, WORDS, block, logs

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from mawl.base.errors import MawlError
 from mawl.derive.derive import DeriveRequest, derive
-from mawl.derive.inferred import Inference
 from mawl.derive.jobs import Growth, TableSizes, steps_of
 from mawl.derive.names import Names
 from mawl.derive.page import html_of
+from mawl.derive.step_bytes import Inference
+from mawl.derive.steps import BlockUnit, told_of
 from mawl.derive.tables import Libraries
-from mawl.derive.told import BlockUnit, told_of
-from mawl.plan.derived import decoded, encoded
+from mawl.plan.derived_jobs import decoded, encoded
 from mawl.records.model.derived import DerivedJob, DerivedWorkload
 from mawl.records.model.records import StepNotes, StepRecord, TableNote, Usage
 from tests.derive.shop import WORDS, logs

@@ -6,10 +6,9 @@ import msgspec
 import pytest
 
 from mawl.derive.estimate import Ranged
-from mawl.derive.inferred import Inference, Loads, device_share
-from mawl.derive.kernel import kernel_of
+from mawl.derive.step_bytes import Inference, Loads, device_share
+from mawl.derive.steps import StepTold, kernel_of
 from mawl.derive.tables import Libraries
-from mawl.derive.told import StepTold
 from mawl.records.model.records import TableNote
 from mawl.records.spec.program_options import ROLES
 

@@ -14,9 +14,9 @@ from mawl.base.units import parse_instant
 from mawl.derive.derive import DeriveRequest
 from mawl.derive.folder import write_nights
 from mawl.derive.nights import derive_nights, parse_daily, thinned
-from mawl.derive.shown import text_of_nights
-from mawl.figures.nights.logged import DailyWindow, Night
-from mawl.plan.derived import load_derived
+from mawl.derive.text import text_of_nights
+from mawl.figures.nights.nights import DailyWindow, Night
+from mawl.plan.derived_jobs import load_derived
 from mawl.records.model.records import JobRecord, Usage
 from tests.derive.shop import OTHER_WORDS, WORDS, log, logs
 from tests.derive.test_derive import run_of

@@ -10,8 +10,8 @@ import pytest
 from mawl.commands.main import main
 from mawl.derive.derive import Derived, DeriveRequest, derive
 from mawl.derive.page import html_of
-from mawl.derive.shown import text_of
-from mawl.figures.nights.logged import Night
+from mawl.derive.text import text_of
+from mawl.figures.nights.nights import Night
 from tests.derive.shop import START, WORDS, logs
 from tests.derive.test_derive import KEEP, run_of
 from tests.fakes.schedulers import Ran, lsb_record, sacct

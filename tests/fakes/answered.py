@@ -7,7 +7,7 @@ import msgspec
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.changes import MORE_MEMORY
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
-from mawl.advice.qualification.fitting import MedianEstimate
+from mawl.advice.qualification.fits import MedianEstimate
 from mawl.advice.qualification.machine import NO_PROBE, Contradiction
 from mawl.advice.qualification.other_work import Others
 from mawl.advice.qualification.sentence import LONG_RUN, other_verdict
@@ -21,7 +21,7 @@ from mawl.records.model.qualification import (
     QualifyNode,
 )
 from mawl.records.spec.program_options import ROLES
-from mawl.records.spec.record import NodesSpec
+from mawl.records.spec.run_spec import NodesSpec
 from tests.fakes.qualifications import choice, qualification
 
 AGAIN = "mawl qualify --data /mnt/a --work /mnt/b --util /mnt/b --minutes"

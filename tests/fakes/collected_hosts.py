@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from mawl.importers.formats.settings.told import check_sum
+from mawl.importers.formats.settings.output import check_sum
 from mawl.tuning.profile_files import profiles
 from mawl.tuning.records import TuningSetting
 from tests.fakes.command_outputs import collected

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
-from mawl.advice.qualification.fitting import MedianEstimate
+from mawl.advice.qualification.fits import MedianEstimate
 from mawl.records.model.qualification import AnswerLimit, Fits, QualificationChange
 
 HOSTILE = st.sampled_from(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mawl.measure.process import ProcessSampler
+from mawl.measure.accounting import ProcessSampler
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import load_workload, make_plan
 from mawl.records.model.records import JobRecord
 from mawl.records.model.run import RunFacts, WorkloadFacts
 from mawl.records.spec.program_options import ROLES, OnFailure
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
 from mawl.records.store.folder import RunWriter
 from mawl.records.volumes import Volumes
 from mawl.run.runner.loop import Interrupts, RunLoop

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.plan.printed import plan_toml
+from mawl.plan.output import plan_toml
 from mawl.records.model.node import ClockFacts, NodeRun
 from mawl.records.model.run import Overhead, RunFacts
 from mawl.records.store import open_run

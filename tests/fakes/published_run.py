@@ -8,8 +8,8 @@ import msgspec
 
 from mawl.importers.formats.saslog_write import job_log
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.from_spec import plan_of
-from mawl.plan.printed import plan_toml
+from mawl.plan.output import plan_toml
+from mawl.plan.run_plan import plan_of
 from mawl.plan.workload import JobPlan, Plan
 from mawl.records.model.campaign import Arm, Campaign, CampaignMachine, CampaignPart, Slot
 from mawl.records.model.records import EventRecord, JobRecord, SampleRecord, StepRecord, Usage, total
@@ -28,7 +28,7 @@ from mawl.records.model.run import (
     WorkloadFacts,
 )
 from mawl.records.spec.program_options import ROLES
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
 from mawl.records.store.campaign import write_campaign
 from mawl.records.store.folder import RunWriter
 from mawl.run.runner.facts import planned_jobs

@@ -19,7 +19,7 @@ import pytest
 from mawl.base.errors import UnsuitableMachineError
 from mawl.campaigns.qualify.choice import SMOKE
 from mawl.campaigns.qualify.engine import Engine
-from mawl.campaigns.qualify.work import MachineSeen, Mix, Model, RunSeen, RunWish, WritableSpace
+from mawl.campaigns.qualify.interface import MachineSeen, Mix, Model, RunSeen, RunWish, WritableSpace
 from mawl.records.model.qualification import Fits, Qualification, QualifyNode
 from mawl.records.model.records import RunOutcome
 from mawl.records.store.campaign import write_qualification

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from mawl.plan.derived import encoded
+from mawl.plan.derived_jobs import encoded
 from mawl.records.model.derived import DerivedJob, DerivedWorkload
 from mawl.records.model.records import JobRecord, StepRecord, Usage
 from mawl.records.model.role_io import RoleIo

@@ -15,7 +15,7 @@ from typing import Any
 from mawl.campaigns.series import begin, held, resume
 from mawl.records.model.campaign import Arm, Campaign, CampaignMachine
 from mawl.records.model.summary.summary import Judged
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
 from mawl.records.store.campaign import CAMPAIGN
 from mawl.tuning.search.records import OBJECTIVES, SearchFound, SearchRecord, read_search, write_search
 from mawl.tuning.search.results import Proposals, as_found

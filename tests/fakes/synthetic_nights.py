@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mawl.archive.history.nights import FollowedSeries
-from mawl.figures.comparison.places import PLACES
+from mawl.figures.comparison.waits import PLACES
 
 RUN_NOISE = 0.029
 """Standard deviation of the mean over jobs of log real time, from run to run: nine runs of twenty programs

@@ -24,7 +24,7 @@ from typing import NoReturn
 STREAMS = ("stdout", "stderr")
 PRELOADED = (
     *("bokeh.embed", "numpy", "pyarrow.parquet", "mawl.reports.html.report"),
-    *("mawl.commands.running", "mawl.commands.campaign", "mawl.commands.cluster"),
+    *("mawl.commands.local_run", "mawl.commands.campaign", "mawl.commands.cluster_run"),
 )
 """What commands load when they need it, besides the modules of the verbs."""
 _LONGEST_REQUEST = 2**20

@@ -8,8 +8,8 @@ from itertools import chain, combinations
 import msgspec
 import pytest
 
-from mawl.figures.blocks import Missing
 from mawl.figures.caps import CoveringCap, Device, caps_block, least_cover
+from mawl.figures.missing import Missing
 from mawl.records.model.node import IoCap
 from mawl.records.model.run import RunFacts, VolumeFacts, WorkloadFacts
 from mawl.records.spec.program_options import Role

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mawl.figures.carried import carried_back
+from mawl.figures.waits import carried_back
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
 from tests.fakes.stored_run import facts
 from tests.fakes.views import summary_of

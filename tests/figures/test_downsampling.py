@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mawl.figures.downsampling import MOST_POINTS, kept_rows
+from mawl.figures.series import MOST_POINTS, kept_rows
 
 FIGURES = st.one_of(st.floats(-1e12, 1e12), st.just(float("nan")))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.figures.interfaces import counted_interfaces
+from mawl.figures.host_parts import counted_interfaces
 
 
 @pytest.mark.parametrize(

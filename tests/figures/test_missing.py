@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.figures.figures import gaps
+from mawl.figures.job_sums import gaps
 from tests.fakes.stored_run import facts, jobs
 from tests.fakes.views import as_summary, summary_of
 

@@ -15,7 +15,6 @@ import msgspec
 import numpy as np
 import pytest
 
-from mawl.figures.moments import moments
 from mawl.figures.open_jobs import (
     READ_IN_TURNS,
     bad_jobs,
@@ -29,6 +28,7 @@ from mawl.figures.series import RunSamples
 from mawl.figures.sessions import Timeline
 from mawl.figures.throughput import APPLICATION
 from mawl.figures.view import StoredView
+from mawl.figures.window_states import moments
 from mawl.figures.windows import Windows
 from mawl.records.model.records import EventRecord, JobRecord, SampleRecord
 from mawl.records.model.run import RunFacts

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mawl.figures.packed import CHUNK_VALUES, PackedColumn
+from mawl.figures.packed_columns import CHUNK_VALUES, PackedColumn
 
 KERNEL_VALUES: tuple[Callable[[int], float], ...] = (
     float,

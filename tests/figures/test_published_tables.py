@@ -8,9 +8,9 @@ from mawl.base.errors import UsageError
 from mawl.commands.published import as_block
 from mawl.figures.comparison.sides import Side, at
 from mawl.figures.published_tables import NOT_MEASURED, NOT_PRINTED, FilledTable, fill_tables
-from mawl.records.config.published import paper_named, papers
 from mawl.records.model.metrics import METRICS
 from mawl.records.model.published import Paper, PaperTable
+from mawl.records.papers import paper_named, papers
 from mawl.records.spec.program_options import ROLES
 from mawl.reports.published import cell, markdown, text
 from tests.fakes.compared_runs import compared

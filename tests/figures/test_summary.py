@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from mawl.figures.figures import NOT_MEASURED, generalised, nulls
+from mawl.figures.job_sums import NOT_MEASURED, generalised, nulls
 from mawl.figures.view import StoredView
 from mawl.records.model.node import StorageRun
 from mawl.records.model.records import Usage

@@ -11,7 +11,7 @@ import pytest
 from mawl.figures.series import RunSamples
 from mawl.figures.threads import adjusted_cpu_block, threads_per_core
 from mawl.figures.view import StoredView
-from mawl.importers.build import ImportRequest, import_files
+from mawl.importers.import_files import ImportRequest, import_files
 from mawl.records.model.node import Inventory
 from mawl.records.model.records import JobRecord
 from mawl.records.model.run import NodeFacts

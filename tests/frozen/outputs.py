@@ -36,9 +36,9 @@ time.tzset()
 
 from mawl.commands.main import VERBS, main
 from mawl.commands.schema import FORMATS
-from mawl.records.config.published import papers
-from mawl.records.store.beside import write_probe
+from mawl.records.papers import papers
 from mawl.records.store.campaign import write_qualification
+from mawl.records.store.side_files import write_probe
 from mawl.reports.campaign import html as campaign_html
 from mawl.reports.campaign.content import render_json, render_markdown, render_text
 from mawl.reports.csv import TABLES

@@ -15,10 +15,10 @@ from mawl.measure.settings.inventory import inventory_of
 from mawl.plan.workload import SHIPPED
 from mawl.records.model.node import StorageRun
 from mawl.records.spec.program_options import Options
-from mawl.records.store.beside import write_probe
 from mawl.records.store.campaign import write_campaign
 from mawl.records.store.facts import read_facts, write_facts
 from mawl.records.store.files import NODES
+from mawl.records.store.side_files import write_probe
 from mawl.tuning.profile_files import SHIPPED as TUNING
 from tests.fakes.campaign_runs import FakeRuns, campaign
 from tests.fakes.clustered_run import node_run

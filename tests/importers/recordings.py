@@ -6,8 +6,8 @@ import io
 import math
 from pathlib import Path
 
-from mawl.importers.build import IMPORTERS
-from mawl.importers.formats.sysstat import Untimed
+from mawl.importers.formats.sysstat_reports import Untimed
+from mawl.importers.import_files import IMPORTERS
 from mawl.importers.interface import Context, HostFigures, HostSettings, Item
 from mawl.records.model.run import NodeFacts
 

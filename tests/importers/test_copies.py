@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from mawl.importers import collected
-from mawl.importers.build import Imported, ImportRequest, import_files
-from mawl.importers.collected import Copies
+from mawl.importers import items
+from mawl.importers.import_files import Imported, ImportRequest, import_files
 from mawl.importers.interface import FIRST_BYTES
+from mawl.importers.items import Copies
 from mawl.records.store import open_run
 from tests.importers.test_import import EIGHT, log
 
@@ -66,7 +66,7 @@ def test_only_files_that_begin_alike_are_read_for_it(tmp_path: Path, monkeypatch
         read.append(path.name)
         return path.read_bytes()
 
-    monkeypatch.setattr(collected, "_content_sum", content)
+    monkeypatch.setattr(items, "_content_sum", content)
     met = Copies()
     for name, text in (("a", b"one"), ("b", b"two"), ("c", b"one"), ("d", b"one")):
         (tmp_path / name).write_bytes(text)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.importers.build import IMPORTERS
+from mawl.importers.import_files import IMPORTERS
 from mawl.records.model.probe import Probe
-from mawl.records.store.beside import read_probe
+from mawl.records.store.side_files import read_probe
 from tests.importers.recordings import Read
 from tests.importers.test_import import imported
 
@@ -117,7 +117,7 @@ def test_an_import_of_fio_alone_is_a_run_with_a_probe(tmp_path: Path) -> None:
 
 
 def test_the_time_of_a_run_of_fio_alone_is_when_it_wrote_its_results(tmp_path: Path) -> None:
-    from mawl.importers.build import ImportRequest, import_files
+    from mawl.importers.import_files import ImportRequest, import_files
     from mawl.records.store import open_run
 
     (tmp_path / "fio.json").write_text(

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from mawl.importers.build import IMPORTERS
+from mawl.importers.import_files import IMPORTERS
 from mawl.records.model.series_metrics import registry_name
 from tests.importers.recordings import RECORDED, Read, recorded
 

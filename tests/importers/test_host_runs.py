@@ -11,7 +11,7 @@ import pytest
 from mawl.base.errors import UsageError
 from mawl.commands.reporting import render_html
 from mawl.figures.view import StoredView
-from mawl.importers.collected import volumes_by_pattern
+from mawl.importers.items import volumes_by_pattern
 from tests.fakes.recorded_host import BEGAN, aix_recording
 from tests.fakes.views import judged, plain, typed
 from tests.importers.recordings import recorded

@@ -15,7 +15,7 @@ import pytest
 
 from mawl.commands.reporting import render_html
 from mawl.figures.view import StoredView
-from mawl.importers.build import ImportRequest, import_files
+from mawl.importers.import_files import ImportRequest, import_files
 from mawl.importers.sources import MOST_EXPANDED_RATIO, FileStream
 from mawl.records.store import open_run
 from tests.fakes.hostile_run import ATTACKS
@@ -225,7 +225,7 @@ def test_a_gigabyte_in_one_line_is_passed_over_in_bounded_memory(tmp_path: Path)
         [
             sys.executable,
             "-c",
-            "import sys; from mawl.commands.main import main; from mawl.base.exits import end_with; "
+            "import sys; from mawl.commands.main import main; from mawl.base.process import end_with; "
             "code = main(sys.argv[1:]); "
             "status = open('/proc/self/status').read(); "
             "print(int(status.split('VmHWM:')[1].split()[0]) * 1024, file=sys.stderr); "

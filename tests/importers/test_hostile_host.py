@@ -10,7 +10,7 @@ from typing import BinaryIO, cast
 
 import pytest
 
-from mawl.importers.build import IMPORTERS
+from mawl.importers.import_files import IMPORTERS
 from mawl.importers.interface import Context, HostFigures
 from tests.fakes.recorded_host import aix_recording
 from tests.fakes.schedulers import Ran, grid_status, lsb_record, orchestrator, sacct

@@ -8,7 +8,7 @@ import math
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mawl.importers.host_files import EVERY
+from mawl.importers.sysstat import EVERY
 from tests.fakes.recorded_host import aix_recording
 from tests.importers.recordings import RECORDED, Read, recorded
 

@@ -11,8 +11,8 @@ import pytest
 
 from mawl.base.errors import UsageError
 from mawl.figures.view import StoredView
-from mawl.importers.build import Imported, ImportRequest, import_files
 from mawl.importers.clock import Clocks, parse_shifts, parse_zones
+from mawl.importers.import_files import Imported, ImportRequest, import_files
 from mawl.importers.sas_jobs import program_of
 from mawl.records.model.records import StepNotes, TableNote
 from mawl.records.store import Run, open_run

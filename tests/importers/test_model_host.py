@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mawl.figures.over_time import OverTime, over_time
 from mawl.figures.series import RunSamples
 from mawl.figures.view import StoredView
-from mawl.importers.formats.sysstat import Untimed
+from mawl.importers.formats.sysstat_reports import Untimed
 from tests.fakes.model_host import BEGAN, FORMATS, STEP, Cpu, ModelHost, Rates
 from tests.fakes.views import plain
 from tests.importers.test_import import imported

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mawl.figures.view import StoredView
-from mawl.importers.build import ImportRequest, import_files
+from mawl.importers.import_files import ImportRequest, import_files
 from mawl.records.store import open_run
 from mawl.reports.exports import render_saslog
 from tests.fakes.stored_run import facts, write_run

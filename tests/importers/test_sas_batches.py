@@ -10,9 +10,9 @@ from pyarrow import parquet
 
 from bench.saslog import write_log
 from mawl.importers import sas_jobs
-from mawl.importers.build import ImportRequest, import_files
 from mawl.importers.clock import Clocks, parse_zones
 from mawl.importers.formats import saslog
+from mawl.importers.import_files import ImportRequest, import_files
 from mawl.records.model.records import Usage
 from tests import needs
 from tests.importers.layouts import LAYOUTS

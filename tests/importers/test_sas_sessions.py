@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.importers.build import ImportRequest, import_files
+from mawl.importers.import_files import ImportRequest, import_files
 from mawl.importers.interface import Context, ImportedJob
 from mawl.importers.sas_jobs import IMPORTER, NO_STARTUP, STEP_UNREAD, WITH_STARTUP
 from mawl.records.model.records import StepRecord

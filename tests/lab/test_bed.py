@@ -9,8 +9,8 @@ import pytest
 from mawl.base.errors import InvalidFileError, UsageError
 from mawl.lab.bed import load_bed, shipped
 from mawl.lab.experiment.records import ClaimSpec
-from mawl.lab.speed import DiskModel
-from mawl.records.config.published import published
+from mawl.lab.volume_speed import DiskModel
+from mawl.records.papers import published
 
 BED = """
 name = "small"

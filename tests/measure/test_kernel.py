@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mawl.measure.step import uninterrupted
+from mawl.measure.processes import uninterrupted
 
 NUMBERS = (signal.SIGINT, signal.SIGTERM)
 

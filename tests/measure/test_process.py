@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from mawl.measure.process import (
+from mawl.measure.accounting import (
     OwnIo,
     ProcessSampler,
     TreeSample,

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
 from mawl.commands.server.application import create_app
-from mawl.commands.server.standard import standard_renderers
+from mawl.commands.server.renderers import standard_renderers
 from mawl.derive.replay.compare import replay
 from mawl.derive.replay.page import render_html as render_replay
 from mawl.figures.comparison.compare import compare, compare_many

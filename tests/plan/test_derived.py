@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from mawl.base.errors import InvalidFileError
-from mawl.plan.derived import decoded, encoded, load_derived
+from mawl.plan.derived_jobs import decoded, encoded, load_derived
 from mawl.records.model.derived import DerivedJob, DerivedStep, DerivedTable, DerivedWorkload, RoleLoad
 
 STEP = DerivedStep(

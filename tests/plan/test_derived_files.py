@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.plan.derived_files import at_core_speed, files_of, scaled
+from mawl.plan.derived_program import at_core_speed, files_of, scaled
 from mawl.records.model.derived import DerivedJob, DerivedStep, RoleLoad
 
 

@@ -8,17 +8,17 @@ import pytest
 
 from mawl.base.errors import InvalidFileError, UsageError
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.derived import digest_of, encoded
+from mawl.plan.derived_jobs import digest_of, encoded
 from mawl.plan.derived_program import derived_program, input_of, planned
-from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import needs
-from mawl.plan.printed import write_plan
+from mawl.plan.output import write_plan
+from mawl.plan.run_plan import plan_of
 from mawl.plan.workload import Plan, load_workload, make_plan
 from mawl.programs.datagen.generate import TableRequest, generate
 from mawl.programs.datagen.text import filled_bytes
 from mawl.records.model.derived import DerivedJob, DerivedStep, DerivedTable, DerivedWorkload, RoleLoad
 from mawl.records.spec.program_options import ROLES
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
 from tests.fakes.derived import MIXED, SHOP, TABLE
 from tests.programs.datagen.test_text import measured_saving
 

@@ -30,7 +30,7 @@ from mawl.plan.programs import BYTES_PER_SECOND_ALONE, Program
 from mawl.plan.progress import Progress
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import SHIPPED, Plan, load_workload, make_plan
-from mawl.records.spec.record import MOST_SESSIONS
+from mawl.records.spec.run_spec import MOST_SESSIONS
 from tools import workloads
 
 

@@ -17,7 +17,7 @@ from mawl.plan.needs import (
 from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.plan.workload import Plan, make_plan
 from mawl.records.spec.program_options import MIB, Options
-from mawl.records.store.beside import Peak
+from mawl.records.store.side_files import Peak
 
 
 def planned(*sessions: list[list[str]]) -> Plan:

@@ -8,11 +8,11 @@ import msgspec
 import pytest
 
 from mawl.base.errors import UsageError
-from mawl.plan.from_spec import plan_of
-from mawl.plan.printed import plan_toml
+from mawl.plan.output import plan_toml
 from mawl.plan.processors import parse_cores, processors_of, with_threads
+from mawl.plan.run_plan import plan_of
 from mawl.records.spec.program_options import AUTO, Options, parse_options
-from mawl.records.spec.record import NodesSpec, RunSpec
+from mawl.records.spec.run_spec import NodesSpec, RunSpec
 from mawl.records.spec.sources import as_command
 
 USABLE = sorted(os.sched_getaffinity(0))

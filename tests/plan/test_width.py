@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mawl.plan.width import widest
+from mawl.plan.workload import widest
 
 
 @st.composite

@@ -8,7 +8,7 @@ import msgspec
 
 from mawl.figures.compressibility import compressibility_block
 from mawl.measure.compressibility.codecs import ZSTD_1, figures
-from mawl.measure.compressibility.look import LookRequest, look_at
+from mawl.measure.compressibility.volumes import LookRequest, look_at
 from mawl.reports import markdown, text
 from mawl.reports.compressibility import page
 from mawl.reports.html.figures import ShownFigures

@@ -11,7 +11,7 @@ from mawl.records.model.node import Direction
 from mawl.records.model.summary.io import RoleFigures
 from mawl.records.model.summary.judgement import Capacity, Limit, ReachedCap
 from mawl.records.model.summary.summary import Judged
-from mawl.reports.head import finding, limited_by
+from mawl.reports.run_lines import finding, limited_by
 from tests.fakes.views import partly
 
 

@@ -10,11 +10,11 @@ import pytest
 from msgspec.structs import replace
 
 from mawl.base.errors import InvalidFileError
-from mawl.plan.derived import encoded
+from mawl.plan.derived_jobs import encoded
 from mawl.records.model.derived import FILE, DerivedWorkload
 from mawl.records.model.records import JobRecord
 from mawl.records.model.run import RunFacts
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
 from mawl.records.store import open_run
 from mawl.records.store.folder import RunWriter
 from mawl.reports.night import render

@@ -13,7 +13,7 @@ from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.figures.view import StoredView
 from mawl.records.model.probe import PROBE_METRICS, Probe
 from mawl.records.store import open_run
-from mawl.records.store.beside import write_probe
+from mawl.records.store.side_files import write_probe
 from mawl.reports import json, markdown, text
 from mawl.reports.html import report as html
 from mawl.reports.probe import render

@@ -11,7 +11,7 @@ import pytest
 
 from mawl.advice.judge import judged
 from mawl.base.units import format_bytes, format_ratio, format_seconds
-from mawl.figures.figures import generalised
+from mawl.figures.job_sums import generalised
 from mawl.figures.view import StoredView
 from mawl.records.model.summary.summary import Judged
 from mawl.records.store import open_run

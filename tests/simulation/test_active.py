@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.simulation.active import active_seconds
+from mawl.simulation.engine import active_seconds
 from tests.simulation.scenes import side_by_side, simulated, step, system
 
 

@@ -23,7 +23,7 @@ from mawl.simulation.forecast import Question, base_of, predict
 from mawl.simulation.plans import of_node, plans_of
 from mawl.simulation.recorded_demand import demand_of
 from mawl.simulation.scenario import Scenario, run_scenario
-from mawl.simulation.served import NO_SERVER, with_served_bytes
+from mawl.simulation.storage_server import NO_SERVER, with_served_bytes
 from mawl.simulation.system import System, loads_system, system_toml
 from mawl.whatif.answer import validity_of
 from mawl.whatif.folder import Label, write_folder

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from mawl.simulation.activity import Way
+from mawl.simulation.activity import Way, with_write_behind
 from mawl.simulation.demand import StepDemand
 from mawl.simulation.system import Device
-from mawl.simulation.write_back import with_write_behind
 from tests.simulation.scenes import MB, demands, device, flow, side_by_side, simulated, step, system
 
 GB = 1e9

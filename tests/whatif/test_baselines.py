@@ -8,10 +8,9 @@ import msgspec
 import pytest
 
 from mawl.plan.catalogue import CATALOGUE
-from mawl.records.config.published import published_result
+from mawl.records.papers import published_result
 from mawl.whatif.metrics import PublishedPair
-from mawl.whatif.published_forecast import plan_of
-from mawl.whatif.published_rows import (
+from mawl.whatif.published_comparison import (
     FITTED_ON,
     RuleChanges,
     changes,
@@ -20,6 +19,7 @@ from mawl.whatif.published_rows import (
     rule_changes,
     scores,
 )
+from mawl.whatif.published_forecast import plan_of
 from mawl.whatif.published_system import published_systems, system_of
 
 SYSTEMS = {one.id: one for one in published_systems()}

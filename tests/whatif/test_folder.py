@@ -12,7 +12,7 @@ import pytest
 from mawl.base.errors import UsageError
 from mawl.figures.throughput import cores_of
 from mawl.figures.view import StoredView
-from mawl.plan.printed import nodes_toml, plan_toml
+from mawl.plan.output import nodes_toml, plan_toml
 from mawl.plan.workload import Plan
 from mawl.records.model.role_io import Waits
 from mawl.records.model.run import NodeFacts

@@ -6,11 +6,11 @@ import dataclasses
 
 import pytest
 
-from mawl.records.config.published import published, published_result
+from mawl.records.papers import published, published_result
 from mawl.simulation.error_range import central_range, published_ratios
-from mawl.whatif import published_rows
+from mawl.whatif import published_comparison
+from mawl.whatif.published_comparison import FITTED_ON, direction, pairs, published_figures, rows
 from mawl.whatif.published_forecast import FITTED, HELD_OUT, FittedNumbers
-from mawl.whatif.published_rows import FITTED_ON, direction, pairs, published_figures, rows
 from mawl.whatif.text import render_published, standing
 from tools import published_fit, published_table
 
@@ -93,7 +93,7 @@ def test_pairs_have_directions_and_twice_the_ports_give_no_more() -> None:
 
 def test_the_page_is_as_printed_and_the_screen_has_the_same_rows() -> None:
     assert published_table.PAGE.read_text() == published_table.page()
-    forecasts = published_rows.published_forecasts()
+    forecasts = published_comparison.published_forecasts()
     shown = render_published(forecasts)
     below = shown.partition("\ns822-xiv-20*\n")[2].splitlines()
     own = [row.figure for row in forecasts.rows if row.system == "s822-xiv-20"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.records.config.published import paper_of, published, published_result
+from mawl.records.papers import paper_of, published, published_result
 from mawl.simulation.system import loads_system, system_toml
 from mawl.whatif import published_forecast, published_system
 from mawl.whatif.published_system import (

@@ -21,7 +21,7 @@ from mawl.simulation.activity import Calibration
 from mawl.simulation.changes import parse_change
 from mawl.simulation.error_range import BedKind, bed_ratios, central_range
 from mawl.simulation.forecast import Base, Question, base_of, predict
-from mawl.simulation.own_system import MEMORY_PATH, UNKNOWN_MEMORY_SOURCE
+from mawl.simulation.measured_system import MEMORY_PATH, UNKNOWN_MEMORY_SOURCE
 from mawl.simulation.plans import at_scale
 from mawl.simulation.recorded_demand import NO_CPU
 from mawl.simulation.scenario import Scenario, run_scenario

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from mawl.advice.foreign import foreign_bytes
-from mawl.advice.limit.device import PORT_WORDS
+from mawl.advice.limit.evidence import PORT_WORDS
 from mawl.base.units import format_memory
-from mawl.figures.blocks import Missing
-from mawl.figures.busy import CPU_KINDS, busy_seconds, whole_seconds
+from mawl.figures.host_parts import CPU_KINDS, busy_seconds, whole_seconds
+from mawl.figures.missing import Missing
 from mawl.figures.network import used_by_port
 from mawl.figures.throughput import role_places, why_no_devices
 from mawl.figures.view import RunView

@@ -5,18 +5,18 @@ from __future__ import annotations
 import msgspec
 
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.advice.capacity.carried import capacity_of
+from mawl.advice.capacity.judgement import capacity_of
 from mawl.advice.capacity.slowdown import by_program, slowdowns
 from mawl.advice.limit.verdict import limit_of
 from mawl.advice.smt import smt_of
 from mawl.advice.validity.status import validity_of
-from mawl.figures.blocks import Missing
-from mawl.figures.figures import reasons
+from mawl.figures.job_sums import reasons
+from mawl.figures.missing import Missing
 from mawl.figures.view import RunView
-from mawl.records.model.capacity_thresholds import Threshold
 from mawl.records.model.summary.judgement import ThresholdUsed, Validity
 from mawl.records.model.summary.programs import ProgramFigures
 from mawl.records.model.summary.summary import Judged, Summary
+from mawl.records.model.threshold_rows import Threshold
 from mawl.records.model.thresholds import thresholds_of
 
 

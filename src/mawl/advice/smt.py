@@ -7,8 +7,8 @@ The rule is the papers' (REDP-5288, SMT8 considerations): enough parallel thread
 from __future__ import annotations
 
 from mawl.base.units import counted_noun, format_percent, format_ratio
-from mawl.figures.busy import CPU_KINDS, busy_ratio
-from mawl.figures.figures import NOT_MEASURED
+from mawl.figures.host_parts import CPU_KINDS, busy_ratio
+from mawl.figures.job_sums import NOT_MEASURED
 from mawl.figures.threads import is_aix, power_model, threads_per_core
 from mawl.figures.view import RunView
 from mawl.records.model.run import NodeFacts

@@ -53,7 +53,7 @@ from mawl.figures.view import StoredView
 from mawl.records.model.campaign import Campaign
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.summary import Judged
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
 from mawl.records.spec.toml import load
 from mawl.records.store import Run, open_run
 from mawl.records.store.campaign import finished_runs, read_campaign

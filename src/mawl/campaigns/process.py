@@ -18,9 +18,9 @@ from typing import IO
 import msgspec
 
 from mawl.base.errors import InterruptedRunError, MawlError, UsageError
-from mawl.measure.step import die_with_parent, uninterrupted
+from mawl.measure.processes import die_with_parent, uninterrupted
 from mawl.records.model.campaign import Arm, Campaign
-from mawl.records.spec.answer import Task, TaskAnswer
+from mawl.records.spec.task import Task, TaskAnswer
 from mawl.records.store.files import FACTS
 
 LOOK_SECONDS = 0.25

@@ -24,7 +24,7 @@ from mawl.figures.campaign.results import refused_run
 from mawl.measure.machine import SmtMode, SmtModes
 from mawl.records.model.campaign import Arm, Campaign, CampaignKind, CampaignPart, SessionSearch, Slot
 from mawl.records.spec.campaign import ArmSetting
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
 from mawl.records.store import open_run
 from mawl.records.store.campaign import CAMPAIGN_LOCK, read_campaign, write_campaign
 from mawl.records.store.facts import read_facts, write_facts

@@ -13,11 +13,11 @@ from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.base.errors import UsageError
 from mawl.base.units import parse_size
 from mawl.importers.formats.saslog_records import DateOrder
-from mawl.plan.from_spec import with_run_of
+from mawl.plan.run_plan import with_run_of
 from mawl.plan.workload import shipped
 from mawl.records.spec.campaign import CAMPAIGN_OPTIONS
 from mawl.records.spec.program_options import ROLES, Role
-from mawl.records.spec.record import DEFAULT_WORKLOAD, RunSpec
+from mawl.records.spec.run_spec import DEFAULT_WORKLOAD, RunSpec
 from mawl.records.spec.settings import Settings
 from mawl.records.spec.sources import OPTIONS, Layer, layer_of_command, load_profile, spec_of
 from mawl.records.volumes import Volumes

@@ -29,9 +29,9 @@ from mawl.campaigns.series import (
     smt_arms,
 )
 from mawl.commands.arguments import bounds_of, layer_of, settings
-from mawl.commands.campaign_place import check_place, note_version, saying_how_to_go_on, this_machine
+from mawl.commands.campaign_continue import check_place, note_version, saying_how_to_go_on, this_machine
 from mawl.commands.campaign_settings import agree, settings_of
-from mawl.commands.failing import Failing, check_campaign, refuse_question
+from mawl.commands.fail_on import Failing, check_campaign, refuse_question
 from mawl.commands.reporting import (
     campaign_found,
     campaign_name,
@@ -43,14 +43,14 @@ from mawl.commands.reporting import (
 from mawl.commands.terminal import require_programs, width_of
 from mawl.figures.campaign.results import session_run
 from mawl.measure.machine import read_smt
-from mawl.plan.from_spec import plan_of, with_run_of
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.repeated_sessions import in_turns, workload_toml
+from mawl.plan.run_plan import plan_of, with_run_of
 from mawl.plan.workload import Plan, load_workload
 from mawl.records.model.campaign import Arm, Campaign, SessionSearch, Slot
 from mawl.records.spec import toml
 from mawl.records.spec.campaign import AskedKind, CampaignSpec
-from mawl.records.spec.record import DEFAULT_WORKLOAD, MOST_SESSIONS, RunSpec
+from mawl.records.spec.run_spec import DEFAULT_WORKLOAD, MOST_SESSIONS, RunSpec
 from mawl.records.spec.settings import Settings
 from mawl.records.spec.sources import Layer, load_side, spec_of
 from mawl.records.store.campaign import is_conducted, locate_campaign, read_campaign

@@ -14,7 +14,7 @@ from mawl.campaigns.arm_setting.change import ArmSettings, new_record, undo_sent
 from mawl.campaigns.arm_setting.guard import guarded
 from mawl.campaigns.process import without_settings
 from mawl.campaigns.series import held
-from mawl.commands.campaign_place import this_machine
+from mawl.commands.campaign_continue import this_machine
 from mawl.records.model.campaign import Arm, Campaign, ChangedSetting, SettingRecord
 from mawl.records.store.campaign import CAMPAIGN, SETTINGS, is_conducted, read_campaign, read_settings
 

@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mawl.base.exits import end_with
 from mawl.base.imports import importing
+from mawl.base.process import end_with
 
 if TYPE_CHECKING:
-    from mawl.records.spec.answer import Task, TaskAnswer
+    from mawl.records.spec.task import Task, TaskAnswer
 
 
 def main() -> int:
@@ -24,8 +24,8 @@ def main() -> int:
 
     from mawl.base.errors import InterruptedRunError, MawlError
     from mawl.commands.main import as_error, terminated
-    from mawl.records.spec.answer import Task, TaskAnswer, TaskFailure
-    from mawl.records.store.alone import arrow_alone
+    from mawl.records.spec.task import Task, TaskAnswer, TaskFailure
+    from mawl.records.store.without_pandas import arrow_alone
 
     signal.signal(signal.SIGTERM, terminated)
     arrow_alone()
@@ -53,12 +53,12 @@ def main() -> int:
 
 
 def _do(task: Task) -> TaskAnswer:
-    from mawl.commands.carry import make_run
-    from mawl.commands.finished import EXIT_OF_OUTCOME, leave_page
+    from mawl.commands.make_run import make_run
+    from mawl.commands.run_report import EXIT_OF_OUTCOME, leave_page
     from mawl.commands.terminal import require_programs
-    from mawl.records.spec.answer import TaskAnswer
-    from mawl.records.spec.record import check
+    from mawl.records.spec.run_spec import check
     from mawl.records.spec.sources import as_command
+    from mawl.records.spec.task import TaskAnswer
     from mawl.records.store.files import FACTS
 
     spec = check(task.spec)

@@ -18,13 +18,13 @@ import msgspec
 
 from mawl.base.errors import UsageError
 from mawl.commands.arguments import bounds_of, settings
-from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
+from mawl.commands.fail_on import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
 from mawl.commands.output import write_text
 from mawl.commands.reporting import run_name
 from mawl.commands.terminal import width_for
 from mawl.figures.published import published_block, published_input_bytes
-from mawl.records.config.published import paper_of, papers, published, thread_shares
 from mawl.records.model.thresholds import value_of
+from mawl.records.papers import paper_of, papers, published, thread_shares
 from mawl.records.store import Run, open_run
 from mawl.records.store.campaign import places_of
 from mawl.records.store.files import FACTS

@@ -27,7 +27,7 @@ from mawl.measure.compressibility.codecs import (
     figures,
     load_codec,
 )
-from mawl.measure.compressibility.look import CONFIDENCE, HALF_WIDTH, LookRequest, look_at
+from mawl.measure.compressibility.volumes import CONFIDENCE, HALF_WIDTH, LookRequest, look_at
 from mawl.records.model.compressibility import STORAGE_MODELS, Compressibility
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.reports.compressibility import page

@@ -32,14 +32,14 @@ from mawl.commands.arguments import (
     spec_of_arguments,
     volumes_of,
 )
-from mawl.commands.qualify_shown import ProgressLines
+from mawl.commands.qualify_text import ProgressLines
 from mawl.commands.reporting import leave_html, short_path
 from mawl.commands.terminal import require_programs
 from mawl.figures.view import StoredView
 from mawl.records.model.qualification import Asked, QualificationChoice
 from mawl.records.model.summary.summary import Judged
-from mawl.records.spec.answer import Task
 from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.spec.task import Task
 from mawl.records.store import open_run
 from mawl.records.store.files import LATEST, replace_link
 

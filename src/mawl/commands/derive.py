@@ -27,12 +27,12 @@ from mawl.commands.arguments import (
 )
 from mawl.derive.derive import DeriveRequest, derive
 from mawl.derive.folder import make_derived_folder, write_derived, write_nights
+from mawl.derive.night import parse_night
 from mawl.derive.nights import derive_nights, parse_daily
-from mawl.derive.shown import text_of, text_of_nights
-from mawl.derive.window import parse_night
-from mawl.importers.build import IMPORTERS, ImportRequest, import_files
+from mawl.derive.text import text_of, text_of_nights
 from mawl.importers.clock import Clocks, parse_shifts, parse_zones
 from mawl.importers.formats.saslog_records import DateOrder
+from mawl.importers.import_files import IMPORTERS, ImportRequest, import_files
 from mawl.importers.schedulers.join import sentence_of
 from mawl.records.model.derived import FASTEST_CORE, SLOWEST_CORE
 from mawl.records.store import Run, open_run

@@ -19,7 +19,7 @@ import msgspec
 
 from mawl.base.units import format_bytes, format_memory
 from mawl.commands.arguments import add_options, add_role_arguments, spec_of_arguments, volumes_of
-from mawl.commands.prepared import Peaks
+from mawl.commands.earlier_runs import Peaks
 from mawl.measure.devices import MEMORY_FILE_SYSTEMS
 from mawl.measure.machine import Machine, read_machine
 from mawl.measure.space import (
@@ -45,12 +45,12 @@ from mawl.measure.suitability import (
     noise_checks,
     worst_status,
 )
-from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import Needs
+from mawl.plan.run_plan import plan_of
 from mawl.records.spec.program_options import Role, VolumeOrder
-from mawl.records.spec.record import DEFAULT_WORKLOAD
+from mawl.records.spec.run_spec import DEFAULT_WORKLOAD
 from mawl.records.volumes import INPUTS
-from mawl.run.runner.before import larger_limit
+from mawl.run.runner.preparation import larger_limit
 from mawl.version import __version__
 
 NAME = "doctor"

@@ -18,12 +18,12 @@ from mawl.commands.arguments import (
 )
 from mawl.commands.inputs import inputs_with_progress
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import needs
-from mawl.plan.printed import write_plan
+from mawl.plan.output import write_plan
+from mawl.plan.run_plan import plan_of
 from mawl.programs.datagen.generate import Status
 from mawl.programs.datagen.workers import usual_processes
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
 from mawl.records.store.output import write_output
 from mawl.run.runner.facts import Inputs
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from mawl.base.errors import MawlError
 from mawl.commands.arguments import bounds_of, settings
-from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
+from mawl.commands.fail_on import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
 from mawl.commands.output import write_text
 from mawl.commands.terminal import width_for
 from mawl.records.store import open_run
@@ -100,7 +100,7 @@ def _history(arguments: argparse.Namespace) -> History:
 
 
 def _earlier(run: str, count: int) -> list[str]:
-    from mawl.figures.nights.logged import MOST_NIGHTS
+    from mawl.figures.nights.nights import MOST_NIGHTS
 
     return (
         [f"{count} earlier nights of {run}: only the last {MOST_NIGHTS} of an import are followed"]

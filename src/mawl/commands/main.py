@@ -18,10 +18,10 @@ from types import FrameType
 from typing import NoReturn
 
 from mawl.base.errors import LIMITS, MawlError, UnsuitableMachineError, UsageError, meant
-from mawl.base.exits import end_with
 from mawl.base.imports import importing
+from mawl.base.process import end_with
 from mawl.commands.terminal import VerbParser, installing, missing_package, printing
-from mawl.records.store.alone import arrow_alone
+from mawl.records.store.without_pandas import arrow_alone
 from mawl.version import __version__
 
 VERBS = (

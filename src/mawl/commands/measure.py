@@ -28,7 +28,7 @@ from mawl.figures.throughput import role_places, why_no_devices
 from mawl.figures.view import RunView
 from mawl.importers.formats.saslog_write import block
 from mawl.importers.formats.text import one_line
-from mawl.records.definitions.figure import BYTES, Number, count, listing, seconds, size, unitless
+from mawl.records.definitions import BYTES, Number, count, listing, seconds, size, unitless
 from mawl.records.model.records import Usage
 from mawl.records.model.run import CacheFacts, RunFacts, WorkloadFacts
 from mawl.records.model.summary.io import Io
@@ -37,14 +37,14 @@ from mawl.records.model.summary.summary import LAUNCH, Summary
 from mawl.records.model.summary.time import CpuReal, Wait
 from mawl.records.spec.program_options import Role
 from mawl.records.store.output import OutputFile
-from mawl.reports.head import NO_PAGE_CACHE
 from mawl.reports.json import render
 from mawl.reports.layout import LINE_WIDTH, figure
 from mawl.reports.paragraphs import waits
+from mawl.reports.run_lines import NO_PAGE_CACHE
 from mawl.reports.run_tables.roles import ROLE_DEVICES, ROLES
 from mawl.reports.tables import io_totals, table_lines
-from mawl.run.runner.before import deny_cache
-from mawl.run.runner.command import NODE, MeasuredCommand, StorageCounters, measure_command
+from mawl.run.runner.measured_command import NODE, MeasuredCommand, StorageCounters, measure_command
+from mawl.run.runner.preparation import deny_cache
 from mawl.version import __version__
 
 NAME = "measure"

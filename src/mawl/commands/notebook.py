@@ -142,9 +142,9 @@ class OpenedRun:
         return str(_TABLE.format(Markup().join(_ROW.format(*row) for row in rows)))
 
     def _rows(self) -> list[tuple[str, str]]:
-        from mawl.reports.head import node_text, outcome_text, workload_text
         from mawl.reports.judgement import headlines
         from mawl.reports.paragraphs import times
+        from mawl.reports.run_lines import node_text, outcome_text, workload_text
 
         summary = self.summary
         return [

@@ -19,7 +19,7 @@ from mawl.commands.reporting import run_name
 from mawl.commands.terminal import width_for
 from mawl.figures.view import StoredView
 from mawl.records.store import open_run
-from mawl.records.store.beside import read_probe
+from mawl.records.store.side_files import read_probe
 from mawl.whatif.placement import text as placement
 from mawl.whatif.placement.advise import advise
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.base.units import format_bytes, format_memory, format_seconds
-from mawl.campaigns.qualify.model import Duration, duration_of
+from mawl.campaigns.qualify.plan_duration import Duration, duration_of
 from mawl.commands.arguments import (
     PLAN_OPTIONS,
     add_options,
@@ -19,20 +19,20 @@ from mawl.commands.arguments import (
     volumes_of,
 )
 from mawl.commands.doctor import present_inputs
-from mawl.commands.prepared import Peaks
+from mawl.commands.earlier_runs import Peaks
 from mawl.commands.terminal import Groups, groups_of, width_for
 from mawl.measure.space import EPHEMERAL, EPHEMERAL_CURE, FileSystem, ephemeral_storage
-from mawl.plan.from_spec import plan_of
 from mawl.plan.needs import Needs
-from mawl.plan.printed import printed_plan, write_plan
+from mawl.plan.output import printed_plan, write_plan
+from mawl.plan.run_plan import plan_of
 from mawl.plan.spec import scale_name
 from mawl.plan.workload import Plan
 from mawl.records.spec.program_options import ROLES
 from mawl.records.spec.sources import OPTIONS
 from mawl.records.store.output import write_output
-from mawl.reports.head import scale_text
 from mawl.reports.layout import LINE_WIDTH, wrapped
-from mawl.run.runner.before import larger_limit
+from mawl.reports.run_lines import scale_text
+from mawl.run.runner.preparation import larger_limit
 
 NAME = "plan"
 HELP = "sessions, stages, jobs, and what bytes, space and memory they will need"

@@ -21,8 +21,7 @@ from mawl.advice.conditions import checks_of_probe
 from mawl.base.errors import InterruptedRunError, UsageError
 from mawl.base.units import counted_noun, format_memory, format_seconds, parse_size
 from mawl.commands.arguments import add_role_arguments, bounds_of, settings
-from mawl.commands.failing import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
-from mawl.commands.probe_output import ProbeOutput, measured
+from mawl.commands.fail_on import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
 from mawl.commands.terminal import Groups, width_for
 from mawl.measure.machine import read_machine
 from mawl.measure.probe.command import (
@@ -38,21 +37,66 @@ from mawl.measure.probe.command import (
 )
 from mawl.measure.probe.process import ProbePlace, fio_version
 from mawl.measure.probe.target import ProbeRequest, probe
-from mawl.records.definitions.figure import instant, unitless
-from mawl.records.definitions.figure import text as words
-from mawl.records.model.probe import PAGE, Probe, ProbeTarget
+from mawl.records.definitions import instant, unitless
+from mawl.records.definitions import text as words
+from mawl.records.model.probe import PAGE, Probe, ProbeTarget, ProbeTest
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.spec.settings import Settings
 from mawl.records.store import locate
-from mawl.records.store.beside import plain_probe, read_probe, write_probe
 from mawl.records.store.files import PROBE
 from mawl.records.store.output import OutputFile
+from mawl.records.store.side_files import plain_probe, probe_content, read_probe, write_probe
 from mawl.records.volumes import PROBE_PREFIX
 from mawl.reports import json
 from mawl.reports.probe import render
-from mawl.run.launch.pipe import RUN_ID_VARIABLE
+from mawl.run.launch.setup import RUN_ID_VARIABLE
 from mawl.simulation.changes import probed_system
 from mawl.simulation.system import system_toml
+
+
+class ProbeOutput:
+    """The file of ``--output``, which is replaced whole after each test; see ``OutputFile``.
+
+    A pipe, a terminal or a standard stream gets the content once, from ``finish``.  Raises
+    ``UsageError`` for a place that cannot be written, before any work.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._file = OutputFile(name)
+        self._last: Probe | None = None
+
+    @property
+    def tests(self) -> int:
+        return 0 if self._last is None else len(measured(self._last))
+
+    def keep(self, found: Probe) -> None:
+        """Take the whole after a test; one without any figures is not worth what the file holds."""
+        if not measured(found):
+            return
+        self._last = found
+        if not self._file.is_stream:
+            self._file.write(probe_content(found))
+
+    def finish(self) -> None:
+        """Write to a pipe, a terminal or a standard stream.
+
+        Raises ``UnsuitableMachineError`` if that fails.
+        """
+        with self._file as file:
+            if file.is_stream and self._last is not None:
+                file.write(probe_content(self._last))
+
+
+def measured(probe: Probe) -> list[ProbeTest]:
+    """The tests of all targets that gave figures."""
+    return [
+        test
+        for target in probe.targets
+        for test in target.tests
+        if test.read is not None or test.write is not None
+    ]
+
 
 HEAD = "A system for mawl simulate, written by mawl probe; every figure may be changed by hand."
 

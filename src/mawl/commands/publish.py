@@ -10,7 +10,7 @@ import argparse
 import shlex
 from pathlib import Path
 
-from mawl.archive.site.building import build_site
+from mawl.archive.site.build import build_site
 from mawl.base.units import counted_noun
 
 NAME = "publish"

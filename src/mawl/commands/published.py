@@ -16,15 +16,8 @@ from mawl.commands.compare import Reader
 from mawl.commands.terminal import width_for
 from mawl.figures.published import published_block, published_input_bytes
 from mawl.figures.published_tables import FilledTable, fill_tables
-from mawl.records.config.published import (
-    paper_named,
-    paper_of,
-    papers,
-    published,
-    published_result,
-    thread_shares,
-)
 from mawl.records.model.published import Citation, Paper, PaperFacts, PublishedFigures, PublishedResult
+from mawl.records.papers import paper_named, paper_of, papers, published, published_result, thread_shares
 from mawl.reports.json import render
 from mawl.reports.published import listing, markdown, page, text
 

@@ -36,16 +36,16 @@ from mawl.commands.arguments import (
     spec_of_arguments,
     volumes_of,
 )
-from mawl.commands.campaign_place import check_place, this_machine
-from mawl.commands.cluster import warn_unencrypted
-from mawl.commands.failing import Failing, add_fail_on_arguments
-from mawl.commands.qualify_shown import ProgressLines, choice_text
+from mawl.commands.campaign_continue import check_place, this_machine
+from mawl.commands.cluster_run import warn_unencrypted
+from mawl.commands.fail_on import Failing, add_fail_on_arguments
+from mawl.commands.qualify_text import ProgressLines, choice_text
 from mawl.commands.reporting import short_path
 from mawl.commands.terminal import Groups, require_cluster, require_programs
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.spec import parse_scale
 from mawl.records.model.qualification import MOST_MINUTES, Asked, Qualification
-from mawl.records.spec.record import MOST_SESSIONS, NodesSpec
+from mawl.records.spec.run_spec import MOST_SESSIONS, NodesSpec
 from mawl.records.spec.settings import Settings
 from mawl.records.spec.sources import NODE_OPTIONS, OPTIONS
 from mawl.records.store.campaign import (
@@ -61,7 +61,7 @@ from mawl.reports.qualification.forms import render_disclosure, render_markdown,
 from mawl.version import __version__
 
 if TYPE_CHECKING:
-    from mawl.campaigns.qualify.work import Work
+    from mawl.campaigns.qualify.interface import Work
 
 NAME = "qualify"
 HELP = "does this system carry the load, what limits it, how many sessions fit: one command, one answer"

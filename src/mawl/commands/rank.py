@@ -16,8 +16,8 @@ from mawl.advice.rank import Ranking, rank
 from mawl.base.errors import UsageError
 from mawl.commands.output import write_text
 from mawl.commands.terminal import width_for
-from mawl.records.config.published import PriceBook, load_prices, with_prices
 from mawl.records.model.qualification import Qualification
+from mawl.records.papers import PriceBook, load_prices, with_prices
 from mawl.records.store.campaign import read_qualification
 from mawl.reports import json
 from mawl.reports import rank as reporter

@@ -17,7 +17,7 @@ from mawl.advice.judge import judged
 from mawl.base.errors import UsageError
 from mawl.base.printable import printable
 from mawl.commands.arguments import bounds_of, settings
-from mawl.commands.failing import (
+from mawl.commands.fail_on import (
     FAILING_EXIT_CODES,
     Failing,
     add_fail_on_arguments,

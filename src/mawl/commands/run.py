@@ -15,18 +15,12 @@ from mawl.commands.arguments import (
     settings,
     spec_of_arguments,
 )
-from mawl.commands.carry import make_run
-from mawl.commands.failing import (
-    FAILING_EXIT_CODES,
-    Failing,
-    add_fail_on_arguments,
-    check_run,
-    refuse_slower,
-)
-from mawl.commands.finished import EXIT_OF_OUTCOME, show
+from mawl.commands.fail_on import FAILING_EXIT_CODES, Failing, add_fail_on_arguments, check_run, refuse_slower
+from mawl.commands.make_run import make_run
+from mawl.commands.run_report import EXIT_OF_OUTCOME, show
 from mawl.commands.terminal import Groups, groups_of, require_programs
 from mawl.records.spec.campaign import CAMPAIGN_OPTIONS, CampaignSpec
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
 from mawl.records.spec.sources import OPTIONS, campaign_of_command
 from mawl.records.store.files import FACTS
 
@@ -104,7 +98,7 @@ def _dry_run(spec: RunSpec, *, for_scripts: bool) -> int:
     if spec.nodes is not None:
         raise UsageError("--dry-run does not go with a run on several nodes", cure="leave --dry-run out")
     with importing():
-        from mawl.commands.running import show_plan
+        from mawl.commands.local_run import show_plan
     show_plan(spec, for_scripts=for_scripts)
     return 0
 

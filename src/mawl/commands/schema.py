@@ -46,7 +46,7 @@ FORMATS = {
     "doctor": PrintedFormat("mawl doctor --json", "1.0", "mawl.commands.doctor:DoctorFound"),
     "generate": PrintedFormat("mawl generate --json", "1.0", "mawl.commands.generate:InputsFound"),
     "history": PrintedFormat("mawl history --format json", "1.0", "mawl.archive.history.changes:History"),
-    "import": PrintedFormat("mawl import --json", "1.0", "mawl.importers.build:Imported"),
+    "import": PrintedFormat("mawl import --json", "1.0", "mawl.importers.import_files:Imported"),
     "lab": PrintedFormat(
         "mawl lab report --json and mawl lab run --json", "1.0", "mawl.lab.experiment.records:LabFound"
     ),
@@ -60,7 +60,7 @@ FORMATS = {
         "mawl placement --json", "1.0", "mawl.whatif.placement.metrics:PlacementAdvice"
     ),
     "plan": PrintedFormat(
-        "mawl plan --json and mawl run --dry-run --json", "1.0", "mawl.plan.printed:PrintedPlan"
+        "mawl plan --json and mawl run --dry-run --json", "1.0", "mawl.plan.output:PrintedPlan"
     ),
     "probe": PrintedFormat("mawl probe --json", PROBE_FORMAT_VERSION, "mawl.commands.probe:PrintedProbe"),
     "published": PrintedFormat(
@@ -82,7 +82,7 @@ FORMATS = {
     "tune-changes": PrintedFormat("mawl tune compare --json", "1.1", "mawl.tuning.changes:Changes"),
     "tune-check": PrintedFormat("mawl tune check --json", "1.0", "mawl.tuning.records:Checked"),
     "tune-profiles": PrintedFormat("mawl tune show --json", "1.0", "mawl.commands.tune:ProfilesShown"),
-    "validation": PrintedFormat("mawl validate --json", "1.0", "mawl.archive.validating:Validation"),
+    "validation": PrintedFormat("mawl validate --json", "1.0", "mawl.archive.validation:Validation"),
 }
 """By name; the two without a version have that of their file."""
 

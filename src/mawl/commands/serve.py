@@ -81,7 +81,7 @@ def _renderers(bounds: CapacityBounds) -> Renderers:
     import msgspec
 
     from mawl.commands.reporting import campaign_found
-    from mawl.commands.server.standard import standard_renderers
+    from mawl.commands.server.renderers import standard_renderers
     from mawl.reports.campaign import html
 
     def campaign(folder: Path, opening: Callable[[Path], Run]) -> str:

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -24,7 +24,6 @@ from mawl.advice.judge import judged
 from mawl.base.errors import UsageError
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.terminal import width_for
-from mawl.derive.logged import LoggedRun, logged_bytes
 from mawl.figures.view import StoredView
 from mawl.plan.spec import parse_scale
 from mawl.records.model.summary.summary import Judged
@@ -37,8 +36,11 @@ from mawl.simulation.system import load_system
 from mawl.whatif import text
 from mawl.whatif.answer import LogsBasis, answer, assumptions_of_logs, range_of_logs
 from mawl.whatif.folder import Label, write_folder
-from mawl.whatif.published_rows import published_forecasts
+from mawl.whatif.published_comparison import published_forecasts
 from mawl.whatif.text import render_published
+
+if TYPE_CHECKING:
+    from mawl.derive.logged import LoggedRun
 
 Told = TypeVar("Told")
 
@@ -113,7 +115,11 @@ def run(arguments: argparse.Namespace) -> int:
             cure="run the workload again while nothing else uses these devices, or take what others did as a "
             "part of the load with --anyway",
         )
-    logged = logged_bytes(view.run) if view.facts.kind == "imported" else None
+    logged = None
+    if view.facts.kind == "imported":
+        from mawl.derive.logged import logged_bytes
+
+        logged = logged_bytes(view.run)
     base = base_of(view, summary, own, None if logged is None else logged.steps)
     question = _scaled(question, base, arguments.scale)
     simulated = predict(base, question)

@@ -22,8 +22,8 @@ from mawl.reports.layout import LEAST_WIDTH
 from mawl.simulation.system import load_system
 from mawl.whatif.size import text
 from mawl.whatif.size.answer import size
-from mawl.whatif.size.asked import SizeQuestion, start_of
 from mawl.whatif.size.candidates import load_catalogue
+from mawl.whatif.size.question import SizeQuestion, start_of
 from mawl.whatif.size.records import SizeAnswer
 
 NAME = "size"

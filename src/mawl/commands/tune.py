@@ -25,13 +25,13 @@ from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import MawlError, UsageError
 from mawl.commands.arguments import add_options, add_role_arguments, bounds_of, settings, spec_of_arguments
-from mawl.commands.campaign_place import check_place, note_version, saying_how_to_go_on, this_machine
+from mawl.commands.campaign_continue import check_place, note_version, saying_how_to_go_on, this_machine
 from mawl.commands.terminal import missing_package, require_programs, width_of
 from mawl.figures.view import StoredView
-from mawl.importers.formats.settings.collected import PLATFORMS
+from mawl.importers.formats.settings.collection import PLATFORMS
 from mawl.plan.workload import shipped
 from mawl.records.model.campaign import Campaign
-from mawl.records.spec.record import DEFAULT_WORKLOAD, RunSpec
+from mawl.records.spec.run_spec import DEFAULT_WORKLOAD, RunSpec
 from mawl.records.store import open_run
 from mawl.records.store.campaign import locate_campaign, read_campaign
 from mawl.reports.json import render

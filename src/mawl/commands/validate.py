@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mawl.archive.subject import ValidationSubject, campaign_subject, opened_pack, run_subject
-from mawl.archive.validating import checks_of, render, validate
+from mawl.archive.validation import checks_of, render, validate
 from mawl.base.errors import UsageError
 from mawl.commands.arguments import settings
 from mawl.commands.output import write_text

@@ -22,13 +22,13 @@ from mawl.derive.evidence import (
     queue_of,
     rules_used,
 )
-from mawl.derive.inferred import SPILLS, Inference, counts_reads, device_share
 from mawl.derive.jobs import Arrival, Arrivals, Growth, TableSizes, places, renamed, steps_of
 from mawl.derive.names import Names
+from mawl.derive.night import in_night, result_of
+from mawl.derive.step_bytes import SPILLS, Inference, counts_reads, device_share
+from mawl.derive.steps import BlockUnit, StepTold, told_of
 from mawl.derive.tables import Libraries
-from mawl.derive.told import BlockUnit, StepTold, told_of
-from mawl.derive.window import in_night, result_of
-from mawl.figures.nights.logged import Night
+from mawl.figures.nights.nights import Night
 from mawl.figures.view import StoredView
 from mawl.records.model.derived import MOST_SECONDS, MOST_STEPS, DerivedJob, DerivedStep, DerivedWorkload
 from mawl.records.model.node import periods_of

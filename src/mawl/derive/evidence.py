@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from mawl.derive.estimate import ORIGINS, Origin, Ranged
-from mawl.derive.inferred import Ends
+from mawl.derive.estimate import ORIGINS, RULES, Origin, Ranged
 from mawl.derive.jobs import StepEvidence
-from mawl.derive.rules import RULES
-from mawl.derive.window import NightResult
+from mawl.derive.night import NightResult
+from mawl.derive.step_bytes import Ends
 from mawl.figures.queue import chain_of, times_of
 from mawl.figures.view import RunView
 from mawl.records.model.records import JobRecord

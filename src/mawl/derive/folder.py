@@ -11,7 +11,7 @@ import tomli_w
 from mawl.base.errors import UnsuitableMachineError, UsageError, cure_of
 from mawl.derive.derive import Derived
 from mawl.derive.nights import Thinning
-from mawl.plan.derived import encoded
+from mawl.plan.derived_jobs import encoded
 from mawl.records.model.derived import FILE
 from mawl.records.store.files import replace_file
 

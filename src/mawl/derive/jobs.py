@@ -13,11 +13,10 @@ from typing import Literal
 import msgspec
 
 from mawl.derive.estimate import Ranged, exactly
-from mawl.derive.inferred import SORTS, SORTSIZE_BYTES, Direction, Ends, Inference, Loads
-from mawl.derive.kernel import kernel_of
 from mawl.derive.names import Names
+from mawl.derive.step_bytes import SORTS, SORTSIZE_BYTES, Direction, Ends, Inference, Loads
+from mawl.derive.steps import StepTold, kernel_of
 from mawl.derive.tables import Libraries
-from mawl.derive.told import StepTold
 from mawl.figures.sessions import MOST_AFTER, STAMP_SECONDS, predecessors
 from mawl.records.model.derived import (
     MOST_BYTES,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from mawl.derive.derive import started_jobs, told_steps
-from mawl.derive.inferred import UNCOUNTED_BYTES, Inference, Loads, counts_reads, device_share
+from mawl.derive.step_bytes import UNCOUNTED_BYTES, Inference, Loads, counts_reads, device_share
+from mawl.derive.steps import StepTold
 from mawl.derive.tables import Libraries
-from mawl.derive.told import StepTold
 from mawl.records.store import Run
 from mawl.simulation.demand import Logged, LoggedBytes
 

@@ -6,7 +6,7 @@ import hashlib
 import re
 import secrets
 
-from mawl.derive.kernel import OTHER, VOCABULARY
+from mawl.derive.steps import OTHER, VOCABULARY
 
 DIGITS = 8
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+")

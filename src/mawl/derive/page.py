@@ -10,7 +10,7 @@ from mawl.base.units import counted_noun, format_bytes, format_memory, format_pe
 from mawl.derive.estimate import Ranged
 from mawl.derive.evidence import DerivedEvidence, LoadOfProgram, whole
 from mawl.derive.jobs import StepEvidence
-from mawl.derive.shown import memory_of, row, sentences_of
+from mawl.derive.text import memory_of, row, sentences_of
 from mawl.records.spec.program_options import ROLES
 from mawl.reports.html.figures import folded, paragraph, section, table
 from mawl.reports.html.page import page

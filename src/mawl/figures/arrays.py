@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mawl.figures.blocks import Missing
+from mawl.figures.missing import Missing
 from mawl.figures.series import RunSamples
 from mawl.figures.windows import Windows, highest
 from mawl.records.model.node import ArrayInterval, ArrayStatistics, ArrayVolume

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from mawl.figures.blocks import Missing
+from mawl.figures.missing import Missing
 from mawl.figures.throughput import MEMORY_FILE_SYSTEMS, role_places, why_no_devices
 from mawl.records.model.node import Direction
 from mawl.records.model.run import RunFacts, VolumeFacts

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from mawl.figures.blocks import Missing, counted
-from mawl.figures.interfaces import network_parts
+from mawl.figures.host_parts import network_parts
+from mawl.figures.missing import Missing, counted
 from mawl.figures.recordings import whole_devices
 from mawl.figures.series import CounterChange, RunSamples, quotients
 from mawl.figures.windows import Rates, Windows, added, highest

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from mawl.base.units import format_instant, format_request
-from mawl.figures.blocks import Missing
+from mawl.figures.missing import Missing
 from mawl.figures.series import RunSamples
 from mawl.figures.throughput import Counters, SideInTime, side_in_time
 from mawl.figures.windows import Windows

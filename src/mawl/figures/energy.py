@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from mawl.figures.blocks import Missing, counted
 from mawl.figures.host_parts import part_names
+from mawl.figures.missing import Missing, counted
 from mawl.figures.series import CounterChange, RunSamples, gain
 from mawl.records.model.records import JobRecord
 from mawl.records.model.run import RunFacts

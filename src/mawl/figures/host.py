@@ -11,9 +11,18 @@ from typing import TypeVar
 
 import msgspec
 
-from mawl.figures.blocks import Missing
-from mawl.figures.busy import CPU_KINDS, busy_ratio, busy_seconds, whole_seconds
-from mawl.figures.host_parts import PARTS, devices, interfaces, mounts, ports
+from mawl.figures.host_parts import (
+    CPU_KINDS,
+    PARTS,
+    busy_ratio,
+    busy_seconds,
+    devices,
+    interfaces,
+    mounts,
+    ports,
+    whole_seconds,
+)
+from mawl.figures.missing import Missing
 from mawl.figures.series import RunSamples, amount, fewest_seconds, gain
 from mawl.figures.threads import core_busy
 from mawl.figures.throughput import role_places

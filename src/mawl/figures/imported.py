@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 
 from mawl.base.units import format_instant, format_percent, format_seconds
-from mawl.figures.blocks import Missing, counted
-from mawl.figures.busy import CPU_KINDS, busy_ratio, whole_seconds
+from mawl.figures.host_parts import CPU_KINDS, busy_ratio, whole_seconds
+from mawl.figures.missing import Missing, counted
 from mawl.figures.series import LEAST_COVERED_RATIO, WHOLE_RATIO, RunSamples
 from mawl.figures.sessions import ObservedSpan, Timeline, timeline
 from mawl.figures.throughput import Counters

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from mawl.figures.blocks import Missing, ratio, total
-from mawl.figures.moments import peak_latencies
+from mawl.figures.missing import Missing, ratio, total
 from mawl.figures.roles import by_role_block, coverage_ratio, direct_block, io_remarks
 from mawl.figures.series import CounterChange, RunSamples, Span, amount, gain
 from mawl.figures.throughput import APPLICATION, Counters, fuse_roles, side_in_time
+from mawl.figures.window_states import peak_latencies
 from mawl.records.model.node import DirtyPages
 from mawl.records.model.records import JobRecord
 from mawl.records.model.run import RunFacts, VolumeFacts

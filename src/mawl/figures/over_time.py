@@ -12,8 +12,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 import numpy as np
 
-from mawl.figures.host_parts import NETWORK_WAYS
-from mawl.figures.interfaces import network_series
+from mawl.figures.host_parts import NETWORK_WAYS, network_series
 from mawl.figures.network import bonds
 from mawl.figures.series import Floats, RunSamples, averaged, gained, wrap_of
 from mawl.figures.throughput import APPLICATION, device_counters

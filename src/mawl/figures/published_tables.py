@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from mawl.figures.comparison.sides import Side, at, centre
-from mawl.figures.figures import reason_of
+from mawl.figures.job_sums import reason_of
 from mawl.records.model.published import Paper, PaperRange, PaperRow, PaperTable, PublishedFigures, RowUnit
 
 NOT_PRINTED = "the paper does not print it"

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from mawl.base.units import format_instant
-from mawl.figures.blocks import Missing, ratio
 from mawl.figures.imported import why_not_one_run
+from mawl.figures.missing import Missing, ratio
 from mawl.figures.sessions import MOST_AFTER, Timeline, predecessors
 from mawl.records.model.records import JobRecord
 from mawl.records.model.summary.programs import Queue, QueueChain, QueuedJob, QueueTimes

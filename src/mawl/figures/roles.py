@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mawl.figures.blocks import Missing, ratio
+from mawl.figures.missing import Missing, ratio
 from mawl.records.model.records import JobRecord
 from mawl.records.model.role_io import FILE_ROLES, Histogram, RoleIo, quantile, sum_by_role, typical
 from mawl.records.model.summary.io import Direct, Latency, RequestBytes, RoleFigures, SyncLatency

@@ -2,6 +2,8 @@
 
 A run folder holds one row per node, second and series (docs/design/figures.md, Samples).  Points in
 time are seconds since the epoch, as in the records of jobs.
+
+Fewer rows of several columns over time, with every peak and every trough of each still there.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from mawl.base.units import format_seconds
-from mawl.figures.packed import PackedColumn
+from mawl.figures.packed_columns import PackedColumn
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.host import Host
 
@@ -403,3 +405,35 @@ def _parts(host: Host) -> Iterator[tuple[str, float]]:
         for name, figures in (kind or {}).items():
             if figures.known_seconds is not None:
                 yield name, figures.known_seconds
+
+
+MOST_POINTS = 800
+"""Points of a series in a chart: two for each three columns of pixels of the widest chart."""
+
+
+def kept_rows(
+    columns: Sequence[Floats], most: int = MOST_POINTS
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The rows to keep, ascending: at most ``most``, and all where there are no more.
+
+    Rows fall into buckets of equal numbers of rows; of each bucket every column keeps its least, its
+    greatest and its first missing value (NaN), as true rows: no value is made up, none moves in time.
+    The first and the last row stay.  ``columns`` have one length; there is at least one.
+    Raises ValueError where ``most`` cannot hold one bucket of all columns.
+    """
+    length = len(columns[0])
+    if length <= most:
+        return np.arange(length)
+    buckets = (most - 2) // (3 * len(columns))
+    if buckets < 1:
+        raise ValueError(f"{most} rows cannot keep the peaks of {len(columns)} columns")
+    starts = np.linspace(0, length, buckets + 1).astype(np.int64)
+    kept = {0, length - 1}
+    for column in columns:
+        missing = np.isnan(column)
+        low, high = np.where(missing, np.inf, column), np.where(missing, -np.inf, column)
+        for start, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+            kept.add(start + int(low[start:end].argmin()))
+            kept.add(start + int(high[start:end].argmax()))
+            kept.add(start + int(missing[start:end].argmax()))
+    return np.array(sorted(kept), dtype=np.int64)

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from mawl.figures.downsampling import MOST_POINTS, kept_rows
-from mawl.figures.series import Floats
+from mawl.figures.series import MOST_POINTS, Floats, kept_rows
 from mawl.records.model.records import EventRecord, JobRecord, ProgramClass
 from mawl.records.model.role_io import Waits
 from mawl.records.model.run import PlannedJob, RunFacts

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from mawl.figures.blocks import Missing
 from mawl.figures.io import REACHES_STORAGE_RATIO
+from mawl.figures.missing import Missing
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import COPIES
 from mawl.plan.spec import SCALES

@@ -9,13 +9,15 @@ import msgspec
 
 from mawl.base.units import format_instant
 from mawl.figures.arrays import arrays_block
-from mawl.figures.blocks import Missing
 from mawl.figures.caps import caps_block
 from mawl.figures.cluster import cluster_block
 from mawl.figures.compressibility import compressibility_of
 from mawl.figures.demand import storage_block
 from mawl.figures.energy import energy_block, share_energy
-from mawl.figures.figures import (
+from mawl.figures.host import host_block
+from mawl.figures.imported import observed_of, observed_remark, period_figures
+from mawl.figures.io import COMPRESSED, compressed_roles, io_block
+from mawl.figures.job_sums import (
     cpu_account_block,
     cpu_real_block,
     jobs_block,
@@ -23,15 +25,13 @@ from mawl.figures.figures import (
     reasons,
     time_block,
 )
-from mawl.figures.host import host_block
-from mawl.figures.imported import observed_of, observed_remark, period_figures
-from mawl.figures.io import COMPRESSED, compressed_roles, io_block
-from mawl.figures.moments import busy_cores, window_figures
+from mawl.figures.missing import Missing
 from mawl.figures.queue import queue_block
 from mawl.figures.series import partial_remark
 from mawl.figures.signature import SignatureParts, signature_block
 from mawl.figures.volumes import roles_block, volumes_block
 from mawl.figures.waits import wait_block
+from mawl.figures.window_states import busy_cores, window_figures
 from mawl.records.model.records import JobRecord
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.host import Host

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import msgspec
 
-from mawl.figures.blocks import Missing
 from mawl.figures.layers import DeviceLayer
+from mawl.figures.missing import Missing
 from mawl.figures.recordings import disks
 from mawl.figures.series import RunSamples
 from mawl.figures.windows import Rates, Windows, added, fills, initial_edges, rates

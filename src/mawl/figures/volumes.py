@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from mawl.figures.blocks import Missing, ratio
+from mawl.figures.missing import Missing, ratio
 from mawl.figures.series import RunSamples, amount
 from mawl.records.model.records import JobRecord
 from mawl.records.model.role_io import sum_by_volume

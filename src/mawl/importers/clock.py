@@ -20,7 +20,7 @@ from mawl.base.errors import UsageError
 from mawl.base.foreign import open_regular
 from mawl.base.units import counted_noun
 from mawl.importers.formats.saslog_records import DateOrder, orders_shown
-from mawl.importers.formats.sysstat import Untimed, number
+from mawl.importers.formats.sysstat_reports import Untimed, number
 from mawl.importers.formats.text import byte_chunks, encoding_of, moment
 from mawl.importers.recording import ChunkStream
 from mawl.importers.sources import FileStream, find_files

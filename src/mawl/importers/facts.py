@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence, Set
 import msgspec
 
 from mawl.base.units import counted_noun, format_rate, format_request
-from mawl.importers.collected import Collected, volumes_by_pattern
 from mawl.importers.formats.text import one_line
+from mawl.importers.items import Collected, volumes_by_pattern
 from mawl.importers.sas_jobs import NO_STARTUP, STEP_UNREAD, WITH_STARTUP
 from mawl.records.model.records import JobRecord
 from mawl.records.model.run import (

@@ -13,7 +13,7 @@ import msgspec
 import pyarrow as pa
 
 from mawl.importers.formats.saslog_records import DateOrder
-from mawl.importers.formats.sysstat import Untimed
+from mawl.importers.formats.sysstat_reports import Untimed
 from mawl.records.model.probe import Probe
 from mawl.records.model.records import JobOutcome, ProgramClass, StepRecord, Usage
 from mawl.records.model.run import NodeFacts, Setting, Skipped

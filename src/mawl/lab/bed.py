@@ -20,7 +20,7 @@ from mawl.lab.experiment.records import (
     SeriesSpec,
     VerdictSpec,
 )
-from mawl.lab.speed import Cap, DiskModel, Size
+from mawl.lab.volume_speed import Cap, DiskModel, Size
 from mawl.plan.spec import WorkloadSpec, parse_scale
 from mawl.plan.workload import load_workload
 from mawl.records.spec import toml

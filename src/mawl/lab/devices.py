@@ -17,7 +17,7 @@ from pathlib import Path
 
 from mawl.base.errors import UnsuitableMachineError
 from mawl.lab.bed import VolumeSpec
-from mawl.lab.speed import Cap
+from mawl.lab.volume_speed import Cap
 
 BED_VARIABLE = "MAWL_LAB_BED"
 """Its value in the environment of a process is the state file of the bed that the process belongs to."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mawl.base.errors import UnsuitableMachineError
 from mawl.lab.devices import command, environment, find, mounts_in
-from mawl.lab.speed import DiskModel
+from mawl.lab.volume_speed import DiskModel
 from mawl.measure.processes import is_alive, signal_all
 from mawl.records.compiled import NO_COMPILER, Recipe, shared_library
 

@@ -16,7 +16,6 @@ from mawl.lab.bed import ArmSpec, BedSpec, FileSystemKind, VolumeSpec
 from mawl.lab.build import tear_down
 from mawl.lab.devices import command, find, make_memory_group
 from mawl.lab.fabric import remove_namespace
-from mawl.lab.speed import Cap, DiskModel
 from mawl.lab.state import (
     TRIAL,
     BedState,
@@ -27,6 +26,7 @@ from mawl.lab.state import (
     state_file,
     write_state,
 )
+from mawl.lab.volume_speed import Cap, DiskModel
 from mawl.measure.processes import started_ticks
 
 _IMAGE_BYTES = 320 * 2**20

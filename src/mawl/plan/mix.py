@@ -14,7 +14,7 @@ from mawl.plan.derived_program import Planned
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import START_GATE, JobPlan, Plan, SessionPlan
 from mawl.records.spec.program_options import Options
-from mawl.records.spec.record import MOST_SESSIONS
+from mawl.records.spec.run_spec import MOST_SESSIONS
 
 SESSIONS_PER_CORE = 1.25
 """As the published studies ran: 20 sessions on 16 cores, 30 on 24."""

@@ -16,7 +16,7 @@ from mawl.plan.mix import JobKind, is_of_catalogue, kind_of
 from mawl.plan.programs import Direction, Program, Requests
 from mawl.plan.workload import JobPlan, Plan
 from mawl.records.spec.program_options import ROLES, Role, VolumeOrder
-from mawl.records.store.beside import Peak
+from mawl.records.store.side_files import Peak
 
 ZYGOTE_BYTES = 256 * 2**20
 """Resident size of the zygote with every library of the catalogue imported, rounded up."""

@@ -1,10 +1,15 @@
-"""Workload files: sessions of stages of jobs, in TOML, and their expansion into an exact plan."""
+"""Workload files: sessions of stages of jobs, in TOML, and their expansion into an exact plan.
+
+Sessions of derived jobs: as the clock brought them, or one after another.
+
+The most jobs that dependencies allow to run at the same time.
+"""
 
 from __future__ import annotations
 
 import graphlib
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
@@ -12,18 +17,78 @@ from typing import TypeVar
 import msgspec
 
 from mawl.base.errors import InvalidFileError, UsageError, meant
-from mawl.plan.arrivals import sessions_of
 from mawl.plan.catalogue import user_program
 from mawl.plan.command import Command, default_name
 from mawl.plan.command_keys import check_commands, checked_entry, command_of, with_command
 from mawl.plan.derived_program import Planned, options_of_record
 from mawl.plan.programs import Program
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec, scaled_options
-from mawl.plan.width import widest
+from mawl.records.model.derived import DerivedJob
 from mawl.records.model.records import ProgramClass
 from mawl.records.spec import toml
 from mawl.records.spec.program_options import Arrivals, Options, parse_options
-from mawl.records.spec.record import DEFAULT_SAVING, DEFAULT_SEED
+from mawl.records.spec.run_spec import DEFAULT_SAVING, DEFAULT_SEED
+
+
+def sessions_of(jobs: Sequence[DerivedJob], arrivals: Arrivals) -> list[SessionSpec]:
+    """The sessions of a file of derived jobs, in the order in which they first appear.
+
+    ``clock``: a job starts when those of its ``after`` have ended and the run has lasted its
+    ``start_seconds``, however late the others are; so a slower system has more jobs side by side.
+    ``closed``: a job starts when the one before it in its session and those of its ``after`` have ended,
+    whatever the clock; so a slower system takes longer.
+    """
+    lanes: dict[str, list[JobSpec]] = {}
+    for job in jobs:
+        lanes.setdefault(job.session, []).append(
+            JobSpec(
+                program=job.name,
+                name=job.name,
+                after=list(job.after),
+                start_delay_seconds=job.start_seconds if arrivals == "clock" else 0.0,
+            )
+        )
+    return [
+        SessionSpec(name=name, stages=[[*lane]] if arrivals == "clock" else [[job] for job in lane])
+        for name, lane in lanes.items()
+    ]
+
+
+def widest(before: Mapping[str, Set[str]]) -> int:
+    """Size of the largest set of jobs none of which must wait for another.
+
+    ``before`` maps each job to the jobs it waits for directly; it has no cycle.  By Dilworth's
+    theorem that is the number of jobs less a maximum matching in the order's transitive closure.
+    """
+    order = list(graphlib.TopologicalSorter(before).static_order())
+    place = {job: number for number, job in enumerate(order)}
+    earlier: list[set[int]] = []
+    for job in order:
+        direct = {place[name] for name in before.get(job, ())}
+        earlier.append(direct.union(*(earlier[number] for number in direct)))
+    taken_by: dict[int, int] = {}
+    holds: dict[int, int] = {}
+    return len(order) - sum(_match(job, earlier, taken_by, holds) for job in range(len(order)))
+
+
+def _match(job: int, earlier: list[set[int]], taken_by: dict[int, int], holds: dict[int, int]) -> bool:
+    """Give ``job`` an earlier job of its own, others changing theirs on the way; whether that went."""
+    came_from: dict[int, int] = {}
+    queue = [job]
+    for later in queue:  # grows while it is walked
+        for number in earlier[later] - came_from.keys():
+            came_from[number] = later
+            if number in taken_by:
+                queue.append(taken_by[number])
+                continue
+            passed_on: int | None = number
+            while passed_on is not None:
+                taker, taken = came_from[passed_on], passed_on
+                taken_by[taken] = taker
+                passed_on, holds[taker] = holds.get(taker), taken
+            return True
+    return False
+
 
 Number = TypeVar("Number", int, float)
 

@@ -18,8 +18,8 @@ from threadpoolctl import ThreadpoolController
 
 from mawl.base.errors import MawlError, UnsuitableMachineError, WrongAnswerError, cure_of, out_of_inodes
 from mawl.base.units import format_memory
+from mawl.measure.accounting import address_space_bytes, address_space_limit, shared_bytes
 from mawl.measure.preload.job import JobCounters
-from mawl.measure.process import address_space_bytes, address_space_limit, shared_bytes
 from mawl.measure.step import StepRecorder
 from mawl.plan.catalogue import load_class
 from mawl.programs.context import JobContext

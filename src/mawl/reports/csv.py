@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from mawl.figures.view import StoredView
 from mawl.importers.formats.text import one_line
-from mawl.records.definitions.figure import Metric
+from mawl.records.definitions import Metric
 from mawl.records.model.metrics import METRICS
 from mawl.records.model.series_metrics import SERIES_METRICS, registry_name
 from mawl.records.model.summary.summary import Summary

@@ -24,10 +24,10 @@ from mawl.figures.view import RunView
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.judgement import Finding, Validity
 from mawl.records.model.summary.summary import Judged
-from mawl.reports.head import concurrency_text, node_text, outcome_text, workload_text
 from mawl.reports.judgement import headlines, met_words
 from mawl.reports.layout import ABSENT, Form, code, cpu_parts, escaped, figure, table
 from mawl.reports.paragraphs import ratio_text, sum_text
+from mawl.reports.run_lines import concurrency_text, node_text, outcome_text, workload_text
 from mawl.reports.run_tables.storage import cap_sentence
 
 STATUS = {

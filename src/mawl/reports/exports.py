@@ -13,7 +13,7 @@ from mawl.figures.throughput import cores_of
 from mawl.figures.view import RunView
 from mawl.importers.formats.saslog_write import job_log, procedure_name
 from mawl.importers.formats.text import one_line
-from mawl.plan.derived import derived_programs
+from mawl.plan.derived_jobs import derived_programs
 from mawl.records.model.records import StepRecord
 from mawl.records.model.summary.summary import Summary
 from mawl.records.store import Run

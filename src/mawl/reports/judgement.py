@@ -16,7 +16,7 @@ from mawl.base.units import (
     format_seconds,
 )
 from mawl.importers.formats.text import one_line
-from mawl.records.definitions.figure import Unit
+from mawl.records.definitions import Unit
 from mawl.records.model.summary.judgement import Capacity, Limit, Validity
 from mawl.records.model.summary.summary import Summary
 from mawl.reports.layout import LINE_WIDTH, figure, stacked, wrapped

@@ -7,10 +7,10 @@ from mawl.records.model.probe import Probe
 from mawl.records.model.summary.summary import Summary
 from mawl.reports import probe
 from mawl.reports.compressibility import notes_in_a_run, table_in_a_run
-from mawl.reports.head import node_text, outcome_text, workload_text
 from mawl.reports.judgement import headlines
 from mawl.reports.layout import code, escaped, table
 from mawl.reports.paragraphs import adjusted_cpu, busy_cores, modes, times
+from mawl.reports.run_lines import node_text, outcome_text, workload_text
 from mawl.reports.run_tables.every import RUN_TABLES
 from mawl.reports.tables import RunColumn, RunTable, notes_of, shown
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from mawl.base.units import counted_noun, format_plain, format_seconds
 from mawl.figures.night import JobOfNight, NightOfRun, StepOverLogs, night_of, over_logs
 from mawl.importers.formats.text import one_line
-from mawl.plan.derived import load_derived
+from mawl.plan.derived_jobs import load_derived
 from mawl.records.model.derived import FILE, DerivedJob
 from mawl.records.store import Run
-from mawl.reports.head import labelled
 from mawl.reports.layout import aligned
+from mawl.reports.run_lines import labelled
 
 MOST_STEPS = 10
 MOST_OF_CHAIN = 12

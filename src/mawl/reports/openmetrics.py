@@ -19,7 +19,7 @@ import msgspec
 
 from mawl.base.units import parse_instant
 from mawl.importers.formats.text import one_line
-from mawl.records.definitions.figure import Metric
+from mawl.records.definitions import Metric
 from mawl.records.model.fields import places
 from mawl.records.model.metrics import METRICS
 from mawl.records.model.signature import SIGNATURE

@@ -16,12 +16,11 @@ from mawl.base.units import (
     format_seconds,
 )
 from mawl.figures.signature import is_the_mix
-from mawl.records.definitions.figure import Unit
+from mawl.records.definitions import Unit
 from mawl.records.model.signature import SIGNATURE
 from mawl.records.model.summary.judgement import SignatureFigure, ThreadMode
 from mawl.records.model.summary.summary import Summary
 from mawl.records.model.summary.time import KnownWait, Wait
-from mawl.reports.head import labelled, periods_text
 from mawl.reports.layout import (
     ABSENT,
     LINE_WIDTH,
@@ -33,6 +32,7 @@ from mawl.reports.layout import (
     stacked,
     wrapped,
 )
+from mawl.reports.run_lines import labelled, periods_text
 
 FORMS: dict[Unit, Form] = {
     "ratio": format_ratio,

@@ -27,16 +27,6 @@ from mawl.importers.formats.text import one_line
 from mawl.records.model.summary.io import Io
 from mawl.records.model.summary.programs import ProgramFigures
 from mawl.records.model.summary.summary import Summary
-from mawl.reports.head import (
-    LABEL_WIDTH,
-    jobs_text,
-    labelled,
-    node_text,
-    outcome_text,
-    periods_text,
-    recorded_text,
-    workload_text,
-)
 from mawl.reports.judgement import headlines
 from mawl.reports.layout import (
     ABSENT,
@@ -56,6 +46,16 @@ from mawl.reports.layout import (
     wrapped,
 )
 from mawl.reports.paragraphs import bounded_waits, known_waits, memory_in_waits, ratio_text, sum_text
+from mawl.reports.run_lines import (
+    LABEL_WIDTH,
+    jobs_text,
+    labelled,
+    node_text,
+    outcome_text,
+    periods_text,
+    recorded_text,
+    workload_text,
+)
 from mawl.reports.run_tables.jobs import PERIODS, queue_words
 from mawl.reports.run_tables.nodes import node_sentences
 from mawl.reports.run_tables.roles import ROLE_DEVICES, ROLES

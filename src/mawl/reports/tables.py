@@ -25,9 +25,9 @@ from mawl.figures.view import RunView
 from mawl.importers.formats.text import one_line
 from mawl.records.model.summary.io import Io, OwnBytes
 from mawl.records.model.summary.summary import Summary
-from mawl.reports.head import labelled, periods_text
 from mawl.reports.layout import ABSENT, LINE_WIDTH, Form, cpu_parts, figures, fitting, stacked, wrapped
 from mawl.reports.paragraphs import ratio_text, sum_text
+from mawl.reports.run_lines import labelled, periods_text
 
 Format = Literal["text", "markdown", "html", "csv"]
 Formats = frozenset[Format]

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mawl.base.units import counted_noun
-from mawl.figures.figures import gaps
+from mawl.figures.job_sums import gaps
 from mawl.figures.view import RunView
 from mawl.importers.formats.text import one_line
 from mawl.records.model.summary.summary import Summary
 from mawl.reports.compressibility import in_a_run
-from mawl.reports.head import (
+from mawl.reports.judgement import grounds, headlines, thresholds
+from mawl.reports.layout import LINE_WIDTH, wrapped
+from mawl.reports.paragraphs import signature, waits
+from mawl.reports.run_lines import (
     concurrency_text,
     jobs_text,
     labelled,
@@ -19,9 +22,6 @@ from mawl.reports.head import (
     recorded_text,
     workload_text,
 )
-from mawl.reports.judgement import grounds, headlines, thresholds
-from mawl.reports.layout import LINE_WIDTH, wrapped
-from mawl.reports.paragraphs import signature, waits
 from mawl.reports.run_tables.every import RUN_TABLES
 from mawl.reports.tables import io, table_lines, times
 

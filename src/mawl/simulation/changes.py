@@ -13,7 +13,7 @@ from mawl.figures.demand import comparable, figures_of
 from mawl.records.model.probe import PAPERS_REQUEST_BYTES, Probe, ProbeFigures, ProbeTarget, ProbeTest
 from mawl.records.model.run import RunFacts
 from mawl.records.spec.program_options import ROLES
-from mawl.simulation.own_system import cores_of
+from mawl.simulation.measured_system import cores_of
 from mawl.simulation.system import FABRICS, RESERVED, Device, NodeKind, System, spinning_streams_of
 
 OF_NODES = {

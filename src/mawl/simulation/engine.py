@@ -1,4 +1,7 @@
-"""The event-driven engine: steps of jobs share resources in equal turns until the next one ends."""
+"""The event-driven engine: steps of jobs share resources in equal turns until the next one ends.
+
+The active phase of a simulated run, by the rule for a measured one.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mawl.base.errors import MawlError
+from mawl.figures.sessions import JobSpan, tail_at
 from mawl.plan.progress import Progress
 from mawl.plan.workload import JobPlan, Plan
 from mawl.records.spec.program_options import Role
@@ -345,3 +349,14 @@ class _Engine:
         least = np.minimum(fastest, in_turns)
         rates, bound = shares(uses, rows.turns[of], rows.weighted[of], least, capacity)
         return rates, np.where((bound == OWN) & (in_turns < fastest), at, bound)
+
+
+def active_seconds(outcome: SimulationOutcome, sessions: int) -> float:
+    """Seconds until the tail begins (docs/design/figures.md); ``sessions`` are those of all nodes."""
+    groups = outcome.resources.groups
+    spans = [
+        JobSpan(job.started, job.ended, job.plan.trail_out)
+        for job in outcome.jobs
+        for _ in range(groups[job.group].count)
+    ]
+    return tail_at(spans, sessions, outcome.elapsed_seconds)

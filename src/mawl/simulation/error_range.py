@@ -11,7 +11,7 @@ import msgspec
 from mawl.base.units import format_change
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.simulation.forecast import Base, Question, is_uncached
-from mawl.simulation.own_system import MEMORY_PATH, is_assumed
+from mawl.simulation.measured_system import MEMORY_PATH, is_assumed
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system import Device, NodeKind, System
 

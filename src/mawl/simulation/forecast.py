@@ -15,19 +15,18 @@ from mawl.plan.workload import Plan
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.summary import Summary
 from mawl.records.spec.program_options import ROLES
-from mawl.records.spec.record import MOST_SESSIONS
-from mawl.simulation.activity import Calibration, Way, stream_rate
+from mawl.records.spec.run_spec import MOST_SESSIONS
+from mawl.simulation.activity import Calibration, Way, stream_rate, with_write_behind
 from mawl.simulation.changes import SystemChange, apply_changes
 from mawl.simulation.demand import Demand, JobDemand, Logged
 from mawl.simulation.engine import SimulationOutcome
-from mawl.simulation.memory import CachedPlan, other_cache
-from mawl.simulation.own_system import is_assumed, memory_path, own_system
+from mawl.simulation.measured_system import is_assumed, memory_path, own_system
+from mawl.simulation.other_memory import CachedPlan, other_cache
 from mawl.simulation.plans import at_scale, at_sessions, demands_for, plans_of
 from mawl.simulation.recorded_demand import demand_of
 from mawl.simulation.scenario import Scenario, calibrate, run_scenario, with_nodes
-from mawl.simulation.served import with_served_bytes
+from mawl.simulation.storage_server import with_served_bytes
 from mawl.simulation.system import FABRICS, System, faster
-from mawl.simulation.write_back import with_write_behind
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ import msgspec
 from mawl.base.errors import MawlError, UsageError
 from mawl.figures.sessions import predecessors
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.derived import derived_jobs
+from mawl.plan.derived_jobs import derived_jobs
 from mawl.plan.mix import mixed
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import JobPlan, Plan, SessionPlan, make_plan

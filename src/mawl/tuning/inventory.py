@@ -12,8 +12,8 @@ from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import UsageError
 from mawl.figures.view import StoredView
-from mawl.importers.formats.settings.collected import reader_of, words_of
-from mawl.importers.formats.settings.told import NodeSettings, Output
+from mawl.importers.formats.settings.collection import reader_of, words_of
+from mawl.importers.formats.settings.output import NodeSettings, Output
 from mawl.measure.devices import volume_facts
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import inventory_of

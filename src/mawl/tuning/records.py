@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from mawl.records.definitions.figure import (
+from mawl.records.definitions import (
     Metric,
     count_metric,
     flag_metric,

@@ -22,7 +22,7 @@ from mawl.simulation.error_range import (
     unchecked_of,
 )
 from mawl.simulation.forecast import Base, Question, doubled_systems, predict
-from mawl.simulation.own_system import DESCRIBE, RECORDED, is_assumed
+from mawl.simulation.measured_system import DESCRIBE, RECORDED, is_assumed
 from mawl.simulation.scenario import Scenario, run_scenario
 from mawl.whatif.metrics import (
     DoubledResource,

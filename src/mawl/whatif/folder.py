@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from mawl.base.errors import UsageError
-from mawl.plan.derived import digest_of
-from mawl.plan.printed import nodes_toml, write_plan
+from mawl.plan.derived_jobs import digest_of
+from mawl.plan.output import nodes_toml, write_plan
 from mawl.plan.workload import Plan
 from mawl.records.model.node import NodeRun, StorageRun
 from mawl.records.model.records import JobRecord, StepKind, StepRecord, Usage, total
@@ -27,7 +27,7 @@ from mawl.records.store.folder import make_folder
 from mawl.records.store.parquet import write_parquet
 from mawl.simulation.demand import USUAL_REQUEST_BYTES, Flow, JobDemand, StepDemand
 from mawl.simulation.engine import SimulatedJob, SimulationOutcome, StepRun
-from mawl.simulation.own_system import UNKNOWN_MEMORY_SOURCE
+from mawl.simulation.measured_system import UNKNOWN_MEMORY_SOURCE
 from mawl.simulation.plans import without_node
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system import NodeKind, System

@@ -21,10 +21,9 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Pass, Program, Step
 from mawl.plan.workload import JobPlan, Plan, load_workload, make_plan
 from mawl.records.spec.program_options import ROLES, Role
-from mawl.simulation.active import active_seconds
 from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import Direction, Flow, JobDemand, StepDemand
-from mawl.simulation.engine import SimulatedJob, SimulationOutcome
+from mawl.simulation.engine import SimulatedJob, SimulationOutcome, active_seconds
 from mawl.simulation.recording import SimulationRecording
 from mawl.simulation.resources import CORES
 from mawl.simulation.scenario import Scenario, run_scenario

@@ -30,7 +30,7 @@ from mawl.whatif.metrics import (
     PublishedScore,
     SimulationAnswer,
 )
-from mawl.whatif.published_rows import NEAR_RATIO
+from mawl.whatif.published_comparison import NEAR_RATIO
 
 LIMITS = {
     "cpu": "computing",

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.advice.capacity.carried import capacity_of
+from mawl.advice.capacity.judgement import capacity_of
 from mawl.advice.capacity.slowdown import by_program, percentile, slowdowns
 from mawl.advice.judge import judged as judge_all
 from mawl.commands.main import main

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from mawl.advice.limit import verdict
-from mawl.figures.moments import Moment
+from mawl.figures.window_states import Moment
 from mawl.records.model.node import Port, Transport
 from mawl.records.model.summary.summary import Judged
 from mawl.reports.run_tables.storage import cap_sentence

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mawl.advice.limit.imported import RecordedWindow
+from mawl.advice.limit.imports import RecordedWindow
 from mawl.figures.view import StoredView
 from mawl.reports import screen
 from tests.fakes.recorded_host import aix_recording

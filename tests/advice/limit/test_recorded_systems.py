@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import NamedTuple
 
-from mawl.advice.limit.imported import RecordedWindow
+from mawl.advice.limit.imports import RecordedWindow
 
 SYSTEMS = 2000
 

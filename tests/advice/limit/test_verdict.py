@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mawl.advice.limit.device import device_lines, device_peaks
+from mawl.advice.limit.evidence import device_lines, device_peaks
 from mawl.advice.limit.verdict import NO_WAITS, TOO_SHORT, classify, limit_of, named, second
 from mawl.figures.series import RunSamples
 from mawl.figures.view import RunView

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from mawl.advice.capacity.slowdown import Baseline, Slowdowns, Slowed
-from mawl.advice.qualification.fitting import (
+from mawl.advice.qualification.fits import (
     MedianEstimate,
     below_the_smallest_mix,
     estimate,

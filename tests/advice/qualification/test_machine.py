@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from mawl.advice.qualification.answer import answer_from
-from mawl.advice.qualification.fitting import MedianEstimate
+from mawl.advice.qualification.fits import MedianEstimate
 from mawl.advice.qualification.machine import (
     direction_of,
     is_all_behind_network,

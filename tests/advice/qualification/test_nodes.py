@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.fitting import MedianEstimate
+from mawl.advice.qualification.fits import MedianEstimate
 from mawl.advice.qualification.machine import MOST_KINDS, differing, one_machine, unseen_server
 from mawl.advice.qualification.nodes import LEAST_RATIO
 from mawl.advice.qualification.other_work import Others

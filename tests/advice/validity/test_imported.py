@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mawl.figures.view import StoredView
-from mawl.importers.build import ImportRequest, import_files
+from mawl.importers.import_files import ImportRequest, import_files
 from mawl.records.store import open_run
 from mawl.reports.screen import render
 from tests.fakes.recorded_host import aix_recording

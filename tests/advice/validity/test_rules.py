@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.validity.of_storage import thirds
 from mawl.advice.validity.status import RULES, status, validity_of
+from mawl.advice.validity.storage import thirds
 from mawl.figures.view import RunView
 from mawl.records.model.records import JobRecord, Usage
 from mawl.records.model.run import (

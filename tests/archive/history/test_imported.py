@@ -11,7 +11,7 @@ import pytest
 
 from mawl.archive.history.nights import by_program
 from mawl.commands.main import main
-from mawl.figures.nights import logged
+from mawl.figures.nights import nights
 from tests.fakes.compared_runs import compared
 from tests.fakes.nightly_logs import MINUTES, nightly
 from tests.importers.test_import import log, write
@@ -83,7 +83,7 @@ def test_nights_beyond_the_last_ones_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = imported(nightly(tmp_path / "month", FIRST, 5, zone=UTC), capsys)
-    monkeypatch.setattr(logged, "MOST_NIGHTS", 3)
+    monkeypatch.setattr(nights, "MOST_NIGHTS", 3)
     assert main(["history", str(run)]) == 0
     said = capsys.readouterr().out
     assert "3 nights, 2026-01-07" in said

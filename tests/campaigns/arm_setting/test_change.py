@@ -16,7 +16,7 @@ from mawl.base.errors import MawlError
 from mawl.campaigns.arm_setting import change
 from mawl.campaigns.arm_setting.change import NotUndoneError
 from mawl.campaigns.series import back_and_forth, begin, conduct, held, resume
-from mawl.commands.campaign_place import this_machine
+from mawl.commands.campaign_continue import this_machine
 from mawl.commands.campaign_settings import settings_of, undo_left_in
 from mawl.commands.reporting import campaign_found, read_run, render_campaign
 from mawl.figures.comparison.comparability import differences

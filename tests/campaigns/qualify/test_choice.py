@@ -21,7 +21,7 @@ from mawl.campaigns.qualify.choice import (
     probe_seconds,
     sessions_for,
 )
-from mawl.campaigns.qualify.work import MachineSeen
+from mawl.campaigns.qualify.interface import MachineSeen
 from mawl.figures.campaign.knee import SessionRun
 from mawl.records.model.qualification import Fits, QualificationChoice
 from tests.fakes.qualifications import qualification

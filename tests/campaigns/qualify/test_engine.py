@@ -14,7 +14,7 @@ import pytest
 from mawl.base.errors import MawlError, UnsuitableMachineError, UsageError
 from mawl.campaigns.qualify.choice import SMOKE, load_streams
 from mawl.campaigns.qualify.engine import MOST_MEASURED, Engine, first_look
-from mawl.campaigns.qualify.work import WritableSpace
+from mawl.campaigns.qualify.interface import WritableSpace
 from mawl.records.model.qualification import PHASES, Qualification
 from mawl.records.store.campaign import read_qualification, write_qualification
 from tests.fakes.qualifications import qualification

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import UnsuitableMachineError
+from mawl.campaigns.qualify.interface import WritableSpace
 from mawl.campaigns.qualify.machine import (
     QualifyMachine,
     alone_workload,
@@ -17,7 +18,6 @@ from mawl.campaigns.qualify.machine import (
     target_words,
     targets,
 )
-from mawl.campaigns.qualify.work import WritableSpace
 from mawl.measure.devices import read_mounts
 from mawl.measure.probe.process import ProbePlace
 from mawl.measure.suitability import SuitabilityCheck
@@ -25,7 +25,7 @@ from mawl.plan.mix import COPIES
 from mawl.records.model.probe import Probe
 from mawl.records.model.qualification import Asked
 from mawl.records.spec.program_options import ROLES, Role
-from mawl.records.store.beside import read_probe
+from mawl.records.store.side_files import read_probe
 from tests.fakes.probes import probe, probe_test, target
 
 DISK = WritableSpace(roles=["work"], directories=["/mnt/b"], free_bytes=10**12, kind="ext4")

@@ -12,14 +12,14 @@ import pytest
 
 from mawl.base.errors import UnsuitableMachineError, UsageError
 from mawl.campaigns.qualify.choice import needed_on, needs_at
+from mawl.campaigns.qualify.interface import RunWish
 from mawl.campaigns.qualify.nodes import NodesChooser, QualifyNodes, check_several, seen_of
-from mawl.campaigns.qualify.work import RunWish
-from mawl.commands.qualify_shown import choice_text
+from mawl.commands.qualify_text import choice_text
 from mawl.measure.space import FileSystem
 from mawl.records.model.qualification import QualificationChoice
-from mawl.records.spec.record import NodesSpec
+from mawl.records.spec.run_spec import NodesSpec
 from mawl.records.store.facts import write_facts
-from mawl.run.cluster.look import NodeLook
+from mawl.run.cluster.node_facts import NodeLook
 from tests.fakes.clustered_run import node_run
 from tests.fakes.qualifications import qualification
 from tests.fakes.qualified import FakeModel, cluster

@@ -10,10 +10,10 @@ import msgspec
 import pytest
 
 from mawl.base.errors import MawlError, UsageError
+from mawl.campaigns.qualify.interface import RunWish
 from mawl.campaigns.qualify.nodes import NodesEngine
-from mawl.campaigns.qualify.work import RunWish
 from mawl.records.model.qualification import Qualification
-from mawl.records.spec.record import NodesSpec
+from mawl.records.spec.run_spec import NodesSpec
 from mawl.records.store.campaign import read_qualification, write_qualification
 from tests.fakes.qualifications import qualification
 from tests.fakes.qualified import Clock, FakeWork, cluster, killed_after_each_change

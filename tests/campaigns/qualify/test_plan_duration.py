@@ -11,10 +11,10 @@ import pytest
 from mawl.base.errors import MawlError
 from mawl.campaigns.qualify import model
 from mawl.campaigns.qualify import model as plan_duration
-from mawl.campaigns.qualify.model import NO_CALIBRATION, Duration, duration_of
+from mawl.campaigns.qualify.plan_duration import NO_CALIBRATION, Duration, duration_of
 from mawl.measure.machine import read_machine
-from mawl.plan.from_spec import plan_of
-from mawl.records.spec.record import RunSpec
+from mawl.plan.run_plan import plan_of
+from mawl.records.spec.run_spec import RunSpec
 from mawl.records.store.campaign import write_qualification
 from tests.fakes.qualifications import finished_run, qualification
 from tests.fakes.qualified import cluster

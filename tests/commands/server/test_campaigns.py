@@ -11,9 +11,9 @@ from starlette.testclient import TestClient
 
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.commands.serve import _renderers
-from mawl.commands.server import folders
+from mawl.commands.server import run_folders
 from mawl.commands.server.application import create_app
-from mawl.commands.server.folders import MOST_FOLDERS, CampaignRecords, campaigns_below
+from mawl.commands.server.run_folders import MOST_FOLDERS, CampaignRecords, campaigns_below
 from mawl.records.model.campaign import Campaign, Slot
 from mawl.records.store.campaign import CAMPAIGN, read_campaign, write_campaign
 from mawl.reports.campaign.content import QUESTIONS
@@ -128,7 +128,7 @@ def test_a_record_is_read_again_only_when_its_file_changed(
         read.append(folder.name)
         return read_campaign(folder)
 
-    monkeypatch.setattr(folders, "read_campaign", counted)
+    monkeypatch.setattr(run_folders, "read_campaign", counted)
     records = CampaignRecords()
     first = records.entries(campaigns_below(runs).folders)
     assert (sorted(read), [entry.name for entry in first]) == (["one", "two"], ["one", "two"])

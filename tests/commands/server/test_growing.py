@@ -17,9 +17,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.commands.server import application, growing
+from mawl.commands.server import application, live_run
 from mawl.commands.server.application import create_app
-from mawl.commands.server.growing import (
+from mawl.commands.server.live_run import (
     EARLY_REST_SECONDS,
     MOST_EARLY_PAGES,
     SHARE_RATIO,
@@ -28,8 +28,8 @@ from mawl.commands.server.growing import (
     RunEndedError,
     drawable,
 )
+from mawl.commands.server.renderers import standard_renderers
 from mawl.commands.server.reports import Renderers
-from mawl.commands.server.standard import standard_renderers
 from mawl.commands.server.work import Worker
 from mawl.figures.view import StoredView
 from mawl.records.model.records import EventRecord
@@ -259,9 +259,9 @@ def test_a_page_opened_before_any_sample_is_told_to_load_its_charts(
             writer.close()
 
     monkeypatch.setattr(application, "pause", pause)
-    monkeypatch.setattr(growing, "LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(growing, "SHARE_RATIO", 1.0)
-    monkeypatch.setattr(growing, "EARLY_REST_SECONDS", 0.0)
+    monkeypatch.setattr(live_run, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(live_run, "SHARE_RATIO", 1.0)
+    monkeypatch.setattr(live_run, "EARLY_REST_SECONDS", 0.0)
     app = create_app(runs, standard_renderers(CapacityBounds()), failed=failures.append)
     with TestClient(app, base_url="http://127.0.0.1:6295") as client:
         first = client.get("/runs/one").text
@@ -278,7 +278,7 @@ def test_a_page_opened_before_any_sample_is_told_to_load_its_charts(
 def test_many_viewers_are_one_reader_also_when_they_leave(
     tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(growing, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(live_run, "LOOK_SECONDS", 0.0)
     writer = write_run(tmp_path / "one")
     inside, most = [0], [0]
     gate = threading.Event()
@@ -319,7 +319,7 @@ def test_a_stream_follows_until_the_end(
             writer.finish(facts())
 
     monkeypatch.setattr(application, "pause", pause)
-    monkeypatch.setattr(growing, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(live_run, "LOOK_SECONDS", 0.0)
     answer = client.get("/runs/one/events")
     assert answer.headers["content-type"].startswith("text/event-stream")
     found = events_of(answer.text)
@@ -338,7 +338,7 @@ def test_a_stream_of_a_removed_run_says_so(
         shutil.rmtree(runs / "one")
 
     monkeypatch.setattr(application, "pause", pause)
-    monkeypatch.setattr(growing, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(live_run, "LOOK_SECONDS", 0.0)
     name, data = events_of(client.get("/runs/one/events").text)[-1]
     assert name == "gone"
     assert "no run called one" in data

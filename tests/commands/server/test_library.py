@@ -12,7 +12,6 @@ from starlette.testclient import TestClient
 
 from mawl.base.units import format_seconds
 from mawl.commands.server.application import create_app
-from mawl.commands.server.folders import Folders, LibraryEntry
 from mawl.commands.server.library import (
     MOST_POINTS,
     Overview,
@@ -22,6 +21,7 @@ from mawl.commands.server.library import (
     run_address,
     select_entries,
 )
+from mawl.commands.server.run_folders import Folders, LibraryEntry
 from mawl.figures.view import StoredView
 from mawl.records.model.run import WorkloadFacts
 from mawl.records.store import open_run
@@ -217,7 +217,7 @@ def test_facts_are_read_again_only_when_they_changed(runs: Path, monkeypatch: py
         read.append(folder.name)
         return read_facts(folder)
 
-    monkeypatch.setattr("mawl.commands.server.folders.read_facts", counted)
+    monkeypatch.setattr("mawl.commands.server.run_folders.read_facts", counted)
     for name in ("one", "two"):
         finished(runs, name)
     folders = Folders(runs)

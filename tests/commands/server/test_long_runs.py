@@ -13,9 +13,9 @@ import pyarrow as pa
 import pytest
 
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.commands.server import growing
-from mawl.commands.server.growing import Growing, GrowingRuns, Picture
-from mawl.commands.server.standard import standard_renderers
+from mawl.commands.server import live_run
+from mawl.commands.server.live_run import Growing, GrowingRuns, Picture
+from mawl.commands.server.renderers import standard_renderers
 from mawl.commands.server.work import Worker
 from mawl.figures.view import StoredView
 from mawl.records.model.records import EventRecord
@@ -49,7 +49,7 @@ def writer(runs: Path) -> RunWriter:
 def test_a_long_run_is_kept_in_bounded_memory_and_its_figures_are_those_of_all_samples(
     runs: Path, writer: RunWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(growing, "Thinned", partial(Thinned, MOST_ROWS))
+    monkeypatch.setattr(live_run, "Thinned", partial(Thinned, MOST_ROWS))
     clock = iter(range(0, 10**6, 10_000))
     followed = Growing(runs / "one", standard_renderers(CapacityBounds()), clock=lambda: float(next(clock)))
     rows, allocated, points = [], [], []
@@ -84,7 +84,7 @@ def _same_figures(picture: Picture, folder: Path) -> None:
 def test_a_run_that_nobody_asks_for_is_forgotten(
     tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(growing, "FORGET_SECONDS", 0.05)
+    monkeypatch.setattr(live_run, "FORGET_SECONDS", 0.05)
     writer = write_run(tmp_path / "one")
 
     async def visit() -> tuple[Any, int, int]:

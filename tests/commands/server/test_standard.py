@@ -6,7 +6,7 @@ from html import unescape
 from pathlib import Path
 
 from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.commands.server.standard import standard_renderers
+from mawl.commands.server.renderers import standard_renderers
 from mawl.figures.view import StoredView
 from mawl.records.store import open_run
 from mawl.records.store.folder import RunWriter

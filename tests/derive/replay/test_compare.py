@@ -13,10 +13,10 @@ from mawl.derive.derive import Derived, DeriveRequest, derive
 from mawl.derive.replay.compare import NO_CLOCK, replay
 from mawl.derive.replay.records import Replay
 from mawl.derive.replay.tables import NOT_A_FINDING
-from mawl.figures.nights.logged import Night
+from mawl.figures.nights.nights import Night
 from mawl.records.model.node import NodeRun
 from mawl.records.model.records import JobRecord
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
 from mawl.records.store import Run, open_run
 from mawl.records.store.folder import RunWriter
 from tests.derive.shop import OTHER_WORDS, START, WORDS, log, logs

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mawl.figures.comparison.compare import compare
-from mawl.figures.comparison.places import LinkFinding, link_finding
 from mawl.figures.comparison.sides import Side, side_of
+from mawl.figures.comparison.waits import LinkFinding, link_finding
 from mawl.reports.comparison.sentences import head
 from tests.fakes.fabric_run import LINK, client, fabric_compared, server
 

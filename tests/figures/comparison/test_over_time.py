@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from mawl.figures.comparison.over_time import RunOverTime, middle, run_over_time
-from mawl.figures.downsampling import MOST_POINTS
+from mawl.figures.comparison.sides import RunOverTime, middle, run_over_time
+from mawl.figures.series import MOST_POINTS
 from mawl.figures.view import RunView
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
 from tests.fakes.stored_run import facts

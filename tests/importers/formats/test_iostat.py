@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.importers.formats.sar import read_iostat
-from mawl.importers.formats.sysstat import Report, SysstatDoubt
+from mawl.importers.formats.sysstat_reports import Report, SysstatDoubt
+from mawl.importers.formats.sysstat_text import read_iostat
 
 BANNER = "Linux 6.1.0 (bench1) \t03/02/2026 \t_x86_64_\t(2 CPU)"
 REPORT = """

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mawl.importers.build import IMPORTERS, detected
+from mawl.importers.import_files import IMPORTERS, detected
 from mawl.importers.interface import FIRST_BYTES, Context, ScheduledJob
 from mawl.importers.schedulers.files import EVERY, LARGEST_JSON_BYTES
 from tests.fakes.schedulers import Ran, grid_status, lsb_record, orchestrator, sacct, sacct_json

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from mawl.figures.view import StoredView
-from mawl.importers.build import IMPORTERS, Imported
 from mawl.importers.clock import Clocks, parse_zones
+from mawl.importers.import_files import IMPORTERS, Imported
 from mawl.importers.interface import ScheduledJob
 from mawl.importers.schedulers.join import MOST_LOOKED_AT, LogJob, join, names_of, names_of_log
 from mawl.records.model.records import JobRecord

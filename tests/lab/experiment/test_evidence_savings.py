@@ -6,7 +6,7 @@ import pytest
 
 from mawl.lab.experiment.evidence import saving_found
 from mawl.lab.experiment.records import RoleKept, SavingFound, SavingSpec, VolumeKept
-from mawl.records.config.published import published_result
+from mawl.records.papers import published_result
 
 NAME = "e880-xiv-compressed-30"
 SPEC = SavingSpec(arm="software", storage="btrfs", codec="zstd", level=1, published=NAME)

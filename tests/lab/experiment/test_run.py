@@ -29,8 +29,8 @@ from mawl.lab.experiment.run import (
 from mawl.lab.state import BedState, VolumeState, boot_id
 from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.plan.workload import load_workload
-from mawl.records.spec.answer import Task
 from mawl.records.spec.sources import as_command
+from mawl.records.spec.task import Task
 from mawl.records.store.facts import write_facts
 from tests.fakes.stored_run import facts
 

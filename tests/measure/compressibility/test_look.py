@@ -8,8 +8,8 @@ import pytest
 
 from mawl.base.errors import MawlError, UsageError
 from mawl.measure.compressibility.codecs import LZ4, Codec, CodecKey, EstimateRequest
-from mawl.measure.compressibility.look import LookRequest, look_at
 from mawl.measure.compressibility.population import Kind, Population
+from mawl.measure.compressibility.volumes import LookRequest, look_at
 from mawl.records.spec.program_options import Role
 
 FIGURES = [EstimateRequest("plain", LZ4, 4096)]

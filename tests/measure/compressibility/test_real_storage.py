@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from mawl.measure.compressibility.codecs import CODECS, figures
-from mawl.measure.compressibility.look import LookRequest, look_at
+from mawl.measure.compressibility.volumes import LookRequest, look_at
 from tests import needs
 from tests.measure.compressibility.pieces import write_mixture
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.measure.compressibility.real import Stored, parse_compsize, parse_mm_stat, parse_zfs_get
+from mawl.measure.compressibility.reported import Stored, parse_compsize, parse_mm_stat, parse_zfs_get
 
 ZFS_ALL = """type\tfilesystem
 creation\t1412156944

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mawl.measure.host.files import Figures
-from mawl.measure.host.processors import TICKS_PER_SECOND, Cpu
+from mawl.measure.host.resources import TICKS_PER_SECOND, Cpu
 from tests.fakes.tree import plant
 
 CPUS = "sys/devices/system/cpu"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mawl.measure.host.devices import disk_figure_names, parse_counter, parse_disk_line, parse_network
-from mawl.measure.host.processors import (
+from mawl.measure.host.resources import (
     BusyCores,
     parse_cpu_stat,
     parse_meminfo,

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import InterruptedRunError, UnsuitableMachineError
-from mawl.programs.datagen import build
 from mawl.programs.datagen import generate as construction
-from mawl.programs.datagen.build import JOURNAL
+from mawl.programs.datagen import parts as build
 from mawl.programs.datagen.generate import GenerationProgress, TableRequest, generate
+from mawl.programs.datagen.parts import JOURNAL
 from mawl.programs.tables.arrow import add_sums, column_sums, read_batches
 from mawl.programs.tables.manifest import MANIFEST, check_sizes, read_manifest
 

@@ -6,7 +6,7 @@ import pytest
 
 from mawl.plan.catalogue import INPUTS
 from mawl.plan.columns import InputTable
-from mawl.programs.datagen.build import PART_BYTES, chunk_rows, part_rows, slots
+from mawl.programs.datagen.parts import PART_BYTES, chunk_rows, part_rows, slots
 from mawl.programs.tables.arrow import batch_rows
 
 TABLES = pytest.mark.parametrize("table", INPUTS.values(), ids=INPUTS)

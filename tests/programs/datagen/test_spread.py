@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.programs.datagen.generate import TableRequest, generate
-from mawl.programs.datagen.spread import spread_tables
+from mawl.programs.datagen.generate import TableRequest, generate, spread_tables
 
 SCALE = 0.00001
 REQUESTS = [TableRequest(table="policies", scale=SCALE, seed=1, replica=replica) for replica in range(8)]

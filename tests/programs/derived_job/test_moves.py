@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from mawl.base.errors import DamagedTableError, WrongAnswerError
-from mawl.programs.derived_job.moves import (
+from mawl.programs.derived_job.requests import (
     ROW_BYTES,
     Block,
     FileReader,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mawl.base.errors import WrongAnswerError
 from mawl.plan.columns import Code, Column, Factor, InputTable, Product, Uniform
-from mawl.programs.datagen.build import schema
+from mawl.programs.datagen.parts import schema
 from mawl.programs.datagen.values import column_values
 from mawl.programs.tables import arrow
 from mawl.programs.toolkit.models import Design, check_estimates, indicator_names, prepare

@@ -16,8 +16,8 @@ import pytest
 
 from mawl.base.errors import UnsuitableMachineError, WrongAnswerError
 from mawl.measure.processes import children
-from mawl.programs.toolkit import side_by_side as module
-from mawl.programs.toolkit.side_by_side import SideBySide, shared_array, side_by_side
+from mawl.programs.toolkit import worker_processes as module
+from mawl.programs.toolkit.worker_processes import SideBySide, shared_array, side_by_side
 
 
 @pytest.fixture(autouse=True)

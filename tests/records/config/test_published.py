@@ -15,7 +15,7 @@ import pytest
 
 from mawl.base.errors import InvalidFileError, UsageError
 from mawl.lab import bed
-from mawl.records.config.published import (
+from mawl.records.papers import (
     SHIPPED,
     PriceBook,
     load_prices,

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from mawl.figures.figures import generalised
-from mawl.measure.process import ProcessSampler
+from mawl.figures.job_sums import generalised
+from mawl.measure.accounting import ProcessSampler
 from mawl.records.model.metrics import (
     METRICS,
     ROLE_COLUMNS,

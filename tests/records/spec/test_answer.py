@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from mawl.base.errors import InvalidFileError, MawlError, UnsuitableMachineError, UsageError
-from mawl.records.spec.answer import TaskAnswer, TaskFailure
+from mawl.records.spec.task import TaskAnswer, TaskFailure
 
 
 @pytest.mark.parametrize("kind", [InvalidFileError, MawlError, UnsuitableMachineError, UsageError])

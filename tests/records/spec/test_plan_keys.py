@@ -10,10 +10,10 @@ import pytest
 from mawl.base.errors import InvalidFileError, UsageError
 from mawl.commands.arguments import spec_of_arguments
 from mawl.commands.main import build_parser
-from mawl.plan.from_spec import plan_of
-from mawl.plan.printed import plan_toml
+from mawl.plan.output import plan_toml
+from mawl.plan.run_plan import plan_of
 from mawl.plan.workload import load_workload
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
 from tests.records.spec.test_record import EVERYTHING
 
 

@@ -11,7 +11,7 @@ from mawl.base.errors import MawlError, UsageError
 from mawl.commands.arguments import spec_of_arguments
 from mawl.commands.run import add_arguments
 from mawl.records.spec.program_options import MIB, Options
-from mawl.records.spec.record import NodesSpec, RunSpec, check
+from mawl.records.spec.run_spec import NodesSpec, RunSpec, check
 from mawl.records.spec.sources import OPTIONS, as_command, layer_of_command, layer_of_environment, spec_of
 
 EVERYTHING = RunSpec(

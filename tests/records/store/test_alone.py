@@ -8,7 +8,7 @@ import sys
 CODE = """
 import sys
 import pyarrow as pa
-from mawl.records.store.alone import arrow_alone
+from mawl.records.store.without_pandas import arrow_alone
 before = list(sys.meta_path)
 arrow_alone()
 print(pa.array([1, None]).null_count, "pandas" in sys.modules, sys.meta_path == before)

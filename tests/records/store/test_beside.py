@@ -11,7 +11,7 @@ import pytest
 from mawl.base.errors import UnreadableRunError
 from mawl.records.model.run import AloneRun
 from mawl.records.store import open_run
-from mawl.records.store.beside import (
+from mawl.records.store.side_files import (
     PEAK_FOLDER,
     SOLO_FOLDER,
     Condition,

@@ -10,8 +10,7 @@ import msgspec
 import pytest
 
 from mawl.figures.comparison.compare import compare
-from mawl.figures.comparison.over_time import run_over_time
-from mawl.figures.comparison.sides import Side
+from mawl.figures.comparison.sides import Side, run_over_time
 from mawl.figures.view import RunView
 from mawl.reports.campaign import html as campaign_html
 from mawl.reports.comparison import html

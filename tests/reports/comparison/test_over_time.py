@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from mawl.figures.comparison.compare import Comparison, compare
-from mawl.figures.comparison.over_time import RunOverTime
+from mawl.figures.comparison.sides import RunOverTime
 from mawl.reports.comparison.over_time import THIN_ALPHA, charts_over_time, lines_over_time
 from mawl.reports.html.charts.frame import Chart
 from mawl.reports.html.colours import light

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from mawl.advice.validity.status import RULES
-from mawl.figures.nights.logged import logged_nights
+from mawl.figures.nights.nights import logged_nights
 from mawl.figures.nights.trends import trends_of
 from mawl.figures.view import StoredView
 from mawl.importers.clock import Clocks

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mawl.figures.downsampling import MOST_POINTS
+from mawl.figures.series import MOST_POINTS
 from mawl.figures.view import StoredView
 from mawl.records.store import Run, open_run
 from mawl.reports.html.embed import bokeh_script

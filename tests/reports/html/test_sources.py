@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from bokeh.models.renderers import GlyphRenderer
 
-from mawl.figures.downsampling import MOST_POINTS
+from mawl.figures.series import MOST_POINTS
 from mawl.figures.view import StoredView
 from mawl.records.model.role_io import WAIT_FIELDS
 from mawl.records.store import Run, open_run

@@ -12,7 +12,7 @@ import pytest
 from mawl.run.cluster import agent
 from mawl.run.cluster.agent import AgentTask
 from mawl.run.cluster.messages import NodeTask
-from mawl.run.launch.pipe import live_runs
+from mawl.run.launch.setup import live_runs
 
 
 def test_it_imports_neither_arrow_nor_the_runner() -> None:

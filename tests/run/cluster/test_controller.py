@@ -22,14 +22,14 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import Plan, load_workload, make_plan
 from mawl.records.model.run import RunFacts
 from mawl.records.spec.program_options import OnLostNode
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
 from mawl.records.store import Run, open_run
 from mawl.records.volumes import remove_leftover
 from mawl.run.cluster import agent
 from mawl.run.cluster.connection import NoAnswerError
 from mawl.run.cluster.controller import ClusterRequest, Controller
 from mawl.run.cluster.messages import NodeTask
-from mawl.run.launch.pipe import live_runs
+from mawl.run.launch.setup import live_runs
 from mawl.run.runner.counting import leftover_counters
 from mawl.run.runner.loop import Interrupts
 from mawl.run.runner.restrict import CGROUPS, GROUP_PREFIX

@@ -16,7 +16,7 @@ from pyarrow import compute
 from mawl.base.errors import UnsuitableMachineError, UsageError
 from mawl.records.store import Run, open_run
 from mawl.run.cluster.connection import CONNECT_SECONDS, NO_SCHEDULER, connected
-from mawl.run.launch.pipe import live_runs
+from mawl.run.launch.setup import live_runs
 from tests.fakes.processes import dask_workers
 from tests.run.cluster.conftest import Cluster
 
@@ -280,7 +280,7 @@ def test_what_is_no_address_is_refused_before_a_client_is_made(address: str) -> 
 
 def test_a_run_on_one_node_never_imports_dask(tmp_path: Path) -> None:
     code = (
-        "import sys; from mawl.commands.main import main; from mawl.base.exits import end_with; "
+        "import sys; from mawl.commands.main import main; from mawl.base.process import end_with; "
         "status = main(sys.argv[1:]); "
         "print([name for name in sys.modules if name.split('.')[0] in ('dask', 'distributed')], status); "
         "end_with(lambda: 0)"

@@ -9,7 +9,7 @@ import msgspec
 from mawl.measure.machine import read_machine
 from mawl.records.spec.program_options import ROLES
 from mawl.run.cluster import agent
-from mawl.run.cluster.look import NodeLook, look_here
+from mawl.run.cluster.node_facts import NodeLook, look_here
 
 
 def test_the_agent_says_what_its_machine_is_and_what_lies_under_the_roles(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from pyarrow import compute
 
 from mawl.records.store import Run, open_run
-from mawl.run.launch.pipe import live_runs
+from mawl.run.launch.setup import live_runs
 from tests import needs
 from tests.run.cluster.conftest import Cluster
 from tests.run.cluster.spaces import NO_SPACES, SUBNET, Spaces

@@ -16,13 +16,13 @@ import pytest
 
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import load_workload, make_plan
-from mawl.records.spec.answer import TaskFailure
+from mawl.records.spec.task import TaskFailure
 from mawl.records.store import open_run
 from mawl.records.store.folder import RunWriter
 from mawl.run.cluster.connection import NoAnswerError
 from mawl.run.cluster.merge import Mirror
 from mawl.run.cluster.messages import Ended, Halt, NodeTask, Notice, Refused, to_node
-from mawl.run.cluster.node import Attendant, RemoteNode
+from mawl.run.cluster.remote_node import Attendant, RemoteNode
 from tests.fakes.stored_run import facts, job
 from tests.fakes.watcher import Watcher
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import UsageError
-from mawl.records.spec.record import NodesSpec
+from mawl.records.spec.run_spec import NodesSpec
 from mawl.records.store import open_run
 from mawl.records.store.campaign import read_qualification
-from mawl.run.cluster.look import look_at
+from mawl.run.cluster.node_facts import look_at
 from tests.run.cluster.conftest import Cluster
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import UnsuitableMachineError, UsageError
-from mawl.run.cluster.conducting import address_towards, node_names, ssh_command, worker_command
+from mawl.run.cluster.dask_run import address_towards, node_names, ssh_command, worker_command
 from tests import needs
 
 SHELLS = [shell for shell in ("sh", "bash", "zsh", "tcsh", "fish") if shutil.which(shell)]

@@ -19,7 +19,7 @@ from pyarrow import compute
 import mawl
 from mawl.records.store import Run, open_run
 from mawl.records.store.campaign import read_qualification
-from mawl.run.launch.pipe import live_runs
+from mawl.run.launch.setup import live_runs
 from tests import needs
 from tests.fakes.processes import dask_workers
 from tests.fakes.second_slowdown import stretches

@@ -14,7 +14,7 @@ import pytest
 
 from mawl.measure.processes import descendants, is_alive
 from mawl.records.model.messages import Failed, Forked
-from mawl.run.launch.pipe import kill_run, live_runs
+from mawl.run.launch.setup import kill_run, live_runs
 from tests.fakes.launcher_bench import Bench
 
 Benches = Callable[..., Bench]

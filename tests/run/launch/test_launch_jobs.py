@@ -27,8 +27,8 @@ from mawl.records.model.messages import (
 )
 from mawl.records.spec.program_options import StartMode
 from mawl.run.launch.client import Launcher
-from mawl.run.launch.pipe import Setup
 from mawl.run.launch.server import Server
+from mawl.run.launch.setup import Setup
 from tests.fakes.launcher_bench import Bench, assignment
 
 Benches = Callable[..., Bench]

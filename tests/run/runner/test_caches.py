@@ -12,10 +12,10 @@ from mawl.measure.page_cache import Residency
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import load_workload, make_plan
 from mawl.records.spec.program_options import CacheMode
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
 from mawl.records.volumes import Volumes
-from mawl.run.runner import before
-from mawl.run.runner.before import MOST_REMARKS, deny_cache, prepare_inputs, require_uncached
+from mawl.run.runner import preparation
+from mawl.run.runner.preparation import MOST_REMARKS, deny_cache, prepare_inputs, require_uncached
 from mawl.run.runner.request import RunRequest
 
 SIZE = 2**20
@@ -78,16 +78,16 @@ def test_what_did_not_work_is_said(
     sentence: str | None,
 ) -> None:
     found = msgspec.structs.replace(Residency(bytes=2 * SIZE, resident_bytes=0), **changes)
-    monkeypatch.setattr(before, "residency", lambda files: found)
-    monkeypatch.setattr(before, "read_mounts", list)
+    monkeypatch.setattr(preparation, "residency", lambda files: found)
+    monkeypatch.setattr(preparation, "read_mounts", list)
     facts = prepare_inputs(request(tmp_path, mode))
     assert [sentence in remark for remark in facts.remarks] == ([True] if sentence else [])  # type: ignore[operator]
     assert facts.reason == found.reason
 
 
 def test_long_lists_of_remarks_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(before, "drop", lambda files: [f"file {number}" for number in range(20)])
-    monkeypatch.setattr(before, "residency", lambda files: Residency(bytes=1, resident_bytes=0))
+    monkeypatch.setattr(preparation, "drop", lambda files: [f"file {number}" for number in range(20)])
+    monkeypatch.setattr(preparation, "residency", lambda files: Residency(bytes=1, resident_bytes=0))
     remarks = prepare_inputs(request(tmp_path, "cold")).remarks
     assert len(remarks) == MOST_REMARKS + 1 and remarks[-1] == "and 15 more files"
 
@@ -99,12 +99,12 @@ def test_a_run_without_page_cache_needs_the_library_and_places_that_let_go(
     (tmp_path / "u").mkdir()
     with pytest.raises(UnsuitableMachineError, match="counting library: no C compiler; install a C compiler"):
         require_uncached(volumes.directories, "no C compiler")
-    monkeypatch.setattr(before, "keeps", lambda place: "tmpfs keeps all" if place.name == "u" else None)
+    monkeypatch.setattr(preparation, "keeps", lambda place: "tmpfs keeps all" if place.name == "u" else None)
     with pytest.raises(
         UnsuitableMachineError, match=r"/u: --cache none has no effect on the util directory: tmpfs"
     ):
         require_uncached(volumes.directories, None)
-    monkeypatch.setattr(before, "keeps", lambda place: None)
+    monkeypatch.setattr(preparation, "keeps", lambda place: None)
     require_uncached(volumes.directories, None)
 
 
@@ -121,10 +121,10 @@ def test_a_command_without_a_role_has_no_cache_to_be_denied(tmp_path: Path) -> N
 def test_files_of_a_command_are_dropped_and_what_stays_is_remarked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(before, "require_uncached", lambda roles, no_library: None)
-    monkeypatch.setattr(before, "drop", lambda files: [f"{path}: not dropped" for path in files])
+    monkeypatch.setattr(preparation, "require_uncached", lambda roles, no_library: None)
+    monkeypatch.setattr(preparation, "drop", lambda files: [f"{path}: not dropped" for path in files])
     monkeypatch.setattr(
-        before, "residency", lambda files: Residency(bytes=len(files) * SIZE, resident_bytes=SIZE)
+        preparation, "residency", lambda files: Residency(bytes=len(files) * SIZE, resident_bytes=SIZE)
     )
     for number in range(MOST_REMARKS + 2):
         (tmp_path / str(number)).write_bytes(b"")

@@ -11,7 +11,7 @@ import pytest
 from mawl.measure.page_cache import Sync, dirty_of, machine_dirty_bytes
 from mawl.records.spec.program_options import ROLES
 from mawl.records.volumes import Volumes
-from mawl.run.runner.before import CleanStart
+from mawl.run.runner.preparation import CleanStart
 from mawl.run.runner.request import AtOnce
 from mawl.run.runner.restrict import Restriction
 from tests import needs

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import UnsuitableMachineError
+from mawl.measure.accounting import TreeSample
 from mawl.measure.preload.build import Library
 from mawl.measure.preload.counters import MOST_VOLUMES
-from mawl.measure.process import TreeSample
 from mawl.records.model.records import Usage
 from mawl.records.model.role_io import VolumeBytes
 from mawl.records.spec.program_options import ROLES, Role

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.measure.process import TreeSample
+from mawl.measure.accounting import TreeSample
 from mawl.records.model.role_io import FILE_ROLES
 from mawl.run.runner.counting import RoleSampling
 

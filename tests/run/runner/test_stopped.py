@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mawl.measure.process import ProcessSampler
-from mawl.run.runner.stopped import StoppedJobs
+from mawl.measure.accounting import ProcessSampler
+from mawl.run.runner.sampling import StoppedJobs
 from tests.measure.test_process import add_process
 
 

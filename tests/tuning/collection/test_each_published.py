@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mawl.importers.formats.settings.aix import number
-from mawl.importers.formats.settings.collected import TUNABLES
+from mawl.importers.formats.settings.collection import TUNABLES
 from mawl.tuning.changes import SettingChange, changes
 from mawl.tuning.check import CurrentSettings, check
 from mawl.tuning.collection.reading import read_collections

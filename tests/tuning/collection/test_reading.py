@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from mawl.base.errors import MawlError, UsageError
-from mawl.importers.formats.settings.collected import PLATFORMS, Section
+from mawl.importers.formats.settings.collection import PLATFORMS, Section
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import read_inventory
 from mawl.tuning.check import check

@@ -13,8 +13,8 @@ from mawl.base.errors import InvalidFileError, UsageError
 from mawl.records.model.run import CacheFacts
 from mawl.whatif.size import page
 from mawl.whatif.size.answer import _limit, size
-from mawl.whatif.size.asked import ROOFLINE_ERROR, UNSEEN_ERROR, SizedRun, SizeQuestion
 from mawl.whatif.size.candidates import load_catalogue
+from mawl.whatif.size.question import ROOFLINE_ERROR, UNSEEN_ERROR, SizedRun, SizeQuestion
 from mawl.whatif.size.records import SizeAnswer, SizedCandidate
 from mawl.whatif.size.text import finding, markdown, printed, render
 from tests.fakes.fitted import SESSIONS, fitted

@@ -9,8 +9,8 @@ import pytest
 from mawl.base.errors import MawlError
 from mawl.records.store.campaign import write_qualification
 from mawl.whatif.size.answer import size
-from mawl.whatif.size.asked import SizeQuestion, start_of, window_of
 from mawl.whatif.size.candidates import load_catalogue
+from mawl.whatif.size.question import SizeQuestion, start_of, window_of
 from tests.advice.qualification.test_gather import SESSIONS, record, write
 from tests.figures.test_night import HOUR, ran
 from tests.reports.test_night import MISSED, report

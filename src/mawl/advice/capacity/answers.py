@@ -10,11 +10,11 @@ from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.capacity.slowdown import Interval, Slowdowns, ends_of, interval_of
 from mawl.advice.foreign import foreign_bytes
 from mawl.base.units import format_percent, format_rate, format_ratio, format_seconds
-from mawl.figures.blocks import Missing
 from mawl.figures.demand import by_streams, figures_of, targets_of, words_of
 from mawl.figures.io import REACHES_STORAGE_RATIO
+from mawl.figures.missing import Missing
 from mawl.figures.view import RunView
-from mawl.records.definitions.figure import flag, rate, text
+from mawl.records.definitions import flag, rate, text
 from mawl.records.model.probe import PAPERS_REQUEST_BYTES, Probe, ProbeTarget
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.judgement import Guideline, Limit, PartFigures, Standing, StoragePart

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.figures.blocks import counted
+from mawl.figures.missing import counted
 from mawl.records.model.records import JobRecord
 from mawl.records.model.role_io import Waits
 from mawl.records.model.run import Alone, AloneRun

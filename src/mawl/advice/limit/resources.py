@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from mawl.advice.limit.device import (
+from mawl.advice.limit.evidence import (
     cap_lines,
     caps_reached,
     device_lines,
@@ -18,9 +18,9 @@ from mawl.advice.limit.device import (
 )
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Rule, RuleEvidence, pressure_line
 from mawl.base.units import format_memory, format_percent, format_rate, format_ratio
-from mawl.figures.moments import Moment, busy_cores
 from mawl.figures.throughput import cores_of
 from mawl.figures.view import RunView, weighted_mean
+from mawl.figures.window_states import Moment, busy_cores
 from mawl.records.model.summary.judgement import ReachedCap
 from mawl.records.model.thresholds import count_of, value_of
 from mawl.records.spec.program_options import ROLES, Role

@@ -8,8 +8,8 @@ from typing import Literal
 import msgspec
 
 from mawl.base.units import format_percent
-from mawl.figures.moments import Moment
 from mawl.figures.view import RunView
+from mawl.figures.window_states import Moment
 from mawl.records.model.thresholds import value_of
 
 Resource = Literal["storage", "cpu", "memory", "network"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mawl.advice.headroom import headroom_of
-from mawl.advice.limit import imported
-from mawl.advice.limit.device import device_peaks
+from mawl.advice.limit import imports
+from mawl.advice.limit.evidence import device_peaks
 from mawl.advice.limit.resources import (
     CPU_RULE,
     MEMORY_RULE,
@@ -17,9 +17,9 @@ from mawl.advice.limit.resources import (
     unlimited_lines,
 )
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule
-from mawl.figures.blocks import Missing
-from mawl.figures.moments import Moment
+from mawl.figures.missing import Missing
 from mawl.figures.view import RunView
+from mawl.figures.window_states import Moment
 from mawl.records.model.summary.judgement import EvidenceLine, Limit, Losses, Shares
 from mawl.records.model.thresholds import value_of
 from mawl.records.spec.program_options import ROLES
@@ -108,15 +108,15 @@ def _why_unknown(reading: RunView) -> str:
 def _limit_of_import(reading: RunView, missing: Missing) -> Limit | None:
     """``limit`` of an import: by exclusion, and only where logs and recordings name more than half of the
     active time."""
-    why = imported.why_limit_unknown(reading)
-    windows = [] if why else imported.windows_of_import(reading)
+    why = imports.why_limit_unknown(reading)
+    windows = [] if why else imports.windows_of_import(reading)
     told = {
         name: sum(one.seconds for one in windows if one.name == name) for name in ("cpu", "storage", "none")
     }
     seconds = sum(told.values())
     active = reading.line.active_seconds if reading.line else 0.0
     if why is None and (not active or seconds <= NAMED_RATIO * active):
-        why = imported.why_undecided(windows, seconds / active if active else 0.0)
+        why = imports.why_undecided(windows, seconds / active if active else 0.0)
     if why is not None:
         missing["limit"] = why
         return None
@@ -127,9 +127,9 @@ def _limit_of_import(reading: RunView, missing: Missing) -> Limit | None:
         for name in ("storage", "cpu")
     }
     missing |= {
-        **dict.fromkeys(("limit.role", "limit.device"), imported.NO_PLACE),
-        **{f"limit.{name}_bytes_per_second": imported.NO_PLACE for name in PEAKS},
-        **dict.fromkeys(("limit.losses.memory", "limit.losses.network", "limit.second"), imported.NOT_ASKED),
+        **dict.fromkeys(("limit.role", "limit.device"), imports.NO_PLACE),
+        **{f"limit.{name}_bytes_per_second": imports.NO_PLACE for name in PEAKS},
+        **dict.fromkeys(("limit.losses.memory", "limit.losses.network", "limit.second"), imports.NOT_ASKED),
     }
     return Limit(
         verdict=verdict,
@@ -143,7 +143,7 @@ def _limit_of_import(reading: RunView, missing: Missing) -> Limit | None:
         told_ratio=seconds / active,
         second=None,
         headroom=headroom_of(reading, missing),
-        evidence=imported.evidence_of(windows, verdict),
+        evidence=imports.evidence_of(windows, verdict),
         caps_reached=[],
     )
 

@@ -9,7 +9,7 @@ from mawl.advice.qualification.machine import Contradiction, contradiction
 from mawl.advice.qualification.nodes import missing_of_nodes, nodes_answer, nodes_rules
 from mawl.advice.qualification.part_answers import NO_TIMES, compute_part, storage_part, whole_part, word_of
 from mawl.advice.qualification.sentence import next_step_of, other_verdict, sentence_of
-from mawl.advice.validity.of_host import MOST_FOREIGN_RATIO
+from mawl.advice.validity.host import MOST_FOREIGN_RATIO
 from mawl.base.units import counted_noun, format_percent, format_rate, format_ratio, format_seconds
 from mawl.records.model.qualification import (
     AnswerLimit,

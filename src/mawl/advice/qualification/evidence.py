@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from mawl.advice.capacity.answers import Lack
-from mawl.advice.qualification.fitting import MedianEstimate
+from mawl.advice.qualification.fits import MedianEstimate
 from mawl.advice.qualification.other_work import Others, busy_words
 from mawl.records.model.qualification import (
     AnswerLimit,

@@ -17,7 +17,7 @@ from mawl.advice.judge import judged
 from mawl.advice.qualification.answer import FEWEST_RUNS, PUBLISHABLE_SECONDS, answer_from
 from mawl.advice.qualification.changes import changes_of
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
-from mawl.advice.qualification.fitting import (
+from mawl.advice.qualification.fits import (
     MedianEstimate,
     estimate,
     fewest_alone,
@@ -59,7 +59,7 @@ from mawl.records.model.summary.summary import Judged
 from mawl.records.model.thresholds import value_of
 from mawl.records.spec.sources import NODE_OPTIONS, words_of
 from mawl.records.store import open_run
-from mawl.records.store.beside import probe_of
+from mawl.records.store.side_files import probe_of
 from mawl.simulation.changes import system_for
 from mawl.simulation.forecast import Fitting, base_of, is_uncached
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from mawl.advice.capacity.answers import LEAST_DIRECTION_RATIO, Lack
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO
 from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.fitting import MedianEstimate
+from mawl.advice.qualification.fits import MedianEstimate
 from mawl.base.units import counted_noun, format_bytes, format_memory, format_percent
 from mawl.figures.io import REACHES_STORAGE_RATIO
 from mawl.records.model.node import Figures

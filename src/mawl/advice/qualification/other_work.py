@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from mawl.advice.validity.of_host import MOST_FOREIGN_RATIO, foreign_cpu_ratio
+from mawl.advice.validity.host import MOST_FOREIGN_RATIO, foreign_cpu_ratio
 from mawl.base.units import counted_noun, format_percent
 from mawl.figures.campaign.knee import SessionRun
 from mawl.figures.view import RunView

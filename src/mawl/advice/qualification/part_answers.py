@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.fitting import MedianEstimate
+from mawl.advice.qualification.fits import MedianEstimate
 from mawl.base.units import format_ratio
 from mawl.records.model.qualification import AnswerPart, AnswerWord
 

@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from mawl.advice.capacity.answers import Lack
 from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.fitting import MedianEstimate
+from mawl.advice.qualification.fits import MedianEstimate
 from mawl.advice.qualification.machine import Contradiction
 from mawl.base.units import counted_noun, format_percent, format_ratio, format_seconds
 from mawl.importers.formats.text import one_line

@@ -5,25 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from mawl.advice.validity.of_host import (
-    CLOCK,
-    COMPETITION,
-    FREQUENCY,
-    OVERHEAD,
-    SAMPLING,
-    STEAL,
-    SWAP,
-)
-from mawl.advice.validity.of_storage import COVERAGE, DRIFT, SPACE, WRITEBACK
-from mawl.advice.validity.of_workload import (
-    DURATION,
-    JOBS,
-    REACH,
-    REPEATS,
-    RESIDENCY,
-    SCALE,
-    check_simulated,
-)
+from mawl.advice.validity.host import CLOCK, COMPETITION, FREQUENCY, OVERHEAD, SAMPLING, STEAL, SWAP
+from mawl.advice.validity.storage import COVERAGE, DRIFT, SPACE, WRITEBACK
+from mawl.advice.validity.workload import DURATION, JOBS, REACH, REPEATS, RESIDENCY, SCALE, check_simulated
 from mawl.figures.view import RunView
 from mawl.records.model.summary.judgement import Finding, Severity, Unmeasured, Validity
 

@@ -12,8 +12,8 @@ from mawl.archive.history.nights import FollowedSeries, RunsOfNight, SeriesKind,
 from mawl.base.errors import UsageError
 from mawl.figures.comparison.comparability import Difference, differences
 from mawl.figures.comparison.compare import compare
-from mawl.figures.comparison.places import main_change, verdicts
 from mawl.figures.comparison.sides import Side
+from mawl.figures.comparison.waits import main_change, verdicts
 from mawl.figures.statistics import (
     FEWEST_AFTER,
     FEWEST_BEFORE,

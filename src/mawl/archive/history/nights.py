@@ -17,10 +17,10 @@ from pyarrow import compute
 from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import UsageError
-from mawl.figures.comparison.places import PLACES
 from mawl.figures.comparison.programs import matched_jobs, means
 from mawl.figures.comparison.sides import ComparedRun, JobTime, Side, at, compared_run, numbers
-from mawl.figures.nights.logged import LoggedNight, logged_nights
+from mawl.figures.comparison.waits import PLACES
+from mawl.figures.nights.nights import LoggedNight, logged_nights
 from mawl.figures.series import RunSamples
 from mawl.figures.view import RunView, StoredView
 from mawl.records.model.thresholds import value_of

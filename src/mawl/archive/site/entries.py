@@ -13,17 +13,17 @@ from pathlib import Path
 import msgspec
 
 from mawl.archive.container import REPORT, SUFFIX, is_name
-from mawl.archive.rules.intact import PAGES_RULE as PAGES
-from mawl.archive.rules.published import INTACT
+from mawl.archive.rules.integrity import PAGES_RULE as PAGES
+from mawl.archive.rules.publication import INTACT
 from mawl.archive.subject import ValidationSubject, opened_pack
-from mawl.archive.validating import Validation, validate
+from mawl.archive.validation import Validation, validate
 from mawl.base.errors import UnreadableRunError, UsageError
 from mawl.base.foreign import descriptor_of
 from mawl.base.printable import printable
 from mawl.base.units import format_joules, format_memory, format_rate, format_seconds
 from mawl.figures.comparison.comparability import CONFIGURATION, Severity
-from mawl.figures.comparison.places import verdicts
 from mawl.figures.comparison.sides import ComparedRun, Side, at, compared_run
+from mawl.figures.comparison.waits import verdicts
 from mawl.records.model.run import RunFacts
 from mawl.reports.layout import ABSENT
 

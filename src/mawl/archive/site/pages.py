@@ -16,8 +16,8 @@ from mawl.archive.site.entries import FIGURES, SiteEntry
 from mawl.base.printable import printable
 from mawl.base.units import counted_noun, format_instant, format_rate, format_seconds
 from mawl.figures.published import published_block
-from mawl.records.config.published import papers
 from mawl.records.model.metrics import METRICS
+from mawl.records.papers import papers
 from mawl.reports.html.colours import style
 from mawl.reports.layout import ABSENT
 

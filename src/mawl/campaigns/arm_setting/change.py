@@ -20,8 +20,7 @@ from typing import NamedTuple
 import msgspec
 
 from mawl.base.errors import MawlError
-from mawl.measure.processes import descendants, kill_marked, signal_all
-from mawl.measure.step import die_with_parent, uninterrupted
+from mawl.measure.processes import descendants, die_with_parent, kill_marked, signal_all, uninterrupted
 from mawl.records.model.campaign import (
     Arm,
     Campaign,

@@ -14,10 +14,10 @@ from statistics import NormalDist
 import msgspec
 
 from mawl.advice.qualification.answer import FEWEST_RUNS
-from mawl.advice.validity.of_host import MOST_FOREIGN_RATIO
+from mawl.advice.validity.host import MOST_FOREIGN_RATIO
 from mawl.base.errors import UnsuitableMachineError, UsageError
 from mawl.base.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
-from mawl.campaigns.qualify.work import MachineSeen, Mix, Model, WritableSpace
+from mawl.campaigns.qualify.interface import MachineSeen, Mix, Model, WritableSpace
 from mawl.figures.campaign.knee import SessionRun, bound_of, on_the_line, sessions_tried, slowdown_of
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS, SESSIONS_PER_CORE, mixed
@@ -35,7 +35,7 @@ from mawl.records.model.qualification import (
 )
 from mawl.records.model.thresholds import value_of
 from mawl.records.spec.program_options import Role
-from mawl.records.spec.record import MOST_SESSIONS
+from mawl.records.spec.run_spec import MOST_SESSIONS
 
 SMOKE = SCALES["smoke"]
 LARGEST_SCALE = SCALES["full"]

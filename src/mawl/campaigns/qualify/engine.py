@@ -29,8 +29,8 @@ from mawl.campaigns.qualify.choice import (
     sessions_of,
     smallest_is_too_many,
 )
+from mawl.campaigns.qualify.interface import MachineSeen, Model, RunWish, Work
 from mawl.campaigns.qualify.runs import Runs
-from mawl.campaigns.qualify.work import MachineSeen, Model, RunWish, Work
 from mawl.figures.campaign.knee import SessionRun
 from mawl.records.model.qualification import (
     Asked,

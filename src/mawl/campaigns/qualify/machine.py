@@ -13,13 +13,13 @@ from pathlib import Path
 import msgspec
 
 from mawl.advice.judge import judged
-from mawl.advice.validity.of_host import foreign_cpu_ratio
+from mawl.advice.validity.host import foreign_cpu_ratio
 from mawl.base.errors import InterruptedRunError, UnreadableRunError, UnsuitableMachineError
 from mawl.base.units import counted_noun, format_rate
 from mawl.campaigns.process import run_task, without_settings
+from mawl.campaigns.qualify.interface import MachineSeen, Model, RunSeen, RunWish, WritableSpace
 from mawl.campaigns.qualify.model import CalibratedModel, fitting, probe_in
-from mawl.campaigns.qualify.work import MachineSeen, Model, RunSeen, RunWish, WritableSpace
-from mawl.figures.blocks import counted
+from mawl.figures.missing import counted
 from mawl.figures.view import StoredView
 from mawl.measure.devices import Mount, mount_of, read_mounts
 from mawl.measure.machine import Machine, read_machine
@@ -42,16 +42,16 @@ from mawl.records.model.probe import PAPERS_REQUEST_BYTES, Probe
 from mawl.records.model.qualification import Asked, Fits
 from mawl.records.model.records import RunOutcome
 from mawl.records.model.run import Alone, AloneRun
-from mawl.records.spec.answer import Task
-from mawl.records.spec.places import is_there
+from mawl.records.spec.directories import is_there
 from mawl.records.spec.program_options import ROLES, Role
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
+from mawl.records.spec.task import Task
 from mawl.records.store import Run, open_run
-from mawl.records.store.beside import read_probe, write_probe
 from mawl.records.store.facts import read_facts, write_facts
 from mawl.records.store.files import FACTS, replace_file
+from mawl.records.store.side_files import read_probe, write_probe
 from mawl.records.volumes import PROBE_PREFIX, Volumes
-from mawl.run.launch.pipe import RUN_ID_VARIABLE
+from mawl.run.launch.setup import RUN_ID_VARIABLE
 
 
 def do_task(task: Task, log: Path, directory: str, lock: int | None, show: Callable[[str], None]) -> None:

@@ -15,8 +15,8 @@ from mawl.base.errors import MawlError, UsageError
 from mawl.base.units import counted_noun, format_ratio
 from mawl.campaigns.qualify.choice import LEAST_PHASE_SECONDS, SMOKE, Chooser, Repeats, needs_at
 from mawl.campaigns.qualify.engine import Engine, LeftOutError
+from mawl.campaigns.qualify.interface import MachineSeen, Model, RunWish, WritableSpace
 from mawl.campaigns.qualify.machine import QualifyMachine, check_places
-from mawl.campaigns.qualify.work import MachineSeen, Model, RunWish, WritableSpace
 from mawl.measure.space import EPHEMERAL
 from mawl.records.model.node import NodeRun, StorageRun
 from mawl.records.model.qualification import (
@@ -30,10 +30,10 @@ from mawl.records.model.qualification import (
 )
 from mawl.records.model.records import RunOutcome
 from mawl.records.model.run import RunFacts
-from mawl.records.spec.record import NodesSpec, RunSpec
+from mawl.records.spec.run_spec import NodesSpec, RunSpec
 from mawl.records.store import open_run
 from mawl.records.store.files import FACTS
-from mawl.run.cluster.look import NodeLook, look_at
+from mawl.run.cluster.node_facts import NodeLook, look_at
 
 FEWEST_NODES = 2
 

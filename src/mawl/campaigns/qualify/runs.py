@@ -11,11 +11,11 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.advice.validity.of_host import MOST_FOREIGN_RATIO
+from mawl.advice.validity.host import MOST_FOREIGN_RATIO
 from mawl.base.errors import InterruptedRunError, UnsuitableMachineError
 from mawl.base.units import format_percent
 from mawl.campaigns.qualify.choice import SMOKE
-from mawl.campaigns.qualify.work import RunSeen, RunWish, Work
+from mawl.campaigns.qualify.interface import RunSeen, RunWish, Work
 from mawl.records.model.qualification import PhaseName, Qualification, QualifyRun, RunPurpose, RunState
 from mawl.records.store.campaign import write_qualification
 

@@ -17,16 +17,6 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from mawl.base.errors import MawlError, UsageError
-from mawl.commands.server.folders import (
-    MOST_FOLDERS,
-    CampaignRecords,
-    Folders,
-    State,
-    campaigns_below,
-    grows,
-    state_of,
-)
-from mawl.commands.server.growing import LOOK_SECONDS, GrowingRuns, RunEndedError
 from mawl.commands.server.guard import Guard
 from mawl.commands.server.library import (
     Query,
@@ -37,6 +27,7 @@ from mawl.commands.server.library import (
     query_of,
     row_of,
 )
+from mawl.commands.server.live_run import LOOK_SECONDS, GrowingRuns, RunEndedError
 from mawl.commands.server.reports import (
     Page,
     Renderers,
@@ -45,6 +36,15 @@ from mawl.commands.server.reports import (
     row_html,
     sentence_page,
     way_back,
+)
+from mawl.commands.server.run_folders import (
+    MOST_FOLDERS,
+    CampaignRecords,
+    Folders,
+    State,
+    campaigns_below,
+    grows,
+    state_of,
 )
 from mawl.commands.server.work import Worker
 from mawl.records.model.summary.summary import Judged

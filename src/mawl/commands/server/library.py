@@ -15,7 +15,7 @@ import msgspec
 from markupsafe import Markup
 
 from mawl.base.units import format_instant, format_rate, format_ratio, format_seconds
-from mawl.commands.server.folders import CampaignEntry, LibraryEntry
+from mawl.commands.server.run_folders import CampaignEntry, LibraryEntry
 from mawl.records.model.summary.judgement import AnswerWord
 from mawl.records.model.summary.summary import Judged
 from mawl.reports.campaign.content import QUESTIONS

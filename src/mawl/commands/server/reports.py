@@ -18,9 +18,9 @@ from starlette.responses import HTMLResponse
 
 from mawl.advice.judge import judged
 from mawl.base.errors import MawlError
-from mawl.commands.server.folders import State, state_of
 from mawl.commands.server.guard import policy_of
 from mawl.commands.server.library import Overview, RunRow, overview_of
+from mawl.commands.server.run_folders import State, state_of
 from mawl.commands.server.work import KeptAnswers, Worker
 from mawl.figures.view import StoredView
 from mawl.records.model.summary.summary import Judged

@@ -14,8 +14,7 @@ import msgspec
 
 from mawl.derive.derive import WORKING, started_jobs
 from mawl.derive.jobs import Growth, cpu_of, real_of, rows_of
-from mawl.derive.kernel import OTHER, VOCABULARY
-from mawl.derive.told import told_of
+from mawl.derive.steps import OTHER, VOCABULARY, told_of
 from mawl.records.model.derived import MOST_SECONDS, MOST_STEPS, DerivedJob
 from mawl.records.model.records import JobRecord, StepRecord
 from mawl.records.store import Run

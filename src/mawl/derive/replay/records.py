@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 
 from mawl.figures.sessions import JobsOverTime
-from mawl.records.definitions.figure import FACTS, block, count, listing, seconds, share, text, unitless
+from mawl.records.definitions import FACTS, block, count, listing, seconds, share, text, unitless
 
 PAGE = "docs/design/derived-jobs.md, How is a run compared with its logs"
 NO_RATIO = "no step counts, or the run has 0 in too many of them"

@@ -24,11 +24,11 @@ from mawl.figures.campaign.knee import (
     smt_sentence,
 )
 from mawl.figures.comparison.compare import Comparison, SideFacts, compare
-from mawl.figures.comparison.figures import FIGURES
-from mawl.figures.comparison.places import verdicts
+from mawl.figures.comparison.rows import FIGURES
 from mawl.figures.comparison.sides import ComparedRun, Reason, Side, centre, logs, reasons_of, side_of
+from mawl.figures.comparison.waits import verdicts
 from mawl.figures.statistics import FEWEST_RUNS, LEVEL, quantile
-from mawl.records.definitions.figure import Unit
+from mawl.records.definitions import Unit
 from mawl.records.model.campaign import (
     Arm,
     Campaign,

@@ -10,9 +10,16 @@ import msgspec
 from mawl.base.errors import UsageError
 from mawl.base.units import counted_noun, format_bits
 from mawl.figures.comparison.comparability import CitedSettings, Difference, Obstacle, differences, obstacles
-from mawl.figures.comparison.figures import FigureChange, ShapeRow, alike_systems, figure_changes, shape_rows
-from mawl.figures.comparison.over_time import RunOverTime
-from mawl.figures.comparison.places import (
+from mawl.figures.comparison.programs import (
+    MARGIN_RATIO,
+    ComparedPrograms,
+    Statement,
+    program_changes,
+    statement,
+)
+from mawl.figures.comparison.rows import FigureChange, ShapeRow, alike_systems, figure_changes, shape_rows
+from mawl.figures.comparison.sides import Reason, RunOverTime, Side, centre, reasons_of
+from mawl.figures.comparison.waits import (
     LinkFinding,
     Named,
     PlaceChange,
@@ -23,14 +30,6 @@ from mawl.figures.comparison.places import (
     role_changes,
     verdicts,
 )
-from mawl.figures.comparison.programs import (
-    MARGIN_RATIO,
-    ComparedPrograms,
-    Statement,
-    program_changes,
-    statement,
-)
-from mawl.figures.comparison.sides import Reason, Side, centre, reasons_of
 from mawl.figures.published import over
 from mawl.figures.throughput import cores_of
 from mawl.plan.spec import shown_scale

@@ -12,8 +12,8 @@ from typing import Literal
 
 import msgspec
 
-from mawl.figures.blocks import counted
-from mawl.figures.nights.logged import LoggedNight
+from mawl.figures.missing import counted
+from mawl.figures.nights.nights import LoggedNight
 from mawl.figures.statistics import (
     FEWEST_AFTER,
     FEWEST_BEFORE,
@@ -23,7 +23,7 @@ from mawl.figures.statistics import (
     effect_of,
     smallest_change,
 )
-from mawl.records.definitions.figure import Metric, count_metric, ratio_metric, seconds_metric, text_metric
+from mawl.records.definitions import Metric, count_metric, ratio_metric, seconds_metric, text_metric
 
 Verdict = Literal["slower", "faster", "changed back", "no change found", "too few nights"]
 

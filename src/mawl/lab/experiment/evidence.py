@@ -12,9 +12,9 @@ import msgspec
 
 from mawl.base.errors import UsageError
 from mawl.base.units import format_bytes, format_change, format_rate, format_ratio, format_seconds
-from mawl.figures.comparison.places import main_change, place_changes, role_changes
 from mawl.figures.comparison.programs import program_changes, statement
 from mawl.figures.comparison.sides import Side, centre, change
+from mawl.figures.comparison.waits import main_change, place_changes, role_changes
 from mawl.lab.bed import BedSpec
 from mawl.lab.experiment.records import (
     LEAST_PART_RATIO,
@@ -35,9 +35,9 @@ from mawl.lab.experiment.records import (
     SeriesSpec,
     StepFound,
 )
-from mawl.records.config.published import paper_of, papers, published_result
 from mawl.records.model.published import PublishedResult
 from mawl.records.model.summary.summary import Summary
+from mawl.records.papers import paper_of, papers, published_result
 from mawl.records.spec.program_options import ROLES, Role
 
 KNEE_SHARE = 0.5

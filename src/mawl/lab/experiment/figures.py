@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mawl.base.errors import UnsuitableMachineError
-from mawl.figures.comparison.places import main_change, place_changes, role_changes
 from mawl.figures.comparison.sides import Side, at, centre, change
+from mawl.figures.comparison.waits import main_change, place_changes, role_changes
 from mawl.lab.bed import ArmSpec
 from mawl.lab.build import Bed
 from mawl.lab.devices import command
@@ -31,8 +31,8 @@ from mawl.lab.experiment.records import (
     VolumeKept,
 )
 from mawl.measure.compressibility.codecs import CODECS, figures
-from mawl.measure.compressibility.look import LookRequest, look_at
-from mawl.measure.compressibility.real import real_saving
+from mawl.measure.compressibility.reported import real_saving
+from mawl.measure.compressibility.volumes import LookRequest, look_at
 from mawl.records.model.compressibility import RealSaving, RoleSaving
 from mawl.records.spec.program_options import ROLES, Role
 

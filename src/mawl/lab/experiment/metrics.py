@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.records.definitions.figure import (
+from mawl.records.definitions import (
     Metric,
     bytes_metric,
     count_metric,

@@ -31,12 +31,12 @@ from mawl.lab.fabric import SERVER
 from mawl.lab.state import BedState, abandoned_trials, forget, held, read_state, state_file
 from mawl.measure.processes import kill_marked, started_ticks
 from mawl.plan.repeated_sessions import workload_toml
-from mawl.records.spec.answer import Task
 from mawl.records.spec.program_options import ROLES, Role, parse_options
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
+from mawl.records.spec.task import Task
 from mawl.records.store.facts import read_facts
 from mawl.records.store.files import LARGEST_FACTS_BYTES, LATEST, major, replace_file, replace_link
-from mawl.records.store.plain import decoded
+from mawl.records.store.plain_data import decoded
 from mawl.records.volumes import remove_leftover, run_of
 from mawl.run.runner.counting import leftover_counters
 from mawl.run.runner.restrict import leftover_groups

@@ -13,7 +13,7 @@ from mawl.base.units import (
     format_ratio,
     format_seconds,
 )
-from mawl.figures.figures import generalised
+from mawl.figures.job_sums import generalised
 from mawl.lab.experiment.records import (
     ArmFigures,
     ArmRun,

@@ -10,7 +10,7 @@ from mawl.measure.devices import read_mounts
 from mawl.measure.host.devices import Devices, Fabric, network_source
 from mawl.measure.host.energy import EnergyCounters
 from mawl.measure.host.files import Figures, HostSource
-from mawl.measure.host.processors import Cpu, Frequency, Groups, memory_sources, pressure_sources
+from mawl.measure.host.resources import Cpu, Frequency, Groups, memory_sources, pressure_sources
 from mawl.measure.host.shared_storage import NFS_TYPES, Lustre, Nfs, Scale
 
 

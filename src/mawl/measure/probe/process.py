@@ -19,8 +19,8 @@ import msgspec
 from mawl.base.errors import UnsuitableMachineError, cure_of
 from mawl.base.units import format_memory
 from mawl.measure.devices import MEMORY_FILE_SYSTEMS, volume_facts
+from mawl.measure.processes import die_with_parent, uninterrupted
 from mawl.measure.space import space_of
-from mawl.measure.step import die_with_parent, uninterrupted
 from mawl.records.model.run import VolumeFacts
 from mawl.records.spec.program_options import Role
 from mawl.records.volumes import claim_directory, remove_leftover

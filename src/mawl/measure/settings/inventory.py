@@ -9,15 +9,15 @@ from pathlib import Path
 import msgspec
 
 from mawl.measure.machine import Machine
-from mawl.measure.settings.kernel import (
+from mawl.measure.settings.reading import Subject
+from mawl.measure.settings.storage import read_adapters, read_block, read_file_system, read_lustre
+from mawl.measure.settings.system import (
     read_container,
     read_kernel,
     read_memory,
     read_network,
     read_processors,
 )
-from mawl.measure.settings.reading import Subject
-from mawl.measure.settings.storage import read_adapters, read_block, read_file_system, read_lustre
 from mawl.records.model.node import Figures, Inventory
 from mawl.records.model.run import VolumeFacts
 from mawl.records.spec.program_options import Options

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from mawl.programs.context import check_equal
-from mawl.programs.derived_job.moves import MULTIPLIER, ROW_BYTES, ROW_WORDS, Block, keys, sum_of_keys
+from mawl.programs.derived_job.requests import MULTIPLIER, ROW_BYTES, ROW_WORDS, Block, keys, sum_of_keys
 from mawl.records.model.derived import KERNELS, Kernel
 
 Words = NDArray[np.uint64]

@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from mawl.measure.process import resident_bytes
-from mawl.plan.derived_files import WORD_BYTES, Files, at_core_speed, files_of, scaled
-from mawl.plan.derived_program import input_name
+from mawl.measure.accounting import resident_bytes
+from mawl.plan.derived_program import WORD_BYTES, Files, at_core_speed, files_of, input_name, scaled
 from mawl.plan.programs import Direction
 from mawl.programs.context import JobContext
 from mawl.programs.derived_job.kernels import CHUNK_WORDS, CHUNK_WORDS_OF_THREADS, Kernels, Memory, Pace
-from mawl.programs.derived_job.moves import (
+from mawl.programs.derived_job.requests import (
     Block,
     FileReader,
     FileWriter,

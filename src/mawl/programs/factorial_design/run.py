@@ -35,7 +35,7 @@ from mawl.programs.factorial_design.declare import (
 )
 from mawl.programs.tables import arrow
 from mawl.programs.toolkit.groups import PreparedTable, WorkTable, as_batch, as_rows, blocks
-from mawl.programs.toolkit.side_by_side import side_by_side
+from mawl.programs.toolkit.worker_processes import side_by_side
 from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]

@@ -28,7 +28,7 @@ from mawl.programs.forecasting.declare import (
 from mawl.programs.forecasting.smoothing import MODELS, SEASON, screen, seasonal_naive, select
 from mawl.programs.tables.manifest import Manifest
 from mawl.programs.toolkit.groups import PreparedTable, WorkTable, as_batch, as_rows, blocks
-from mawl.programs.toolkit.side_by_side import side_by_side
+from mawl.programs.toolkit.worker_processes import side_by_side
 from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]

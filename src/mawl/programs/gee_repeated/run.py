@@ -36,7 +36,7 @@ from mawl.programs.toolkit.groups import (
 )
 from mawl.programs.toolkit.models import chances, check_estimates
 from mawl.programs.toolkit.ranking import ScoreBins, check_calibration
-from mawl.programs.toolkit.side_by_side import side_by_side
+from mawl.programs.toolkit.worker_processes import side_by_side
 from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]

@@ -32,7 +32,7 @@ from mawl.programs.toolkit.groups import (
     running_total,
 )
 from mawl.programs.toolkit.models import check_estimates
-from mawl.programs.toolkit.side_by_side import side_by_side
+from mawl.programs.toolkit.worker_processes import side_by_side
 from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]

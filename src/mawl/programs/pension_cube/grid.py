@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mawl.programs.context import JobContext
 from mawl.programs.pension_cube.declare import CUBE, FULL_ROWS, MONTHS, RESIDENT_SHARE
-from mawl.programs.toolkit.side_by_side import SideBySide, shared_array
+from mawl.programs.toolkit.worker_processes import SideBySide, shared_array
 
 Numbers = NDArray[np.float64]
 Cells = NDArray[np.int64]

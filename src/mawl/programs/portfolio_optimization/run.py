@@ -26,7 +26,7 @@ from mawl.programs.portfolio_optimization.declare import (
 from mawl.programs.tables import arrow
 from mawl.programs.toolkit.checks import regenerate
 from mawl.programs.toolkit.groups import Block, PreparedTable, blocks
-from mawl.programs.toolkit.side_by_side import side_by_side
+from mawl.programs.toolkit.worker_processes import side_by_side
 from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]

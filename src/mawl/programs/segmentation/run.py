@@ -26,7 +26,7 @@ from mawl.programs.segmentation.markets import (
 from mawl.programs.tables import arrow
 from mawl.programs.toolkit.groups import PreparedTable, block_sizes, blocks
 from mawl.programs.toolkit.partitions import read_ahead
-from mawl.programs.toolkit.side_by_side import side_by_side
+from mawl.programs.toolkit.worker_processes import side_by_side
 from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]

@@ -34,7 +34,7 @@ from mawl.programs.toolkit.models import (
     prepare,
 )
 from mawl.programs.toolkit.regression import SIGMAS
-from mawl.programs.toolkit.side_by_side import side_by_side
+from mawl.programs.toolkit.worker_processes import side_by_side
 from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]

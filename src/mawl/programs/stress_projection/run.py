@@ -19,7 +19,7 @@ from mawl.programs.stress_projection.declare import MEMORY_PER_MEMSIZE, MONTHS, 
 from mawl.programs.tables import arrow
 from mawl.programs.toolkit.checks import TableSum, added_sums
 from mawl.programs.toolkit.groups import blocks
-from mawl.programs.toolkit.side_by_side import SideBySide, shared_array
+from mawl.programs.toolkit.worker_processes import SideBySide, shared_array
 from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]

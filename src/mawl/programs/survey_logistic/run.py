@@ -33,7 +33,7 @@ from mawl.programs.toolkit.models import (
     indicator_names,
     prepare,
 )
-from mawl.programs.toolkit.side_by_side import side_by_side
+from mawl.programs.toolkit.worker_processes import side_by_side
 from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]

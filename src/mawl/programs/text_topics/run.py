@@ -21,7 +21,7 @@ from mawl.programs.text_topics.declare import (
     TEXT_BYTES,
 )
 from mawl.programs.toolkit.groups import PreparedTable
-from mawl.programs.toolkit.side_by_side import side_by_side
+from mawl.programs.toolkit.worker_processes import side_by_side
 from mawl.records.model.records import Answer
 
 Kinds = NDArray[np.intp]

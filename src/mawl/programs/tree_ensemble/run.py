@@ -14,7 +14,7 @@ from mawl.programs.datagen.responses import outcome_columns, true_chances
 from mawl.programs.tables import arrow
 from mawl.programs.toolkit.groups import PreparedTable, block_sizes, blocks
 from mawl.programs.toolkit.ranking import ScoreBins, check_calibration
-from mawl.programs.toolkit.side_by_side import side_by_side
+from mawl.programs.toolkit.worker_processes import side_by_side
 from mawl.programs.tree_ensemble.declare import BRANCH_ROWS, DERIVED, OUTCOME, PREDICTORS, TABLE
 from mawl.records.model.records import Answer
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.records.definitions.figure import (
+from mawl.records.definitions import (
     Metric,
     count_metric,
     flag_metric,
@@ -18,9 +18,9 @@ from mawl.records.definitions.figure import (
     ratio_metric,
     seconds_metric,
 )
-from mawl.records.spec.answer import RunOutcome
 from mawl.records.spec.campaign import ArmSetting
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
+from mawl.records.spec.task import RunOutcome
 
 SETTING_FORMAT_VERSION = "1.0"
 """Of ``settings.json``."""

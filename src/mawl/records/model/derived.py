@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from mawl.records.definitions.figure import block, count, listing, seconds, share, size, text
+from mawl.records.definitions import block, count, listing, seconds, share, size, text
 from mawl.records.spec.program_options import ROLES, Role
 
 PAGE = "docs/design/derived-jobs.md"

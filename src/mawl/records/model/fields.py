@@ -9,7 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
 
-from mawl.records.definitions.figure import Figure, Metric, Words
+from mawl.records.definitions import Figure, Metric, Words
 
 ANY = "*"
 """Stands in a path for any member of a list or of a mapping."""

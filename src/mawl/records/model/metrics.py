@@ -7,7 +7,7 @@ docs/reference/metrics.md is printed from here; a source that is a page of docs/
 
 from __future__ import annotations
 
-from mawl.records.definitions.figure import (
+from mawl.records.definitions import (
     MEMORY,
     PROC_IO,
     REAL,

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from mawl.records.definitions.figure import CAPS, count, listing, rate, text
+from mawl.records.definitions import CAPS, count, listing, rate, text
 from mawl.records.model.thresholds import value_of
 
 NodeOutcome = Literal["running", "completed", "failed", "aborted", "interrupted", "lost"]

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from mawl.records.definitions.figure import (
+from mawl.records.definitions import (
     Metric,
     block,
     bytes_metric,

@@ -12,7 +12,7 @@ import msgspec
 from mawl.records.model.campaign import CampaignMachine
 from mawl.records.model.records import RunOutcome
 from mawl.records.spec.program_options import Role, VolumeOrder
-from mawl.records.spec.record import NodesSpec
+from mawl.records.spec.run_spec import NodesSpec
 
 QUALIFICATION_FORMAT_VERSION = "1.3"
 """1.1: several nodes (``asked.nodes``, ``nodes``, ``answer.nodes``, runs of purpose ``one-node``);

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from mawl.records.model.role_io import FILE_ROLES, FileRole, IoByRole, VolumeBytes, Waits
-from mawl.records.spec.answer import RunOutcome as RunOutcome
+from mawl.records.spec.task import RunOutcome as RunOutcome
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from mawl.records.definitions.figure import (
+from mawl.records.definitions import (
     CACHE,
     CAPS,
     CPU_ACCOUNT,
@@ -36,7 +36,7 @@ from mawl.records.model.node import DirtyPages, Inventory, IoCap, NodeRun, Port,
 from mawl.records.model.records import ProgramClass, RunOutcome, Usage
 from mawl.records.model.role_io import Waits
 from mawl.records.spec.program_options import CacheMode, OnFailure, Options, Role, StartMode, VolumeOrder
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
 
 RunKind = Literal["measured", "imported", "simulated"]
 CoreBasis = Literal["physical core", "vCPU"]

@@ -6,15 +6,7 @@ A setting is named ``inventory.FAMILY.SUBJECT.NAME``; the subject ``machine`` is
 
 from __future__ import annotations
 
-from mawl.records.definitions.figure import (
-    SERIES,
-    Kind,
-    Metric,
-    Unit,
-    bytes_metric,
-    count_metric,
-    seconds_metric,
-)
+from mawl.records.definitions import SERIES, Kind, Metric, Unit, bytes_metric, count_metric, seconds_metric
 
 _CPU = "proc_stat(5)"
 _MEMORY = "proc_meminfo(5)"

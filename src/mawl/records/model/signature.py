@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.records.definitions.figure import Unit
+from mawl.records.definitions import Unit
 
 Need = Literal["reach", "standard", "twenty sessions"]
 """What a row needs to mean something beside the mix of programs: bytes that really reached a device,

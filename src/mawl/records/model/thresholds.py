@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mawl.records.model.capacity_thresholds import (
+from mawl.records.model.threshold_rows import (
     CAPACITY,
     COMPARISON,
     CONVENTION,

@@ -14,7 +14,7 @@ import msgspec
 from mawl.base.errors import UsageError
 from mawl.base.printable import printable
 from mawl.records.spec.forms import NodeCounts, Option, Switch, TwoFiles, Whole, YesNo, options_of
-from mawl.records.spec.record import MOST_SESSIONS
+from mawl.records.spec.run_spec import MOST_SESSIONS
 
 AskedKind = Literal["repeat", "ab", "find-sessions", "scaling", "smt"]
 RUNS_OF_AN_ARM: dict[AskedKind, int] = {"repeat": 1, "ab": 5, "find-sessions": 3, "scaling": 1, "smt": 5}

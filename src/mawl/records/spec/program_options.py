@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from mawl.base.errors import UsageError
 from mawl.base.units import parse_size
-from mawl.records.definitions.figure import OPTIONS, count, flag, size, text
+from mawl.records.definitions import OPTIONS, count, flag, size, text
 
 Role = Literal["data", "work", "util"]
 ROLES: tuple[Role, ...] = ("data", "work", "util")

@@ -19,7 +19,7 @@ from mawl.records.spec import toml
 from mawl.records.spec.campaign import CAMPAIGN_OPTIONS, ArmSetting, CampaignSpec, SettingKeys
 from mawl.records.spec.forms import Option, Place, command_words, options_of
 from mawl.records.spec.program_options import AUTO, OPTION_FIELDS, ROLES, Options, parse_options
-from mawl.records.spec.record import NodesSpec, RunSpec, check
+from mawl.records.spec.run_spec import NodesSpec, RunSpec, check
 
 NODE_OPTIONS = options_of(NodesSpec)
 OPTIONS: dict[str, Option] = options_of(RunSpec) | NODE_OPTIONS

@@ -29,7 +29,7 @@ from mawl.records.store.files import (
     read_bounded,
     replace_file,
 )
-from mawl.records.store.plain import Plain, decoded, from_plain, instant_of, to_plain
+from mawl.records.store.plain_data import Plain, decoded, from_plain, instant_of, to_plain
 
 CAMPAIGN = "campaign.json"
 CAMPAIGN_LOCK = "campaign.lock"

@@ -9,7 +9,7 @@ import msgspec
 from mawl.base.errors import UnreadableRunError
 from mawl.records.model.run import RunFacts
 from mawl.records.store.files import FACTS, FORMAT_VERSION, QUALIFICATION, read_bounded, replace_file
-from mawl.records.store.plain import decoded, from_plain, to_plain
+from mawl.records.store.plain_data import decoded, from_plain, to_plain
 from mawl.records.store.upgrades import Upgrade, steps_from, with_queue_depth
 
 

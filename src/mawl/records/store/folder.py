@@ -34,7 +34,6 @@ from mawl.records.model.derived import FILE as DERIVED
 from mawl.records.model.probe import Probe
 from mawl.records.model.records import EventRecord, JobRecord, RunOutcome, SampleRecord, StepRecord
 from mawl.records.model.run import RunFacts
-from mawl.records.store.beside import write_probe
 from mawl.records.store.columns import INSTANT, SCHEMAS, plain_steps, to_table, whole_steps
 from mawl.records.store.compaction import compact
 from mawl.records.store.facts import write_facts
@@ -52,6 +51,7 @@ from mawl.records.store.files import (
     try_lock,
 )
 from mawl.records.store.journal import LineAppender, SampleAppender
+from mawl.records.store.side_files import write_probe
 
 
 class RunWriter:

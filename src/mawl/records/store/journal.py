@@ -22,7 +22,7 @@ from mawl.base.units import format_memory
 from mawl.records.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
 from mawl.records.store.columns import INSTANT, MOST_SERIES, SCHEMAS, BatchForm, conform, message_of
 from mawl.records.store.files import LARGEST_LINE_BYTES, LARGEST_LINES_BYTES, MOST_BAD_LINES, MOST_ROWS
-from mawl.records.store.plain import from_plain, line_of
+from mawl.records.store.plain_data import from_plain, line_of
 from mawl.records.store.upgrades import Upgrade
 
 Record = TypeVar("Record", JobRecord, StepRecord, EventRecord)

@@ -16,7 +16,6 @@ from mawl.records.model.node import ArrayStatistics
 from mawl.records.model.probe import Probe
 from mawl.records.model.records import EventRecord, JobRecord, StepRecord
 from mawl.records.model.run import RunFacts
-from mawl.records.store.beside import arrays_of, probe_of
 from mawl.records.store.columns import SCHEMAS
 from mawl.records.store.compaction import (
     compact,
@@ -30,6 +29,7 @@ from mawl.records.store.facts import read_facts
 from mawl.records.store.files import FACTS, JOURNAL, LATEST, is_held, try_lock
 from mawl.records.store.parquet import OverBudgetError, budget_of, parquet_parts, read_parquet
 from mawl.records.store.rows import Record, in_parts, to_records
+from mawl.records.store.side_files import arrays_of, probe_of
 from mawl.records.store.upgrades import Upgrade
 
 MOST_NAMED = 5

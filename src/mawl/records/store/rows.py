@@ -26,7 +26,7 @@ from mawl.records.model.role_io import (
 )
 from mawl.records.store.columns import PREFIXES, VOLUME_COLUMNS, Row
 from mawl.records.store.parquet import Budget, in_time
-from mawl.records.store.plain import is_instant
+from mawl.records.store.plain_data import is_instant
 
 Record = TypeVar("Record", JobRecord, StepRecord, EventRecord)
 

@@ -23,9 +23,9 @@ from bokeh.transform import dodge
 from mawl.base.units import format_rate, format_seconds
 from mawl.figures.campaign.results import FigureSpread
 from mawl.figures.comparison.compare import Comparison, Matrix, MatrixRow
-from mawl.figures.comparison.figures import FigureChange
-from mawl.figures.comparison.places import PlaceChange
 from mawl.figures.comparison.programs import ProgramChange, Statement
+from mawl.figures.comparison.rows import FigureChange
+from mawl.figures.comparison.waits import PlaceChange
 from mawl.importers.formats.text import one_line
 from mawl.reports.comparison.over_time import SIDES
 from mawl.reports.comparison.papers import unit_of

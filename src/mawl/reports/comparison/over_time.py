@@ -11,7 +11,7 @@ from bokeh.models.annotations import Span
 from bokeh.plotting import figure
 
 from mawl.figures.comparison.compare import Comparison
-from mawl.figures.comparison.over_time import SUMS, RunOverTime, middle
+from mawl.figures.comparison.sides import SUMS, RunOverTime, middle
 from mawl.figures.sessions import JobsOverTime
 from mawl.importers.formats.text import one_line
 from mawl.reports.html.charts.frame import Chart, Columns, Form, Key, Sources, time_figure, time_range

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from mawl.base.units import format_plain
 from mawl.figures.comparison.compare import Comparison
-from mawl.figures.comparison.figures import FigureChange
+from mawl.figures.comparison.rows import FigureChange
 from mawl.importers.formats.text import one_line
 from mawl.reports.comparison.tables import ComparisonTable
 from mawl.reports.layout import ABSENT, figure

@@ -14,9 +14,9 @@ import msgspec
 from mawl.base.units import counted_noun, format_change, format_percent
 from mawl.figures.comparison.comparability import ARM_SETTING, OPTION
 from mawl.figures.comparison.compare import ComparedPair, Comparison, SideFacts, why_uncounted
-from mawl.figures.comparison.places import LEAST_SHARE_RATIO
 from mawl.figures.comparison.programs import ComparedPrograms, ProgramChange, Statement
 from mawl.figures.comparison.sides import About, Reason, merge_reasons
+from mawl.figures.comparison.waits import LEAST_SHARE_RATIO
 from mawl.figures.statistics import FEWEST_RUNS
 from mawl.reports.comparison.tables import interval, verdict_words
 

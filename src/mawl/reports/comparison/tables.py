@@ -17,9 +17,9 @@ from mawl.base.units import (
     format_seconds,
 )
 from mawl.figures.comparison.compare import Comparison, Matrix, MatrixRow
-from mawl.figures.comparison.places import PLACES, PlaceChange
+from mawl.figures.comparison.waits import PLACES, PlaceChange
 from mawl.importers.formats.text import one_line
-from mawl.records.definitions.figure import Unit
+from mawl.records.definitions import Unit
 from mawl.records.model.published import PaperRange
 from mawl.records.spec.program_options import ROLES
 from mawl.reports.layout import ABSENT, Form, figure, format_count

@@ -21,8 +21,6 @@ from mawl.reports.html.sections.storage import chart_of
 from mawl.reports.html.templating import asset, fill
 
 CHARTS_SCRIPT = "charts.js"
-
-
 DATA_ELEMENT = "charts-data"
 
 

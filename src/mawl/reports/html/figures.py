@@ -12,10 +12,10 @@ import msgspec
 from markupsafe import Markup, escape
 from msgspec import UNSET
 
-from mawl.figures.figures import NOT_MEASURED, reason_of
+from mawl.figures.job_sums import NOT_MEASURED, reason_of
 from mawl.figures.nights.trends import NIGHT_METRICS
 from mawl.figures.view import RunView
-from mawl.records.definitions.figure import Metric
+from mawl.records.definitions import Metric
 from mawl.records.model.metrics import METRICS
 from mawl.records.model.summary.summary import Judged
 from mawl.reports.html.templating import fill

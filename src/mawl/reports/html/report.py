@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from mawl.base.units import counted_noun
-from mawl.figures.nights.logged import LoggedNights, logged_nights
+from mawl.figures.nights.nights import LoggedNights, logged_nights
 from mawl.figures.nights.trends import Trends, trends_of
 from mawl.figures.view import StoredView
 from mawl.plan.spec import shown_scale
 from mawl.records.model.summary.summary import Judged
-from mawl.reports.head import UNKNOWN_NODE, finding, node_name, traits
 from mawl.reports.html.charts.every import charts_of
 from mawl.reports.html.charts.frame import Chart
 from mawl.reports.html.charts.lead import NO_BYTES
@@ -35,6 +34,7 @@ from mawl.reports.html.sections.system import definitions, missing, system
 from mawl.reports.html.sections.verdict import answer, findings, verdict
 from mawl.reports.html.sources import chart_data, sources_of
 from mawl.reports.html.templating import fill
+from mawl.reports.run_lines import UNKNOWN_NODE, finding, node_name, traits
 
 CONTENTS = {
     "nights": "Nights",

@@ -8,13 +8,12 @@ from collections.abc import Iterable, Mapping
 import msgspec
 import numpy as np
 
-from mawl.advice.limit.imported import why_limit_unknown, windows_of_import
+from mawl.advice.limit.imports import why_limit_unknown, windows_of_import
 from mawl.advice.limit.verdict import classify
 from mawl.base.units import format_latency, format_rate, format_seconds
 from mawl.figures.arrays import Values, arrays_over_time
-from mawl.figures.downsampling import kept_rows
 from mawl.figures.over_time import OverTime, over_time
-from mawl.figures.series import Floats
+from mawl.figures.series import Floats, kept_rows
 from mawl.figures.sessions import RUNNING, Bar, Sessions, sessions
 from mawl.figures.throughput import cores_of
 from mawl.figures.view import RunView

@@ -25,7 +25,7 @@ import msgspec
 
 from mawl.measure.processes import is_stopped, signal_all
 from mawl.records.store.files import FACTS, JOURNAL
-from mawl.run.launch.pipe import RUN_ID_VARIABLE
+from mawl.run.launch.setup import RUN_ID_VARIABLE
 
 MOST_BYTES = 4 * 2**20
 """Of a file of the journal, or of the folder, handed out at a time."""
@@ -146,7 +146,7 @@ def begin(task: bytes) -> None:
 
 def look(roles: dict[str, list[str]]) -> bytes:
     """What this machine is (JSON of ``NodeLook``), before a run."""
-    from mawl.run.cluster.look import look_here  # a worker that is never asked imports nothing for it
+    from mawl.run.cluster.node_facts import look_here  # a worker that is never asked imports nothing for it
 
     return msgspec.json.encode(look_here(roles))  # type: ignore[arg-type]
 

@@ -15,7 +15,7 @@ from mawl.base.errors import InterruptedRunError, UnsuitableMachineError
 from mawl.base.units import format_bytes
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import TableNeed, tables_of, with_commands
-from mawl.plan.printed import nodes_toml
+from mawl.plan.output import nodes_toml
 from mawl.records.model.records import RunOutcome
 from mawl.records.model.run import Overhead, RunFacts
 from mawl.records.spec.program_options import OnLostNode, Role
@@ -36,7 +36,7 @@ from mawl.run.cluster.messages import (
     Seek,
     Seen,
 )
-from mawl.run.cluster.node import Attendant, RemoteNode
+from mawl.run.cluster.remote_node import Attendant, RemoteNode
 from mawl.run.runner.facts import planned_jobs
 from mawl.run.runner.loop import Interrupts
 from mawl.run.runner.request import Listener, Status

@@ -21,9 +21,9 @@ from mawl.plan.needs import TableNeed
 from mawl.plan.workload import Plan
 from mawl.records.model.node import ClockFacts
 from mawl.records.model.records import EventRecord, JobRecord, RunOutcome, StepRecord
-from mawl.records.spec.answer import TaskFailure
 from mawl.records.spec.program_options import Role
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
+from mawl.records.spec.task import TaskFailure
 from mawl.run.runner.request import Status
 
 

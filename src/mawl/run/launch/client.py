@@ -18,12 +18,13 @@ from typing import Protocol
 import msgspec
 
 from mawl.base.errors import UnsuitableMachineError, cure_of
+from mawl.measure.accounting import usage_of, usage_of_process
 from mawl.measure.preload.build import Library
-from mawl.measure.process import usage_of, usage_of_process
 from mawl.measure.processes import is_stopped, kill_marked
 from mawl.records.model.messages import FromLauncher, Hello, LaunchMode, Reaped, Start, Stop, ToLauncher, line
 from mawl.records.model.records import Usage, difference, total
-from mawl.run.launch.pipe import EXECUTE, LAUNCHER_VARIABLE, ONE_PASSIVE_THREAD, RUN_ID_VARIABLE, Inbox, Setup
+from mawl.run.launch.pipe import Inbox
+from mawl.run.launch.setup import EXECUTE, LAUNCHER_VARIABLE, ONE_PASSIVE_THREAD, RUN_ID_VARIABLE, Setup
 
 _PIPE_BYTES = 1 << 20
 _LAST_WORDS = 2000

@@ -20,14 +20,16 @@ from typing import NoReturn
 import msgspec
 
 from mawl.base.errors import MawlError
+from mawl.measure.accounting import own_usage, resident_bytes
 from mawl.measure.preload.counters import COUNTERS_VARIABLE
 from mawl.measure.preload.job import JobCounters, attach
-from mawl.measure.process import own_usage, resident_bytes
+from mawl.measure.processes import die_with_parent
 from mawl.measure.run_delay import own_run_delay_seconds
-from mawl.measure.step import die_with_parent, reset_peak
+from mawl.measure.step import reset_peak
 from mawl.records.model.messages import Assignment, Failed, FromLauncher, Ready, Start, Started, line
 from mawl.records.model.records import Usage
-from mawl.run.launch.pipe import JOB_VARIABLE, THREAD_VARIABLES, Reporter, Setup
+from mawl.run.launch.pipe import Reporter
+from mawl.run.launch.setup import JOB_VARIABLE, THREAD_VARIABLES, Setup
 
 Execute = Callable[[Assignment, Callable[[FromLauncher], None]], int]
 

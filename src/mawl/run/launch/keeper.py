@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import NoReturn
 
 from mawl.base.errors import LIMITS, UnsuitableMachineError
+from mawl.measure.accounting import OwnIo, address_space_limit, io_between, usage_of
 from mawl.measure.preload.counters import stamp_reaper
-from mawl.measure.process import OwnIo, address_space_limit, io_between, usage_of
-from mawl.measure.processes import descendants, signal_all
+from mawl.measure.processes import become_subreaper, descendants, signal_all
 from mawl.measure.run_delay import first_thread_seconds
-from mawl.measure.step import become_subreaper
 from mawl.records.model.messages import Failed, Forked, Reaped, Start, Stop, decode_to_launcher
 from mawl.records.model.records import Usage, total
 from mawl.run.launch.job import Doors, become
-from mawl.run.launch.pipe import Reporter, Setup
+from mawl.run.launch.pipe import Reporter
+from mawl.run.launch.setup import Setup
 
 _KILL_AGAIN_SECONDS = 0.05
 

@@ -16,15 +16,15 @@ import time
 import msgspec
 
 from mawl.base.errors import UnsuitableMachineError
-from mawl.measure.process import own_usage, usage_of
-from mawl.measure.processes import descendants, kill_marked, signal_all
-from mawl.measure.step import die_with_parent
+from mawl.measure.accounting import own_usage, usage_of
+from mawl.measure.processes import descendants, die_with_parent, kill_marked, signal_all
 from mawl.records.model.messages import Failed, Hello, Reaped, Release, Start, Stop, decode_to_launcher, line
 from mawl.records.model.records import Usage, total
 from mawl.run.launch.job import Doors
 from mawl.run.launch.keeper import keep, prepare
-from mawl.run.launch.pipe import LAUNCHER_VARIABLE, Reporter, Setup
+from mawl.run.launch.pipe import Reporter
 from mawl.run.launch.runner_watch import LOOK_SECONDS, RunnerWatch
+from mawl.run.launch.setup import LAUNCHER_VARIABLE, Setup
 
 _KEEPERS_END_SECONDS = 1.0
 _KILL_AGAIN_SECONDS = 0.05

@@ -18,13 +18,18 @@ from mawl.measure.machine import Machine, read_topology
 from mawl.measure.settings.inventory import inventory_of
 from mawl.measure.space import EPHEMERAL, EPHEMERAL_CURE, ephemeral_storage, file_systems, with_space
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.derived import digest_of
+from mawl.plan.derived_jobs import digest_of
 from mawl.plan.needs import SPACE_MARGIN, Needs, TableNeed, inputs_of
 from mawl.plan.programs import Program
 from mawl.plan.spec import scale_name
 from mawl.plan.workload import Plan
-from mawl.programs.datagen.generate import Generated, GenerationProgress, TableRequest, generate
-from mawl.programs.datagen.spread import spread_tables
+from mawl.programs.datagen.generate import (
+    Generated,
+    GenerationProgress,
+    TableRequest,
+    generate,
+    spread_tables,
+)
 from mawl.programs.tables.manifest import MANIFEST
 from mawl.records.model.run import CacheFacts, NodeFacts, Phases, PlannedJob, RunFacts, WorkloadFacts
 from mawl.records.spec.program_options import ROLES, VolumeOrder

@@ -13,7 +13,7 @@ from mawl.plan.workload import Plan
 from mawl.records.model.records import JobRecord
 from mawl.records.model.run import Alone, FreeSpace, LoadBefore
 from mawl.records.spec.program_options import StartMode
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
 
 
 class RunRequest(msgspec.Struct, frozen=True, kw_only=True):

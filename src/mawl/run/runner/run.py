@@ -11,26 +11,26 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.measure.compressibility.look import RunCompressibility
+from mawl.measure.accounting import ProcessSampler
+from mawl.measure.compressibility.volumes import RunCompressibility
 from mawl.measure.control_groups import with_caps_after
 from mawl.measure.host.collector import HostCollector
 from mawl.measure.machine import read_machine
-from mawl.measure.process import ProcessSampler
 from mawl.measure.space import with_space
-from mawl.plan.derived import derived_of, encoded
-from mawl.plan.printed import plan_toml
+from mawl.plan.derived_jobs import derived_of, encoded
+from mawl.plan.output import plan_toml
 from mawl.records.model.messages import LaunchMode
 from mawl.records.model.records import RunOutcome, Usage
 from mawl.records.model.run import Overhead, RunFacts
 from mawl.records.store.folder import RunWriter, unwritable
 from mawl.records.volumes import Volumes
 from mawl.run.launch.client import JobLauncher, Launcher, Launchers
-from mawl.run.launch.pipe import kill_run
-from mawl.run.runner.before import CleanStart, prepare_cache
+from mawl.run.launch.setup import kill_run
 from mawl.run.runner.counting import Counting, RoleSampling
 from mawl.run.runner.facts import facts_before
 from mawl.run.runner.job import JobLogs
 from mawl.run.runner.loop import Interrupts, RunLoop
+from mawl.run.runner.preparation import CleanStart, prepare_cache
 from mawl.run.runner.request import AT_ONCE, Listener, Opening, RunRequest
 from mawl.run.runner.restrict import Restriction
 from mawl.run.runner.sampling import HostSampling, Sampling

@@ -1,24 +1,53 @@
-"""The samples of a run, written at 1 Hz: figures of its jobs and of the host, within a budget of series."""
+"""The samples of a run, written at 1 Hz: figures of its jobs and of the host, within a budget of series.
+
+Jobs whose processes are stopped by a signal (SIGSTOP, a debugger): the run waits for them, and says so.
+"""
 
 from __future__ import annotations
 
 import math
 import resource
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
+from mawl.measure.accounting import ProcessSampler, TreeSample
 from mawl.measure.host.collector import HostCollector
 from mawl.measure.host.files import Figures
-from mawl.measure.process import ProcessSampler, TreeSample
 from mawl.measure.space import Occupancy
 from mawl.plan.progress import Progress
 from mawl.records.model.records import Usage
 from mawl.records.store.folder import RunWriter
 from mawl.run.runner.counting import RoleSampling
 from mawl.run.runner.request import Status
-from mawl.run.runner.stopped import StoppedJobs
+
+STOPPED_SECONDS = 5.0
+"""A process may be stopped for so long before a message names it; a debugger that attaches needs less."""
+
+
+class StoppedJobs:
+    """Finds stopped processes in the samples of each job: its keeper and all processes below it."""
+
+    def __init__(self) -> None:
+        self._since: dict[str, float] = {}
+        self._told: set[str] = set()
+
+    def look(self, live: Mapping[str, TreeSample], now: float) -> list[str]:
+        """A sentence for each job that is found stopped for ``STOPPED_SECONDS`` for the first time.
+
+        ``live`` are the samples of the running jobs, ``now`` is on the monotonic clock.
+        """
+        stopped = {job: tree.stopped for job, tree in live.items() if tree.stopped is not None}
+        self._since = {job: self._since.get(job, now) for job in stopped}
+        long = [job for job, began in self._since.items() if now - began >= STOPPED_SECONDS]
+        new = [job for job in long if job not in self._told]
+        self._told = set(long)
+        return [
+            f"{job}: process {stopped[job]} was stopped by a signal, and the run waits for it; "
+            f"kill -CONT {stopped[job]} lets it go on, Ctrl-C ends the run"
+            for job in new
+        ]
 
 
 class TickRates(msgspec.Struct, frozen=True, kw_only=True):

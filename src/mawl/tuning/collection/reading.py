@@ -15,9 +15,9 @@ import msgspec
 from mawl.base.errors import InvalidFileError, UsageError
 from mawl.base.foreign import read_regular
 from mawl.base.printable import encodable
-from mawl.importers.formats.settings.collected import TUNABLES, Section, UnreadOutput, reader_of, sections
+from mawl.importers.formats.settings.collection import TUNABLES, Section, UnreadOutput, reader_of, sections
+from mawl.importers.formats.settings.output import NodeSettings, check_sum, check_sum_rows
 from mawl.importers.formats.settings.scale import join_running
-from mawl.importers.formats.settings.told import NodeSettings, check_sum, check_sum_rows
 from mawl.importers.formats.text import one_line
 from mawl.records.model.node import Figures, Value
 from mawl.records.model.series_metrics import MACHINE

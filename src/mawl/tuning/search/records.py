@@ -2,19 +2,22 @@
 
 Ratios are of the objective's figure: candidate over baseline less 1 (-0.1: a tenth less).  Names of figures
 of ``mawl tune search --json`` begin with ``search.`` here.
+
+The cost of a run for an objective: a logarithm, less is better.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from math import expm1, log, log1p
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from mawl.base.errors import UnreadableRunError, UsageError
-from mawl.records.definitions.figure import (
+from mawl.records.definitions import (
     Metric,
     count_metric,
     flag_metric,
@@ -24,7 +27,7 @@ from mawl.records.definitions.figure import (
     text_metric,
 )
 from mawl.records.store.files import major, read_bounded, replace_file
-from mawl.records.store.plain import decoded
+from mawl.records.store.plain_data import decoded
 from mawl.tuning.records import SettingFound
 
 SEARCH_FORMAT_VERSION = "1.0"
@@ -286,3 +289,20 @@ def read_search(folder: Path) -> SearchRecord:
             cure="continue it with the mawl that began it",
         )
     return record
+
+
+def cost_of(objective: Objective, value: float | None) -> float | None:
+    """The logarithm of the figure, with its sign turned where more is better; None where it is none."""
+    if value is None or not value > 0:
+        return None
+    return -log(value) if objective.more_is_better else log(value)
+
+
+def change_ratio(objective: Objective, difference: float) -> float:
+    """Candidate over baseline less 1, of the figure, from a difference of costs."""
+    return expm1(-difference if objective.more_is_better else difference)
+
+
+def least_difference(objective: Objective, gain_ratio: float) -> float:
+    """The difference of costs, above 0, of a gain: the figure less, or more, by that share."""
+    return log1p(gain_ratio) if objective.more_is_better else -log1p(-gain_ratio)

@@ -18,7 +18,6 @@ from mawl.records.spec.program_options import Role
 from mawl.records.spec.sources import PROFILE_FORMAT_VERSION, Origin
 from mawl.records.store.output import write_output
 from mawl.tuning.records import SettingFound
-from mawl.tuning.search.objective import change_ratio
 from mawl.tuning.search.records import (
     OBJECTIVES,
     Objective,
@@ -27,6 +26,7 @@ from mawl.tuning.search.records import (
     SearchLook,
     SearchRecord,
     SearchTrial,
+    change_ratio,
 )
 from mawl.tuning.search.search import SearchCampaign, SearchResult, SequentialLook
 from mawl.tuning.search.space import setup_of

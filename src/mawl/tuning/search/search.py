@@ -33,10 +33,18 @@ from mawl.records.model.campaign import Arm as CampaignArm
 from mawl.records.model.campaign import Slot
 from mawl.records.model.summary.summary import Summary
 from mawl.records.spec.program_options import Role
-from mawl.records.spec.record import RunSpec
+from mawl.records.spec.run_spec import RunSpec
 from mawl.records.store.facts import read_facts
-from mawl.tuning.search.objective import cost_of, least_difference
-from mawl.tuning.search.records import OBJECTIVES, Decision, Point, SearchOutcome, SearchRecord, point_words
+from mawl.tuning.search.records import (
+    OBJECTIVES,
+    Decision,
+    Point,
+    SearchOutcome,
+    SearchRecord,
+    cost_of,
+    least_difference,
+    point_words,
+)
 from mawl.tuning.search.sampler import Kind, Sampler
 from mawl.tuning.search.space import SearchSpace, setup_of, with_setup
 

@@ -18,11 +18,11 @@ import msgspec
 
 from mawl.base.errors import InvalidFileError, UsageError
 from mawl.base.units import parse_size
-from mawl.plan.from_spec import plan_of
 from mawl.plan.mix import FEWEST_SESSIONS
+from mawl.plan.run_plan import plan_of
 from mawl.records.spec import toml
 from mawl.records.spec.program_options import ROLES, Role, parse_options
-from mawl.records.spec.record import MOST_SESSIONS, RunSpec, check
+from mawl.records.spec.run_spec import MOST_SESSIONS, RunSpec, check
 from mawl.records.spec.sources import OPTIONS
 from mawl.tuning.search.records import OBJECTIVES, ObjectiveName, Point, Value
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 
 from mawl.base.errors import MawlError
-from mawl.figures.blocks import counted
 from mawl.figures.demand import by_streams, comparable, figures_of
+from mawl.figures.missing import counted
 from mawl.records.model.probe import (
     PAPERS_REQUEST_BYTES,
     Direction,

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from mawl.base.errors import UsageError
 from mawl.base.units import counted_noun, format_seconds
-from mawl.simulation.active import active_seconds
-from mawl.simulation.engine import SimulationOutcome
+from mawl.simulation.engine import SimulationOutcome, active_seconds
 from mawl.simulation.error_range import (
     SAME_RATIO,
     TimeFigure,
@@ -19,10 +18,18 @@ from mawl.simulation.error_range import (
     probability_within,
 )
 from mawl.simulation.forecast import FittedFigure, Question, is_uncached, scenario_of
-from mawl.simulation.own_system import MEMORY_PATH, is_assumed
+from mawl.simulation.measured_system import MEMORY_PATH, is_assumed
 from mawl.simulation.system import System
 from mawl.whatif.answer import OF_DERIVED_JOBS, phases_of
-from mawl.whatif.size.asked import (
+from mawl.whatif.size.candidates import (
+    Candidate,
+    Catalogue,
+    UpgradeOffer,
+    candidates_of,
+    changes_of,
+    upgraded,
+)
+from mawl.whatif.size.question import (
     ROOFLINE_ERROR,
     UNSEEN_ERROR,
     RooflineRule,
@@ -31,14 +38,6 @@ from mawl.whatif.size.asked import (
     fitted_of,
     rule_of,
     window_of,
-)
-from mawl.whatif.size.candidates import (
-    Candidate,
-    Catalogue,
-    UpgradeOffer,
-    candidates_of,
-    changes_of,
-    upgraded,
 )
 from mawl.whatif.size.records import SizeAnswer, SizedCandidate, SizedUpgrade
 

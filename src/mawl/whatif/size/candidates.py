@@ -15,14 +15,14 @@ import msgspec
 
 from mawl.base.errors import InvalidFileError, UsageError
 from mawl.base.units import format_latency, format_memory, format_rate
-from mawl.records.config.published import check_price
 from mawl.records.model.probe import Probe
+from mawl.records.papers import check_price
 from mawl.records.spec import toml
 from mawl.records.spec.program_options import ROLES, Role
-from mawl.records.store.beside import read_probe
+from mawl.records.store.side_files import read_probe
 from mawl.simulation.changes import IN_BYTES, OF_DEVICES, OF_NODES, SystemChange, apply_changes, probed_system
 from mawl.simulation.forecast import Base
-from mawl.simulation.own_system import MEMORY_PATH, is_assumed
+from mawl.simulation.measured_system import MEMORY_PATH, is_assumed
 from mawl.simulation.system import (
     Amount,
     Device,

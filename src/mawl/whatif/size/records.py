@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.records.definitions.figure import FACTS, Metric, count, flag, listing, share, size, text, unitless
+from mawl.records.definitions import FACTS, Metric, count, flag, listing, share, size, text, unitless
 from mawl.records.model.fields import metrics_of
 
 PAGE = "docs/design/size.md"

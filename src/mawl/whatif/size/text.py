@@ -245,7 +245,7 @@ def limit_said(one: SizedCandidate) -> str:
 
 
 def least(one: SizedCandidate) -> str:
-    """``at least 87.5 %``."""
+    """The lower bound of a probability: ``at least 87.5 %``."""
     return f"at least {_lower(one.probability or 0.0)}"
 
 

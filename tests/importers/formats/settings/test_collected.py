@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from mawl.importers.formats.settings.collected import Section, UnreadOutput, sections
-from mawl.importers.formats.settings.told import IGNORED, check_sum, check_sum_rows
+from mawl.importers.formats.settings.collection import Section, UnreadOutput, sections
+from mawl.importers.formats.settings.output import IGNORED, check_sum, check_sum_rows
 from tests import needs
 from tests.fakes.command_outputs import collected
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from mawl.importers.formats.settings.collected import READERS, Section, reader_of, sections
-from mawl.importers.formats.settings.told import NodeSettings
+from mawl.importers.formats.settings.collection import READERS, Section, reader_of, sections
+from mawl.importers.formats.settings.output import NodeSettings
 from tests.fakes.command_outputs import NO_VALUE, Fact, Made, collected, outputs
 
 OUTPUTS = outputs()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from mawl.importers.formats.settings.told import NOT_WHOLE, STRANGE_LINE, NodeSettings, Output
+from mawl.importers.formats.settings.output import NOT_WHOLE, STRANGE_LINE, NodeSettings, Output
 from mawl.records.model.series_metrics import MACHINE
 
 _NAME = r"(?P<name>[A-Za-z_][\w.%]{0,63})"

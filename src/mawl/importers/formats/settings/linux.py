@@ -10,7 +10,7 @@ import re
 import shlex
 from collections.abc import Callable, Mapping
 
-from mawl.importers.formats.settings.told import IGNORED, NOT_WHOLE, STRANGE_LINE, NodeSettings, Output
+from mawl.importers.formats.settings.output import IGNORED, NOT_WHOLE, STRANGE_LINE, NodeSettings, Output
 from mawl.records.model.node import Value
 from mawl.records.model.series_metrics import MACHINE
 
@@ -127,7 +127,7 @@ def _noted(
 
 
 def read_sysctl(output: Output, settings: NodeSettings) -> None:
-    """``sysctl -a``."""
+    """Settings of the kernel that ``sysctl -a`` prints."""
     for match in map(_SYSCTL.fullmatch, output.lines):
         if match and match["name"] in SYSCTLS:
             family, figure, convert = SYSCTLS[match["name"]]

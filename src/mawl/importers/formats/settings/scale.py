@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from mawl.importers.formats.settings.aix import number
-from mawl.importers.formats.settings.told import (
+from mawl.importers.formats.settings.output import (
     CONTRADICTED,
     IGNORED,
     NOT_WHOLE,

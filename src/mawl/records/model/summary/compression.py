@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.records.definitions.figure import Number, count, instant, listing, seconds, share, size, text, words
+from mawl.records.definitions import Number, count, instant, listing, seconds, share, size, text, words
 
 IN_A_RUN = "docs/design/compressibility.md, In a run"
 SCOPE = "docs/design/compressibility.md, What is looked at"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.records.definitions.figure import (
+from mawl.records.definitions import (
     HOST,
     HOST_DEVICES,
     HOST_NETWORK,

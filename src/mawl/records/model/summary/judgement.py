@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from mawl.records.definitions.figure import (
+from mawl.records.definitions import (
     CAPS,
     SIGNATURE_PAGE,
     Number,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.records.definitions.figure import WINDOWS, Number, rate, seconds, share, text, words
+from mawl.records.definitions import WINDOWS, Number, rate, seconds, share, text, words
 
 
 class JobsBlocked(msgspec.Struct, kw_only=True):

@@ -15,9 +15,9 @@ from mawl.figures.caps import cap_of
 from mawl.figures.series import Floats
 from mawl.records.model.summary.summary import Summary
 from mawl.records.spec.program_options import ROLES
-from mawl.reports.head import LIMITS as WORDS
 from mawl.reports.html.charts.frame import WAYS, Chart, Columns, Key, Sources, Swatch, time_figure
 from mawl.reports.html.colours import light
+from mawl.reports.run_lines import LIMITS as WORDS
 
 LIMITS: Mapping[str, tuple[str, str]] = {
     "cpu": (WORDS["cpu"], "cpu-wait"),

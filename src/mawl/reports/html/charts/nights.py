@@ -13,7 +13,7 @@ from bokeh.models import ColumnDataSource, DatetimeTickFormatter, FixedTicker, N
 from bokeh.models.annotations import Span
 
 from mawl.base.units import format_seconds
-from mawl.figures.nights.logged import (
+from mawl.figures.nights.nights import (
     STEP_MINUTES,
     STEPS,
     Floats,

@@ -9,7 +9,7 @@ from math import log
 from markupsafe import Markup
 
 from mawl.base.units import counted_noun, format_change, format_percent, format_ratio, format_seconds
-from mawl.figures.nights.logged import LoggedNights
+from mawl.figures.nights.nights import LoggedNights
 from mawl.figures.nights.trends import FEWEST_NIGHTS, Trend, Trends, Verdict
 from mawl.reports.html.figures import Cell, ShownFigures, absent, paragraph, part, table
 from mawl.reports.html.sections.verdict import Card

@@ -10,13 +10,12 @@ import msgspec
 from markupsafe import Markup
 
 from mawl.base.units import counted_noun, format_bits, format_memory, format_plain, format_seconds
-from mawl.figures.figures import gaps
+from mawl.figures.job_sums import gaps
 from mawl.figures.layers import Drawn, layers
 from mawl.figures.view import RunView
 from mawl.records.model.run import NodeFacts, RunFacts
 from mawl.records.model.summary.storage import VolumeFigures
 from mawl.records.spec.program_options import AUTO, ROLES, Options
-from mawl.reports.head import scale_text
 from mawl.reports.html.figures import (
     Cell,
     ShownFigures,
@@ -31,6 +30,7 @@ from mawl.reports.html.figures import (
 )
 from mawl.reports.html.templating import fill
 from mawl.reports.layout import ABSENT, Form, figure
+from mawl.reports.run_lines import scale_text
 
 WIDTH, WIDEST_BOX = 360, 230
 """Units of the drawing, about pixels on a phone: its text is then as large as the rest of the page."""

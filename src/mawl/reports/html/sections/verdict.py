@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 from markupsafe import Markup
 
-from mawl.advice.validity.of_host import COMPETITION
+from mawl.advice.validity.host import COMPETITION
 from mawl.advice.validity.status import RULES
 from mawl.base.units import format_memory, format_percent, format_rate, format_ratio, format_seconds
 from mawl.records.model.summary.judgement import Finding, Limit

@@ -1,0 +1,442 @@
+"""Rules on the machine under test: other work, clock, swap, processors, mawl's own cost, and sampling."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from mawl.advice.foreign import foreign_bytes
+from mawl.advice.validity.rule import RuleResults, ValidityRule, no_file_says, with_cure, with_reason
+from mawl.advice.validity.storage import FEW_WINDOWS, FEWEST_WINDOWS, thirds
+from mawl.base.units import format_bytes, format_instant, format_percent, format_ratio, format_seconds
+from mawl.figures.recordings import interval_seconds
+from mawl.figures.series import RunSamples
+from mawl.figures.view import RunView, weighted_mean
+from mawl.figures.windows import added, gauges, rates
+from mawl.records.model.summary.judgement import Finding, Unmeasured
+from mawl.records.model.thresholds import value_of
+
+MOST_FOREIGN_RATIO = value_of("validity.competition.most_cpu_ratio")
+"""Share of all processor time that others may use; writeback and reclaim by the kernel are in it."""
+
+COMPETITION_CURE = "end other programs, and run on a machine that does nothing else"
+
+
+def _check_competition(reading: RunView) -> list[Finding] | list[Unmeasured]:
+    """Processor time and device bytes of other programs during the run, and load just before it."""
+    found = [*_foreign_processor_time(reading), *_foreign_device_bytes(reading), *_load_before(reading)]
+    reason = None if found else _why_competition_unknown(reading)
+    return [Unmeasured(rule=COMPETITION.name, severity="preliminary", reason=reason)] if reason else found
+
+
+def _why_competition_unknown(reading: RunView) -> str | None:
+    before = reading.facts.load_before
+    if before is None or before.busy_ratio is None:
+        return "the load before the start was not measured"
+    if foreign_cpu_ratio(reading) is None:
+        return reading.why_not_drawn or "the samples do not say who used the processors"
+    return None
+
+
+def _load_before(reading: RunView) -> list[Finding]:
+    before = reading.facts.load_before
+    if before is None or before.busy_ratio is None or before.busy_ratio <= MOST_FOREIGN_RATIO:
+        return []
+    names = f" ({', '.join(before.heavy)})" if before.heavy else ""
+    return [
+        Finding(
+            rule=COMPETITION.name,
+            severity="preliminary",
+            sentence=f"processors were busy for {format_percent(before.busy_ratio)} of the time just before "
+            f"the start{names}",
+            cure=COMPETITION_CURE,
+        )
+    ]
+
+
+def _foreign_processor_time(reading: RunView) -> list[Finding]:
+    ratio = foreign_cpu_ratio(reading)
+    if ratio is None or ratio <= MOST_FOREIGN_RATIO:
+        return []
+    return [
+        Finding(
+            rule=COMPETITION.name,
+            severity="preliminary",
+            sentence=f"others used {format_percent(ratio)} of all processor time during the run",
+            cure=COMPETITION_CURE,
+        )
+    ]
+
+
+def foreign_cpu_ratio(reading: RunView) -> float | None:
+    """Share of all processor time that neither the jobs nor mawl used; None where it is not known."""
+    if reading.over_time is None:
+        return None
+    samples, windows = reading.over_time
+    edges = (windows.edges[0], windows.edges[-1])
+
+    def rate(*names: str) -> float | None:
+        return rates(samples, names, edges)[0]
+
+    busy = rate("host.cpu_user_seconds", "host.cpu_system_seconds", "host.cpu_interrupt_seconds")
+    rest = rate("host.cpu_idle_seconds", "host.cpu_iowait_seconds", "host.cpu_steal_seconds")
+    own = added((rate("jobs.on_cpu_seconds"), rate("mawl_cpu_seconds")))
+    if busy is None or rest is None or own is None or busy + rest <= 0:
+        return None
+    return max(busy - own, 0.0) / (busy + rest)
+
+
+def _foreign_device_bytes(reading: RunView) -> list[Finding]:
+    sentence = foreign_bytes(reading.summary)
+    if sentence is None:
+        return []
+    return [Finding(rule=COMPETITION.name, severity="preliminary", sentence=sentence, cure=COMPETITION_CURE)]
+
+
+COMPETITION = ValidityRule(
+    "competition",
+    _check_competition,
+    no_file_says("competition", "no file says whether the host did other work"),
+)
+
+
+LEAST_STEP_SECONDS = value_of("validity.clock.least_step_seconds")
+MOST_SLEW_RATIO = value_of("validity.clock.most_slew_ratio")
+"""A clock that is drawn in is off by half of this at most (adjtimex(2): 500 parts in a million)."""
+
+
+def _check_clock(reading: RunView) -> list[Finding] | list[Unmeasured]:
+    """mawl measures durations with a clock that cannot be set. Times of samples and starts use the wall
+    clock, so a step of that clock shifts them."""
+    both = [
+        step for step in (_clock_step_of_run(reading), *_clock_steps_of_jobs(reading)) if step is not None
+    ]
+    steps = [step for step in both if step]
+    if not both:
+        reason = "no duration was measured by both clocks"
+        return [Unmeasured(rule=CLOCK.name, severity="preliminary", reason=reason)]
+    if not steps:
+        return []
+    largest = max(steps, key=abs)
+    return [
+        Finding(
+            rule=CLOCK.name,
+            severity="preliminary",
+            sentence=f"the wall clock was set {'forward' if largest > 0 else 'back'} by about "
+            f"{format_seconds(abs(largest))} during the run, which shifts samples against jobs",
+            cure="let the clock be drawn in slowly (chrony, ntpd) or leave it alone while a run lasts",
+        )
+    ]
+
+
+def _clock_step(wall: float, true: float) -> float:
+    """How far two clocks disagree about a duration; 0 within what drawing in may make."""
+    off = wall - true
+    return off if abs(off) > max(LEAST_STEP_SECONDS, MOST_SLEW_RATIO * true) else 0.0
+
+
+def _clock_step_of_run(reading: RunView) -> float | None:
+    facts = reading.facts
+    startup, run = facts.phases.startup_seconds, facts.phases.run_seconds
+    if facts.ended_at is None or startup is None or run is None:
+        return None
+    return _clock_step(facts.ended_at - facts.started_at, startup + run)
+
+
+def _clock_steps_of_jobs(reading: RunView) -> list[float]:
+    return [
+        _clock_step(
+            job.ended_at - job.started_at, job.usage.real_time_seconds + (job.verify.real_time_seconds or 0.0)
+        )
+        for job in reading.jobs
+        if job.started_at is not None and job.ended_at is not None and job.usage.real_time_seconds is not None
+    ]
+
+
+CLOCK = ValidityRule(
+    "clock", _check_clock, no_file_says("clock", "the clocks of the files are taken as they are")
+)
+
+
+MOST_SWAPPED_BYTES = value_of("validity.swap.most_bytes")
+
+
+def _check_swap(reading: RunView) -> list[Finding] | list[Unmeasured]:
+    """If the system swaps, jobs wait for a disk when they use memory."""
+    rate = weighted_mean([(moment.swap_bytes_per_second, moment.seconds) for moment in reading.moments])
+    seconds = sum(moment.seconds for moment in reading.moments)
+    if rate is None:
+        reason = reading.why_not_drawn or "the samples do not contain what was swapped"
+        return [Unmeasured(rule=SWAP.name, severity="preliminary", reason=reason)]
+    if rate * seconds <= MOST_SWAPPED_BYTES:
+        return []
+    return [
+        Finding(
+            rule=SWAP.name,
+            severity="preliminary",
+            sentence=f"the system swapped {format_bytes(rate * seconds)} during the run",
+            cure="choose a smaller memsize, fewer sessions, or more memory, or switch swap off",
+        )
+    ]
+
+
+def _check_import_swap(reading: RunView) -> RuleResults:
+    said = with_reason(_check_swap(reading), "the recordings do not say what was swapped", reading)
+    return with_cure(said, "give the jobs less memory (MEMSIZE), run fewer at once, or add memory")
+
+
+SWAP = ValidityRule("swap", _check_swap, _check_import_swap)
+
+
+MOST_STEAL_RATIO = value_of("validity.steal.most_ratio")
+
+
+def _check_steal(reading: RunView) -> list[Finding] | list[Unmeasured]:
+    """If the hypervisor gives processor time to other machines, only steal counts that time."""
+    if reading.over_time is None:
+        return _steal_unmeasured(reading)
+    samples, windows = reading.over_time
+    edges = (windows.edges[0], windows.edges[-1])
+    steal, idle, busy = (
+        rates(samples, names, edges)[0]
+        for names in (
+            ["host.cpu_steal_seconds"],
+            ["host.cpu_idle_seconds", "host.cpu_iowait_seconds"],
+            ["host.cpu_user_seconds", "host.cpu_system_seconds", "host.cpu_interrupt_seconds"],
+        )
+    )
+    if steal is None or idle is None or busy is None:
+        return _steal_unmeasured(reading)
+    share = steal / (steal + idle + busy) if steal else 0.0
+    if share <= MOST_STEAL_RATIO:
+        return []
+    return [
+        Finding(
+            rule=STEAL.name,
+            severity="preliminary",
+            sentence=f"the hypervisor gave {format_percent(share)} of this machine's CPU time to others",
+            cure="run on a machine with dedicated processors, or when its neighbours are idle",
+        )
+    ]
+
+
+def _steal_unmeasured(reading: RunView) -> list[Unmeasured]:
+    reason = reading.why_not_drawn or "the samples do not contain the processors' time"
+    return [Unmeasured(rule=STEAL.name, severity="preliminary", reason=reason)]
+
+
+def _check_import_steal(reading: RunView) -> RuleResults:
+    reason = "the recordings do not contain the time that a hypervisor gave to others"
+    return with_reason(_check_steal(reading), reason, reading)
+
+
+STEAL = ValidityRule("steal", _check_steal, _check_import_steal)
+
+
+LEAST_KEPT_RATIO = value_of("validity.frequency.least_kept_ratio")
+
+
+def _check_frequency(reading: RunView) -> list[Finding] | list[Unmeasured]:
+    """The mean frequency of the last third of the active phase, divided by that of the first.
+
+    Many virtual machines report no frequency. No fix can change that, so it is only a remark.
+    """
+    if reading.over_time is None:
+        return _frequency_unmeasured(reading.why_not_drawn or FEW_WINDOWS)
+    samples, windows = reading.over_time
+    found = thirds(gauges(samples, "host.frequency_hertz", windows.active_edges))
+    if found is None:
+        few = len(windows.active_edges) <= FEWEST_WINDOWS
+        return _frequency_unmeasured(
+            FEW_WINDOWS if few else "this machine does not report the frequency of its processors"
+        )
+    if found[1] >= LEAST_KEPT_RATIO * found[0]:
+        return []
+    return [
+        Finding(
+            rule=FREQUENCY.name,
+            severity="preliminary",
+            sentence=f"processors ran at {format_ratio(found[1] / 1e9)} GHz in the last third, after "
+            f"{format_ratio(found[0] / 1e9)} GHz in the first",
+            cure="see to cooling and power limits, and set the frequency governor to performance",
+        )
+    ]
+
+
+def _frequency_unmeasured(reason: str) -> list[Unmeasured]:
+    return [Unmeasured(rule=FREQUENCY.name, severity="remark", reason=reason)]
+
+
+def _check_import_frequency(reading: RunView) -> RuleResults:
+    return with_reason(
+        _check_frequency(reading), "the recordings do not contain the frequency of the processors", reading
+    )
+
+
+FREQUENCY = ValidityRule("frequency", _check_frequency, _check_import_frequency)
+
+
+MOST_OVERHEAD_RATIO = value_of("validity.overhead.most_ratio")
+
+
+def _check_overhead(reading: RunView) -> list[Finding] | list[Unmeasured]:
+    """CPU time of runner, collectors and launcher while jobs ran, divided by that of the jobs."""
+    overhead = reading.summary.overhead
+    own, startup = overhead.cpu_seconds, overhead.startup_cpu_seconds
+    jobs = reading.summary.cpu_account.jobs.cpu_seconds
+    if own is None or startup is None or not jobs:
+        whose = "of the jobs" if not jobs else "of mawl itself"
+        return [
+            Unmeasured(
+                rule=OVERHEAD.name, severity="preliminary", reason=f"the CPU time {whose} is not known"
+            )
+        ]
+    share = max(own - startup, 0.0) / jobs
+    if share <= MOST_OVERHEAD_RATIO:
+        return []
+    return [
+        Finding(
+            rule=OVERHEAD.name,
+            severity="preliminary",
+            sentence=f"mawl itself used {format_percent(share)} of the jobs' CPU time while they ran",
+            cure="choose a larger --scale, so that jobs last longer",
+        )
+    ]
+
+
+OVERHEAD = ValidityRule(
+    "overhead",
+    _check_overhead,
+    no_file_says("overhead", "no file says what the recorders themselves cost", "remark"),
+)
+
+
+LONGEST_STEP_SECONDS = value_of("validity.sampling.longest_step_seconds")
+MOST_MISSED_RATIO = value_of("validity.sampling.most_missed_ratio")
+HOST_SERIES = ("host.cpu_user_seconds", "host.cpu_idle_seconds", "host.memory_free_bytes")
+"""Series of which any shows when a host was recorded; else any of its devices'."""
+
+LONGEST_STEP_INTERVALS = value_of("validity.sampling.longest_step_intervals")
+ELSEWHERE_CURE = (
+    "where the clocks of logs and host differ, import again with --timezone KIND=Area/City or "
+    "--shift saslog=SECONDS; else give recordings of the time of the jobs"
+)
+SAMPLING_CURE = (
+    "leave the runner a processor (--cores), keep the run folder off the loaded file systems (--runs), "
+    "and do not stop or suspend mawl, which starts no job meanwhile"
+)
+
+
+def _check_sampling(reading: RunView) -> list[Finding]:
+    """Gaps of more than 3 s between samples are together at most 2 % of the run.
+
+    If the reader keeps only every n-th sample, a gap counts from n times 3 s on.
+    """
+    elapsed = reading.summary.time.elapsed_seconds
+    if reading.over_time is None or not elapsed:
+        sentence = (
+            f"{reading.samples_damage or 'the run holds no samples'}: nothing is known of its course in time"
+        )
+        return [_sampling_finding(sentence, "run it again; if that repeats, see the remarks of the report")]
+    samples, windows = reading.over_time
+    start, end = windows.edges[0], windows.edges[-1]
+    missed, longest = 0.0, 0.0
+    allowed = LONGEST_STEP_SECONDS * reading.stride
+    for node in samples.nodes:
+        times = _sample_times(samples, node, "jobs_running", start, end)
+        for before, after in pairwise([start, *times, end]):
+            longest = max(longest, after - before)
+            missed += after - before if after - before > allowed else 0.0
+    share = missed / (elapsed * len(samples.nodes))
+    if share <= MOST_MISSED_RATIO:
+        return []
+    sentence = (
+        f"{format_percent(share)} of the run lies in gaps between samples, the longest of "
+        f"{format_seconds(longest)}"
+    )
+    return [_sampling_finding(sentence, SAMPLING_CURE)]
+
+
+def _check_import_sampling(reading: RunView) -> list[Finding]:
+    """The share of the run that recordings leave open: outside them, and in gaps of three intervals."""
+    if reading.samples is None or reading.windows is None or not reading.samples.nodes:
+        if reading.samples_damage:
+            cure = "import the files again"
+            return [_sampling_finding(reading.samples_damage, cure)]
+        sentence = "the import has no recording of a host over time: nothing is known of what it did"
+        cure = "give recordings of the same time (nmon, sar, sadf, iostat) together with the logs"
+        return [_sampling_finding(sentence, cure)]
+    spans = _run_spans(reading)
+    start, end = spans[0][0], spans[-1][1]
+    if elsewhere := _recordings_elsewhere(reading.samples, start, end):
+        return [_sampling_finding(elsewhere, ELSEWHERE_CURE)]
+    longest_step = max(
+        LONGEST_STEP_SECONDS,
+        LONGEST_STEP_INTERVALS * interval_seconds(reading.facts, reading.samples),
+    )
+    missed, longest, nodes = 0.0, 0.0, 0
+    for node in reading.samples.nodes:
+        nodes += 1
+        for start, end in spans:
+            times = _recorded_times(reading, node, start, end)
+            steps = [after - before for before, after in pairwise([start, *times, end])]
+            longest = max(longest, *steps)
+            missed += sum(step for step in steps if step > longest_step)
+    lasted = sum(end - start for start, end in spans)
+    share = missed / (lasted * nodes) if lasted > 0 else 0.0
+    if share <= MOST_MISSED_RATIO:
+        return []
+    sentence = (
+        f"{format_percent(share)} of the run lies outside the recordings or in gaps of them, the longest of "
+        f"{format_seconds(longest)}"
+    )
+    return [_sampling_finding(sentence, "record the host throughout, before and after")]
+
+
+def _run_spans(reading: RunView) -> list[tuple[float, float]]:
+    """First start to last end of the run; the same for each period of an import that is not one run."""
+    line = reading.line
+    if line is None:
+        return [(reading.windows.edges[0], reading.windows.edges[-1])] if reading.windows else []
+    return list(line.periods) or [(line.started_at, line.ended_at)]
+
+
+def _recordings_elsewhere(samples: RunSamples, start: float, end: float) -> str:
+    """Where all recordings end before the run begins, or begin after it; empty where any meets it."""
+    spans = [
+        (float(times[0]), float(times[-1]))
+        for node in samples.nodes
+        for name in samples.names(node)
+        if (times := samples.times(node, name)) is not None and len(times)
+    ]
+    if not spans or any(first <= end and last >= start for first, last in spans):
+        return ""
+    recorded = (min(first for first, _ in spans), max(last for _, last in spans))
+    ran, was = (
+        f"from {format_instant(first)[:19]}Z to {format_instant(last)[:19]}Z"
+        for first, last in ((start, end), recorded)
+    )
+    return f"no recording of the host lies within the time of the jobs: they ran {ran}, it was recorded {was}"
+
+
+def _recorded_times(reading: RunView, node: str, start: float, end: float) -> list[float]:
+    samples = reading.samples
+    if samples is None:
+        return []
+    names = [name for name in HOST_SERIES if samples.times(node, name) is not None]
+    names += [name for name in samples.names(node) if name.startswith("device.")][:1]
+    return _sample_times(samples, node, names[0], start, end) if names else []
+
+
+def _sample_times(samples: RunSamples, node: str, name: str, start: float, end: float) -> list[float]:
+    times = samples.times(node, name)
+    if times is None:
+        return []
+    within: list[float] = times[(start <= times) & (times <= end)].tolist()
+    return within
+
+
+def _sampling_finding(sentence: str, cure: str) -> Finding:
+    return Finding(rule=SAMPLING.name, severity="preliminary", sentence=sentence, cure=cure)
+
+
+SAMPLING = ValidityRule("sampling", _check_sampling, _check_import_sampling)

@@ -1,0 +1,114 @@
+"""A run on several nodes: the task of each node, and how to reach it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from mawl.base.imports import importing
+from mawl.commands.arguments import volumes_of
+from mawl.commands.progress import view
+from mawl.commands.terminal import require_cluster
+from mawl.plan.run_plan import plan_of
+from mawl.plan.workload import Plan
+from mawl.records.model.run import RunFacts
+from mawl.records.spec.run_spec import NodesSpec, RunSpec
+from mawl.records.store.files import lies_in
+
+if TYPE_CHECKING:
+    from mawl.run.cluster.controller import ClusterRequest
+    from mawl.run.cluster.messages import NodeTask
+
+
+UNENCRYPTED = (
+    "the scheduler is not encrypted: anyone who reaches it can run code on all nodes; use tls://HOST:PORT "
+    "with --tls-ca, --tls-cert and --tls-key, or a network that only the nodes reach"
+)
+
+
+def run_on_nodes(spec: RunSpec, nodes: NodesSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
+    """Conduct a run on the nodes; its folder and its facts."""
+    require_cluster()
+    warn_unencrypted(nodes)
+    with importing():
+        from mawl.run.cluster.controller import ClusterRequest
+        from mawl.run.cluster.dask_run import NodeAccess, conduct
+
+    plans = {
+        name: plan_of(msgspec.structs.replace(spec, workload=workload)) for name, workload in nodes.on.items()
+    }
+    first = next(iter(plans.values())) if plans else plan_of(spec)
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+    run_id = f"{stamp}-{first.workload}-{secrets.token_hex(2)}"
+    runs = Path(spec.runs)
+    folder = Path(spec.output) if spec.output else runs / run_id
+    task = _shared_task(spec, nodes, run_id, first, command)
+
+    def request(names: list[str]) -> ClusterRequest:
+        return ClusterRequest(
+            run_id=run_id,
+            folder=folder.absolute(),
+            tasks=[_node_task(task, name, plans.get(name, first)) for name in names],
+            storage=[
+                _storage_task(task, name, first, devices) for name, devices in nodes.storage_node.items()
+            ],
+            link_bytes_per_second=nodes.link_bytes_per_second,
+            shared=nodes.shared,
+            on_lost_node=nodes.on_lost_node,
+            node_timeout_seconds=nodes.node_timeout_seconds,
+            command=list(command),
+            runs=runs if lies_in(folder, runs) else None,
+        )
+
+    storage = list(nodes.storage_node)
+    with contextlib.closing(view()) as watcher:
+        facts = asyncio.run(
+            conduct(NodeAccess.of(nodes), list(plans), request, watcher, storage, nodes.nodes)
+        )
+    return folder, facts
+
+
+def _node_task(task: NodeTask, node: str, plan: Plan) -> NodeTask:
+    own = f"{task.run_id}-{node}"
+    return msgspec.structs.replace(
+        task, run_id=own, node=node, plan=plan, folder=str(Path(task.folder) / own)
+    )
+
+
+def _storage_task(task: NodeTask, node: str, plan: Plan, devices: Sequence[str]) -> NodeTask:
+    """The task of a storage server: the plan without its sessions."""
+    none = msgspec.structs.replace(plan, workload="storage", title="watched", sessions=())
+    return msgspec.structs.replace(_node_task(task, node, none), watch=list(devices))
+
+
+def _shared_task(
+    spec: RunSpec, nodes: NodesSpec, run_id: str, plan: Plan, command: Sequence[str]
+) -> NodeTask:
+    """What all nodes have in common; the folder is that of their run folders."""
+    from mawl.run.cluster.messages import NodeTask
+
+    # The same paths on every node.
+    places = {role: tuple(map(str, paths)) for role, paths in volumes_of(spec).directories.items()}
+    return NodeTask(
+        run_id=run_id,
+        node="",
+        plan=plan,
+        spec=msgspec.structs.replace(spec, **places),
+        folder=nodes.node_runs,
+        lease_seconds=nodes.node_timeout_seconds / 2,
+        command=list(command),
+    )
+
+
+def warn_unencrypted(nodes: NodesSpec) -> None:
+    """Say it where anyone may run code on the nodes."""
+    if nodes.cluster is not None and not nodes.cluster.startswith("tls://"):
+        print(f"warning: {UNENCRYPTED}", file=sys.stderr)

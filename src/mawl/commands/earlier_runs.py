@@ -1,0 +1,227 @@
+"""What earlier runs measured of a plan's programs: their times alone (``--solo``) and peaks of memory."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from mawl.base.units import counted_noun
+from mawl.figures.missing import counted
+from mawl.measure.devices import mount_of, read_mounts
+from mawl.measure.machine import Machine
+from mawl.measure.suitability import libraries
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.mix import JobKind, is_of_catalogue, job_kinds, kind_of, solo_plan
+from mawl.plan.needs import Needs, needs
+from mawl.plan.workload import Plan
+from mawl.records.model.records import JobRecord
+from mawl.records.model.run import Alone, AloneRun, RunFacts
+from mawl.records.model.thresholds import count_of
+from mawl.records.spec.program_options import StartMode
+from mawl.records.store import open_run
+from mawl.records.store.side_files import Condition, Peak, Solo, read_peak, read_solo, write_peak, write_solo
+from mawl.records.volumes import Volumes
+from mawl.run.runner.request import RunRequest
+from mawl.version import __version__
+
+RUNS_ALONE = count_of("capacity.fewest_runs_alone")
+
+
+def conditions(kind: JobKind, surroundings: Mapping[str, Condition]) -> dict[str, Condition]:
+    options = msgspec.structs.asdict(kind.options)
+    return {
+        "scale": kind.scale,
+        **{f"option_{name}": value for name, value in options.items()},
+        **({} if kind.command is None else {"command": msgspec.json.encode(kind.command).decode()}),
+        **({} if kind.derived is None else {"derived": msgspec.json.encode(kind.derived).decode()}),
+        **surroundings,
+    }
+
+
+def surroundings(request: RunRequest, volumes: Volumes, machine: Machine) -> dict[str, Condition]:
+    plan = request.plan
+    return {
+        "seed": plan.seed,
+        "saving_ratio": plan.saving,
+        "start_mode": request.spec.start,
+        "volume_order": request.spec.volume_order,
+        "cache": request.spec.cache,
+        "cpus": None if request.cpus is None else [str(cpu) for cpu in request.cpus],
+        "memory_limit_bytes": request.spec.memory_limit_bytes,
+        "container_memory_limit_bytes": machine.binding_memory_limit,
+        "cpu_quota": machine.binding_cpu_quota,
+        **{role: [str(place.absolute()) for place in places] for role, places in volumes.directories.items()},
+        **{f"{role}_storage": _storage(places) for role, places in volumes.directories.items()},
+        "node": machine.name,
+        "cpu_model": machine.cpu_model,
+        "cores": machine.cores,
+        "memory_bytes": machine.memory_bytes,
+        "kernel": machine.kernel,
+        "mawl_version": __version__,
+        "libraries": libraries(),
+    }
+
+
+def _storage(places: Sequence[Path]) -> list[str]:
+    """The file system of each place, its source and its options: the same path may be another disk now."""
+    mounts = read_mounts()
+    found = [mount_of(place, mounts) for place in places]
+    return [
+        f"{mount.file_system} {mount.source} {mount.options}" if mount else "no mount is known"
+        for mount in found
+    ]
+
+
+class SoloTimes:
+    """The times alone of one request's jobs, kept in the directory of run folders."""
+
+    def __init__(self, request: RunRequest, volumes: Volumes, runs: Path, machine: Machine) -> None:
+        self._runs, self._request = runs, request
+        self._jobs = job_kinds(request.plan)
+        around = surroundings(request, volumes, machine)
+        self._conditions = {kind: conditions(kind, around) for kind in self._jobs}
+
+    def known(self) -> dict[JobKind, Solo]:
+        found = {kind: read_solo(self._runs, kind.program, self._conditions[kind]) for kind in self._jobs}
+        return {kind: solo for kind, solo in found.items() if solo is not None}
+
+    def alone(self) -> tuple[Alone, ...]:
+        return tuple(_alone(kind.program, self._jobs[kind], solo) for kind, solo in self.known().items())
+
+    def measure(self, carry: Callable[[RunRequest], RunFacts]) -> RunFacts | None:
+        """Run each program alone until it has three times, and keep them; None where all have.
+
+        Each round is a run of its own, so that all begin alike: ``--cache cold`` empties the cache each time.
+        ``carry`` carries a request out.  A job that failed leaves no time.  Returns the facts of the last
+        round, the first that did not complete included, after which there is no further one.
+        """
+        facts: RunFacts | None = None
+        for number in range(1, RUNS_ALONE + 1):
+            known = self.known()
+            wanted = {kind for kind in self._jobs if len(known[kind].runs if kind in known else ()) < number}
+            if wanted:
+                facts = self._round(wanted, number, carry)
+                if facts.outcome == "interrupted":
+                    return facts
+        if facts is None:
+            print("times alone are known for all jobs", file=sys.stderr)
+        return facts
+
+    def _round(
+        self, wanted: Collection[JobKind], number: int, carry: Callable[[RunRequest], RunFacts]
+    ) -> RunFacts:
+        plan = solo_plan(self._request.plan, wanted)
+        run_id = f"{self._request.run_id}-alone-{number}"
+        folder = self._request.folder.with_name(f"{self._request.folder.name}-alone-{number}")
+        kinds_alone = counted_noun(len(wanted), "kind")
+        print(f"running {kinds_alone} of jobs alone first: run {number} of {RUNS_ALONE}", file=sys.stderr)
+        facts = carry(
+            msgspec.structs.replace(self._request, plan=plan, run_id=run_id, folder=folder, alone=())
+        )
+        self._keep({job.job: kind_of(job) for job in plan.jobs()}, folder, run_id)
+        return facts
+
+    def _keep(self, made: Mapping[str, JobKind], folder: Path, run_id: str) -> None:
+        known = self.known()
+        for job in counted(open_run(folder).job_records()):
+            kind, seconds = made[job.job], job.usage.real_time_seconds
+            if seconds:
+                before = known[kind].runs if kind in known else []
+                run = AloneRun(run_id=run_id, real_time_seconds=seconds, waits=job.waits)
+                write_solo(
+                    self._runs,
+                    Solo(program=kind.program, runs=[*before, run], conditions=self._conditions[kind]),
+                )
+
+
+def _alone(program: str, jobs: list[str], solo: Solo) -> Alone:
+    runs = sorted(solo.runs, key=lambda run: run.real_time_seconds)
+    middle = runs[(len(runs) - 1) // 2]
+    return Alone(
+        program=program,
+        jobs=jobs,
+        real_time_seconds=middle.real_time_seconds,
+        run_id=middle.run_id,
+        runs=solo.runs,
+    )
+
+
+SAME_RATIO = 1.05
+"""A peak this much above the one that is kept is the same: the margin of a plan covers it."""
+
+
+class Peaks:
+    """The measured peaks of one plan's jobs.
+
+    Commands and programs of users have none: their processes side by side are not measured, and their
+    code may change under the same name.
+    """
+
+    def __init__(self, plan: Plan, runs: Path, start: StartMode) -> None:
+        self._runs, self._start = runs, start
+        around: dict[str, Condition] = {
+            "start_mode": start,
+            "mawl_version": __version__,
+            "libraries": libraries(),
+        }
+        kept = {kind_of(job) for job in plan.jobs() if is_of_catalogue(job)}
+        self._conditions: dict[JobKind, dict[str, Condition]] = {
+            kind: {
+                "scale": kind.scale,
+                **{f"option_{name}": value for name, value in msgspec.structs.asdict(kind.options).items()},
+                **around,
+            }
+            for kind in job_kinds(plan)
+            if kind in kept
+        }
+
+    def needs(self, plan: Plan) -> Needs:
+        """What a plan of such jobs needs, its memory measured before declared."""
+        return needs(plan, CATALOGUE, spawn=self._start == "spawn", measured=self.known())
+
+    def known(self) -> dict[JobKind, Peak]:
+        found = {
+            kind: read_peak(self._runs, kind.program, conditions)
+            for kind, conditions in self._conditions.items()
+        }
+        return {kind: peak for kind, peak in found.items() if peak is not None}
+
+    def keep(self, plan: Plan, folder: Path) -> None:
+        """Take the peaks of a run that has ended; a directory that cannot be written keeps none."""
+        before = self.known()
+        run = open_run(folder)
+        for kind, peak in peaks_of(plan, run.job_records(), run.facts.run_id).items():
+            if kind not in self._conditions:
+                continue
+            old = before.get(kind)
+            most = peak if old is None or peak.private_bytes > SAME_RATIO * old.private_bytes else old
+            jobs = peak.jobs + (0 if old is None else old.jobs)
+            with contextlib.suppress(OSError):
+                write_peak(
+                    self._runs, msgspec.structs.replace(most, jobs=jobs, conditions=self._conditions[kind])
+                )
+
+
+def peaks_of(plan: Plan, jobs: Iterable[JobRecord], run_id: str) -> dict[JobKind, Peak]:
+    """The largest peak of each kind of job of a run, ``verify`` included; without conditions."""
+    planned = {job.job: kind_of(job) for job in plan.jobs() if is_of_catalogue(job)}
+    found: dict[JobKind, Peak] = {}
+    for job in counted(jobs):
+        private, own, beyond = job.private_memory_bytes, job.usage.os_memory_bytes, job.usage.memory_bytes
+        kind = planned.get(job.job)
+        if kind is None or private is None or own is None or beyond is None:
+            continue
+        old = found.get(kind)
+        found[kind] = Peak(
+            program=kind.program,
+            private_bytes=max(private, 0 if old is None else old.private_bytes),
+            ready_bytes=max(own - beyond, 0 if old is None else old.ready_bytes),
+            jobs=1 + (0 if old is None else old.jobs),
+            run_id=run_id,
+            conditions={},
+        )
+    return found

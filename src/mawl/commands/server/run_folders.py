@@ -1,0 +1,277 @@
+"""Finds the runs and campaigns in a directory by listing it.
+
+A name from a visitor is compared with the listing, never joined to a path, and links out of the directory
+are not followed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from mawl.base.errors import MawlError, UnreadableRunError
+from mawl.figures.open_jobs import CUT
+from mawl.plan.spec import shown_scale
+from mawl.records.model.campaign import Campaign
+from mawl.records.model.run import RunFacts
+from mawl.records.store.campaign import CAMPAIGN, read_campaign
+from mawl.records.store.facts import read_facts
+from mawl.records.store.files import FACTS, JOURNAL, JOURNAL_FILES, LATEST, TABLES
+from mawl.records.store.parquet import elapsed_seconds
+from mawl.records.store.reading import runner_lives
+from mawl.records.store.side_files import SOLO_FOLDER
+
+FILES = (
+    FACTS,
+    *(f"{table}.parquet" for table in TABLES),
+    *(f"{JOURNAL}/{name}" for name in JOURNAL_FILES),
+)
+"""The files that are read of a run folder."""
+
+State = tuple[tuple[str, int, int, int], ...]
+"""Name, inode, size and time of change (nanoseconds) of each file: another state is another report."""
+
+
+class LibraryEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder in the library: what ``run.json`` says of it, or in ``trouble`` why it cannot be read.
+
+    ``elapsed_seconds`` is that of its report: the first start of a job to the last end; None while it grows,
+    and of a run that did not get to its end.
+    """
+
+    name: str
+    trouble: str | None = None
+    run_id: str | None = None
+    workload: str | None = None
+    sessions: int | None = None
+    jobs: int | None = None
+    scale: str | None = None
+    kind: str | None = None
+    outcome: str | None = None
+    started_at: float | None = None
+    elapsed_seconds: float | None = None
+    nodes: tuple[str, ...] = ()
+
+
+class Folders:
+    """The run folders of one directory; facts are read again only when ``run.json`` changed."""
+
+    def __init__(self, runs: Path) -> None:
+        self.runs = runs
+        self._known: dict[str, tuple[tuple[int, int, int], LibraryEntry]] = {}
+        self.states: dict[str, State] = {}
+        """By the name of a folder what it was when it was listed last."""
+
+    def listing(self) -> list[LibraryEntry]:
+        """Every folder, in no order; an empty list where the directory is not there (yet)."""
+        found = [self._entry(name) for name in self._names()]
+        self._known = {entry.name: self._known[entry.name] for entry in found if entry.name in self._known}
+        self.states = {name: self.states[name] for name in self._known}
+        return found
+
+    def entry(self, name: str) -> LibraryEntry:
+        return self._entry(name)
+
+    def find(self, name: str) -> Path | None:
+        return next((self.runs / known for known in self._names() if known == name), None)
+
+    def current(self) -> list[Path]:
+        """The runs that grow; where there is none, the one that started last, if any."""
+        entries = self.listing()
+        growing = sorted(entry.name for entry in entries if entry.outcome == "running")
+        started = sorted((entry.started_at, entry.name) for entry in entries if entry.started_at is not None)
+        return [self.runs / name for name in growing or [name for _, name in started[-1:]]]
+
+    def _names(self) -> list[str]:
+        """Folders that may be runs; a link within the directory (``latest``) is no run of its own."""
+        try:
+            with os.scandir(self.runs) as entries:
+                return [
+                    entry.name
+                    for entry in entries
+                    if entry.is_dir()
+                    and not entry.name.startswith(".")
+                    and entry.name not in (SOLO_FOLDER, LATEST)
+                    and not (entry.is_symlink() and self._inside(entry.path))
+                ]
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
+    def _inside(self, path: str) -> bool:
+        return Path(path).resolve().parent == self.runs.resolve()
+
+    def _entry(self, name: str) -> LibraryEntry:
+        folder = self.runs / name
+        try:
+            self.states[name] = state_of(folder)
+            found = (folder / FACTS).stat()
+            identity = (found.st_ino, found.st_size, found.st_mtime_ns)
+            known = self._known.get(name)
+            if known is None or known[0] != identity:
+                known = (identity, _entry_of(folder, read_facts(folder)[0]))
+                self._known[name] = known
+            entry = known[1]
+        except (MawlError, OSError) as error:
+            return LibraryEntry(name=name, trouble=str(error))
+        if entry.outcome == "running" and not runner_lives(folder):
+            return msgspec.structs.replace(entry, outcome="interrupted")
+        return entry
+
+
+def state_of(folder: Path) -> State:
+    """The state of a folder's files.
+
+    Raises ``UnreadableRunError`` where one is something else than a file of this
+    folder: a link would lead a visitor out of the directory of runs, a pipe would hold the reader.
+    """
+    if folder.is_symlink():
+        raise UnreadableRunError(
+            "is a link that leads out of the directory of runs, which is not followed",
+            where=str(folder),
+            cure="copy the run folder itself, or name its own directory with --runs",
+        )
+    seen = []
+    for name in FILES:
+        try:
+            found = os.lstat(folder / name)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            raise UnreadableRunError(
+                "cannot be read", where=str(folder / name), why=(error.strerror or str(error)).lower()
+            ) from None
+        if not stat.S_ISREG(found.st_mode):
+            raise UnreadableRunError(
+                "is not a regular file", where=str(folder / name), cure="copy the whole run folder again"
+            )
+        seen.append((name, found.st_ino, found.st_size, found.st_mtime_ns))
+    if (folder / JOURNAL).is_symlink():
+        raise UnreadableRunError("is a link, which is not followed", where=str(folder / JOURNAL))
+    if not any(name == FACTS for name, *_ in seen):
+        raise UnreadableRunError(
+            f"is not a run folder (or is one that was only begun): it has no {FACTS}", where=str(folder)
+        )
+    return tuple(seen)
+
+
+def grows(folder: Path) -> bool:
+    """Whether a runner still writes to this run; raises what ``examined`` does."""
+    state_of(folder)
+    return (folder / JOURNAL).is_dir() and runner_lives(folder)
+
+
+def _entry_of(folder: Path, facts: RunFacts) -> LibraryEntry:
+    workload = facts.workload
+    return LibraryEntry(
+        name=folder.name,
+        run_id=facts.run_id,
+        workload=workload.name,
+        sessions=workload.sessions,
+        jobs=workload.jobs,
+        scale=shown_scale(workload.scale_name, workload.scale),
+        kind=facts.kind,
+        outcome=facts.outcome,
+        started_at=facts.started_at,
+        elapsed_seconds=None
+        if facts.outcome in CUT
+        else elapsed_seconds(folder, imported=facts.kind == "imported"),
+        nodes=tuple(node.name for node in facts.nodes),
+    )
+
+
+DEEPEST = 4
+"""Folders below the directory of runs that are looked into, one in another."""
+MOST_FOLDERS = 2000
+"""Folders that are looked into for one page: a directory of runs may hold other things."""
+
+
+class CampaignEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A campaign: ``name`` is its path below the directory of runs, ``trouble`` why it cannot be read.
+
+    ``finished`` of ``planned`` runs are over; ``created_at`` is in seconds since the epoch.
+    """
+
+    name: str
+    trouble: str | None = None
+    kind: str = ""
+    finished: int = 0
+    planned: int = 0
+    outcome: str = ""
+    created_at: float | None = None
+
+
+class FoundCampaigns(NamedTuple):
+    """Campaigns by their path below the directory of runs, in order; ``whole`` where every folder was looked
+    into."""
+
+    folders: dict[str, Path]
+    whole: bool
+
+
+def campaigns_below(runs: Path) -> FoundCampaigns:
+    """The campaigns in the first ``MOST_FOLDERS``, the least deep ones first; nothing below a run or a
+    campaign."""
+    found: dict[str, Path] = {}
+    waiting, whole = [(runs, 0)], True
+    for folder, depth in waiting:
+        for child in _folders(folder):
+            if (child / CAMPAIGN).is_file():
+                found[child.relative_to(runs).as_posix()] = child
+            elif depth + 1 < DEEPEST and not (child / FACTS).exists():
+                if len(waiting) < MOST_FOLDERS:
+                    waiting.append((child, depth + 1))
+                else:
+                    whole = False
+    return FoundCampaigns(dict(sorted(found.items())), whole)
+
+
+class CampaignRecords:
+    """What the records of campaigns say; one is read again only when its file changed."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, tuple[tuple[int, int, int], CampaignEntry]] = {}
+
+    def entries(self, folders: Mapping[str, Path]) -> list[CampaignEntry]:
+        """An entry for each campaign, in their order; those that are gone are forgotten."""
+        found = [self._entry(name, folder) for name, folder in folders.items()]
+        self._known = {folder: self._known[folder] for folder in folders.values() if folder in self._known}
+        return found
+
+    def _entry(self, name: str, folder: Path) -> CampaignEntry:
+        try:
+            seen = (folder / CAMPAIGN).stat()
+            identity = (seen.st_ino, seen.st_size, seen.st_mtime_ns)
+            known = self._known.get(folder)
+            if known is None or known[0] != identity:
+                known = self._known[folder] = (identity, _campaign_entry_of(name, read_campaign(folder)))
+        except (MawlError, OSError) as error:
+            return CampaignEntry(name=name, trouble=str(error))
+        return known[1]
+
+
+def _campaign_entry_of(name: str, record: Campaign) -> CampaignEntry:
+    return CampaignEntry(
+        name=name,
+        kind=record.kind,
+        finished=sum(slot.state == "finished" for slot in record.slots),
+        planned=len(record.slots),
+        outcome=record.outcome,
+        created_at=record.created_at,
+    )
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return [
+                Path(entry.path)
+                for entry in entries
+                if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
+            ]
+    except OSError:
+        return []

@@ -1,0 +1,202 @@
+"""The evidence of a derived workload as text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from textwrap import wrap
+
+from mawl.base.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
+from mawl.derive.estimate import ORIGINS, Origin
+from mawl.derive.evidence import DerivedEvidence, LeftOut, LoadOfProgram, NotTold, QueueOfNight, Shares, whole
+from mawl.derive.nights import ChosenNight, Thinning
+from mawl.derive.step_bytes import counts_reads
+from mawl.records.model.derived import MOST_STEPS
+from mawl.records.model.records import MOST_TABLES
+from mawl.reports.layout import LINE_WIDTH, aligned, figure
+from mawl.reports.run_tables.jobs import chain_words, times_words
+
+MOST_PROGRAMS = 10
+NIGHTS_HEAD = ("folder", "represents", "jobs", "CPU", "real", "block I/O", "most at once")
+HEAD = ("program", "jobs", "steps", "CPU", "range", "moved", "range", "told", "inferred", "assumed")
+
+
+def text_of(evidence: DerivedEvidence, folder: str) -> str:
+    """What was derived, from how sure numbers, and what to do next."""
+    lines = [*_labelled(evidence), f"folder    {folder}", ""]
+    lines += aligned([HEAD, *(row(load) for load in evidence.programs[:MOST_PROGRAMS])])
+    more = len(evidence.programs) - MOST_PROGRAMS
+    if more > 0:
+        lines.append(f"and {counted_noun(more, 'more program')} (evidence.html)")
+    lines += wrap(
+        "told, inferred, assumed: shares of the bytes moved. evidence.html has every step, ranges and rules.",
+        LINE_WIDTH,
+    )
+    return "\n".join(lines)
+
+
+def text_of_nights(thinning: Thinning, folder: str) -> str:
+    """Which nights represent all, and how far their sums are off."""
+    lines = [
+        f"nights    {len(thinning.chosen)} of {thinning.nights}; folders {folder}/night-1 and so on",
+        "",
+        *aligned([NIGHTS_HEAD, *(_night(one) for one in thinning.chosen)]),
+    ]
+    known = [
+        f"{name.replace('_', ' ')} {error:+.1%}"
+        for name, error in thinning.errors.items()
+        if error is not None
+    ]
+    sentence = (
+        f"Sums of the chosen nights, each multiplied by the nights that it represents, against all nights: "
+        f"{', '.join(known)}."
+    )
+    return "\n".join([*lines, *wrap(sentence, LINE_WIDTH)])
+
+
+def _night(one: ChosenNight) -> tuple[str, ...]:
+    load = one.load
+    return (
+        f"night-{one.number}",
+        str(one.nights),
+        str(load.jobs),
+        figure(load.cpu_seconds, format_seconds),
+        figure(load.real_seconds, format_seconds),
+        figure(load.block_bytes, format_bytes),
+        str(load.peak_jobs),
+    )
+
+
+def _labelled(evidence: DerivedEvidence) -> Iterator[str]:
+    for label, sentence in sentences_of(evidence):
+        yield from wrap(f"{label:<10}{sentence}", LINE_WIDTH, subsequent_indent=" " * 10)
+
+
+def sentences_of(evidence: DerivedEvidence) -> Iterator[tuple[str, str]]:
+    """Label and sentence of what holds for all jobs together."""
+    steps = sum(len(job.steps) for job in evidence.jobs)
+    yield (
+        "derived",
+        f"{counted_noun(len(evidence.jobs), 'job')} with {counted_noun(steps, 'step')}, "
+        f"of {counted_noun(evidence.jobs_in_logs, 'job')} in the logs",
+    )
+    for label, form, field in FIGURES:
+        sums = total(evidence, field)
+        if whole(sums):
+            parts = ", ".join(f"{origin} {format_percent(sums[origin] / whole(sums))}" for origin in ORIGINS)
+            yield label, f"{form(whole(sums))} in all: {parts}"
+    if left := _left_out(evidence.left_out):
+        yield "left out", left
+    for sentence in _not_told(evidence.not_told):
+        yield "not told", sentence
+    yield "reads", _reads(evidence.device_share)
+    if (host := evidence.host) is not None:
+        yield (
+            "host",
+            f"devices read {format_bytes(host.device_read_bytes)} and wrote "
+            f"{format_bytes(host.device_written_bytes)} while the jobs ran, for all programs; the steps "
+            f"read {format_bytes(host.steps_read_bytes)} and wrote {format_bytes(host.steps_written_bytes)}",
+        )
+    if evidence.queue is not None:
+        yield "queue", "; ".join(_queue(evidence.queue, evidence))
+    if evidence.night is not None and evidence.window_seconds is not None:
+        spare = evidence.night.spare_seconds
+        held = "before the end of the night: held" if spare >= 0 else "after the end of the night: missed"
+        yield (
+            "night",
+            f"in the logs the last job ended {format_seconds(abs(spare))} {held}; "
+            f"it is the last of a chain of {counted_noun(len(evidence.night.chain), 'job')}",
+        )
+
+
+def _queue(queue: QueueOfNight, evidence: DerivedEvidence) -> Iterator[str]:
+    jobs = counted_noun(len(evidence.jobs), "job")
+    yield f"the history of the scheduler has the submission of {queue.submitted} of {jobs}"
+    if queue.times is not None:
+        yield f"in the queue: {times_words(queue.times)}"
+    if queue.chain is not None:
+        yield chain_words(queue.chain)
+    if queue.not_before:
+        yield (
+            f"{counted_noun(queue.not_before, 'job')} that followed another cannot start before the time "
+            "that the history has as its earliest start"
+        )
+    if evidence.arrivals == "clock":
+        yield "other jobs start when they started in the logs: the derived night has no queue"
+
+
+FIGURES: tuple[tuple[str, Callable[[float], str], str], ...] = (
+    ("CPU", format_seconds, "cpu_seconds"),
+    ("moved", format_bytes, "moved_bytes"),
+)
+
+
+def total(evidence: DerivedEvidence, field: str) -> Mapping[Origin, float]:
+    shares: list[Shares] = [getattr(load, field) for load in evidence.programs]
+    return {origin: sum(one[origin] for one in shares) for origin in ORIGINS}
+
+
+def _left_out(left: LeftOut) -> str:
+    told = (
+        (left.jobs_outside_the_night, "job", "outside the night"),
+        (left.jobs_without_times, "job", "without times"),
+        (left.jobs_not_chosen, "job", "by --only and --without"),
+        (left.jobs_without_steps, "job", "without steps"),
+        (left.views_and_startup_steps, "note", "of views, steps within steps, initialization or checks"),
+        (left.tables_of_databases, "table", "of databases or other sessions"),
+        (left.tables_beyond_the_first, "table", f"beyond the first {MOST_TABLES} of a step"),
+        (left.steps_beyond_the_first, "step", f"beyond the first {MOST_STEPS:,} of a job"),
+        (left.lines_skipped, "line", "of logs that cannot be read"),
+    )
+    return ", ".join(f"{counted_noun(count, noun)} {what}" for count, noun, what in told if count)
+
+
+def _not_told(open_: NotTold) -> Iterator[str]:
+    if count := open_.steps_of_unknown_block_size:
+        yield (
+            f"the platform of {counted_noun(count, 'step')} does not say how large a block operation is (AIX "
+            "counts operations), so mawl does not use it: bytes follow from rows and sizes of tables"
+        )
+    if count := open_.steps_of_assumed_block_size:
+        yield (
+            f"mawl takes a block operation of {counted_noun(count, 'step')} as 512 bytes, as on Linux: their "
+            "logs, or others of the same node, name no platform"
+        )
+    if count := open_.steps_without_utility_files:
+        yield (
+            f"SAS writes no note on utility files: for {counted_noun(count, 'step')} that may use them mawl "
+            f"infers which part of {format_bytes(open_.bytes_of_these)} is util, and which is work or data"
+        )
+
+
+def _reads(share: float | None) -> str:
+    if share is None:
+        return "no step shows whether memory served reads: their ranges allow for it"
+    if counts_reads(share):
+        return f"devices served {format_percent(share)} of reads of known size: block operations count them"
+    return f"devices served {format_percent(share)} of reads of known size: memory served the rest"
+
+
+def row(load: LoadOfProgram) -> tuple[str, ...]:
+    """A program's cells under HEAD."""
+    moved = whole(load.moved_bytes)
+    shares = [format_percent(load.moved_bytes[origin] / moved) if moved else "-" for origin in ORIGINS]
+    return (
+        load.program,
+        str(load.jobs),
+        str(load.steps),
+        format_seconds(whole(load.cpu_seconds)),
+        _range(load.cpu_seconds_range, format_seconds),
+        format_bytes(moved),
+        _range(load.moved_bytes_range, format_bytes),
+        *shares,
+    )
+
+
+def memory_of(load: LoadOfProgram) -> str:
+    """The mean of the steps' peaks, with its range."""
+    return f"{format_memory(whole(load.memory_bytes))} ({_range(load.memory_bytes_range, format_memory)})"
+
+
+def _range(ends: tuple[float, float], form: Callable[[float], str]) -> str:
+    low, high = map(form, ends)
+    return low if low == high else f"{low} to {high}"

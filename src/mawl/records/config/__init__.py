@@ -1,1 +1,0 @@
-"""TOML in: files and settings that a user writes, checked against their schema."""

@@ -1,0 +1,251 @@
+"""The process of a node: makes its part of the inputs and runs its sessions with the local runner.
+
+The agent starts it as ``python -m mawl.run.cluster`` with pipes as its standard input and output.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+
+import msgspec
+
+from mawl.base.errors import InterruptedRunError, MawlError, UnsuitableMachineError
+from mawl.measure.machine import network_namespace, read_machine
+from mawl.measure.space import in_memory_bytes, space_of
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.needs import needs, with_commands
+from mawl.plan.processors import parse_cores, processors_of, with_threads
+from mawl.programs.datagen.workers import usual_processes
+from mawl.records.model.records import JobRecord
+from mawl.records.spec.program_options import ROLES, Role, StartMode
+from mawl.records.spec.task import TaskFailure
+from mawl.records.store.without_pandas import arrow_alone
+from mawl.records.volumes import Volumes
+from mawl.run.cluster.agent_connection import AgentConnection, AgreedOpening
+from mawl.run.cluster.messages import (
+    Carry,
+    Ended,
+    GateReady,
+    Going,
+    Looked,
+    Made,
+    Make,
+    NodeTask,
+    Notice,
+    Refused,
+    Seek,
+    Seen,
+)
+from mawl.run.cluster.storage_node import StorageNode
+from mawl.run.cluster.tokens import PREFIX, own_token
+from mawl.run.launch.setup import kill_run
+from mawl.run.runner.facts import check_space, make_inputs
+from mawl.run.runner.preparation import check_memory, core_speed_for, free_space, load_before
+from mawl.run.runner.request import Listener, RunRequest, Status
+from mawl.run.runner.run import carry_out
+from mawl.version import __version__
+
+STATUS_SECONDS = 2.0
+
+
+class Teller(Listener):
+    """Tells the controller what a terminal would show; ended jobs it reads from the journal."""
+
+    def __init__(self, line: AgentConnection) -> None:
+        self._line = line
+        self._next_seconds = 0.0
+
+    def launching(self, mode: StartMode, jobs: int) -> None:
+        """The controller says it for all nodes."""
+
+    def status(self, status: Status) -> None:
+        if status.elapsed_seconds >= self._next_seconds:
+            self._next_seconds = status.elapsed_seconds + STATUS_SECONDS * 0.9
+            self._line.say(Going(status))
+
+    def job_ended(self, record: JobRecord) -> None:
+        """The journal has it."""
+
+    def notice(self, text: str) -> None:
+        self._line.say(Notice(text))
+
+
+class Node:
+    """One task, step by step, as the controller's words come."""
+
+    def __init__(self, task: NodeTask, line: AgentConnection) -> None:
+        plan = with_threads(task.plan, len(processors_of(task.spec.cores)))
+        self.task, self.line = msgspec.structs.replace(task, plan=plan), line
+        self.volumes = Volumes(
+            {role: [Path(path) for path in paths] for role, paths in task.spec.directories().items()}
+        )
+        self.needed = needs(task.plan, CATALOGUE, spawn=task.spec.start == "spawn")
+        self.cpus = parse_cores(task.spec.cores) if task.spec.cores else None
+        self.folder = Path(task.folder).absolute()
+        self._made_seconds = self._made_cpu_seconds = 0.0
+
+    def carry(self) -> None:
+        """Do as told until the run is over; raises MawlError where it cannot go on."""
+        with self._tokens():
+            self._look()
+            while not isinstance(word := self.line.word(), Carry):
+                if isinstance(word, Seek):
+                    self.line.say(self._seen())
+                elif isinstance(word, Make):
+                    self._make(word)
+        self._run()
+
+    def _look(self) -> None:
+        self.volumes.ensure()
+        content = own_token()
+        for token in self._token_paths():
+            token.write_bytes(content)
+            token.chmod(0o600)
+        machine = read_machine()
+        self.line.say(
+            Looked(
+                mawl_version=__version__,
+                folder=str(self.folder),
+                boot_id=machine.boot_id,
+                network=network_namespace(),
+                warning=check_memory(
+                    self.needed,
+                    self.task.spec.memory_limit_bytes,
+                    in_memory_bytes(
+                        self.volumes.directories,
+                        self.needed.space_bytes,
+                        by_free_space=self.task.spec.volume_order == "free-space",
+                    ),
+                ),
+                needed_bytes=self.needed.space_bytes,
+                free_bytes={role: self._free_bytes(role) for role in ROLES},
+            )
+        )
+
+    def _free_bytes(self, role: Role) -> int:
+        """On the volumes of a role, each file system once."""
+        places = self.volumes.directories[role]
+        return sum({place.stat().st_dev: space_of(place).free_bytes for place in places}.values())
+
+    def _token_paths(self) -> list[Path]:
+        name = f"{PREFIX}{self.task.run_id}"
+        return [place / name for role in ROLES for place in self.volumes.directories[role]]
+
+    @contextlib.contextmanager
+    def _tokens(self) -> Iterator[None]:
+        """Whatever happens, no token stays."""
+        try:
+            yield
+        finally:
+            for token in self._token_paths():
+                with contextlib.suppress(OSError):
+                    token.unlink()
+
+    def _seen(self) -> Seen:
+        for token in self._token_paths():
+            # A file that comes and goes: what this machine remembers of the directory is out of date then.
+            fresh = token.with_name(f"{token.name}-fresh")
+            fresh.write_bytes(own_token())  # whoever is killed here leaves a token that clean finds
+            fresh.unlink()
+        return Seen(
+            {
+                role: [
+                    sorted(path.name.removeprefix(PREFIX) for path in place.glob(f"{PREFIX}*"))
+                    for place in self.volumes.directories[role]
+                ]
+                for role in ROLES
+            }
+        )
+
+    def _make(self, word: Make) -> None:
+        part = msgspec.structs.replace(self.needed, tables=tuple(word.tables))
+        check_space(self.task.plan, part, self.volumes, self.task.spec.volume_order)
+        made = make_inputs(
+            self.task.plan,
+            self.volumes,
+            part,
+            order=self.task.spec.volume_order,
+            processes=self._processes(),
+        )
+        self._made_seconds, self._made_cpu_seconds = made.seconds, made.cpu_seconds
+        self.line.say(Made())
+
+    def _processes(self) -> int:
+        return self.task.spec.processes or usual_processes(self.cpus)
+
+    def _run(self) -> None:
+        task = self.task
+        check_space(task.plan, self.needed, self.volumes, task.spec.volume_order)
+        inputs = make_inputs(
+            task.plan, self.volumes, self.needed, order=task.spec.volume_order, processes=self._processes()
+        )
+        facts = carry_out(
+            RunRequest(
+                run_id=task.run_id,
+                node=task.node,
+                folder=self.folder,
+                plan=task.plan,
+                catalogue=with_commands(task.plan, CATALOGUE),
+                inputs=inputs.directories,
+                spec=task.spec,
+                cpus=self.cpus,
+                core_speed=core_speed_for(task.plan),
+                load_before=load_before(),
+                free_space=free_space(self.volumes, self.needed, task.spec.volume_order),
+            ),
+            self.volumes,
+            Teller(self.line),
+            command=task.command,
+            generate_seconds=self._made_seconds + inputs.seconds,
+            generate_cpu_seconds=self._made_cpu_seconds + inputs.cpu_seconds,
+            opening=AgreedOpening(self.line, GateReady, time.time),
+        )
+        self.line.say(Ended(facts.outcome, facts.outcome_reason))
+
+
+def main() -> int:
+    """Run one task from standard input; exit status 1 where it could not be carried to its end."""
+    signal.signal(signal.SIGTERM, _interrupted)  # until the runner takes the signals over
+    signal.signal(signal.SIGINT, _interrupted)
+    arrow_alone()
+    # Whatever else prints must not get between the words.
+    words = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    run_ids: list[str] = []
+
+    def last_resort() -> None:
+        for run_id in run_ids:
+            kill_run(run_id)
+        os._exit(1)
+
+    line = AgentConnection(sys.stdin.fileno(), words, last_resort)
+    first = line.first()
+    if not first:
+        return 1
+    task = msgspec.json.decode(first, type=NodeTask)
+    run_ids.append(task.run_id)
+    line.listen(task.lease_seconds)
+    try:
+        (Node if task.watch is None else StorageNode)(task, line).carry()
+    except MawlError as error:
+        line.say(Refused(TaskFailure.of(error)))
+        return 1
+    except KeyboardInterrupt:
+        line.say(Refused(TaskFailure.of(InterruptedRunError("stopped before its jobs began"))))
+        return 1
+    except OSError as error:
+        what, where = (error.strerror or str(error)).lower(), str(error.filename or "") or None
+        line.say(Refused(TaskFailure.of(UnsuitableMachineError(what, where=where))))
+        return 1
+    return 0
+
+
+def _interrupted(_: int, __: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,217 @@
+"""The system that a run was made on, as far as the run tells: its nodes, and its devices by role."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from mawl.base.errors import UsageError
+from mawl.figures.cluster import device_rates
+from mawl.figures.series import RunSamples
+from mawl.figures.windows import Windows, rates
+from mawl.records.model.run import NodeFacts, RunFacts, VolumeFacts
+from mawl.records.spec.program_options import ROLES, Role
+from mawl.simulation.storage_server import served_roles
+from mawl.simulation.system import RESERVED, Device, NodeKind, System
+
+UNSEEN_BYTES_PER_SECOND = 1e9
+"""For a device of which the run saw no bytes, and for storage that it does not know; marked assumed."""
+
+
+def memory_path(number: int) -> str:
+    """Key path of the memory of a system's kind of node of that number."""
+    return f"nodes.{number}.memory_bytes"
+
+
+MEMORY_PATH = memory_path(0)
+"""That of the first kind of node."""
+
+DESCRIBE = (
+    "describe the system it was made on with --measured-on FILE, which mawl probe --system writes there"
+)
+RECORDED = "import the logs together with a recording of their host (nmon, sar)"
+
+UNKNOWN_MEMORY_BYTES = 2.0**34
+UNKNOWN_MEMORY_SOURCE = "assumed: the run does not say"
+"""The memory of nodes of which it is not known, and its source: nothing may be concluded from it."""
+
+
+def is_assumed(system: System, path: str) -> bool:
+    """Whether a figure is neither measured nor published."""
+    return system.sources.get(path, "").startswith("assumed")
+
+
+def own_system(facts: RunFacts, samples: RunSamples | None, windows: Windows | None) -> System:
+    """Nodes as recorded, and each role's devices with the highest rate of a window that they showed.
+
+    It is of both directions together, and each is taken to reach it alone.  That is what a device can do
+    only where it was the limit, else a lower bound of it: measure it with ``mawl probe``, or describe the
+    system.  Nodes that differ in cores, memory or devices are a kind each, in the order of their names.
+    Raises ``UsageError`` for nodes whose cores are not known, and where only some of them
+    share a machine.
+    """
+    machines = facts.machines()
+    if not machines or any(node.cores is None for node in machines):
+        raise UsageError(
+            "the run does not say how many cores its nodes have",
+            where=facts.run_id,
+            cure=f"{DESCRIBE}, or {RECORDED}" if facts.kind == "imported" else DESCRIBE,
+        )
+    one_machine = len(machines) == 1 < len(facts.nodes)
+    if not one_machine and len(machines) < len(facts.nodes):
+        raise UsageError(
+            f"the run's {len(facts.nodes)} nodes are on {len(machines)} machines",
+            where=facts.run_id,
+            why="some of them share a machine and its cores",
+            cure="simulate a run whose nodes are machines, or all on one",
+        )
+    seen = _OfRun(facts, samples, windows, one_machine)
+    ordered = sorted(machines, key=lambda node: node.name)
+    if len({seen.signature(node) for node in ordered}) == 1:
+        kinds = [seen.kind(machines[0], len(facts.nodes), 0)]
+    else:
+        kinds = [seen.kind(node, 1, number) for number, node in enumerate(ordered)]
+    return System(
+        name=facts.run_id,
+        nodes=tuple(kinds),
+        devices=tuple(seen.devices.values()),
+        sources=seen.sources,
+        one_machine=one_machine,
+    )
+
+
+class _OfRun:
+    """What a run shows of its nodes and devices, as they are asked for."""
+
+    def __init__(
+        self, facts: RunFacts, samples: RunSamples | None, windows: Windows | None, one_machine: bool
+    ) -> None:
+        self.facts, self.samples, self.windows = facts, samples, windows
+        self.served = served_roles(facts)
+        self.one_machine = one_machine
+        self.sources: dict[str, str] = {}
+        self.devices: dict[str, Device] = {}
+
+    def signature(self, node: NodeFacts) -> tuple[object, ...]:
+        return self._cores(node), _memory_of(node), *(tuple(self.storage(node, role)) for role in ROLES)
+
+    def _cores(self, node: NodeFacts) -> float:
+        """Those that jobs could use; of nodes on one machine, all of them together."""
+        if not self.one_machine:
+            return cores_of(node)
+        (machine,) = self.facts.machines()
+        granted = self.facts.granted_cpus(machine)
+        return cores_of(msgspec.structs.replace(machine, cpus_used=None, cpu_quota=granted))
+
+    def storage(self, node: NodeFacts, role: Role) -> list[tuple[str, _Seen]]:
+        return _seen(role, [one for one in self.facts.volumes if one.role == role and one.node == node.name])
+
+    def kind(self, node: NodeFacts, count: int, number: int) -> NodeKind:
+        """``count`` nodes like this one, as the kind of that number; alone it has devices of its own."""
+        roles: dict[str, tuple[str, ...]] = {}
+        for role in ROLES:
+            if role in self.served:
+                roles[role] = (self._pool().name,)
+                continue
+            names = [self._device(name, seen, node, count) for name, seen in self.storage(node, role)]
+            roles[role] = tuple(dict.fromkeys(names))
+        memory = _memory_of(node)
+        self.sources[f"nodes.{number}.cores"] = "measured"
+        self.sources[memory_path(number)] = "measured" if memory else UNKNOWN_MEMORY_SOURCE
+        link = self.facts.link_bytes_per_second if self.served else None
+        if link is not None:
+            self.sources[f"nodes.{number}.link_bytes_per_second"] = "declared (--link)"
+        return NodeKind(
+            count=count,
+            cores=self._cores(node),
+            memory_bytes=float(memory or UNKNOWN_MEMORY_BYTES),
+            roles=roles,
+            link_bytes_per_second=link,
+        )
+
+    def _pool(self) -> Device:
+        name = _device_name([run.node for run in self.facts.storage_runs])
+        if name not in self.devices:
+            both = 0.0
+            if self.samples is not None and self.windows is not None:
+                edges = self.windows.edges
+                rows = [device_rates(run, self.samples, edges) for run in self.facts.storage_runs]
+                columns = zip(*(rates for row in rows for rates in row.values()), strict=True)
+                both = max(sum(rate or 0.0 for rate in column) for column in columns)
+            self.devices[name] = _as_seen(name, both, local=False, sources=self.sources)
+        return self.devices[name]
+
+    def _device(self, name: str, seen: _Seen, node: NodeFacts, count: int) -> str:
+        """The name of the device, which is described if it was not yet.
+
+        Of nodes that differ each has its own; those of one machine share its devices.  Where a storage
+        server was watched, what nodes share is behind their links, and a local device is each node's own.
+        """
+        local = seen.local and not (self.one_machine and not self.served)
+        alone = local and count < len(self.facts.nodes)
+        if alone:
+            name = f"{node.name}-{name}"
+        if name not in self.devices:
+            both = self._peak(seen.devices, [node.name] if alone else None)
+            self.devices[name] = _as_seen(
+                name, both / (count if local else 1), local=local, sources=self.sources
+            )
+        return name
+
+    def _peak(self, devices: Sequence[str], nodes: Sequence[str] | None) -> float:
+        if self.samples is None or self.windows is None or not devices:
+            return 0.0
+        names = [f"device.{name}.{way}_bytes" for name in devices for way in ("read", "written")]
+        found = rates(self.samples, names, self.windows.edges, nodes)
+        return max((rate for rate in found if rate is not None), default=0.0)
+
+
+def _memory_of(node: NodeFacts) -> int | None:
+    return node.memory_limit_bytes or node.memory_bytes
+
+
+def cores_of(node: NodeFacts) -> float:
+    """Cores that jobs could use: of the logical CPUs that confinement and quota leave, else all."""
+    cores = float(node.cores or 1)
+    if node.granted_cpus and node.logical_cpus:
+        return cores * node.granted_cpus / node.logical_cpus
+    return cores
+
+
+@dataclass(frozen=True)
+class _Seen:
+    devices: tuple[str, ...]
+    local: bool
+
+
+def _seen(role: Role, volumes: Sequence[VolumeFacts]) -> list[tuple[str, _Seen]]:
+    if not volumes:
+        return [(f"{role}-storage", _Seen((), True))]
+    found = []
+    for volume in volumes:
+        words = volume.devices or [volume.source or volume.mount_point or role]
+        found.append((_device_name(words), _Seen(tuple(volume.devices), not volume.network)))
+    return found
+
+
+def _device_name(words: Sequence[str]) -> str:
+    name = "-".join(re.sub(r"[^A-Za-z0-9]+", "-", word).strip("-") or "root" for word in words)
+    return f"device-{name}" if name in RESERVED or name in ROLES else name
+
+
+def _as_seen(name: str, both: float, *, local: bool, sources: dict[str, str]) -> Device:
+    """A device that moved ``both`` bytes a second in its highest window; 0: none were seen."""
+    rate = both if both > 0.0 else UNSEEN_BYTES_PER_SECOND
+    for figure in ("read_bytes_per_second", "write_bytes_per_second"):
+        sources[f"devices.{name}.{figure}"] = "assumed"
+    sources[f"devices.{name}.shared_bytes_per_second"] = "measured" if both > 0.0 else "assumed"
+    return Device(
+        name=name,
+        read_bytes_per_second=rate,
+        write_bytes_per_second=rate,
+        shared_bytes_per_second=rate,
+        local=local,
+    )

@@ -1,0 +1,236 @@
+"""The question of ``mawl size``, the run that it begins with, and the roofline rule to compare with.
+
+Over all counted figures of the papers' pairs the model, fitted without the paper, is nearer than the rule.
+For some of the papers the rule is nearer (docs/reference/published-forecasts.md, Compared with simple rules).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mawl.advice.foreign import foreign_bytes
+from mawl.advice.judge import judged
+from mawl.base.errors import UsageError
+from mawl.figures.view import StoredView
+from mawl.plan.mix import FEWEST_SESSIONS
+from mawl.records.spec.run_spec import MOST_SESSIONS
+from mawl.records.store import Run, open_run
+from mawl.records.store.campaign import qualification_folder, read_qualification
+from mawl.records.store.files import PROBE
+from mawl.records.store.side_files import read_probe
+from mawl.reports.night import measured_night
+from mawl.simulation.changes import system_for
+from mawl.simulation.error_range import TimeFigure
+from mawl.simulation.forecast import Base, FittedElapsed, FittedFigure, Fitting, base_of
+from mawl.simulation.plans import RULED
+from mawl.simulation.system import System
+from mawl.whatif.published_comparison import storage_seconds
+
+MOST_TIMES = 4
+"""The search for sessions that fit ends at this multiple of the asked sessions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeQuestion:
+    """``sessions`` of all nodes; None: those of the run.
+
+    ``within_seconds`` bounds the elapsed time instead of the slowdown; None: so does the window of a derived
+    run, if it has one.
+    """
+
+    sessions: int | None
+    most_slowdown: float
+    within_seconds: float | None
+    probability: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizedRun:
+    """The run as a base of forecasts, with what it measured.
+
+    ``doubt`` is a sentence if other programs also used its devices.
+
+    ``window_seconds`` are the seconds from its first start to the time by which its derived jobs are due.
+    """
+
+    base: Base
+    slowdown: float | None
+    alone: Mapping[str, float]
+    doubt: str | None
+    window_seconds: float | None = None
+
+    @property
+    def sessions(self) -> int:
+        """Those of one node."""
+        return len(self.base.plans[0].sessions)
+
+    @property
+    def every_session(self) -> int:
+        """Those of all nodes."""
+        return sum(len(plan.sessions) for plan in self.base.plans)
+
+    @property
+    def fewest(self) -> int:
+        return FEWEST_SESSIONS if self.base.plans[0].workload == RULED else 1
+
+    @property
+    def most(self) -> int:
+        """The most sessions of one node that are simulated: those that a run may have."""
+        return max(MOST_SESSIONS, self.sessions)
+
+
+def start_of(name: str, runs: Path, own: System | None) -> SizedRun:
+    """The run, or the middle measured run of the qualification, that ``name`` means.
+
+    ``own`` describes its system; else a qualification's probe does.
+    """
+    folder = qualification_folder(name, runs)
+    if folder is None:
+        return _start(open_run(name, runs).path, own)
+    measured = _middle_run(folder)
+    if own is None and (folder / PROBE).exists():
+        own = system_for(open_run(measured).facts, read_probe(folder / PROBE))
+    return _start(measured, own)
+
+
+def _middle_run(folder: Path) -> Path:
+    """As the forecast of a qualification takes it: the lower of two in the middle."""
+    record = read_qualification(folder)
+    found = []
+    for run in record.runs_for("measured"):
+        view = StoredView(open_run(folder / run.folder))
+        slowdown = judged(view).capacity.slowdown.median
+        if slowdown is not None:
+            found.append((slowdown, folder / run.folder))
+    if not found:
+        raise UsageError(
+            "has no measured run with a known slowdown",
+            where=str(folder),
+            cure="finish it with mawl qualify --continue, or name a run folder",
+        )
+    return sorted(found)[(len(found) - 1) // 2][1]
+
+
+def _start(folder: Path, own: System | None) -> SizedRun:
+    stored = open_run(folder)
+    view = StoredView(stored)
+    summary = judged(view)
+    return SizedRun(
+        base=base_of(view, summary, own),
+        slowdown=summary.capacity.slowdown.median,
+        alone={one.program: one.real_time_seconds for one in stored.facts.alone},
+        doubt=foreign_bytes(summary),
+        window_seconds=_window(stored, summary.time.elapsed_seconds),
+    )
+
+
+def _window(stored: Run, elapsed_seconds: float | None) -> float | None:
+    """The elapsed seconds of the run plus those that it had to spare; None if no job was due."""
+    night = measured_night(stored)
+    if night is None or elapsed_seconds is None:
+        return None
+    window = elapsed_seconds + night.spare_seconds
+    return window if window > 0.0 else None
+
+
+def window_of(start: SizedRun, question: SizeQuestion) -> float | None:
+    """The bound of the elapsed time in seconds; None if the bound is one of the slowdown."""
+    return question.within_seconds or start.window_seconds
+
+
+def fitted_of(start: SizedRun, question: SizeQuestion) -> tuple[FittedFigure, TimeFigure]:
+    """The bounded figure as forecasts find it, and the time whose measured errors give its probability.
+
+    Raises ``UsageError`` if the run does not have the figure.
+    """
+    sessions = question.sessions or start.every_session
+    if sessions < start.fewest:
+        raise UsageError(
+            f"--sessions {sessions}: the workload {start.base.plans[0].workload} has at least {start.fewest}"
+        )
+    common: dict[str, Any] = {
+        "base": start.base,
+        "sessions": start.sessions,
+        "fewest": start.fewest,
+        "most": min(MOST_TIMES * max(sessions, start.sessions), start.most),
+        "kept_reach": True,
+    }
+    if window_of(start, question) is not None:
+        elapsed = start.base.elapsed_seconds
+        if not elapsed:
+            raise UsageError("the run has no elapsed time", where=start.base.facts.run_id)
+        return FittedElapsed(**common, measured=elapsed), "time.elapsed_seconds"
+    if start.slowdown is None or not start.alone:
+        raise UsageError(
+            "the slowdown of its jobs is not known",
+            where=start.base.facts.run_id,
+            why="the run has no times alone",
+            cure="measure with --solo, name a folder of mawl qualify, or ask for elapsed time with --within",
+        )
+    return Fitting(**common, measured=start.slowdown, alone=start.alone), "time.real_time_seconds"
+
+
+UNSEEN_ERROR = 0.15
+ROOFLINE_ERROR = 0.28
+"""Mean |ln(predicted/published)| of all counted pairs, of the model (unseen) and of the rule."""
+
+MOST_BY_RULE = 10**9
+"""The most sessions that the rule answers."""
+
+WAYS = {"read": "read", "write": "written"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RooflineRule:
+    """The figure of a run grows with the shortest time that a system needs for its jobs' work.
+
+    That time is the longer of CPU seconds over what the cores do, and bytes at devices over what devices,
+    links and fabric move (Williams, Waterman and Patterson 2009).  ``least`` is the least that the figure
+    can be: 1 for a slowdown.
+    """
+
+    base: Base
+    sessions: int
+    measured: float
+    least: float
+
+    @property
+    def known(self) -> bool:
+        return self._seconds(self.base.own, self.sessions) > 0.0
+
+    def figure(self, system: System, sessions: int) -> float:
+        ratio = self._seconds(system, sessions) / self._seconds(self.base.own, self.sessions)
+        return max(self.measured * ratio, self.least)
+
+    def most_sessions(self, system: System, bound: float) -> int:
+        """The most sessions on each node with a figure within the bound; 0 if one session exceeds it."""
+        if self.least > bound:
+            return 0
+        one = self.measured * self._seconds(system, 1) / self._seconds(self.base.own, self.sessions)
+        return math.floor(min(bound / one, MOST_BY_RULE)) if one else MOST_BY_RULE
+
+    def _seconds(self, system: System, sessions: int) -> float:
+        """What one node needs for its share of the measured work, in so many sessions."""
+        plans = len(self.base.plans)
+        moved: dict[tuple[str, str], float] = {}
+        cpu = 0.0
+        for step in (step for job in self.base.demand.jobs.values() for step in job.steps):
+            cpu += step.cpu_seconds
+            for flow in step.flows:
+                key = flow.role, WAYS[flow.direction]
+                moved[key] = moved.get(key, 0.0) + flow.device_bytes
+        share = sessions / self.sessions / plans
+        first, nodes = system.nodes[0], system.node_count
+        shared = {key: size * share for key, size in moved.items()}
+        processors = cpu * share / (first.cores * first.core_speed)
+        return max(storage_seconds(system, shared, nodes), processors)
+
+
+def rule_of(base: Base, sessions: int, measured: float, *, least: float) -> RooflineRule | None:
+    """The rule for a run; None if the run shows no work."""
+    rule = RooflineRule(base=base, sessions=sessions, measured=measured, least=least)
+    return rule if rule.known else None
