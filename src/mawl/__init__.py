@@ -22,10 +22,10 @@ __all__ = ["__version__", "open_run"]
 def open_run(run: str | os.PathLike[str] = "latest", runs: str | os.PathLike[str] = "runs") -> OpenedRun:
     """Open a stored run by its folder, its id under ``runs``, or ``latest``.
 
-    Returns a ``OpenedRun``: ``facts``; ``jobs``, ``steps``, ``events`` and
+    Returns an ``OpenedRun``: ``facts``; ``jobs``, ``steps``, ``events`` and
     ``samples`` as Arrow tables (columns: docs/design/run-folder.md); ``summary``, typed; and
     ``plot()`` for a chart.  In a notebook it shows itself as a table.  Raises
-    ``MawlError``, with the reason, if the run cannot be read.
+    ``mawl.base.errors.MawlError``, with the reason, if the run cannot be read.
     """
     # Arrow is not imported by `import mawl`.
     from mawl.commands.notebook import OpenedRun

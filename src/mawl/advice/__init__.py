@@ -1,1 +1,1 @@
-"""What the figures of a run mean: what limits it, whether the system carries it, whether to believe it."""
+"""Judgements: what limits a run, whether the system carries it, whether to believe it."""

@@ -1,1 +1,1 @@
-"""Results that others can check: packs of runs, and the rules that they are judged by."""
+"""Results that others can check: packs, their rules and their site; and runs over time."""

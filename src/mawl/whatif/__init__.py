@@ -1,1 +1,1 @@
-"""What ``mawl simulate`` answers: a run on another system, and forecasts of the papers' systems."""
+"""A run on another system, what to buy, where the roles should live, and forecasts of the papers' systems."""

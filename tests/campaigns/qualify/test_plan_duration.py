@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from mawl.base.errors import MawlError
-from mawl.campaigns.qualify import model
-from mawl.campaigns.qualify import model as plan_duration
+from mawl.campaigns.qualify import model, plan_duration
 from mawl.campaigns.qualify.plan_duration import NO_CALIBRATION, Duration, duration_of
 from mawl.measure.machine import read_machine
 from mawl.plan.run_plan import plan_of

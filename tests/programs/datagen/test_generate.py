@@ -32,7 +32,7 @@ SMALL = (
 CHILD = """
 import sys
 from pathlib import Path
-from mawl.programs.datagen import build as slots
+from mawl.programs.datagen import parts as slots
 from mawl.programs.datagen.generate import TableRequest, generate
 
 if __name__ == "__main__":

@@ -204,9 +204,8 @@ def test_descendants_are_the_same_with_and_without_children_files(monkeypatch: p
 
 def test_a_process_is_never_its_own_sweeps_prey() -> None:
     # The mark that /proc shows is the one a process had when it was exec'ed: so a new interpreter.
-    code = (
-        "from mawl.run.launch.pipe import kill_run, live_runs; print(kill_run('own'), live_runs().get('own'))"
-    )
+    imports = "from mawl.run.launch.setup import kill_run, live_runs"
+    code = f"{imports}; print(kill_run('own'), live_runs().get('own'))"
     environment = {**os.environ, "MAWL_RUN_ID": "own"}
     printed = subprocess.check_output([sys.executable, "-c", code], env=environment, text=True)
     assert printed.split() == ["0", "None"]

@@ -152,7 +152,7 @@ def c_header() -> str:
         members = [f"{prefix}_{name.upper()}" for name in names]
         lines.append(f"enum {{ {', '.join(members)}, {count} }};")
     lines.append(f"#define TIMED_KINDS {len(TIMED_KINDS)}")
-    return "\n".join(["/* Printed by layout.py. */", *lines]) + "\n"
+    return "\n".join(["/* Printed by counters.py. */", *lines]) + "\n"
 
 
 COUNTERS_VARIABLE = "MAWL_COUNTERS"

@@ -1,4 +1,4 @@
-/* What the parts of the library share.  layout.h is printed by layout.py: file, sums and histograms. */
+/* What the parts of the library share.  layout.h is printed by counters.py: file, sums and histograms. */
 #ifndef MAWL_TAP_H
 #define MAWL_TAP_H
 #define _GNU_SOURCE

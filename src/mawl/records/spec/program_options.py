@@ -35,7 +35,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """What every job of a run may use.
 
     ``memsize_bytes`` bounds a job's memory, ``sortsize_bytes`` the memory of a step that declares
-    util bytes; both shrink with the scale (``scaled_options``) so that such
+    util bytes; both shrink with the scale (docs/design/scales.md) so that such
     steps spill at every scale.  ``bufsize_bytes`` is the sequential request size, ``cpucount`` the
     threads of one job, ``queue_depth`` the random requests that it keeps under way.
     """

@@ -38,7 +38,7 @@ def page(
     ``title`` is plain text (escaped here), the window's title and the only ``h1``; ``body`` and
     ``lead`` (what stands under the title) are HTML whose texts are escaped already (see
     ``fill``).  ``scripts`` are JavaScript sources, run in order
-    once the body is there (``mawl.reports.html.page.embedded(...).scripts`` for charts).
+    once the body is there (``mawl.reports.html.embed.embedded(...).scripts`` for charts).
     ``sections`` are anchor and title of the contents, ``tools`` more items of that list, as HTML;
     ``connect`` is what the page may fetch from
     (``'self'`` for a live page behind a server), ``forms`` where its forms may lead.
