@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -73,6 +74,21 @@ def program(*names: str) -> Need:
 def tried(name: str, attempt: Callable[[], str | None]) -> Need:
     """A feature that is tried once; ``attempt`` gives the reason where it does not work."""
     return Need(name, cache(attempt))
+
+
+PRIVATE_MOUNTS = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "-U", "-r", "--mount"]
+"""What a command line begins with whose mounts nobody else sees."""
+
+
+def _why_no_mounts() -> str | None:
+    try:
+        done = subprocess.run([*PRIVATE_MOUNTS, "true"], capture_output=True, text=True)
+    except OSError:
+        return "not installed: unshare"
+    return f"no private mounts: {done.stderr.strip()}" if done.returncode else None
+
+
+MOUNTS = tried("mounts", _why_no_mounts)
 
 
 def directory(path: str) -> Need:

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
+from mawl.base.removal import MARK
 from mawl.commands.main import main
 from mawl.records.store import open_run
 from mawl.records.store.campaign import CAMPAIGN, read_campaign
 from mawl.records.store.facts import write_facts
-from mawl.records.volumes import MARK
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB
 from tests.fakes.stored_run import facts

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from mawl.base.removal import MARK
 from mawl.commands import clean
 from mawl.commands.main import main
 from mawl.commands.qualify import cleaning
 from mawl.records.spec.program_options import ROLES
 from mawl.records.store.facts import write_facts
-from mawl.records.volumes import MARK, Volumes, claim_directory
+from mawl.records.volumes import Volumes, claim_directory
 from tests.fakes.stored_run import facts
 
 

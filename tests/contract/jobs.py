@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.base.removal import MARK
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Program
 from mawl.records.model.messages import (
@@ -69,6 +70,8 @@ def assign(
         places[role] = [str(place / f"{role}-{volume}" / "job") for volume in range(volumes)]
         for directory in places[role]:
             Path(directory).mkdir(parents=True)
+            (Path(directory).parent / MARK).touch()
+    (place / MARK).touch()
     return Assignment(
         run_id="contract",
         job="job",

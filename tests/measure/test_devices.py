@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from mawl.measure.devices import mount_of, parse_mountinfo, ports, read_mounts, transport_of
+from mawl.measure.devices import (
+    Mount,
+    mount_of,
+    mounts_below,
+    parse_mountinfo,
+    ports,
+    read_mounts,
+    transport_of,
+)
 from mawl.records.model.node import Port
 
 MOUNTINFO = r"""22 27 0:21 / /proc rw,relatime - proc proc rw
@@ -116,3 +124,14 @@ def test_the_paths_of_native_nvme_multipath_are_asked_for_their_transport(tmp_pa
     (tmp_path / "class/block").mkdir(parents=True)
     (tmp_path / "class/block/nvme0n1").symlink_to(system / "nvme0n1")
     assert transport_of("nvme0n1", tmp_path) == "nvme-rdma"
+
+
+def test_mounts_below_a_role_are_named(tmp_path: Path) -> None:
+    mounts = [
+        Mount(device="8:1", mount_point=str(place), file_system="ext4", source="/dev/sdb", options="")
+        for place in (tmp_path, tmp_path / "w" / "x", tmp_path / "wx")
+    ]
+    (said,) = mounts_below({"work": [tmp_path / "w"], "util": [tmp_path / "u"]}, mounts)
+    assert said.startswith(
+        f"below the work directory {tmp_path / 'w'} are further mounts: {tmp_path / 'w/x'} ("
+    )

@@ -16,7 +16,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,6 +34,7 @@ from mawl.archive.container import (
     is_name,
 )
 from mawl.base.errors import MawlError, UnreadableRunError, UnsuitableMachineError, UsageError
+from mawl.base.removal import temporary_directory
 from mawl.records.store import Run
 from mawl.records.store.files import TABLES, major
 
@@ -237,8 +237,8 @@ def sign(manifest: bytes, key: Path) -> tuple[str, bytes]:
             why=(error.strerror or str(error)).lower(),
             cure="name the file of an SSH key, private or public with an agent, or of a minisign key",
         ) from None
-    with tempfile.TemporaryDirectory(prefix="mawl-sign-") as place:
-        file = Path(place) / MANIFEST
+    with temporary_directory("mawl-sign-") as place:
+        file = place / MANIFEST
         file.write_bytes(manifest)
         if head.startswith(_MINISIGN_KEY):
             comments = ("-c", NAMESPACE, "-t", NAMESPACE)
@@ -248,7 +248,7 @@ def sign(manifest: bytes, key: Path) -> tuple[str, bytes]:
             name = SSH_SIGNATURE
             words = ["ssh-keygen", "-Y", "sign", "-f", str(key.absolute()), "-n", NAMESPACE, str(file)]
         done = _run_tool(words, None, terminal=True)
-        signature = Path(place) / name
+        signature = place / name
         if done.returncode or not signature.is_file():
             raise UsageError(
                 f"{words[0]} did not sign",
@@ -265,8 +265,8 @@ def check_signature(manifest: bytes, name: str, signature: bytes, signers: Path 
     ``signers`` is a file of the reader: allowed signers of SSH (ssh-keygen(1), ALLOWED SIGNERS), or a public
     key of minisign.  Without it a signature shows only that the holder of some key made it.
     """
-    with tempfile.TemporaryDirectory(prefix="mawl-check-") as place:
-        file = Path(place) / name
+    with temporary_directory("mawl-check-") as place:
+        file = place / name
         file.write_bytes(signature)
         if not _as_written(name, signature):
             return SignatureCheck(good=False, sentence=_NO_FORM)

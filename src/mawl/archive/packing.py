@@ -12,7 +12,6 @@ import getpass
 import hashlib
 import re
 import socket
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
@@ -49,6 +48,7 @@ from mawl.archive.manifest import (
     sign,
 )
 from mawl.base.errors import UnreadableRunError, UnsuitableMachineError, UsageError
+from mawl.base.removal import temporary_directory
 from mawl.figures.view import StoredView
 from mawl.records.model.campaign import Campaign
 from mawl.records.model.run import RunFacts
@@ -309,13 +309,13 @@ def pack(request: PackRequest, output: Path) -> PackManifest:
     facts = {name: _packable(folder) for name, folder in folders.items()}
     made_by = read_campaign(request.folder) if request.campaign else None
     names = private_names(facts.values(), request.redact, campaign=made_by)
-    with tempfile.TemporaryDirectory(prefix="mawl-pack-") as place:
+    with temporary_directory("mawl-pack-") as place:
         members: dict[str, bytes | Path] = {}
         packed: list[str] = []
         record = _campaign_record(request.folder, names) if request.campaign else None
         for name, folder in folders.items():
             shown = names.replaced(name)
-            source = folder if not names.words else Path(place) / RUNS / str(len(packed))
+            source = folder if not names.words else place / RUNS / str(len(packed))
             if source != folder:
                 redacted_folder(folder, source, names)
             members |= {f"{RUNS}/{shown}/{file}": source / file for file in files_of(source)}

@@ -5,7 +5,6 @@ A pack is opened safely; a run folder or campaign is read in its place.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -29,6 +28,7 @@ from mawl.archive.container import (
 from mawl.archive.manifest import PackManifest, decode_manifest
 from mawl.archive.packing import PrintedRun
 from mawl.base.errors import MawlError
+from mawl.base.removal import temporary_directory
 from mawl.records.model.campaign import Campaign
 from mawl.records.store.campaign import finished_runs, read_campaign
 
@@ -117,8 +117,7 @@ def opened_pack(path: Path, signers: Path | None = None) -> Iterator[ValidationS
     Raises ``UnreadableRunError`` where the file is no pack.
     """
     pack = Pack(path)
-    with tempfile.TemporaryDirectory(prefix="mawl-validate-") as place:
-        folder = Path(place)
+    with temporary_directory("mawl-validate-") as folder:
         extract(path, list(pack.members.values()), folder, _place)
         yield ValidationSubject(
             path.name,

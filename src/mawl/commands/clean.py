@@ -10,13 +10,13 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import shutil
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 
 from mawl.base.errors import MawlError
+from mawl.base.removal import Removal
 from mawl.base.units import format_bytes
 from mawl.commands.arguments import add_role_arguments, spec_of_arguments, volumes_of
 from mawl.commands.campaign_settings import undo_left_in
@@ -25,8 +25,10 @@ from mawl.records.model.run import RunFacts
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.store.facts import read_facts
 from mawl.records.store.files import FACTS
-from mawl.records.store.folder import unbegun_folders
+from mawl.records.store.folder import remove_unbegun, unbegun_folders
+from mawl.records.store.reading import is_under_way
 from mawl.records.volumes import (
+    RUN_PREFIX,
     Volumes,
     kept_under,
     leftovers_under,
@@ -62,12 +64,14 @@ def run(arguments: argparse.Namespace) -> int:
     spec = spec_of_arguments(arguments)
     runs = Path(spec.runs)
     named = volumes_of(spec)
-    known = list(known_runs(runs))
+    recorded = known_runs(runs)
+    known = list(recorded.values())
     leftovers, kept = _directories(named, [Path(place).absolute() for place in arguments.directories], known)
     leftovers += leftover_counters(
         {run_of(directory) for directory in leftovers} | {facts.run_id for facts in known}, runs
     )
-    abandoned = {run_of(directory) for directory in leftovers} - {""}
+    # A directory that is only half made is of a run that had nothing else yet, or that begins just now.
+    abandoned = {run_of(made) for made in leftovers if made.name.startswith(RUN_PREFIX)} - {""}
     done = Doing(arguments.dry_run)
     looked = [place for role in ROLES for place in named.directories[role]]
     looked += [Path(place).absolute() for place in arguments.directories]
@@ -93,8 +97,9 @@ def run(arguments: argparse.Namespace) -> int:
     ]:
         done.remove(str(file), partial(_unlink, file))
     for folder in unbegun_folders(runs):
-        done.remove(f"{folder} (its run was killed before it began)", partial(_remove_folder, folder))
-    ids = (abandoned | {facts.run_id for facts in known}) - alive.keys()
+        done.remove(f"{folder} (its run was killed before it began)", partial(_unbegun, folder))
+    over = {facts.run_id for folder, facts in recorded.items() if not is_under_way(folder)}
+    ids = (abandoned | over) - alive.keys()
     for group in _groups(ids, wait=bool(ended_now) and not arguments.dry_run):
         done.remove(f"control group {group}", partial(_rmdir, group))
     undo_left_in(runs, yes=arguments.yes, dry_run=arguments.dry_run, done=done.undone, left=done.left)
@@ -149,14 +154,21 @@ class Doing:
             self.found = self.failed = True
             print(f"could not look into {place}: {(error.strerror or str(error)).lower()}")
 
-    def remove(self, what: str, removal: Callable[[], int]) -> None:
+    def remove(self, what: str, removal: Callable[[], Removal | None]) -> None:
+        """Remove it, unless a run came to hold it meanwhile (None)."""
         try:
-            size = 0 if self._dry_run else removal()
+            gone = Removal() if self._dry_run else removal()
         except (OSError, MawlError) as error:
             self.found = self.failed = True
             print(f"could not remove {what}: {getattr(error, 'strerror', None) or error}")
             return
-        self.say(what + (f" ({format_bytes(size)})" if size else ""))
+        if gone is None:
+            return
+        if not gone.kept:
+            self.say(what + (f" ({format_bytes(gone.size_bytes)})" if gone.size_bytes else ""))
+            return
+        self.found = self.failed = True
+        print(f"could not remove all of {what}:", *gone.remarks(), sep="\n  ")
 
 
 def _directories(
@@ -197,26 +209,26 @@ def _groups(run_ids: Collection[str], *, wait: bool) -> list[Path]:
     return found
 
 
-def _unlink(file: Path) -> int:
+def _unlink(file: Path) -> Removal:
     file.unlink(missing_ok=True)
-    return 0
+    return Removal()
 
 
-def _rmdir(directory: Path) -> int:
+def _rmdir(directory: Path) -> Removal:
     directory.rmdir()
-    return 0
+    return Removal()
 
 
-def _remove_folder(folder: Path) -> int:
-    shutil.rmtree(folder)
-    return 0
+def _unbegun(folder: Path) -> Removal | None:
+    return Removal() if remove_unbegun(folder) else None
 
 
-def known_runs(runs: Path) -> Iterator[RunFacts]:
-    """Facts of the runs in a directory, and of its campaigns and qualifications, that were measured here.
+def known_runs(runs: Path) -> dict[Path, RunFacts]:
+    """Folders of the runs in a directory, and of its campaigns and qualifications, that were measured here.
 
     A run whose facts cannot be read is left out.
     """
+    found = {}
     places = (f"*/{FACTS}", f"*/*/{FACTS}", f"*/runs/*/{FACTS}")
     for file in sorted({file for place in places for file in runs.glob(place)}):
         try:
@@ -224,4 +236,5 @@ def known_runs(runs: Path) -> Iterator[RunFacts]:
         except MawlError:
             continue
         if facts.kind == "measured":
-            yield facts
+            found[file.parent] = facts
+    return found

@@ -13,12 +13,12 @@ import math
 import re
 import secrets
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mawl.base.errors import UsageError
 from mawl.base.printable import encodable
+from mawl.base.removal import temporary_directory
 from mawl.commands.arguments import (
     add_clock_arguments,
     add_dates_argument,
@@ -171,8 +171,8 @@ def _open_logs(paths: list[str], clocks: Clocks, dates: DateOrder | None, runs: 
     if len(paths) == 1 and ((Path(paths[0]) / FACTS).exists() or not Path(paths[0]).exists()):
         yield open_run(paths[0], runs)
         return
-    with tempfile.TemporaryDirectory(prefix="mawl-derive-") as temporary:
-        folder = Path(temporary) / "run"
+    with temporary_directory("mawl-derive-") as temporary:
+        folder = temporary / "run"
         made = import_files(
             ImportRequest(
                 paths=paths,

@@ -20,7 +20,7 @@ import msgspec
 from mawl.base.units import format_bytes, format_memory
 from mawl.commands.arguments import add_options, add_role_arguments, spec_of_arguments, volumes_of
 from mawl.commands.earlier_runs import Peaks
-from mawl.measure.devices import MEMORY_FILE_SYSTEMS
+from mawl.measure.devices import MEMORY_FILE_SYSTEMS, mounts_below
 from mawl.measure.machine import Machine, read_machine
 from mawl.measure.space import (
     EPHEMERAL,
@@ -168,6 +168,8 @@ def space_checks(
             cure = "name a writable directory with --data, --work or --util"
             found.append(SuitabilityCheck("space", "problem", f"{directory} cannot be made or written", cure))
         found.append(_space_check(system, present_inputs(directories, needed)))
+    cure = "name directories without mounts below them"
+    found += [SuitabilityCheck("mounts", "notice", said, cure) for said in mounts_below(directories)]
     return found
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from mawl.advice.capacity.bounds import CapacityBounds
 from mawl.advice.foreign import foreign_bytes
 from mawl.advice.judge import judged
 from mawl.base.errors import UsageError
+from mawl.base.removal import temporary_directory
 from mawl.commands.arguments import bounds_of, settings
 from mawl.commands.terminal import width_for
 from mawl.figures.view import StoredView
@@ -190,8 +190,8 @@ def _numbers(text: str | None) -> list[int]:
 def _stored(
     simulated: tuple[Scenario, SimulationOutcome], base: Base, output: str | None, bounds: CapacityBounds
 ) -> Judged:
-    with tempfile.TemporaryDirectory(prefix="mawl-simulate-") as temporary:
-        folder = Path(output) if output else Path(temporary) / "run"
+    with temporary_directory("mawl-simulate-") as temporary:
+        folder = Path(output) if output else temporary / "run"
         label = Label(run_id=f"{base.facts.run_id}-simulated", source=base.facts, command=tuple(sys.argv))
         write_folder(folder, *simulated, label)
         return judged(StoredView(open_run(folder)), bounds)

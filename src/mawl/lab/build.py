@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.base.errors import MawlError, UnsuitableMachineError, UsageError
+from mawl.base.removal import MARK, remove_tree
 from mawl.base.units import format_memory
 from mawl.lab import devices, disk
 from mawl.lab.bed import ArmSpec, BedSpec, VolumeSpec
@@ -80,7 +81,7 @@ def tear_down(directory: Path, state: BedState) -> list[str]:
     if not removal.failed:
         for folder in dict.fromkeys((Path(state.images), Path(state.directory))):
             if folder.exists():
-                removal.tried(f"files in {folder}", functools.partial(shutil.rmtree, folder))
+                removal.tried(f"files in {folder}", functools.partial(_remove, folder))
     if removal.failed:
         raise UnsuitableMachineError(
             f"bed {state.bed} could not be taken away whole",
@@ -89,6 +90,17 @@ def tear_down(directory: Path, state: BedState) -> list[str]:
         )
     forget(directory, state.bed)
     return removal.done
+
+
+def make_marked(folder: Path) -> None:
+    """Make a directory of a bed, with the mark without which ``tear_down`` leaves it alone."""
+    folder.mkdir(mode=0o700)
+    (folder / MARK).touch(mode=0o600)
+
+
+def _remove(folder: Path) -> None:
+    if kept := remove_tree(folder).remarks():
+        raise MawlError("; ".join(kept))
 
 
 def _from_the_kernel(removal: Removal, state: BedState, mark: str) -> None:
@@ -323,7 +335,7 @@ def build(directory: Path, spec: BedSpec, arms: Sequence[ArmSpec], images: Path 
     bed = Bed(directory, state)
     try:
         for folder in (Path(state.directory), place):
-            folder.mkdir(mode=0o700)
+            make_marked(folder)
         for volume in volumes:
             bed.make(volume)
         bed.make_fabric()

@@ -13,7 +13,7 @@ import msgspec
 from mawl.base.errors import MawlError, UnsuitableMachineError
 from mawl.lab import devices, disk
 from mawl.lab.bed import ArmSpec, BedSpec, FileSystemKind, VolumeSpec
-from mawl.lab.build import tear_down
+from mawl.lab.build import make_marked, tear_down
 from mawl.lab.devices import command, find, make_memory_group
 from mawl.lab.fabric import remove_namespace
 from mawl.lab.state import (
@@ -125,7 +125,7 @@ class Scratch:
         )
         self.folder, self.mark = folder, str(state_file(directory, folder.name))
         self.write()
-        folder.mkdir(mode=0o700)
+        make_marked(folder)
 
     @property
     def volume(self) -> VolumeState:

@@ -92,6 +92,24 @@ def mount_of(path: str | os.PathLike[str], mounts: Sequence[Mount]) -> Mount | N
     return found
 
 
+def mounts_below(roles: Mapping[Role, Sequence[Path]], mounts: Sequence[Mount] | None = None) -> list[str]:
+    """A sentence on each directory of a role that has mounts below it, which are no part of the role."""
+    mounts = read_mounts() if mounts is None else mounts
+    found = []
+    for role, directories in roles.items():
+        for directory in directories:
+            above = os.path.join(os.path.realpath(directory), "")
+            below = [mount for mount in mounts if mount.mount_point.startswith(above)]
+            named = [f"{mount.mount_point} ({mount.file_system} of {mount.source})" for mount in below[:3]]
+            if below:
+                more = f" and {len(below) - len(named)} more" if len(below) > len(named) else ""
+                found.append(
+                    f"below the {role} directory {directory} are further mounts: {', '.join(named)}{more}; "
+                    "their devices are no part of the role, and mawl removes nothing on them"
+                )
+    return found
+
+
 def unescaped(text: str) -> str:
     r"""A path of mountinfo, where blank, tab, newline and backslash are octal (``\040``)."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import importlib
 import os
-import shutil
 import sys
 import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -17,6 +16,7 @@ import pyarrow as pa
 from threadpoolctl import ThreadpoolController
 
 from mawl.base.errors import MawlError, UnsuitableMachineError, WrongAnswerError, cure_of, out_of_inodes
+from mawl.base.removal import remove_below
 from mawl.base.units import format_memory
 from mawl.measure.accounting import address_space_bytes, address_space_limit, shared_bytes
 from mawl.measure.preload.job import JobCounters
@@ -230,7 +230,7 @@ def execute(assignment: Assignment, report: Callable[[FromLauncher], None]) -> i
             traceback.print_exc(file=sys.stderr)
             remove_places(assignment)
             # What a failed job has published so far is no result.
-            shutil.rmtree(assignment.results, ignore_errors=True)
+            remove_place(assignment.results)
             report(Failed(job=assignment.job, sentence=text, wrong_answer=wrong))
             return 1
     remove_places(assignment)
@@ -240,7 +240,13 @@ def execute(assignment: Assignment, report: Callable[[FromLauncher], None]) -> i
 
 def remove_places(assignment: Assignment) -> None:
     for directory in (*assignment.work, *assignment.util):
-        shutil.rmtree(directory, ignore_errors=True)
+        remove_place(directory)
+
+
+def remove_place(directory: str) -> None:
+    """Remove a job's directory in the run's marked one; the runner tries again later, and says what stays."""
+    place = Path(directory)
+    remove_below(place.parent, place.name)
 
 
 def _answer(assignment: Assignment, steps: StepRecorder) -> Answer:

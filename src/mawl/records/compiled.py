@@ -12,7 +12,6 @@ import os
 import platform
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -21,6 +20,7 @@ import msgspec
 from mawl.base.errors import shortened
 from mawl.base.foreign import open_regular
 from mawl.base.printable import printable
+from mawl.base.removal import temporary_directory
 from mawl.records.store.files import make_cache
 
 NO_COMPILER = "no C compiler"
@@ -83,7 +83,7 @@ def compile_library(recipe: Recipe, path: Path, environment: Mapping[str, str]) 
     compiler = find_compiler(environment)
     if compiler is None:
         return NO_COMPILER
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=path.parent) as folder:
+    with temporary_directory(".new-", path.parent) as folder:
         for name, text in recipe.files.items():
             Path(folder, name).write_text(text, encoding="utf-8")
         # One unit of all sources: the compiler can then inline calls from one source to another.

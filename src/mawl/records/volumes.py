@@ -14,17 +14,16 @@ import fcntl
 import os
 import re
 import secrets
-import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from mawl.base.errors import UnsuitableMachineError, cure_of
 from mawl.base.foreign import read_regular
+from mawl.base.removal import MARK, Removal, remove_below, remove_tree
 from mawl.records.spec.program_options import ROLES, Role, VolumeOrder
 
-MARK = ".mawl"
 INPUTS = "mawl-inputs"
 RUN_PREFIX = "mawl-run-"
 NEW_PREFIX = ".mawl-new-"
@@ -34,6 +33,9 @@ PROBE_PREFIX = "probe-"
 
 Purpose: TypeAlias = Role | Literal["counters", "probe"]
 """What a run's directory is for, as its mark says; only one for data holds what anybody keeps."""
+
+TEMPORARY: tuple[Role, ...] = ("work", "util")
+"""Roles whose directories of a job go at its end."""
 
 _SAID = re.compile(r"made by mawl: run (?P<run>\S+) as (?P<purpose>work|util|data|counters|probe)\n")
 _LARGEST_MARK_BYTES = 4096
@@ -50,6 +52,8 @@ class Volumes:
         }
         self.before_removal: Callable[[str], None] = lambda _: None
         """Hears a job's name while its directories under work and util still stand."""
+        self.kept = Removal()
+        """What could not be removed so far."""
         self._locks: list[int] = []
         self._run_id: str | None = None
 
@@ -112,12 +116,13 @@ class Volumes:
                 raise refusals[0]
         return places
 
-    def remove_job(self, job: str) -> None:
-        """Remove a job's directories under work and util, whatever is in them."""
+    def remove_job(self, job: str) -> list[str]:
+        """Remove a job's directories under work and util; sentences on what stays, and why."""
         self.before_removal(job)
-        for role in ("work", "util"):
-            for run in self.run_directories(role):
-                shutil.rmtree(run / job, ignore_errors=True)
+        places = [run for role in TEMPORARY for run in self.run_directories(role)]
+        kept = [sentence for place in places for sentence in remove_below(place, job).kept]
+        self.kept.kept += kept
+        return Removal(kept=kept).remarks()
 
     def release(self) -> None:
         """Remove the run's directories (results under data stay if any) and let the locks go."""
@@ -127,8 +132,7 @@ class Volumes:
                     continue
                 if role == "data" and any(entry.name != MARK for entry in run.iterdir()):
                     continue
-                with contextlib.suppress(OSError):
-                    _remove_marked(run)
+                remove_tree(run)
         for lock in self._locks:
             os.close(lock)
         self._locks.clear()
@@ -213,8 +217,13 @@ def leftovers_under(volume: Path) -> list[Path]:
 
 def write_tests_under(volume: Path) -> list[Path]:
     """Empty files in one place by which a run that was killed tried whether it may write there."""
-    tried = sorted(volume.glob(f"{WRITE_TEST_PREFIX}*"))
-    return [file for file in tried if stat.S_ISREG((found := file.lstat()).st_mode) and found.st_size == 0]
+    found = []
+    for file in sorted(volume.glob(f"{WRITE_TEST_PREFIX}*")):
+        with contextlib.suppress(FileNotFoundError):  # its run has just removed it
+            status = file.lstat()
+            if stat.S_ISREG(status.st_mode) and status.st_size == 0:
+                found.append(file)
+    return found
 
 
 def kept_under(volume: Path) -> list[Path]:
@@ -247,7 +256,10 @@ def _unheld(volume: Path) -> list[Path]:
 
 
 def _is_bare(directory: Path) -> bool:
-    return {entry.name for entry in directory.iterdir()} <= {MARK}
+    try:
+        return {entry.name for entry in directory.iterdir()} <= {MARK}
+    except FileNotFoundError:  # its run has just removed it
+        return False
 
 
 def _purpose_of(directory: Path) -> Purpose | None:
@@ -275,60 +287,32 @@ def run_of(directory: Path) -> str:
     return directory.name.partition(RUN_PREFIX)[2]
 
 
-def remove_leftover(directory: Path) -> int:
-    """Remove what ``leftovers`` found, marked or empty; returns the bytes it held."""
-    if not (directory / MARK).is_file():
-        try:
+def remove_leftover(directory: Path) -> Removal | None:
+    """Remove what ``leftovers`` found, marked or empty; None where a run holds it by now."""
+    if not os.path.lexists(directory / MARK):
+        with contextlib.suppress(OSError):
             directory.rmdir()
-        except OSError:
-            raise UnsuitableMachineError(
-                "will not remove a directory without mawl's mark", where=str(directory)
-            ) from None
-        return 0
-    size = sum(allocated for _, allocated in _files(directory))
-    _remove_marked(directory)
-    return size
-
-
-def _remove_marked(directory: Path) -> None:
-    """Remove a marked directory, its mark last: what a kill leaves half removed still carries it."""
-    for entry in directory.iterdir():
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry)
-        elif entry.name != MARK:
-            entry.unlink()
-    (directory / MARK).unlink()
-    directory.rmdir()
-
-
-def _files(directory: Path) -> Iterator[tuple[Path, int]]:
-    for parent, _, names in os.walk(directory):
-        for name in names:
-            with contextlib.suppress(FileNotFoundError):
-                yield Path(parent, name), os.lstat(os.path.join(parent, name)).st_blocks * 512
+            return Removal()
+    lock = _lock_of(directory / MARK)
+    if lock is None:
+        return None
+    try:
+        return remove_tree(directory)
+    finally:
+        os.close(lock)
 
 
 def _make_marked(directory: Path, what: str) -> int:
     """Make a directory with mode 0700 and mawl's mark; returns the mark, locked.
 
-    It is made under another name and renamed, so that it never stands there without its mark;
-    an empty directory in its place gives way.  Raises FileExistsError where something else stands.
+    It is made under another name and renamed, so that it never stands there without its mark and lock;
+    an empty directory in its place gives way.  What `mawl clean` takes away before it is locked is made
+    again.  Raises FileExistsError where something else stands.
     """
-    new = directory.parent / f"{NEW_PREFIX}{os.getpid()}-{secrets.token_hex(4)}-{directory.name}"
     try:
         directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        new.mkdir(mode=0o700)
-        lock = os.open(new / MARK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(lock, f"made by mawl: {what}\n".encode())
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            new.rename(directory)
-        except OSError as error:
-            os.close(lock)
-            _remove_marked(new)
-            if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
-                raise FileExistsError from None
-            raise
+        while (lock := _make_under_another_name(directory, what)) is None:
+            pass
     except FileExistsError:
         raise
     except OSError as error:
@@ -338,17 +322,49 @@ def _make_marked(directory: Path, what: str) -> int:
     return lock
 
 
+def _make_under_another_name(directory: Path, what: str) -> int | None:
+    """One try of ``_make_marked``; None where somebody took it away before its lock was held."""
+    new = directory.parent / f"{NEW_PREFIX}{os.getpid()}-{secrets.token_hex(4)}-{directory.name}"
+    new.mkdir(mode=0o700)
+    try:
+        lock = os.open(new / MARK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except FileNotFoundError:
+        return None
+    try:
+        os.write(lock, f"made by mawl: {what}\n".encode())
+        # Who looks whether it is held holds it for a moment, and who removes it until it is gone.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if os.fstat(lock).st_nlink == 0:
+            os.close(lock)
+            return None
+        new.rename(directory)
+    except OSError as error:
+        remove_tree(new)
+        os.close(lock)
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+            raise FileExistsError from None
+        raise
+    return lock
+
+
 def _held(mark: Path) -> bool:
+    if not os.path.lexists(mark):
+        return False
+    lock = _lock_of(mark)
+    if lock is not None:
+        os.close(lock)
+    return lock is None and os.path.lexists(mark)
+
+
+def _lock_of(mark: Path) -> int | None:
+    """A mark that nobody holds, locked; None for one that a run holds, and for what is none of mawl's."""
     try:
         lock = os.open(mark, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except FileNotFoundError:
-        return False
-    except OSError:  # a link, a directory or a file of somebody else: none of ours
-        return True
+    except OSError:  # gone, a link, a directory, or a file of somebody else
+        return None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        return True
-    finally:
         os.close(lock)
-    return False
+        return None
+    return lock

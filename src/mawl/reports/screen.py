@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from mawl.base.removal import STAYS
 from mawl.base.units import (
     counted_noun,
     format_memory,
@@ -409,9 +410,9 @@ def _waits(summary: Summary, style: Style) -> list[str]:
 
 
 def _next_steps(summary: Summary, room: int, width: int) -> list[str]:
-    """Damaged tables, failures, then findings with their cures, a line each, as many as there is room for."""
-    damaged = [remark for remark in summary.remarks if DAMAGED in remark]
-    lines = [f"remark: {remark}" for remark in damaged]
+    """Damaged tables, what stays, failures, then findings with their cures, as many lines as have room."""
+    first = [remark for remark in summary.remarks if DAMAGED in remark or STAYS in remark]
+    lines = [f"remark: {remark}" for remark in first]
     lines += [
         f"{failure.outcome.replace('_', ' ')}: {failure.job}: {failure.reason or 'no reason'}"
         for failure in summary.failures
@@ -419,7 +420,7 @@ def _next_steps(summary: Summary, room: int, width: int) -> list[str]:
     findings = summary.validity.findings if summary.validity else []
     # Several findings of a rule may have one cure.
     lines += dict.fromkeys(f"{one.rule}: {one.cure}" for one in findings if one.severity != "remark")
-    lines += [f"remark: {remark}" for remark in summary.remarks if remark not in damaged]
+    lines += [f"remark: {remark}" for remark in summary.remarks if remark not in first]
     if room < 1 or not lines:
         return []
     kept = lines if len(lines) <= room else lines[: room - 1]

@@ -25,6 +25,7 @@ from mawl.archive.site.pages import compare_page, feed, index, result, system
 from mawl.base.errors import UnsuitableMachineError, UsageError, cure_of
 from mawl.base.foreign import open_regular
 from mawl.base.process import without_interrupts
+from mawl.base.removal import remove_below
 from mawl.records.store.files import cache_place, replace_file
 from mawl.records.store.plain_data import in_calendar
 from mawl.version import source_sha256
@@ -129,11 +130,10 @@ def build_site(
     try:
         output.mkdir(parents=True, exist_ok=True)
         (output / MARKER).write_text("made by mawl publish\n")
-        shutil.rmtree(new, ignore_errors=True)
+        remove_below(output, NEW_FOLDER, mark=MARKER)
         new.mkdir()
         _fill(new, packs, entries, address)
-        for name in REPLACED_FOLDERS:
-            shutil.rmtree(output / name, ignore_errors=True)
+        remove_below(output, *REPLACED_FOLDERS, mark=MARKER)
         for name in (*REPLACED_FOLDERS, *TOP_PAGES):
             (new / name).rename(output / name)
     except OSError as error:
@@ -144,7 +144,7 @@ def build_site(
             cure=cure_of(error, output, "name another directory with --output"),
         ) from None
     finally:
-        shutil.rmtree(new, ignore_errors=True)
+        remove_below(output, NEW_FOLDER, mark=MARKER)
     return entries
 
 

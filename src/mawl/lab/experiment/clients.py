@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -21,6 +20,7 @@ from types import TracebackType
 from typing import Self
 
 from mawl.base.errors import RunFailedError
+from mawl.base.removal import MARK, remove_tree
 from mawl.lab.bed import ArmSpec
 from mawl.lab.build import Bed
 from mawl.lab.devices import own_environment
@@ -186,15 +186,16 @@ class CloneKeeper:
             self.reason = f"{error.filename or 'a file'}: {(error.strerror or str(error)).lower()}"
             return False
         for volume in self._volumes:
-            shutil.rmtree(volume / KEPT, ignore_errors=True)
+            remove_tree(volume / KEPT)
             (volume / _NEXT).rename(volume / KEPT)
         return True
 
     def _clone(self, volume: Path) -> None:
         target = volume / _NEXT
-        shutil.rmtree(target, ignore_errors=True)
+        remove_tree(target)
         for role in self._roles:
             (target / role).mkdir(parents=True)
+        (target / MARK).touch(mode=0o600)
         for number, (role, file) in enumerate(self._files(volume)):
             clone(file, target / role / f"{number}-{file.name}")
 
@@ -226,7 +227,7 @@ def take_away_kept(volumes: Mapping[str, Path]) -> None:
     """Remove what was kept, whole or not."""
     for place in volumes.values():
         for name in (KEPT, _NEXT):
-            shutil.rmtree(place / name, ignore_errors=True)
+            remove_tree(place / name)
 
 
 def _size(file: Path) -> int:

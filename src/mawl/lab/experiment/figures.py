@@ -7,11 +7,11 @@ add to the device or, once they are removed and trimmed, what they took from it 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mawl.base.errors import UnsuitableMachineError
+from mawl.base.removal import remove_below
 from mawl.figures.comparison.sides import Side, at, centre, change
 from mawl.figures.comparison.waits import main_change, place_changes, role_changes
 from mawl.lab.bed import ArmSpec
@@ -220,7 +220,7 @@ class SavingsReader:
             for file in folder.iterdir():
                 # xfs frees the blocks of a removed file some time later, those of a cut one at once.
                 os.truncate(file, 0)
-            shutil.rmtree(folder)
+            remove_below(folder.parent, role)
         return _less(name, before, self._device(name))
 
     def _estimates(self, arm: ArmSpec, spec: SavingSpec) -> Mapping[str, RoleSaving]:

@@ -10,6 +10,7 @@ from random import Random
 import msgspec
 
 from mawl.base.errors import MawlError, UsageError
+from mawl.base.removal import MARK
 from mawl.measure.compressibility.codecs import (
     Codec,
     CodecKey,
@@ -37,7 +38,7 @@ from mawl.records.model.compressibility import (
     VolumeSaving,
 )
 from mawl.records.spec.program_options import ROLES, Role
-from mawl.records.volumes import MARK, Volumes
+from mawl.records.volumes import TEMPORARY, Volumes
 
 CONFIDENCE = 0.95
 HALF_WIDTH = 0.02
@@ -287,7 +288,6 @@ def _space(path: Path, population: Population, device: bool) -> tuple[int | None
     return space.size_bytes, space.used_bytes
 
 
-TEMPORARY: tuple[Role, ...] = ("work", "util")
 MEAN_OF_PEAK_RATIO: dict[Role, float] = {"work": 0.07, "util": 0.02}
 """What of the space that jobs declare is likely to lie there in the mean: mixed20 at smoke scale had a
 fourteenth to a quarter of work, of util a two-hundredth to a twenty-fifth.  Of work it is the least: taken

@@ -11,13 +11,13 @@ import contextlib
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
 from mawl.base.errors import UnsuitableMachineError
+from mawl.base.removal import temporary_directory
 from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile, c_header, create
 from mawl.records.compiled import Recipe, compile_library, is_whole, shared_library
 from mawl.records.model.role_io import RoleIo
@@ -122,8 +122,8 @@ def _recipe() -> Recipe:
 
 def _try_out(made: Library, environment: Mapping[str, str]) -> str | None:
     """Known calls of a small program must be counted exactly; None, or what is wrong."""
-    with tempfile.TemporaryDirectory(prefix="mawl-probe-") as folder:
-        files, counters = Path(folder, "files"), Path(folder, "counters", "probe")
+    with temporary_directory("mawl-probe-") as folder:
+        files, counters = folder / "files", folder / "counters" / "probe"
         files.mkdir()
         counters.parent.mkdir()
         create(counters, {"data": [], "work": [files], "util": []})

@@ -17,13 +17,14 @@ from pathlib import Path
 import msgspec
 
 from mawl.base.errors import UnsuitableMachineError, cure_of
+from mawl.base.removal import remove_tree
 from mawl.base.units import format_memory
 from mawl.measure.devices import MEMORY_FILE_SYSTEMS, volume_facts
 from mawl.measure.processes import die_with_parent, uninterrupted
 from mawl.measure.space import space_of
 from mawl.records.model.run import VolumeFacts
 from mawl.records.spec.program_options import Role
-from mawl.records.volumes import claim_directory, remove_leftover
+from mawl.records.volumes import claim_directory
 
 LAST_SECONDS = 10.0
 """How long a killed fio may take to go; one that hangs in the kernel is left to it."""
@@ -175,8 +176,7 @@ def claimed_directory(place: ProbePlace, run_id: str) -> Iterator[Path]:
             yield made
         except BaseException:
             # What went wrong first is what is told; a directory that stays carries its mark.
-            with contextlib.suppress(OSError):
-                remove_leftover(made)
+            remove_tree(made)
             raise
         _remove(made)
     finally:
@@ -184,15 +184,13 @@ def claimed_directory(place: ProbePlace, run_id: str) -> Iterator[Path]:
 
 
 def _remove(made: Path) -> None:
-    try:
-        remove_leftover(made)
-    except OSError as error:
+    if kept := remove_tree(made).remarks():
         raise UnsuitableMachineError(
             "the probe's files could not be removed",
             where=str(made),
-            why=(error.strerror or str(error)).lower(),
+            why="; ".join(kept),
             cure="run mawl clean with this directory once it can be written",
-        ) from None
+        )
 
 
 def refusal(directory: Path, why: str, cure: str) -> UnsuitableMachineError:

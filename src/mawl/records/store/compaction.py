@@ -6,18 +6,18 @@ synced first, then the journal is renamed away in one step.  A crash at any poin
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 import pyarrow as pa
 
+from mawl.base.removal import remove_below
 from mawl.records.model.records import EventRecord, JobRecord, StepRecord, Usage
 from mawl.records.model.run import PlannedJob, RunFacts
 from mawl.records.store.columns import SCHEMAS, in_bounds, to_table
 from mawl.records.store.facts import write_facts
-from mawl.records.store.files import COMPACTED, JOURNAL, SAMPLES_STREAM, sync_directory
+from mawl.records.store.files import COMPACTED, FACTS, JOURNAL, SAMPLES_STREAM, sync_directory
 from mawl.records.store.journal import Remarks, read_lines, read_samples
 from mawl.records.store.parquet import write_parquet
 from mawl.records.store.upgrades import Upgrade
@@ -192,6 +192,6 @@ def remove_journal(folder: Path) -> None:
     """Rename the journal away in one step, when the tables last, and then remove it."""
     sync_directory(folder)
     journal, compacted = folder / JOURNAL, folder / COMPACTED
-    shutil.rmtree(compacted, ignore_errors=True)
+    remove_below(folder, COMPACTED, mark=FACTS)
     journal.rename(compacted)
-    shutil.rmtree(compacted, ignore_errors=True)
+    remove_below(folder, COMPACTED, mark=FACTS)

@@ -178,6 +178,11 @@ def try_lock(descriptor: int, *, shared: bool = False) -> bool:
     return True
 
 
+def lock(descriptor: int) -> None:
+    """Take a flock for as long as the descriptor lives; one who only looks holds it for a moment."""
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
 def is_held(folder: Path, lock: str) -> bool:
     """Whether a living process holds a lock (flock) in a folder; a link out of the folder is none."""
     try:

@@ -8,9 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -30,6 +29,7 @@ from mawl.base.errors import (
     shortened,
 )
 from mawl.base.printable import printable
+from mawl.base.removal import remove_below
 from mawl.records.model.derived import FILE as DERIVED
 from mawl.records.model.probe import Probe
 from mawl.records.model.records import EventRecord, JobRecord, RunOutcome, SampleRecord, StepRecord
@@ -45,6 +45,7 @@ from mawl.records.store.files import (
     PLAN,
     PROBE,
     SAMPLES_STREAM,
+    lock,
     replace_file,
     replace_link,
     sync_directory,
@@ -74,12 +75,12 @@ class RunWriter:
         ``UnsuitableMachineError`` where it cannot be written.
         """
         self.path = path.absolute()
-        make_folder(self.path)
         self._facts: RunFacts | None = facts
         """What ``run.json`` holds; None once the run is over."""
         self._opened = contextlib.ExitStack()
         try:
-            self._begin(facts, plan, derived, runs)
+            with _making(self.path):
+                self._begin(facts, plan, derived, runs)
         except OSError as error:
             self.close()
             failed = unwritable(error, self.path, "no job was started")
@@ -91,18 +92,13 @@ class RunWriter:
             raise failed from None
 
     def _begin(self, facts: RunFacts, plan: str, derived: bytes, runs: Path | None) -> None:
-        making = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            try_lock(making)  # unbegun_folders() sees that somebody makes it
-            write_facts(self.path, facts)  # first: a folder that has it is known, whenever its run is killed
-        finally:
-            os.close(making)
+        write_facts(self.path, facts)  # first: a folder that has it is known, whenever its run is killed
         journal = self.path / JOURNAL
         for directory in (journal, self.path / LOGS):
             directory.mkdir(mode=0o700)
         closed = self._opened.enter_context
         self._events = closed(contextlib.closing(LineAppender(journal / "events.jsonl")))
-        try_lock(self._events.fileno())
+        lock(self._events.fileno())
         self._jobs = closed(contextlib.closing(LineAppender(journal / "jobs.jsonl")))
         self._steps = closed(contextlib.closing(LineAppender(journal / "steps.jsonl")))
         self._samples = closed(contextlib.closing(SampleAppender(journal / SAMPLES_STREAM)))
@@ -211,6 +207,26 @@ def make_folder(path: Path) -> None:
         ) from None
 
 
+@contextlib.contextmanager
+def _making(path: Path) -> Iterator[None]:
+    """Make a run folder and hold its lock until the journal's lock takes over."""
+    at = -1
+    while at < 0 or os.fstat(at).st_nlink == 0:  # until `mawl clean` did not take it away meanwhile
+        if at >= 0:
+            os.close(at)
+        make_folder(path)
+        try:
+            at = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            at = -1
+            continue
+        lock(at)
+    try:
+        yield
+    finally:
+        os.close(at)
+
+
 _RUN_NAME = re.compile(r"\d{8}-\d{6}-.+")
 
 
@@ -223,14 +239,33 @@ def unbegun_folders(runs: Path) -> list[Path]:
 
 
 def _is_unbegun(folder: Path) -> bool:
+    with _unbegun(folder) as drafts:
+        return drafts is not None
+
+
+def remove_unbegun(folder: Path) -> bool:
+    """Remove such a folder; False where somebody makes it by now.  Raises OSError."""
+    with _unbegun(folder) as drafts:
+        for draft in drafts or ():
+            (folder / draft).unlink(missing_ok=True)
+        if drafts is not None:
+            folder.rmdir()
+        return drafts is not None
+
+
+@contextlib.contextmanager
+def _unbegun(folder: Path) -> Iterator[list[str] | None]:
+    """The drafts of ``run.json`` in a folder that holds nothing else, locked; None for any other folder."""
     try:
-        looked = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
-        return False
+        yield None
+        return
     try:
-        return try_lock(looked) and all(name.startswith(f".{FACTS}.") for name in os.listdir(looked))
+        names = os.listdir(at) if try_lock(at) else [FACTS]
+        yield names if all(name.startswith(f".{FACTS}.") for name in names) else None
     finally:
-        os.close(looked)
+        os.close(at)
 
 
 STEPS_PER_BATCH = 50_000
@@ -327,8 +362,8 @@ class WholeRunWriter:
         """Take away the folder, or what was put into one that was there before."""
         with contextlib.suppress(OSError, pa.ArrowException):
             self._close()
-        for entry in self.path.iterdir():
-            shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() else entry.unlink(missing_ok=True)
+        # The table that stands from the first moment on says that this folder is of this writer.
+        remove_below(self.path, *os.listdir(self.path), mark="steps.parquet")
         if self._new:
             self.path.rmdir()
 

@@ -245,13 +245,26 @@ def runner_lives(folder: Path) -> bool:
     return is_held(folder, f"{JOURNAL}/events.jsonl")
 
 
+def is_under_way(folder: Path) -> bool:
+    """Whether a run begins or goes on in a folder: its writer holds the folder first, then the journal."""
+    try:
+        at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return not try_lock(at, shared=True) or runner_lives(folder)
+    finally:
+        os.close(at)
+
+
 def _try_compact(folder: Path, facts: RunFacts, steps: Sequence[Upgrade]) -> RunFacts | None:
     """The facts after compaction; None where the folder is not ours, not writable, or taken."""
     if folder.stat().st_uid != os.geteuid():
         return None
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        return compact(folder, facts, steps) if try_lock(lock) else None
+        # A writer that began meanwhile has let go of the folder, and holds the journal.
+        return compact(folder, facts, steps) if try_lock(lock) and not runner_lives(folder) else None
     except FileNotFoundError:
         raise
     except OSError:

@@ -11,7 +11,6 @@ import collections
 import contextlib
 import os
 import queue
-import shutil
 import signal
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from mawl.base.removal import remove_tree
 from mawl.measure.processes import is_stopped, signal_all
 from mawl.records.store.files import FACTS, JOURNAL
 from mawl.run.launch.setup import RUN_ID_VARIABLE
@@ -207,7 +207,7 @@ def finish(run_id: str, remove: bool) -> None:
         return
     child.end()
     if remove and (child.folder / FACTS).is_file():
-        shutil.rmtree(child.folder)
+        remove_tree(child.folder, FACTS)
 
 
 def _read(path: Path, offset: int, most: int = MOST_BYTES) -> bytes:

@@ -8,13 +8,13 @@ When a node ends well, its whole folder replaces the copy.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 import msgspec
 
 from mawl.base.errors import MawlError
+from mawl.base.removal import remove_tree
 from mawl.plan.workload import Plan
 from mawl.records.model.node import NodeRun, StorageRun
 from mawl.records.model.records import Usage
@@ -35,9 +35,9 @@ from mawl.records.store.files import (
     JOURNAL_FILES,
     LOGS,
     PLAN,
+    lock,
     replace_file,
     sync_directory,
-    try_lock,
 )
 from mawl.records.store.folder import make_folder
 from mawl.records.store.journal import Appender
@@ -356,7 +356,7 @@ class Mirror:
         replace_file(path / PLAN, plan)
         self._files = {name: Appender(path / JOURNAL / name) for name in JOURNAL_FILES}
         self.offsets = dict.fromkeys(JOURNAL_FILES, 0)
-        try_lock(self._files["events.jsonl"].fileno())
+        lock(self._files["events.jsonl"].fileno())
         self._samples = EverySample()
         self._tail = Tail(path, self._samples)
 
@@ -375,13 +375,12 @@ class Mirror:
 
     def begin_copy(self) -> Path:
         place = self.path.with_name(f".{self.path.name}")
-        shutil.rmtree(place, ignore_errors=True)
         place.mkdir(mode=0o700)
         return place
 
     def replace(self, copy: Path) -> None:
         self.close()
-        shutil.rmtree(self.path)
+        remove_tree(self.path, FACTS)
         copy.rename(self.path)
         sync_directory(self.path.parent)
 

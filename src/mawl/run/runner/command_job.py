@@ -13,6 +13,7 @@ from typing import BinaryIO
 import msgspec
 
 from mawl.base.foreign import open_regular
+from mawl.base.removal import remove_below
 from mawl.importers.formats.saslog import read_notes
 from mawl.importers.formats.saslog_records import PerformanceNote, step_of
 from mawl.plan.command import Command, filled
@@ -106,7 +107,8 @@ class CommandRun(JobRun):
         outcome, reason = (made.outcome, made.reason) if checked is None else self._outcome_of_check(checked)
         if outcome != "finished" and self._assignment is not None:
             # What a failed job has published so far is no result.
-            shutil.rmtree(self._assignment.results, ignore_errors=True)
+            results = Path(self._assignment.results)
+            remove_below(results.parent, results.name)
         remark = None
         if made.outcome != "finished" or self.command.log_format is None:
             notes: list[StepRecord] = []

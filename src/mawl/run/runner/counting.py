@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -15,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.base.errors import UnsuitableMachineError
+from mawl.base.removal import remove_tree
 from mawl.measure.accounting import TreeSample
 from mawl.measure.preload.build import Library, library
 from mawl.measure.preload.counters import (
@@ -32,7 +32,7 @@ from mawl.records.model.messages import StepEnded
 from mawl.records.model.records import BOUNDED, STATES, FollowedInterval, Look, between, spent
 from mawl.records.model.role_io import FILE_ROLES, FileRole, IoByRole, VolumeBytes
 from mawl.records.spec.program_options import Role
-from mawl.records.volumes import claim_directory, leftovers_under, remove_leftover, run_of
+from mawl.records.volumes import claim_directory, leftovers_under, run_of
 
 FOLLOWED = tuple(f"jobs.followed.{state}_seconds" for state in STATES)
 JOINED = tuple(f"jobs.joined.{state}_seconds" for state in STATES)
@@ -231,8 +231,7 @@ class Counting:
     def close(self) -> None:
         self._files.clear()
         if self._directory is not None:
-            with contextlib.suppress(OSError):
-                remove_leftover(self._directory)
+            remove_tree(self._directory)
             os.close(self._lock)
             self._directory = None
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from mawl.base.errors import UnsuitableMachineError
 from mawl.base.units import format_bytes
 from mawl.measure.control_groups import with_caps
-from mawl.measure.devices import ports, volume_facts
+from mawl.measure.devices import mounts_below, ports, volume_facts
 from mawl.measure.machine import Machine, read_topology
 from mawl.measure.settings.inventory import inventory_of
 from mawl.measure.space import EPHEMERAL, EPHEMERAL_CURE, ephemeral_storage, file_systems, with_space
@@ -101,6 +101,7 @@ def facts_before(
         load_before=request.load_before,
         free_space=list(request.free_space),
         phases=Phases(generate_seconds=generate_seconds),
+        remarks=mounts_below(volumes.directories),
     )
 
 

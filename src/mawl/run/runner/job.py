@@ -317,7 +317,7 @@ def assignment(
 
 
 def without_directories(volumes: Volumes, record: JobRecord) -> JobRecord:
-    """Remove the directories of a job that ended; returns its record, which names one that was gone before.
+    """Remove the directories of a job that ended; returns its record, which names what was gone or stays.
 
     A program whose files vanish fails in one of many ways, and its own message misleads.  One that ends
     well has not used the storage that the run is to measure: it failed, too.
@@ -325,9 +325,10 @@ def without_directories(volumes: Volumes, record: JobRecord) -> JobRecord:
     gone = None
     if record.outcome in ("finished", "failed") and (record.exit_code, record.signal) != (None, None):
         gone = _vanished(volumes)
-    volumes.remove_job(record.job)
+    kept = volumes.remove_job(record.job)
     if gone is None:
-        return record
+        remarks = [record.reason] if record.reason else []
+        return msgspec.structs.replace(record, reason="; ".join(remarks + kept) or None)
     role, place = gone
     reason = (
         f"{place}: this {role} directory of the run vanished while the job ran; "

@@ -6,7 +6,6 @@ import contextlib
 import secrets
 import selectors
 import signal
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from types import FrameType
 import msgspec
 
 from mawl.base.errors import MawlError, NotStartedError
+from mawl.base.removal import temporary_directory
 from mawl.measure.devices import volume_facts
 from mawl.measure.host.devices import Devices
 from mawl.measure.host.files import Figures
@@ -141,7 +141,7 @@ def measure_command(
     """
     run_id = f"{MEASURE_PREFIX}{secrets.token_hex(4)}"
     with contextlib.ExitStack() as cleanup:
-        folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="mawl-measure-")))
+        folder = cleanup.enter_context(temporary_directory("mawl-measure-"))
         counting = Counting(run_id, roles, folder, jobs=1, uncached=uncached)
         cleanup.callback(counting.close)
         counters = counting.make(JOB)

@@ -110,7 +110,7 @@ def carry_out(
                 dirty=dirty,
                 overhead=_overhead(loop, launcher_usage, generate_cpu_seconds),
                 missing=_missing_reasons(restriction, outside is not None, counting) | collector.reasons(),
-                remarks=[*facts.remarks, *_remarks(request), *logs.remarks(), *host.remarks()],
+                remarks=[*facts.remarks, *_remarks(request, volumes), *logs.remarks(), *host.remarks()],
             )
             writer.finish(facts)
         except OSError as error:
@@ -131,13 +131,14 @@ def _writer(request: RunRequest, facts: RunFacts, runs: Path | None) -> RunWrite
     )
 
 
-def _remarks(request: RunRequest) -> list[str]:
-    """What decided the CPU seconds of derived jobs, where their records know the speed of their core."""
+def _remarks(request: RunRequest, volumes: Volumes) -> list[str]:
+    """What stays below the roles, and the core speed that decided the CPU seconds of derived jobs."""
     if request.core_speed is None:
-        return []
+        return volumes.kept.remarks()
     speed = f"{request.core_speed:.2f}"
     return [
-        f"CPU seconds of derived jobs are those of cores of speed {speed}, where the reference core has 1"
+        *volumes.kept.remarks(),
+        f"CPU seconds of derived jobs are those of cores of speed {speed}, where the reference core has 1",
     ]
 
 

@@ -1,0 +1,121 @@
+"""`mawl clean` again and again beside commands that live: it finds nothing, and they end well."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests import needs
+
+pytestmark = [pytest.mark.lab, needs.marks(needs.ROOT)]  # without root there may be no control groups
+
+MAWL = (sys.executable, "-m", "mawl")
+
+
+def mawl(place: Path, *words: str, cold: Path | None = None) -> subprocess.Popen[str]:
+    environment = {**os.environ, "COLUMNS": "200"} | ({} if cold is None else {"XDG_CACHE_HOME": str(cold)})
+    return subprocess.Popen(
+        [*MAWL, *words],
+        cwd=place,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+@contextmanager
+def cleaning(place: Path) -> Iterator[None]:
+    """`mawl clean` in a loop; every one of them must find nothing."""
+    found: list[tuple[int, str]] = []
+    over = threading.Event()
+
+    def loop() -> None:
+        while not over.is_set():
+            command = mawl(place, "clean")
+            said = command.communicate()[0]
+            found.append((command.returncode, said))
+
+    thread = threading.Thread(target=loop)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+    assert set(found) == {(0, "nothing to clean\n")}
+
+
+def ended(commands: Sequence[subprocess.Popen[str]]) -> list[tuple[int, str]]:
+    return [(command.returncode, said) for command in commands for said in [command.communicate()[0]]]
+
+
+def runs(place: Path, count: int, *, cold: bool) -> None:
+    with cleaning(place):
+        for number in range(count):
+            cache = place / f"cache-{number}" if cold else None
+            ((status, said),) = ended([mawl(place, "run", "nano", "--cache", "warm", cold=cache)])
+            assert status == 0, said
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    ((status, said),) = ended([mawl(tmp_path, "generate", "nano")])
+    assert status == 0, said
+    return tmp_path
+
+
+@pytest.mark.parallel
+def test_runs_that_start_are_left_alone(place: Path) -> None:
+    runs(place, 3, cold=True)
+
+
+@pytest.mark.long(minutes=20)
+@pytest.mark.parametrize("cold", [True, False])
+def test_hundred_runs_that_start_are_left_alone(place: Path, cold: bool) -> None:
+    runs(place, 100, cold=cold)
+
+
+@pytest.mark.parallel
+def test_two_that_make_the_same_inputs_at_once_both_end_well(tmp_path: Path) -> None:
+    with cleaning(tmp_path):
+        for status, said in ended([mawl(tmp_path, "generate", "nano") for _ in range(2)]):
+            assert status == 0, said
+    ((status, said),) = ended([mawl(tmp_path, "run", "nano")])
+    assert status == 0, said
+
+
+@pytest.mark.long(minutes=2)
+def test_a_campaign_is_left_alone(place: Path) -> None:
+    with cleaning(place):
+        ((status, said),) = ended([mawl(place, "run", "nano", "--repeat", "4")])
+    assert status == 0, said
+
+
+@pytest.mark.long(minutes=6)
+def test_two_qualifications_at_once_both_end_with_an_answer(tmp_path: Path) -> None:
+    with cleaning(tmp_path):
+        for status, said in ended([mawl(tmp_path, "qualify", "--minutes", "3", "--yes") for _ in range(2)]):
+            assert status in (0, 3, 4), said
+
+
+@pytest.mark.long(minutes=1)
+def test_a_server_of_run_folders_is_left_alone(place: Path) -> None:
+    ((status, said),) = ended([mawl(place, "run", "nano")])
+    assert status == 0, said
+    server = mawl(place, "serve", "--port", "0")
+    try:
+        with cleaning(place):
+            ((status, said),) = ended([mawl(place, "run", "nano")])
+    finally:
+        server.terminate()
+    assert status == 0, said
+    assert "Traceback" not in server.communicate()[0]
