@@ -14,7 +14,7 @@ import pytest
 
 from mawl.archive.container import MANIFEST, read_member, read_members
 from mawl.archive.manifest import decode_manifest
-from mawl.archive.packing import PrivateNames, private_names, redacted_folder
+from mawl.archive.redaction import PrivateNames, private_names, redacted_folder
 from mawl.commands.main import main
 from mawl.records.model.node import IoCap
 from mawl.records.model.records import SampleRecord

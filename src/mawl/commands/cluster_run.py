@@ -17,8 +17,9 @@ from mawl.base.imports import importing
 from mawl.commands.arguments import volumes_of
 from mawl.commands.progress import view
 from mawl.commands.terminal import require_cluster
+from mawl.plan.environment import without_values
 from mawl.plan.run_plan import plan_of
-from mawl.plan.workload import Plan
+from mawl.plan.workload import Plan, shipped
 from mawl.records.model.run import RunFacts
 from mawl.records.spec.run_spec import NodesSpec, RunSpec
 from mawl.records.store.files import lies_in
@@ -56,7 +57,10 @@ def run_on_nodes(spec: RunSpec, nodes: NodesSpec, command: Sequence[str]) -> tup
         return ClusterRequest(
             run_id=run_id,
             folder=folder.absolute(),
-            tasks=[_node_task(task, name, plans.get(name, first)) for name in names],
+            tasks=[
+                _node_task(task, name, plans.get(name, first), nodes.on.get(name, spec.workload))
+                for name in names
+            ],
             storage=[
                 _storage_task(task, name, first, devices) for name, devices in nodes.storage_node.items()
             ],
@@ -76,17 +80,22 @@ def run_on_nodes(spec: RunSpec, nodes: NodesSpec, command: Sequence[str]) -> tup
     return folder, facts
 
 
-def _node_task(task: NodeTask, node: str, plan: Plan) -> NodeTask:
+def _node_task(task: NodeTask, node: str, plan: Plan, workload: str) -> NodeTask:
     own = f"{task.run_id}-{node}"
     return msgspec.structs.replace(
-        task, run_id=own, node=node, plan=plan, folder=str(Path(task.folder) / own)
+        task,
+        run_id=own,
+        node=node,
+        plan=without_values(plan),
+        workload=workload if workload in shipped() else str(Path(workload).absolute()),
+        folder=str(Path(task.folder) / own),
     )
 
 
 def _storage_task(task: NodeTask, node: str, plan: Plan, devices: Sequence[str]) -> NodeTask:
     """The task of a storage server: the plan without its sessions."""
     none = msgspec.structs.replace(plan, workload="storage", title="watched", sessions=())
-    return msgspec.structs.replace(_node_task(task, node, none), watch=list(devices))
+    return msgspec.structs.replace(_node_task(task, node, none, ""), watch=list(devices))
 
 
 def _shared_task(
@@ -100,7 +109,7 @@ def _shared_task(
     return NodeTask(
         run_id=run_id,
         node="",
-        plan=plan,
+        plan=without_values(plan),
         spec=msgspec.structs.replace(spec, **places),
         folder=nodes.node_runs,
         lease_seconds=nodes.node_timeout_seconds / 2,

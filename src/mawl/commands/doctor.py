@@ -17,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.base.private_text import secrets_in
 from mawl.base.units import format_bytes, format_memory
 from mawl.commands.arguments import add_options, add_role_arguments, spec_of_arguments, volumes_of
 from mawl.commands.earlier_runs import Peaks
@@ -47,6 +48,7 @@ from mawl.measure.suitability import (
 )
 from mawl.plan.needs import Needs
 from mawl.plan.run_plan import plan_of
+from mawl.plan.workload import shipped
 from mawl.records.spec.program_options import Role, VolumeOrder
 from mawl.records.spec.run_spec import DEFAULT_WORKLOAD
 from mawl.records.volumes import INPUTS
@@ -127,6 +129,7 @@ def run(arguments: argparse.Namespace) -> int:
             in_memory_bytes(directories, needed.space_bytes, by_free_space=spec.volume_order == "free-space"),
         ),
         *([_memory_limit_check(limit, needed)] if limit else []),
+        *secret_checks(spec.workload),
         *limit_checks(machine),
         container_check(machine),
     ]
@@ -138,6 +141,19 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(as_text(machine, checks))
     return 1 if worst_status(checks) == "problem" else 0
+
+
+def secret_checks(workload: str) -> list[SuitabilityCheck]:
+    """A notice where a workload file holds words that look like secrets; its letters are not shown."""
+    if workload in shipped():
+        return []
+    lines = Path(workload).read_text(errors="replace").splitlines()
+    found = [str(number) for number, line in enumerate(lines, 1) if secrets_in(line)]
+    if not found:
+        return []
+    said = f"{workload}: {'lines' if len(found) > 1 else 'line'} {', '.join(found[:5])} may hold a secret"
+    cure = "set the value in the environment of mawl, and put the variable's name into environment_names"
+    return [SuitabilityCheck("secrets", "notice", said, cure)]
 
 
 def core_speed_checks() -> list[SuitabilityCheck]:

@@ -6,6 +6,7 @@ Makes one run as its spec asks: on this machine or on several nodes.
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 import sys
 import time
@@ -25,6 +26,7 @@ from mawl.commands.terminal import width_for
 from mawl.measure.machine import read_machine
 from mawl.measure.space import in_memory_bytes
 from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.environment import with_values
 from mawl.plan.mix import job_kinds, solo_plan
 from mawl.plan.needs import Needs, with_commands
 from mawl.plan.processors import parse_cores
@@ -64,7 +66,7 @@ def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
     ``command`` is what a person typed, or would type.  Raises MawlError where the run cannot begin.
     """
     cpus, probed = _limits(spec)
-    plan, runs = plan_of(spec), Path(spec.runs)
+    plan, runs = with_values(plan_of(spec), spec.workload, os.environ), Path(spec.runs)
     peaks = Peaks(plan, runs, spec.start)
     needed = peaks.needs(plan)
     # With --solo each program runs alone first; the check of the whole plan then has measured peaks.

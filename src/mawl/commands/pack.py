@@ -13,8 +13,9 @@ from typing import cast, get_args
 
 from mawl.archive.container import SUFFIX
 from mawl.archive.manifest import Redaction, SubmitterStatement
-from mawl.archive.packing import PackRequest, pack, read_statement
+from mawl.archive.packing import MOST_NAMED, PackRequest, pack, read_statement
 from mawl.base.errors import UsageError
+from mawl.base.printable import printable
 from mawl.base.units import counted_noun, format_bytes
 from mawl.commands.arguments import settings
 from mawl.commands.reporting import short_path
@@ -41,6 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--redact",
         metavar="LIST",
         help="remove private names from facts, plan, tables and logs: any of host,user,paths",
+    )
+    parser.add_argument(
+        "--yes", action="store_true", help="replace words that look like secrets, without asking"
     )
     parser.add_argument(
         "--division",
@@ -76,19 +80,26 @@ def run(arguments: argparse.Namespace) -> int:
     statement = (
         SubmitterStatement() if arguments.statement is None else read_statement(Path(arguments.statement))
     )
-    manifest = pack(
+    packed = pack(
         PackRequest(
             folder=folder,
             campaign=campaign is not None,
             division=arguments.division,
             redact=[cast(Redaction, word) for word in wanted],
+            replace_secrets=arguments.yes,
             statement=statement,
             key=None if arguments.sign is None else Path(arguments.sign),
         ),
         output.absolute(),
     )
     size = format_bytes(output.stat().st_size)
-    count = counted_noun(len(manifest.runs), "run")
+    count = counted_noun(len(packed.manifest.runs), "run")
     print(f"pack: {shlex.quote(short_path(output.absolute()))} ({count}, {size})")
+    for member, words in packed.left.items():
+        some = ", ".join(printable(word) for word in words[:MOST_NAMED])
+        more = f" and {len(words) - MOST_NAMED} more" if len(words) > MOST_NAMED else ""
+        print(f"looks private: {some}{more} in {member}")
+    if packed.left and not wanted:
+        print("--redact host,user,paths takes such names out")
     print(f"check it with: mawl validate {shlex.quote(short_path(output.absolute()))}")
     return 0

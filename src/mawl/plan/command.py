@@ -45,6 +45,7 @@ _BRACE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 class Command(msgspec.Struct, frozen=True, kw_only=True):
     """A command, its placeholders not yet filled: argument vectors, no shell.
 
+    ``environment`` has names and values; None is a value that the plan does not hold (``plan.environment``).
     ``log`` is where the command writes its own log (None: its output), read for steps in ``log_format``.
     Exit codes other than ``success_exit_codes`` and a check that ends with another status than 0 are
     failures.
@@ -52,7 +53,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
     argv: tuple[str, ...]
     check: tuple[str, ...] = ()
-    environment: tuple[tuple[str, str], ...] = ()
+    environment: tuple[tuple[str, str | None], ...] = ()
     success_exit_codes: tuple[int, ...] = (0,)
     log: str | None = None
     log_format: LogFormat | None = None
@@ -62,7 +63,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         return {
             **{f"command[{number}]": text for number, text in enumerate(self.argv)},
             **{f"check[{number}]": text for number, text in enumerate(self.check)},
-            **{f"environment.{name}": text for name, text in self.environment},
+            **{f"environment.{name}": text for name, text in self.environment if text is not None},
             **({} if self.log is None else {"log": self.log}),
         }
 
@@ -94,8 +95,13 @@ def filled(command: Command, values: Mapping[str, str]) -> Command:
 
 def located(command: Command, here: Path) -> Command:
     """A command with ``{here}`` replaced, so that it means the same from any other file."""
-    place = str(here.absolute()).replace("{", "{{").replace("}", "}}")
+    place = literal(str(here.absolute()))
     return _changed(command, lambda text: _BRACE.sub(lambda one: place if one[1] == "here" else one[0], text))
+
+
+def literal(text: str) -> str:
+    """A text in which no brace means a placeholder."""
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _changed(command: Command, change: Callable[[str], str]) -> Command:
@@ -103,7 +109,9 @@ def _changed(command: Command, change: Callable[[str], str]) -> Command:
         command,
         argv=tuple(map(change, command.argv)),
         check=tuple(map(change, command.check)),
-        environment=tuple((name, change(text)) for name, text in command.environment),
+        environment=tuple(
+            (name, None if text is None else change(text)) for name, text in command.environment
+        ),
         log=None if command.log is None else change(command.log),
     )
 

@@ -15,7 +15,16 @@ from mawl.plan.spec import CommandSpec, JobSpec
 MOST_TEXT = 100_000
 """Characters of one argument at most; Linux takes 128 KiB (MAX_ARG_STRLEN)."""
 
-COMMAND_KEYS = ("check", "environment", "success_exit_codes", "log", "log_format", "program_class")
+COMMAND_KEYS = (
+    "check",
+    "environment",
+    "environment_names",
+    "environment_digest",
+    "success_exit_codes",
+    "log",
+    "log_format",
+    "program_class",
+)
 _PLAIN = JobSpec()
 
 
@@ -82,7 +91,10 @@ def command_of(spec: JobSpec, where: str, key: str) -> Command | None:
     command = Command(
         argv=tuple(spec.command),
         check=tuple(spec.check),
-        environment=tuple(spec.environment.items()),
+        environment=(
+            *spec.environment.items(),
+            *((name, None) for name in dict.fromkeys(spec.environment_names) if name not in spec.environment),
+        ),
         success_exit_codes=tuple(spec.success_exit_codes),
         log=spec.log,
         log_format=spec.log_format,
@@ -92,7 +104,7 @@ def command_of(spec: JobSpec, where: str, key: str) -> Command | None:
             raise wrong(name, f"a text of at most {MOST_TEXT} characters without NUL", repr(text[:40]))
         if (error := placeholder_error(text)) is not None:
             raise wrong(name, *error)
-    for name in spec.environment:
+    for name in (*spec.environment, *spec.environment_names):
         if not name or "=" in name or "\0" in name or name.startswith("MAWL_"):
             raise wrong("environment", "names of variables that are not mawl's own (MAWL_...)", repr(name))
     if spec.log is not None and spec.log_format is None:

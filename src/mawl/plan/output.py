@@ -11,8 +11,9 @@ import tomli_w
 
 from mawl.plan.command import Command
 from mawl.plan.derived_jobs import derived_of, encoded
+from mawl.plan.environment import digest_of
 from mawl.plan.needs import Needs
-from mawl.plan.workload import JobPlan, Plan
+from mawl.plan.workload import JobPlan, Plan, shipped
 from mawl.records.definitions import block, count, flag, listing, seconds, share, size, text, unitless
 from mawl.records.model.derived import FILE
 from mawl.records.spec.program_options import AUTO, ROLES, Options, Role
@@ -227,12 +228,17 @@ def write_plan(
     write(path, plan_toml(plan, spec, derived=name).encode())
 
 
-def plan_toml(plan: Plan, spec: RunSpec | None = None, *, derived: str = FILE) -> str:
+def plan_toml(
+    plan: Plan, spec: RunSpec | None = None, *, derived: str = FILE, key: bytes | None = None
+) -> str:
     """The plan as the text of a workload file; expanding that file gives the same plan.
 
     ``spec`` is the run that was asked for: the file then holds its options too.  ``derived`` is what the file
-    of derived jobs is called that lies beside it, where the plan has such jobs.
+    of derived jobs is called that lies beside it, where the plan has such jobs.  The file has no values of
+    environment variables; with a ``key`` it has a digest of them.
     """
+    environment = any(job.command is not None and job.command.environment for job in plan.jobs())
+    file = None if spec is None or spec.workload in shipped() else str(Path(spec.workload).absolute())
     return TOML_HEADER + tomli_w.dumps(
         {
             "name": plan.workload,
@@ -244,11 +250,12 @@ def plan_toml(plan: Plan, spec: RunSpec | None = None, *, derived: str = FILE) -
             "options": _toml_options(plan.options),
             **({} if spec is None else {"run": keys_of_plan(spec)}),
             **({"derived": derived} if any(job.derived is not None for job in plan.jobs()) else {}),
+            **({"workload_file": file} if environment and file is not None else {}),
             "sessions": [
                 {
                     "name": session.name,
                     "start_delay_seconds": session.start_delay_seconds,
-                    "stages": [[_toml_job(job, plan) for job in stage] for stage in session.stages],
+                    "stages": [[_toml_job(job, plan, key) for job in stage] for stage in session.stages],
                 }
                 for session in plan.sessions
             ],
@@ -263,7 +270,7 @@ def nodes_toml(places: Mapping[str, str]) -> str:
     )
 
 
-def _toml_job(job: JobPlan, plan: Plan) -> dict[str, Any]:
+def _toml_job(job: JobPlan, plan: Plan, key: bytes | None) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "program": job.entry or job.program,
         "name": job.job,
@@ -273,7 +280,7 @@ def _toml_job(job: JobPlan, plan: Plan) -> dict[str, Any]:
         "trail_out": job.trail_out,
     }
     if job.command is not None:
-        entry |= _toml_command(job.command)
+        entry |= _toml_command(job.command, key)
         entry["program_class"] = job.program_class
     if job.after:
         entry["after"] = list(job.after)
@@ -284,11 +291,13 @@ def _toml_job(job: JobPlan, plan: Plan) -> dict[str, Any]:
     return entry
 
 
-def _toml_command(command: Command) -> dict[str, Any]:
+def _toml_command(command: Command, key: bytes | None) -> dict[str, Any]:
+    known = key is not None and all(value is not None for _, value in command.environment)
     keys: dict[str, Any] = {
         "command": list(command.argv),
         "check": list(command.check),
-        "environment": dict(command.environment),
+        "environment_names": [name for name, _ in command.environment],
+        "environment_digest": digest_of(command, key) if key and known and command.environment else None,
         "success_exit_codes": list(command.success_exit_codes),
         "log": command.log,
         "log_format": command.log_format,

@@ -13,11 +13,17 @@ from mawl.records.spec.sources import RunOfPlan
 
 
 class CommandSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A command in a workload file (``Command``); ``program_class`` is for tables."""
+    """A command in a workload file (``Command``); ``program_class`` is for tables.
+
+    ``environment_names`` are variables whose values the file does not hold: the plan of a run has all of a
+    command there, with a digest of their values.
+    """
 
     command: list[str] | None = None
     check: list[str] = []
     environment: dict[str, str] = {}
+    environment_names: list[str] = []
+    environment_digest: str | None = None
     success_exit_codes: list[int] = msgspec.field(default_factory=lambda: [0])
     log: str | None = None
     log_format: LogFormat | None = None
@@ -63,6 +69,7 @@ class WorkloadSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     the command line.
     ``derived`` is a file of derived jobs (``records.model.derived``) beside this one, whose jobs are used
     like programs; a workload that names one and has no ``sessions`` runs them all, as they arrived.
+    ``workload_file`` is, in the plan of a run, the file that has the values of ``environment_names``.
     """
 
     name: str
@@ -76,6 +83,7 @@ class WorkloadSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     run: RunOfPlan | None = None
     commands: dict[str, CommandSpec] = {}
     derived: str | None = None
+    workload_file: str | None = None
 
 
 SCALES: dict[str, float] = {"smoke": 0.0005, "quick": 0.005, "standard": 0.05, "full": 1.0}

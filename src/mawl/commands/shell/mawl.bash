@@ -157,7 +157,7 @@ _mawl_options() {
     rank) words='-h --help --price --prices --format --output' ;;
     history) words='-h --help --format --output --runs --each --fail-on --junit' ;;
     published) words='-h --help --tables --run --runs --format --json' ;;
-    pack) words='-h --help --output --redact --division --statement --sign --runs' ;;
+    pack) words='-h --help --output --redact --yes --division --statement --sign --runs' ;;
     validate) words='-h --help --signers --json --junit --runs' ;;
     publish) words='-h --help --output --address' ;;
     placement) words='-h --help --runs --json' ;;

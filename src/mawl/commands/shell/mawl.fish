@@ -250,6 +250,7 @@ complete -c mawl -n '__mawl_at published' -a 'dl980-spinning-30 dl980-flash-30 d
 complete -c mawl -n '__mawl_at pack' -s h -l help -d 'show this help message and exit'
 complete -c mawl -n '__mawl_at pack' -l output -r -F -d 'write there (default: NAME.mawl.zip in this directory)'
 complete -c mawl -n '__mawl_at pack' -l redact -x -d 'remove private names from facts, plan, tables and logs: any of …'
+complete -c mawl -n '__mawl_at pack' -l yes -d 'replace words that look like secrets, without asking'
 complete -c mawl -n '__mawl_at pack' -l division -x -a 'closed open' -d 'closed (default): a workload that mawl ships, unchanged'
 complete -c mawl -n '__mawl_at pack' -l statement -r -F -d 'your own words: submitter, contact, system, storage, tuning, notes'
 complete -c mawl -n '__mawl_at pack' -l sign -r -F -d 'sign the manifest with this SSH key (ssh-keygen) or minisign key'

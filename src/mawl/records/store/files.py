@@ -59,6 +59,9 @@ LATEST = "latest"
 NODES = "nodes"
 """Of a run on several nodes: their own run folders, by name."""
 
+LIBRARY_KEY = ".mawl-key"
+"""In a directory of runs: the key of digests that say whether values that no record holds are equal."""
+
 JOURNAL = "journal"
 COMPACTED = "journal.compacted"
 """The journal's name once all tables are in place, while it is being removed."""
@@ -167,6 +170,22 @@ def replace_link(link: Path, target: Path) -> None:
     draft = _draft_of(link)
     draft.symlink_to(os.path.relpath(target.absolute(), link.absolute().parent))
     draft.rename(link)
+
+
+def library_key(runs: Path) -> bytes:
+    """32 bytes of a directory of runs that only its owner reads; made where it has none yet.
+
+    Raises OSError where it cannot be made or read.
+    """
+    file = runs / LIBRARY_KEY
+    runs.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not file.exists():
+        draft = _draft_of(file)
+        replace_file(draft, secrets.token_bytes(32))
+        with contextlib.suppress(FileExistsError):  # another run was first
+            file.hardlink_to(draft)
+        draft.unlink()
+    return read_regular(file, 64, inside=runs)
 
 
 def try_lock(descriptor: int, *, shared: bool = False) -> bool:

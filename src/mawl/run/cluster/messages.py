@@ -39,6 +39,8 @@ class NodeTask(msgspec.Struct, frozen=True, kw_only=True):
     folder: str
     lease_seconds: float
     command: list[str] = []
+    workload: str = ""
+    """Whose values of variables the plan lacks: where the node sees that file it takes them from there."""
     watch: list[str] | None = None
     """Not None: a storage server, which runs nothing; its collectors watch these block devices, and all."""
 

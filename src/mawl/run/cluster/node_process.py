@@ -20,6 +20,7 @@ from mawl.base.errors import InterruptedRunError, MawlError, UnsuitableMachineEr
 from mawl.measure.machine import network_namespace, read_machine
 from mawl.measure.space import in_memory_bytes, space_of
 from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.environment import with_values
 from mawl.plan.needs import needs, with_commands
 from mawl.plan.processors import parse_cores, processors_of, with_threads
 from mawl.programs.datagen.workers import usual_processes
@@ -81,7 +82,8 @@ class Node:
     """One task, step by step, as the controller's words come."""
 
     def __init__(self, task: NodeTask, line: AgentConnection) -> None:
-        plan = with_threads(task.plan, len(processors_of(task.spec.cores)))
+        plan = with_values(task.plan, task.workload, os.environ)
+        plan = with_threads(plan, len(processors_of(task.spec.cores)))
         self.task, self.line = msgspec.structs.replace(task, plan=plan), line
         self.volumes = Volumes(
             {role: [Path(path) for path in paths] for role, paths in task.spec.directories().items()}

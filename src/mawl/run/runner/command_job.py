@@ -93,7 +93,7 @@ class CommandRun(JobRun):
             gate=gate,
             command=list(argv),
             directory=assignment.work[0],
-            environment=dict(self.command.environment),
+            environment={name: value or "" for name, value in self.command.environment},
         )
 
     def _record_of_both(self, checked: Reaped | None) -> JobRecord:

@@ -22,6 +22,7 @@ from mawl.plan.output import plan_toml
 from mawl.records.model.messages import LaunchMode
 from mawl.records.model.records import RunOutcome, Usage
 from mawl.records.model.run import Overhead, RunFacts
+from mawl.records.store.files import library_key
 from mawl.records.store.folder import RunWriter, unwritable
 from mawl.records.volumes import Volumes
 from mawl.run.launch.client import JobLauncher, Launcher, Launchers
@@ -122,10 +123,13 @@ def carry_out(
 
 def _writer(request: RunRequest, facts: RunFacts, runs: Path | None) -> RunWriter:
     derived = derived_of(request.plan)
+    # A node has no directory of runs, and its plan no values that its controller knew.
+    named = any(job.command is not None and job.command.environment for job in request.plan.jobs())
+    key = library_key(Path(request.spec.runs)) if named and request.node is None else None
     return RunWriter(
         request.folder,
         facts,
-        plan=plan_toml(request.plan, request.spec),
+        plan=plan_toml(request.plan, request.spec, key=key),
         derived=b"" if derived is None else encoded(derived),
         runs=runs,
     )
