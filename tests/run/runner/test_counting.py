@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -13,12 +14,20 @@ import pytest
 from mawl.base.errors import UnsuitableMachineError
 from mawl.measure.accounting import TreeSample
 from mawl.measure.preload.build import Library
-from mawl.measure.preload.counters import MOST_VOLUMES
+from mawl.measure.preload.counters import FILE_BYTES, HEADER_BYTES, MOST_VOLUMES, ROLES_AT
 from mawl.records.model.records import Usage
 from mawl.records.model.role_io import VolumeBytes
 from mawl.records.spec.program_options import ROLES, Role
-from mawl.run.runner.counting import DAMAGED, Counting, RoleSampling, leftover_counters
-from mawl.run.runner.job_io import DAMAGED_FILE, own_io
+from mawl.run.runner.counting import (
+    DAMAGED,
+    DAMAGED_FILE,
+    LOST,
+    LOST_FILE,
+    Counting,
+    RoleSampling,
+    leftover_counters,
+)
+from mawl.run.runner.job_io import own_io
 
 
 @pytest.fixture
@@ -97,6 +106,52 @@ def test_a_file_that_its_job_cut_off_is_not_read(
     assert found.take("a") == (DAMAGED, live)
     own = own_io(DAMAGED, [], Usage(), run_delay_seconds=None, started_delay_seconds=None)
     assert (own.io, own.io_remark) == (None, DAMAGED_FILE)
+    found.close()
+
+
+@pytest.mark.parametrize("at", [0, 8 * 3, ROLES_AT, HEADER_BYTES, HEADER_BYTES + 40 * 8])
+def test_a_file_that_its_job_wrote_garbage_into_is_not_believed(
+    at: int, made: Library, roles: dict[Role, list[Path]], shared: Path
+) -> None:
+    found = counting(made, roles, shared)
+    counters = found.make("a")
+    write(found, counters, roles["work"][0] / "f", 7)
+    assert counters is not None
+    live, sampling = found.live(), RoleSampling(found)
+    with open(counters, "r+b") as file:
+        file.seek(at)
+        file.write(b"\xfe" * (FILE_BYTES - at if at >= HEADER_BYTES else 16))
+    role_series = dict(sampling.series({}))
+    assert role_series["role.work.written_bytes"] == 700
+    waited = found.waited_seconds("a")
+    assert waited is None or max(waited[1].values()) < 1.0
+    assert found.run_delay_seconds("a") < 10.0
+    # A program that begins now finds the damage, and runs as it would without the library.
+    write(found, counters, roles["work"][0] / "g", 7)
+    assert (roles["work"][0] / "g").stat().st_size == 700
+    taken = found.take("a")
+    assert taken is not None and taken[0] == DAMAGED
+    assert live <= taken[1] < 2 * live
+    found.close()
+
+
+def test_a_run_whose_counters_were_removed_goes_on_and_says_so(
+    made: Library, roles: dict[Role, list[Path]], shared: Path
+) -> None:
+    found = counting(made, roles, shared)
+    counters = found.make("a")
+    write(found, counters, roles["work"][0] / "f", 7)
+    [directory] = shared.iterdir()
+    shutil.rmtree(directory)
+    write(found, counters, roles["work"][0] / "g", 7)
+    assert (roles["work"][0] / "g").stat().st_size == 700
+    assert found.step_io("a", 1) is None
+    taken = found.take("a")
+    assert taken is not None and taken[0] == LOST
+    own = own_io(LOST, [], Usage(), run_delay_seconds=None, started_delay_seconds=None)
+    assert (own.io, own.io_remark) == (None, LOST_FILE)
+    assert found.make("b") is None
+    assert found.reason is not None and "RemoveIPC" in found.reason
     found.close()
 
 

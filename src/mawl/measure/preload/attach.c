@@ -30,7 +30,7 @@ int tap_place_of(const char *path) {
     while (entry < end && *entry) {
         const char *root = entry + 1;
         volume++;
-        size_t length = strlen(root);
+        size_t length = strnlen(root, (size_t)(end - root)); /* a job may have damaged the file */
         if (length > longest && !strncmp(path, root, length) &&
             (path[length] == '/' || path[length] == 0 || path[length] == ' ')) {
             int class_ = entry[0] - '0';

@@ -13,6 +13,7 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -169,6 +170,9 @@ _WAITED_WORDS = {
     role: [sum_word(kind, role, "waited_nanoseconds") for kind in TIMED_KINDS] for role in FILE_ROLES
 }
 _LIVE_WORDS = len(TIMED_KINDS) * len(CLASSES) * len(SUMS)
+NEVER_REACHED = 2**56
+"""Nanoseconds of two years, bytes of 72 PB: no word that the library counted is as large."""
+
 _BOUNDS = [lower_bound(bucket) for bucket in range(LATENCY_BUCKETS)]
 """Sizes have fewer buckets of the same bounds."""
 
@@ -217,13 +221,16 @@ class CounterFile:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            if os.fstat(descriptor).st_size != FILE_BYTES:
+            status = os.fstat(descriptor)
+            if status.st_size != FILE_BYTES:
                 raise ValueError(f"{path}: not a counter file of this version")
             mapped = mmap.mmap(descriptor, FILE_BYTES, mmap.MAP_SHARED, mmap.PROT_READ)
         finally:
             os.close(descriptor)
         self._words = memoryview(mapped).cast("Q")
         self._mapped = mapped
+        self._identity = status.st_dev, status.st_ino
+        self._roles = mapped[ROLES_AT:HEADER_BYTES]
         self._raw: list[bytes] = []
         self._live = 0
         self._used = 0
@@ -234,8 +241,26 @@ class CounterFile:
 
     @property
     def whole(self) -> bool:
-        """Whether it can be read: a page that its job cut off would end the reader (SIGBUS)."""
-        return self._mapped.size() == FILE_BYTES
+        """Whether it can be read: a page that its job cut off would end the reader (SIGBUS), and words of the
+        header that nobody counted would be figures."""
+        return self._mapped.size() == FILE_BYTES and _are_counted(self._mapped[: 8 * len(HEADER)])
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing shows that another program than the library wrote into it (300 us)."""
+        if not self.whole or (self.header("magic"), self.header("version")) != (MAGIC, VERSION):
+            return False
+        if self._words[_SHARDS_USED] >> SHARDS or self._mapped[ROLES_AT:HEADER_BYTES] != self._roles:
+            return False
+        return all(_are_counted(self._mapped[8 * at : 8 * (at + SHARD_WORDS)]) for at in self._shards())
+
+    def is_at(self, path: str | os.PathLike[str]) -> bool:
+        """Whether the path still leads to this file, so that every program of the job found it."""
+        try:
+            status = os.stat(path)
+        except OSError:
+            return False
+        return (status.st_dev, status.st_ino) == self._identity
 
     def header(self, name: str) -> int:
         return self._words[HEADER.index(name)]
@@ -263,13 +288,13 @@ class CounterFile:
         """Sums of calls that take time as one number, so that those of many jobs are added in one step.
 
         A word is 64 of its bits, and no sum comes near 2**64 (``live_words`` takes them apart).
-        Of a file that is no longer whole it is what was read last.
+        Of a file that is no longer whole, or whose sums nobody counted, it is what was read last.
         """
         if not self.whole:
             return self._live
         self._shards()
         raw = [self._mapped[part] for part in self._parts]
-        if raw != self._raw:  # most jobs ask for nothing in most seconds
+        if raw != self._raw and all(map(_are_counted, raw)):  # most jobs ask for nothing in most seconds
             self._raw = raw
             self._live = sum(int.from_bytes(words, "little") for words in raw)
         return self._live
@@ -375,6 +400,11 @@ class CounterFile:
 
 def _sparse(counts: Sequence[int]) -> Histogram:
     return {_BOUNDS[bucket]: count for bucket, count in enumerate(counts) if count}
+
+
+def _are_counted(words: bytes) -> bool:
+    """Whether all words are below ``NEVER_REACHED``."""
+    return not words[7 if sys.byteorder == "little" else 0 :: 8].strip(b"\0")
 
 
 def live_words(whole: int) -> tuple[int, ...]:

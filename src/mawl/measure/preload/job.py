@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.base.foreign import open_regular
 from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile
 from mawl.measure.run_delay import own_run_delay_seconds
 from mawl.records.model.role_io import IoByRole, VolumeBytes, io_between, volumes_between
@@ -41,7 +42,7 @@ def ledger_of(counters: str | os.PathLike[str]) -> Path:
 
 
 def append_entry(counters: str, entry: Entry) -> None:
-    """Append one entry, in one write."""
+    """Append one entry, in one write.  OSError where the folder of the counters is gone."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
     descriptor = os.open(ledger_of(counters), flags, 0o600)
     try:
@@ -61,15 +62,11 @@ class Ledger:
     def entries(self) -> dict[int, Entry]:
         """All so far, by their number; none where the job wrote none, and without a torn last line."""
         try:
-            descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError:
+            with open_regular(self._path) as file:
+                file.seek(self._read_bytes)
+                new = file.read()
+        except OSError:  # none yet, or whatever a job may have done to it
             return self._entries
-        try:
-            new = os.pread(
-                descriptor, max(os.fstat(descriptor).st_size - self._read_bytes, 0), self._read_bytes
-            )
-        finally:
-            os.close(descriptor)
         whole = new[: new.rfind(b"\n") + 1]
         self._read_bytes += len(whole)
         for line in whole.splitlines():
@@ -140,7 +137,10 @@ class JobCounters:
 
     def _write(self, number: int, io: IoByRole, moved: tuple[int, int], volumes: VolumeBytes) -> None:
         read, written = moved
-        append_entry(
-            self._path,
-            Entry(number=number, io=io, moved_read_bytes=read, moved_written_bytes=written, volumes=volumes),
-        )
+        with contextlib.suppress(OSError):  # lost with its counters, as the runner finds: the job goes on
+            append_entry(
+                self._path,
+                Entry(
+                    number=number, io=io, moved_read_bytes=read, moved_written_bytes=written, volumes=volumes
+                ),
+            )

@@ -7,6 +7,7 @@ nothing is left below it, and its last message is ``Reaped``.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import gc
 import importlib
@@ -79,7 +80,8 @@ class Keeper:
         signal.set_wakeup_fd(wakeup_write, warn_on_full_buffer=False)
         job, keeper, began = self._start.assignment.job, os.getpid(), time.monotonic()
         if self._start.assignment.counters is not None:
-            stamp_reaper(self._start.assignment.counters)
+            with contextlib.suppress(OSError):  # the file is lost: the job goes without
+                stamp_reaper(self._start.assignment.counters)
         Reporter(self._doors.reports, job)(Forked(job=job, pid=keeper))
         self._main = os.fork()
         if self._main == 0:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -20,6 +21,7 @@ from mawl.measure.preload.build import Library, library
 from mawl.measure.preload.counters import (
     FILE_BYTES,
     MOST_VOLUMES,
+    NEVER_REACHED,
     TIMED_KINDS,
     CounterFile,
     create,
@@ -97,7 +99,7 @@ class JobCount(msgspec.Struct, frozen=True, kw_only=True):
     """What the counters of an ended job said, from the attaching of its first process on.
 
     ``images`` are programs that took part: 0 where the job's could not (static, set-uid), and where
-    the file is ``damaged``, of which nothing is believed.
+    the file has a ``fault``, since nothing of such a file is believed.
     """
 
     io: IoByRole
@@ -108,22 +110,33 @@ class JobCount(msgspec.Struct, frozen=True, kw_only=True):
     io_uring_setups: int
     stdio_unseen: int
     entries: dict[int, Entry]
-    damaged: bool = False
+    fault: str | None = None
     volumes: VolumeBytes | None = None
     """None where there are more directories than are told apart."""
 
 
-DAMAGED = JobCount(
-    io={},
-    moved_bytes=(0, 0),
-    run_delay_seconds=0.0,
-    first_waited_seconds={},
-    images=0,
-    io_uring_setups=0,
-    stdio_unseen=0,
-    entries={},
-    damaged=True,
-)
+DAMAGED_FILE = "the job damaged the file of its counters, so its figures are not used"
+_WHO_REMOVES = "(at a logout systemd-logind clears /dev/shm: set RemoveIPC=no in logind.conf, or use loginctl enable-linger)"
+LOST_FILE = f"the file of its counters was removed while the job ran {_WHO_REMOVES}"
+LOST_FOLDER = f"the folder of the counters was removed while the run went on {_WHO_REMOVES}"
+
+
+def _unusable(fault: str) -> JobCount:
+    return JobCount(
+        io={},
+        moved_bytes=(0, 0),
+        run_delay_seconds=0.0,
+        first_waited_seconds={},
+        images=0,
+        io_uring_setups=0,
+        stdio_unseen=0,
+        entries={},
+        fault=fault,
+    )
+
+
+DAMAGED = _unusable(DAMAGED_FILE)
+LOST = _unusable(LOST_FILE)
 
 
 class Counting:
@@ -179,7 +192,8 @@ class Counting:
             self._files[job] = CounterFile(path)
             self._ledgers[job] = Ledger(path)
         except (OSError, ValueError, UnsuitableMachineError) as error:
-            self.reason = f"no counter file for {job}: {error}"
+            why = error if self._directory.is_dir() else LOST_FOLDER
+            self.reason = f"no counter file for {job}: {why}"
             self._require_uncached()
             return None
         return str(path)
@@ -208,7 +222,8 @@ class Counting:
         file = self._files.get(job)
         if file is None or not file.whole:
             return None
-        return file.first_waited_seconds, file.waited_seconds
+        first, whole = file.first_waited_seconds, file.waited_seconds
+        return (first, whole) if max(whole.values()) < NEVER_REACHED / 1e9 else None
 
     def step_io(self, job: str, number: int) -> IoByRole | None:
         if job not in self._files or self._directory is None:
@@ -223,9 +238,15 @@ class Counting:
             return None
         path = self._directory / f"{job}.counters"
         entries = self._ledgers.pop(job).entries()
-        count = _job_count(file, entries, self._told_apart) if file.whole else DAMAGED
+        if not file.is_at(path):
+            count = LOST
+        elif not file.sound:
+            count = DAMAGED
+        else:
+            count = _job_count(file, entries, self._told_apart)
         for leftover in (path, ledger_of(path)):
-            leftover.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # gone, or no file any more: close() removes what is there
+                leftover.unlink()
         return count, file.live()
 
     def close(self) -> None:

@@ -27,7 +27,6 @@ UNSEEN_RATIO, UNSEEN_BYTES = 0.01, 2**17
 """More than both of the kernel's bytes uncounted is worth a remark; mawl's own lines are below."""
 
 NOT_COUNTED = "no program of the job could be counted: static, set-uid, or with its own environment"
-DAMAGED_FILE = "the job damaged the file of its counters, so its figures are not used"
 
 LOADED_BYTES = 2**13
 """What the kernel and the loader read to start a program, before it can count: 3 to 6 kB for small ones."""
@@ -52,7 +51,7 @@ def run_delay_of(reaped: Reaped, count: JobCount | None, sampled_seconds: float)
     """
     if reaped.run_delay_seconds is None:
         return None
-    if count is None:
+    if count is None or count.fault is not None:
         return max(reaped.run_delay_seconds, sampled_seconds)
     written = count.run_delay_seconds + reaped.run_delay_seconds
     return written if reaped.signal is None else max(written, sampled_seconds)
@@ -84,9 +83,7 @@ def own_io(
             _less_verify(first[1], "run_queue_seconds", verify),
         )
     if count is None or count.images == 0:
-        remark = None
-        if count is not None:
-            remark = DAMAGED_FILE if count.damaged else NOT_COUNTED
+        remark = None if count is None else count.fault or NOT_COUNTED
         return JobIo(waits=waits_without_io(first, usage.cpu_seconds, delay), io_remark=remark)
     apart = [
         count.entries[number] for number in (START, *(s.number for s in verify)) if number in count.entries
@@ -119,7 +116,7 @@ def last_look(
 ) -> Look | None:
     """A job at its end; None where a part is not known."""
     on_cpu, delay, at = reaped.first_on_cpu_seconds, reaped.first_run_delay_seconds, reaped.ended_monotonic
-    if count is None or cpu_seconds is None or run_delay_seconds is None:
+    if count is None or count.fault is not None or cpu_seconds is None or run_delay_seconds is None:
         return None
     if on_cpu is None or delay is None or at is None:
         return None
