@@ -65,6 +65,13 @@ def test_as_text_it_is_out_of_the_commands_way(measure: Command) -> None:
     assert not any(line.startswith("util") and "kB" in line for line in done.stderr.splitlines())
 
 
+def test_a_file_size_limit_ends_a_command_as_without_mawl(measure: Command) -> None:
+    command = ("sh", "-c", "ulimit -c 0; ulimit -f 10; head -c 100000 /dev/zero > w/x")
+    done = measure("measure", *ROLES, "--", *command)
+    plain = subprocess.run(command, cwd=measure.directory, capture_output=True)
+    assert done.returncode == plain.returncode == 128 + signal.SIGXFSZ
+
+
 def test_standard_input_and_an_output_file(measure: Command) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "mawl", "measure", "--json", "--output", "report", "--", "tr", "a-z", "A-Z"],

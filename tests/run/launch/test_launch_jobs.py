@@ -104,6 +104,23 @@ def test_commands_run_without_a_shell_and_with_default_signals(benches: Benches)
     assert bench.reaped("pipe").signal == signal.SIGPIPE
 
 
+def test_a_command_has_the_default_of_every_signal(
+    benches: Benches, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    previous = signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+    try:
+        bench = benches("bare")
+    finally:
+        signal.signal(signal.SIGUSR2, previous)
+    bench.command("signals", "grep", "-E", "Sig(Blk|Ign)", "/proc/self/status")
+    assert bench.reaped("signals").exit_code == 0
+    masks = (bench.folder / "signals.log").read_text().split()[1::2]
+    assert [int(mask, 16) for mask in masks] == [0, 0]
+    bench.command("limit", "sh", "-c", "ulimit -f 1; exec dd if=/dev/zero of=large bs=8k count=1")
+    assert bench.reaped("limit").signal == signal.SIGXFSZ
+
+
 def test_a_command_keeps_its_users_threads(benches: Benches, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     bench = benches("bare")

@@ -257,7 +257,7 @@ class CounterFile:
     def is_at(self, path: str | os.PathLike[str]) -> bool:
         """Whether the path still leads to this file, so that every program of the job found it."""
         try:
-            status = os.stat(path)
+            status = Path(path).stat()
         except OSError:
             return False
         return (status.st_dev, status.st_ino) == self._identity

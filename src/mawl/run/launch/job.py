@@ -103,8 +103,8 @@ def _settle(assignment: Assignment, setup: Setup) -> None:
     """Own session, default signals, own log, marks and threads in the environment."""
     os.setsid()
     signal.set_wakeup_fd(-1)
-    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
-        signal.signal(number, signal.SIG_DFL)
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)  # also what the shell that started mawl ignored
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     gc.enable()  # the keeper had put it off
     _take_stdio(assignment, setup.stdio)
@@ -112,7 +112,8 @@ def _settle(assignment: Assignment, setup: Setup) -> None:
     if assignment.counters is not None:
         os.environ[COUNTERS_VARIABLE] = assignment.counters  # for what is executed from here on
     if setup.mode != "bare":
-        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # as every Python program has it
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_IGN)  # as every Python program has it
         for variable in THREAD_VARIABLES:
             os.environ[variable] = str(assignment.options.cpucount)
 

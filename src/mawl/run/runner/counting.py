@@ -116,7 +116,10 @@ class JobCount(msgspec.Struct, frozen=True, kw_only=True):
 
 
 DAMAGED_FILE = "the job damaged the file of its counters, so its figures are not used"
-_WHO_REMOVES = "(at a logout systemd-logind clears /dev/shm: set RemoveIPC=no in logind.conf, or use loginctl enable-linger)"
+_WHO_REMOVES = (
+    "(at a logout systemd-logind clears /dev/shm: set RemoveIPC=no in logind.conf, or use loginctl "
+    "enable-linger)"
+)
 LOST_FILE = f"the file of its counters was removed while the job ran {_WHO_REMOVES}"
 LOST_FOLDER = f"the folder of the counters was removed while the run went on {_WHO_REMOVES}"
 
