@@ -62,6 +62,32 @@ def test_a_cache_that_cannot_be_made_is_a_reason(tmp_path: Path) -> None:
     assert found.reason is not None
 
 
+@pytest.mark.parametrize(
+    ("name", "said"), [("my cache", "a blank"), ("a:b", "a colon"), ("$ORIGIN", "a dollar sign")]
+)
+def test_a_cache_that_the_loader_cannot_name_is_a_reason_with_its_cure(
+    name: str, said: str, tmp_path: Path
+) -> None:
+    place = tmp_path / name
+    found = library({**os.environ, "XDG_CACHE_HOME": str(place)})
+    assert found.path is None
+    assert found.reason is not None
+    assert said in found.reason and f"{place}/mawl" in found.reason and "set XDG_CACHE_HOME" in found.reason
+    assert not place.exists()
+
+
+@needs.marks(needs.COMPILER)
+def test_an_installation_that_the_loader_cannot_name_leaves_it_to_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Library
+) -> None:
+    assert made.path is not None
+    odd = tmp_path / "my programs" / "built"
+    odd.mkdir(parents=True)
+    (odd / made.path.name).write_bytes(made.path.read_bytes())
+    monkeypatch.setattr(build, "_INSTALLED", odd)
+    assert library({**os.environ, "XDG_CACHE_HOME": str(made.path.parents[1])}) == made
+
+
 def test_what_a_user_preloads_stays(tmp_path: Path) -> None:
     made = Library(tmp_path / "c.so")
     assert made.environment({})["LD_PRELOAD"] == f"{tmp_path}/c.so"

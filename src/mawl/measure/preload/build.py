@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.base.errors import UnsuitableMachineError
+from mawl.base.printable import printable
 from mawl.base.removal import temporary_directory
 from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile, c_header, create
 from mawl.records.compiled import Recipe, compile_library, is_whole, shared_library
@@ -60,7 +61,7 @@ def library(environment: Mapping[str, str]) -> Library:
     """The library, compiled if need be and tried; never raises."""
     try:
         return _library(environment)
-    except (OSError, subprocess.SubprocessError, ValueError) as error:
+    except (OSError, RuntimeError, subprocess.SubprocessError, ValueError) as error:
         return Library(None, f"the library that counts cannot be made: {error}")
 
 
@@ -97,10 +98,23 @@ def is_ready(environment: Mapping[str, str]) -> bool:
 def _library(environment: Mapping[str, str]) -> Library:
     recipe = _recipe()
     installed = _INSTALLED / recipe.file_name
-    if is_whole(installed):
+    if is_whole(installed) and _unfit_path(installed) is None:
         return _tried(installed, environment)
+    place = cache_place(environment)
+    unfit = _unfit_path(place)
+    if unfit is not None:
+        raise ValueError(
+            f"the loader's list {PRELOAD_VARIABLE} cannot hold {unfit}, as the cache "
+            f"{printable(str(place))} has; set XDG_CACHE_HOME to another directory"
+        )
     path, why = shared_library(recipe, environment)
     return Library(None, why) if path is None else _tried(path, environment)
+
+
+def _unfit_path(path: Path) -> str | None:
+    """What of a path the loader takes for something else (ld.so(8)); None where it takes all as it is."""
+    names = {" ": "a blank", ":": "a colon", "$": "a dollar sign"}
+    return next((name for character, name in names.items() if character in str(path)), None)
 
 
 def _tried(path: Path, environment: Mapping[str, str]) -> Library:
