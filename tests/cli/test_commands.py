@@ -221,6 +221,8 @@ def test_a_wrong_command_is_refused_though_unused(commands: str, sentence: str, 
         ('command = ["{here}/plain"]', "the command cannot be started: Permission denied"),
         ('command = ["sh", "-c", "exit 3"]', "exit status 3, and 0 would be success"),
         ('command = ["sh", "-c", "kill -9 $$"]', "the command was killed by signal 9"),
+        ('command = ["sh", "-c", "kill -SYS $$"]', "signal 31; a filter of system calls (seccomp)"),
+        ('command = ["sh", "-c", "exit 159"]', "env -u LD_PRELOAD"),
         (
             'command = ["true"], check = ["false"]',
             "the check of the command's results ended with exit status 1",

@@ -29,7 +29,7 @@ from mawl.figures.view import RunView
 from mawl.importers.formats.saslog_write import block
 from mawl.importers.formats.text import one_line
 from mawl.records.definitions import BYTES, Number, count, listing, seconds, size, unitless
-from mawl.records.model.records import Usage
+from mawl.records.model.records import JobRecord, Usage
 from mawl.records.model.run import CacheFacts, RunFacts, WorkloadFacts
 from mawl.records.model.summary.io import Io
 from mawl.records.model.summary.storage import CachedInputs
@@ -43,6 +43,7 @@ from mawl.reports.paragraphs import waits
 from mawl.reports.run_lines import NO_PAGE_CACHE
 from mawl.reports.run_tables.roles import ROLE_DEVICES, ROLES
 from mawl.reports.tables import io_totals, table_lines
+from mawl.run.runner.job_io import why_refused
 from mawl.run.runner.measured_command import NODE, MeasuredCommand, StorageCounters, measure_command
 from mawl.run.runner.preparation import deny_cache
 from mawl.version import __version__
@@ -228,6 +229,7 @@ def _text(measured: MeasuredCommand, view: RunView) -> str:
         table_lines(ROLES, view, summary) or table_lines(ROLE_DEVICES, view, summary),
         waits(summary),
         _background_notice(record.leftover_processes),
+        _refused_notice(record),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part)
 
@@ -284,6 +286,13 @@ def _missing_places(given: dict[Role, list[str] | None]) -> list[str]:
         for place in places or ()
         if not os.path.lexists(place)
     ]
+
+
+def _refused_notice(record: JobRecord) -> list[str]:
+    why = why_refused(record.exit_code, record.signal)
+    if why is None:
+        return []
+    return wrap(f"ended     by SIGSYS: {why}", LINE_WIDTH, subsequent_indent=" " * 10)
 
 
 def _background_notice(processes: int) -> list[str]:

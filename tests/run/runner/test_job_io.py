@@ -40,6 +40,7 @@ def count(**changes: object) -> JobCount:
         "images": 1,
         "io_uring_setups": 0,
         "stdio_unseen": 0,
+        "silenced": 0,
         "entries": entries,
     }
     return JobCount(**{**values, **changes})  # type: ignore[arg-type]
@@ -122,6 +123,7 @@ def test_another_step_is_part_of_it() -> None:
         ({"io": {"work": RoleIo(mapped_bytes=5_000_000)}}, "5.00 MB were mapped"),
         ({"io": {"util": RoleIo(submitted_read_bytes=3000)}}, "3.00 kB were asked of asynchronous I/O"),
         ({"stdio_unseen": 2}, "streams of 2 programs"),
+        ({"silenced": 2}, "2 programs entered a seccomp filter"),
         ({"moved_bytes": (5_000_000, 1_000_030)}, "1.00 MB of the 6.00 MB that the kernel counted"),
         ({"moved_bytes": (5_000_000, 1_000_030), "images": 200}, "1.00 MB are the loading of 200 programs"),
         (

@@ -70,6 +70,7 @@ EXPORT off_t lseek64(int fd, off_t o, int whence) { return lseek(fd, o, whence);
 
 /* Time of an open, a close or a change of length, which is no call of its own in the figures. */
 static void tap_timed(int place, u64 began) {
+    if (!began) return;
     u64 now = tap_now();
     ADD(tap_sums(tap_shard(), KIND_OPEN, CLASS_OF(place))[SUM_NANOSECONDS], now - began);
     tap_call_ended(CLASS_OF(place), KIND_OPEN, now - began, now);
@@ -93,9 +94,9 @@ static ssize_t copied(int in, u64 from, int out, u64 to, ssize_t result, u64 beg
     u64 moved = result > 0 ? (u64)result : 0;
     if (UNLIKELY(tap_is_uncached(read_place))) tap_uncache(read_place, KIND_READ, in, from, moved);
     if (UNLIKELY(tap_is_uncached(write_place)) && (kept_write = tap_uncache(write_place, KIND_WRITE, out, to, moved))) kept = kept_write, result = -1;
-    u64 halfway = began + (tap_now() - began) / 2;
-    tap_account(read_place, KIND_READ, result, moved, read_place < CLASS_STREAM && tap_continues(in, 0, from, moved), halfway);
-    tap_account(write_place, KIND_WRITE, result, moved, write_place < CLASS_STREAM && tap_continues(out, 1, to, moved), halfway);
+    u64 halfway = began ? began + (tap_now() - began) / 2 : 0;
+    tap_account(read_place, KIND_READ, result, moved, IS_FILE(read_place) && tap_continues(in, 0, from, moved), halfway);
+    tap_account(write_place, KIND_WRITE, result, moved, IS_FILE(write_place) && tap_continues(out, 1, to, moved), halfway);
     errno = kept;
     return result;
 }
@@ -188,14 +189,15 @@ EXPORT int close(int fd) {
     return error ? -1 : result;
 }
 /* A number that is about to be given up, without anybody to tell of a failure. */
-static void leave(int fd) {
+void tap_leave(int fd) {
     int kept = errno;
     tap_uncache_closing(fd);
     tap_forget(fd);
     errno = kept;
 }
 EXPORT int close_range(unsigned first, unsigned last, int flags) {
-    for (unsigned fd = first; tap_file && fd <= last && fd < 65536; fd++) leave((int)fd);
+    enum { CLOSED_AT_EXEC = 4 }; /* CLOSE_RANGE_CLOEXEC */
+    for (unsigned fd = first; tap_file && fd <= last && fd < 65536 && !(flags & CLOSED_AT_EXEC); fd++) tap_leave((int)fd);
     if (REAL(close_range)) return real_close_range(first, last, flags);
     errno = ENOSYS;
     return -1;
@@ -206,8 +208,44 @@ EXPORT int closedir(DIR *directory) {
     return REAL(closedir)(directory);
 }
 EXPORT void closefrom(int first) {
-    for (int fd = first < 0 ? 0 : first; tap_file && fd < 65536; fd++) leave(fd);
+    for (int fd = first < 0 ? 0 : first; tap_file && fd < 65536; fd++) tap_leave(fd);
     if (REAL(closefrom)) real_closefrom(first);
 }
-EXPORT int dup2(int from, int to) { if (from != to) leave(to); return REAL(dup2)(from, to); }
-EXPORT int dup3(int from, int to, int flags) { leave(to); return REAL(dup3)(from, to, flags); }
+EXPORT int dup2(int from, int to) { if (from != to) tap_leave(to); return REAL(dup2)(from, to); }
+EXPORT int dup3(int from, int to, int flags) { tap_leave(to); return REAL(dup3)(from, to, flags); }
+
+/* A number that is given to something new was closed before, perhaps where nobody saw it. */
+static int made(int fd) {
+    if (fd >= 0) tap_forget(fd);
+    return fd;
+}
+static int made_two(int result, const int *pair) {
+    if (!result) made(pair[0]), made(pair[1]);
+    return result;
+}
+EXPORT int dup(int fd) { return made(REAL(dup)(fd)); }
+EXPORT int fcntl(int fd, int command, ...) {
+    va_list rest;
+    va_start(rest, command);
+    void *argument = va_arg(rest, void *);
+    va_end(rest);
+    int result = REAL(fcntl)(fd, command, argument);
+    return command == F_DUPFD || command == F_DUPFD_CLOEXEC ? made(result) : result;
+}
+EXPORT int fcntl64(int fd, int command, ...) {
+    va_list rest;
+    va_start(rest, command);
+    void *argument = va_arg(rest, void *);
+    va_end(rest);
+    return fcntl(fd, command, argument);
+}
+EXPORT int pipe(int pair[2]) { return made_two(REAL(pipe)(pair), pair); }
+EXPORT int pipe2(int pair[2], int flags) { return made_two(REAL(pipe2)(pair, flags), pair); }
+EXPORT int socket(int d, int t, int p) { return made(REAL(socket)(d, t, p)); }
+EXPORT int socketpair(int d, int t, int p, int *pair) { return made_two(REAL(socketpair)(d, t, p, pair), pair); }
+EXPORT int accept(int fd, void *address, void *size) { return made(REAL(accept)(fd, address, size)); }
+EXPORT int accept4(int fd, void *address, void *size, int flags) { return made(REAL(accept4)(fd, address, size, flags)); }
+EXPORT int eventfd(unsigned start, int flags) { return made(REAL(eventfd)(start, flags)); }
+EXPORT int epoll_create(int size) { return made(REAL(epoll_create)(size)); }
+EXPORT int epoll_create1(int flags) { return made(REAL(epoll_create1)(flags)); }
+EXPORT int memfd_create(const char *name, unsigned flags) { return made(REAL(memfd_create)(name, flags)); }

@@ -30,7 +30,7 @@ from mawl.records.model.role_io import (
 from mawl.records.spec.program_options import Role
 
 MAGIC = 0x4F49_4C57_414D  # "MAWLIO"
-VERSION = 5
+VERSION = 6
 """Raise it with every change here or of what a word means: a library of another version stays inert."""
 
 SHARDS = 16
@@ -68,10 +68,12 @@ HEADER = (
     "uncached_classes",
     "first",
     *(f"first_waited_{role}_nanoseconds" for role in FILE_ROLES),
+    "silenced",
 )
 """``first`` is the first process, ``first_waited_*`` how long its first thread waited inside calls, by role;
 ``shards_used`` is a bit map; ``images`` are programs that took the library, ``forks`` their forks,
 ``threads`` those they made; ``run_delay_nanoseconds`` is of threads and processes that ended;
+``silenced`` are images that entered a seccomp filter, after which the library makes no calls of its own;
 ``stdio_unseen`` are images whose C library is not the one whose tables the library knows;
 ``reaper`` is the process that accounts for the run delay of its own children's first threads;
 ``uncached_classes`` has a bit for each class whose files are kept out of the page cache."""

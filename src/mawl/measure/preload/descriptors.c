@@ -1,7 +1,8 @@
 /* Descriptors: whose role and volume they are (asked of /proc once), where they stand, and their last streams.
  *
  * What is remembered is forgotten at every close and when a descriptor is made by a call that is seen,
- * so links, relative paths, inherited and duplicated descriptors need no special case.  Threads may
+ * so links, relative paths, inherited and duplicated descriptors need no special case.  The table belongs to
+ * its process: a child in its memory (vfork) asks for what is not known, and changes nothing.  Threads may
  * race here; at worst a request counts as sequential or not when it is not or is.
  */
 #include "tap.h"
@@ -49,8 +50,13 @@ int tap_place(int fd) {
     if (UNLIKELY((unsigned)fd >= DESCRIPTORS)) return fd < 0 ? CLASS_STREAM : ask(fd);
     uint32_t known = LOAD(table[fd].known);
     if (UNLIKELY(!known)) {
+        if (tap_silent) return CLASS_STREAM;
         int kept = errno;
         known = (uint32_t)ask(fd) + 1;
+        if (tap_is_guest()) {
+            errno = kept;
+            return (int)known - 1;
+        }
         memset(table[fd].last, 0xff, sizeof table[fd].last);
         memset(table[fd].ends, 0xff, sizeof table[fd].ends);
         STORE(table[fd].position, 0);
@@ -67,8 +73,17 @@ int tap_place_if_known(int fd) {
 }
 
 void tap_forget(int fd) {
+    int known = (unsigned)fd < DESCRIPTORS && LOAD(table[fd].known);
+    if ((!known && !tap_uncached) || tap_is_guest()) return;
     tap_uncache_forget(fd);
-    if ((unsigned)fd < DESCRIPTORS) STORE(table[fd].known, 0);
+    if (known) STORE(table[fd].known, 0);
+}
+
+/* All that is ever asked of a descriptor, asked now. */
+void tap_know(int fd) {
+    if ((unsigned)fd >= DESCRIPTORS || !IS_FILE(tap_place(fd)) || LOAD(table[fd].position)) return;
+    off_t position = REAL(lseek)(fd, 0, SEEK_CUR);
+    if (position >= 0) tap_moved(fd, (u64)position);
 }
 
 /* A seek: a descriptor stands elsewhere now. */
@@ -84,6 +99,7 @@ int tap_continues(int fd, int family, u64 offset, u64 bytes) {
     if (offset == NOWHERE) {
         u64 position = LOAD(d->position);
         if (position) offset = position - 1;
+        else if (tap_silent) return 0;
         else {
             int kept = errno;
             offset = (u64)REAL(lseek)(fd, 0, SEEK_CUR) - bytes;

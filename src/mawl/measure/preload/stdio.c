@@ -57,7 +57,7 @@ static int stream_close(FILE *stream) {
     tap_forget(fd);
     int result = jump_close(stream), kept = errno;
     if (error) kept = error, result = -1;
-    tap_call_ended(CLASS_OF(place), KIND_OPEN, tap_now() - began, tap_now());
+    if (began) tap_call_ended(CLASS_OF(place), KIND_OPEN, tap_now() - began, tap_now());
     errno = kept;
     return result;
 }

@@ -35,6 +35,8 @@ HIDDEN int tap_place_of(const char *path);
 HIDDEN int tap_place(int fd);
 HIDDEN int tap_place_if_known(int fd);
 HIDDEN void tap_forget(int fd);
+HIDDEN void tap_leave(int fd); /* calls.c: with what is still to be written, and nobody to tell of a failure */
+HIDDEN void tap_know(int fd);
 HIDDEN void tap_moved(int fd, u64 position);
 HIDDEN int tap_continues(int fd, int family, u64 offset, u64 bytes);
 
@@ -46,6 +48,24 @@ HIDDEN void tap_thread_ends(void);
 HIDDEN void tap_process_ends(void);
 HIDDEN void tap_forked(void);
 HIDDEN int tap_shard(void);
+HIDDEN int tap_is_guest(void);
+HIDDEN u64 tap_settled_run_delay(void);
+
+/* beside.c: whether a child may run in this memory; where vfork cannot be noticed, one always may. */
+extern HIDDEN int tap_guests;
+#ifdef __x86_64__
+#define GUESTS_AT_FIRST 0
+#else
+#define GUESTS_AT_FIRST 1
+#endif
+
+/* silence.c: set while a seccomp filter forbids system calls beside the program's own.  What is called before a
+ * filter says what the call after it needs: 0 where nothing is to be done. */
+extern HIDDEN int tap_silent;
+HIDDEN int tap_is_filter(long number, unsigned long first);
+HIDDEN u64 tap_before_filter(void);
+HIDDEN void tap_after_filter(u64 before, long result);
+HIDDEN void tap_each_number(const char *folder, void (*take)(int number, void *to), void *to);
 
 /* account.c */
 HIDDEN void tap_account(int place, int kind, int64_t result, u64 bytes, int continues, u64 began);
@@ -114,6 +134,21 @@ static inline u64 *tap_volume(int shard, int volume, int kind) {
     X(FILE *, freopen64, (const char *, const char *, FILE *)) \
     X(FILE *, tmpfile, (void)) \
     X(FILE *, tmpfile64, (void)) \
+    X(int, prctl, (int, ...)) \
+    X(pid_t, vfork, (void)) \
+    X(int, clone, (int (*)(void *), void *, int, void *, ...)) \
+    X(int, fcntl, (int, int, ...)) \
+    X(int, dup, (int)) \
+    X(int, pipe, (int *)) \
+    X(int, pipe2, (int *, int)) \
+    X(int, socket, (int, int, int)) \
+    X(int, socketpair, (int, int, int, int *)) \
+    X(int, accept, (int, void *, void *)) \
+    X(int, accept4, (int, void *, void *, int)) \
+    X(int, eventfd, (unsigned, int)) \
+    X(int, epoll_create, (int)) \
+    X(int, epoll_create1, (int)) \
+    X(int, memfd_create, (const char *, unsigned)) \
     X(int, pthread_create, (void *, const void *, void *(*)(void *), void *)) \
     X(void, _exit, (int)) \
     X(void, _Exit, (int))

@@ -100,9 +100,12 @@ static void keep_last_page(int fd, struct batch *batch) {
 /* What a file cannot do (a pipe, a file system without it) is no failure of the program's. */
 static int failure(int error) { return error == EIO || error == ENOSPC || error == EDQUOT ? error : 0; }
 
+/* A number above the table, or one of a child in this process's memory (vfork): each request is seen to at once. */
+static int is_beyond(int fd) { return (unsigned)fd >= HELD || tap_is_guest(); }
+
 /* The account of a descriptor, locked; NULL where there is none, or none is kept. */
 static struct held *hold(int fd) {
-    if ((unsigned)fd >= HELD) return NULL;
+    if (is_beyond(fd)) return NULL;
     struct held *held = &table_of_held[fd];
     if (!locked(held)) return NULL;
     if (held->state == ASKED_NOT) {
@@ -118,7 +121,7 @@ static void after_read(int fd, u64 from, u64 to) {
     struct held *held = hold(fd);
     struct range gone = {0}, stream = {from, to, from};
     if (!held) {
-        if ((unsigned)fd >= HELD) drop(fd, &stream);
+        if (is_beyond(fd)) drop(fd, &stream);
         return;
     }
     int advice = -1;
@@ -152,7 +155,7 @@ static int after_write(int fd, u64 from, u64 to) {
     struct held *held = hold(fd);
     if (!held) {
         struct batch one = {.bytes = to - from, .count = 1, .ranges = {{from, to, from}}};
-        return (unsigned)fd >= HELD ? failure(finish(fd, &one)) : 0;
+        return is_beyond(fd) ? failure(finish(fd, &one)) : 0;
     }
     struct batch begun, waited;
     int turn = 0;
@@ -201,7 +204,7 @@ int tap_uncache(int place, int kind, int fd, u64 offset, u64 bytes) {
 }
 
 int tap_uncache_closing(int fd) {
-    if (!tap_uncached || (unsigned)fd >= HELD || table_of_held[fd].state != MANAGED) return 0;
+    if (!tap_uncached || (unsigned)fd >= HELD || table_of_held[fd].state != MANAGED || tap_is_guest()) return 0;
     struct held *held = &table_of_held[fd];
     if (!locked(held)) return 0;
     struct batch filling = held->filling, started = held->started;

@@ -8,7 +8,6 @@
  * between, for at most SETTLE of calls or GAP outside.
  */
 #include "tap.h"
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -100,6 +99,7 @@ static void read_clocks(u64 *wall, u64 *cpu, u64 *delay) {
 /* Share out what was blocked since the clocks were read last, and read them anew; the run delay only
  * where there was time off the CPU that may be one. */
 static __attribute__((noinline)) void settle(void) {
+    if (tap_silent) return;
     int kept = errno;
     u64 now = tap_now(), cpu = cpu_now(), delay = self.delay;
     int64_t idle = (int64_t)(now - self.wall) - (int64_t)(cpu - self.cpu);
@@ -120,8 +120,9 @@ static __attribute__((noinline)) void settle(void) {
     self.used = 0;
 }
 
-/* When a call begins: later than asked for where clocks were read first, which is no time of the call. */
+/* When a call begins, or 0 where time is not to be counted: later than asked for where clocks were read first, which is no time of the call. */
 u64 tap_call_begins(void) {
+    if (UNLIKELY(tap_silent)) return 0;
     u64 now = tap_now();
     if (UNLIKELY(!self.wall || now - self.outside > GAP)) {
         int kept = errno;
@@ -150,7 +151,7 @@ void tap_call_ended(int class_, int kind, u64 lasted, u64 now) {
 
 int tap_shard(void) {
     if (UNLIKELY(!self.shard)) {
-        self.shard = (int)(syscall(SYS_gettid) % SHARDS) + 1;
+        self.shard = tap_silent ? 1 : (int)(syscall(SYS_gettid) % SHARDS) + 1;
         __atomic_fetch_or(&tap_file[HEADER_SHARDS_USED], 1ull << (self.shard - 1), __ATOMIC_RELAXED);
     }
     return self.shard - 1;
@@ -166,7 +167,7 @@ static void at_thread_end(void *value) {
 static void make_key(void) { pthread_key_create(&key, at_thread_end); }
 
 void tap_thread_begins(void) {
-    if (self.registered || !tap_file) return;
+    if (self.registered || !tap_file || tap_silent) return;
     pthread_once(&keyed, make_key);
     self.registered = 1;
     if (!owner) owner = getpid();
@@ -174,46 +175,48 @@ void tap_thread_begins(void) {
 }
 
 void tap_thread_ends(void) {
-    if (!tap_file || !self.registered) return;
+    if (!tap_file || !self.registered || tap_silent) return;
     if (self.inside) settle();
     ADD(tap_file[HEADER_RUN_DELAY_NANOSECONDS], read_run_delay("/proc/thread-self/schedstat", LONGEST_TURN));
     self.registered = 0;
     self.wall = 0;
 }
 
-/* All threads that are left; the first one's stays in /proc until the process is reaped, and a
- * reaper that is mawl's own reads it there. */
+/* Whether this process runs in the memory of another one, whose tables these are: after vfork, or clone with
+ * CLONE_VM.  A system call, so only what changes a table asks, and only where there was such a child. */
+int tap_is_guest(void) { return UNLIKELY(LOAD(tap_guests)) && !tap_silent && owner && getpid() != owner; }
+
+static void add_run_delay(int thread, void *delay) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", thread);
+    int leader_is_read = thread == owner && (u64)getppid() == LOAD(tap_file[HEADER_REAPER]);
+    if (!leader_is_read) *(u64 *)delay += read_run_delay(path, thread == owner ? 0 : LONGEST_TURN);
+}
+
+/* The run delay of all threads that are left; the first one's stays in /proc until the process is reaped, and
+ * a reaper that is mawl's own reads it there. */
+u64 tap_settled_run_delay(void) {
+    if (self.inside) settle();
+    tap_shard();
+    u64 delay = 0;
+    tap_each_number("/proc/self/task", add_run_delay, &delay);
+    return delay;
+}
+
 void tap_process_ends(void) {
-    if (!tap_file || ended || getpid() != owner) return;
+    if (!tap_file || ended || tap_silent || getpid() != owner) return;
     ended = 1;
     tap_uncache_process_ends();
-    if (self.inside) settle();
-    int leader_is_read = (u64)getppid() == LOAD(tap_file[HEADER_REAPER]);
-    /* No opendir: it allocates, and a handler of a signal may end a process that holds the allocator's lock. */
-    int tasks = REAL(open)("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (tasks < 0) return;
-    u64 delay = 0;
-    char entries[4096] __attribute__((aligned(8)));
-    for (long bytes; (bytes = syscall(SYS_getdents64, tasks, entries, sizeof entries)) > 0;)
-        for (long at = 0; at < bytes;) {
-            const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
-            at += entry->d_reclen;
-            if (entry->d_name[0] == '.' || (leader_is_read && atoi(entry->d_name) == owner)) continue;
-            char path[64];
-            snprintf(path, sizeof path, "/proc/self/task/%.20s/schedstat", entry->d_name);
-            delay += read_run_delay(path, atoi(entry->d_name) == owner ? 0 : LONGEST_TURN);
-        }
-    REAL(close)(tasks);
-    ADD(tap_file[HEADER_RUN_DELAY_NANOSECONDS], delay);
+    ADD(tap_file[HEADER_RUN_DELAY_NANOSECONDS], tap_settled_run_delay());
 }
 
 void tap_forked(void) {
     __builtin_memset(&self, 0, sizeof self);
+    if (tap_file) ADD(tap_file[HEADER_FORKS], 1);
+    if (tap_silent) return;
     owner = getpid();
     ended = 0;
+    tap_guests = GUESTS_AT_FIRST;
     tap_uncache_forked();
-    if (tap_file) {
-        ADD(tap_file[HEADER_FORKS], 1);
-        self.registered = 1;
-    }
+    if (tap_file) self.registered = 1;
 }

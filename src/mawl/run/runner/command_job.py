@@ -26,6 +26,7 @@ from mawl.records.store.files import KEPT_LOG
 from mawl.records.volumes import choose
 from mawl.run.runner.counting import JobCount
 from mawl.run.runner.job import JobRun
+from mawl.run.runner.job_io import why_refused
 from mawl.run.runner.sampling import Sampling
 
 CHECK_STEP = "check"
@@ -136,8 +137,12 @@ class CommandRun(JobRun):
             return self.stopping, self.stop_reason
         if self.failed is not None:
             return "failed", self.failed.sentence
+        refused = why_refused(reaped.exit_code, reaped.signal)
         if reaped.signal is not None:
-            return "failed", f"the command was killed by signal {reaped.signal}; its log may say why"
+            why = refused or "its log may say why"
+            return "failed", f"the command was killed by signal {reaped.signal}; {why}"
+        if reaped.exit_code not in wanted and refused is not None:
+            return "failed", f"the command ended with exit status {reaped.exit_code}; {refused}"
         if reaped.exit_code not in wanted:
             good = " or ".join(str(code) for code in wanted)
             return "failed", (

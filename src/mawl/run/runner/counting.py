@@ -109,6 +109,7 @@ class JobCount(msgspec.Struct, frozen=True, kw_only=True):
     images: int
     io_uring_setups: int
     stdio_unseen: int
+    silenced: int
     entries: dict[int, Entry]
     fault: str | None = None
     volumes: VolumeBytes | None = None
@@ -133,6 +134,7 @@ def _unusable(fault: str) -> JobCount:
         images=0,
         io_uring_setups=0,
         stdio_unseen=0,
+        silenced=0,
         entries={},
         fault=fault,
     )
@@ -270,6 +272,7 @@ def _job_count(file: CounterFile, entries: dict[int, Entry], told_apart: bool) -
         images=file.header("images"),
         io_uring_setups=file.header("io_uring_setups"),
         stdio_unseen=file.header("stdio_unseen"),
+        silenced=file.header("silenced"),
         entries=entries,
     )
 

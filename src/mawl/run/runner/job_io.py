@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Sequence
 
 import msgspec
@@ -27,6 +28,11 @@ UNSEEN_RATIO, UNSEEN_BYTES = 0.01, 2**17
 """More than both of the kernel's bytes uncounted is worth a remark; mawl's own lines are below."""
 
 NOT_COUNTED = "no program of the job could be counted: static, set-uid, or with its own environment"
+
+REFUSED_CALL = (
+    "a filter of system calls (seccomp) refused one, perhaps of mawl's counting library: "
+    "env -u LD_PRELOAD before the program leaves the library out"
+)
 
 LOADED_BYTES = 2**13
 """What the kernel and the loader read to start a program, before it can count: 3 to 6 kB for small ones."""
@@ -55,6 +61,12 @@ def run_delay_of(reaped: Reaped, count: JobCount | None, sampled_seconds: float)
         return max(reaped.run_delay_seconds, sampled_seconds)
     written = count.run_delay_seconds + reaped.run_delay_seconds
     return written if reaped.signal is None else max(written, sampled_seconds)
+
+
+def why_refused(exit_code: int | None, killed_by: int | None) -> str | None:
+    """A sentence for a program that SIGSYS ended, or that a shell says so of; None for any other."""
+    is_refused = killed_by == signal.SIGSYS or exit_code == 128 + signal.SIGSYS
+    return REFUSED_CALL if is_refused else None
 
 
 def own_io(
@@ -164,6 +176,11 @@ def _remark(count: JobCount, io: IoByRole, usage: Usage, counted: int) -> str | 
     roles = sum_of(io[role] for role in ROLES)
     if count.io_uring_setups:
         seen.append("it used io_uring, whose requests are not seen")
+    if count.silenced:
+        seen.append(
+            f"{count.silenced} programs entered a seccomp filter, after which times and newly opened files "
+            "are not seen"
+        )
     submitted = roles.submitted_read_bytes + roles.submitted_written_bytes
     if submitted:
         seen.append(f"{format_bytes(submitted)} were asked of asynchronous I/O, without a latency")
