@@ -156,6 +156,19 @@ def test_sequential_is_what_continues_one_of_the_last_streams(counted: Counted) 
     assert io["util"].sequential_read_bytes == 0
 
 
+def test_copies_within_the_kernel_are_sequential_where_they_go_on(counted: Counted) -> None:
+    counters = counted.python(
+        "import os\n"
+        "d = os.open('data/f', os.O_RDWR | os.O_CREAT); os.pwrite(d, bytes(100_000), 0)\n"
+        "w = os.open('work/f', os.O_WRONLY | os.O_CREAT); u = os.open('util/f', os.O_WRONLY | os.O_CREAT)\n"
+        "for at in range(10): os.copy_file_range(d, w, 1000)\n"
+        "for at in range(10): os.sendfile(u, d, 50_000 + 1000 * at, 1000)\n"
+    )
+    io = counters.by_role()
+    assert (io["data"].read_bytes, io["data"].sequential_read_bytes) == (20_000, 18_000)
+    assert [io[role].sequential_written_bytes for role in ("work", "util")] == [9000, 9000]
+
+
 def test_random_reads_are_not_sequential(counted: Counted) -> None:
     counters = counted.python(
         "import os, random\n"
