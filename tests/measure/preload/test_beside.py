@@ -130,6 +130,24 @@ int main(void) {
 }
 """
 
+SMALL_STACK = """
+#define _GNU_SOURCE
+#include <signal.h>
+#include <unistd.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+static void handler(int number) { write(2, "handler\\n", 8), _exit(42); }
+int main(void) { /* what sigaltstack(2) says a handler has at least, above a page that ends the program */
+    size_t size = (getauxval(AT_MINSIGSTKSZ) + 4096 + 4095) / 4096 * 4096;
+    char *memory = mmap(0, size + 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mprotect(memory + 4096, size, PROT_READ | PROT_WRITE);
+    stack_t stack = {.ss_sp = memory + 4096, .ss_size = size};
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
+    if (sigaltstack(&stack, 0) || sigaction(SIGUSR1, &action, 0)) return 3;
+    raise(SIGUSR1);
+}
+"""
+
 
 def built(counted: Counted, source: str) -> str:
     """The program of a source, in the folder of the roles."""
@@ -211,3 +229,7 @@ def test_a_close_on_exec_of_a_range_closes_nothing(counted: Counted, tmp_path: P
     }
     """
     assert written(counted(built(counted, program)), "work") == (10, 50, 45)
+
+
+def test_a_handler_on_a_small_stack_may_write_and_end_the_process(counted: Counted) -> None:
+    counted(built(counted, SMALL_STACK), status=42)

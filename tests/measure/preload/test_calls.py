@@ -105,6 +105,16 @@ def test_the_role_is_that_of_the_file_whatever_leads_to_it(counted: Counted) -> 
     assert io["other"].written_bytes == 64
 
 
+def test_a_long_path_has_its_role(counted: Counted) -> None:
+    counters = counted.python(
+        "import os\n"
+        "os.chdir('work')\n"
+        "for _ in range(12): os.mkdir('n' * 200); os.chdir('n' * 200)\n"
+        "os.write(os.open('f', os.O_WRONLY | os.O_CREAT), bytes(70))\n"
+    )
+    assert counters.by_role()["work"].written_bytes == 70
+
+
 def test_a_descriptor_that_is_used_again_is_asked_for_again(counted: Counted) -> None:
     counters = counted.python(
         "import os\n"

@@ -23,16 +23,17 @@ struct descriptor {
 
 static struct descriptor table[DESCRIPTORS];
 
-static int ask(int asked) {
+static int ask_with(int asked, char *path, size_t room, int *is_cut) {
     int fd = asked;
-    char link[40] = "/proc/self/fd/", path[4097];
+    char link[40] = "/proc/self/fd/";
     char *end = link + 14, digits[12];
     int count = 0;
     do digits[count++] = (char)('0' + fd % 10);
     while (fd /= 10);
     while (count) *end++ = digits[--count];
     *end = 0;
-    ssize_t length = readlink(link, path, sizeof path - 1);
+    ssize_t length = readlink(link, path, room - 1);
+    if (is_cut && (*is_cut = length == (ssize_t)room - 1)) return 0;
     if (length <= 0 || path[0] != '/') return CLASS_STREAM; /* pipe:[...], socket:[...], anon_inode:... */
     path[length] = 0;
     if (!strncmp(path, "/proc/", 6) || !strncmp(path, "/sys/", 5)) return CLASS_STREAM;
@@ -44,6 +45,18 @@ static int ask(int asked) {
         }
     }
     return tap_place_of(path);
+}
+
+static __attribute__((noinline)) int ask_for_long(int fd) {
+    char path[4097];
+    return ask_with(fd, path, sizeof path, NULL);
+}
+
+/* The stack of a signal's handler may have 8 KiB, of which the kernel takes half. */
+static __attribute__((noinline)) int ask(int fd) {
+    char path[512];
+    int is_cut, place = ask_with(fd, path, sizeof path, &is_cut);
+    return is_cut ? ask_for_long(fd) : place;
 }
 
 int tap_place(int fd) {

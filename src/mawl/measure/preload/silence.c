@@ -20,7 +20,7 @@ int tap_silent;
 void tap_each_number(const char *folder, void (*take)(int number, void *to), void *to) {
     int listed = REAL(open)(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (listed < 0) return;
-    char entries[4096] __attribute__((aligned(8)));
+    char entries[512] __attribute__((aligned(8)));
     for (long bytes; (bytes = syscall(SYS_getdents64, listed, entries, sizeof entries)) > 0;)
         for (long at = 0; at < bytes;) {
             const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
