@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mawl.measure.preload.build import Library
@@ -36,14 +36,23 @@ class Counted:
         return {**self.library.environment(os.environ), COUNTERS_VARIABLE: str(counters)}
 
     def __call__(
-        self, *command: str, prefix: Sequence[str] = (), status: int = 0, uncached: bool = False
+        self,
+        *command: str,
+        prefix: Sequence[str] = (),
+        status: int = 0,
+        uncached: bool = False,
+        inside: Mapping[str, str] | None = None,
     ) -> CounterFile:
-        """Run a command to its end; its counters.  ``prefix`` goes before it, uncounted (strace)."""
+        """Run a command to its end; its counters.  ``prefix`` goes before it, uncounted (strace).
+
+        With the environment ``inside`` it may end with any status.
+        """
         counters = self.new(uncached=uncached)
         environment = self.environment(counters)
         if prefix:
             inner = [f"{name}={environment[name]}" for name in ("LD_PRELOAD", COUNTERS_VARIABLE)]
-            command, environment = (*prefix, "env", *inner, *command), dict(os.environ)
+            command = (*prefix, "env", *inner, *command)
+            environment = dict(os.environ if inside is None else inside)
         done = subprocess.run(
             command,
             cwd=self.folder,
@@ -51,9 +60,10 @@ class Counted:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=120,
+            errors="replace",
+            timeout=300,
         )
-        assert done.returncode == status, done.stderr
+        assert done.returncode == status or inside is not None, done.stderr
         return CounterFile(counters)
 
     def python(self, code: str, *arguments: str, status: int = 0, uncached: bool = False) -> CounterFile:

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -32,8 +32,13 @@ pytestmark = [
 Found = dict[tuple[str, str], int]
 
 
-def traced(counted: Counted, *command: str) -> tuple[CounterFile, Found]:
-    """The counters, and (role, reads|writes|syncs|read_bytes|written_bytes) as strace has them."""
+def traced(
+    counted: Counted, *command: str, environment: Mapping[str, str] | None = None
+) -> tuple[CounterFile, Found]:
+    """The counters, and (role, reads|writes|syncs|read_bytes|written_bytes) as strace has them.
+
+    With an ``environment`` the command has it, and may end with any status.
+    """
     calls = f"trace={MOVES},{COPIES},{SYNCS}"
     trace = counted.folder / "trace"
     trace.mkdir()
@@ -51,7 +56,7 @@ def traced(counted: Counted, *command: str) -> tuple[CounterFile, Found]:
         "-o",
         str(trace / "t"),
     ]
-    counters = counted(*command, prefix=strace)
+    counters = counted(*command, prefix=strace, inside=environment)
     found: Found = defaultdict(int)
     for path in trace.iterdir():
         for line in path.read_text(errors="replace").splitlines():

@@ -209,7 +209,9 @@ class Counting:
             raise UnsuitableMachineError(
                 "--cache none has no effect",
                 why=self.reason,
-                cure=f"free space in {SHARED_MEMORY}, or run without --cache none",
+                cure="run it again, or without --cache none"
+                if LOST_FOLDER in self.reason
+                else f"free space in {SHARED_MEMORY}, or run without --cache none",
             )
 
     def live(self) -> int:
