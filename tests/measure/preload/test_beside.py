@@ -94,6 +94,28 @@ int main(int count, char **arguments) {
 }
 """
 
+RAW_CLONE = """
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+int main(void) {
+    int fd = open("work/f", O_CREAT | O_WRONLY, 0600);
+    write(fd, "12345", 5);
+    pid_t child = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    if (!child) {
+        close(fd), fd = open("util/f", O_CREAT | O_WRONLY, 0600);
+        write(fd, "123", 3), write(fd, "123", 3);
+        _exit(0);
+    }
+    waitpid(child, 0, 0);
+    write(fd, "12345", 5);
+    return fd != 3;
+}
+"""
+
 REUSED = """
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -200,6 +222,13 @@ def test_a_child_in_the_memory_of_its_parent_leaves_the_table_alone(
     counters = counted(built(counted, GUEST), way, uncached=uncached)
     assert written(counters, "work") == (100, 100_000, 99_000)
     assert written(counters, "util") == (0, 0, 0)
+
+
+def test_a_child_with_a_copy_of_the_memory_has_a_table_of_its_own(counted: Counted) -> None:
+    counters = counted(built(counted, RAW_CLONE))
+    assert written(counters, "work") == (2, 10, 5)
+    assert written(counters, "util") == (2, 6, 3)
+    assert counters.header("forks") == 1
 
 
 def test_a_number_that_was_closed_unseen_is_asked_for_again(counted: Counted) -> None:

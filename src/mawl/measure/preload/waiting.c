@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -166,11 +167,24 @@ static void at_thread_end(void *value) {
 
 static void make_key(void) { pthread_key_create(&key, at_thread_end); }
 
+/* Set, in a page that a fork clears: so a child without it has memory of its own, although no handler of
+ * pthread_atfork was called (a raw clone). */
+static int *shared;
+
+static void share(void) {
+    enum { WIPE_ON_FORK = 18 }; /* MADV_WIPEONFORK, which older headers lack */
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *mapped = shared ? shared : mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED || (!shared && madvise(mapped, page, WIPE_ON_FORK))) return;
+    shared = mapped;
+    *shared = 1;
+}
+
 void tap_thread_begins(void) {
     if (self.registered || !tap_file || tap_silent) return;
     pthread_once(&keyed, make_key);
     self.registered = 1;
-    if (!owner) owner = getpid();
+    if (!owner) owner = getpid(), share();
     if (syscall(SYS_gettid) != getpid()) pthread_setspecific(key, &self);
 }
 
@@ -184,7 +198,12 @@ void tap_thread_ends(void) {
 
 /* Whether this process runs in the memory of another one, whose tables these are: after vfork, or clone with
  * CLONE_VM.  A system call, so only what changes a table asks, and only where there was such a child. */
-int tap_is_guest(void) { return UNLIKELY(LOAD(tap_guests)) && !tap_silent && owner && getpid() != owner; }
+int tap_is_guest(void) {
+    if (!UNLIKELY(LOAD(tap_guests)) || tap_silent || !owner || getpid() == owner) return 0;
+    if (!shared || *shared) return 1;
+    tap_forked();
+    return 0;
+}
 
 static void add_run_delay(int thread, void *delay) {
     char path[64];
@@ -215,6 +234,7 @@ void tap_forked(void) {
     if (tap_file) ADD(tap_file[HEADER_FORKS], 1);
     if (tap_silent) return;
     owner = getpid();
+    share();
     ended = 0;
     tap_guests = GUESTS_AT_FIRST;
     tap_uncache_forked();
