@@ -19,7 +19,7 @@ from tests.fakes.array_run import array_statistics
 from tests.fakes.published_run import write_published
 
 COMMAND = """[commands.load]
-command = ["sh", "-c", "cat {here}/i.csv /srv/acme-payroll/x", "--password=HUNTER2CMD", "--token", "TOKENARG7"]
+command = ["sh", "-c", "cat {here}/i /srv/acme-payroll/x", "--password=HUNTER2CMD", "--token", "TOKENARG7"]
 check = ["/opt/acme/check", "-I/opt/acme-inc", "postgres://loader:PGPASSW0RD@db.acme.example/x"]
 environment = { TOKEN = "S3CRETENV", DBURL = "oracle-thin-acme-prod" }
 """
