@@ -94,7 +94,7 @@ class CommandRun(JobRun):
             gate=gate,
             command=list(argv),
             directory=assignment.work[0],
-            environment={name: value or "" for name, value in self.command.environment},
+            environment={name: value for name, value in self.command.environment if value is not None},
         )
 
     def _record_of_both(self, checked: Reaped | None) -> JobRecord:
