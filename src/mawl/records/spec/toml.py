@@ -16,6 +16,10 @@ from mawl.base.foreign import read_regular
 Record = TypeVar("Record")
 
 LARGEST_FILE_BYTES = 4 * 2**20
+MOST_KEY_PARTS = 16
+_PART = r"(?:[\w-]+|\"[^\"\n]*\"|'[^'\n]*')[ \t]*\.[ \t]*"
+_LONG_KEY = re.compile(rf"(?<![\w.\"'-]){_PART}(?:{_PART}){{{MOST_KEY_PARTS - 1},}}")
+"""A dotted key of more parts than any file has: the parser takes time and memory by their square."""
 _TYPE_WORDS = {
     "object": "a table",
     "array": "a list",
@@ -48,9 +52,14 @@ def load(path: Path, kind: type[Record], *, inside: Path | None = None) -> Recor
 
 def loads(text: str, kind: type[Record], *, where: str) -> Record:
     """As ``load``, from text; ``where`` names its source in errors."""
+    if (key := _LONG_KEY.search(text)) is not None:
+        line = text.count("\n", 0, key.start()) + 1
+        raise InvalidFileError(
+            f"line {line}: expected a key of at most {MOST_KEY_PARTS} parts, found more", where=where
+        )
     try:
         tree = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits is a ValueError
         raise InvalidFileError("is not valid TOML", where=where, why=str(error)) from None
     return converted(tree, kind, where=where)
 
