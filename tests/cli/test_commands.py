@@ -312,6 +312,20 @@ def test_a_log_that_is_no_file_of_the_command_holds_nobody_and_is_not_copied(
 
 
 @pytest.mark.parametrize("role", ["work", "util"])
+def test_a_command_that_replaces_its_directory_by_a_link_fails_and_the_link_is_not_followed(
+    mawl: Command, role: str
+) -> None:
+    victim = mawl.directory / "victim"
+    victim.mkdir()
+    (victim / "precious").touch()
+    done = run(mawl, f'command = ["sh", "-c", "rm -rf {{{role}}}; ln -s {victim} {{{role}}}"]')
+    assert done.returncode == 1, done.stderr
+    (job,) = jobs(mawl)
+    assert job["outcome"] == "failed" and f"a link in the place of its {role} directory" in job["reason"]
+    assert (victim / "precious").exists()
+
+
+@pytest.mark.parametrize("role", ["work", "util"])
 def test_a_command_that_removes_its_own_directory_fails(mawl: Command, role: str) -> None:
     done = run(mawl, f'command = ["sh", "-c", "rm -rf {{{role}}}"]')
     assert done.returncode == 1, done.stderr

@@ -158,6 +158,10 @@ class CommandRun(JobRun):
         if self._assignment is None:
             return None
         for role, place in (("work", self._assignment.work[0]), ("util", self._assignment.util[0])):
+            if Path(place).is_symlink():
+                return (
+                    f"the command put a link in the place of its {role} directory {place}; keep the directory"
+                )
             if not Path(place).is_dir():
                 return f"the command removed its {role} directory {place}; remove only what is in it"
         return None
