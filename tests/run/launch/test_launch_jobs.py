@@ -116,7 +116,8 @@ def test_a_command_has_the_default_of_every_signal(
     bench.command("signals", "grep", "-E", "Sig(Blk|Ign)", "/proc/self/status")
     assert bench.reaped("signals").exit_code == 0
     masks = (bench.folder / "signals.log").read_text().split()[1::2]
-    assert [int(mask, 16) for mask in masks] == [0, 0]
+    # 32 and 33 are the C library's own: posix_spawn of make has them ignored, and nobody may set them.
+    assert [int(mask, 16) & ~(0b11 << 31) for mask in masks] == [0, 0]
     bench.command("limit", "sh", "-c", "ulimit -f 1; exec dd if=/dev/zero of=large bs=8k count=1")
     assert bench.reaped("limit").signal == signal.SIGXFSZ
 
