@@ -165,7 +165,7 @@ def test_a_mount_point_in_the_name_of_a_series_is_replaced(tmp_path: Path) -> No
     for wanted, absent in ((["paths"], ("secret", "jane")), (["host", "user"], ("jane",))):
         names = private_names([found], wanted, user="reader")  # type: ignore[arg-type]
         target = tmp_path / wanted[0]
-        redacted_folder(tmp_path / "run", target, names)
+        redacted_folder(tmp_path / "run", target, names, PrivateNames({}))
         run = open_run(target)
         series = set(run.samples["series"].to_pylist())
         assert not any(name in one for name in absent for one in series)

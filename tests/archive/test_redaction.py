@@ -21,7 +21,7 @@ from tests.fakes.published_run import write_published
 COMMAND = """[commands.load]
 command = ["sh", "-c", "cat {here}/i /srv/acme-payroll/x", "--password=HUNTER2CMD", "--token", "TOKENARG7"]
 check = ["/opt/acme/check", "-I/opt/acme-inc", "postgres://loader:PGPASSW0RD@db.acme.example/x"]
-environment = { TOKEN = "S3CRETENV", DBURL = "oracle-thin-acme-prod" }
+environment = { TOKEN = "S3CRETENV", DBURL = "oracle-thin-acme-prod", STAGE = "completed" }
 """
 PLANTED = (
     *(
@@ -124,3 +124,13 @@ def test_a_pack_holds_neither_values_nor_digests_without_any_redaction(
         "S3CRETENV" not in text and "oracle-thin-acme-prod" not in text and "environment_digest" not in text
     )
     assert "environment_names" in text and "acme-payroll" in text
+    assert '"outcome": "completed"' in text, "a value that is a word of the format is no private name"
+
+
+def test_a_plan_that_cannot_be_searched_for_values_makes_no_pack(
+    planted: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Path("one/plan.toml").open("ab") as file:
+        file.write(b"= \xff")
+    assert main(["pack", "one", "--output", "x.zip", "--yes"]) == 2
+    assert "plan.toml of the run cannot be read" in capsys.readouterr().err and not Path("x.zip").exists()

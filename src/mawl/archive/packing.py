@@ -151,7 +151,8 @@ def pack(request: PackRequest, output: Path) -> Packed:
     found = secrets_of(folders.values())
     if found and not request.replace_secrets:
         raise _holds_secrets(found)
-    secrets = [*values_of(folders.values()), *(word for words in found.values() for word in words)]
+    secrets = [word for words in found.values() for word in words]
+    values = values_of(folders.values())
     names = private_names(
         facts.values(), request.redact, folders=folders.values(), campaign=made_by, secrets=secrets
     )
@@ -163,9 +164,9 @@ def pack(request: PackRequest, output: Path) -> Packed:
         for name, folder in folders.items():
             shown = names.replaced(name)
             source = folder
-            if names.changes or holds_values(folder):
+            if names.changes or values.changes or holds_values(folder):
                 source = place / RUNS / str(len(packed))
-                redacted_folder(folder, source, names)
+                redacted_folder(folder, source, names, values)
             members |= {f"{RUNS}/{shown}/{file}": source / file for file in files_of(source)}
             printed = PrintedRun(source, record).files()
             members |= {f"{PRINTED}/{shown}/{file}": content for file, content in printed.items()}

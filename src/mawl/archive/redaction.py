@@ -11,7 +11,7 @@ import os
 import re
 import socket
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -28,7 +28,7 @@ from mawl.plan.environment import values_of_file
 from mawl.records.model.campaign import Campaign
 from mawl.records.model.run import RunFacts
 from mawl.records.store.facts import read_facts
-from mawl.records.store.files import PLAN, TABLES
+from mawl.records.store.files import LOGS, PLAN, TABLES
 from mawl.records.store.parquet import write_parquet
 from mawl.records.store.reading import open_run as open_run_reading
 from mawl.records.store.side_files import arrays_of
@@ -78,7 +78,7 @@ def private_names(
     facts: Iterable[RunFacts],
     wanted: Sequence[Redaction],
     *,
-    folders: Iterable[Path] = (),
+    folders: Collection[Path] = (),
     campaign: Campaign | None = None,
     secrets: Iterable[str] = (),
     user: str | None = None,
@@ -110,7 +110,7 @@ def private_names(
     return PrivateNames(words, paths="paths" in wanted)
 
 
-def _array_words(folders: Iterable[Path]) -> dict[str, str]:
+def _array_words(folders: Collection[Path]) -> dict[str, str]:
     """Names of arrays, of their volumes, and of the files that had their statistics."""
     held = [found for folder in folders if (found := arrays_of(folder)) is not None]
     arrays = sorted({volume.array for one in held for volume in one.volumes})
@@ -155,7 +155,7 @@ def _texts(plain: Any) -> Iterator[str]:
 def _plain_plan(folder: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(content_of(folder, PLAN).decode())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
 
 
@@ -176,11 +176,12 @@ def secrets_of(folders: Iterable[Path]) -> dict[str, list[str]]:
     return found
 
 
-def values_of(folders: Iterable[Path]) -> list[str]:
+def values_of(folders: Iterable[Path]) -> PrivateNames:
     """Values of variables that the workload files of runs still have; short ones are left out."""
     files = {plan["workload_file"] for folder in folders if "workload_file" in (plan := _plain_plan(folder))}
     values = [value for file in sorted(map(str, files)) for _, value in values_of_file(file)]
-    return [value for value in dict.fromkeys(values) if len(value) >= _LEAST_VALUE and not value.isdecimal()]
+    long = [value for value in dict.fromkeys(values) if len(value) >= _LEAST_VALUE and not value.isdecimal()]
+    return PrivateNames({value: f"value-{number}" for number, value in enumerate(long, 1)})
 
 
 def private_text_left(folder: Path) -> dict[str, list[str]]:
@@ -227,14 +228,25 @@ def _words_of(table: pa.Table) -> Iterator[str]:
 def holds_values(folder: Path) -> bool:
     """Whether a plan of a run folder has values of variables, or digests of them."""
     return any(
-        name.endswith(PLAN) and re.search(r"\benvironment(?:_digest)? ?=", content_of(folder, name).decode())
+        name.endswith(PLAN) and re.search(rb"\benvironment(?:_digest)? ?=", content_of(folder, name))
         for name in files_of(folder)
     )
 
 
 def without_values(plan: bytes) -> bytes:
-    """A stored plan with the names of variables alone, and without digests of their values."""
-    text = plan.decode()
+    """A stored plan with the names of variables alone, and without digests of their values.
+
+    Raises ``UsageError`` where it is no TOML, and so cannot be searched.
+    """
+    try:
+        text = plan.decode()
+        tree = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(
+            f"{PLAN} of the run cannot be read, and may have values of variables",
+            why=str(error),
+            cure="remove the lines with environment from it",
+        ) from None
     head = "".join(line for line in text.splitlines(keepends=True)[:1] if line.startswith("#"))
 
     def stripped(part: Any) -> Any:
@@ -251,12 +263,13 @@ def without_values(plan: bytes) -> bytes:
             kept["environment_names"] = [*values, *kept.get("environment_names", ())]
         return kept
 
-    return (head + tomli_w.dumps(stripped(tomllib.loads(text)))).encode()
+    return (head + tomli_w.dumps(stripped(tree))).encode()
 
 
-def redacted_folder(source: Path, target: Path, names: PrivateNames) -> None:
-    """A copy of a run folder without the private names and without values of variables.
+def redacted_folder(source: Path, target: Path, names: PrivateNames, values: PrivateNames) -> None:
+    """A copy of a run folder without the private names, without values of variables in its plan and logs.
 
+    Only logs are searched for ``values``: one may be a word of the format, such as ``standard``.
     Raises ``UsageError`` where a name cannot be taken out.
     """
     for name in files_of(source):
@@ -274,6 +287,7 @@ def redacted_folder(source: Path, target: Path, names: PrivateNames) -> None:
             if place.name == PLAN and holds_values(source):
                 content = without_values(content)
             text = content.decode(errors="surrogateescape")
+            text = values.replaced(text) if place.parent.name == LOGS else text
             place.write_bytes(names.replaced(text).encode(errors="surrogateescape"))
     _check_redacted(target, names)
 

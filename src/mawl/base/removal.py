@@ -57,12 +57,11 @@ def remove_tree(directory: Path, mark: str = MARK) -> Removal:
     with _opened(directory, mark, removal) as at:
         if at is None:
             return removal
-        content = [entry for entry in _entries(at) if entry[0] != mark]
-        if not _Walk(at, str(directory), removal).clear(content):
-            return removal
         try:
-            os.unlink(mark, dir_fd=at)
-            directory.rmdir()
+            content = [entry for entry in _entries(at) if entry[0] != mark]
+            if _Walk(at, str(directory), removal).clear(content):
+                os.unlink(mark, dir_fd=at)
+                directory.rmdir()
         except FileNotFoundError:
             pass  # somebody else removes it, too
         except OSError as error:
@@ -74,9 +73,13 @@ def remove_below(directory: Path, *names: str, mark: str = MARK) -> Removal:
     """Remove files and trees of these names from a directory that carries a mark; as ``remove_tree``."""
     removal = Removal()
     with _opened(directory, mark, removal) as at:
-        if at is not None:
+        if at is None:
+            return removal
+        try:
             content = [entry for entry in _entries(at) if entry[0] in names]
             _Walk(at, str(directory), removal).clear(content)
+        except OSError as error:
+            removal.keep(str(directory), _why(error))
     return removal
 
 
@@ -129,8 +132,9 @@ class _Walk:
     """Removes what is in one open directory, with two descriptors, however deep the tree is."""
 
     def __init__(self, at: int, path: str, removal: Removal) -> None:
-        self._at, self._path, self._removal = os.dup(at), path, removal
+        self._path, self._removal = path, removal
         self._mount = _mount_id(at)
+        self._at = os.dup(at)
         self._levels: list[_Level] = []
 
     def clear(self, entries: list[tuple[str, bool]]) -> bool:

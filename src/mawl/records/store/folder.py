@@ -210,21 +210,27 @@ def make_folder(path: Path) -> None:
 @contextlib.contextmanager
 def _making(path: Path) -> Iterator[None]:
     """Make a run folder and hold its lock until the journal's lock takes over."""
-    at = -1
-    while at < 0 or os.fstat(at).st_nlink == 0:  # until `mawl clean` did not take it away meanwhile
-        if at >= 0:
-            os.close(at)
-        make_folder(path)
-        try:
-            at = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except FileNotFoundError:
-            at = -1
-            continue
-        lock(at)
+    while (at := _made_and_locked(path)) is None:
+        pass
     try:
+        make_folder(path)  # refuses it where another run, which held the lock before, began in it
         yield
     finally:
         os.close(at)
+
+
+def _made_and_locked(path: Path) -> int | None:
+    """A descriptor of an empty folder, locked; None where `mawl clean` took the folder away meanwhile."""
+    make_folder(path)
+    try:
+        at = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    lock(at)
+    if os.fstat(at).st_nlink:
+        return at
+    os.close(at)
+    return None
 
 
 _RUN_NAME = re.compile(r"\d{8}-\d{6}-.+")
