@@ -230,3 +230,12 @@ def test_old_tries_of_the_page_cache_go_and_nothing_that_looks_alike(
     os.utime(work / ".mawl-cache-link", (long_ago, long_ago), follow_symlinks=False)
     assert main(["clean", "--work", "work"]) == 0
     assert sorted(path.name[12:] for path in work.iterdir()) == ["large", "link", "text", "young"]
+
+
+def test_a_control_group_that_somebody_else_removed_meanwhile_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(clean, "leftover_groups", lambda _: [tmp_path / "gone"])
+    monkeypatch.chdir(tmp_path)
+    assert main(["clean"]) == 0
+    assert "gone" not in capsys.readouterr().out

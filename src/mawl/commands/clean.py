@@ -155,7 +155,7 @@ class Doing:
             print(f"could not look into {place}: {(error.strerror or str(error)).lower()}")
 
     def remove(self, what: str, removal: Callable[[], Removal | None]) -> None:
-        """Remove it, unless a run came to hold it meanwhile (None)."""
+        """Remove it, unless a run came to hold it or somebody removed it meanwhile (None)."""
         try:
             gone = Removal() if self._dry_run else removal()
         except (OSError, MawlError) as error:
@@ -214,8 +214,11 @@ def _unlink(file: Path) -> Removal:
     return Removal()
 
 
-def _rmdir(directory: Path) -> Removal:
-    directory.rmdir()
+def _rmdir(directory: Path) -> Removal | None:
+    try:
+        directory.rmdir()
+    except FileNotFoundError:
+        return None
     return Removal()
 
 

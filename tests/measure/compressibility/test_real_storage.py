@@ -99,7 +99,8 @@ def looked_at(path: Path, storage: str) -> tuple[dict[str, float], float]:
 def test_btrfs_saves_what_the_estimate_says(tmp_path: Path, option: str, codec: str) -> None:
     need("mkfs.btrfs", "mount", "losetup", "compsize")
     with loops(tmp_path, VOLUMES) as devices:
-        sh("mkfs.btrfs", "-q", "-f", "-d", "raid0", "-m", "raid1", *devices)
+        # Metadata on all four: an image also keeps what a later commit replaced, as often as there were commits.
+        sh("mkfs.btrfs", "-q", "-f", "-d", "raid0", "-m", "raid1c4", *devices)
         with mounted(devices[0], tmp_path / "mnt", "-o", f"compress-force={option}") as place:
             write_mixture(place, DATA_BYTES, Random(3))
             sh("sync", "--file-system", str(place))
@@ -107,7 +108,7 @@ def test_btrfs_saves_what_the_estimate_says(tmp_path: Path, option: str, codec: 
             assert estimates[codec] == pytest.approx(real, abs=POINTS)
             stored = [(tmp_path / f"image{number}").stat().st_blocks * 512 for number in range(VOLUMES)]
     spread = (max(stored) - min(stored)) / (sum(stored) / VOLUMES)
-    assert spread < 0.15, f"uniform over the four volumes: {stored}"
+    assert spread < 0.05, f"uniform over the four volumes: {stored}"
 
 
 @pytest.mark.lab

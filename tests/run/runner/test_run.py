@@ -1,4 +1,4 @@
-"""A run that an error ends says so in its folder."""
+"""How a run ends: its outcome, and what it lets go of first."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ import pytest
 
 from mawl.base.errors import UnsuitableMachineError
 from mawl.measure.machine import read_machine
+from mawl.records.model.run import RunFacts
 from mawl.records.spec.program_options import ROLES
 from mawl.records.store import open_run
+from mawl.records.store.folder import RunWriter
 from mawl.records.volumes import Volumes
 from mawl.run.runner import run as running
+from mawl.run.runner.restrict import Restriction
 from tests.fakes.launcher import FakeLauncher
 from tests.fakes.loop_bench import Bench
 
@@ -62,3 +65,30 @@ def test_what_a_container_may_use_is_recorded_as_what_held_the_jobs(
         running.carry_out(request, volumes, bench.watcher)
     (node,) = open_run(tmp_path / "own").facts.nodes
     assert (node.cpu_quota, node.granted_cpus, node.memory_limit_bytes) == (0.5, 0.5, 2**28)
+
+
+def test_control_groups_go_before_the_folder_says_that_the_run_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`mawl clean` takes the groups of a run whose lock nobody holds, and says that the run left them."""
+    ended: list[str] = []
+
+    class Noted(Restriction):
+        def close(self) -> None:
+            ended.append("groups")
+            super().close()
+
+    def finish(writer: RunWriter, final: RunFacts) -> None:
+        ended.append("folder")
+        finished(writer, final)
+
+    finished = RunWriter.finish
+    monkeypatch.setattr(running, "_launcher", lambda *_: FakeLauncher())
+    monkeypatch.setattr(running, "Restriction", Noted)
+    monkeypatch.setattr(RunWriter, "finish", finish)
+    bench = Bench(tmp_path, FakeLauncher())
+    request = msgspec.structs.replace(bench.loop.request, folder=tmp_path / "own", run_id="r2")
+    volumes = Volumes({role: [tmp_path / "own roles" / role] for role in ROLES})
+    volumes.ensure()
+    assert running.carry_out(request, volumes, bench.watcher).outcome == "completed"
+    assert ended[:2] == ["groups", "folder"]

@@ -103,6 +103,7 @@ def carry_out(
             launcher_usage = _end_launcher(launcher, request.run_id)
             ended = time.monotonic()
             outside = restriction.account()
+            restriction.close()  # before the writer lets go of its lock: what is left then counts as nobody's
             facts = msgspec.structs.replace(
                 _facts_after(facts, loop, began, ended),
                 compressibility=looking.finish() if looking is not None else None,
