@@ -19,7 +19,7 @@ from bench.fake_nodes import FakeNodes, conducted
 from bench.harness import Result, at_most
 from mawl.records.store import open_run
 from mawl.records.store.files import NODES as NODE_RUNS
-from mawl.run.cluster.connection import LOOPBACK, TUNED
+from mawl.run.cluster.dask_link import LOOPBACK, TUNED
 
 NAME = "cluster"
 

@@ -16,8 +16,8 @@ from mawl.records.model.run import RunFacts, WorkloadFacts
 from mawl.records.spec.program_options import ROLES, StartMode
 from mawl.records.store.files import FACTS, JOURNAL, JOURNAL_FILES, PLAN
 from mawl.records.store.folder import RunWriter
-from mawl.run.cluster.connection import Link
 from mawl.run.cluster.controller import ClusterRequest, Controller
+from mawl.run.cluster.link import Link
 from mawl.run.cluster.messages import (
     Carry,
     Ended,

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from mawl.commands.cluster_run import warn_unencrypted
+from mawl.base.errors import UsageError
+from mawl.commands.cluster_run import check_reach
 from mawl.commands.main import main
 from mawl.records.spec.run_spec import NodesSpec
-from mawl.run.cluster.dask_run import NodeAccess
 
 
 @pytest.mark.parametrize(
@@ -21,16 +21,21 @@ from mawl.run.cluster.dask_run import NodeAccess
         (["--cluster", "tcp://x:1", "--solo"], "--solo does not go with a run on several nodes"),
         (["--cluster", "tcp://x:1", "--dry-run"], "--dry-run does not go with a run on several nodes"),
         (["--cluster", "tcp://x:1", "--ssh-config", "x"], "--ssh-config goes with --ssh"),
-        (["--cluster", "tcp://x:1", "--listen", "x"], "--listen goes with --ssh"),
+        (
+            ["--ssh", "a", "--tls-ca", "x"],
+            "--tls-ca goes with --cluster: all that --ssh sends goes through ssh",
+        ),
+        (["--ssh", "a", "--insecure"], "--insecure goes with --cluster"),
+        (["--cluster", "tcp://x:1"], "tcp://x:1: this scheduler has no encryption, so anyone who reaches it"),
         (["--cluster", "tcp://x:1", "--remote-python", "x"], "--remote-python goes with --ssh"),
         (["--cluster", "tcp://x:1", "--on", "nano"], "--on nano: expected NODE=WORKLOAD"),
         (["--cluster", "tcp://x:1", "--on", "a=nano", "--on", "a=bed"], "--on names a twice"),
-        (["--cluster", "tcp://x:1", "--on", "a=none"], "no workload is called 'none'"),
+        (["--cluster", "tcp://127.0.0.1:9", "--on", "a=none"], "no workload is called 'none'"),
         (["--cluster", "tcp://x:1", "--tls-ca", "ca.pem"], "TLS needs three files"),
         (["--cluster", "tcp://127.0.0.1:9", "--timeout", "-1"], "--timeout -1: expected a number of seconds"),
         (["--cluster", "tcp://127.0.0.1:9", "--node-timeout", "1"], "--node-timeout 1: expected a number"),
-        (["--ssh", "a,a", "--listen", "127.0.0.1"], "--ssh names a twice"),
-        (["--ssh", ",", "--listen", "127.0.0.1"], "--ssh names no host"),
+        (["--ssh", "a,a"], "--ssh names a twice"),
+        (["--ssh", ","], "--ssh names no host"),
     ],
 )
 def test_what_does_not_go_together_is_refused(
@@ -46,11 +51,27 @@ def test_what_does_not_go_together_is_refused(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(("address", "warned"), [("tcp://x:1", True), ("x:1", True), ("tls://x:1", False)])
-def test_who_reaches_a_scheduler_without_encryption_runs_code_on_all_nodes_and_that_is_said(
-    capsys: pytest.CaptureFixture[str], address: str, warned: bool
+BEYOND = ["tcp://x:1", "x:1", "tcp://10.0.0.1:8786", "tcp://[::2]:1", "tcp://127.0.0.1.evil.org:1"]
+HERE = ["tcp://127.0.0.1:1", "127.1.2.3:1", "tcp://[::1]:1", "localhost:1"]
+
+
+@pytest.mark.parametrize(
+    ("address", "insecure", "said"),
+    [
+        *((address, False, "refused") for address in BEYOND),
+        *((address, True, "anyone who reaches it can run code on all nodes") for address in BEYOND),
+        *((address, False, "every user of this machine can run code on all nodes") for address in HERE),
+        ("tls://x:1", False, ""),
+    ],
+)
+def test_a_scheduler_without_encryption_is_refused_beyond_this_machine_and_else_warned_of(
+    capsys: pytest.CaptureFixture[str], address: str, insecure: bool, said: str
 ) -> None:
-    nodes = NodesSpec(cluster=address)
-    warn_unencrypted(nodes)
-    assert NodeAccess.of(nodes).address == address
-    assert ("anyone who reaches it can run code on all nodes" in capsys.readouterr().err) is warned
+    nodes = NodesSpec(cluster=address, insecure=insecure)
+    if said == "refused":
+        with pytest.raises(UsageError, match=r"no encryption, so anyone .*; --insecure is for a network"):
+            check_reach(nodes)
+    else:
+        check_reach(nodes)
+        warning = capsys.readouterr().err
+        assert said in warning and bool(warning) is bool(said)

@@ -47,8 +47,9 @@ def refused(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> tu
         (["--cluster", "tls://x:1", "--yes"], "tls://x:1: needs certificates; name them with --tls-ca"),
         (["--node-timeout", "60", "--yes"], "--node-timeout goes with --cluster or --ssh"),
         (["--nodes", "2", "--yes"], "--nodes goes with --cluster or --ssh"),
-        (["--ssh", "a,a", "--listen", "127.0.0.1", "--yes"], "--ssh names a twice"),
+        (["--ssh", "a,a", "--yes"], "--ssh names a twice"),
         (["--continue", "x", "--cluster", "tls://x:1"], "--continue does not go with --cluster"),
+        (["--continue", "x", "--insecure"], "--continue does not go with --insecure"),
         (["--continue", "x", "--link", "40Gbit"], "--continue does not go with --link"),
         (["--continue", "nowhere"], "nowhere: is no qualification: it has no qualify.json"),
     ],
@@ -130,7 +131,7 @@ def test_a_scheduler_that_is_not_there_is_refused_before_anything_starts(
     status, said = refused(capsys, tmp_path, "--cluster", "tcp://127.0.0.1:9", "--yes")
     assert status == 1
     warning, sentence = said.splitlines()
-    assert warning.startswith("warning: the scheduler is not encrypted")
+    assert warning.startswith("warning: the scheduler has no encryption")
     assert "tcp://127.0.0.1:9: no Dask scheduler lets us in there" in sentence and "refused" in sentence
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mawl.run.cluster import agent
-from mawl.run.cluster.connection import Link, NoAnswerError, NodeGoneError
+from mawl.run.cluster.link import Link, NoAnswerError, NodeGoneError
 
 
 class LocalLink(Link):

@@ -16,6 +16,6 @@ def command_lines() -> list[str]:
     return lines
 
 
-def dask_workers(node: str) -> list[str]:
-    """The command lines of Dask workers started under the name of a node."""
-    return [line for line in command_lines() if "dask worker" in line and f"--name {node}" in line]
+def agents(node: str) -> list[str]:
+    """The command lines of agents that ssh started under the name of a node, and of that ssh."""
+    return [line for line in command_lines() if f"mawl.run.cluster agent {node}" in line]

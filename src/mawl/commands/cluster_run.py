@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ipaddress
 import secrets
 import sys
 import time
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from mawl.base.errors import UsageError
 from mawl.base.imports import importing
 from mawl.commands.arguments import volumes_of
 from mawl.commands.progress import view
@@ -29,19 +31,12 @@ if TYPE_CHECKING:
     from mawl.run.cluster.messages import NodeTask
 
 
-UNENCRYPTED = (
-    "the scheduler is not encrypted: anyone who reaches it can run code on all nodes; use tls://HOST:PORT "
-    "with --tls-ca, --tls-cert and --tls-key, or a network that only the nodes reach"
-)
-
-
 def run_on_nodes(spec: RunSpec, nodes: NodesSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
     """Conduct a run on the nodes; its folder and its facts."""
-    require_cluster()
-    warn_unencrypted(nodes)
+    check_reach(nodes)
     with importing():
         from mawl.run.cluster.controller import ClusterRequest
-        from mawl.run.cluster.dask_run import NodeAccess, conduct
+        from mawl.run.cluster.node_access import NodeAccess, conduct
 
     plans = {
         name: plan_of(msgspec.structs.replace(spec, workload=workload)) for name, workload in nodes.on.items()
@@ -117,7 +112,33 @@ def _shared_task(
     )
 
 
-def warn_unencrypted(nodes: NodesSpec) -> None:
-    """Say it where anyone may run code on the nodes."""
-    if nodes.cluster is not None and not nodes.cluster.startswith("tls://"):
-        print(f"warning: {UNENCRYPTED}", file=sys.stderr)
+def check_reach(nodes: NodesSpec) -> None:
+    """Raise where the nodes cannot be reached, or others could reach them; warn where others may.
+
+    Who reaches a scheduler without TLS runs code on all nodes, as the user who started them.
+    """
+    if nodes.cluster is None:
+        return
+    require_cluster()
+    if nodes.cluster.startswith("tls://"):
+        return
+    cure = "use tls://HOST:PORT with --tls-ca, --tls-cert and --tls-key, or reach the nodes with --ssh"
+    if not nodes.insecure and not _is_loopback(nodes.cluster):
+        raise UsageError(
+            "this scheduler has no encryption, so anyone who reaches it can run code on all nodes",
+            where=nodes.cluster,
+            cure=f"{cure}; --insecure is for a network that only the nodes reach",
+        )
+    who = "anyone who reaches it" if nodes.insecure else "every user of this machine"
+    print(
+        f"warning: the scheduler has no encryption: {who} can run code on all nodes; {cure}", file=sys.stderr
+    )
+
+
+def _is_loopback(address: str) -> bool:
+    """Whether a scheduler's address is one that only this machine reaches."""
+    host = address.rpartition("://")[2].rpartition(":")[0].strip("[]")
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -37,11 +37,11 @@ from mawl.commands.arguments import (
     volumes_of,
 )
 from mawl.commands.campaign_continue import check_place, this_machine
-from mawl.commands.cluster_run import warn_unencrypted
+from mawl.commands.cluster_run import check_reach
 from mawl.commands.fail_on import Failing, add_fail_on_arguments
 from mawl.commands.qualify_text import ProgressLines, choice_text
 from mawl.commands.reporting import short_path
-from mawl.commands.terminal import Groups, require_cluster, require_programs
+from mawl.commands.terminal import Groups, require_programs
 from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.spec import parse_scale
 from mawl.records.model.qualification import MOST_MINUTES, Asked, Qualification
@@ -240,8 +240,7 @@ def _check_packages(nodes: NodesSpec | None) -> None:
     if nodes is None:
         require_programs()
         return
-    require_cluster()
-    warn_unencrypted(nodes)
+    check_reach(nodes)
 
 
 def cleaning(folder: Path, runs: Path) -> list[str]:
@@ -323,7 +322,9 @@ def _with_absolute_files(nodes: NodesSpec) -> NodesSpec:
 
 
 def _check_only_continues(arguments: argparse.Namespace) -> None:
-    given = [f"--{name.replace('_', '-')}" for name in NEW_ONLY if getattr(arguments, name) is not None]
+    given = [
+        f"--{name.replace('_', '-')}" for name in NEW_ONLY if getattr(arguments, name) not in (None, False)
+    ]
     if given:
         raise UsageError(
             f"--continue does not go with {given[0]}",

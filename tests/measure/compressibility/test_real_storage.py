@@ -99,7 +99,7 @@ def looked_at(path: Path, storage: str) -> tuple[dict[str, float], float]:
 def test_btrfs_saves_what_the_estimate_says(tmp_path: Path, option: str, codec: str) -> None:
     need("mkfs.btrfs", "mount", "losetup", "compsize")
     with loops(tmp_path, VOLUMES) as devices:
-        # Metadata on all four: an image also keeps what a later commit replaced, as often as there were commits.
+        # Metadata on all four: an image also keeps what later commits replaced, however many these were.
         sh("mkfs.btrfs", "-q", "-f", "-d", "raid0", "-m", "raid1c4", *devices)
         with mounted(devices[0], tmp_path / "mnt", "-o", f"compress-force={option}") as place:
             write_mixture(place, DATA_BYTES, Random(3))

@@ -48,15 +48,13 @@ ON_NODES = RunSpec(
         on_lost_node="stop",
         node_timeout_seconds=9.0,
         node_runs="/fast",
-        listen="here",
         remote_python="/py",
         ssh_config="x",
-        tls_ca="ca",
-        tls_cert="cert",
-        tls_key="key",
     ),
 )
-ON_A_CLUSTER = RunSpec(nodes=NodesSpec(cluster="tcp://x:1", nodes=2))
+ON_A_CLUSTER = RunSpec(
+    nodes=NodesSpec(cluster="tcp://x:1", nodes=2, insecure=True, tls_ca="ca", tls_cert="cert", tls_key="key")
+)
 
 
 def typed(*words: str) -> RunSpec:

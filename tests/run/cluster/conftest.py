@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.run.cluster.connection import LOOPBACK, TUNED
+from mawl.run.cluster.dask_link import LOOPBACK, TUNED
 from tests import needs
 
 NO_DASHBOARD = ("--no-dashboard", "--dashboard-address", LOOPBACK)  # as the guide says

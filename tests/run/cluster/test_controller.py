@@ -26,8 +26,8 @@ from mawl.records.spec.run_spec import RunSpec
 from mawl.records.store import Run, open_run
 from mawl.records.volumes import remove_leftover
 from mawl.run.cluster import agent
-from mawl.run.cluster.connection import NoAnswerError
 from mawl.run.cluster.controller import ClusterRequest, Controller
+from mawl.run.cluster.link import NoAnswerError
 from mawl.run.cluster.messages import NodeTask
 from mawl.run.launch.setup import live_runs
 from mawl.run.runner.counting import leftover_counters

@@ -1,4 +1,4 @@
-"""Runs over a real Dask cluster on the loopback: four workers, a shifted clock, a killed worker, TLS, ssh."""
+"""Runs over a real Dask cluster on the loopback: four workers, a shifted clock, a killed worker, TLS."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from pyarrow import compute
 
 from mawl.base.errors import UnsuitableMachineError, UsageError
 from mawl.records.store import Run, open_run
-from mawl.run.cluster.connection import CONNECT_SECONDS, NO_SCHEDULER, connected
+from mawl.run.cluster.dask_link import CONNECT_SECONDS, NO_SCHEDULER, connected
 from mawl.run.launch.setup import live_runs
-from tests.fakes.processes import dask_workers
 from tests.run.cluster.conftest import Cluster
 
 SLEEPERS = """
@@ -27,8 +26,6 @@ name = "a"
 stages = [[{ command = ["sleep", "6"] }], [{ command = ["sleep", "1"] }]]
 """
 NAMES = ("node1", "node2", "node3", "node4")
-SILENT = 'for word; do [ "$word" = -G ] && exit 0; done\n'
-"""Of a shell script in place of ssh: its configuration says nothing of any host."""
 
 
 def mawl(directory: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -213,46 +210,6 @@ def test_without_the_right_certificate_nobody_gets_in(
         assert "Registered to" not in (tmp_path / "cluster" / "stranger" / "output").read_text()
     finally:
         cluster.close()
-
-
-@pytest.mark.lab
-@pytest.mark.parallel
-def test_hosts_over_ssh_are_nodes_and_their_workers_end_with_the_run(tmp_path: Path) -> None:
-    (tmp_path / "one.toml").write_text(
-        'name = "one"\n[[sessions]]\nname = "a"\nstages = [[{ command = ["true"] }]]\n'
-    )
-    (tmp_path / "bin").mkdir()
-    stub = tmp_path / "bin" / "ssh"
-    stub.write_text(
-        f"#!/bin/sh\n{SILENT}"
-        f'echo "$@" >>{tmp_path}/asked\nfor last; do :; done\n'
-        f'SSH_CONNECTION="127.0.0.1 1 127.0.0.1 22" exec sh -c "$last"\n'
-    )
-    stub.chmod(0o755)
-    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
-    arguments = ["one.toml", "--ssh", "me@alpha,beta", "--listen", "127.0.0.1"]
-    done = mawl(tmp_path, *arguments, PATH=path)
-    assert done.returncode == 0, done.stderr
-    run = newest(tmp_path)
-    assert [one.node for one in run.facts.node_runs] == ["alpha", "beta"]
-    # Both are called at once.
-    asked = sorted((tmp_path / "asked").read_text().splitlines(), reverse=True)
-    assert (
-        asked[0].startswith("-o BatchMode=yes -o ConnectTimeout=30 -- me@alpha ")
-        and "--name alpha" in asked[0]
-    )
-    assert "--host" in asked[0] and "PROFILE__ENABLED=False" in asked[0]
-    assert not dask_workers("alpha")
-
-
-def test_an_ssh_that_fails_is_told_with_its_last_line(tmp_path: Path) -> None:
-    (tmp_path / "bin").mkdir()
-    stub = tmp_path / "bin" / "ssh"
-    stub.write_text(f"#!/bin/sh\n{SILENT}echo alpha: no such host >&2\nexit 255\n")
-    stub.chmod(0o755)
-    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
-    done = mawl(tmp_path, "nano", "--ssh", "alpha", "--listen", "127.0.0.1", PATH=path)
-    assert done.returncode == 1 and "alpha: no such host" in done.stderr and "exit status 255" in done.stderr
 
 
 def test_where_nobody_listens_the_address_is_named_with_the_reason() -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from bench.fake_nodes import JOBS_A_SESSION, SESSIONS, FakeNodes, conducted
 from mawl.records.store import open_run
-from mawl.run.cluster.connection import NoAnswerError, NodeGoneError
+from mawl.run.cluster.link import NoAnswerError, NodeGoneError
 from tests.fakes.watcher import Watcher
 
 _LOG = logging.getLogger(__name__)

@@ -52,8 +52,9 @@ class Namespaces(Cluster):
 
     def mawl(self, directory: Path, *arguments: str) -> subprocess.Popen[str]:
         """``mawl run`` beside the scheduler."""
+        words = ["run", *arguments, "--cluster", self.address, "--insecure"]
         return subprocess.Popen(
-            [*self.inside, sys.executable, "-m", "mawl", "run", *arguments, "--cluster", self.address],
+            [*self.inside, sys.executable, "-m", "mawl", *words],
             cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 

@@ -19,7 +19,7 @@ from mawl.plan.workload import load_workload, make_plan
 from mawl.records.spec.task import TaskFailure
 from mawl.records.store import open_run
 from mawl.records.store.folder import RunWriter
-from mawl.run.cluster.connection import NoAnswerError
+from mawl.run.cluster.link import NoAnswerError
 from mawl.run.cluster.merge import Mirror
 from mawl.run.cluster.messages import Ended, Halt, NodeTask, Notice, Refused, to_node
 from mawl.run.cluster.remote_node import Attendant, RemoteNode

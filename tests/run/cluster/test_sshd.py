@@ -1,4 +1,4 @@
-"""Runs over a real sshd on each of two nodes in network namespaces, reached by a configuration of ssh."""
+"""Runs over a real sshd on each of three nodes in network namespaces, reached by a configuration of ssh."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -21,9 +21,9 @@ from mawl.records.store import Run, open_run
 from mawl.records.store.campaign import read_qualification
 from mawl.run.launch.setup import live_runs
 from tests import needs
-from tests.fakes.processes import dask_workers
+from tests.fakes.processes import agents
 from tests.fakes.second_slowdown import stretches
-from tests.run.cluster.spaces import NO_SPACES, SUBNET, Spaces
+from tests.run.cluster.spaces import NO_SPACES, Spaces
 
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 pytestmark = [
@@ -34,7 +34,9 @@ pytestmark = [
 ]
 
 NAMES = ("alpha", "beta")
+THREE = (*NAMES, "gamma")
 PORT = 2222
+NOBODY = 65534
 SLEEPERS = """
 name = "sleepers"
 [[sessions]]
@@ -46,6 +48,8 @@ Host alpha wrongkey stranger
   HostName {alpha}
 Host beta
   HostName {beta}
+Host gamma
+  HostName {gamma}
 Host refused
   HostName {alpha}
   Port 2223
@@ -76,7 +80,7 @@ SetEnv PYTHONPATH={source}
 
 
 class Hosts:
-    """The two nodes with their sshd, and a configuration that reaches them, and in vain some others."""
+    """The three nodes with their sshd, and a configuration that reaches them, and in vain some others."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -84,12 +88,12 @@ class Hosts:
         for name in ("host", "user", "stranger"):
             key = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(place / name)]
             subprocess.run(key, check=True)
-        self.spaces = Spaces(NAMES)
+        self.spaces = Spaces(THREE)
 
     def start(self) -> None:
         """Every sshd, until a command can be run there."""
         place = self.place
-        addresses = {name: self.spaces.address(name) for name in NAMES}
+        addresses = {name: self.spaces.address(name) for name in THREE}
         for known, owner in (("known_hosts", "host"), ("wrong_hosts", "user")):
             public = " ".join((place / f"{owner}.pub").read_text().split()[:2])
             lines = [f"[{address}]:{PORT} {public}\n" for address in addresses.values()]
@@ -102,7 +106,7 @@ class Hosts:
             file.write_text(SERVER.format(port=PORT, address=address, place=place, source=source))
             command = [*self.spaces.inside(name), str(SSHD), "-D", "-f", str(file), "-E", f"{file}.log"]
             self.processes.append(subprocess.Popen(command))
-        until(lambda: all(self.ssh(name) == 0 for name in NAMES))
+        until(lambda: all(self.ssh(name) == 0 for name in THREE))
 
     def ssh(self, name: str) -> int:
         """The exit status of a command there."""
@@ -124,11 +128,11 @@ class Hosts:
             text=True,
         )
 
-    def heard_at(self, name: str | None) -> set[str]:
-        """The addresses of a node (None: of the hub) at which something listens: sshd, what a run started."""
-        command = [*self.spaces.inside(name), "ss", "--listening", "--tcp", "--numeric", "--no-header"]
+    def sockets(self, name: str | None, *which: str) -> set[str]:
+        """Sockets of a node (None: of the hub): their own end, an address and a port."""
+        command = [*self.spaces.inside(name), "ss", *which, "--numeric", "--no-header"]
         said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        return {line.split()[3].rpartition(":")[0] for line in said.splitlines()}
+        return {line.split()[4] for line in said.splitlines()}
 
     def close(self) -> None:
         for process in self.processes:
@@ -153,24 +157,29 @@ def until(so: Callable[[], bool]) -> None:
     raise AssertionError("it did not become so")
 
 
-def sleeping(hosts: Hosts, directory: Path, *arguments: str) -> subprocess.Popen[str]:
-    """A run both of whose jobs have started."""
+def sleeping(
+    hosts: Hosts, directory: Path, *arguments: str, names: Sequence[str] = NAMES
+) -> subprocess.Popen[str]:
+    """A run all of whose jobs have started, one on each node."""
     (directory / "sleepers.toml").write_text(SLEEPERS)
-    run = hosts.mawl(directory, "sleepers.toml", "--html", "no", *arguments)
+    run = hosts.mawl(directory, "sleepers.toml", "--html", "no", *arguments, hosts=",".join(names))
     journal = directory / "runs" / "latest" / "journal" / "events.jsonl"
     until(
-        lambda: run.poll() is not None or (journal.exists() and journal.read_text().count("job_started") == 2)
+        lambda: (
+            run.poll() is not None
+            or (journal.exists() and journal.read_text().count("job_started") == len(names))
+        )
     )
     assert run.poll() is None, run.communicate()
     return run
 
 
 def until_nothing_is_left(found: Run) -> None:
-    """Wait until neither worker, nor ssh with its command line, nor a process of the run is there."""
+    """Wait until neither agent, nor ssh with its command line, nor a process of the run is there."""
     run_id = found.facts.run_id
     until(
         lambda: (
-            not any(dask_workers(name) for name in NAMES)
+            not any(agents(name) for name in THREE)
             and not [name for name in live_runs() if name.startswith(run_id)]
         )
     )
@@ -209,9 +218,9 @@ def test_a_host_that_lets_nobody_in_is_named_with_what_ssh_said(hosts: Hosts, tm
     for host, run in runs.items():
         _, complaints = run.communicate(timeout=60)
         assert run.returncode == 1 and complaints.count("\n") == 1, complaints
-        assert complaints.startswith(f"mawl run: {host}: no worker could be started over ssh (exit status ")
+        assert complaints.startswith(f"mawl run: {host}: mawl could not be started over ssh (exit status ")
         assert expected[host][1] in complaints
-    until(lambda: not any(dask_workers(host) for host in expected))
+    until(lambda: not any(agents(host) for host in expected))
     assert not (tmp_path / "runs").exists(), "no run was begun"
 
 
@@ -236,11 +245,47 @@ def test_qualify_answers_for_two_hosts(hosts: Hosts, tmp_path: Path) -> None:
     until_nothing_is_left(open_run(tmp_path / "answer" / record.runs[-1].folder))
 
 
+OPEN_PIPES = """
+import os, sys
+for pid in sys.argv[1:]:
+    for end in range(3):
+        try:
+            os.close(os.open(f"/proc/{pid}/fd/{end}", os.O_WRONLY | os.O_NONBLOCK))
+            print("opened", pid, end)
+        except PermissionError:
+            pass
+"""
+
+
+def test_another_user_finds_no_door_into_a_run_on_three_nodes(hosts: Hosts, tmp_path: Path) -> None:
+    """Nothing listens but sshd, nothing is connected but ssh, and the pipes are the starting user's."""
+
+    def as_nobody(code: str, *words: str) -> list[str]:
+        user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+        command = [*hosts.spaces.inside(), *user, sys.executable, "-c", code, *words]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=240, cwd="/")
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    run = sleeping(hosts, tmp_path, names=THREE)
+    doors = [f"{hosts.spaces.address(name)}:{PORT}" for name in THREE]
+    listening = ("--listening", "--tcp", "--udp", "--unix")
+    try:
+        for name, door in zip(THREE, doors, strict=True):
+            assert hosts.sockets(name, *listening) == {door}
+            assert hosts.sockets(name, "--tcp", "--udp") == {door}, "ssh's connection, and no other"
+        assert hosts.sockets(None, *listening) == set()
+        assert len(hosts.sockets(None, "--tcp", "--udp")) == len(THREE)
+        ours = [str(pid) for pids in live_runs().values() for pid in pids]
+        assert len(ours) > len(THREE) and as_nobody(OPEN_PIPES, str(run.pid), *ours) == []
+    finally:
+        run.send_signal(signal.SIGTERM)
+        run.communicate(timeout=60)
+    until_nothing_is_left(newest(tmp_path))
+
+
 def test_nothing_outlives_a_controller_that_is_killed(hosts: Hosts, tmp_path: Path) -> None:
     run = sleeping(hosts, tmp_path, "--node-timeout", "5")
-    for name in NAMES:
-        assert hosts.heard_at(name) == {"127.0.0.1", hosts.spaces.address(name)}
-    assert hosts.heard_at(None) == {"127.0.0.1", f"{SUBNET}.1"}, "the scheduler in the controller's process"
     run.kill()
     run.communicate()
     found = newest(tmp_path)

@@ -74,6 +74,7 @@ class Clients:
             device = self._bed.device(self._fabric.spec.volume)
             yield NodesSpec(
                 cluster=address,
+                insecure=True,  # in namespaces of our own
                 shared=ROLES,
                 storage_node={SERVER: (device,)},
                 link_bytes_per_second=float(round(rate)),
@@ -94,7 +95,7 @@ class Clients:
         return self._start(name, self._fabric.inside(name), words)
 
     def _start(self, name: str, inside: Sequence[str], words: Sequence[str]) -> subprocess.Popen[bytes]:
-        from mawl.run.cluster.connection import TUNED  # which imports Dask
+        from mawl.run.cluster.dask_link import TUNED  # which imports Dask
 
         # What they say is how it is known that they are there.
         tuned = {

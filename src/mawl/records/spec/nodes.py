@@ -17,6 +17,7 @@ from mawl.records.spec.forms import (
     Pairs,
     Rate,
     Several,
+    Switch,
     Whole,
 )
 from mawl.records.spec.program_options import ROLES, OnLostNode, Role
@@ -33,8 +34,7 @@ class NodesSpec(msgspec.Struct, frozen=True, kw_only=True):
             form=Form(),
             metavar="ADDRESS",
             help="run on every worker of a Dask cluster, each a node with the whole workload; ADDRESS is its "
-            "scheduler's, such as tls://HOST:8786 or tcp://HOST:8786 (not encrypted: anyone who reaches it "
-            "can run code on all nodes)",
+            "scheduler's, such as tls://HOST:8786",
             group="nodes",
             brief="run on every worker of a Dask cluster",
         ),
@@ -44,7 +44,7 @@ class NodesSpec(msgspec.Struct, frozen=True, kw_only=True):
         Option(
             form=Listed("host"),
             metavar="HOST,...",
-            help="run on these hosts: workers are started over ssh, for a scheduler in this process",
+            help="run on these hosts: mawl is started there over ssh, and all that it says goes through ssh",
             group="nodes",
             brief="run on these hosts, which are started over ssh",
         ),
@@ -125,14 +125,6 @@ class NodesSpec(msgspec.Struct, frozen=True, kw_only=True):
             "mawl-node-runs where its worker was started)",
         ),
     ] = "mawl-node-runs"
-    listen: Annotated[
-        str | None,
-        Option(
-            form=Form(),
-            metavar="HOST",
-            help="with --ssh: the address of this machine that nodes connect to",
-        ),
-    ] = None
     remote_python: Annotated[
         str | None,
         Option(
@@ -149,6 +141,14 @@ class NodesSpec(msgspec.Struct, frozen=True, kw_only=True):
             help="with --ssh: ssh reads this instead of your configuration (ssh -F)",
         ),
     ] = None
+    insecure: Annotated[
+        bool,
+        Option(
+            form=Switch(),
+            help="with --cluster: take a scheduler beyond this machine without encryption (tcp://HOST:8786): "
+            "anyone who reaches it can run code on all nodes",
+        ),
+    ] = False
     tls_ca: Annotated[
         str | None,
         Option(form=Form(), metavar="FILE", help="TLS: the certificate authority, in PEM form"),

@@ -299,7 +299,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
 
 
 ONLY_ON_ONE = ("solo", "probe")
-ONLY_OVER_SSH = ("listen", "remote_python", "ssh_config")
+ONLY_OVER_SSH = ("remote_python", "ssh_config")
+ONLY_ON_A_CLUSTER = ("insecure", "tls_ca", "tls_cert", "tls_key")
 
 
 def check(spec: RunSpec) -> RunSpec:
@@ -335,6 +336,9 @@ def _check_nodes(nodes: NodesSpec) -> None:
     for name in ONLY_OVER_SSH if not nodes.ssh else ():
         if getattr(nodes, name) is not None:
             raise _superfluous(name, "goes with --ssh")
+    for name in ONLY_ON_A_CLUSTER if nodes.ssh else ():
+        if getattr(nodes, name):
+            raise _superfluous(name, "goes with --cluster: all that --ssh sends goes through ssh")
     if nodes.nodes is not None and nodes.on:
         raise UsageError("--nodes does not go with --on, which names the nodes", cure="leave one out")
     for name in nodes.storage_node:

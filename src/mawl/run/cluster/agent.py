@@ -1,8 +1,8 @@
-"""The agent of a node: plain functions that Dask calls in the worker's process.
+"""The agent of a node: plain functions, which Dask calls in the worker's process, or ``serve`` over ssh.
 
 It starts the node's process, passes words on, and hands out what the node's run folder holds; it
 measures nothing and decides nothing.  What it started dies with it: the process sees the end of its pipe.
-It imports no more than that takes: the worker's process has no use for the runner, nor for Arrow.
+It imports no more than that takes: its process has no use for the runner, nor for Arrow.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ MOST_BYTES = 4 * 2**20
 """Of a file of the journal, or of the folder, handed out at a time."""
 KEPT_LINES = 20
 END_SECONDS = 8.0
+SILENCE_SECONDS = 15
+"""How long an agent over ssh that runs nothing hears nothing until it ends: its link may be down."""
 STOPPED_SECONDS = 5.0
 """How long a node's process may be stopped by a signal until it is said to be."""
 
@@ -217,3 +219,66 @@ def _read(path: Path, offset: int, most: int = MOST_BYTES) -> bytes:
             return file.read(most)
     except OSError:
         return b""
+
+
+HELLO = b"mawl agent 1\n"
+"""What an agent says first; what a login shell printed before it is no part of the answers."""
+LENGTH_BYTES = 4
+QUESTIONS = {asked.__name__: asked for asked in (begin, look, clock, keep, files, pieces, finish)}
+
+
+class Question(msgspec.Struct, frozen=True, array_like=True):
+    """What an agent over ssh is asked: the name of one of its functions, and the arguments."""
+
+    number: int
+    function: str
+    arguments: list[Any]
+
+
+class Answer(msgspec.Struct, frozen=True, array_like=True):
+    """What the function returned; or, where it failed, kind and text of the error, and a missing module."""
+
+    number: int
+    value: Any = None
+    failure: tuple[str, str, str | None] | None = None
+
+
+def framed(content: bytes) -> bytes:
+    """Bytes behind their length; none of them are a sign of life."""
+    return len(content).to_bytes(LENGTH_BYTES, "big") + content
+
+
+def serve(questions: BinaryIO, answers: BinaryIO) -> None:
+    """Answer the questions of a controller until it speaks no more: MessagePack, framed, both ways."""
+    heard = threading.Event()
+    threading.Thread(target=_end_in_silence, args=(heard,), daemon=True).start()
+    answers.write(HELLO)
+    answers.flush()
+    while len(length := questions.read(LENGTH_BYTES)) == LENGTH_BYTES:
+        content = questions.read(int.from_bytes(length, "big"))
+        heard.set()
+        if content:
+            answer = _answer(msgspec.msgpack.decode(content, type=Question))
+            answers.write(framed(msgspec.msgpack.encode(answer)))
+            answers.flush()
+
+
+def _answer(question: Question) -> Answer:
+    try:
+        return Answer(question.number, QUESTIONS[question.function](*question.arguments))
+    except Exception as error:  # the controller says it
+        module = error.name if isinstance(error, ModuleNotFoundError) else None
+        return Answer(question.number, failure=(type(error).__name__, str(error), module))
+
+
+def _end_in_silence(heard: threading.Event) -> None:
+    """End this process when it runs nothing and heard nothing for long.
+
+    It counts its own seconds: those in which it was stopped itself are none.
+    """
+    silent = 0
+    while silent < SILENCE_SECONDS or any(child.ended() is None for child in list(_CHILDREN.values())):
+        time.sleep(1.0)
+        silent = 0 if heard.is_set() else silent + 1
+        heard.clear()
+    os._exit(1)

@@ -22,7 +22,7 @@ from mawl.records.spec.program_options import OnLostNode, Role
 from mawl.records.store import open_run
 from mawl.records.store.files import NODES, PLAN
 from mawl.records.store.folder import RunWriter
-from mawl.run.cluster.connection import Link
+from mawl.run.cluster.link import Link
 from mawl.run.cluster.merge import NodePart, OwnSeries, merged, own_series, workload_of
 from mawl.run.cluster.messages import (
     EXCHANGES,

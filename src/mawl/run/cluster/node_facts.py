@@ -15,8 +15,7 @@ from mawl.measure.space import FileSystem, ephemeral_storage, file_systems
 from mawl.measure.suitability import why_cached
 from mawl.records.spec.program_options import Role
 from mawl.records.spec.run_spec import NodesSpec
-from mawl.run.cluster.connection import DaskLink
-from mawl.run.cluster.dask_run import NodeAccess, chosen_nodes, workers
+from mawl.run.cluster.node_access import NodeAccess, chosen_nodes, linked
 
 LOOK_SECONDS = 30.0
 """For a node's answer: its Python imports what reads the machine."""
@@ -68,9 +67,8 @@ async def _look_at(
     nodes: NodesSpec, roles: Mapping[Role, Sequence[str]], chosen: Sequence[str]
 ) -> dict[str, NodeLook]:
     reach, asked = NodeAccess.of(nodes), {str(role): list(places) for role, places in roles.items()}
-    async with workers(reach) as (client, known):
+    async with linked(reach) as (link, known):
         names = chosen_nodes(known, reach, chosen, list(nodes.storage_node), nodes.nodes)
-        link = DaskLink(client, {name: known[name] for name in names})
         answers = [await link.ask(name, "look", asked, seconds=LOOK_SECONDS) for name in names]
         return {
             name: msgspec.json.decode(answer, type=NodeLook)

@@ -17,7 +17,7 @@ from mawl.records.store.facts import read_facts
 from mawl.records.store.files import FACTS, PLAN
 from mawl.records.store.folder import RunWriter
 from mawl.records.store.tail import Fresh
-from mawl.run.cluster.connection import Link, NoAnswerError, NodeGoneError
+from mawl.run.cluster.link import Link, NoAnswerError, NodeGoneError
 from mawl.run.cluster.merge import Mirror, NodeMachine, NodePart, append_piece, path_in_copy
 from mawl.run.cluster.messages import (
     Correction,

@@ -94,15 +94,14 @@ def carry_out(
             interrupts=interrupts,
             opening=clean,
         )
-        looking = _compressibility(request, volumes)
-        cleanup.callback(looking.close if looking is not None else lambda: None)
+        if (looking := _compressibility(request, volumes)) is not None:
+            cleanup.callback(looking.close)
         try:
             loop.run()
             host.look(time.time(), whole=True)
             dirty = {node: clean.at_end(restriction.written_bytes(_devices(facts)))}
             launcher_usage = _end_launcher(launcher, request.run_id)
-            ended = time.monotonic()
-            outside = restriction.account()
+            ended, outside = time.monotonic(), restriction.account()
             restriction.close()  # before the writer lets go of its lock: what is left then counts as nobody's
             facts = msgspec.structs.replace(
                 _facts_after(facts, loop, began, ended),

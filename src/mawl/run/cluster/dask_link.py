@@ -12,37 +12,17 @@ import logging
 import re
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import dask
-import msgspec
-from distributed import Client, Scheduler, Security
+from distributed import Client, Security
 from distributed.comm.addressing import get_address_host_port
 
 from mawl.base.errors import MawlError, UnsuitableMachineError, UsageError
 from mawl.run.cluster import agent
-
-
-class NodeGoneError(MawlError):
-    """The node's agent is no more, and nobody will answer."""
-
-
-class NoAnswerError(MawlError):
-    """The node's agent did not answer this time; it may answer the next."""
-
-
-class Link(Protocol):
-    """Calls functions of ``run.cluster.agent`` by their names on a node."""
-
-    async def ask(self, node: str, function: str, *arguments: Any, seconds: float) -> Any:
-        """What the function returned.
-
-        Raises ``NodeGoneError``, ``NoAnswerError`` (also after so many ``seconds``), and MawlError
-        with the sentence of what the agent raised.
-        """
-
+from mawl.run.cluster.link import Link, NoAnswerError, NodeGoneError, failed_agent
 
 CONNECT_SECONDS = 8.0
 PLAIN_SECONDS = 2.0
@@ -61,6 +41,9 @@ TUNED = {
 }
 """Settings that take an idle worker from 3.0 % of a core to 0.3 % (docs/design/cluster.md, What it costs)."""
 
+Tls = tuple[Path, Path, Path]
+"""TLS files in PEM form: the authority, this end's certificate and its key."""
+
 _ADDRESS = re.compile(r"(?:(?:tcp|tls)://)?(?:\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):[0-9]{1,5}")
 
 LOOPBACK = "127.0.0.1:0"
@@ -70,24 +53,18 @@ CLIENT = {"distributed.client.scheduler-info-interval": "1h", "distributed.clien
 """The controller asks for what it wants to know: nothing else is fetched every 2 and 5 s."""
 
 
-class Certificates(msgspec.Struct, frozen=True, kw_only=True):
-    """TLS files in PEM form: the authority, this end's certificate and its key."""
-
-    authority: Path
-    certificate: Path
-    key: Path
-
-    def security(self) -> Security:
-        """The settings for Dask, which then refuses unencrypted peers; UsageError for a missing file."""
-        for path in (self.authority, self.certificate, self.key):
-            if not path.is_file():
-                raise UsageError("is not a file", where=str(path), cure="name a PEM file with --tls-*")
-        names = {
-            f"tls_{end}_{kind}": str(path)
-            for end in ("client", "scheduler", "worker")
-            for kind, path in (("cert", self.certificate), ("key", self.key))
-        }
-        return Security(tls_ca_file=str(self.authority), require_encryption=True, **names)
+def _security(tls: Tls) -> Security:
+    """The settings for Dask, which then refuses unencrypted peers; UsageError for a missing file."""
+    for path in tls:
+        if not path.is_file():
+            raise UsageError("is not a file", where=str(path), cure="name a PEM file with --tls-*")
+    authority, certificate, key = map(str, tls)
+    names = {
+        f"tls_{end}_{kind}": file
+        for end in ("client", "scheduler", "worker")
+        for kind, file in (("cert", certificate), ("key", key))
+    }
+    return Security(tls_ca_file=authority, require_encryption=True, **names)
 
 
 class DaskLink(Link):
@@ -113,13 +90,9 @@ class DaskLink(Link):
         answer = answers.get(address)
         if isinstance(answer, OSError):
             raise await self._unreachable(node, answer)
-        if isinstance(answer, ModuleNotFoundError):
-            raise UnsuitableMachineError(
-                f"{node} has no module {answer.name}",
-                cure="install this mawl there, with its extras programs and cluster, for the worker's Python",
-            )
         if isinstance(answer, Exception):
-            raise MawlError(f"{node}: the agent failed", why=f"{type(answer).__name__}: {answer}")
+            module = answer.name if isinstance(answer, ModuleNotFoundError) else None
+            raise failed_agent(node, type(answer).__name__, str(answer), module)
         return answer
 
     async def _who_is_silent(self, node: str, seconds: float) -> str:
@@ -158,9 +131,7 @@ async def workers_of(client: Client) -> dict[str, str]:
 
 
 @contextlib.asynccontextmanager
-async def connected(
-    address: str, certificates: Certificates | None, seconds: float = CONNECT_SECONDS
-) -> AsyncIterator[Client]:
+async def connected(address: str, tls: Tls | None, seconds: float = CONNECT_SECONDS) -> AsyncIterator[Client]:
     """A client of the scheduler at an address; the sentence of an error names it."""
     if _ADDRESS.fullmatch(address) is None:
         raise UsageError(
@@ -168,7 +139,7 @@ async def connected(
             where=address,
             cure="name it as tcp://HOST:PORT or tls://HOST:PORT",
         )
-    security = certificates.security() if certificates else None
+    security = _security(tls) if tls else None
     if (
         address.startswith("tls://")
         and security is None
@@ -221,52 +192,3 @@ def _reason(address: str, error: BaseException) -> str:
             error = plain
     text = re.sub(r"^.*object at 0x[0-9a-f]+>: ", "", str(error).partition("\n")[0])
     return text or type(error).__name__
-
-
-@contextlib.asynccontextmanager
-async def own_scheduler(host: str, certificates: Certificates | None) -> AsyncIterator[str]:
-    """A scheduler in this process, listening at one address of this machine; gives its address."""
-    protocol = "tls" if certificates else "tcp"
-    # The setting is for a process that starts; what this one imported speaks already.
-    logging.getLogger("distributed").setLevel(str(TUNED["logging.distributed"]).upper())
-    with dask.config.set(TUNED):
-        scheduler = Scheduler(
-            host=f"{protocol}://{host}",
-            port=0,
-            dashboard=False,
-            dashboard_address=LOOPBACK,
-            security=certificates.security() if certificates else None,
-        )
-        try:
-            await scheduler
-        except (OSError, RuntimeError) as error:
-            raise UnsuitableMachineError(
-                "no scheduler can listen there",
-                where=host,
-                why=str(error.__cause__ or error),
-                cure="name an address of this machine with --listen",
-            ) from None
-        try:
-            yield scheduler.address
-        finally:
-            await scheduler.close()
-
-
-async def first_workers(
-    client: Client, count: int, seconds: float, check: Callable[[], None]
-) -> dict[str, str]:
-    """The workers once there are so many; ``check`` is called while they come, and may raise.
-
-    Raises UnsuitableMachineError where they do not come in time.
-    """
-    deadline = asyncio.get_running_loop().time() + seconds
-    while len(found := await workers_of(client)) < count:
-        check()
-        if asyncio.get_running_loop().time() > deadline:
-            raise UnsuitableMachineError(
-                f"only {len(found)} of {count} workers came within {seconds:g} s",
-                why=f"those that did: {', '.join(found) or 'none'}",
-                cure="look whether the others reach this machine; --listen names the address for them",
-            )
-        await asyncio.sleep(0.2)
-    return found

@@ -1,0 +1,36 @@
+"""What the controller asks of a way to the nodes."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from mawl.base.errors import MawlError, UnsuitableMachineError
+
+
+class NodeGoneError(MawlError):
+    """The node's agent is no more, and nobody will answer."""
+
+
+class NoAnswerError(MawlError):
+    """The node's agent did not answer this time; it may answer the next."""
+
+
+class Link(Protocol):
+    """Calls functions of ``run.cluster.agent`` by their names on a node."""
+
+    async def ask(self, node: str, function: str, *arguments: Any, seconds: float) -> Any:
+        """What the function returned.
+
+        Raises ``NodeGoneError``, ``NoAnswerError`` (also after so many ``seconds``), and MawlError
+        with the sentence of what the agent raised.
+        """
+
+
+def failed_agent(node: str, kind: str, text: str, module: str | None = None) -> MawlError:
+    """The sentence for what the agent raised: the ``kind`` of error, and the ``module`` it did not find."""
+    if module is not None:
+        return UnsuitableMachineError(
+            f"{node} has no module {module}",
+            cure="install this mawl there, with its extra programs, for the Python that runs on the node",
+        )
+    return MawlError(f"{node}: the agent failed", why=f"{kind}: {text}")

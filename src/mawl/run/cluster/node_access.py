@@ -1,0 +1,128 @@
+"""A run on several nodes from beginning to end: over ssh, or over the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from mawl.base.errors import UnsuitableMachineError, UsageError
+from mawl.records.model.run import RunFacts
+from mawl.records.spec.run_spec import NodesSpec
+from mawl.run.cluster.controller import ClusterRequest, Controller
+from mawl.run.cluster.link import Link
+from mawl.run.cluster.ssh_link import agents_over_ssh, node_names
+from mawl.run.launch.runner_watch import watched
+from mawl.run.runner.loop import Interrupts
+from mawl.run.runner.request import Listener
+
+_CONTROLLER_STOPPED = (
+    "the controller (process {}) was stopped by a signal: nodes that hear nothing for half of --node-timeout "
+    "stop their jobs"
+)
+
+
+class NodeAccess(msgspec.Struct, frozen=True, kw_only=True):
+    """How to reach the nodes: a scheduler that runs already (``address``), or hosts over ssh."""
+
+    address: str | None = None
+    hosts: tuple[str, ...] = ()
+    remote_python: str = "python3"
+    ssh_config: str | None = None
+    tls: tuple[Path, Path, Path] | None = None
+    """For the scheduler: files of the authority, of this end's certificate and of its key, in PEM form."""
+
+    @classmethod
+    def of(cls, nodes: NodesSpec) -> NodeAccess:
+        """As a run asks for it; over ssh a storage server is one of the hosts, named or not."""
+        tls = None
+        if nodes.tls_ca and nodes.tls_cert and nodes.tls_key:
+            tls = (
+                Path(nodes.tls_ca).absolute(),
+                Path(nodes.tls_cert).absolute(),
+                Path(nodes.tls_key).absolute(),
+            )
+        named = [host.rpartition("@")[2] for host in nodes.ssh]
+        storage: Iterable[str] = nodes.storage_node if nodes.ssh else ()
+        return cls(
+            address=nodes.cluster,
+            hosts=(*nodes.ssh, *(name for name in storage if name not in named)),
+            remote_python=nodes.remote_python or sys.executable,
+            ssh_config=nodes.ssh_config,
+            tls=tls,
+        )
+
+
+async def conduct(
+    reach: NodeAccess,
+    chosen: Sequence[str],
+    request: Callable[[list[str]], ClusterRequest],
+    listener: Listener,
+    storage: Sequence[str] = (),
+    first: int | None = None,
+) -> RunFacts:
+    """Run on the nodes ``chosen``, for which ``request`` makes the request.
+
+    Where none is chosen: on all, or the ``first`` of them.
+
+    ``storage`` are nodes that run nothing, whose tasks the request has, too.
+
+    Raises MawlError where the cluster cannot be reached or has no such node, else as
+    ``Controller.conduct``.
+    """
+    with Interrupts() as interrupts, watched(_CONTROLLER_STOPPED.format(os.getpid())):
+        async with linked(reach) as (link, known):
+            names = chosen_nodes(known, reach, chosen, storage, first)
+            return await Controller(request(names), link, listener, interrupts).conduct()
+
+
+def chosen_nodes(
+    known: Collection[str],
+    reach: NodeAccess,
+    chosen: Sequence[str],
+    storage: Sequence[str],
+    first: int | None,
+) -> list[str]:
+    """The nodes that run sessions, of those that are known: the chosen, else the first of them, else all.
+
+    Raises MawlError where the cluster has no such node.
+    """
+    unknown = [name for name in (*chosen, *storage) if name not in known]
+    if unknown:
+        raise UsageError(
+            f"no node is called {unknown[0]}", cure=f"the cluster has {', '.join(known) or 'none'}"
+        )
+    if not known:
+        raise UnsuitableMachineError(
+            "the cluster has no worker",
+            where=reach.address,
+            cure="start one on each node: dask worker ADDRESS --name NODE",
+        )
+    free = [name for name in known if name not in storage]
+    if first is not None and first > len(free):
+        raise UsageError(
+            f"the cluster has fewer than {first} nodes", why=f"it has {', '.join(free) or 'none'}"
+        )
+    names = list(chosen) or free[:first]
+    if not names:
+        raise UsageError("every node is a storage node", cure="leave one for the sessions")
+    return names
+
+
+@contextlib.asynccontextmanager
+async def linked(reach: NodeAccess) -> AsyncIterator[tuple[Link, list[str]]]:
+    """The link and the nodes that are there now; a worker that joins later is none of the run's nodes."""
+    if reach.address is None:
+        names = node_names(reach.hosts)
+        async with agents_over_ssh(names, reach.remote_python, reach.ssh_config) as link:
+            yield link, list(names)
+        return
+    from mawl.run.cluster.dask_link import DaskLink, connected, workers_of
+
+    async with connected(reach.address, reach.tls) as client:
+        workers = await workers_of(client)
+        yield DaskLink(client, workers), list(workers)

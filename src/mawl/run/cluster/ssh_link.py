@@ -1,0 +1,282 @@
+"""The link from controller to agents over ssh: nothing listens, on the nodes nor here.
+
+Questions and answers go through the standard input and output of one ssh for each host, so whoever may use
+the link is whoever may use ssh.  The system's own ``ssh`` is used, so that names, users, keys and jump hosts
+are those of the user's configuration, or of a file of its kind (``-F``).  It never prompts (BatchMode).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from mawl.base.errors import UnsuitableMachineError, UsageError
+from mawl.run.cluster.agent import HELLO, LENGTH_BYTES, Answer, Question, framed
+from mawl.run.cluster.link import Link, NoAnswerError, NodeGoneError, failed_agent
+
+CONNECT_SECONDS = 30
+"""How long ssh tries a host that does not answer, where its configuration does not say (``ConnectTimeout``);
+well before the run gives its hosts up."""
+START_SECONDS = 60.0
+"""For the agents to begin: a Python that starts from a shared file system takes its time."""
+END_SECONDS = 5.0
+LAST_WORD_SECONDS = 0.5
+"""From the end of what ssh hands out to its own end, and to the end of what it complains."""
+BEAT_SECONDS = 5.0
+"""Between two signs of life to each agent, besides the questions."""
+MOST_GREETING_BYTES = 64 * 2**10
+"""What a login shell may print before the agent begins."""
+MOST_ANSWER_BYTES = 64 * 2**20
+_MOST_COMPLAINT_BYTES = 8 * 2**10
+
+
+def node_names(hosts: Sequence[str]) -> dict[str, str]:
+    """Node name (the host without its user) to what ssh is given; UsageError for two of one name."""
+    found: dict[str, str] = {}
+    if not hosts:
+        raise UsageError("--ssh names no host", cure="give hosts as ssh knows them: --ssh a,b")
+    for host in hosts:
+        name = host.rpartition("@")[2]
+        if not name or host.startswith("-"):
+            raise UsageError(f"--ssh: {host!r} is no host", cure="give hosts as ssh knows them: --ssh a,b")
+        if name in found:
+            raise UsageError(f"--ssh names {name} twice", cure="a node is a machine: name each once")
+        found[name] = host
+    return found
+
+
+def ssh_command(host: str, config: str | None) -> list[str]:
+    """The beginning of the command line that runs something on a host: what the configuration says counts.
+
+    Options of a command line come before it, so the time to connect is given only where it names none.
+    """
+    options = ["-o", "BatchMode=yes"]
+    if _ssh_settings(host, config).get("connecttimeout", "none") == "none":
+        options += ["-o", f"ConnectTimeout={CONNECT_SECONDS}"]
+    return [*_ssh_program(config), *options, "--", host]
+
+
+def _ssh_settings(host: str, config: str | None) -> dict[str, str]:
+    """What ssh's configuration says of a host (ssh(1), -G): its keywords in small letters, and their values.
+
+    One that nothing sets has ssh's own default, or ``none``.
+    """
+    asked = subprocess.run(
+        [*_ssh_program(config), "-G", "--", host], stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
+    if asked.returncode != 0:
+        raise UnsuitableMachineError(
+            f"ssh does not say how it reaches {host} (exit status {asked.returncode})",
+            why=_last_line(asked.stderr),
+            cure="try ssh -G with that host by hand",
+        )
+    return dict(line.partition(" ")[::2] for line in asked.stdout.splitlines())
+
+
+def _ssh_program(config: str | None) -> list[str]:
+    program = shutil.which("ssh")
+    if program is None:
+        raise UnsuitableMachineError("ssh is not installed", cure="install an ssh client")
+    return [program, *(("-F", config) if config is not None else ())]
+
+
+def _last_line(text: str) -> str | None:
+    lines = text.strip().splitlines()
+    return lines[-1].strip().removesuffix(".") if lines else None
+
+
+def agent_command(name: str, python: str) -> str:
+    """The command line for the remote shell, whatever shell the user has there.
+
+    The agent does not use the name: it is for people who look at the processes of the node.
+    """
+    return shlex.join(["exec", "env", python, "-P", "-m", "mawl.run.cluster", "agent", name])
+
+
+class _Agent:
+    """One ssh, and the agent at its other end."""
+
+    def __init__(self, name: str, process: asyncio.subprocess.Process) -> None:
+        assert process.stdin and process.stdout and process.stderr
+        self.name, self.begun = name, False
+        self._process = process
+        self._stdin, self._stdout, self._stderr = process.stdin, process.stdout, process.stderr
+        self._numbers = itertools.count(1)
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._complaints = b""
+        self._complaining = asyncio.create_task(self._overhear())
+        self._answering = asyncio.create_task(self._hear())
+
+    @classmethod
+    async def start(cls, name: str, command_line: Sequence[str]) -> _Agent:
+        process = await asyncio.create_subprocess_exec(
+            *command_line,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            limit=MOST_GREETING_BYTES,
+            start_new_session=True,  # Ctrl-C is the controller's to understand
+        )
+        return cls(name, process)
+
+    def send(self, content: bytes) -> None:
+        """Send so many bytes, or a sign of life where there are none."""
+        with contextlib.suppress(OSError):  # that it is gone is found where its answers are read
+            self._stdin.write(framed(content))
+
+    async def ask(self, function: str, arguments: Sequence[Any]) -> Any:
+        """The answer; ``NodeGoneError`` once there will be none."""
+        if self._answering.done():
+            raise self._gone()
+        number = next(self._numbers)
+        self._waiting[number] = asyncio.get_running_loop().create_future()
+        try:
+            self.send(msgspec.msgpack.encode(Question(number, function, list(arguments))))
+            answer = await self._waiting[number]
+        finally:
+            del self._waiting[number]
+        if answer.failure is not None:
+            raise failed_agent(self.name, *answer.failure)
+        return answer.value
+
+    def check(self) -> None:
+        """UnsuitableMachineError, with ssh's last line, where the agent has ended before it began."""
+        if self._answering.done() and not self.begun:
+            raise UnsuitableMachineError(
+                f"mawl could not be started over ssh (exit status {self._process.returncode})",
+                where=self.name,
+                why=self._last_complaint(),
+                cure="try ssh to that host by hand, and name its Python with --remote-python",
+            )
+
+    async def close(self) -> None:
+        """Let the agent end, as it does when nobody speaks any more; ssh itself is ended after a while."""
+        self._stdin.close()
+        await self._end(END_SECONDS)
+        await asyncio.wait({self._answering})
+        await asyncio.wait({self._complaining}, timeout=LAST_WORD_SECONDS)
+        self._complaining.cancel()
+
+    async def _hear(self) -> None:
+        """Hand out answers until the end; an answer that comes too late is dropped."""
+        try:
+            await self._stdout.readuntil(HELLO)
+            self.begun = True
+            while True:
+                length = int.from_bytes(await self._stdout.readexactly(LENGTH_BYTES), "big")
+                if length > MOST_ANSWER_BYTES:
+                    break
+                answer = msgspec.msgpack.decode(await self._stdout.readexactly(length), type=Answer)
+                waiting = self._waiting.get(answer.number)
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(answer)
+        except (asyncio.IncompleteReadError, OSError):
+            await self._end(LAST_WORD_SECONDS)
+        except (asyncio.LimitOverrunError, msgspec.MsgspecError):
+            pass  # what speaks there is no agent
+        await self._end(0.0)
+        with contextlib.suppress(TimeoutError):  # what is left unread would keep the pipe open
+            await asyncio.wait_for(self._stdout.read(), LAST_WORD_SECONDS)
+        await asyncio.wait({self._complaining}, timeout=LAST_WORD_SECONDS)
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(self._gone())
+
+    async def _overhear(self) -> None:
+        while chunk := await self._stderr.read(_MOST_COMPLAINT_BYTES):
+            self._complaints = (self._complaints + chunk)[-_MOST_COMPLAINT_BYTES:]
+
+    async def _end(self, seconds: float) -> None:
+        """Wait so long for ssh to end, then end it.
+
+        Not for its pipes, as ``Process.wait`` of Python 3.11 does: a master of ControlPersist may hold them.
+        """
+        ends_at = time.monotonic() + seconds
+        while self._process.returncode is None and time.monotonic() < ends_at:
+            await asyncio.sleep(0.02)
+        while self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)  # with a ProxyCommand
+            await asyncio.sleep(0.02)
+
+    def _last_complaint(self) -> str | None:
+        return _last_line(self._complaints.decode(errors="replace"))
+
+    def _gone(self) -> NodeGoneError:
+        return NodeGoneError(
+            f"the agent on {self.name} is gone (ssh ended with exit status {self._process.returncode})",
+            why=self._last_complaint(),
+        )
+
+
+class SshLink(Link):
+    """A link to agents by the names of their nodes."""
+
+    def __init__(self, agents: Mapping[str, _Agent]) -> None:
+        self._agents = agents
+
+    async def ask(self, node: str, function: str, *arguments: Any, seconds: float) -> Any:
+        try:
+            return await asyncio.wait_for(self._agents[node].ask(function, arguments), seconds)
+        except TimeoutError:
+            raise NoAnswerError(
+                f"{node} did not answer within {seconds:g} s: its agent is stopped or busy, or its link down"
+            ) from None
+
+
+@contextlib.asynccontextmanager
+async def agents_over_ssh(
+    hosts: Mapping[str, str], python: str, config: str | None, seconds: float = START_SECONDS
+) -> AsyncIterator[SshLink]:
+    """A link to an agent on each of the hosts (by node name), which end with it.
+
+    Raises UnsuitableMachineError where one cannot be started, or none begins in time.
+    """
+    commands = {
+        name: [*ssh_command(host, config), agent_command(name, python)] for name, host in hosts.items()
+    }
+    agents: dict[str, _Agent] = {}
+    try:
+        for name, command_line in commands.items():
+            agents[name] = await _Agent.start(name, command_line)
+        await _begun(agents, seconds)
+        beating = asyncio.create_task(_beat(list(agents.values())))
+        try:
+            yield SshLink(agents)
+        finally:
+            beating.cancel()
+    finally:
+        await asyncio.gather(*(agent.close() for agent in agents.values()))
+
+
+async def _begun(agents: Mapping[str, _Agent], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not all(agent.begun for agent in agents.values()):
+        for agent in agents.values():
+            agent.check()
+        if time.monotonic() > deadline:
+            begun = [name for name, agent in agents.items() if agent.begun]
+            raise UnsuitableMachineError(
+                f"mawl began on only {len(begun)} of {len(agents)} hosts within {seconds:g} s",
+                why=f"those are: {', '.join(begun) or 'none'}",
+                cure="try ssh to the others by hand",
+            )
+        await asyncio.sleep(0.05)
+
+
+async def _beat(agents: Sequence[_Agent]) -> None:
+    while True:
+        await asyncio.sleep(BEAT_SECONDS)
+        for agent in agents:
+            agent.send(b"")

@@ -1,0 +1,182 @@
+"""Hosts and their names, the command line for the other side, and the link to an agent there."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mawl.base.errors import MawlError, UnsuitableMachineError, UsageError
+from mawl.run.cluster import ssh_link
+from mawl.run.cluster.agent import HELLO
+from mawl.run.cluster.link import NoAnswerError, NodeGoneError
+from mawl.run.cluster.ssh_link import agent_command, agents_over_ssh, node_names, ssh_command
+from tests import needs
+from tests.fakes.processes import agents
+from tests.run.cluster.test_dask import mawl, newest
+
+SHELLS = [shell for shell in ("sh", "bash", "zsh", "tcsh", "fish") if shutil.which(shell)]
+
+
+def test_a_node_is_called_like_its_host() -> None:
+    assert node_names(["me@alpha", "beta"]) == {"alpha": "me@alpha", "beta": "beta"}
+
+
+@pytest.mark.parametrize(
+    ("hosts", "sentence"),
+    [(["a", "me@a"], "names a twice"), (["-oProxyCommand=x"], "is no host"), (["me@"], "is no host")],
+)
+def test_hosts_that_are_none_are_refused(hosts: list[str], sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        node_names(hosts)
+
+
+def test_what_a_user_named_reaches_the_remote_shell_as_one_word() -> None:
+    words = shlex.split(agent_command("a b", "/opt/my python"))
+    assert words == ["exec", "env", "/opt/my python", "-P", "-m", "mawl.run.cluster", "agent", "a b"]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_whatever_the_shell_there_it_starts_the_python_that_was_named(shell: str, tmp_path: Path) -> None:
+    python = tmp_path / "a 'b' $c"
+    python.write_text('#!/bin/sh\nfor word; do echo "$word"; done\n')
+    python.chmod(0o755)
+    command = agent_command("alpha", str(python))
+    done = subprocess.run([shell, "-c", command], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-2:] == ["agent", "alpha"], done.stderr
+
+
+@needs.marks(needs.program("ssh"))
+def test_the_time_to_connect_is_the_configurations_where_it_names_one(tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    config.write_text("Host patient\n  ConnectTimeout 50\n")
+    start = [str(shutil.which("ssh")), "-F", str(config), "-o", "BatchMode=yes"]
+    assert ssh_command("me@patient", str(config)) == [*start, "--", "me@patient"]
+    assert ssh_command("alpha", str(config)) == [*start, "-o", "ConnectTimeout=30", "--", "alpha"]
+
+
+def stub(directory: Path, script: str) -> dict[str, str]:
+    """A shell script in place of ssh, whose configuration says nothing of any host; the environment for it.
+
+    The last of its arguments is the command for the host.
+    """
+    (directory / "bin").mkdir()
+    ssh = directory / "bin" / "ssh"
+    silent = 'for word; do [ "$word" = -G ] && exit 0; done\nfor last; do :; done\n'
+    ssh.write_text(f"#!/bin/sh\n{silent}{script}\n")
+    ssh.chmod(0o755)
+    return {"PATH": f"{directory / 'bin'}:{os.environ['PATH']}"}
+
+
+def ask(function: str, *arguments: Any, seconds: float = 20.0, begin_seconds: float = 30.0) -> Any:
+    """The answer of an agent at the other end of what is called ssh."""
+
+    async def asked() -> Any:
+        async with agents_over_ssh({"alpha": "alpha"}, sys.executable, None, begin_seconds) as link:
+            return await link.ask("alpha", function, *arguments, seconds=seconds)
+
+    return asyncio.run(asked())
+
+
+@pytest.mark.parametrize(
+    "before", ["", "echo welcome to alpha, mawl agent", "head -c 60000 /dev/zero | tr '\\0' x"]
+)
+def test_an_agent_answers_whatever_a_login_shell_printed_before(
+    before: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", stub(tmp_path, f'{before}\nexec sh -c "$last"')["PATH"])
+    assert ask("clock") == pytest.approx(time.time(), abs=60.0)
+    with pytest.raises(MawlError, match=r"^alpha: the agent failed: KeyError: 'none'$"):
+        ask("keep", "none", [], 0, {})
+    with pytest.raises(MawlError, match=r"^alpha: the agent failed: KeyError: '_read'$"):
+        ask("_read", "/etc/passwd", 0)
+
+
+@pytest.mark.parametrize(
+    ("script", "sentence"),
+    [
+        (
+            "echo alpha: no such host >&2; exit 255",
+            r"started over ssh \(exit status 255\): alpha: no such host;",
+        ),
+        ("yes", r"started over ssh"),
+        ("sleep 60", r"^mawl began on only 0 of 1 hosts within 1 s: those are: none;"),
+    ],
+)
+def test_what_is_no_agent_is_said(
+    script: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", stub(tmp_path, f"exec sh -c '{script}'")["PATH"])
+    monkeypatch.setattr(ssh_link, "END_SECONDS", 0.1)
+    with pytest.raises(UnsuitableMachineError, match=sentence):
+        ask("clock", begin_seconds=1.0 if script == "sleep 60" else 60.0)
+
+
+@pytest.mark.parametrize(
+    ("said", "error", "sentence"),
+    [
+        ("", NodeGoneError, "the agent on alpha is gone"),
+        (r"\377\377\377\377 and more", NodeGoneError, "the agent on alpha is gone"),
+        (r"\0\0\0\3xyz", NodeGoneError, "the agent on alpha is gone"),
+        (r"\0\0\0\4\223\143\300\300", NoAnswerError, "alpha did not answer within 1 s"),
+    ],
+)
+def test_an_agent_that_ends_or_speaks_nonsense_costs_that_node(
+    said: str, error: type[MawlError], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last answers a question that nobody asked."""
+    rest = "sleep 60" if error is NoAnswerError else "exit 3"
+    script = f"printf 'mawl agent 1\\n'; read question; printf '{said}'; {rest}"
+    script = script.replace("read question", "head -c 4 >/dev/null")
+    monkeypatch.setenv("PATH", stub(tmp_path, script)["PATH"])
+    monkeypatch.setattr(ssh_link, "END_SECONDS", 0.1)
+    with pytest.raises(error, match=sentence):
+        ask("clock", seconds=1.0)
+
+
+@pytest.mark.parametrize("closed", ["closed", "open"])
+def test_an_agent_ends_when_nobody_speaks_to_it(closed: str) -> None:
+    """Its input ends, or, as behind a link that is down, nothing comes any more."""
+    code = (
+        "import sys; from mawl.run.cluster import agent; agent.SILENCE_SECONDS = 1; "
+        "agent.serve(sys.stdin.buffer, sys.stdout.buffer)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as agent:
+        assert agent.stdin and agent.stdout
+        assert agent.stdout.readline() == HELLO
+        if closed == "closed":
+            agent.stdin.close()
+        assert agent.wait(60) == (0 if closed == "closed" else 1)
+
+
+@pytest.mark.lab
+@pytest.mark.parallel
+def test_hosts_over_ssh_are_nodes_and_their_agents_end_with_the_run(tmp_path: Path) -> None:
+    (tmp_path / "one.toml").write_text(
+        'name = "one"\n[[sessions]]\nname = "a"\nstages = [[{ command = ["true"] }]]\n'
+    )
+    environment = stub(tmp_path, f'echo "$@" >>{tmp_path}/asked\nexec sh -c "$last"')
+    done = mawl(tmp_path, "one.toml", "--ssh", "me@alpha,beta", **environment)
+    assert done.returncode == 0, done.stderr
+    assert [one.node for one in newest(tmp_path).facts.node_runs] == ["alpha", "beta"]
+    # Both are called at once.
+    asked = sorted((tmp_path / "asked").read_text().splitlines(), reverse=True)
+    start = f"-o BatchMode=yes -o ConnectTimeout=30 -- me@alpha exec env {sys.executable} "
+    assert asked[0] == f"{start}-P -m mawl.run.cluster agent alpha"
+    assert not agents("alpha")
+
+
+def test_an_ssh_that_fails_is_told_with_its_last_line(tmp_path: Path) -> None:
+    environment = stub(tmp_path, "echo alpha: no such host >&2\nexit 255")
+    done = mawl(tmp_path, "nano", "--ssh", "alpha", **environment)
+    assert done.returncode == 1 and "alpha: no such host" in done.stderr and "exit status 255" in done.stderr
