@@ -13,6 +13,7 @@ import random
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,8 +22,10 @@ from mawl.base.removal import MARK, remove_tree
 KINDS = (
     "directory", "directory", "directory", "file", "file", "link", "link to a directory", "hard link", "pipe",
     "bound directory", "bound file", "memory", "bound part of the tree", "closed directory",
-    "open directory", "immutable file",
+    "open directory", "immutable file", "FUSE directory",
 )  # fmt: skip
+FUSE_BYTES = 65536
+"""Of the one file that each FUSE mount shows."""
 
 
 def digest(place: Path) -> str:
@@ -34,10 +37,30 @@ def digest(place: Path) -> str:
     return found.hexdigest()
 
 
-class Tree:
-    """One drawn tree below ``place``, with ``outside`` next to it."""
+@contextlib.contextmanager
+def fuse(place: Path) -> Iterator[subprocess.Popen[bytes] | None]:
+    """A FUSE mount at a new directory, and its server; None where nbdfuse is not installed."""
+    place.mkdir(parents=True)
+    if shutil.which("nbdfuse") is None or shutil.which("nbdkit") is None:
+        yield None
+        return
+    server = ["nbdfuse", str(place), "--command", "nbdkit", "-s", "memory", str(FUSE_BYTES)]
+    with subprocess.Popen(server) as process:
+        while process.poll() is None and not os.path.ismount(place):
+            time.sleep(0.01)
+        assert process.poll() is None, "nbdfuse did not mount"
+        try:
+            yield process
+        finally:
+            subprocess.run(["umount", "--lazy", str(place)], check=True)
+            process.kill()
 
-    def __init__(self, place: Path, draw: random.Random) -> None:
+
+class Tree:
+    """One drawn tree below ``place``, with ``outside`` next to it; ``shown`` is a FUSE mount, if any."""
+
+    def __init__(self, place: Path, draw: random.Random, shown: Path | None = None) -> None:
+        self.shown = shown
         self.root, self.outside, self.draw = place / "tree", place / "outside", draw
         self.mounts: list[Path] = []
         self.memory: list[Path] = []
@@ -92,6 +115,7 @@ class Tree:
             bound = {
                 "bound file": self.outside / "file",
                 "bound directory": self.outside / "folder",
+                "FUSE directory": self.shown or self.outside / "folder",
                 "bound part of the tree": self.draw.choice(self.folders),
             }
             self._mount(path, "--bind", str(bound[kind]))
@@ -106,6 +130,7 @@ class Tree:
         removal = remove_tree(self.root)
         assert digest(self.outside) == before
         assert all((path / "precious").read_text() == "in memory" for path in self.memory)
+        assert self.shown is None or (self.shown / "nbd").stat().st_size == FUSE_BYTES
         stays = {*self.mounts, *self.immutable}
         needed = {above for path in stays for above in path.parents if above.is_relative_to(self.root)}
         found = set(_found(self.root, stays))
@@ -135,16 +160,18 @@ def _found(root: Path, stays: set[Path]) -> Iterator[Path]:
 
 def main(place: Path, seed: int, count: int) -> None:
     """Draw and check ``count`` trees."""
-    for number in range(count):
-        one = place / "one"
-        one.mkdir(parents=True)
-        tree = Tree(one, random.Random(seed * 1_000_003 + number))
-        try:
-            tree.check()
-        finally:
-            with contextlib.suppress(subprocess.CalledProcessError):
-                tree.let_go()
-        shutil.rmtree(one)
+    with fuse(place / "fuse") as server:
+        for number in range(count):
+            one = place / "one"
+            one.mkdir(parents=True)
+            draw = random.Random(seed * 1_000_003 + number)
+            tree = Tree(one, draw, None if server is None else place / "fuse")
+            try:
+                tree.check()
+            finally:
+                with contextlib.suppress(subprocess.CalledProcessError):
+                    tree.let_go()
+            shutil.rmtree(one)
     sys.stdout.write(f"{count} trees\n")
 
 

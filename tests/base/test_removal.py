@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from mawl.base.removal import MARK, MOST_NAMED, Removal, remove_below, remove_tree, temporary_directory
 from tests import needs
+from tests.base.removal_draws import fuse
 
 
 @pytest.fixture
@@ -41,6 +43,27 @@ def draws(place: Path, seed: int, count: int) -> str:
 @needs.marks(needs.MOUNTS)
 def test_nothing_outside_of_drawn_trees_is_touched(tmp_path: Path) -> None:
     assert draws(tmp_path, 48, 40) == "40 trees\n"
+
+
+@pytest.mark.lab
+@pytest.mark.parallel
+@needs.marks(needs.ROOT)
+@needs.marks(needs.program("nbdfuse"))
+@pytest.mark.parametrize("server", ["alive", "stopped", "dead"])
+def test_a_fuse_mount_stays_whether_or_not_its_server_answers(marked: Path, server: str) -> None:
+    """In a process of its own: one that looked into a mount whose server is stopped would wait for ever."""
+    (marked / "file").touch()
+    with fuse(marked / "below" / "mount") as process:
+        assert process is not None
+        if server != "alive":
+            process.send_signal(signal.SIGSTOP if server == "stopped" else signal.SIGKILL)
+        code = "import sys; from pathlib import Path; from mawl.base.removal import remove_tree; "
+        code += "print(remove_tree(Path(sys.argv[1])).kept)"
+        words = [sys.executable, "-c", code, str(marked)]
+        said = subprocess.run(words, check=True, capture_output=True, text=True, timeout=60).stdout
+    assert f"{marked}/below/mount stays: it is a mount of its own (fuse" in said
+    assert not (marked / "file").exists() and (marked / MARK).exists()
+    assert remove_tree(marked).kept == []
 
 
 @pytest.mark.long(minutes=15)
