@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests import needs
+from tests.fakes.processes import ssh_here
 
 pytestmark = [pytest.mark.lab, needs.marks(needs.ROOT)]  # without root there may be no control groups
 
@@ -105,6 +106,15 @@ def test_two_qualifications_at_once_both_end_with_an_answer(tmp_path: Path) -> N
     with cleaning(tmp_path):
         for status, said in ended([mawl(tmp_path, "qualify", "--minutes", "3", "--yes") for _ in range(2)]):
             assert status in (0, 3, 4), said
+
+
+@pytest.mark.long(minutes=1)
+def test_nodes_are_left_alone(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", ssh_here(place)["PATH"])
+    with cleaning(place):
+        for _ in range(3):
+            ((status, said),) = ended([mawl(place, "run", "nano", "--ssh", "alpha,beta")])
+            assert status == 0, said
 
 
 @pytest.mark.long(minutes=1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shlex
 import shutil
 import subprocess
@@ -20,7 +19,7 @@ from mawl.run.cluster.agent import HELLO
 from mawl.run.cluster.link import NoAnswerError, NodeGoneError
 from mawl.run.cluster.ssh_link import agent_command, agents_over_ssh, node_names, ssh_command
 from tests import needs
-from tests.fakes.processes import agents
+from tests.fakes.processes import agents, ssh_here
 from tests.run.cluster.test_dask import mawl, newest
 
 SHELLS = [shell for shell in ("sh", "bash", "zsh", "tcsh", "fish") if shutil.which(shell)]
@@ -63,19 +62,6 @@ def test_the_time_to_connect_is_the_configurations_where_it_names_one(tmp_path: 
     assert ssh_command("alpha", str(config)) == [*start, "-o", "ConnectTimeout=30", "--", "alpha"]
 
 
-def stub(directory: Path, script: str) -> dict[str, str]:
-    """A shell script in place of ssh, whose configuration says nothing of any host; the environment for it.
-
-    The last of its arguments is the command for the host.
-    """
-    (directory / "bin").mkdir()
-    ssh = directory / "bin" / "ssh"
-    silent = 'for word; do [ "$word" = -G ] && exit 0; done\nfor last; do :; done\n'
-    ssh.write_text(f"#!/bin/sh\n{silent}{script}\n")
-    ssh.chmod(0o755)
-    return {"PATH": f"{directory / 'bin'}:{os.environ['PATH']}"}
-
-
 def ask(function: str, *arguments: Any, seconds: float = 20.0, begin_seconds: float = 30.0) -> Any:
     """The answer of an agent at the other end of what is called ssh."""
 
@@ -92,7 +78,7 @@ def ask(function: str, *arguments: Any, seconds: float = 20.0, begin_seconds: fl
 def test_an_agent_answers_whatever_a_login_shell_printed_before(
     before: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PATH", stub(tmp_path, f'{before}\nexec sh -c "$last"')["PATH"])
+    monkeypatch.setenv("PATH", ssh_here(tmp_path, f'{before}\nexec sh -c "$last"')["PATH"])
     assert ask("clock") == pytest.approx(time.time(), abs=60.0)
     with pytest.raises(MawlError, match=r"^alpha: the agent failed: KeyError: 'none'$"):
         ask("keep", "none", [], 0, {})
@@ -114,7 +100,7 @@ def test_an_agent_answers_whatever_a_login_shell_printed_before(
 def test_what_is_no_agent_is_said(
     script: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PATH", stub(tmp_path, f"exec sh -c '{script}'")["PATH"])
+    monkeypatch.setenv("PATH", ssh_here(tmp_path, f"exec sh -c '{script}'")["PATH"])
     monkeypatch.setattr(ssh_link, "END_SECONDS", 0.1)
     with pytest.raises(UnsuitableMachineError, match=sentence):
         ask("clock", begin_seconds=1.0 if script == "sleep 60" else 60.0)
@@ -136,7 +122,7 @@ def test_an_agent_that_ends_or_speaks_nonsense_costs_that_node(
     rest = "sleep 60" if error is NoAnswerError else "exit 3"
     script = f"printf 'mawl agent 1\\n'; read question; printf '{said}'; {rest}"
     script = script.replace("read question", "head -c 4 >/dev/null")
-    monkeypatch.setenv("PATH", stub(tmp_path, script)["PATH"])
+    monkeypatch.setenv("PATH", ssh_here(tmp_path, script)["PATH"])
     monkeypatch.setattr(ssh_link, "END_SECONDS", 0.1)
     with pytest.raises(error, match=sentence):
         ask("clock", seconds=1.0)
@@ -165,7 +151,7 @@ def test_hosts_over_ssh_are_nodes_and_their_agents_end_with_the_run(tmp_path: Pa
     (tmp_path / "one.toml").write_text(
         'name = "one"\n[[sessions]]\nname = "a"\nstages = [[{ command = ["true"] }]]\n'
     )
-    environment = stub(tmp_path, f'echo "$@" >>{tmp_path}/asked\nexec sh -c "$last"')
+    environment = ssh_here(tmp_path, f'echo "$@" >>{tmp_path}/asked\nexec sh -c "$last"')
     done = mawl(tmp_path, "one.toml", "--ssh", "me@alpha,beta", **environment)
     assert done.returncode == 0, done.stderr
     assert [one.node for one in newest(tmp_path).facts.node_runs] == ["alpha", "beta"]
@@ -177,6 +163,6 @@ def test_hosts_over_ssh_are_nodes_and_their_agents_end_with_the_run(tmp_path: Pa
 
 
 def test_an_ssh_that_fails_is_told_with_its_last_line(tmp_path: Path) -> None:
-    environment = stub(tmp_path, "echo alpha: no such host >&2\nexit 255")
+    environment = ssh_here(tmp_path, "echo alpha: no such host >&2\nexit 255")
     done = mawl(tmp_path, "nano", "--ssh", "alpha", **environment)
     assert done.returncode == 1 and "alpha: no such host" in done.stderr and "exit status 255" in done.stderr
