@@ -34,6 +34,7 @@ from mawl.archive.container import (
     is_name,
 )
 from mawl.base.errors import MawlError, UnreadableRunError, UnsuitableMachineError, UsageError
+from mawl.base.foreign_text import json_record
 from mawl.base.removal import temporary_directory
 from mawl.records.store import Run
 from mawl.records.store.files import TABLES, major
@@ -98,12 +99,12 @@ def decode_manifest(content: bytes, where: str) -> PackManifest:
     form than ``encode_manifest`` gives it (a key twice, or one that the format does not have).
     """
     try:
-        manifest = msgspec.json.decode(content, type=PackManifest)
+        manifest = json_record(content, PackManifest)
         newer = major(manifest.format_version) > major(PACK_VERSION)
         names = manifest.runs
         if not names or len(set(names)) < len(names) or not all(map(_is_run_name, names)):
             raise ValueError("the names of its runs are none, or one is there twice")
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise _no_manifest(where, str(error)) from None
     if newer:
         raise UnreadableRunError(

@@ -10,7 +10,6 @@ import getpass
 import os
 import re
 import socket
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -23,6 +22,7 @@ import tomli_w
 from mawl.archive.container import content_of, files_of
 from mawl.archive.manifest import Redaction
 from mawl.base.errors import UnreadableRunError, UsageError
+from mawl.base.foreign_text import json_tree, toml_tree
 from mawl.base.private_text import hosts_in, is_private_path, paths_in, replace_paths, secrets_in
 from mawl.plan.environment import values_of_file
 from mawl.records.model.campaign import Campaign
@@ -154,8 +154,8 @@ def _texts(plain: Any) -> Iterator[str]:
 
 def _plain_plan(folder: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(content_of(folder, PLAN).decode())
-    except (OSError, ValueError, RecursionError):
+        return toml_tree(content_of(folder, PLAN).decode())
+    except (OSError, ValueError):
         return {}
 
 
@@ -240,8 +240,8 @@ def without_values(plan: bytes) -> bytes:
     """
     try:
         text = plan.decode()
-        tree = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
+        tree = toml_tree(text)
+    except ValueError as error:
         raise UsageError(
             f"{PLAN} of the run cannot be read, and may have values of variables",
             why=str(error),
@@ -282,7 +282,7 @@ def redacted_folder(source: Path, target: Path, names: PrivateNames, values: Pri
             found = _redacted_table(getattr(open_run_reading(folder, compacting=False), table), names)
             write_parquet(place, iter([found]), table)
         elif place.suffix == ".json":
-            place.write_bytes(_redacted_bytes(msgspec.json.decode(content), names))
+            place.write_bytes(_redacted_bytes(json_tree(content), names))
         else:
             if place.name == PLAN and holds_values(source):
                 content = without_values(content)
@@ -294,7 +294,7 @@ def redacted_folder(source: Path, target: Path, names: PrivateNames, values: Pri
 
 def redacted_json(content: bytes, names: PrivateNames) -> bytes:
     """A JSON file without the private names; UsageError where one cannot be taken out."""
-    shown = _redacted_bytes(msgspec.json.decode(content), names)
+    shown = _redacted_bytes(json_tree(content), names)
     left = names.left(shown.decode())
     if left is not None:
         raise _not_redacted(f"{left!r} is still there", None)

@@ -7,7 +7,6 @@ import secrets
 import shlex
 import sys
 import time
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import msgspec
 
 from mawl.base.errors import InterruptedRunError, MawlError, UsageError
 from mawl.base.foreign import read_regular
+from mawl.base.foreign_text import LARGEST_TOML_BYTES, toml_tree
 from mawl.campaigns.process import MawlRun
 from mawl.campaigns.series import (
     Execute,
@@ -48,7 +48,6 @@ from mawl.plan.repeated_sessions import in_turns, workload_toml
 from mawl.plan.run_plan import plan_of, with_run_of
 from mawl.plan.workload import Plan, load_workload
 from mawl.records.model.campaign import Arm, Campaign, SessionSearch, Slot
-from mawl.records.spec import toml
 from mawl.records.spec.campaign import AskedKind, CampaignSpec
 from mawl.records.spec.run_spec import DEFAULT_WORKLOAD, MOST_SESSIONS, RunSpec
 from mawl.records.spec.settings import Settings
@@ -156,9 +155,9 @@ def _ab_arms(shared: Layer, *files: str) -> list[Arm]:
 def _is_workload(path: Path) -> bool:
     """Whether a file lists sessions; one that is no TOML is left to the reader of options to refuse."""
     try:
-        text = read_regular(path, toml.LARGEST_FILE_BYTES).decode()
-        return isinstance(tomllib.loads(text).get("sessions"), list)
-    except (OSError, ValueError, RecursionError):
+        text = read_regular(path, LARGEST_TOML_BYTES).decode()
+        return isinstance(toml_tree(text).get("sessions"), list)
+    except (OSError, ValueError):
         return False
 
 

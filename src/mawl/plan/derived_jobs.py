@@ -11,6 +11,7 @@ import msgspec
 
 from mawl.base.errors import InvalidFileError
 from mawl.base.foreign import read_regular
+from mawl.base.foreign_text import json_record
 from mawl.plan.derived_program import Planned, derived_program, planned
 from mawl.plan.programs import Program
 from mawl.plan.spec import WorkloadSpec
@@ -19,7 +20,9 @@ from mawl.records.model.derived import FILE, DerivedJob, DerivedStep, DerivedWor
 from mawl.records.spec import toml
 from mawl.records.spec.program_options import ROLES, Role
 
-LARGEST_FILE_BYTES = 512 * 2**20
+LARGEST_FILE_BYTES = 64 * 2**20
+MOST_PARTS = 2_000_000
+"""Some 60,000 steps; as records they take up to 0.3 GB of memory."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -98,10 +101,11 @@ def digest_of(plan: Plan) -> str | None:
 def decoded(content: bytes, *, where: str) -> DerivedWorkload:
     """As ``load_derived``, from the file's content."""
     try:
-        tree = msgspec.json.decode(content)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        found = json_record(content, DerivedWorkload, most_bytes=LARGEST_FILE_BYTES, most_parts=MOST_PARTS)
+    except msgspec.ValidationError as error:
+        raise toml.not_as_expected(error, DerivedWorkload, where) from None
+    except ValueError as error:
         raise InvalidFileError("is not valid JSON", where=where, why=str(error)) from None
-    found = toml.converted(tree, DerivedWorkload, where=where)
     _check(found, where)
     return found
 

@@ -90,7 +90,7 @@ def test_deep_json_is_told() -> None:
     deep = b'{"jobs": [{"time": ' + b"[" * 200_000 + b'"submission": 1, "eligible": 1'
     jobs, context = read("slurm", deep)
     assert jobs == []
-    assert "not the JSON of a scheduler, or cut short" in context.skipped[0].reason
+    assert "64 deep in one another" in context.skipped[0].reason
 
 
 def test_jobs_that_never_started_are_counted_in_one_sentence() -> None:

@@ -64,7 +64,7 @@ def test_a_volume_inside_another_of_its_role_is_refused(given: list[str], tmp_pa
         ("seed = 'one'\n", "key seed: expected a whole number"),
         ("start = 'fork'\n", "key start"),
         ("[[[\n", "is not valid TOML"),
-        (f"seed = {'1' * 5000}\n", "is not valid TOML"),
+        (f"seed = {'1' * 5000}\n", "line 1: expected a number of at most 400 digits"),
         ("\n" + "a." * 40_000 + "a = 1\n", "line 2: expected a key of at most 16 parts, found more"),
         (f"[{'a . ' * 16}a]\n", "line 1: expected a key of at most 16 parts"),
         (f"{'a.' * 15}a = 1\n", "key a: unknown"),

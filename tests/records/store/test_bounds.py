@@ -77,7 +77,7 @@ def test_a_long_text_in_every_row_is_refused(finished: Path) -> None:
     "content", [b"[" * 5000 + b"]" * 5000, b'{"a": [1e308]}', b'{"a": {"b": 1' + b"0" * 400 + b"}}"]
 )
 def test_json_that_no_report_can_use_is_no_json_of_a_run(content: bytes) -> None:
-    with pytest.raises(ValueError, match=r"too deep|beyond|range|recursion"):
+    with pytest.raises(ValueError, match=r"64 deep|beyond|range|400 digits"):
         decoded(content)
 
 
@@ -88,9 +88,9 @@ def test_json_of_very_many_parts_is_refused_and_that_of_a_hundred_thousand_jobs_
     assert len(facts) > 16 * 2**20
     assert len(decoded(facts)["planned_jobs"]) == 100_000
     with pytest.raises(
-        ValueError, match=r"^it has 4,000,001 lists, objects and members; mawl reads 4,000,000$"
+        ValueError, match=r"^it has 1,500,001 lists, objects and members; mawl reads 1,500,000$"
     ):
-        decoded(b"[" + b"{}," * 2_000_000 + b"0]")
+        decoded(b"[" + b"{}," * 750_000 + b"0]")
 
 
 @pytest.mark.parametrize(

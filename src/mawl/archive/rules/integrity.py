@@ -27,6 +27,7 @@ from mawl.archive.packing import PrintedRun
 from mawl.archive.subject import Fault, ValidationRule, ValidationSubject
 from mawl.base.errors import MawlError
 from mawl.base.foreign import read_regular
+from mawl.base.foreign_text import json_record, json_tree
 from mawl.importers.formats.saslog_write import job_log
 from mawl.plan.derived_jobs import derived_programs
 from mawl.records.model.records import Answer, JobRecord
@@ -191,10 +192,10 @@ def _changed_contents(subject: ValidationSubject) -> Iterator[Fault]:
 def _contents_difference(stated: bytes, now: bytes) -> str | None:
     """What is not as it was, of tables, columns and files that both versions know."""
     try:
-        before = msgspec.json.decode(stated, type=Contents)
-    except (ValueError, RecursionError):
+        before = json_record(stated, Contents)
+    except ValueError:
         return _NOT_OURS
-    current = msgspec.json.decode(now, type=Contents)
+    current = json_record(now, Contents)
     for table, found in current.tables.items():
         if table not in before.tables or before.tables[table].rows != found.rows:
             return f"{table} has other rows than when it was packed"
@@ -240,8 +241,8 @@ def _changed_figures(subject: ValidationSubject) -> Iterator[Fault]:
             continue
         where = f"{PRINTED}/{name}/{SUMMARY}"
         try:
-            paths = list(differences(msgspec.json.decode(stated), msgspec.json.decode(now), exact=same_code))
-        except (ValueError, RecursionError):
+            paths = list(differences(json_tree(stated), json_tree(now), exact=same_code))
+        except ValueError:
             yield Fault(where=where, sentence="is no summary", cure=_FIGURES_CURE)
             continue
         if paths:

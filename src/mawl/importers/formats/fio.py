@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from mawl.base.errors import InvalidFileError
+from mawl.base.foreign_text import BeyondBoundError, check_json
 from mawl.records.model.probe import Content, Direction, Pattern, ProbeFigures, ProbeTest
 
 KIB = 1024
@@ -107,9 +108,11 @@ def parse_fio(text: str) -> list[FioReport]:
     reports = []
     for index, (start, end) in enumerate(zip(starts, [*starts[1:], len(text)], strict=True)):
         try:
-            plain, _ = _DECODER.raw_decode(_NAN.sub(r"\1null", text[start:end]))
+            document = text[start:end]
+            check_json(document.encode(errors="surrogatepass"))
+            plain, _ = _DECODER.raw_decode(_NAN.sub(r"\1null", document))
             reports.append(_report(plain))
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (json.JSONDecodeError, BeyondBoundError) as error:
             raise InvalidFileError(
                 f"document {index + 1} of {len(starts)} of fio's output is cut short or garbled",
                 why=str(error),

@@ -15,8 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-import msgspec
-
+from mawl.base.foreign_text import json_tree
 from mawl.importers.formats.text import day_of, moment, time_of_day
 
 Values = dict[str, float]
@@ -239,8 +238,8 @@ class _Scanner:
 def _members(text: str) -> Plain:
     """An object's members; none of what is no object."""
     try:
-        found = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        found = json_tree(text)
+    except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
 

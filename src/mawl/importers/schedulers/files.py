@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import BinaryIO, Protocol
 
-import msgspec
-
+from mawl.base.foreign_text import BeyondBoundError, json_record
 from mawl.base.units import counted_noun
 from mawl.importers.formats.schedulers import lsf, slurm
 from mawl.importers.formats.schedulers.history import (
@@ -91,12 +90,13 @@ def _of_json(chunks: Iterator[bytes], document: type[_Document], context: Contex
     if content is None:
         context.skip(None, f"longer than {LARGEST_JSON_BYTES // 2**20} MiB: export the time of the logs only")
         return iter(())
-    if sum(content.count(sign) for sign in b",[{") > MOST_JSON_PARTS:
-        context.skip(None, f"it has more than {MOST_JSON_PARTS:,} parts: export the time of the logs only")
-        return iter(())
     try:
-        return msgspec.json.decode(content, type=document).entries()
-    except (ValueError, RecursionError) as error:
+        found = json_record(content, document, most_bytes=LARGEST_JSON_BYTES, most_parts=MOST_JSON_PARTS)
+        return found.entries()
+    except BeyondBoundError as error:
+        context.skip(None, f"{error}: export the time of the logs only")
+        return iter(())
+    except ValueError as error:
         context.skip(None, f"not the JSON of a scheduler, or cut short: {one_line(str(error))[:100]}")
         return iter(())
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,14 +11,10 @@ from msgspec import inspect
 
 from mawl.base.errors import InvalidFileError
 from mawl.base.foreign import read_regular
+from mawl.base.foreign_text import LARGEST_TOML_BYTES, BeyondBoundError, toml_tree
 
 Record = TypeVar("Record")
 
-LARGEST_FILE_BYTES = 4 * 2**20
-MOST_KEY_PARTS = 16
-_PART = r"(?:[\w-]+|\"[^\"\n]*\"|'[^'\n]*')[ \t]*\.[ \t]*"
-_LONG_KEY = re.compile(rf"(?<![\w.\"'-]){_PART}(?:{_PART}){{{MOST_KEY_PARTS - 1},}}")
-"""A dotted key of more parts than any file has: the parser takes time and memory by their square."""
 _TYPE_WORDS = {
     "object": "a table",
     "array": "a list",
@@ -37,7 +32,7 @@ def load(path: Path, kind: type[Record], *, inside: Path | None = None) -> Recor
     ``inside`` is the folder that no link may lead out of (``base.foreign``).
     """
     try:
-        text = read_regular(path, LARGEST_FILE_BYTES, inside=inside).decode()
+        text = read_regular(path, LARGEST_TOML_BYTES, inside=inside).decode()
     except OSError as error:
         raise InvalidFileError(
             "cannot be read",
@@ -52,14 +47,11 @@ def load(path: Path, kind: type[Record], *, inside: Path | None = None) -> Recor
 
 def loads(text: str, kind: type[Record], *, where: str) -> Record:
     """As ``load``, from text; ``where`` names its source in errors."""
-    if (key := _LONG_KEY.search(text)) is not None:
-        line = text.count("\n", 0, key.start()) + 1
-        raise InvalidFileError(
-            f"line {line}: expected a key of at most {MOST_KEY_PARTS} parts, found more", where=where
-        )
     try:
-        tree = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits is a ValueError
+        tree = toml_tree(text)
+    except BeyondBoundError as error:
+        raise InvalidFileError(str(error), where=where) from None
+    except ValueError as error:
         raise InvalidFileError("is not valid TOML", where=where, why=str(error)) from None
     return converted(tree, kind, where=where)
 
@@ -69,7 +61,12 @@ def converted(tree: object, kind: type[Record], *, where: str) -> Record:
     try:
         return msgspec.convert(tree, kind)
     except msgspec.ValidationError as error:
-        raise InvalidFileError(_sentence(str(error), kind), where=where) from None
+        raise not_as_expected(error, kind, where) from None
+
+
+def not_as_expected(error: msgspec.ValidationError, kind: type, where: str) -> InvalidFileError:
+    """What a file holds instead of a record of ``kind``, by its key."""
+    return InvalidFileError(_sentence(str(error), kind), where=where)
 
 
 def _sentence(message: str, kind: type) -> str:

@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 from mawl.base.errors import UnreadableRunError, UnsuitableMachineError
 from mawl.base.foreign import descriptor_of, read_regular
+from mawl.base.foreign_text import LARGEST_JSON_BYTES
 
 FORMAT_VERSION = "2.5"
 """Of the run folder (docs/design/run-folder.md).
@@ -71,8 +72,7 @@ JOURNAL_FILES = ("events.jsonl", "jobs.jsonl", "steps.jsonl", SAMPLES_STREAM)
 
 TABLES = ("jobs", "steps", "events", "samples")
 
-LARGEST_FACTS_BYTES = 64 * 2**20
-MOST_FACTS_PARTS = 4_000_000
+LARGEST_FACTS_BYTES = LARGEST_JSON_BYTES
 LARGEST_LINE_BYTES = 2**20
 LARGEST_LINES_BYTES = 4 * 2**30
 MOST_BAD_LINES = 10_000

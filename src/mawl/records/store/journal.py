@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import BinaryIO, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -18,6 +18,7 @@ from pyarrow import ipc
 
 from mawl.base.errors import UnreadableRunError
 from mawl.base.foreign import open_regular
+from mawl.base.foreign_text import json_tree
 from mawl.base.units import format_memory
 from mawl.records.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
 from mawl.records.store.columns import INSTANT, MOST_SERIES, SCHEMAS, BatchForm, conform, message_of
@@ -172,7 +173,7 @@ def read_lines(
                 continue
             try:
                 records.append(record_of(line, table, kind, steps))
-            except (ValueError, OverflowError, RecursionError) as error:
+            except (ValueError, OverflowError) as error:
                 budget.bad += 1
                 torn = not line.endswith(b"\n")
                 what = "torn when the run was stopped" if torn else f"not a record ({str(error)[:120]})"
@@ -181,8 +182,8 @@ def read_lines(
 
 
 def record_of(line: bytes, table: str, kind: type[Record], steps: Sequence[Upgrade]) -> Record:
-    """The record of one line; ValueError, OverflowError or RecursionError for one that is none."""
-    plain: Any = msgspec.json.decode(line)
+    """The record of one line; ValueError or OverflowError for one that is none."""
+    plain = json_tree(line)
     for step in steps:
         plain = step.line(table, plain)
     return from_plain(plain, kind)

@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from mawl.base.foreign_text import json_tree
 from mawl.base.units import format_instant, parse_instant
 from mawl.records.model.run import RunFacts
 from mawl.records.spec.program_options import Options
-from mawl.records.store.files import LARGEST_NUMBER, MOST_FACTS_PARTS
+from mawl.records.store.files import LARGEST_NUMBER
 
 Record = TypeVar("Record")
 Plain = dict[str, Any]
@@ -24,17 +25,8 @@ EARLIEST_AT, LATEST_AT = (
 
 
 def decoded(content: bytes) -> Any:
-    """Plain data out of JSON whose numbers can be added up; ValueError for anything else.
-
-    Memory goes by the number of lists, objects and members (up to 100 bytes each), not by bytes of text.
-    """
-    parts = sum(content.count(sign) for sign in b",[{")
-    if parts > MOST_FACTS_PARTS:
-        raise ValueError(f"it has {parts:,} lists, objects and members; mawl reads {MOST_FACTS_PARTS:,}")
-    try:
-        plain = msgspec.json.decode(content)
-    except RecursionError:
-        raise ValueError("its lists and objects lie too deep in one another") from None
+    """Plain data out of JSON whose numbers can be added up; ValueError for anything else."""
+    plain = json_tree(content)
     waiting = [plain]
     while waiting:
         value = waiting.pop()

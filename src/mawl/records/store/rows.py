@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 import pyarrow as pa
 
+from mawl.base.foreign_text import json_tree
 from mawl.records.model.records import FIELDS, EventRecord, JobRecord, StepNotes, StepRecord, Usage
 from mawl.records.model.role_io import (
     FILE_ROLES,
@@ -111,7 +112,7 @@ class _Parts:
         self.usage = lru_cache(_SHARED_PARTS)(_usage_of)
         self.waits = lru_cache(_SHARED_PARTS)(_waits_of)
         self.role_io = lru_cache(_SHARED_PARTS)(_role_io_of)
-        self.answer = lru_cache(_SHARED_PARTS)(msgspec.json.decode)
+        self.answer = lru_cache(_SHARED_PARTS)(json_tree)
         self.notes = lru_cache(_SHARED_PARTS)(msgspec.json.Decoder(StepNotes).decode)
 
 

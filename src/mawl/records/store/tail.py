@@ -190,7 +190,7 @@ class _Lines(Generic[Record]):
             return
         try:
             self.records.append(record_of(line, self._table, self._kind, self._steps))
-        except (ValueError, OverflowError, RecursionError) as error:
+        except (ValueError, OverflowError) as error:
             self._remark(f"not a record ({str(error)[:120]})")
 
     def _remark(self, why: str) -> None:

@@ -1,0 +1,182 @@
+"""TOML and JSON that somebody else may have written: bounds that one pass checks before a parser runs.
+
+A parser's memory and time go by depth, by parts of keys and by digits, some of them by their square.  The
+pass is linear, and what it lets through costs a parser little (docs/design/foreign-files.md).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Any, TypeVar
+
+import msgspec
+
+Record = TypeVar("Record")
+
+LARGEST_TOML_BYTES = 2 * 2**20
+"""The plan of 1,511 jobs takes 0.5 MB."""
+LARGEST_JSON_BYTES = 32 * 2**20
+"""The facts of a run of 100,000 jobs take 17 MB and a million parts."""
+MOST_TOML_PARTS = 200_000
+"""Words and texts, and each part of a key: one of a table's header takes up to 1 kB of memory."""
+MOST_JSON_PARTS = 1_500_000
+"""Lists, objects and members: one takes up to 150 bytes of memory, whatever its text takes."""
+DEEPEST = 64
+MOST_KEY_PARTS = 16
+LONGEST_KEY = 4096
+"""As long as a path may be, which keys of a run's facts are."""
+MOST_DIGITS = 400
+"""The smallest number that is not zero has 324 zeros behind its point where nobody uses an exponent."""
+
+_TOML_TOKEN = re.compile(
+    r"""(?P<text>\"\"\"|\'\'\'|"|')
+      | (?P<word>[^\s\[\]{}"'\#,=]+)
+      | \#[^\n]*+
+      | (?P<sign>[\[\]{},=\n])""",
+    re.VERBOSE,
+)
+_ENDS = {
+    '"': re.compile(r'\\.|["\n]', re.DOTALL),
+    "'": re.compile(r"['\n]"),
+    '"""': re.compile(r'\\.|"""', re.DOTALL),
+    "'''": re.compile(r"\'\'\'"),
+}
+"""What may end a text of TOML, and the escapes that do not, by the quotes that begin it."""
+_JSON_TEXT = re.compile(rb'"[^"]*+"?')
+_COLON = re.compile(rb"\s*:")
+_PART_BYTES = 2**20
+_STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+_ALL_BUT_BRACKETS = bytes(set(range(256)) - set(_STEPS))
+_AS_ONE_DIGIT = bytes.maketrans(b"123456789", b"0" * 9)
+
+
+class BeyondBoundError(ValueError):
+    """A text that mawl does not give to a parser, with the bound in its sentence."""
+
+
+def toml_tree(text: str) -> dict[str, Any]:
+    """The tables of a TOML text; ValueError with what is wrong with it, or which bound it is beyond."""
+    check_toml(text)
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise BeyondBoundError("its lists and tables lie too deep in one another") from None
+
+
+def json_tree(content: bytes | str) -> Any:
+    """What a JSON text holds, as plain data; ValueError as ``toml_tree``."""
+    found: Any = json_record(content, object)
+    return found
+
+
+def json_record(
+    content: bytes | bytearray | str,
+    kind: type[Record],
+    *,
+    most_bytes: int = LARGEST_JSON_BYTES,
+    most_parts: int = MOST_JSON_PARTS,
+) -> Record:
+    """What a JSON text holds, as a record of ``kind``; ValueError otherwise.
+
+    ``msgspec.ValidationError``, which is one, says that it holds something else than ``kind``.
+    """
+    raw = content.encode(errors="surrogatepass") if isinstance(content, str) else content
+    check_json(raw, most_bytes, most_parts)
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except RecursionError:
+        raise BeyondBoundError("its lists and objects lie too deep in one another") from None
+
+
+def check_toml(text: str) -> None:
+    """Refuse a TOML text beyond a bound; ``BeyondBoundError`` names the line."""
+    if len(text) > LARGEST_TOML_BYTES:
+        raise BeyondBoundError(f"larger than the {LARGEST_TOML_BYTES // 2**20} MiB that mawl reads of TOML")
+    depth = parts = dots = longest = 0
+    for kind, found, end in _toml_tokens(text):
+        if kind == "sign":
+            if longest > LONGEST_KEY and found in ("]", "="):
+                raise _beyond(f"a key of at most {LONGEST_KEY:,} characters", text, end)
+            depth += _STEPS.get(ord(found), 0)
+            dots = longest = 0
+        elif kind is not None:
+            inner = found.count(".") if kind == "word" else 0
+            dots, parts, longest = dots + inner, parts + inner + 1, max(longest, len(found))
+            if kind == "word" and len(found) > MOST_DIGITS and found.lstrip("+-")[:1].isdigit():
+                raise _beyond(f"a number of at most {MOST_DIGITS} digits", text, end)
+        if dots >= MOST_KEY_PARTS:
+            raise _beyond(f"a key of at most {MOST_KEY_PARTS} parts", text, end)
+        if parts > MOST_TOML_PARTS:
+            raise _beyond(f"at most {MOST_TOML_PARTS:,} keys and values", text, end)
+        if depth > DEEPEST:
+            raise _beyond(f"lists and tables at most {DEEPEST} deep in one another", text, end)
+
+
+def _beyond(expected: str, text: str, at: int) -> BeyondBoundError:
+    line = text.count("\n", 0, at) + 1
+    return BeyondBoundError(f"line {line}: expected {expected}, found more")
+
+
+def _toml_tokens(text: str) -> Iterator[tuple[str | None, str, int]]:
+    """Kind, content and end of each token, up to a text without an end, where the parser stops as well."""
+    at = 0
+    while (token := _TOML_TOKEN.search(text, at)) is not None:
+        kind, at = token.lastgroup, token.end()
+        if kind == "text":
+            ends = (found for found in _ENDS[token[0]].finditer(text, at) if found[0][0] != "\\")
+            end = next(ends, None)
+            if end is None or end[0] == "\n":
+                return
+            at = end.end()
+        yield kind, text[token.start() : at], at
+
+
+def check_json(
+    content: bytes | bytearray, most_bytes: int = LARGEST_JSON_BYTES, most_parts: int = MOST_JSON_PARTS
+) -> None:
+    """Refuse a JSON text beyond a bound; raises ``BeyondBoundError``."""
+    if len(content) > most_bytes:
+        raise BeyondBoundError(f"larger than the {most_bytes // 2**20} MiB that mawl reads of JSON")
+    parts = sum(content.count(sign) for sign in b",[{")
+    if parts > most_parts:
+        raise BeyondBoundError(f"it has {parts:,} lists, objects and members; mawl reads {most_parts:,}")
+    # A line of a journal, of which there are millions: too short to cost a parser anything.
+    if len(content) <= LONGEST_KEY and content.count(b"[") + content.count(b"{") <= DEEPEST:
+        return
+    depth = 0
+    for part, colon_follows in _json_parts(content.replace(rb"\\", b"").replace(rb"\"", b"")):
+        bare = _JSON_TEXT.sub(b"", part)
+        if len(part) - len(bare) > LONGEST_KEY and _has_long_key(part, colon_follows):
+            raise BeyondBoundError(f"a key has more than the {LONGEST_KEY:,} bytes that mawl reads")
+        if b"0" * (MOST_DIGITS + 1) in bare.translate(_AS_ONE_DIGIT):
+            raise BeyondBoundError(f"a number has more than the {MOST_DIGITS} digits that mawl reads")
+        steps = map(_STEPS.__getitem__, bare.translate(None, _ALL_BUT_BRACKETS))
+        depths = list(accumulate(steps, initial=depth))
+        if max(depths) > DEEPEST:
+            raise BeyondBoundError(f"its lists and objects lie more than {DEEPEST} deep in one another")
+        depth = depths[-1]
+
+
+def _json_parts(content: bytes | bytearray) -> Iterator[tuple[bytes | bytearray, bool]]:
+    """Parts, each with whole texts, and whether a colon follows it; no text has an escaped quote.
+
+    To take the texts out of a part takes memory by their number.
+    """
+    start = 0
+    while start < len(content):
+        quote = content.find(b'"', start + _PART_BYTES)
+        closes = quote >= 0 and content.count(b'"', start, quote) % 2
+        end = len(content) if quote < 0 else quote + closes
+        yield content[start:end], _COLON.match(content, end) is not None
+        start = end
+
+
+def _has_long_key(part: bytes | bytearray, colon_follows: bool) -> bool:
+    for text in _JSON_TEXT.finditer(part):
+        is_key = _COLON.match(part, text.end()) or (colon_follows and text.end() == len(part))
+        if is_key and text.end() - text.start() > LONGEST_KEY + 2:
+            return True
+    return False
