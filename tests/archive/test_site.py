@@ -133,9 +133,9 @@ def test_a_renewed_site_checks_only_new_packs_and_believes_no_other_code(
     before = {path: path.read_bytes() for path in site.rglob("*.html")}
     asked: list[str] = []
 
-    def counting(path: Path) -> SiteEntry:
+    def counting(path: Path, *, trusted: bool) -> SiteEntry:
         asked.append(path.name)
-        return checked(path)
+        return checked(path, trusted=trusted)
 
     monkeypatch.setattr(build, "checked", counting)
     build_site(packs, site, "urn:x:")

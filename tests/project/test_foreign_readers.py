@@ -40,6 +40,8 @@ def unbounded(source: str) -> list[int]:
         if not isinstance(node, ast.Attribute) or (ast.unparse(node.value), node.attr) not in PARSERS:
             continue
         call = parents[node]
+        if isinstance(call, ast.Subscript):  # an annotation
+            continue
         arguments = [] if not isinstance(call, ast.Call) or call.func is not node else call.args
         typed = isinstance(call, ast.Call) and any(word.arg == "type" for word in call.keywords)
         typed = typed or (node.attr == "Decoder" and bool(arguments))

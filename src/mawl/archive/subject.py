@@ -111,13 +111,15 @@ class ValidationSubject:
 
 
 @contextmanager
-def opened_pack(path: Path, signers: Path | None = None) -> Iterator[ValidationSubject]:
-    """A pack, its runs extracted into a temporary folder that is removed afterwards.
+def opened_pack(
+    path: Path, signers: Path | None = None, *, within: Path | None = None
+) -> Iterator[ValidationSubject]:
+    """A pack, its runs extracted into a temporary folder (``within`` another) that is removed afterwards.
 
     Raises ``UnreadableRunError`` where the file is no pack.
     """
     pack = Pack(path)
-    with temporary_directory("mawl-validate-") as folder:
+    with temporary_directory("mawl-validate-", within) as folder:
         extract(path, list(pack.members.values()), folder, _place)
         yield ValidationSubject(
             path.name,

@@ -10,6 +10,7 @@ import argparse
 import shlex
 from pathlib import Path
 
+from mawl.archive.bounded_reading import TRUSTED
 from mawl.archive.site.build import build_site
 from mawl.base.units import counted_noun
 
@@ -28,11 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="urn:mawl:site:",
         help="where the site will be, with a slash at its end, for the names in its feed",
     )
+    parser.add_argument("--trusted", action="store_true", help=TRUSTED)
 
 
 def run(arguments: argparse.Namespace) -> int:
     output = Path(arguments.output)
-    entries = build_site([Path(name) for name in arguments.packs], output, arguments.address)
+    packs = [Path(name) for name in arguments.packs]
+    entries = build_site(packs, output, arguments.address, trusted=arguments.trusted)
     accepted = sum(entry.validation.accepted for entry in entries)
     page = shlex.quote(str(output / "index.html"))
     print(f"site: {page} ({counted_noun(len(entries), 'pack')}, {accepted} accepted)")

@@ -10,11 +10,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
+from mawl.archive.bounded_reading import TRUSTED, read_bounded_by
 from mawl.archive.subject import ValidationSubject, campaign_subject, opened_pack, run_subject
-from mawl.archive.validation import checks_of, render, validate
+from mawl.archive.validation import Validation, checks_of, render, validate
 from mawl.base.errors import UsageError
+from mawl.base.removal import temporary_directory
 from mawl.commands.arguments import settings
 from mawl.commands.output import write_text
 from mawl.commands.terminal import width_of
@@ -44,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--junit", metavar="FILE", help="write a test for each rule there, as JUnit XML")
+    parser.add_argument("--trusted", action="store_true", help=TRUSTED)
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
 
 
@@ -53,8 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
     signers = None if arguments.signers is None else Path(arguments.signers)
     if signers is not None and not signers.is_file():
         raise UsageError("is no file", where=str(signers), cure="name a file of public keys with --signers")
-    with _opened(arguments.subject, settings().runs(arguments.runs), signers) as subject:
-        validation = validate(subject)
+    name, runs = arguments.subject, settings().runs(arguments.runs)
+    with temporary_directory("mawl-validate-") as place:  # it outlives a process that is ended
+        read = partial(_validation, name, runs, signers, place)
+        validation = read() if arguments.trusted else read_bounded_by(read, Validation, name)
     if arguments.junit is not None:
         seconds = time.monotonic() - began
         checks = checks_of(validation)
@@ -65,11 +71,16 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if validation.accepted else 1
 
 
+def _validation(name: str, runs: Path, signers: Path | None, place: Path) -> Validation:
+    with _opened(name, runs, signers, place) as subject:
+        return validate(subject)
+
+
 @contextmanager
-def _opened(name: str, runs: Path, signers: Path | None) -> Iterator[ValidationSubject]:
+def _opened(name: str, runs: Path, signers: Path | None, place: Path) -> Iterator[ValidationSubject]:
     path = Path(name)
     if path.exists() and not path.is_dir():
-        with opened_pack(path, signers) as subject:
+        with opened_pack(path, signers, within=place) as subject:
             yield subject
         return
     if signers is not None:

@@ -14,8 +14,9 @@ import multiprocessing
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -106,9 +107,16 @@ FEWEST_FOR_PROCESSES = 16
 
 
 def build_site(
-    packs: Sequence[Path], output: Path, address: str, environment: Mapping[str, str] = os.environ
+    packs: Sequence[Path],
+    output: Path,
+    address: str,
+    environment: Mapping[str, str] = os.environ,
+    *,
+    trusted: bool = False,
 ) -> list[SiteEntry]:
     """Check packs and write their site; pages of packs that are not named any more go.
+
+    Each pack is checked within bounds of memory and time unless all are ``trusted``.
 
     The earlier site stays until the new one is whole.  Checks are kept in the cache directory of the user,
     which ``environment`` names.
@@ -124,7 +132,7 @@ def build_site(
     named_once([slug_of(path) for path in packs])
     _refuse_packs_of_site(packs, output)
     kept = kept_file(output, environment)
-    entries = _entries(packs, read_kept(kept))
+    entries = _entries(packs, read_kept(kept), partial(checked, trusted=trusted))
     write_kept(kept, entries)
     new = output / NEW_FOLDER
     try:
@@ -177,21 +185,23 @@ def _refuse_packs_of_site(packs: Sequence[Path], output: Path) -> None:
             )
 
 
-def _entries(packs: Sequence[Path], kept: Mapping[str, SiteEntry]) -> list[SiteEntry]:
+def _entries(
+    packs: Sequence[Path], kept: Mapping[str, SiteEntry], check: Callable[[Path], SiteEntry]
+) -> list[SiteEntry]:
     """The entries in the order of their packs: those that this code checked before, and the others."""
     known = {path: kept.get(sum_of(path)) for path in packs}
     new = [path for path, entry in known.items() if entry is None]
-    found = dict(zip(new, _checked_in_parallel(new), strict=True))
+    found = dict(zip(new, _checked_in_parallel(new, check), strict=True))
     return [
         found[path] if entry is None else msgspec.structs.replace(entry, slug=slug_of(path))
         for path, entry in known.items()
     ]
 
 
-def _checked_in_parallel(packs: Sequence[Path]) -> Iterator[SiteEntry]:
+def _checked_in_parallel(packs: Sequence[Path], check: Callable[[Path], SiteEntry]) -> Iterator[SiteEntry]:
     processes = min(len(os.sched_getaffinity(0)), len(packs) // (FEWEST_FOR_PROCESSES // 2))
     if len(packs) < FEWEST_FOR_PROCESSES or processes < 2:
-        yield from map(checked, packs)
+        yield from map(check, packs)
         return
     # Spawned: a fork would share the locks of the threads of libraries.
     pool = concurrent.futures.ProcessPoolExecutor(
@@ -199,7 +209,7 @@ def _checked_in_parallel(packs: Sequence[Path]) -> Iterator[SiteEntry]:
     )
     try:
         with without_interrupts():
-            found = pool.map(checked, packs, chunksize=4)
+            found = pool.map(check, packs, chunksize=4)
         yield from found
     except BrokenProcessPool:
         raise UnsuitableMachineError(

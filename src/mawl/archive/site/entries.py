@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from mawl.archive.container import REPORT, SUFFIX, is_name
+from mawl.archive.bounded_reading import read_bounded_by
+from mawl.archive.container import LARGEST_PACK_BYTES, REPORT, SUFFIX, is_name
 from mawl.archive.rules.integrity import PAGES_RULE as PAGES
 from mawl.archive.rules.publication import INTACT
 from mawl.archive.subject import ValidationSubject, opened_pack
@@ -20,6 +23,7 @@ from mawl.archive.validation import Validation, validate
 from mawl.base.errors import UnreadableRunError, UsageError
 from mawl.base.foreign import descriptor_of
 from mawl.base.printable import printable
+from mawl.base.removal import temporary_directory
 from mawl.base.units import format_joules, format_memory, format_rate, format_seconds
 from mawl.figures.comparison.comparability import CONFIGURATION, Severity
 from mawl.figures.comparison.sides import ComparedRun, Side, at, compared_run
@@ -100,15 +104,21 @@ class SiteEntry(msgspec.Struct, frozen=True, kw_only=True):
         return f"{plain or 'system'}-{hashlib.sha256(self.title.encode()).hexdigest()[:8]}"
 
 
-def checked(path: Path) -> SiteEntry:
-    """The entry of a pack, checked by every rule.
+def checked(path: Path, *, trusted: bool = False) -> SiteEntry:
+    """The entry of a pack, checked by every rule; within bounds unless it is ``trusted``.
 
     Raises ``UnreadableRunError`` for a file that is no pack, or whose figures cannot be
     relied on: a site does not spread those.  Pages that other code printed are no reason to refuse, because
     the site shows none of them: it prints its own.
     """
     slug = slug_of(path)
-    with opened_pack(path) as subject:
+    with temporary_directory("mawl-publish-") as place:  # it outlives a process that is ended
+        read = partial(_checked, slug, path, place)
+        return read() if trusted else read_bounded_by(read, SiteEntry, path)
+
+
+def _checked(slug: str, path: Path, place: Path) -> SiteEntry:
+    with opened_pack(path, within=place) as subject:
         return _entry(slug, path, subject)
 
 
@@ -126,6 +136,8 @@ def sum_of(path: Path) -> str:
     """SHA-256 of a pack's bytes; UsageError where it cannot be read, or is no regular file."""
     try:
         with os.fdopen(descriptor_of(path), "rb") as file:
+            if os.fstat(file.fileno()).st_size > LARGEST_PACK_BYTES:
+                raise OSError(errno.EFBIG, "larger than any pack")
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise UsageError(

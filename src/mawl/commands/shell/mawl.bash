@@ -158,8 +158,8 @@ _mawl_options() {
     history) words='-h --help --format --output --runs --each --fail-on --junit' ;;
     published) words='-h --help --tables --run --runs --format --json' ;;
     pack) words='-h --help --output --redact --yes --division --statement --sign --runs' ;;
-    validate) words='-h --help --signers --json --junit --runs' ;;
-    publish) words='-h --help --output --address' ;;
+    validate) words='-h --help --signers --json --junit --trusted --runs' ;;
+    publish) words='-h --help --output --address --trusted' ;;
     placement) words='-h --help --runs --json' ;;
     simulate) words='-h --help --set --system --measured-on --nodes --sessions --scale --grow --against --seed --output --runs --published --anyway --json' ;;
     size) words='-h --help --sessions --within --probability --measured-on --anyway --runs --format --output' ;;
