@@ -15,7 +15,8 @@ from mawl.archive.bounded_reading import ReadingBounds, read_bounded_by
 from mawl.base.errors import MawlError, UnreadableRunError, UsageError
 from mawl.commands.main import main
 
-FEW = ReadingBounds(memory_bytes=64 * 2**20, seconds=1)
+FEW = ReadingBounds(memory_bytes=64 * 2**20, seconds=25)
+SHORT = ReadingBounds(memory_bytes=64 * 2**20, seconds=1)
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -77,7 +78,7 @@ def test_what_was_read_comes_back_whole() -> None:
 def test_what_goes_beyond_a_bound_ends_in_a_sentence(reader: Callable[[], Content], words: str) -> None:
     began = time.monotonic()
     with pytest.raises(MawlError) as caught:
-        read(reader)
+        read(reader, SHORT if " s to read" in words else FEW)
     assert words in str(caught.value)
     assert time.monotonic() - began < 30
     with pytest.raises(ChildProcessError):
@@ -105,7 +106,7 @@ def test_the_processes_that_reading_started_end_with_it(tmp_path: Path) -> None:
         return _asleep()
 
     with pytest.raises(UnreadableRunError, match="1 s"):
-        read(reader)
+        read(reader, SHORT)
     pid = int((tmp_path / "pid").read_text())
     ends_at = time.monotonic() + 30
     while Path(f"/proc/{pid}/statm").exists() and Path(f"/proc/{pid}/statm").read_text().split()[1] != "0":
@@ -125,7 +126,7 @@ def test_a_verb_says_what_its_bound_was_and_leaves_nothing(
     assert main([verb, str(pack), *(["--output", str(tmp_path / "site")] if verb == "publish" else [])]) == 1
     said = capsys.readouterr().err
     assert said == (
-        f"mawl {verb}: {pack}: takes more than 320 MiB of memory to read: mawl reads files of others within "
+        f"mawl {verb}: {pack}: takes more than 256 MiB of memory to read: mawl reads files of others within "
         "bounds; if you trust who made it, read it with --trusted, which has no bounds\n"
     )
     assert list(temporary.iterdir()) == []

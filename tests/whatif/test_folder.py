@@ -143,6 +143,13 @@ def test_a_figure_that_no_table_can_hold_is_refused_and_leaves_no_folder(tmp_pat
     assert not (tmp_path / "run").exists()
 
 
+def test_a_run_beyond_the_calendar_is_refused_and_leaves_no_folder(tmp_path: Path) -> None:
+    of = scenario(system(device(), cores=2), plan([[["s1-1"]]]), demands({"s1-1": [step(1e12)]}))
+    with pytest.raises(UsageError, match=r"would last 1e\+12 s on that system, beyond the year 9999"):
+        stored(tmp_path / "run", of)
+    assert not (tmp_path / "run").exists()
+
+
 def base(folder: Path) -> Base:
     simulated, _ = stored(folder, scene())
     return base_of(

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NoReturn, TypeVar
 
 import msgspec
+import pyarrow as pa
 
 from mawl.base.errors import MawlError, UnreadableRunError, UnsuitableMachineError
 from mawl.base.units import format_memory
@@ -33,7 +34,7 @@ class ReadingBounds(msgspec.Struct, frozen=True, kw_only=True):
     ``request_bytes``: how much more than that it may ask for at once, Arrow's reserve included.
     """
 
-    memory_bytes: int = 320 * 2**20
+    memory_bytes: int = 256 * 2**20
     seconds: int = 25
     request_bytes: int = 3 * 2**30
     answer_bytes: int = 64 * 2**20
@@ -46,6 +47,8 @@ TRUSTED = (
 )
 """The help of the option."""
 _LOOKS_EVERY_SECONDS = 0.005
+_THREADS = 2
+"""Of Arrow: more would take memory faster than the parent looks."""
 _PAGE_BYTES = resource.getpagesize()
 _CURE = "if you trust who made it, read it with --trusted, which has no bounds"
 
@@ -147,6 +150,7 @@ def _answer(read: Callable[[], Record], writer: int, bounds: ReadingBounds) -> N
         _limit(resource.RLIMIT_CPU, bounds.seconds)
         _limit(resource.RLIMIT_DATA, _data_bytes() + bounds.memory_bytes + bounds.request_bytes)
         _limit(resource.RLIMIT_CORE, 0)
+        pa.set_cpu_count(min(_THREADS, pa.cpu_count()))
         answer = msgspec.json.encode(_answered(read))
         while answer:
             answer = answer[os.write(writer, answer) :]

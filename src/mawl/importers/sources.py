@@ -82,7 +82,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 MOST_EXPANDED_RATIO = 50
 """Logs and recordings expand 5 to 30 times; gzip's utmost is a thousandfold, and 750 MB of nmon out of 3 MB
 took 170 s."""
-LEAST_EXPANDED_BYTES = 32 * 2**20
+LEAST_EXPANDED_BYTES = 16 * 2**20
 """What may be expanded at any ratio."""
 MOST_FILES = 200_000
 

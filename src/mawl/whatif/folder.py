@@ -25,6 +25,7 @@ from mawl.records.store.facts import write_facts
 from mawl.records.store.files import LOGS, NODES, PLAN, replace_file, sync_directory
 from mawl.records.store.folder import make_folder
 from mawl.records.store.parquet import write_parquet
+from mawl.records.store.plain_data import in_calendar
 from mawl.simulation.demand import USUAL_REQUEST_BYTES, Flow, JobDemand, StepDemand
 from mawl.simulation.engine import SimulatedJob, SimulationOutcome, StepRun
 from mawl.simulation.measured_system import UNKNOWN_MEMORY_SOURCE
@@ -196,8 +197,14 @@ def write_folder(path: Path, scenario: Scenario, outcome: SimulationOutcome, lab
     """Write the run folder; its facts.
 
     Alike nodes get alike rows under their own names.  Raises ``UsageError`` where the
-    folder already holds something, and where the demand has a figure that no table can hold.
+    folder already holds something, where the demand has a figure that no table can hold, and where the run
+    would end after the calendar.
     """
+    if not in_calendar(label.source.started_at + outcome.elapsed_seconds):
+        raise UsageError(
+            f"the run would last {outcome.elapsed_seconds:.3g} s on that system, beyond the year 9999",
+            cure="check the rates and the numbers of processors of the system",
+        )
     names = _node_names(outcome, label.source)
     server = _server(scenario, label.source)
     measured = _measured(label.source)

@@ -52,7 +52,7 @@ def test_millions_of_equal_rows_are_refused_by_the_memory_that_they_need(finishe
     assert path.stat().st_size < 2**20
     with pytest.raises(
         UnreadableRunError,
-        match=r"its 300000 rows need \d.* of memory; mawl reads at most 10000000 rows, 256 MiB of memory "
+        match=r"its 300000 rows need \d.* of memory; mawl reads at most 10000000 rows, 128 MiB of memory "
         r"and 30 s of CPU time from a file of this size",
     ):
         open_run(finished).steps.num_rows  # noqa: B018

@@ -38,10 +38,10 @@ def clock(step_seconds: float) -> Iterator[float]:
 
 def test_the_budget_grows_with_the_file() -> None:
     small, large = budget_of("jobs", 1000), budget_of("jobs", 100 * 2**20)
-    assert (small.rows, small.memory_bytes, round(small.cpu_seconds)) == (10**6, 2**28, 30)
+    assert (small.rows, small.memory_bytes, round(small.cpu_seconds)) == (10**6, 2**27, 30)
     assert (large.rows, large.memory_bytes, large.cpu_seconds) == (10**6, 8 * 2**30, 330.0)
     assert str(small) == (
-        "mawl reads at most 1000000 rows, 256 MiB of memory and 30 s of CPU time from a file of this size"
+        "mawl reads at most 1000000 rows, 128 MiB of memory and 30 s of CPU time from a file of this size"
     )
 
 
@@ -66,7 +66,7 @@ def test_a_table_that_takes_too_long_is_refused_by_the_whole_budget(
         open_run(folder).job_records()
     assert str(raised.value) == (
         f"{folder}: holds too many jobs: reading it takes more than 30 s of CPU time; mawl reads at most "
-        "1000000 rows, 256 MiB of memory and 30 s of CPU time from a file of this size; copy it again from "
+        "1000000 rows, 128 MiB of memory and 30 s of CPU time from a file of this size; copy it again from "
         "where it was made"
     )
 

@@ -188,7 +188,7 @@ def test_a_value_outside_its_words_is_refused_by_row(finished: Path) -> None:
 def test_more_rows_than_a_run_has_are_refused_unread(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(MOST_ROWS, "jobs", 5)
     with pytest.raises(
-        UnreadableRunError, match=r"its 6 rows need .* of memory; mawl reads at most 5 rows, 256 MiB"
+        UnreadableRunError, match=r"its 6 rows need .* of memory; mawl reads at most 5 rows, 128 MiB"
     ):
         open_run(finished).jobs.num_rows  # noqa: B018
 

@@ -29,8 +29,8 @@ from mawl.records.store.upgrades import Upgrade
 Part = TypeVar("Part")
 
 LARGEST_TABLE_BYTES = 8 * 2**30
-LEAST_EXPANDED_BYTES = 256 * 2**20
-MOST_EXPANDED_RATIO = 500
+LEAST_EXPANDED_BYTES = 128 * 2**20
+MOST_EXPANDED_RATIO = 250
 """A table may need so much memory at any size of its file, and above it so many times that size."""
 
 LEAST_READING_SECONDS = 30.0
