@@ -35,6 +35,7 @@ THOROUGH = (
     "contract/test_wide_sort_ratio.py",
     "frozen/test_frozen.py",
     "fuzz/test_fuzz.py",
+    "fuzz/test_hostile.py",
     "programs/tree_ensemble/test_run.py",
     "records/store/test_killed_run.py",
     "tuning/search/test_conduct.py",

@@ -49,7 +49,8 @@ TABLES = ("jobs", "steps", "events", "samples")
 REPORTS = ("text", "json", "html", "csv", "markdown")
 
 DERIVED = """{"format": 1, "tables": [{"name": "a.b", "size_bytes": 4096}], "jobs": [{"name": "load",
- "session": "one", "steps": [{"name": "s1", "cpu_seconds": 0.1, "memory_bytes": 1000, "tables": ["a.b"],
+ "session": "one", "steps": [{"name": "s1", "procedure": "SORT", "kernel": "sort",
+ "cpu_seconds": 0.1, "memory_bytes": 1000, "tables": ["a.b"],
  "data": {"read_bytes": 4096, "written_bytes": 0}}]}]}"""
 
 

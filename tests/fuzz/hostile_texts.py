@@ -126,6 +126,11 @@ def _headers(random: Random, content: bytes) -> bytes:
     return content + b"\n" + "\n".join(lines).encode()
 
 
+def _many_jobs(random: Random, content: bytes) -> bytes:
+    stage = '"wide_sort",' * random.choice((5000, 30_000))
+    return content + f'\n[[sessions]]\nname = "many"\nstages = [[{stage}]]\n'.encode()
+
+
 def _open_text(random: Random, content: bytes) -> bytes:
     text = random.choice(('"""', "'''", '"', "'", '"""\\"""')) * random.choice((1, 3, 100_000))
     return _replaced_value(random, content, text)
@@ -186,7 +191,13 @@ EITHER: dict[str, Made] = {
     "long key": _long_key,
     "repeated key": _repeated_key,
 }
-TOML = {**EITHER, "dotted key": _dotted, "headers": _headers, "open text": _open_text}
+TOML = {
+    **EITHER,
+    "dotted key": _dotted,
+    "headers": _headers,
+    "open text": _open_text,
+    "many jobs": _many_jobs,
+}
 JSON = {**EITHER, "every field": _every_field}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -185,3 +186,17 @@ def test_sort_memory_shrinks_with_the_scale_but_never_grows() -> None:
 def test_a_mistyped_program_is_told_the_one_that_is_like_it(tmp_path: Path) -> None:
     with pytest.raises(InvalidFileError, match=r"found 'wide_srot'; did you mean 'wide_sort'\?$"):
         plan('name = "a"\n[[sessions]]\nname = "s"\nstages = [["wide_srot"]]\n', tmp_path)
+
+
+def test_many_jobs_of_one_stage_are_named_in_little_time_and_more_than_any_run_has_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = '"wide_sort",' * 20_000
+    text = f'name = "w"\n[[sessions]]\nname = "one"\nstages = [[{stage}]]\n'
+    began = time.process_time()
+    many = plan(text, tmp_path)
+    assert time.process_time() - began < 30
+    assert [job.job for job in many.jobs()][::19_999] == ["one.1.wide_sort", "one.1.wide_sort-20000"]
+    monkeypatch.setattr("mawl.plan.workload.MOST_JOBS", 19_999)
+    with pytest.raises(InvalidFileError, match=r"expected at most 19,999 jobs, found more"):
+        plan(text, tmp_path)

@@ -8,7 +8,7 @@ every machine makes the same bytes.  All numerics are eight-byte floats, as in S
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
+from functools import cached_property
 from typing import Literal
 
 import msgspec
@@ -410,7 +410,7 @@ def lay_out(
 GB = 10**9
 
 
-class InputTable(msgspec.Struct, frozen=True, kw_only=True):
+class InputTable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A table that ``mawl generate`` makes and programs read.
 
     ``full_bytes`` is its size at scale 1.0; the size is linear in the scale, never below
@@ -435,14 +435,15 @@ class InputTable(msgspec.Struct, frozen=True, kw_only=True):
     unfilled_bytes: float = 0.0
     fill_overhead_bytes: float = 0.0
 
-    @property
+    @cached_property
     def row_bytes(self) -> int:
         return self.record_bytes or sum(column.stored_bytes for column in self.columns)
 
     def rows(self, scale: float) -> int:
         """Rows at a scale: linear, at least ``minimum_rows``, in whole groups."""
         # Exactly, so that tables of one population have rows for the same groups at any scale.
-        rows = max(int(self.full_bytes * Fraction(scale) / self.row_bytes), self.minimum_rows)
+        numerator, denominator = scale.as_integer_ratio()
+        rows = max(self.full_bytes * numerator // (denominator * self.row_bytes), self.minimum_rows)
         return max(rows // self.group_rows, 1) * self.group_rows
 
     def bytes(self, scale: float) -> int:

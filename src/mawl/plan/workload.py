@@ -8,7 +8,7 @@ The most jobs that dependencies allow to run at the same time.
 from __future__ import annotations
 
 import graphlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from types import MappingProxyType
@@ -23,7 +23,7 @@ from mawl.plan.command_keys import check_commands, checked_entry, command_of, wi
 from mawl.plan.derived_program import Planned, options_of_record
 from mawl.plan.programs import Program
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec, scaled_options
-from mawl.records.model.derived import DerivedJob
+from mawl.records.model.derived import MOST_JOBS, DerivedJob
 from mawl.records.model.records import ProgramClass
 from mawl.records.spec import toml
 from mawl.records.spec.program_options import Arrivals, Options, parse_options
@@ -281,6 +281,7 @@ class _Expansion:
         self.derived = derived
         self.scale_options, self.commands = spec.scale_options, spec.commands
         self.names: set[str] = set()
+        self.numbers: defaultdict[str, int] = defaultdict(lambda: 1)
         self.lanes: dict[str, dict[tuple[int, int], int]] = {}
         self.classes: dict[str, ProgramClass] = {}
 
@@ -413,11 +414,12 @@ class _Expansion:
             name = spec.name
         else:
             stem = name = f"{session}.{stage}.{program}"
-            number = 1
             while name in self.names:
-                number += 1
-                name = f"{stem}-{number}"
+                self.numbers[stem] += 1
+                name = f"{stem}-{self.numbers[stem]}"
         self.names.add(name)
+        if len(self.names) > MOST_JOBS:
+            raise self.wrong(key, f"at most {MOST_JOBS:,} jobs", "more")
         return name
 
     def not_negative(self, key: str, value: float) -> None:
