@@ -147,7 +147,10 @@ def check_json(
     if len(content) <= LONGEST_KEY and content.count(b"[") + content.count(b"{") <= DEEPEST:
         return
     depth = 0
-    for part, colon_follows in _json_parts(content.replace(rb"\\", b"").replace(rb"\"", b"")):
+    if b"\\" in content:
+        content = content.replace(rb"\\", b"")
+        content = content.replace(rb"\"", b"")
+    for part, colon_follows in _json_parts(content):
         bare = _JSON_TEXT.sub(b"", part)
         if len(part) - len(bare) > LONGEST_KEY and _has_long_key(part, colon_follows):
             raise BeyondBoundError(f"a key has more than the {LONGEST_KEY:,} bytes that mawl reads")
@@ -167,9 +170,9 @@ def _json_parts(content: bytes | bytearray) -> Iterator[tuple[bytes | bytearray,
     """
     start = 0
     while start < len(content):
-        quote = content.find(b'"', start + _PART_BYTES)
-        closes = quote >= 0 and content.count(b'"', start, quote) % 2
-        end = len(content) if quote < 0 else quote + closes
+        end = min(start + _PART_BYTES, len(content))
+        if content.count(b'"', start, end) % 2:  # within a text
+            end = content.find(b'"', end) + 1 or len(content)
         yield content[start:end], _COLON.match(content, end) is not None
         start = end
 
