@@ -130,3 +130,15 @@ def test_a_verb_says_what_its_bound_was_and_leaves_nothing(
         "bounds; if you trust who made it, read it with --trusted, which has no bounds\n"
     )
     assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("verb", ["validate", "publish"])
+def test_what_is_trusted_is_read_without_bounds(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pack = tmp_path / "one.mawl.zip"
+    pack.write_bytes(b"")
+    site = ["--output", str(tmp_path / "site")] if verb == "publish" else []
+    monkeypatch.setattr(os, "fork", lambda: pytest.fail("it was read in another process"))
+    assert main([verb, str(pack), "--trusted", *site]) == 1
+    assert f"{pack}: is no pack of mawl" in capsys.readouterr().err
