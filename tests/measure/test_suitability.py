@@ -28,6 +28,7 @@ from mawl.measure.suitability import (
     NoiseWatch,
     kernel_synchronised,
 )
+from tests import needs
 
 
 def clock(*readings: float) -> Iterator[float]:
@@ -227,7 +228,21 @@ def test_unknown_noise_is_not_called_quiet() -> None:
     (check,) = suitability.noise_checks(
         changed(load_average=None), Noise(seconds=0.0, busy_ratio=None, steal_ratio=None, heavy=[])
     )
-    assert "unknown busy" in check.text and "load average unknown" in check.text
+    assert check.status == "notice" and "busy the CPUs are is unknown, load average unknown" in check.text
+
+
+def test_a_proc_that_shows_processes_alone_has_a_notice_and_no_figure_of_the_machine(tmp_path: Path) -> None:
+    """As mounted with ``subset=pid``."""
+    process(tmp_path, 1, "init", 10, 0)
+    assert NoiseWatch(tmp_path, ticks_per_second=100).look(seconds=1.0).busy_ratio is None
+    (check,) = suitability.proc_checks(tmp_path)
+    assert check.status == "notice" and check.text.startswith("stat, meminfo, diskstats, vmstat are missing")
+    for name in ("stat", "meminfo", "diskstats", "vmstat"):
+        (tmp_path / name).touch()
+    assert suitability.proc_checks(tmp_path) == []
+    (tmp_path / "1/stat").unlink()  # hidepid
+    (check,) = suitability.proc_checks(tmp_path)
+    assert check.status == "notice" and "processes of other users are hidden" in check.text
 
 
 def test_missing_libraries_are_problems_with_the_command_that_installs_them(
@@ -288,11 +303,21 @@ def test_no_compiler_is_a_notice(tmp_path: Path) -> None:
     none = suitability.compiler_check(bare)
     assert none.status == "notice" and none.cure and "gcc" in none.cure
     compiler = tmp_path / "cc"
-    compiler.write_text("#!/bin/sh\n")
+    compiler.write_text("#!/bin/sh\necho no error: >&2; exit 1\n")
     compiler.chmod(0o755)
-    assert suitability.compiler_check({"PATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}).text == str(
-        compiler
-    )
+    useless = suitability.compiler_check(bare)
+    assert useless.status == "notice" and "no I/O by role" in useless.text
+    assert f"{compiler} cannot compile the library that counts" in useless.text
+
+
+@needs.marks(needs.COMPILER)
+def test_a_user_without_a_home_learns_where_the_library_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/proc/self")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    found = suitability.compiler_check({"PATH": os.environ["PATH"]})
+    assert found.status == "ok" and f"so {tmp_path}/mawl-cache-{os.geteuid()} keeps what" in found.text
 
 
 def test_a_memory_limit_that_is_too_small_names_the_smallest_that_is_accepted() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from mawl.records.compiled import NO_COMPILER, Recipe, is_whole, shared_library
+from tests import needs
 from tests.fakes.full_disk import small_files
 
 RECIPE = Recipe(name="trial", title="the trial library", files={"one.c": "int one;\n"}, flags=("-O2",))
@@ -102,26 +103,75 @@ def test_a_directory_in_its_place_is_a_reason(environment: dict[str, str]) -> No
     assert "Is a directory" in refused(environment)
 
 
-def test_without_a_home_there_is_a_reason(
-    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A container may run as a user without an entry in /etc/passwd."""
+@pytest.fixture
+def homeless(environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user without an entry in /etc/passwd, as pods of OpenShift have them; the cache that is theirs."""
 
     def unknown(_: object) -> None:
         raise KeyError
 
-    monkeypatch.delenv("HOME")
+    monkeypatch.delenv("HOME", raising=False)
     monkeypatch.setattr("pwd.getpwuid", unknown)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
     del environment["XDG_CACHE_HOME"]
-    assert refused(environment) == "the trial library cannot be made: Could not determine home directory."
+    return tmp_path / "temporary" / f"mawl-cache-{os.geteuid()}"
+
+
+def test_without_a_home_the_cache_is_private_and_among_the_temporary_files(
+    environment: dict[str, str], homeless: Path
+) -> None:
+    assert made(environment).parent == homeless
+    assert homeless.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_home_in_which_nothing_can_be_made_is_none(
+    environment: dict[str, str], homeless: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Container engines name / as the home of a user without an entry."""
+    monkeypatch.setenv("HOME", "/proc/self")
+    assert made(environment).parent == homeless
+    environment["XDG_CACHE_HOME"] = "~/.cache"
+    monkeypatch.delenv("HOME")
+    assert made(environment).parent == homeless
 
 
 def test_a_cache_that_is_another_user_s_is_not_used(
+    environment: dict[str, str], homeless: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = os.getuid() + 1
+    planted = homeless.with_name(f"mawl-cache-{other}")
+    planted.mkdir()
+    planted.chmod(0o777)
+    monkeypatch.setattr("os.geteuid", lambda: other)
+    whose = "belongs to another user; set XDG_CACHE_HOME to a directory of your own"
+    assert refused(environment) == f"the trial library cannot be made: {planted}: {whose}"
+    assert not list(planted.iterdir()) and planted.stat().st_mode & 0o777 == 0o777
+
+
+@needs.marks(needs.ROOT)
+def test_a_link_that_another_user_put_in_place_of_the_cache_is_not_followed(
+    environment: dict[str, str], homeless: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    homeless.symlink_to(own)
+    os.chown(homeless, 1, 1, follow_symlinks=False)
+    assert "belongs to another user" in refused(environment)
+    assert not list(own.iterdir())
+
+
+def test_a_library_that_is_another_user_s_is_not_used(
     environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = made(environment).parent
-    monkeypatch.setattr("os.geteuid", lambda: os.getuid() + 1)
-    assert refused(environment) == f"{folder} belongs to another user"
+    path = made(environment)
+    real = path.parent.stat()
+
+    def status(self: Path, **_: object) -> os.stat_result:
+        return real if self == path.parent else os.stat_result((*real[:4], real.st_uid + 1, *real[5:10]))
+
+    monkeypatch.setattr(Path, "stat", status)
+    assert refused(environment) == f"{path} belongs to another user"
 
 
 def test_a_cache_that_others_may_write_is_closed_to_them(environment: dict[str, str]) -> None:

@@ -44,6 +44,7 @@ from mawl.measure.suitability import (
     memory_check,
     memory_limit_check,
     noise_checks,
+    proc_checks,
     worst_status,
 )
 from mawl.plan.needs import Needs
@@ -132,6 +133,7 @@ def run(arguments: argparse.Namespace) -> int:
         *secret_checks(spec.workload),
         *limit_checks(machine),
         container_check(machine),
+        *proc_checks(),
     ]
     time.sleep(max(started_at + LOOK_SECONDS - time.monotonic(), 0.0))
     checks += [*clock_checks(machine, clock.look()), *noise_checks(machine, noise.look())]

@@ -188,6 +188,11 @@ def _actions(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> 
 
 def as_error(error: OSError) -> UnsuitableMachineError:
     """An error of the operating system with its place and what to do about it, where that is clear."""
+    if error.errno == errno.ENOENT and error.filename is None and _is_nowhere():
+        return UnsuitableMachineError(
+            "the current directory no longer exists",
+            cure="change to a directory that exists, and repeat the command",
+        )
     # Streams do not know their file; a print that fails for want of room has none to name.
     unnamed = "cannot write output" if error.errno in NO_ROOM else None
     return UnsuitableMachineError(
@@ -195,6 +200,14 @@ def as_error(error: OSError) -> UnsuitableMachineError:
         where=str(error.filename) if error.filename else unnamed,
         cure=_cure_of(error),
     )
+
+
+def _is_nowhere() -> bool:
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _not_text(error: UnicodeEncodeError) -> MawlError:

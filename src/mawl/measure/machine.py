@@ -8,6 +8,7 @@ Documentation/ABI/testing/sysfs-devices-system-cpu; on POWER ``ppc64_cpu --smt -
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -207,8 +208,8 @@ def read_machine(proc: Path = Path("/proc"), sys: Path = Path("/sys"), root: Pat
         r"^Cpus_allowed_list:\s*(\S+)", source.text("usable_cpus", proc / "self/status") or "", re.M
     )
     facts = Machine(
-        name=source.text("name", proc / "sys/kernel/hostname"),
-        kernel=source.text("kernel", proc / "sys/kernel/osrelease"),
+        name=source.text("name", proc / "sys/kernel/hostname") or os.uname().nodename,
+        kernel=source.text("kernel", proc / "sys/kernel/osrelease") or os.uname().release,
         cpu_model=_cpu_model(cpuinfo),
         logical_cpus=len(online) or processors or None,
         physical_cores=len(core_siblings(sys)) or None,

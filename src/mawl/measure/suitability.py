@@ -6,6 +6,7 @@ Sources: ``/proc/stat``, ``/proc/PID/stat`` (proc(5)), adjtimex(2).
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import time
@@ -19,10 +20,11 @@ import msgspec
 from mawl.base.units import format_memory
 from mawl.measure.machine import Machine
 from mawl.measure.page_cache import keeps
-from mawl.measure.preload.build import is_ready, library
+from mawl.measure.preload.build import library
 from mawl.measure.space import nearest
 from mawl.records.compiled import find_compiler
 from mawl.records.spec.program_options import Role
+from mawl.records.store.files import TEMPORARY_CACHE
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -45,7 +47,8 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
     """Shares of all CPU time since the watch began; ``heavy`` has the heaviest first.
 
     ``busy_ratio`` counts all but idle, iowait and steal; ``steal_ratio`` is time the hypervisor gave
-    to others.  Both are None when no tick went by.
+    to others.  Both are None when no tick went by, or the kernel does not show them (``/proc`` of processes
+    alone).
     """
 
     seconds: float
@@ -87,8 +90,10 @@ class NoiseWatch:
 
 
 def _cpu_ticks(proc: Path) -> dict[str, int]:
-    """Ticks by kind of all CPUs; old kernels give fewer columns, which then count as 0."""
-    words = (proc / "stat").read_text().splitlines()[0].split()[1:]
+    """Ticks by kind of all CPUs, all 0 if they cannot be read; what old kernels do not have counts as 0."""
+    words: list[str] = []
+    with contextlib.suppress(OSError):
+        words = (proc / "stat").read_text().splitlines()[0].split()[1:]
     figures = [int(word) for word in words[: len(_CPU_FIELDS)]]
     return dict(zip(_CPU_FIELDS, figures + [0] * (len(_CPU_FIELDS) - len(figures)), strict=True))
 
@@ -267,18 +272,22 @@ def _needed_requirements(requirements: Iterable[str]) -> Iterator[Requirement]:
 
 
 def compiler_check(environment: Mapping[str, str]) -> SuitabilityCheck:
-    """Whether the role counters can be built: without them no I/O by role, ``--cache none`` or limit."""
-    found = find_compiler(environment)
+    """Whether the role counters work: without them no I/O by role, ``--cache none`` or limit."""
+    found, made = find_compiler(environment), library(environment)
+    if made.path is not None:
+        text = found or "no C compiler, and none is needed: the counting library is built"
+        if made.path.parent.name == TEMPORARY_CACHE.format(os.geteuid()):
+            text += (
+                f"; this user has no home that can be written, so {made.path.parent} keeps what mawl compiles"
+            )
+        return SuitabilityCheck("compiler", "ok", text)
+    lost = "no I/O by role, no --cache none and no answer to what limits"
     if found:
-        return SuitabilityCheck("compiler", "ok", found)
-    if is_ready(environment):
-        return SuitabilityCheck(
-            "compiler", "ok", "no C compiler, and none is needed: the counting library is built"
-        )
+        return SuitabilityCheck("compiler", "notice", f"{found}, but {lost}: {made.reason}")
     return SuitabilityCheck(
         "compiler",
         "notice",
-        "no C compiler, so no I/O by role, no --cache none and no answer to what limits",
+        f"no C compiler, so {lost}",
         "install one, for example with apt-get install gcc libc6-dev",
     )
 
@@ -396,6 +405,21 @@ def clock_checks(machine: Machine, clock: ClockLook) -> list[SuitabilityCheck]:
     return found or [SuitabilityCheck("clock", "ok", text)]
 
 
+def proc_checks(proc: Path = Path("/proc")) -> list[SuitabilityCheck]:
+    """Notices where ``/proc`` is mounted with options that hide a part of it (proc(5))."""
+    found = []
+    if missing := [name for name in ("stat", "meminfo", "diskstats", "vmstat") if not (proc / name).exists()]:
+        names = ", ".join(missing)
+        text = f"{names} are missing (mounted with subset=pid?), so reports lack what the machine did"
+        found.append(SuitabilityCheck("proc", "notice", text, f"mount {proc} without subset=pid"))
+    try:
+        (proc / "1/stat").read_bytes()
+    except OSError:
+        text = "processes of other users are hidden (mounted with hidepid?), so other load is not named"
+        found.append(SuitabilityCheck("proc", "notice", text, f"mount {proc} without hidepid to see names"))
+    return found
+
+
 def noise_checks(machine: Machine, noise: Noise) -> list[SuitabilityCheck]:
     """Other load, which a run would measure as if it were its own machine's slowness."""
     found = []
@@ -409,8 +433,11 @@ def noise_checks(machine: Machine, noise: Noise) -> list[SuitabilityCheck]:
             SuitabilityCheck("noise", "notice", text, "run on a dedicated host, or repeat and compare")
         )
     load = f"load average {machine.load_average[0]:g}" if machine.load_average else "load average unknown"
-    busy = "unknown" if noise.busy_ratio is None else f"{noise.busy_ratio:.0%}"
-    return found or [SuitabilityCheck("noise", "ok", f"CPUs {busy} busy over {noise.seconds:.1f} s, {load}")]
+    if noise.busy_ratio is None:
+        text = f"how busy the CPUs are is unknown, {load}"
+        return [SuitabilityCheck("noise", "notice", text, "make sure that nothing else runs here")]
+    text = f"CPUs {noise.busy_ratio:.0%} busy over {noise.seconds:.1f} s, {load}"
+    return found or [SuitabilityCheck("noise", "ok", text)]
 
 
 def worst_status(checks: Sequence[SuitabilityCheck]) -> Status:

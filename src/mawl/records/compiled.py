@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.base.errors import shortened
+from mawl.base.errors import UnsuitableMachineError, shortened
 from mawl.base.foreign import open_regular
 from mawl.base.printable import printable
 from mawl.base.removal import temporary_directory
@@ -65,11 +65,10 @@ def shared_library(recipe: Recipe, environment: Mapping[str, str]) -> tuple[Path
     """
     try:
         path = make_cache(environment) / recipe.file_name
-        for place in (path.parent, path):  # another user could put in code of their own
-            if place.exists() and place.stat().st_uid != os.geteuid():
-                return None, f"{place} belongs to another user"
+        if path.exists() and path.stat().st_uid != os.geteuid():
+            return None, f"{path} belongs to another user"
         complaint = None if is_whole(path) else compile_library(recipe, path, environment)
-    except (OSError, RuntimeError, subprocess.SubprocessError) as error:
+    except (OSError, UnsuitableMachineError, subprocess.SubprocessError) as error:
         return None, f"{recipe.title} cannot be made: {error}"
     return (path, "") if complaint is None else (None, complaint)
 

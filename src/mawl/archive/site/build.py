@@ -42,10 +42,10 @@ class KeptEntries(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def kept_file(site: Path, environment: Mapping[str, str]) -> Path | None:
-    """Where the checks of a site are kept; None without a home directory, or where the site holds it."""
+    """Where the checks of a site are kept; None without a place for them, or where the site holds it."""
     try:
         folder = cache_place(environment) / "sites"
-    except RuntimeError:
+    except OSError:
         return None
     real = os.path.realpath(site)  # unlike Path.resolve(), for loops of links, too
     if Path(os.path.realpath(folder)).is_relative_to(real):

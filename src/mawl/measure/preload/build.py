@@ -7,8 +7,8 @@ next to its sources.  Every user may trust that file: a user who can write there
 
 from __future__ import annotations
 
-import contextlib
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -29,6 +29,8 @@ PRELOAD_VARIABLE = "LD_PRELOAD"
 _SOURCES = Path(__file__).parent
 _INSTALLED = _SOURCES / "built"
 _FLAGS = ("-O2", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-plt", "-pthread")
+_REFUSAL = re.compile(r"cannot be preloaded \(([^)]*)\)")
+"""What the loader writes (ld.so(8)) of a library that it leaves out, with the reason."""
 _PATIENCE_SECONDS = 120
 
 _PROBE = """
@@ -61,7 +63,7 @@ def library(environment: Mapping[str, str]) -> Library:
     """The library, compiled if need be and tried; never raises."""
     try:
         return _library(environment)
-    except (OSError, RuntimeError, subprocess.SubprocessError, ValueError) as error:
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
         return Library(None, f"the library that counts cannot be made: {error}")
 
 
@@ -84,15 +86,6 @@ def install(environment: Mapping[str, str] = os.environ, place: Path | None = No
     path.parent.chmod(0o755)
     path.chmod(0o755)  # whatever the umask: it is for every user
     return path
-
-
-def is_ready(environment: Mapping[str, str]) -> bool:
-    """Whether the library is there already, so that no compiler is needed; nothing is made or tried."""
-    name = _recipe().file_name
-    places = [_INSTALLED]
-    with contextlib.suppress(RuntimeError):  # the home is unknown
-        places.append(cache_place(environment))
-    return any(is_whole(place / name) for place in places)
 
 
 def _library(environment: Mapping[str, str]) -> Library:
@@ -152,6 +145,11 @@ def _try_out(made: Library, environment: Mapping[str, str]) -> str | None:
         if done.returncode != 0:
             last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
             return f"a program does not start with the library that counts: {last}"
+        if (refusal := _REFUSAL.search(done.stderr)) is not None:
+            return (
+                f"the loader refuses the library that counts: {refusal[1]}; set XDG_CACHE_HOME to a "
+                "directory whose file system may hold programs (not mounted with noexec)"
+            )
         found = CounterFile(counters).by_role()["work"]
     expected = RoleIo(
         reads=1,

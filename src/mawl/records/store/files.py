@@ -221,20 +221,46 @@ def folder_with(record: str, name: str, runs: Path) -> Path | None:
     return next((place for place in (Path(name), runs / name) if os.path.lexists(place / record)), None)
 
 
+TEMPORARY_CACHE = "mawl-cache-{}"
+"""With the user's number: the cache, among temporary files, of a user without a home that can be written."""
+
+
 def cache_place(environment: Mapping[str, str]) -> Path:
     """The user's cache directory of mawl, whether or not it exists (XDG base directories).
 
-    What is in it, mawl can make again.  RuntimeError if the home is unknown.
+    What is in it, mawl can make again.  Pods of OpenShift run with a user id that has no home: then it lies
+    among the temporary files.  OSError if there is no directory for these either.
     """
-    base = environment.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser().absolute() / "mawl"
+    named = environment.get("XDG_CACHE_HOME")
+    with contextlib.suppress(RuntimeError):  # the home is unknown
+        place = Path(named or "~/.cache").expanduser().absolute() / "mawl"
+        if named or _can_be_made(place):
+            return place
+    import tempfile  # each job imports this module, and needs none
+
+    return Path(tempfile.gettempdir()).absolute() / TEMPORARY_CACHE.format(os.geteuid())
+
+
+def _can_be_made(place: Path) -> bool:
+    there = next(path for path in (place, *place.parents) if os.access(path, os.F_OK))
+    return os.access(there, os.W_OK | os.X_OK, effective_ids=True)
 
 
 def make_cache(environment: Mapping[str, str]) -> Path:
-    """Make the cache directory, writable by its user alone; OSError, and the errors of ``cache_place``."""
+    """Make the cache directory, writable by its user alone.
+
+    Raises UnsuitableMachineError if another user made it, who could put in code of their own, OSError if it
+    cannot be made, and the errors of ``cache_place``.
+    """
     place = cache_place(environment)
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
-    status = place.stat()
-    if status.st_uid == os.geteuid() and status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    for status in (place.lstat(), place.stat()):  # a link, and where it leads
+        if status.st_uid != os.geteuid():
+            raise UnsuitableMachineError(
+                "belongs to another user",
+                where=str(place),
+                cure="set XDG_CACHE_HOME to a directory of your own",
+            )
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         place.chmod(0o700)
     return place
