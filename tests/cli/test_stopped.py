@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from mawl.records.store import open_run
 from mawl.run.launch.setup import live_runs
 from tests.cli.conftest import Command
 from tests.run.cluster.conftest import Cluster, clustered
@@ -57,28 +58,57 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     yield from clustered(tmp_path / "cluster", "node1")
 
 
-@pytest.mark.parametrize("whom", ["job", "keeper"])
 @pytest.mark.parametrize("then", ["continued", "interrupted"])
-def test_a_process_of_a_job_that_is_stopped_is_told_and_the_run_ends(
-    mawl: Command, whom: str, then: str
-) -> None:
+def test_a_process_of_a_job_that_is_stopped_is_told_and_the_run_ends(mawl: Command, then: str) -> None:
     process, run, sleeper = running(mawl, 2.5)
-    chosen = sleeper if whom == "job" else int(Path(f"/proc/{sleeper}/stat").read_text().split()[3])
-    os.kill(chosen, signal.SIGSTOP)
+    os.kill(sleeper, signal.SIGSTOP)
     try:
         assert process.stderr is not None
         said = ""
-        while f"process {chosen} was stopped by a signal" not in said:
+        while f"process {sleeper} was stopped by a signal" not in said:
             line = process.stderr.readline()
             assert line, said
             said += line
         if then == "interrupted":
             process.send_signal(signal.SIGTERM)
     finally:
-        os.kill(chosen, signal.SIGCONT) if then == "continued" else None
+        os.kill(sleeper, signal.SIGCONT) if then == "continued" else None
     output, errors = process.communicate(timeout=60)
     assert process.returncode == (0 if then == "continued" else 130), output + errors
     assert live_runs().get(run) is None
+
+
+STOPS = """
+name = "stops"
+[[sessions]]
+name = "a"
+stages = [[{{ command = ["sh", "-c", {}], name = "stops" }}], [{{ command = ["true"], name = "next" }}]]
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("kill -STOP $PPID; exit 0", "which measures the job, was stopped by a signal for more than 5 s"),
+        ("while :; do kill -STOP $PPID; done", "which measures the job, was stopped by a signal"),
+        ("trap 'kill -STOP $PPID' TERM; sleep 300 & wait; sleep 300", "at its time limit of 2 s"),
+    ],
+    ids=["and ends", "again and again", "when it should end"],
+)
+def test_a_job_that_stops_its_keeper_fails_without_times(mawl: Command, script: str, said: str) -> None:
+    (mawl.directory / "stops.toml").write_text(STOPS.format(json.dumps(script)))
+    limit = ["--timeout", "2"] if "time limit" in said else []
+    done = mawl("run", "stops.toml", *limit)
+    assert done.returncode == 1, done.stderr
+    jobs = {job.job: job for job in open_run("latest", mawl.directory / "runs").job_records()}
+    assert said in (jobs["stops"].reason or "")
+    assert jobs["stops"].usage.real_time_seconds is None
+    assert jobs["next"].outcome == "finished"
+
+
+def test_a_command_that_stops_its_keeper_is_not_measured(mawl: Command) -> None:
+    done = mawl("measure", "--", "sh", "-c", "kill -STOP $PPID")
+    assert done.returncode == 127 and "which measures the job, was stopped by a signal" in done.stderr
 
 
 def test_a_runner_that_is_stopped_is_told_and_goes_on_and_its_report_has_the_gap(mawl: Command) -> None:

@@ -58,7 +58,7 @@ class TreeSample(NamedTuple):
     helpers: int = 0
     """Other threads that got a CPU since the look before."""
     stopped: int | None = None
-    """Pid of a process that a signal has stopped, None if none is; the root is read at each walk only."""
+    """Pid of a process that a signal has stopped, None if none is; the launcher looks after the root."""
     living_run_delay_seconds: float = 0.0
     """Waiting for a CPU of threads that lived at ``read_at``: less than the largest sum after one ended."""
 
@@ -192,7 +192,7 @@ class _Tree:
         read, written, device_read, device_written, user, system, delay = self._highest
         io_seen = self._root.io_seen or any(process.io_seen for process in self._known.values())
         resident_pages = sum(process.resident_pages for process in self._known.values())
-        stopped = (process.pid for process in (self._root, *self._known.values()) if process.stopped)
+        stopped = (process.pid for process in self._known.values() if process.stopped)
         return TreeSample(
             read if io_seen else None,
             written if io_seen else None,

@@ -152,6 +152,32 @@ def test_a_keeper_that_does_not_answer_is_killed_with_its_job(benches: Benches) 
     assert not any(is_alive(pid) for pid in pids)
 
 
+def test_a_keeper_that_stays_stopped_is_killed_and_its_job_has_no_real_time(benches: Benches) -> None:
+    bench = benches("zygote")
+    bench.start("stops", "linger", folder=bench.folder)
+    pids = bench.wait_for_files(*KINDS)
+    bench.start("other", gate="never")
+    bench.until(lambda: bench.of(Forked, "other"))
+    [keeper] = [forked.pid for forked in bench.of(Forked, "stops")]
+    os.kill(keeper, signal.SIGSTOP)
+    end = bench.reaped("stops")
+    assert (end.exit_code, end.signal, end.ended_monotonic) == (None, None, None)
+    assert end.usage.real_time_seconds is None
+    assert f"process {keeper}, which measures the job, was stopped" in bench.of(Failed, "stops")[0].sentence
+    assert_gone([keeper, *pids])
+    assert is_alive(bench.of(Forked, "other")[0].pid)
+
+
+def test_a_keeper_that_was_stopped_for_a_moment_goes_on(benches: Benches) -> None:
+    bench = benches("bare")
+    bench.command("sleeps", "sleep", "8")  # longer than a keeper may be stopped
+    keeper = (bench.until(lambda: bench.of(Forked)) or bench.of(Forked))[0].pid
+    for _ in range(3):
+        os.kill(keeper, signal.SIGSTOP)
+        os.kill(keeper, signal.SIGCONT)
+    assert bench.reaped("sleeps").exit_code == 0
+
+
 def test_a_launcher_that_does_not_answer_is_killed_with_its_jobs(benches: Benches) -> None:
     bench = benches("zygote")
     bench.start("lingers", "linger", folder=bench.folder)

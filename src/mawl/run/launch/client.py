@@ -181,6 +181,7 @@ class Launcher:
             return self._own
         alone = usage_of_process(self.pid)
         self._to_launcher.close()
+        os.kill(self.pid, signal.SIGCONT)  # one that is stopped does not see the end of its input
         if not self._drain_until(self._has_ended, timeout_seconds):
             os.kill(self.pid, signal.SIGKILL)
         _, status, whole = os.wait4(self.pid, 0)

@@ -17,7 +17,7 @@ import msgspec
 
 from mawl.base.errors import UnsuitableMachineError
 from mawl.measure.accounting import own_usage, usage_of
-from mawl.measure.processes import descendants, die_with_parent, kill_marked, signal_all
+from mawl.measure.processes import descendants, die_with_parent, is_stopped, kill_marked, signal_all
 from mawl.records.model.messages import Failed, Hello, Reaped, Release, Start, Stop, decode_to_launcher, line
 from mawl.records.model.records import Usage, total
 from mawl.run.launch.job import Doors
@@ -32,6 +32,14 @@ _RUNNER_STOPPED = (
     "the runner (process {}) was stopped by a signal: running jobs go on, nothing is sampled and nothing "
     "starts"
 )
+KEEPER_STOPPED_SECONDS = 5.0
+"""How long a keeper may be stopped until the launcher kills it: nothing else could end its job."""
+_KEEPER_STOPPED = (
+    "process {}, which measures the job, was stopped by a signal for more than {:.0f} s, so mawl ended the job without "
+    "its figures; a job may stop its own processes only"
+)
+_KILLED = float("inf")
+"""Since when a keeper is stopped that was killed for it."""
 _GATE_OPEN = 2**31
 """More jobs than will ever pass one gate: each that passes takes one off."""
 
@@ -49,6 +57,8 @@ class Server:
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
         self._kept: dict[int, Kept] = {}
+        self._stopped: dict[int, float] = {}
+        """Keepers that a signal has stopped, and since when (monotonic)."""
         self._gates: dict[str, int] = {}
         self._pending = b""
         self._watch = (
@@ -66,11 +76,11 @@ class Server:
         poll.register(0, select.POLLIN)
         poll.register(self._wakeup, select.POLLIN)
         listening = True
-        pause = None if self._watch is None else 1000 * LOOK_SECONDS
         while listening:
-            found = poll.poll(pause)
+            found = poll.poll(1000 * LOOK_SECONDS if self._watch or self._stopped else None)
             if not found and self._watch is not None:  # a runner that is stopped sends nothing
                 self._watch.look()
+            self._kill_stopped()
             for descriptor, _ in found:
                 if descriptor == self._wakeup:
                     os.read(self._wakeup, 4096)
@@ -107,7 +117,10 @@ class Server:
             os.close(control)
             os.close(control_write)
             self._report_broken(
-                message.assignment.job, f"the process cannot be made: {error.strerror}", Usage(), 0
+                message.assignment.job,
+                f"the process cannot be made: {error.strerror}; see the system's log for the reason",
+                Usage(),
+                0,
             )
             return
         if pid == 0:
@@ -139,24 +152,38 @@ class Server:
         return self._gates[name]
 
     def _reap(self) -> None:
-        """Keepers that have ended; a keeper that was killed leaves its job's end to the launcher."""
+        """Keepers that were stopped or have ended; the launcher ends the job of one that was killed."""
         with contextlib.suppress(ChildProcessError):
             while True:
-                pid, status, usage = os.wait4(-1, os.WNOHANG)
+                pid, status, usage = os.wait4(-1, os.WNOHANG | os.WUNTRACED)
                 if pid == 0:
                     return
+                if os.WIFSTOPPED(status):
+                    self._stopped.setdefault(pid, time.monotonic())
+                    continue
+                stopped = self._stopped.pop(pid, None) == _KILLED
                 kept = self._kept.pop(pid, None)
                 if kept is None:
                     continue
                 os.close(kept.control)
                 if status != 0:
                     sums, killed = self._end_orphans(usage_of(usage))
-                    how = (
-                        f"signal {-code}"
-                        if (code := os.waitstatus_to_exitcode(status)) < 0
-                        else f"status {code}"
-                    )
-                    self._report_broken(kept.job, f"the process that kept it ended with {how}", sums, killed)
+                    code = os.waitstatus_to_exitcode(status)
+                    how = f"signal {-code}" if code < 0 else f"status {code}"
+                    why = f"the process that kept it ended with {how}; see the system's log for the reason"
+                    if stopped:
+                        why = _KEEPER_STOPPED.format(pid, KEEPER_STOPPED_SECONDS)
+                    self._report_broken(kept.job, why, sums, killed)
+
+    def _kill_stopped(self) -> None:
+        """Kill keepers that stay stopped; one that was continued meanwhile goes on."""
+        now = time.monotonic()
+        for pid in [pid for pid, since in self._stopped.items() if now - since >= KEEPER_STOPPED_SECONDS]:
+            if is_stopped(pid):
+                self._stopped[pid] = _KILLED
+                os.kill(pid, signal.SIGKILL)
+            else:
+                del self._stopped[pid]
 
     def _end_orphans(self, usage: Usage) -> tuple[Usage, int]:
         """Kill and reap what a dead keeper left behind: it is now below the launcher, beside the keepers."""
@@ -170,7 +197,7 @@ class Server:
 
     def _report_broken(self, job: str, why: str, usage: Usage, killed: int) -> None:
         report = Reporter(self._setup.reports, job)
-        report(Failed(job=job, sentence=f"job {job} is lost: {why}; see the system's log for the reason"))
+        report(Failed(job=job, sentence=f"job {job} is lost: {why}"))
         report(
             Reaped(
                 job=job,

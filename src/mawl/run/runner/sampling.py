@@ -27,7 +27,7 @@ STOPPED_SECONDS = 5.0
 
 
 class StoppedJobs:
-    """Finds stopped processes in the samples of each job: its keeper and all processes below it."""
+    """Finds stopped processes in the samples of each job; the launcher looks after its keeper."""
 
     def __init__(self) -> None:
         self._since: dict[str, float] = {}
