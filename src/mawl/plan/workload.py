@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import graphlib
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
@@ -54,40 +54,54 @@ def sessions_of(jobs: Sequence[DerivedJob], arrivals: Arrivals) -> list[SessionS
     ]
 
 
-def widest(before: Mapping[str, Set[str]]) -> int:
+def widest(before: Mapping[str, Collection[str]], barriers: Collection[str] = ()) -> int:
     """Size of the largest set of jobs none of which must wait for another.
 
-    ``before`` maps each job to the jobs it waits for directly; it has no cycle.  By Dilworth's
-    theorem that is the number of jobs less a maximum matching in the order's transitive closure.
+    ``before`` maps each job to what it waits for directly; it has no cycle.  ``barriers`` are keys that are
+    no jobs: what waits for one waits for all before it.  By Dilworth's theorem the size is the number of jobs
+    less a maximum matching in the order's transitive closure, which is walked and never made.
     """
     order = list(graphlib.TopologicalSorter(before).static_order())
     place = {job: number for number, job in enumerate(order)}
-    earlier: list[set[int]] = []
-    for job in order:
-        direct = {place[name] for name in before.get(job, ())}
-        earlier.append(direct.union(*(earlier[number] for number in direct)))
-    taken_by: dict[int, int] = {}
-    holds: dict[int, int] = {}
-    return len(order) - sum(_match(job, earlier, taken_by, holds) for job in range(len(order)))
+    direct = [[place[name] for name in before.get(job, ())] for job in order]
+    jobs = [number for number, job in enumerate(order) if job not in barriers]
+    matching = _Matching(direct, {place[barrier] for barrier in barriers})
+    return len(jobs) - sum(map(matching.give, jobs))
 
 
-def _match(job: int, earlier: list[set[int]], taken_by: dict[int, int], holds: dict[int, int]) -> bool:
-    """Give ``job`` an earlier job of its own, others changing theirs on the way; whether that went."""
-    came_from: dict[int, int] = {}
-    queue = [job]
-    for later in queue:  # grows while it is walked
-        for number in earlier[later] - came_from.keys():
-            came_from[number] = later
-            if number in taken_by:
-                queue.append(taken_by[number])
-                continue
-            passed_on: int | None = number
-            while passed_on is not None:
-                taker, taken = came_from[passed_on], passed_on
-                taken_by[taken] = taker
-                passed_on, holds[taker] = holds.get(taker), taken
-            return True
-    return False
+class _Matching:
+    """Gives a job an earlier one of its own; ``direct`` are the numbers that each number waits for."""
+
+    def __init__(self, direct: list[list[int]], barriers: Collection[int]) -> None:
+        self._direct, self._barriers = direct, barriers
+        self._taken_by: dict[int, int] = {}
+        self._holds: dict[int, int] = {}
+
+    def give(self, job: int) -> bool:
+        """Whether that went; others change theirs on the way."""
+        came_from: dict[int, int] = {}
+        queue = [job]
+        for later in queue:  # grows while it is walked
+            waits = [later]
+            for waiting in waits:  # grows, too
+                for number in self._direct[waiting]:
+                    if number in came_from:
+                        continue
+                    came_from[number] = later
+                    waits.append(number)
+                    if number in self._taken_by:
+                        queue.append(self._taken_by[number])
+                    elif number not in self._barriers:
+                        self._pass_on(number, came_from)
+                        return True
+        return False
+
+    def _pass_on(self, number: int, came_from: Mapping[int, int]) -> None:
+        passed_on: int | None = number
+        while passed_on is not None:
+            taker, taken = came_from[passed_on], passed_on
+            self._taken_by[taken] = taker
+            passed_on, self._holds[taker] = self._holds.get(taker), taken
 
 
 Number = TypeVar("Number", int, float)
@@ -147,7 +161,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def peak_concurrent(self) -> int:
         """Jobs side by side at most, as stages and dependencies allow, however long each takes."""
-        return widest(precedence(self))
+        if not any(job.after for job in self.jobs()):
+            return sum(max(map(len, session.stages)) for session in self.sessions)
+        before = precedence(self)
+        return widest(before, before.keys() - {job.job for job in self.jobs()})
 
     @property
     def gate_jobs(self) -> int:
@@ -167,14 +184,18 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def precedence(plan: Plan) -> dict[str, set[str]]:
-    """Each job's direct predecessors: the stage before it in its session, and its dependencies."""
-    graph: dict[str, set[str]] = {}
+def precedence(plan: Plan) -> dict[str, list[str]]:
+    """What each job waits for directly: the end of the stage before it in its session, and its dependencies.
+
+    The end of a stage has a key, too, which is no name of a job, and waits for the jobs of the stage.
+    """
+    graph: dict[str, list[str]] = {}
     for session in plan.sessions:
-        before: set[str] = set()
-        for stage in session.stages:
-            graph |= {job.job: before | set(job.after) for job in stage}
-            before = {job.job for job in stage}
+        before: list[str] = []
+        for number, stage in enumerate(session.stages, 1):
+            graph |= {job.job: [*before, *job.after] for job in stage}
+            before = [f"stage {number} of {session.name}"]
+            graph[before[0]] = [job.job for job in stage]
     return graph
 
 
