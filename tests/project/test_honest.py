@@ -113,17 +113,27 @@ def test_a_long_test_without_its_minutes_is_refused_and_one_with_them_announces_
 
 def test_a_process_that_carries_the_mark_of_this_run_is_named_and_no_other(tmp_path: Path) -> None:
     mine, theirs = (
-        subprocess.Popen(["sleep", "60"], env={**os.environ, VARIABLE: mark})
+        subprocess.Popen(
+            ["cat"],
+            env={**os.environ, VARIABLE: mark},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+        )
         for mark in ("mine-1", "theirs-1")
     )
     try:
+        for one in (mine, theirs):  # the kernel shows no environment until the program has begun
+            assert one.stdin is not None and one.stdout is not None
+            one.stdin.write(b"begun")
+            assert one.stdout.read(5) == b"begun"
         left = Leftovers("mine-1")
         assert left.others
         assert left.own(tmp_path) == [f"processes: [{mine.pid}]"]
     finally:
         for one in (mine, theirs):
             one.kill()
-            one.wait()
+            one.communicate()
     assert left.own(tmp_path) == []
 
 
