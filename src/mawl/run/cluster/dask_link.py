@@ -180,11 +180,13 @@ async def connected(address: str, tls: Tls | None, seconds: float = CONNECT_SECO
 def _reason(address: str, error: BaseException) -> str:
     """What the first of the errors behind an error says, without the names of Dask's objects.
 
-    Where Dask's own time limit ended its last attempt, that one's error is lost, and the address is asked anew.
+    Where Dask's own time limit ended its last attempt, or came before its first, there is no such error, and
+    the address is asked anew.
     """
     while error.__cause__ is not None:
         error = error.__cause__
-    if isinstance(error, asyncio.CancelledError | TimeoutError):
+    none_made = str(error).startswith("Timed out trying to connect")
+    if none_made or isinstance(error, asyncio.CancelledError | TimeoutError):
         try:
             socket.create_connection(get_address_host_port(address), timeout=PLAIN_SECONDS).close()
             return "something listens there, and did not answer as a scheduler in time"
