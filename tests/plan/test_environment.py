@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import InvalidFileError, UsageError
-from mawl.plan.environment import with_values, without_values
+from mawl.plan.environment import stored_environments, with_values, without_values
 from mawl.plan.output import plan_toml
 from mawl.plan.run_plan import plan_of
 from mawl.plan.workload import Plan
@@ -89,3 +89,20 @@ def test_the_key_of_a_library_is_made_once_and_is_its_owners(tmp_path: Path) -> 
     assert len(key) == 32 and library_key(tmp_path / "runs") == key
     (file,) = (tmp_path / "runs").iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_run_folder_says_which_variables_its_commands_had_and_under_which_key(tmp_path: Path) -> None:
+    runs, spec = tmp_path / "runs", write(tmp_path)
+    folder = runs / "campaign" / "001-run"
+    folder.mkdir(parents=True)
+    assert stored_environments(folder) == {}
+    key = library_key(runs)
+    stored(folder, spec, key=key)
+    found = stored_environments(folder)
+    assert set(found) == {"s.1.load", "s.1.load-2"}
+    (one,) = set(found.values())
+    assert one.names == ("TOKEN", "PLACE") and one.digest and one.library
+    (runs / ".mawl-key").unlink()
+    assert stored_environments(folder)["s.1.load"].library is None
+    (folder / "plan.toml").write_text("environment_names = [")
+    assert stored_environments(folder) == {}

@@ -270,11 +270,15 @@ class Reader:
         from mawl.advice.judge import judged
         from mawl.figures.comparison.sides import compared_run
         from mawl.figures.view import StoredView
+        from mawl.plan.environment import stored_environments
 
         stored = open_run(word, self._runs)
         if stored.path not in self._read:
             view = StoredView(stored, called=run_name(stored))
-            self._read[stored.path] = compared_run(view, judged(view, self._bounds))
+            self._read[stored.path] = msgspec.structs.replace(
+                compared_run(view, judged(view, self._bounds)),
+                environments=stored_environments(stored.path),
+            )
         return self._read[stored.path]
 
 

@@ -7,6 +7,7 @@ takes the values from the workload file, else from its own environment.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 from collections.abc import Callable, Iterator, Mapping
@@ -15,11 +16,15 @@ from pathlib import Path
 import msgspec
 
 from mawl.base.errors import MawlError, UsageError
+from mawl.base.foreign import read_regular
 from mawl.plan.command import Command, default_name, literal
 from mawl.plan.command_keys import command_of, with_command
 from mawl.plan.spec import JobSpec, WorkloadSpec
 from mawl.plan.workload import JobPlan, Plan, load_workload
+from mawl.records.spec import toml
+from mawl.records.store.files import LIBRARY_KEY, PLAN
 
+_DEEPEST_RUN = 3
 _MOST_PLANS = 3
 """A stored plan names its workload file, which may itself be the stored plan of another run."""
 
@@ -28,6 +33,46 @@ def digest_of(command: Command, key: bytes) -> str:
     """HMAC-SHA-256 of names and values; equal for equal ones under one key."""
     content = msgspec.json.encode(sorted(command.environment))
     return hmac.new(key, content, hashlib.sha256).hexdigest()
+
+
+class StoredEnvironment(msgspec.Struct, frozen=True, kw_only=True):
+    """Variables of a job's command in a stored plan; ``digest`` is that of their values, under a key.
+
+    ``library`` says which key: equal for equal keys, None where it is not there, or another user's.
+    """
+
+    names: tuple[str, ...]
+    digest: str | None
+    library: str | None
+
+
+def stored_environments(folder: Path) -> dict[str, StoredEnvironment]:
+    """Of each job of a run folder whose command has variables; none where its plan cannot be read."""
+    try:
+        text = read_regular(folder / PLAN, toml.LARGEST_FILE_BYTES, inside=folder).decode()
+        if "environment_names" not in text:  # most plans, and a large one takes seconds
+            return {}
+        spec = toml.loads(text, WorkloadSpec, where=PLAN)
+    except (OSError, MawlError, ValueError):
+        return {}
+    library = _library_of(folder.absolute())
+    return {
+        job.name or "": StoredEnvironment(
+            names=tuple(job.environment_names), digest=job.environment_digest, library=library
+        )
+        for session in spec.sessions
+        for stage in session.stages
+        for job in stage
+        if isinstance(job, JobSpec) and job.environment_names
+    }
+
+
+def _library_of(folder: Path) -> str | None:
+    """The key is in the directory of runs, and a run of a campaign lies deeper in it."""
+    for place in folder.parents[:_DEEPEST_RUN]:
+        with contextlib.suppress(OSError):
+            return hashlib.sha256(read_regular(place / LIBRARY_KEY, 64, inside=place)).hexdigest()
+    return None
 
 
 def without_values(plan: Plan) -> Plan:

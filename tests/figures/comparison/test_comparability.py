@@ -11,6 +11,7 @@ from mawl.base.errors import UsageError
 from mawl.figures.comparison.comparability import differences, obstacles
 from mawl.figures.comparison.compare import compare
 from mawl.figures.comparison.sides import Side, side_of
+from mawl.plan.environment import StoredEnvironment
 from mawl.records.model.run import CacheFacts
 from mawl.records.spec.program_options import Options
 from tests.fakes.compared_runs import compared, pair, side, workload
@@ -128,3 +129,33 @@ def test_derived_jobs_of_one_name_that_do_something_else_are_never_compared() ->
     with pytest.raises(UsageError, match="differ in what derived jobs do and when they start: a1 and b2"):
         compare(before, after, anyway=True)
     assert compare(before, again, anyway=True)
+
+
+def test_variables_of_commands_are_listed_by_program_and_their_values_never() -> None:
+    def of(**changes: Any) -> StoredEnvironment:
+        plain = StoredEnvironment(names=("TOKEN", "PLACE"), digest="d1", library="here")
+        return msgspec.structs.replace(plain, **changes)
+
+    def listed(one: StoredEnvironment | None, other: StoredEnvironment | None) -> tuple[str, str] | None:
+        sides = [
+            msgspec.structs.replace(
+                side,
+                runs=tuple(
+                    msgspec.structs.replace(run, environments={"s1-1": found} if found else {})
+                    for run in side.runs
+                ),
+            )
+            for side, found in zip(changed(), (one, other), strict=True)
+        ]
+        program = sides[0].runs[0].jobs["s1-1"].program
+        found = {fact.name: (fact.reference, fact.candidate) for fact in differences(*sides)}
+        return found.get(f"environment of {program}")
+
+    values = "values of TOKEN, PLACE"
+    unknown = (values, "not comparable: the runs are not in one directory of runs")
+    assert listed(of(), of()) is None and listed(None, None) is None
+    assert listed(of(), of(digest="d2")) == (values, "other values")
+    assert listed(of(), of(names=("TOKEN",))) == ("TOKEN, PLACE", "TOKEN")
+    assert listed(of(), None) == ("TOKEN, PLACE", "-")
+    for other in (of(library="there"), of(library=None), of(digest=None)):
+        assert listed(of(), other) == listed(other, of()) == unknown

@@ -68,7 +68,26 @@ def differences(reference: Side, candidate: Side) -> list[Difference]:
         Difference(name=name, reference=_listed(one), candidate=_listed(other))
         for name, one, other in found
         if one != other
-    ]
+    ] + _environments(before, after)
+
+
+def _environments(before: ComparedRun, after: ComparedRun) -> list[Difference]:
+    """A line for each program whose commands had other variables, or values that are not surely the same."""
+    found: dict[str, Difference] = {}
+    for job in before.environments.keys() | after.environments.keys():
+        one, other = before.environments.get(job), after.environments.get(job)
+        names = [", ".join(each.names) if each else "-" for each in (one, other)]
+        if one is not None and other is not None and one.names == other.names:
+            comparable = one.digest and other.digest and one.library and one.library == other.library
+            if comparable and one.digest == other.digest:
+                continue
+            names = [
+                f"values of {names[0]}",
+                "other values" if comparable else "not comparable: the runs are not in one directory of runs",
+            ]
+        program = (before.jobs.get(job) or after.jobs[job]).program
+        found[program] = Difference(name=f"environment of {program}", reference=names[0], candidate=names[1])
+    return [found[program] for program in sorted(found)]
 
 
 def shown(value: object) -> str:

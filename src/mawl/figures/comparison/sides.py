@@ -21,6 +21,7 @@ from mawl.figures.series import Floats, kept_rows
 from mawl.figures.statistics import FEWEST_RUNS
 from mawl.figures.view import RunView
 from mawl.figures.windows import Rates
+from mawl.plan.environment import StoredEnvironment
 from mawl.records.model.published import PublishedFigures
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.judgement import Severity
@@ -107,7 +108,7 @@ class JobTime(msgspec.Struct, frozen=True, kw_only=True):
 class ComparedRun(msgspec.Struct, frozen=True, kw_only=True):
     """What is taken of a run: facts, judged summary, jobs by their id in the plan, rates over time.
 
-    ``called`` is how a command finds it (None: by its id).
+    ``called`` is how a command finds it (None: by its id), ``environments`` the variables of its commands.
     """
 
     facts: RunFacts
@@ -115,6 +116,7 @@ class ComparedRun(msgspec.Struct, frozen=True, kw_only=True):
     jobs: dict[str, JobTime]
     over_time: RunOverTime | None = None
     called: str | None = None
+    environments: dict[str, StoredEnvironment] = {}
 
     @property
     def name(self) -> str:
