@@ -17,6 +17,7 @@ import msgspec
 
 from mawl.base.errors import MawlError, UsageError
 from mawl.base.foreign import read_regular
+from mawl.base.foreign_text import LARGEST_TOML_BYTES
 from mawl.plan.command import Command, default_name, literal
 from mawl.plan.command_keys import command_of, with_command
 from mawl.plan.spec import JobSpec, WorkloadSpec
@@ -49,7 +50,7 @@ class StoredEnvironment(msgspec.Struct, frozen=True, kw_only=True):
 def stored_environments(folder: Path) -> dict[str, StoredEnvironment]:
     """Of each job of a run folder whose command has variables; none where its plan cannot be read."""
     try:
-        text = read_regular(folder / PLAN, toml.LARGEST_FILE_BYTES, inside=folder).decode()
+        text = read_regular(folder / PLAN, LARGEST_TOML_BYTES, inside=folder).decode()
         if "environment_names" not in text:  # most plans, and a large one takes seconds
             return {}
         spec = toml.loads(text, WorkloadSpec, where=PLAN)
