@@ -9,7 +9,7 @@ export DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED=False DASK_DISTRIBUTED__ADMIN_
 export DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL=5s DASK_DISTRIBUTED__WORKER__MEMORY__MONITOR_INTERVAL=5s
 export DASK_DISTRIBUTED__SCHEDULER__ACTIVE_MEMORY_MANAGER__START=False DASK_DISTRIBUTED__SCHEDULER__WORK_STEALING=False
 export DASK_LOGGING__DISTRIBUTED=warning
-# Other users reach the ports of Dask, too: only who can read the key of this job gets in.
+# Other users reach the ports of Dask, too: only users who can read the key of this job can connect.
 KEYS=$PWD/keys-$SLURM_JOB_ID
 (umask 077 && mkdir "$KEYS") || exit
 trap 'rm -r "$KEYS"' EXIT

@@ -27,7 +27,7 @@ USES = {
     BASE: "read, report, compare, simulate, import, pack and validate",
     "programs": "`mawl run`, `qualify` and all else that runs the programs",
     "storage": "lz4 and zstd for `mawl compressibility`",
-    "cluster": "several nodes",
+    "cluster": "several nodes over Dask",
     "search": "`mawl tune search`",
     "server": "`mawl serve`",
     ALL: "everything",

@@ -127,7 +127,7 @@ def test_a_verb_says_what_its_bound_was_and_leaves_nothing(
     said = capsys.readouterr().err
     assert said == (
         f"mawl {verb}: {pack}: takes more than 256 MiB of memory to read: mawl reads files of others within "
-        "bounds; if you trust who made it, read it with --trusted, which has no bounds\n"
+        "bounds; if you trust who made it, read it with --trusted, which has no such bound\n"
     )
     assert list(temporary.iterdir()) == []
 

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mawl.archive.container import read_member, read_members
+from mawl.base.foreign_text import LARGEST_TOML_BYTES
 from mawl.commands.main import main
 from mawl.records.model.node import ArrayFile
 from mawl.records.store.side_files import write_arrays
@@ -127,10 +128,13 @@ def test_a_pack_holds_neither_values_nor_digests_without_any_redaction(
     assert '"outcome": "completed"' in text, "a value that is a word of the format is no private name"
 
 
-def test_a_plan_that_cannot_be_searched_for_values_makes_no_pack(
-    planted: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("more", [b"= \xff", b"# " + b"x" * LARGEST_TOML_BYTES], ids=["no text", "too large"])
+@pytest.mark.parametrize("words", [(), ("--yes",), ("--redact", "paths")])
+def test_a_plan_that_cannot_be_searched_makes_no_pack(
+    planted: Path, capsys: pytest.CaptureFixture[str], more: bytes, words: tuple[str, ...]
 ) -> None:
-    with Path("one/plan.toml").open("ab") as file:
-        file.write(b"= \xff")
-    assert main(["pack", "one", "--output", "x.zip", "--yes"]) == 2
-    assert "plan.toml of the run cannot be read" in capsys.readouterr().err and not Path("x.zip").exists()
+    plan = Path("one/plan.toml")
+    plan.write_bytes(re.sub(rb"environment.*\n", b"", plan.read_bytes()) + more)
+    assert main(["pack", "one", "--output", "x.zip", *words]) == 2
+    assert "plan.toml of the run cannot be searched for secrets" in capsys.readouterr().err
+    assert not Path("x.zip").exists()

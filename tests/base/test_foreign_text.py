@@ -40,6 +40,8 @@ ODD_TEXTS = (
     '"b"#c"',
     '"#"',
     '"""\n[[[\n"""',
+    '"""""""',
+    "'''x'''''",
 )
 ALMOST = {
     "depth": f"a = {DEEP}",
@@ -78,9 +80,14 @@ def test_no_text_of_toml_hides_what_comes_behind_it(text: str) -> None:
         check_toml(f"a = {text}\nb = [{DEEP}]")
 
 
-@given(st.text(alphabet="\"'\\\n#a=[] ", max_size=40))
-def test_what_the_parser_accepts_was_looked_at_to_its_end(text: str) -> None:
-    whole = f"{text}\nlast = [{DEEP}]"
+def test_a_long_text_is_no_key() -> None:
+    assert toml_tree(f'a = [["{"b" * 5000}"]]') == {"a": [["b" * 5000]]}
+    assert toml_tree(f'"{"a" * LONGEST_KEY}" = 1') == {"a" * LONGEST_KEY: 1}
+
+
+@given(st.sampled_from(['"', "'", '"""', "'''"]), st.text(alphabet="\"'\\\n#a=[] ", max_size=12))
+def test_what_the_parser_accepts_was_looked_at_to_its_end(quotes: str, text: str) -> None:
+    whole = f"first = {quotes}{text}{quotes}\nlast = [{DEEP}]"
     try:
         tomllib.loads(whole)
     except ValueError:

@@ -23,9 +23,11 @@ from mawl.records.spec.run_spec import NodesSpec
         (["--cluster", "tcp://x:1", "--ssh-config", "x"], "--ssh-config goes with --ssh"),
         (
             ["--ssh", "a", "--tls-ca", "x"],
-            "--tls-ca goes with --cluster: all that --ssh sends goes through ssh",
+            "--tls-ca goes with --cluster; ssh itself encrypts what --ssh sends",
         ),
         (["--ssh", "a", "--insecure"], "--insecure goes with --cluster"),
+        (["--insecure"], "--insecure goes with --cluster;"),
+        (["--ssh-config", "x"], "--ssh-config goes with --ssh;"),
         (["--cluster", "tcp://x:1"], "tcp://x:1: this scheduler has no encryption, so anyone who reaches it"),
         (["--cluster", "tcp://x:1", "--remote-python", "x"], "--remote-python goes with --ssh"),
         (["--cluster", "tcp://x:1", "--on", "nano"], "--on nano: expected NODE=WORKLOAD"),
@@ -60,7 +62,7 @@ HERE = ["tcp://127.0.0.1:1", "127.1.2.3:1", "tcp://[::1]:1", "localhost:1"]
     [
         *((address, False, "refused") for address in BEYOND),
         *((address, True, "anyone who reaches it can run code on all nodes") for address in BEYOND),
-        *((address, False, "every user of this machine can run code on all nodes") for address in HERE),
+        *((address, False, "such as every user here, can run code on all nodes") for address in HERE),
         ("tls://x:1", False, ""),
     ],
 )

@@ -17,7 +17,7 @@ from tests.fuzz.hostile_texts import JSON, TOML, Made
 QUICK_CASES, LONG_CASES = 32, 2000
 
 
-def told(cases: int, seed: int) -> str:
+def last_line(cases: int, seed: int) -> str:
     """The last line of the program, which runs in a process of its own: its memory is that of mawl."""
     command = [sys.executable, "-m", "tests.fuzz.hostile", "--cases", str(cases), "--seed", str(seed)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -26,13 +26,13 @@ def told(cases: int, seed: int) -> str:
 
 
 def test_no_hostile_file_takes_more_than_it_may() -> None:
-    assert told(QUICK_CASES, seed=2).startswith(f"{QUICK_CASES} cases, 0 faults, ")
+    assert last_line(QUICK_CASES, seed=2).startswith(f"{QUICK_CASES} cases, 0 faults, ")
 
 
 @pytest.mark.long(minutes=20)
 def test_no_hostile_file_takes_more_than_it_may_many_times() -> None:
     """``python -m tests.fuzz.hostile`` runs any number."""
-    assert told(LONG_CASES, seed=1).startswith(f"{LONG_CASES} cases, 0 faults, ")
+    assert last_line(LONG_CASES, seed=1).startswith(f"{LONG_CASES} cases, 0 faults, ")
 
 
 def judged(act: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:

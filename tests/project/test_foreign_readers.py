@@ -1,4 +1,4 @@
-"""TOML and JSON go to a parser through ``base.foreign_text`` alone, which checks its bounds before."""
+"""TOML and JSON go to a parser through ``base.foreign_text``, or straight into a typed record."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 SOURCES = Path(__file__).parents[2] / "src" / "mawl"
 HOME = SOURCES / "base" / "foreign_text.py"
 STARTED_BY_MAWL = SOURCES / "lab"
-"""It reads what the fio prints that it started itself."""
+"""It reads the output of the fio that it started."""
 PARSERS = {
     ("tomllib", "load"),
     ("tomllib", "loads"),

@@ -41,18 +41,15 @@ class ReadingBounds(msgspec.Struct, frozen=True, kw_only=True):
 
 
 BOUNDS = ReadingBounds()
-TRUSTED = (
-    f"read without bounds: mawl gives each pack or run {format_memory(BOUNDS.memory_bytes)} of memory and "
+TRUSTED_HELP = (
+    f"do not limit the reading of each pack or run to {format_memory(BOUNDS.memory_bytes)} of memory and "
     f"{BOUNDS.seconds} s"
 )
-"""The help of the option."""
 _LOOKS_EVERY_SECONDS = 0.005
 _THREADS = 2
 """Of Arrow: more would take memory faster than the parent looks."""
 _PAGE_BYTES = resource.getpagesize()
-_CURE = "if you trust who made it, read it with --trusted, which has no bounds"
-
-
+_CURE = "if you trust who made it, read it with --trusted, which has no such bound"
 _NOTHING = msgspec.Raw(b"null")
 
 
@@ -117,12 +114,13 @@ def _record_of(content: bytes, status: int, kind: type[Record], bounds: ReadingB
     except msgspec.DecodeError:  # it ended before its answer
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
             raise _out_of_time(where, bounds) from None
-        how = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {status}"
+        code = os.waitstatus_to_exitcode(status)
+        how = f"signal {-code}" if code < 0 else f"status {code}"
         raise UnreadableRunError(
             "cannot be read",
             where=where,
             why=f"the process that read it ended with {how}",
-            cure="copy it again from where it was made",
+            cure="report this with the file",
         ) from None
     if answer.out_of_memory:
         raise _out_of_memory(where, bounds)

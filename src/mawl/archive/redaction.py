@@ -153,10 +153,21 @@ def _texts(plain: Any) -> Iterator[str]:
 
 
 def _plain_plan(folder: Path) -> dict[str, Any]:
+    """The stored plan; empty where there is none.  Raises ``UsageError`` for one that cannot be searched."""
     try:
         return toml_tree(content_of(folder, PLAN).decode())
-    except (OSError, ValueError):
+    except OSError:
         return {}
+    except ValueError as error:
+        raise _unsearchable(error) from None
+
+
+def _unsearchable(error: ValueError) -> UsageError:
+    return UsageError(
+        f"{PLAN} of the run cannot be searched for secrets and values of variables",
+        why=str(error),
+        cure="mend the file, or leave the run out",
+    )
 
 
 def secrets_of(folders: Iterable[Path]) -> dict[str, list[str]]:
@@ -242,11 +253,7 @@ def without_values(plan: bytes) -> bytes:
         text = plan.decode()
         tree = toml_tree(text)
     except ValueError as error:
-        raise UsageError(
-            f"{PLAN} of the run cannot be read, and may have values of variables",
-            why=str(error),
-            cure="remove the lines with environment from it",
-        ) from None
+        raise _unsearchable(error) from None
     head = "".join(line for line in text.splitlines(keepends=True)[:1] if line.startswith("#"))
 
     def stripped(part: Any) -> Any:

@@ -41,8 +41,8 @@ _TOML_TOKEN = re.compile(
 _ENDS = {
     '"': re.compile(r'\\.|["\n]', re.DOTALL),
     "'": re.compile(r"['\n]"),
-    '"""': re.compile(r'\\.|"""', re.DOTALL),
-    "'''": re.compile(r"\'\'\'"),
+    '"""': re.compile(r'\\.|"{3,5}', re.DOTALL),  # one or two quotes before the end are of the text
+    "'''": re.compile(r"'{3,5}"),
 }
 """What may end a text of TOML, and the escapes that do not, by the quotes that begin it."""
 _JSON_TEXT = re.compile(rb'"[^"]*+"?')
@@ -55,6 +55,10 @@ _AS_ONE_DIGIT = bytes.maketrans(b"123456789", b"0" * 9)
 
 class BeyondBoundError(ValueError):
     """A text that mawl does not give to a parser, with the bound in its sentence."""
+
+
+def too_large(language: str, most_bytes: int) -> str:
+    return f"larger than the {most_bytes // 2**20} MiB that mawl reads of {language}"
 
 
 def toml_tree(text: str) -> dict[str, Any]:
@@ -94,17 +98,18 @@ def json_record(
 def check_toml(text: str) -> None:
     """Refuse a TOML text beyond a bound; ``BeyondBoundError`` names the line."""
     if len(text) > LARGEST_TOML_BYTES:
-        raise BeyondBoundError(f"larger than the {LARGEST_TOML_BYTES // 2**20} MiB that mawl reads of TOML")
+        raise BeyondBoundError(too_large("TOML", LARGEST_TOML_BYTES))
     depth = parts = dots = longest = 0
     for kind, found, end in _toml_tokens(text):
         if kind == "sign":
-            if longest > LONGEST_KEY and found in ("]", "="):
+            if longest > LONGEST_KEY and found == "=":
                 raise _beyond(f"a key of at most {LONGEST_KEY:,} characters", text, end)
             depth += _STEPS.get(ord(found), 0)
             dots = longest = 0
         elif kind is not None:
             inner = found.count(".") if kind == "word" else 0
-            dots, parts, longest = dots + inner, parts + inner + 1, max(longest, len(found))
+            length = len(found) if kind == "word" else len(found) - 2
+            dots, parts, longest = dots + inner, parts + inner + 1, max(longest, length)
             if kind == "word" and len(found) > MOST_DIGITS and found.lstrip("+-")[:1].isdigit():
                 raise _beyond(f"a number of at most {MOST_DIGITS} digits", text, end)
         if dots >= MOST_KEY_PARTS:
@@ -139,7 +144,7 @@ def check_json(
 ) -> None:
     """Refuse a JSON text beyond a bound; raises ``BeyondBoundError``."""
     if len(content) > most_bytes:
-        raise BeyondBoundError(f"larger than the {most_bytes // 2**20} MiB that mawl reads of JSON")
+        raise BeyondBoundError(too_large("JSON", most_bytes))
     parts = sum(content.count(sign) for sign in b",[{")
     if parts > most_parts:
         raise BeyondBoundError(f"it has {parts:,} lists, objects and members; mawl reads {most_parts:,}")

@@ -129,7 +129,7 @@ def check_reach(nodes: NodesSpec) -> None:
             where=nodes.cluster,
             cure=f"{cure}; --insecure is for a network that only the nodes reach",
         )
-    who = "anyone who reaches it" if nodes.insecure else "every user of this machine"
+    who = "anyone who reaches it" if nodes.insecure else "anyone who reaches it, such as every user here,"
     print(
         f"warning: the scheduler has no encryption: {who} can run code on all nodes; {cure}", file=sys.stderr
     )

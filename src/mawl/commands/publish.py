@@ -10,7 +10,7 @@ import argparse
 import shlex
 from pathlib import Path
 
-from mawl.archive.bounded_reading import TRUSTED
+from mawl.archive.bounded_reading import TRUSTED_HELP
 from mawl.archive.site.build import build_site
 from mawl.base.units import counted_noun
 
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="urn:mawl:site:",
         help="where the site will be, with a slash at its end, for the names in its feed",
     )
-    parser.add_argument("--trusted", action="store_true", help=TRUSTED)
+    parser.add_argument("--trusted", action="store_true", help=TRUSTED_HELP)
 
 
 def run(arguments: argparse.Namespace) -> int:

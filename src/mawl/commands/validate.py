@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from mawl.archive.bounded_reading import TRUSTED, read_bounded_by
+from mawl.archive.bounded_reading import TRUSTED_HELP, read_bounded_by
 from mawl.archive.subject import ValidationSubject, campaign_subject, opened_pack, run_subject
 from mawl.archive.validation import Validation, checks_of, render, validate
 from mawl.base.errors import UsageError
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--junit", metavar="FILE", help="write a test for each rule there, as JUnit XML")
-    parser.add_argument("--trusted", action="store_true", help=TRUSTED)
+    parser.add_argument("--trusted", action="store_true", help=TRUSTED_HELP)
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
 
 

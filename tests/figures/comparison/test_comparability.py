@@ -151,8 +151,15 @@ def test_variables_of_commands_are_listed_by_program_and_their_values_never() ->
         found = {fact.name: (fact.reference, fact.candidate) for fact in differences(*sides)}
         return found.get(f"environment of {program}")
 
+    strange = [
+        msgspec.structs.replace(
+            side, runs=tuple(msgspec.structs.replace(run, environments={"none": of()}) for run in side.runs)
+        )
+        for side in changed()
+    ]
+    assert differences(strange[0], changed()[1]) == [], "a plan that names jobs which the run has not"
     values = "values of TOKEN, PLACE"
-    unknown = (values, "not comparable: the runs are not in one directory of runs")
+    unknown = (values, "not comparable: the runs have no common key (.mawl-key)")
     assert listed(of(), of()) is None and listed(None, None) is None
     assert listed(of(), of(digest="d2")) == (values, "other values")
     assert listed(of(), of(names=("TOKEN",))) == ("TOKEN, PLACE", "TOKEN")

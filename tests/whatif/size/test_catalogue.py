@@ -60,7 +60,7 @@ def test_too_many_candidates_are_refused_before_any_is_simulated(tmp_path: Path)
         MawlError, match=rf"there are 5000 \[\[candidate\]\] entries; at most {MOST_CANDIDATES} are allowed"
     ):
         loaded(tmp_path, many)
-    with pytest.raises(MawlError, match="larger than the 2097152 bytes"):
+    with pytest.raises(MawlError, match="larger than the 2 MiB"):
         loaded(tmp_path, "# " + "x" * 2**22)
 
 

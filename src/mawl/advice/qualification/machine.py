@@ -161,7 +161,7 @@ def unseen_server(facts: RunFacts) -> list[str]:
         return []
     return [
         f"The devices behind {' and '.join(systems)} are not visible from the nodes, so storage and network "
-        "cannot be told apart. Start a worker on the storage server and name it: --storage-node, with --link."
+        "cannot be told apart. Name the storage server: --storage-node, with --link."
     ]
 
 

@@ -89,7 +89,7 @@ def check_several(names: Sequence[str]) -> None:
         raise UsageError(
             f"{counted_noun(len(names), 'node')} is no cluster",
             why=f"only {', '.join(names)} would run sessions",
-            cure="run mawl qualify on that machine, without --cluster and --ssh, or start another worker",
+            cure="run mawl qualify there without --cluster and --ssh, or name another host or worker",
         )
 
 
@@ -165,7 +165,7 @@ def _lost_node_error(folder: Path) -> MawlError | None:
                 f"node {run.node} was lost during the run",
                 where=str(folder),
                 why=run.reason,
-                cure="see to the node and start its worker again; the run is then made anew",
+                cure="repair the node (with --cluster: start its worker again); the run is then made anew",
             )
     return None
 

@@ -74,7 +74,7 @@ def differences(reference: Side, candidate: Side) -> list[Difference]:
 def _environments(before: ComparedRun, after: ComparedRun) -> list[Difference]:
     """A line for each program whose commands had other variables, or values that are not surely the same."""
     found: dict[str, Difference] = {}
-    for job in before.environments.keys() | after.environments.keys():
+    for job in sorted(before.environments.keys() | after.environments.keys()):
         one, other = before.environments.get(job), after.environments.get(job)
         names = [", ".join(each.names) if each else "-" for each in (one, other)]
         if one is not None and other is not None and one.names == other.names:
@@ -83,10 +83,11 @@ def _environments(before: ComparedRun, after: ComparedRun) -> list[Difference]:
                 continue
             names = [
                 f"values of {names[0]}",
-                "other values" if comparable else "not comparable: the runs are not in one directory of runs",
+                "other values" if comparable else "not comparable: the runs have no common key (.mawl-key)",
             ]
-        program = (before.jobs.get(job) or after.jobs[job]).program
-        found[program] = Difference(name=f"environment of {program}", reference=names[0], candidate=names[1])
+        if (recorded := before.jobs.get(job) or after.jobs.get(job)) is not None:
+            name = f"environment of {recorded.program}"
+            found.setdefault(recorded.program, Difference(name=name, reference=names[0], candidate=names[1]))
     return [found[program] for program in sorted(found)]
 
 

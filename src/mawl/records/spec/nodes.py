@@ -44,9 +44,9 @@ class NodesSpec(msgspec.Struct, frozen=True, kw_only=True):
         Option(
             form=Listed("host"),
             metavar="HOST,...",
-            help="run on these hosts: mawl is started there over ssh, and all that it says goes through ssh",
+            help="run on these hosts: mawl is started there over ssh, and all messages go through ssh",
             group="nodes",
-            brief="run on these hosts, which are started over ssh",
+            brief="run on these hosts; mawl is started there over ssh",
         ),
     ] = ()
     on: Annotated[
@@ -81,8 +81,9 @@ class NodesSpec(msgspec.Struct, frozen=True, kw_only=True):
                 twice="a storage node is named once, and has no --on",
             ),
             metavar="NAME[=DEVICE,...]",
-            help="watch this worker's machine as the storage server: it runs no session, and what its block "
-            "devices (all, or these) and its network did joins the run; may be repeated",
+            help="watch this host (with --ssh) or this worker's machine as the storage server: it runs no "
+            "session, and what its block devices (all, or these) and its network did joins the run; may be "
+            "repeated",
         ),
     ] = {}
     link_bytes_per_second: Annotated[
@@ -122,7 +123,7 @@ class NodesSpec(msgspec.Struct, frozen=True, kw_only=True):
             form=Form(),
             metavar="DIR",
             help="where a node keeps its run folder until it is copied, best on a local disk (default: "
-            "mawl-node-runs where its worker was started)",
+            "mawl-node-runs where its worker was started; with --ssh in the home directory)",
         ),
     ] = "mawl-node-runs"
     remote_python: Annotated[
@@ -145,17 +146,17 @@ class NodesSpec(msgspec.Struct, frozen=True, kw_only=True):
         bool,
         Option(
             form=Switch(),
-            help="with --cluster: take a scheduler beyond this machine without encryption (tcp://HOST:8786): "
-            "anyone who reaches it can run code on all nodes",
+            help="with --cluster: accept a scheduler beyond this machine without encryption "
+            "(tcp://HOST:8786): anyone who reaches it can run code on all nodes",
         ),
     ] = False
     tls_ca: Annotated[
         str | None,
-        Option(form=Form(), metavar="FILE", help="TLS: the certificate authority, in PEM form"),
+        Option(form=Form(), metavar="FILE", help="with --cluster: the certificate authority, in PEM form"),
     ] = None
     tls_cert: Annotated[
-        str | None, Option(form=Form(), metavar="FILE", help="TLS: the certificate, in PEM form")
+        str | None, Option(form=Form(), metavar="FILE", help="with --cluster: the certificate, in PEM form")
     ] = None
     tls_key: Annotated[
-        str | None, Option(form=Form(), metavar="FILE", help="TLS: the private key, in PEM form")
+        str | None, Option(form=Form(), metavar="FILE", help="with --cluster: the private key, in PEM form")
     ] = None

@@ -338,7 +338,7 @@ def _check_nodes(nodes: NodesSpec) -> None:
             raise _superfluous(name, "goes with --ssh")
     for name in ONLY_ON_A_CLUSTER if nodes.ssh else ():
         if getattr(nodes, name):
-            raise _superfluous(name, "goes with --cluster: all that --ssh sends goes through ssh")
+            raise _superfluous(name, "goes with --cluster; ssh itself encrypts what --ssh sends")
     if nodes.nodes is not None and nodes.on:
         raise UsageError("--nodes does not go with --on, which names the nodes", cure="leave one out")
     for name in nodes.storage_node:

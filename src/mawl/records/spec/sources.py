@@ -19,7 +19,7 @@ from mawl.records.spec import toml
 from mawl.records.spec.campaign import CAMPAIGN_OPTIONS, ArmSetting, CampaignSpec, SettingKeys
 from mawl.records.spec.forms import Option, Place, command_words, options_of
 from mawl.records.spec.program_options import AUTO, OPTION_FIELDS, ROLES, Options, parse_options
-from mawl.records.spec.run_spec import NodesSpec, RunSpec, check
+from mawl.records.spec.run_spec import ONLY_ON_A_CLUSTER, ONLY_OVER_SSH, NodesSpec, RunSpec, check
 
 NODE_OPTIONS = options_of(NodesSpec)
 OPTIONS: dict[str, Option] = options_of(RunSpec) | NODE_OPTIONS
@@ -124,8 +124,11 @@ def spec_of(layer: Layer) -> RunSpec:
     of_nodes = {field: value for field, value in layer.values.items() if field in NODE_OPTIONS}
     of_run = {field: value for field, value in layer.values.items() if field not in NODE_OPTIONS}
     if of_nodes and not {"cluster", "ssh"} & set(of_nodes):
-        flag = OPTIONS[next(iter(of_nodes))].flag
-        raise UsageError(f"{flag} goes with --cluster or --ssh", cure=f"leave {flag} out")
+        field = next(iter(of_nodes))
+        flag, ways = OPTIONS[field].flag, "--cluster or --ssh"
+        if field in ONLY_ON_A_CLUSTER + ONLY_OVER_SSH:
+            ways = "--ssh" if field in ONLY_OVER_SSH else "--cluster"
+        raise UsageError(f"{flag} goes with {ways}", cure=f"leave {flag} out")
     nodes = NodesSpec(**of_nodes) if of_nodes else None
     return check(RunSpec(**of_run, options=options, nodes=nodes))
 

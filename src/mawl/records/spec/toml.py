@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from pathlib import Path
 from typing import TypeVar
@@ -11,7 +12,7 @@ from msgspec import inspect
 
 from mawl.base.errors import InvalidFileError
 from mawl.base.foreign import read_regular
-from mawl.base.foreign_text import LARGEST_TOML_BYTES, BeyondBoundError, toml_tree
+from mawl.base.foreign_text import LARGEST_TOML_BYTES, BeyondBoundError, toml_tree, too_large
 
 Record = TypeVar("Record")
 
@@ -34,11 +35,12 @@ def load(path: Path, kind: type[Record], *, inside: Path | None = None) -> Recor
     try:
         text = read_regular(path, LARGEST_TOML_BYTES, inside=inside).decode()
     except OSError as error:
+        is_large = error.errno == errno.EOVERFLOW
         raise InvalidFileError(
             "cannot be read",
             where=str(path),
-            why=(error.strerror or str(error)).lower(),
-            cure="name a TOML file",
+            why=too_large("TOML", LARGEST_TOML_BYTES) if is_large else (error.strerror or str(error)).lower(),
+            cure="name a smaller file" if is_large else "name a TOML file",
         ) from None
     except UnicodeDecodeError as error:
         raise InvalidFileError("is not UTF-8 text", where=f"{path}, byte {error.start}") from None

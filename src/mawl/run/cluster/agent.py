@@ -74,7 +74,7 @@ class Child:
             threading.Thread(target=self._overhear, args=(self._process.stderr,), daemon=True),
         ]
         self._tell(task)
-        # A process that hangs must not make the worker wait, which has other things to hear.
+        # A process that hangs must not make the agent wait, which has other things to hear.
         for thread in (*self._readers, threading.Thread(target=self._pass_on, daemon=True)):
             thread.start()
 
@@ -148,7 +148,7 @@ def begin(task: bytes) -> None:
 
 def look(roles: dict[str, list[str]]) -> bytes:
     """What this machine is (JSON of ``NodeLook``), before a run."""
-    from mawl.run.cluster.node_facts import look_here  # a worker that is never asked imports nothing for it
+    from mawl.run.cluster.node_facts import look_here  # an agent that is never asked imports nothing for it
 
     return msgspec.json.encode(look_here(roles))  # type: ignore[arg-type]
 

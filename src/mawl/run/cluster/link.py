@@ -31,6 +31,6 @@ def failed_agent(node: str, kind: str, text: str, module: str | None = None) -> 
     if module is not None:
         return UnsuitableMachineError(
             f"{node} has no module {module}",
-            cure="install this mawl there, with its extra programs, for the Python that runs on the node",
+            cure="install this version of mawl there, with the extra 'programs', for the Python of the node",
         )
     return MawlError(f"{node}: the agent failed", why=f"{kind}: {text}")

@@ -277,7 +277,7 @@ class Attendant:
         await self.link.ask(node.name, "begin", msgspec.json.encode(node.task), seconds=ASK_SECONDS)
 
     async def ask(self, node: RemoteNode, writer: RunWriter | None) -> None:
-        """One question; no answer for too long, or a worker that is gone, makes the node lost."""
+        """One question; no answer for too long, or an agent that is gone, makes the node lost."""
         offsets = node.mirror.offsets if node.mirror is not None else {}
         try:
             answer = await self.link.ask(

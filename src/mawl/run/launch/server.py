@@ -36,10 +36,10 @@ KEEPER_STOPPED_SECONDS = 5.0
 """How long a keeper may be stopped until the launcher kills it: nothing else could end its job."""
 _KEEPER_STOPPED = (
     "process {}, which measures the job, was stopped by a signal for more than {:.0f} s, so mawl ended the "
-    "job without its figures; a job may stop its own processes only"
+    "job, and its real time is unknown; a job may stop its own processes only"
 )
 _KILLED = float("inf")
-"""Since when a keeper is stopped that was killed for it."""
+"""Marks a keeper that the launcher killed because it stayed stopped."""
 _GATE_OPEN = 2**31
 """More jobs than will ever pass one gate: each that passes takes one off."""
 
