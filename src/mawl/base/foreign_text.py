@@ -58,6 +58,7 @@ class BeyondBoundError(ValueError):
 
 
 def too_large(language: str, most_bytes: int) -> str:
+    """Why a text of a language is not read."""
     return f"larger than the {most_bytes // 2**20} MiB that mawl reads of {language}"
 
 
