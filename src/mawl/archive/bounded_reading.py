@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from mawl.base.errors import MawlError, UnreadableRunError, UnsuitableMachineError
 from mawl.base.units import format_memory
+from mawl.measure.processes import die_with_parent
 from mawl.records.spec.task import TaskFailure
 
 Record = TypeVar("Record")
@@ -72,10 +73,11 @@ def read_bounded_by(
     """
     reader, writer = os.pipe()
     held_bytes = _held_bytes(os.getpid())
+    parent = os.getpid()
     pid = os.fork()
     if pid == 0:
         os.close(reader)
-        _answer(read, writer, bounds)
+        _answer(read, writer, parent, bounds)
     os.close(writer)
     beyond: UnreadableRunError | None = None
     try:
@@ -138,10 +140,11 @@ def _record_of(content: bytes, status: int, kind: type[Record], bounds: ReadingB
     return msgspec.json.decode(answer.record, type=kind)
 
 
-def _answer(read: Callable[[], Record], writer: int, bounds: ReadingBounds) -> NoReturn:
+def _answer(read: Callable[[], Record], writer: int, parent: int, bounds: ReadingBounds) -> NoReturn:
     """The process: its answer on the pipe, then its end, without what libraries do at an end."""
     status = 1
     try:
+        die_with_parent(parent)  # nobody else looks at its memory
         os.setpgid(0, 0)
         # A C++ library that finds no memory says so there, in words that are none for a user.
         os.dup2(os.open(os.devnull, os.O_RDWR), 2)

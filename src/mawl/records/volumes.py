@@ -15,6 +15,8 @@ import os
 import re
 import secrets
 import stat
+import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -28,6 +30,8 @@ INPUTS = "mawl-inputs"
 RUN_PREFIX = "mawl-run-"
 NEW_PREFIX = ".mawl-new-"
 WRITE_TEST_PREFIX = ".mawl-write-test-"
+WRITE_TEST_SECONDS = 60.0
+"""How old a write test is that a killed run left; a run takes milliseconds for it."""
 PROBE_PREFIX = "probe-"
 """What the id of a probe begins with."""
 
@@ -63,10 +67,9 @@ class Volumes:
             for path in self.directories[role]:
                 try:
                     path.mkdir(mode=0o700, parents=True, exist_ok=True)
-                    # Containers on other machines may have the same process number.
-                    probe = path / f"{WRITE_TEST_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
-                    probe.touch(mode=0o600)
-                    probe.unlink(missing_ok=True)  # mawl clean may have been here
+                    # Without a name where the file system can: a kill leaves nothing, clean sees nothing.
+                    with tempfile.TemporaryFile(dir=path, prefix=WRITE_TEST_PREFIX):
+                        pass
                 except OSError as error:
                     raise UnsuitableMachineError(
                         f"the {role} directory cannot be written",
@@ -221,7 +224,8 @@ def write_tests_under(volume: Path) -> list[Path]:
     for file in sorted(volume.glob(f"{WRITE_TEST_PREFIX}*")):
         with contextlib.suppress(FileNotFoundError):  # its run has just removed it
             status = file.lstat()
-            if stat.S_ISREG(status.st_mode) and status.st_size == 0:
+            is_old = time.time() - status.st_mtime > WRITE_TEST_SECONDS
+            if is_old and stat.S_ISREG(status.st_mode) and status.st_size == 0:
                 found.append(file)
     return found
 

@@ -35,7 +35,7 @@ def test_what_it_reads_of_a_task_is_there() -> None:
 
 
 def test_its_process_carries_the_mark_of_the_run_from_the_start(tmp_path: Path) -> None:
-    child = agent.Child("run-node1", str(tmp_path), b"", ["cat"])
+    child = agent.Child(AgentTask("run-node1", str(tmp_path), 15.0), b"", ["cat"])
     try:
         assert "run-node1" in live_runs()
     finally:
@@ -48,7 +48,7 @@ def test_small_files_come_together_and_a_large_one_in_parts(
 ) -> None:
     for name, size in (("a", 3), ("b", 4), ("c", 9), ("d", 1)):
         (tmp_path / name).write_bytes(name.encode() * size)
-    child = agent.Child("run", str(tmp_path), b"", ["true"])
+    child = agent.Child(AgentTask("run", str(tmp_path), 15.0), b"", ["true"])
     monkeypatch.setattr(agent, "_CHILDREN", {"run": child})
     monkeypatch.setattr(agent, "MOST_BYTES", 10)
     assert agent.pieces("run", [("a", 0), ("b", 0), ("c", 0), ("d", 0)]) == [b"aaa", b"bbbb", b"ccc"]

@@ -171,6 +171,28 @@ def test_a_question_before_the_gate_that_nobody_answers_is_asked_again(tmp_path:
     assert lab.run().jobs.column("outcome").to_pylist() == ["finished"]
 
 
+def test_a_node_whose_folder_does_not_come_over_whole_has_failed(tmp_path: Path) -> None:
+    """Its jobs had ended; the merged run has no record of that, and must not say that all is complete."""
+    (tmp_path / "short.toml").write_text(
+        'name = "short"\n[[sessions]]\nname = "a"\nstages = [[{ command = ["true"] }]]\n'
+    )
+    plan = plan_of(str(tmp_path / "short.toml"))
+    lab = Lab(tmp_path, {"node1": plan, "node2": plan}, lease_seconds=30.0)
+
+    def before(node: str, function: str) -> None:
+        if (node, function) == ("node1", "files"):
+            raise MawlError("node1: the agent failed", why="OSError: Input/output error")
+
+    lab.link.before = before
+    facts = lab.conduct()
+    assert facts.outcome == "failed"
+    first, second = facts.node_runs
+    assert (first.outcome, second.outcome) == ("failed", "completed")
+    assert first.reason is not None and first.reason.startswith("its run folder was not copied whole: ")
+    assert "Input/output error" in first.reason
+    assert open_run(tmp_path / "there" / f"{RUN}-node1").facts.outcome == "completed", "it stays there"
+
+
 @pytest.mark.lab
 @pytest.mark.parallel
 def test_the_nodes_are_one_run_whose_sums_are_those_of_the_nodes_own_folders(tmp_path: Path) -> None:

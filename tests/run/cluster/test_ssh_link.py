@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from mawl.base.errors import MawlError, UnsuitableMachineError, UsageError
+from mawl.base.errors import InterruptedRunError, MawlError, UnsuitableMachineError, UsageError
 from mawl.run.cluster import ssh_link
 from mawl.run.cluster.agent import HELLO
 from mawl.run.cluster.link import NoAnswerError, NodeGoneError
@@ -31,7 +31,12 @@ def test_a_node_is_called_like_its_host() -> None:
 
 @pytest.mark.parametrize(
     ("hosts", "sentence"),
-    [(["a", "me@a"], "names a twice"), (["-oProxyCommand=x"], "is no host"), (["me@"], "is no host")],
+    [
+        (["a", "me@a"], "names a twice"),
+        (["-oProxyCommand=x"], "is no host"),
+        (["me@"], "is no host"),
+        (["ssh://a"], "is no host"),
+    ],
 )
 def test_hosts_that_are_none_are_refused(hosts: list[str], sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
@@ -66,7 +71,7 @@ def ask(function: str, *arguments: Any, seconds: float = 20.0, begin_seconds: fl
     """The answer of an agent at the other end of what is called ssh."""
 
     async def asked() -> Any:
-        async with agents_over_ssh({"alpha": "alpha"}, sys.executable, None, begin_seconds) as link:
+        async with agents_over_ssh({"alpha": "alpha"}, sys.executable, None, seconds=begin_seconds) as link:
             return await link.ask("alpha", function, *arguments, seconds=seconds)
 
     return asyncio.run(asked())
@@ -128,13 +133,16 @@ def test_an_agent_that_ends_or_speaks_nonsense_costs_that_node(
         ask("clock", seconds=1.0)
 
 
-@pytest.mark.parametrize("closed", ["closed", "open"])
-def test_an_agent_ends_when_nobody_speaks_to_it(closed: str) -> None:
+@pytest.mark.parametrize("closed", ["closed", "open", "open, with a task"])
+def test_an_agent_ends_when_nobody_speaks_to_it(closed: str, tmp_path: Path) -> None:
     """Its input ends, or, as behind a link that is down, nothing comes any more."""
     code = (
         "import sys; from mawl.run.cluster import agent; agent.SILENCE_SECONDS = 1; "
+        f"own = agent.AgentTask('r', {str(tmp_path)!r}, 0.75); "
+        f"agent._CHILDREN.update({{'r': agent.Child(own, b'', ['true'])}} if {'task' in closed} else {{}}); "
         "agent.serve(sys.stdin.buffer, sys.stdout.buffer)"
     )
+    began = time.monotonic()
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as agent:
@@ -143,6 +151,8 @@ def test_an_agent_ends_when_nobody_speaks_to_it(closed: str) -> None:
         if closed == "closed":
             agent.stdin.close()
         assert agent.wait(60) == (0 if closed == "closed" else 1)
+        if "task" in closed:
+            assert time.monotonic() - began >= 3, "what the task's process left can be fetched for so long"
 
 
 @pytest.mark.lab
@@ -166,3 +176,17 @@ def test_an_ssh_that_fails_is_told_with_its_last_line(tmp_path: Path) -> None:
     environment = ssh_here(tmp_path, "echo alpha: no such host >&2\nexit 255")
     done = mawl(tmp_path, "nano", "--ssh", "alpha", **environment)
     assert done.returncode == 1 and "alpha: no such host" in done.stderr and "exit status 255" in done.stderr
+
+
+def test_whoever_waits_for_a_host_can_be_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def check() -> None:
+        raise InterruptedRunError("SIGINT: no job was started")
+
+    async def reach() -> None:
+        async with agents_over_ssh({"alpha": "alpha"}, sys.executable, None, check):
+            raise AssertionError("nobody is there")
+
+    monkeypatch.setenv("PATH", ssh_here(tmp_path, "exec sleep 60")["PATH"])
+    monkeypatch.setattr(ssh_link, "END_SECONDS", 0.1)
+    with pytest.raises(InterruptedRunError):
+        asyncio.run(reach())

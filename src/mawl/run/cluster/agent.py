@@ -32,7 +32,9 @@ MOST_BYTES = 4 * 2**20
 KEPT_LINES = 20
 END_SECONDS = 8.0
 SILENCE_SECONDS = 15
-"""How long an agent over ssh that runs nothing hears nothing until it ends: its link may be down."""
+"""How long an agent over ssh that has no task hears nothing until it ends: its link may be down."""
+LEASES = 4
+"""So many leases, which are two timeouts of a node, an agent that has a task hears nothing until it ends."""
 STOPPED_SECONDS = 5.0
 """How long a node's process may be stopped by a signal until it is said to be."""
 
@@ -42,6 +44,7 @@ class AgentTask(msgspec.Struct, frozen=True):
 
     run_id: str
     folder: str
+    lease_seconds: float
 
 
 class Child:
@@ -51,8 +54,8 @@ class Child:
     starts, before it has made a directory.
     """
 
-    def __init__(self, run_id: str, folder: str, task: bytes, command: list[str]) -> None:
-        self.folder = Path(folder).absolute()
+    def __init__(self, own: AgentTask, task: bytes, command: list[str]) -> None:
+        self.folder, self.lease_seconds = Path(own.folder).absolute(), own.lease_seconds
         self.said: list[bytes] = []
         self.complaints: collections.deque[str] = collections.deque(maxlen=KEPT_LINES)
         self._told = 0
@@ -62,7 +65,7 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**os.environ, RUN_ID_VARIABLE: run_id},
+            env={**os.environ, RUN_ID_VARIABLE: own.run_id},
             bufsize=0,
             start_new_session=True,
         )
@@ -143,7 +146,7 @@ def begin(task: bytes) -> None:
     """Start the node's process for a task (JSON of ``NodeTask``)."""
     own = msgspec.json.decode(task, type=AgentTask)
     command = [sys.executable, "-P", "-m", "mawl.run.cluster"]
-    _CHILDREN[own.run_id] = Child(own.run_id, own.folder, task, command)
+    _CHILDREN[own.run_id] = Child(own, task, command)
 
 
 def look(roles: dict[str, list[str]]) -> bytes:
@@ -250,15 +253,18 @@ def framed(content: bytes) -> bytes:
 
 def serve(questions: BinaryIO, answers: BinaryIO) -> None:
     """Answer the questions of a controller until it speaks no more: MessagePack, framed, both ways."""
-    heard = threading.Event()
-    threading.Thread(target=_end_in_silence, args=(heard,), daemon=True).start()
+    heard, answering = threading.Event(), threading.Event()
+    threading.Thread(target=_end_in_silence, args=(heard, answering), daemon=True).start()
     answers.write(HELLO)
     answers.flush()
     while len(length := questions.read(LENGTH_BYTES)) == LENGTH_BYTES:
         content = questions.read(int.from_bytes(length, "big"))
         heard.set()
         if content:
+            answering.set()
             answer = _answer(msgspec.msgpack.decode(content, type=Question))
+            heard.set()
+            answering.clear()
             answers.write(framed(msgspec.msgpack.encode(answer)))
             answers.flush()
 
@@ -271,14 +277,16 @@ def _answer(question: Question) -> Answer:
         return Answer(question.number, failure=(type(error).__name__, str(error), module))
 
 
-def _end_in_silence(heard: threading.Event) -> None:
-    """End this process when it runs nothing and heard nothing for long.
+def _end_in_silence(heard: threading.Event, answering: threading.Event) -> None:
+    """End this process when it heard nothing for long; its children keep their own leases.
 
-    It counts its own seconds: those in which it was stopped itself are none.
+    It counts its own seconds: those in which it was stopped itself, or made an answer, are none.
     """
     silent = 0
-    while silent < SILENCE_SECONDS or any(child.ended() is None for child in list(_CHILDREN.values())):
+    while silent < max(
+        [SILENCE_SECONDS, *(LEASES * child.lease_seconds for child in list(_CHILDREN.values()))]
+    ):
         time.sleep(1.0)
-        silent = 0 if heard.is_set() else silent + 1
+        silent = 0 if heard.is_set() or answering.is_set() else silent + 1
         heard.clear()
     os._exit(1)

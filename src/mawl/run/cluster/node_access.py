@@ -6,11 +6,12 @@ import contextlib
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from mawl.base.errors import UnsuitableMachineError, UsageError
+from mawl.base.errors import InterruptedRunError, UnsuitableMachineError, UsageError
 from mawl.records.model.run import RunFacts
 from mawl.records.spec.run_spec import NodesSpec
 from mawl.run.cluster.controller import ClusterRequest, Controller
@@ -75,7 +76,7 @@ async def conduct(
     ``Controller.conduct``.
     """
     with Interrupts() as interrupts, watched(_CONTROLLER_STOPPED.format(os.getpid())):
-        async with linked(reach) as (link, known):
+        async with linked(reach, partial(_go_on, interrupts)) as (link, known):
             names = chosen_nodes(known, reach, chosen, storage, first)
             return await Controller(request(names), link, listener, interrupts).conduct()
 
@@ -113,12 +114,22 @@ def chosen_nodes(
     return names
 
 
+def _go_on(interrupts: Interrupts) -> None:
+    if interrupts.level:
+        raise InterruptedRunError(f"{interrupts.name}: no job was started")
+
+
 @contextlib.asynccontextmanager
-async def linked(reach: NodeAccess) -> AsyncIterator[tuple[Link, list[str]]]:
-    """The link and the nodes that are there now; a worker that joins later is none of the run's nodes."""
+async def linked(
+    reach: NodeAccess, check: Callable[[], None] = lambda: None
+) -> AsyncIterator[tuple[Link, list[str]]]:
+    """The link and the nodes that are there now; a worker that joins later is none of the run's nodes.
+
+    ``check`` is called while hosts are reached, and may raise.
+    """
     if reach.address is None:
         names = node_names(reach.hosts)
-        async with agents_over_ssh(names, reach.remote_python, reach.ssh_config) as link:
+        async with agents_over_ssh(names, reach.remote_python, reach.ssh_config, check) as link:
             yield link, list(names)
         return
     from mawl.run.cluster.dask_link import DaskLink, connected, workers_of

@@ -213,6 +213,8 @@ class RemoteNode:
     def outcome(self) -> tuple[str, str | None]:
         if self.lost is not None:
             return "lost", self.lost
+        if self.ended is not None and self.left_behind is not None:
+            return "failed", f"its run folder was not copied whole: {self.left_behind}"
         if self.ended is not None:
             return self.ended.outcome, self.ended.reason
         if self.refused is not None:
@@ -315,7 +317,7 @@ class Attendant:
                 node.clock = msgspec.structs.replace(node.clock, drift_seconds=drift)
             try:
                 await self._copy(node, node.mirror)
-            except (NoAnswerError, NodeGoneError) as error:
+            except MawlError as error:
                 node.left_behind = f"{node.looked.folder if node.looked else node.task.folder} ({error})"
         elif node.ready is not None:
             node.left_behind = node.looked.folder if node.looked else node.task.folder

@@ -16,7 +16,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -48,7 +48,7 @@ def node_names(hosts: Sequence[str]) -> dict[str, str]:
         raise UsageError("--ssh names no host", cure="give hosts as ssh knows them: --ssh a,b")
     for host in hosts:
         name = host.rpartition("@")[2]
-        if not name or host.startswith("-"):
+        if not name or "/" in name or host.startswith("-"):
             raise UsageError(f"--ssh: {host!r} is no host", cure="give hosts as ssh knows them: --ssh a,b")
         if name in found:
             raise UsageError(f"--ssh names {name} twice", cure="a node is a machine: name each once")
@@ -115,6 +115,8 @@ class _Agent:
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._complaints = b""
+        self._no_agent: str | None = None
+        """Why mawl ended this ssh, if it did."""
         self._complaining = asyncio.create_task(self._overhear())
         self._answering = asyncio.create_task(self._hear())
 
@@ -156,17 +158,19 @@ class _Agent:
             raise UnsuitableMachineError(
                 f"mawl could not be started over ssh (exit status {self._process.returncode})",
                 where=self.name,
-                why=self._last_complaint(),
+                why=self._no_agent or self._last_complaint(),
                 cure="try ssh to that host by hand, and name its Python with --remote-python",
             )
 
     async def close(self) -> None:
         """Let the agent end, as it does when nobody speaks any more; ssh itself is ended after a while."""
         self._stdin.close()
-        await self._end(END_SECONDS)
+        await self._end(END_SECONDS if self.begun else 0.0)
         await asyncio.wait({self._answering})
         await asyncio.wait({self._complaining}, timeout=LAST_WORD_SECONDS)
         self._complaining.cancel()
+        with contextlib.suppress(OSError):  # TimeoutError is one; what was sent to nobody is no news
+            await asyncio.wait_for(self._stdin.wait_closed(), LAST_WORD_SECONDS)
 
     async def _hear(self) -> None:
         """Hand out answers until the end; an answer that comes too late is dropped."""
@@ -176,15 +180,17 @@ class _Agent:
             while True:
                 length = int.from_bytes(await self._stdout.readexactly(LENGTH_BYTES), "big")
                 if length > MOST_ANSWER_BYTES:
-                    break
+                    raise msgspec.MsgspecError
                 answer = msgspec.msgpack.decode(await self._stdout.readexactly(length), type=Answer)
                 waiting = self._waiting.get(answer.number)
                 if waiting is not None and not waiting.done():
                     waiting.set_result(answer)
         except (asyncio.IncompleteReadError, OSError):
             await self._end(LAST_WORD_SECONDS)
-        except (asyncio.LimitOverrunError, msgspec.MsgspecError):
-            pass  # what speaks there is no agent
+        except asyncio.LimitOverrunError:
+            self._no_agent = f"what the login shell printed is longer than {MOST_GREETING_BYTES // 2**10} KiB"
+        except msgspec.MsgspecError:
+            self._no_agent = "mawl ended it, because what came was no answer"
         await self._end(0.0)
         with contextlib.suppress(TimeoutError):  # what is left unread would keep the pipe open
             await asyncio.wait_for(self._stdout.read(), LAST_WORD_SECONDS)
@@ -216,7 +222,7 @@ class _Agent:
     def _gone(self) -> NodeGoneError:
         return NodeGoneError(
             f"the agent on {self.name} is gone (ssh ended with exit status {self._process.returncode})",
-            why=self._last_complaint(),
+            why=self._no_agent or self._last_complaint(),
         )
 
 
@@ -237,11 +243,16 @@ class SshLink(Link):
 
 @contextlib.asynccontextmanager
 async def agents_over_ssh(
-    hosts: Mapping[str, str], python: str, config: str | None, seconds: float = START_SECONDS
+    hosts: Mapping[str, str],
+    python: str,
+    config: str | None,
+    check: Callable[[], None] = lambda: None,
+    seconds: float = START_SECONDS,
 ) -> AsyncIterator[SshLink]:
     """A link to an agent on each of the hosts (by node name), which end with it.
 
-    Raises UnsuitableMachineError where one cannot be started, or none begins in time.
+    ``check`` is called while they begin, and may raise.  Raises UnsuitableMachineError where one cannot be
+    started, or does not begin in time.
     """
     commands = {
         name: [*ssh_command(host, config), agent_command(name, python)] for name, host in hosts.items()
@@ -250,7 +261,7 @@ async def agents_over_ssh(
     try:
         for name, command_line in commands.items():
             agents[name] = await _Agent.start(name, command_line)
-        await _begun(agents, seconds)
+        await _begun(agents, check, seconds)
         beating = asyncio.create_task(_beat(list(agents.values())))
         try:
             yield SshLink(agents)
@@ -260,9 +271,10 @@ async def agents_over_ssh(
         await asyncio.gather(*(agent.close() for agent in agents.values()))
 
 
-async def _begun(agents: Mapping[str, _Agent], seconds: float) -> None:
+async def _begun(agents: Mapping[str, _Agent], check: Callable[[], None], seconds: float) -> None:
     deadline = time.monotonic() + seconds
     while not all(agent.begun for agent in agents.values()):
+        check()
         for agent in agents.values():
             agent.check()
         if time.monotonic() > deadline:

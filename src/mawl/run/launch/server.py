@@ -155,11 +155,15 @@ class Server:
         """Keepers that were stopped or have ended; the launcher ends the job of one that was killed."""
         with contextlib.suppress(ChildProcessError):
             while True:
-                pid, status, usage = os.wait4(-1, os.WNOHANG | os.WUNTRACED)
+                pid, status, usage = os.wait4(-1, os.WNOHANG | os.WUNTRACED | os.WCONTINUED)
                 if pid == 0:
                     return
                 if os.WIFSTOPPED(status):
                     self._stopped.setdefault(pid, time.monotonic())
+                    continue
+                if os.WIFCONTINUED(status):
+                    if self._stopped.get(pid) != _KILLED:
+                        self._stopped.pop(pid, None)
                     continue
                 stopped = self._stopped.pop(pid, None) == _KILLED
                 kept = self._kept.pop(pid, None)
