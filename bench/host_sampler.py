@@ -16,8 +16,8 @@ import time
 from pathlib import Path
 
 from bench.harness import Result, at_most, ratio, spread
+from mawl.base.process_control import become_subreaper
 from mawl.measure.host.collector import HostCollector
-from mawl.measure.processes import become_subreaper
 from mawl.records.model.run import RunFacts, WorkloadFacts
 from mawl.records.store.folder import RunWriter
 from mawl.run.runner.sampling import HostSampling

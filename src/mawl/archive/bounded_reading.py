@@ -22,8 +22,8 @@ import msgspec
 import pyarrow as pa
 
 from mawl.base.errors import MawlError, UnreadableRunError, UnsuitableMachineError
+from mawl.base.process_control import die_with_parent
 from mawl.base.units import format_memory
-from mawl.measure.processes import die_with_parent
 from mawl.records.spec.task import TaskFailure
 
 Record = TypeVar("Record")

@@ -8,7 +8,6 @@ A process that exec'ed with a cleaned environment *and* left the tree of its lau
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import signal
 import threading
@@ -155,23 +154,6 @@ def _children_by_scan() -> Callable[[int], list[int]]:
     return lambda parent: below.get(parent, [])
 
 
-_PR_SET_PDEATHSIG = 1
-_PR_SET_CHILD_SUBREAPER = 36
-_libc = ctypes.CDLL(None, use_errno=True)
-
-
-def become_subreaper() -> None:
-    """Orphans among the descendants become children of this process, not of init."""
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-
-
-def die_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
-    """A signal, SIGKILL unless told, for this process when ``parent`` dies; at once if it is dead already."""
-    _prctl(_PR_SET_PDEATHSIG, number)
-    if os.getppid() != parent:
-        os.kill(os.getpid(), number)
-
-
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
     """In the block Ctrl-C, SIGTERM and SIGHUP wait; each that came has its effect at the end of the block.
@@ -195,12 +177,6 @@ def uninterrupted() -> Iterator[None]:
             signal.signal(number, handler)
         for which in came:
             signal.raise_signal(which)
-
-
-def _prctl(option: int, value: int) -> None:
-    if _libc.prctl(option, value, 0, 0, 0) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
 
 
 def _children_of_thread(path: Path) -> list[int]:

@@ -20,7 +20,8 @@ from typing import NamedTuple
 import msgspec
 
 from mawl.base.errors import MawlError
-from mawl.measure.processes import descendants, die_with_parent, kill_marked, signal_all, uninterrupted
+from mawl.base.process_control import die_with_parent
+from mawl.measure.processes import descendants, kill_marked, signal_all, uninterrupted
 from mawl.records.model.campaign import (
     Arm,
     Campaign,

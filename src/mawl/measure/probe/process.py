@@ -17,10 +17,11 @@ from pathlib import Path
 import msgspec
 
 from mawl.base.errors import UnsuitableMachineError, cure_of
+from mawl.base.process_control import die_with_parent
 from mawl.base.removal import remove_tree
 from mawl.base.units import format_memory
 from mawl.measure.devices import MEMORY_FILE_SYSTEMS, volume_facts
-from mawl.measure.processes import die_with_parent, uninterrupted
+from mawl.measure.processes import uninterrupted
 from mawl.measure.space import space_of
 from mawl.records.model.run import VolumeFacts
 from mawl.records.spec.program_options import Role

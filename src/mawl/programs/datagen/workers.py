@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
-import ctypes
 import multiprocessing
 import os
 import queue
@@ -17,6 +16,7 @@ from typing import TypeVar
 
 from mawl.base.errors import UnsuitableMachineError
 from mawl.base.process import without_interrupts
+from mawl.base.process_control import die_with_parent
 from mawl.measure.processes import is_stopped, signal_all
 
 TaskType = TypeVar("TaskType")
@@ -27,7 +27,6 @@ LOOK_SECONDS, STOPPED_SECONDS = 1.0, 5.0
 """How often it is looked whether a process is stopped by a signal, and how long it may be."""
 
 SHARED_MEMORY = Path("/dev/shm")
-_PR_SET_PDEATHSIG = 1
 
 
 def usual_processes(cpus: Sequence[int] | None = None, shared_memory: Path = SHARED_MEMORY) -> int:
@@ -55,7 +54,7 @@ def in_processes(
     pool = concurrent.futures.ProcessPoolExecutor(
         max_workers=processes,
         mp_context=multiprocessing.get_context("spawn"),
-        initializer=_die_with_parent,
+        initializer=die_with_parent,
         initargs=(os.getpid(),),
     )
     try:
@@ -108,9 +107,3 @@ class _WorkerWatch:
 
 def _children() -> list[int]:
     return [child.pid for child in multiprocessing.active_children() if child.pid is not None]
-
-
-def _die_with_parent(parent: int) -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(1)

@@ -13,7 +13,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from mawl.measure.processes import die_with_parent, is_stopped
+from mawl.base.process_control import die_with_parent
+from mawl.measure.processes import is_stopped
 
 LOOK_SECONDS, _LOOKS = 2.0, 3
 """A runner that is found stopped in so many looks in turn is said to be: after 4 to 6 s."""
