@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from textwrap import wrap
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from mawl.importers.formats.text import one_line
-from mawl.records.model.summary.time import Time
+
+if TYPE_CHECKING:  # every command imports this module, most without a summary
+    from mawl.records.model.summary.time import Time
 
 LINE_WIDTH = 110
 """Longest line of a report in a file, and on a terminal that is at least so wide."""
