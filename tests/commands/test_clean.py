@@ -182,14 +182,18 @@ def test_what_was_killed_before_it_began_goes(tmp_path: Path, monkeypatch: pytes
     kept = runs / "20261123-101010-nano-ef56"
     kept.mkdir()
     (kept / "notes.txt").touch()
+    new = runs / "20261123-101010-nano-0a1b"
+    new.mkdir()
+    for folder in runs.iterdir():
+        os.utime(folder, (time.time() + (60 if folder == new else -60),) * 2)
     (tmp_path / "work" / ".mawl-write-test-1-ab").touch()
     os.utime(tmp_path / "work" / ".mawl-write-test-1-ab", (time.time() - 3600,) * 2)
     (tmp_path / "work" / ".mawl-write-test-now").touch()
     (tmp_path / "work" / ".mawl-write-test-theirs").write_text("text")
     assert main(["clean", "--work", "work"]) == 0
-    assert sorted(path.name for path in runs.iterdir()) == [kept.name, "mine"]
+    assert sorted(path.name for path in runs.iterdir()) == [new.name, kept.name, "mine"]
     left = sorted(path.name for path in (tmp_path / "work").iterdir())
-    assert left == [".mawl-write-test-now", ".mawl-write-test-theirs"], "a run may be at it just now"
+    assert left == [".mawl-write-test-now", ".mawl-write-test-theirs"], "a run may be at new ones"
 
 
 def test_one_clean_is_enough_when_it_had_to_end_processes(

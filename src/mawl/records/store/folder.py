@@ -233,6 +233,8 @@ def _made_and_locked(path: Path) -> int | None:
     return None
 
 
+_NEW_SECONDS = 2.0
+"""How long a folder counts as one whose run is just about to lock it."""
 _RUN_NAME = re.compile(r"\d{8}-\d{6}-.+")
 
 
@@ -268,7 +270,8 @@ def _unbegun(folder: Path) -> Iterator[list[str] | None]:
         yield None
         return
     try:
-        names = os.listdir(at) if try_lock(at) else [FACTS]
+        is_new = time.time() - os.fstat(at).st_mtime < _NEW_SECONDS
+        names = [FACTS] if is_new or not try_lock(at) else os.listdir(at)
         yield names if all(name.startswith(f".{FACTS}.") for name in names) else None
     finally:
         os.close(at)
