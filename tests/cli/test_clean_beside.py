@@ -17,6 +17,7 @@ from tests.fakes.processes import ssh_here
 
 pytestmark = [pytest.mark.lab, needs.marks(needs.ROOT)]  # without root there may be no control groups
 
+NOTHING = {(0, "nothing to clean\n")}
 MAWL = (sys.executable, "-m", "mawl")
 
 
@@ -34,37 +35,37 @@ def mawl(place: Path, *words: str, cold: Path | None = None) -> subprocess.Popen
 
 
 @contextmanager
-def cleaning(place: Path) -> Iterator[None]:
-    """`mawl clean` in a loop; every one of them must find nothing."""
-    found: list[tuple[int, str]] = []
+def cleaning(place: Path) -> Iterator[set[tuple[int, str]]]:
+    """`mawl clean` in a loop: the exit statuses and outputs of all, complete after the block."""
+    found: set[tuple[int, str]] = set()
     over = threading.Event()
 
     def loop() -> None:
         while not over.is_set():
             command = mawl(place, "clean")
             said = command.communicate()[0]
-            found.append((command.returncode, said))
+            found.add((command.returncode, said))
 
     thread = threading.Thread(target=loop)
     thread.start()
     try:
-        yield
+        yield found
     finally:
         over.set()
         thread.join()
-    assert set(found) == {(0, "nothing to clean\n")}
 
 
 def ended(commands: Sequence[subprocess.Popen[str]]) -> list[tuple[int, str]]:
     return [(command.returncode, said) for command in commands for said in [command.communicate()[0]]]
 
 
-def runs(place: Path, count: int, *, cold: bool) -> None:
-    with cleaning(place):
+def cleaned_beside_runs(place: Path, count: int, *, cold: bool) -> set[tuple[int, str]]:
+    with cleaning(place) as found:
         for number in range(count):
             cache = place / f"cache-{number}" if cold else None
             ((status, said),) = ended([mawl(place, "run", "nano", "--cache", "warm", cold=cache)])
             assert status == 0, said
+    return found
 
 
 @pytest.fixture
@@ -76,45 +77,49 @@ def place(tmp_path: Path) -> Path:
 
 @pytest.mark.parallel
 def test_runs_that_start_are_left_alone(place: Path) -> None:
-    runs(place, 3, cold=True)
+    assert cleaned_beside_runs(place, 3, cold=True) == NOTHING
 
 
 @pytest.mark.long(minutes=20)
 @pytest.mark.parametrize("cold", [True, False])
 def test_hundred_runs_that_start_are_left_alone(place: Path, cold: bool) -> None:
-    runs(place, 100, cold=cold)
+    assert cleaned_beside_runs(place, 100, cold=cold) == NOTHING
 
 
 @pytest.mark.parallel
 def test_two_that_make_the_same_inputs_at_once_both_end_well(tmp_path: Path) -> None:
-    with cleaning(tmp_path):
+    with cleaning(tmp_path) as found:
         for status, said in ended([mawl(tmp_path, "generate", "nano") for _ in range(2)]):
             assert status == 0, said
+    assert found == NOTHING
     ((status, said),) = ended([mawl(tmp_path, "run", "nano")])
     assert status == 0, said
 
 
 @pytest.mark.long(minutes=2)
 def test_a_campaign_is_left_alone(place: Path) -> None:
-    with cleaning(place):
+    with cleaning(place) as found:
         ((status, said),) = ended([mawl(place, "run", "nano", "--repeat", "4")])
     assert status == 0, said
+    assert found == NOTHING
 
 
 @pytest.mark.long(minutes=6)
 def test_two_qualifications_at_once_both_end_with_an_answer(tmp_path: Path) -> None:
-    with cleaning(tmp_path):
+    with cleaning(tmp_path) as found:
         for status, said in ended([mawl(tmp_path, "qualify", "--minutes", "3", "--yes") for _ in range(2)]):
             assert status in (0, 3, 4), said
+    assert found == NOTHING
 
 
 @pytest.mark.long(minutes=1)
 def test_nodes_are_left_alone(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", ssh_here(place)["PATH"])
-    with cleaning(place):
+    with cleaning(place) as found:
         for _ in range(3):
             ((status, said),) = ended([mawl(place, "run", "nano", "--ssh", "alpha,beta")])
             assert status == 0, said
+    assert found == NOTHING
 
 
 @pytest.mark.long(minutes=1)
@@ -123,9 +128,10 @@ def test_a_server_of_run_folders_is_left_alone(place: Path) -> None:
     assert status == 0, said
     server = mawl(place, "serve", "--port", "0")
     try:
-        with cleaning(place):
+        with cleaning(place) as found:
             ((status, said),) = ended([mawl(place, "run", "nano")])
     finally:
         server.terminate()
     assert status == 0, said
+    assert found == NOTHING
     assert "Traceback" not in server.communicate()[0]

@@ -1,4 +1,4 @@
-"""Whole commands for a user without a home, in a deleted directory, and with a ``/proc`` that hides parts."""
+"""Whole commands without a home, in a deleted directory, with limits, and with parts of ``/proc`` hidden."""
 
 from __future__ import annotations
 
@@ -127,13 +127,29 @@ def test_a_directory_that_was_deleted_is_named(
     monkeypatch.undo()
 
 
-def test_charts_need_no_home(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "module",
+    ["mawl.reports.html.report", "mawl.reports.comparison.charts", "mawl.reports.campaign.html"],
+)
+def test_charts_need_no_home(module: str, tmp_path: Path) -> None:
     """Bokeh names a file in the home while it is imported."""
     script = """
 import os, pwd
 def unknown(_): raise KeyError
 pwd.getpwuid = unknown
-import mawl.reports.html.report
-assert "HOME" not in os.environ
+import sys
+import mawl.commands.main, mawl.reports.layout
+assert "bokeh" not in sys.modules, "a command without charts need not wait for it"
+import MODULE
+assert "bokeh" in sys.modules and "HOME" not in os.environ
 """
-    output_of([sys.executable, "-c", script], tmp_path)
+    output_of([sys.executable, "-c", script.replace("MODULE", module)], tmp_path)
+
+
+@needs.marks(needs.COMPILER)
+def test_a_limit_of_file_sizes_costs_io_by_role_with_its_reason(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "mawl", "measure", "--", "true"]
+    cache = f"XDG_CACHE_HOME={tmp_path}"
+    said = output_of(["sh", "-c", 'ulimit -f 8; exec env "$@"', "sh", cache, *words], tmp_path)
+    reason = "the library that counts cannot be made: [Errno 27] File too large"
+    assert f"I/O by role: not measured: {reason}" in " ".join(said.split())

@@ -1,8 +1,8 @@
-"""Reading what a stranger made in a process of its own, with bounds of memory, CPU time and time.
+"""Read a stranger's file or folder in a separate process, with bounds of memory, CPU time and time.
 
-The kernel ends a process for its CPU time (``RLIMIT_CPU``).  For memory it would count address space, and
-Arrow's allocator reserves 1 GiB of that before it holds anything.  So the parent looks at what the process
-holds, every few milliseconds, and ``RLIMIT_DATA`` alone stops a single huge request.
+The kernel limits the CPU time (``RLIMIT_CPU``).  Its limits of memory count address space, of which Arrow's
+allocator reserves 1 GiB at its start.  So the parent reads every few milliseconds how much memory the process
+holds; ``RLIMIT_DATA`` only stops a single huge request.
 docs/design/foreign-files.md has the figures.
 """
 
@@ -50,14 +50,12 @@ _LOOKS_EVERY_SECONDS = 0.005
 _THREADS = 2
 """Of Arrow: more would take memory faster than the parent looks."""
 _PAGE_BYTES = resource.getpagesize()
-_CURE = "if you trust who made it, read it with --trusted, which has no such bound"
-_NOTHING = msgspec.Raw(b"null")
 
 
 class _Answer(msgspec.Struct, kw_only=True):
-    """What the process says at its end: what it read, or why not."""
+    """What the process sends at its end: the record that it read, or why it could not read it."""
 
-    record: msgspec.Raw = _NOTHING
+    record: msgspec.Raw = msgspec.Raw(b"null")
     failure: TaskFailure | None = None
     unforeseen: str | None = None
     out_of_memory: bool = False
@@ -71,9 +69,9 @@ def read_bounded_by(
     Raises the ``MawlError`` that ``read`` raised, and ``UnreadableRunError`` where it took more than the
     bounds, died, or raised something that mawl did not foresee; that has the traceback as a note.
     """
-    reader, writer = os.pipe()
-    held_bytes = _held_bytes(os.getpid())
     parent = os.getpid()
+    held_bytes = _held_bytes(parent)
+    reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(reader)
@@ -128,25 +126,25 @@ def _record_of(content: bytes, status: int, kind: type[Record], bounds: ReadingB
         raise _out_of_memory(where, bounds)
     if answer.failure is not None:
         raise answer.failure.error()
-    if bytes(answer.record) == bytes(_NOTHING):
+    if answer.unforeseen is not None:
         error = UnreadableRunError(
             "cannot be read",
             where=where,
-            why=f"it holds what mawl did not foresee ({(answer.unforeseen or '').strip().splitlines()[-1]})",
+            why=f"it holds what mawl did not foresee ({answer.unforeseen.strip().splitlines()[-1]})",
             cure="report this with the file; --debug shows the place in mawl",
         )
-        error.add_note(answer.unforeseen or "")
+        error.add_note(answer.unforeseen)
         raise error
     return msgspec.json.decode(answer.record, type=kind)
 
 
 def _answer(read: Callable[[], Record], writer: int, parent: int, bounds: ReadingBounds) -> NoReturn:
-    """The process: its answer on the pipe, then its end, without what libraries do at an end."""
+    """The separate process: write the answer to the pipe and exit without the destructors of libraries."""
     status = 1
     try:
-        die_with_parent(parent)  # nobody else looks at its memory
+        die_with_parent(parent)  # only the parent limits its memory
         os.setpgid(0, 0)
-        # A C++ library that finds no memory says so there, in words that are none for a user.
+        # C++ libraries print their errors there; the user gets a sentence of mawl instead.
         os.dup2(os.open(os.devnull, os.O_RDWR), 2)
         _limit(resource.RLIMIT_CPU, bounds.seconds)
         _limit(resource.RLIMIT_DATA, _data_bytes() + bounds.memory_bytes + bounds.request_bytes)
@@ -166,8 +164,8 @@ def _answered(read: Callable[[], Record]) -> _Answer:
     except MawlError as error:
         return _Answer(failure=TaskFailure.of(error))
     except OSError as error:
-        place = None if error.filename is None else str(error.filename)
         why = (error.strerror or str(error)).lower()
+        place = str(error.filename or "") or None
         return _Answer(failure=TaskFailure.of(UnsuitableMachineError(why, where=place)))
     except MemoryError:
         return _Answer(out_of_memory=True)
@@ -181,7 +179,7 @@ def _limit(kind: int, most: int) -> None:
 
 
 def _end(pid: int) -> None:
-    """End the process and what it started; it is not waited for here."""
+    """Kill the process and its children; the caller waits for it."""
     for end in (os.killpg, os.kill):  # it may not have its own group yet
         try:
             end(pid, signal.SIGKILL)
@@ -190,11 +188,8 @@ def _end(pid: int) -> None:
 
 
 def _held_bytes(pid: int) -> int:
-    """Memory that a process holds and no file gives again; 0 of one that ended."""
-    try:
-        _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text().split()
-    except (OSError, ValueError):
-        return 0
+    """Memory of a process without pages of files; 0 after its end, until it is waited for."""
+    _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text().split()
     return (int(resident) - int(shared)) * _PAGE_BYTES
 
 
@@ -204,18 +199,17 @@ def _data_bytes() -> int:
 
 
 def _out_of_memory(where: str, bounds: ReadingBounds) -> UnreadableRunError:
-    return UnreadableRunError(
-        f"takes more than {format_memory(bounds.memory_bytes)} of memory to read",
-        where=where,
-        why="mawl reads files of others within bounds",
-        cure=_CURE,
-    )
+    return _beyond(f"{format_memory(bounds.memory_bytes)} of memory", where)
 
 
 def _out_of_time(where: str, bounds: ReadingBounds) -> UnreadableRunError:
+    return _beyond(f"{bounds.seconds} s", where)
+
+
+def _beyond(bound: str, where: str) -> UnreadableRunError:
     return UnreadableRunError(
-        f"takes more than {bounds.seconds} s to read",
+        f"takes more than {bound} to read",
         where=where,
         why="mawl reads files of others within bounds",
-        cure=_CURE,
+        cure="if you trust who made it, read it with --trusted, which has no such bound",
     )

@@ -153,7 +153,7 @@ def _texts(plain: Any) -> Iterator[str]:
 
 
 def _plain_plan(folder: Path) -> dict[str, Any]:
-    """The stored plan; empty where there is none.  Raises ``UsageError`` for one that cannot be searched."""
+    """The stored plan, empty if the run has none; raises ``UsageError`` if it cannot be searched."""
     try:
         return toml_tree(content_of(folder, PLAN).decode())
     except OSError:
@@ -166,7 +166,7 @@ def _unsearchable(error: ValueError) -> UsageError:
     return UsageError(
         f"{PLAN} of the run cannot be searched for secrets and values of variables",
         why=str(error),
-        cure="mend the file, or leave the run out",
+        cure="correct the file, or pack without this run",
     )
 
 

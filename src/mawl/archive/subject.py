@@ -6,7 +6,7 @@ A pack is opened safely; a run folder or campaign is read in its place.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -112,14 +112,14 @@ class ValidationSubject:
 
 @contextmanager
 def opened_pack(
-    path: Path, signers: Path | None = None, *, within: Path | None = None
+    path: Path, signers: Path | None = None, *, place: Path | None = None
 ) -> Iterator[ValidationSubject]:
-    """A pack, its runs extracted into a temporary folder (``within`` another) that is removed afterwards.
+    """A pack, its runs extracted into ``place``, or else into a temporary folder that is removed afterwards.
 
     Raises ``UnreadableRunError`` where the file is no pack.
     """
     pack = Pack(path)
-    with temporary_directory("mawl-validate-", within) as folder:
+    with temporary_directory("mawl-validate-") if place is None else nullcontext(place) as folder:
         extract(path, list(pack.members.values()), folder, _place)
         yield ValidationSubject(
             path.name,

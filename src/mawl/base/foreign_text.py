@@ -1,7 +1,7 @@
-"""TOML and JSON that somebody else may have written: bounds that one pass checks before a parser runs.
+"""TOML and JSON of strangers: one pass checks their bounds before a parser runs.
 
-A parser's memory and time go by depth, by parts of keys and by digits, some of them by their square.  The
-pass is linear, and what it lets through costs a parser little (docs/design/foreign-files.md).
+A parser's time and memory grow with depth, parts of keys and digits, partly with their square.  The check is
+linear, and a text within the bounds is cheap to parse (docs/design/foreign-files.md).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_KEY_PARTS = 16
 LONGEST_KEY = 4096
 """As long as a path may be, which keys of a run's facts are."""
 MOST_DIGITS = 400
-"""The smallest number that is not zero has 324 zeros behind its point where nobody uses an exponent."""
+"""The smallest positive number (5e-324) has 324 digits after its point if it has no exponent."""
 
 _TOML_TOKEN = re.compile(
     r"""(?P<text>\"\"\"|\'\'\'|"|')
@@ -63,7 +63,7 @@ def too_large(language: str, most_bytes: int) -> str:
 
 
 def toml_tree(text: str) -> dict[str, Any]:
-    """The tables of a TOML text; ValueError with what is wrong with it, or which bound it is beyond."""
+    """The tables of a TOML text; ValueError names the fault, or the bound that the text exceeds."""
     check_toml(text)
     try:
         return tomllib.loads(text)
@@ -127,7 +127,7 @@ def _beyond(expected: str, text: str, at: int) -> BeyondBoundError:
 
 
 def _toml_tokens(text: str) -> Iterator[tuple[str | None, str, int]]:
-    """Kind, content and end of each token, up to a text without an end, where the parser stops as well."""
+    """Kind, content and end of each token; it stops at a text without an end, as the parser does."""
     at = 0
     while (token := _TOML_TOKEN.search(text, at)) is not None:
         kind, at = token.lastgroup, token.end()

@@ -58,7 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
     if signers is not None and not signers.is_file():
         raise UsageError("is no file", where=str(signers), cure="name a file of public keys with --signers")
     name, runs = arguments.subject, settings().runs(arguments.runs)
-    with temporary_directory("mawl-validate-") as place:  # it outlives a process that is ended
+    # Made here, so that it is removed also if the process that reads is killed.
+    with temporary_directory("mawl-validate-") as place:
         read = partial(_validation, name, runs, signers, place)
         validation = read() if arguments.trusted else read_bounded_by(read, Validation, name)
     if arguments.junit is not None:
@@ -80,7 +81,7 @@ def _validation(name: str, runs: Path, signers: Path | None, place: Path) -> Val
 def _opened(name: str, runs: Path, signers: Path | None, place: Path) -> Iterator[ValidationSubject]:
     path = Path(name)
     if path.exists() and not path.is_dir():
-        with opened_pack(path, signers, within=place) as subject:
+        with opened_pack(path, signers, place=place) as subject:
             yield subject
         return
     if signers is not None:

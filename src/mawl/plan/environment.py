@@ -39,7 +39,7 @@ def digest_of(command: Command, key: bytes) -> str:
 class StoredEnvironment(msgspec.Struct, frozen=True, kw_only=True):
     """Variables of a job's command in a stored plan; ``digest`` is that of their values, under a key.
 
-    ``library`` says which key: equal for equal keys, None where it is not there, or another user's.
+    ``library`` identifies the key: equal for equal keys, None if the key cannot be read.
     """
 
     names: tuple[str, ...]
@@ -48,7 +48,7 @@ class StoredEnvironment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def stored_environments(folder: Path) -> dict[str, StoredEnvironment]:
-    """Of each job of a run folder whose command has variables; none where its plan cannot be read."""
+    """Of each job of a run folder whose command has variables; empty if its plan cannot be read."""
     try:
         text = read_regular(folder / PLAN, LARGEST_TOML_BYTES, inside=folder).decode()
         if "environment_names" not in text:  # most plans, and a large one takes seconds

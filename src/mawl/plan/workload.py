@@ -59,7 +59,7 @@ def widest(before: Mapping[str, Collection[str]], barriers: Collection[str] = ()
 
     ``before`` maps each job to what it waits for directly; it has no cycle.  ``barriers`` are keys that are
     no jobs: what waits for one waits for all before it.  By Dilworth's theorem the size is the number of jobs
-    less a maximum matching in the order's transitive closure, which is walked and never made.
+    less a maximum matching in the order's transitive closure, which is walked and not stored.
     """
     order = list(graphlib.TopologicalSorter(before).static_order())
     place = {job: number for number, job in enumerate(order)}
@@ -70,7 +70,7 @@ def widest(before: Mapping[str, Collection[str]], barriers: Collection[str] = ()
 
 
 class _Matching:
-    """Gives a job an earlier one of its own; ``direct`` are the numbers that each number waits for."""
+    """A matching of jobs with earlier jobs; ``direct`` lists the numbers that each number waits for."""
 
     def __init__(self, direct: list[list[int]], barriers: Collection[int]) -> None:
         self._direct, self._barriers = direct, barriers
@@ -78,7 +78,7 @@ class _Matching:
         self._holds: dict[int, int] = {}
 
     def give(self, job: int) -> bool:
-        """Whether that went; others change theirs on the way."""
+        """Match a job with an earlier one, rematching others if needed; False if no earlier job is free."""
         came_from: dict[int, int] = {}
         queue = [job]
         for later in queue:  # grows while it is walked

@@ -1,9 +1,16 @@
-"""Imports Bokeh for a user without a home: it names a file there while it is imported, and fails without."""
+"""Imports Bokeh for a user without a home directory; packages with charts import this module first.
+
+While it is imported, Bokeh builds the path of a file in the home directory, and fails if there is none.
+"""
 
 import os
+from pathlib import Path
 
-os.environ["HOME"] = os.sep
 try:
-    import bokeh.settings  # noqa: F401
-finally:
-    del os.environ["HOME"]
+    Path.home()
+except RuntimeError:
+    os.environ["HOME"] = os.sep
+    try:
+        import bokeh.settings  # noqa: F401
+    finally:
+        del os.environ["HOME"]

@@ -211,7 +211,8 @@ def test_a_program_behind_a_filter_is_not_killed_and_counts(way: str, counted: C
 @pytest.mark.parametrize("uncached", [False, True])
 def test_a_filter_still_kills_for_the_programs_own_calls(uncached: bool, counted: Counted) -> None:
     (counted.folder / "data" / "in").write_bytes(bytes(100_000))
-    counted(built(counted, FILTERED), "kill", status=-signal.SIGSYS, uncached=uncached)
+    counters = counted(built(counted, FILTERED), "kill", status=-signal.SIGSYS, uncached=uncached)
+    assert counters.header("silenced") == 1, "it entered the filter, and then made the call"
 
 
 @pytest.mark.parametrize("way", ["vfork", "clone"])
@@ -261,4 +262,5 @@ def test_a_close_on_exec_of_a_range_closes_nothing(counted: Counted, tmp_path: P
 
 
 def test_a_handler_on_a_small_stack_may_write_and_end_the_process(counted: Counted) -> None:
-    counted(built(counted, SMALL_STACK), status=42)
+    counters = counted(built(counted, SMALL_STACK), status=42)
+    assert counters.header("images") == 1, "the library was in it"

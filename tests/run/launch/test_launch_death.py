@@ -173,8 +173,9 @@ def test_a_keeper_that_was_stopped_for_a_moment_goes_on(benches: Benches) -> Non
     bench.command("sleeps", "sleep", "8")  # longer than a keeper may be stopped
     bench.until(lambda: bench.of(Forked))
     keeper = bench.of(Forked)[0].pid
-    for _ in range(3):
+    for seconds in (0.0, 0.0, 3.5, 3.5):  # the last stop goes on 5 s after the first began
         os.kill(keeper, signal.SIGSTOP)
+        time.sleep(seconds)
         os.kill(keeper, signal.SIGCONT)
     assert bench.reaped("sleeps").exit_code == 0
 

@@ -42,7 +42,7 @@ class KeptEntries(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def kept_file(site: Path, environment: Mapping[str, str]) -> Path | None:
-    """Where the checks of a site are kept; None without a place for them, or where the site holds it."""
+    """Where the checks of a site are kept; None if there is no cache, or the site holds it."""
     try:
         folder = cache_place(environment) / "sites"
     except OSError:

@@ -112,13 +112,14 @@ def checked(path: Path, *, trusted: bool = False) -> SiteEntry:
     the site shows none of them: it prints its own.
     """
     slug = slug_of(path)
-    with temporary_directory("mawl-publish-") as place:  # it outlives a process that is ended
+    # Made here, so that it is removed also if the process that reads is killed.
+    with temporary_directory("mawl-publish-") as place:
         read = partial(_checked, slug, path, place)
         return read() if trusted else read_bounded_by(read, SiteEntry, path)
 
 
 def _checked(slug: str, path: Path, place: Path) -> SiteEntry:
-    with opened_pack(path, within=place) as subject:
+    with opened_pack(path, place=place) as subject:
         return _entry(slug, path, subject)
 
 

@@ -72,7 +72,7 @@ def differences(reference: Side, candidate: Side) -> list[Difference]:
 
 
 def _environments(before: ComparedRun, after: ComparedRun) -> list[Difference]:
-    """A line for each program whose commands had other variables, or values that are not surely the same."""
+    """A line for each program whose variables differ by name, or by value, or cannot be compared."""
     found: dict[str, Difference] = {}
     for job in sorted(before.environments.keys() | after.environments.keys()):
         one, other = before.environments.get(job), after.environments.get(job)

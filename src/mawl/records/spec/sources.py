@@ -125,10 +125,9 @@ def spec_of(layer: Layer) -> RunSpec:
     of_run = {field: value for field, value in layer.values.items() if field not in NODE_OPTIONS}
     if of_nodes and not {"cluster", "ssh"} & set(of_nodes):
         field = next(iter(of_nodes))
-        flag, ways = OPTIONS[field].flag, "--cluster or --ssh"
-        if field in ONLY_ON_A_CLUSTER + ONLY_OVER_SSH:
-            ways = "--ssh" if field in ONLY_OVER_SSH else "--cluster"
-        raise UsageError(f"{flag} goes with {ways}", cure=f"leave {flag} out")
+        only = dict.fromkeys(ONLY_OVER_SSH, "--ssh") | dict.fromkeys(ONLY_ON_A_CLUSTER, "--cluster")
+        flag, way = OPTIONS[field].flag, only.get(field, "--cluster or --ssh")
+        raise UsageError(f"{flag} goes with {way}", cure=f"leave {flag} out")
     nodes = NodesSpec(**of_nodes) if of_nodes else None
     return check(RunSpec(**of_run, options=options, nodes=nodes))
 

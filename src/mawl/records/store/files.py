@@ -222,14 +222,14 @@ def folder_with(record: str, name: str, runs: Path) -> Path | None:
 
 
 TEMPORARY_CACHE = "mawl-cache-{}"
-"""With the user's number: the cache, among temporary files, of a user without a home that can be written."""
+"""Name of the cache in the directory for temporary files, for a user (by id) without a writable home."""
 
 
 def cache_place(environment: Mapping[str, str]) -> Path:
     """The user's cache directory of mawl, whether or not it exists (XDG base directories).
 
-    What is in it, mawl can make again.  Pods of OpenShift run with a user id that has no home: then it lies
-    among the temporary files.  OSError if there is no directory for these either.
+    What is in it, mawl can make again.  A user id without a home, as in pods of OpenShift, has it in the
+    directory for temporary files; OSError if there is no such directory.
     """
     named = environment.get("XDG_CACHE_HOME")
     with contextlib.suppress(RuntimeError):  # the home is unknown

@@ -234,7 +234,7 @@ def _made_and_locked(path: Path) -> int | None:
 
 
 _NEW_SECONDS = 2.0
-"""How long a folder counts as one whose run is just about to lock it."""
+"""A younger folder may belong to a run that is about to lock it."""
 _RUN_NAME = re.compile(r"\d{8}-\d{6}-.+")
 
 

@@ -182,7 +182,7 @@ def read_lines(
 
 
 def record_of(line: bytes, table: str, kind: type[Record], steps: Sequence[Upgrade]) -> Record:
-    """The record of one line; ValueError or OverflowError for one that is none."""
+    """The record of one line; ValueError or OverflowError if it is not a record."""
     plain = json_tree(line)
     for step in steps:
         plain = step.line(table, plain)

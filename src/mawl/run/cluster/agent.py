@@ -32,9 +32,9 @@ MOST_BYTES = 4 * 2**20
 KEPT_LINES = 20
 END_SECONDS = 8.0
 SILENCE_SECONDS = 15
-"""How long an agent over ssh that has no task hears nothing until it ends: its link may be down."""
+"""An agent over ssh without a task ends after so much silence: its link may be down."""
 LEASES = 4
-"""So many leases, which are two timeouts of a node, an agent that has a task hears nothing until it ends."""
+"""An agent with a task ends after so many leases of silence, which are two node timeouts."""
 STOPPED_SECONDS = 5.0
 """How long a node's process may be stopped by a signal until it is said to be."""
 
@@ -225,7 +225,7 @@ def _read(path: Path, offset: int, most: int = MOST_BYTES) -> bytes:
 
 
 HELLO = b"mawl agent 1\n"
-"""What an agent says first; what a login shell printed before it is no part of the answers."""
+"""The first line of an agent; the controller skips what a login shell printed before it."""
 LENGTH_BYTES = 4
 QUESTIONS = {asked.__name__: asked for asked in (begin, look, clock, keep, files, pieces, finish)}
 
@@ -247,12 +247,12 @@ class Answer(msgspec.Struct, frozen=True, array_like=True):
 
 
 def framed(content: bytes) -> bytes:
-    """Bytes behind their length; none of them are a sign of life."""
+    """A message with its length in front; an empty message is a sign of life."""
     return len(content).to_bytes(LENGTH_BYTES, "big") + content
 
 
 def serve(questions: BinaryIO, answers: BinaryIO) -> None:
-    """Answer the questions of a controller until it speaks no more: MessagePack, framed, both ways."""
+    """Answer the questions of a controller until its input ends: framed MessagePack both ways."""
     heard, answering = threading.Event(), threading.Event()
     threading.Thread(target=_end_in_silence, args=(heard, answering), daemon=True).start()
     answers.write(HELLO)
@@ -272,15 +272,15 @@ def serve(questions: BinaryIO, answers: BinaryIO) -> None:
 def _answer(question: Question) -> Answer:
     try:
         return Answer(question.number, QUESTIONS[question.function](*question.arguments))
-    except Exception as error:  # the controller says it
+    except Exception as error:  # the controller reports it
         module = error.name if isinstance(error, ModuleNotFoundError) else None
         return Answer(question.number, failure=(type(error).__name__, str(error), module))
 
 
 def _end_in_silence(heard: threading.Event, answering: threading.Event) -> None:
-    """End this process when it heard nothing for long; its children keep their own leases.
+    """End this process after a long silence; each child ends by its own lease.
 
-    It counts its own seconds: those in which it was stopped itself, or made an answer, are none.
+    Seconds in which the process was stopped, or made an answer, do not count.
     """
     silent = 0
     while silent < max(

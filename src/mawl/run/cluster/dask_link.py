@@ -13,7 +13,6 @@ import re
 import socket
 import ssl
 from collections.abc import AsyncIterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import dask
@@ -22,7 +21,7 @@ from distributed.comm.addressing import get_address_host_port
 
 from mawl.base.errors import MawlError, UnsuitableMachineError, UsageError
 from mawl.run.cluster import agent
-from mawl.run.cluster.link import Link, NoAnswerError, NodeGoneError, failed_agent
+from mawl.run.cluster.link import Certificates, Link, NoAnswerError, NodeGoneError, failed_agent
 
 CONNECT_SECONDS = 8.0
 PLAIN_SECONDS = 2.0
@@ -41,9 +40,6 @@ TUNED = {
 }
 """Settings that take an idle worker from 3.0 % of a core to 0.3 % (docs/design/cluster.md, What it costs)."""
 
-Tls = tuple[Path, Path, Path]
-"""TLS files in PEM form: the authority, this end's certificate and its key."""
-
 _ADDRESS = re.compile(r"(?:(?:tcp|tls)://)?(?:\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):[0-9]{1,5}")
 
 LOOPBACK = "127.0.0.1:0"
@@ -53,18 +49,17 @@ CLIENT = {"distributed.client.scheduler-info-interval": "1h", "distributed.clien
 """The controller asks for what it wants to know: nothing else is fetched every 2 and 5 s."""
 
 
-def _security(tls: Tls) -> Security:
+def _security(files: Certificates) -> Security:
     """The settings for Dask, which then refuses unencrypted peers; UsageError for a missing file."""
-    for path in tls:
+    for path in (files.authority, files.certificate, files.key):
         if not path.is_file():
             raise UsageError("is not a file", where=str(path), cure="name a PEM file with --tls-*")
-    authority, certificate, key = map(str, tls)
     names = {
-        f"tls_{end}_{kind}": file
+        f"tls_{end}_{kind}": str(file)
         for end in ("client", "scheduler", "worker")
-        for kind, file in (("cert", certificate), ("key", key))
+        for kind, file in (("cert", files.certificate), ("key", files.key))
     }
-    return Security(tls_ca_file=authority, require_encryption=True, **names)
+    return Security(tls_ca_file=str(files.authority), require_encryption=True, **names)
 
 
 class DaskLink(Link):
@@ -131,7 +126,9 @@ async def workers_of(client: Client) -> dict[str, str]:
 
 
 @contextlib.asynccontextmanager
-async def connected(address: str, tls: Tls | None, seconds: float = CONNECT_SECONDS) -> AsyncIterator[Client]:
+async def connected(
+    address: str, certificates: Certificates | None, seconds: float = CONNECT_SECONDS
+) -> AsyncIterator[Client]:
     """A client of the scheduler at an address; the sentence of an error names it."""
     if _ADDRESS.fullmatch(address) is None:
         raise UsageError(
@@ -139,7 +136,7 @@ async def connected(address: str, tls: Tls | None, seconds: float = CONNECT_SECO
             where=address,
             cure="name it as tcp://HOST:PORT or tls://HOST:PORT",
         )
-    security = _security(tls) if tls else None
+    security = _security(certificates) if certificates else None
     if (
         address.startswith("tls://")
         and security is None

@@ -1,18 +1,29 @@
-"""What the controller asks of a way to the nodes."""
+"""The interface between the controller and its nodes, over ssh or over Dask."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Protocol
+
+import msgspec
 
 from mawl.base.errors import MawlError, UnsuitableMachineError
 
 
 class NodeGoneError(MawlError):
-    """The node's agent is no more, and nobody will answer."""
+    """The node's agent has ended; no later question can be answered."""
 
 
 class NoAnswerError(MawlError):
     """The node's agent did not answer this time; it may answer the next."""
+
+
+class Certificates(msgspec.Struct, frozen=True, kw_only=True):
+    """TLS files in PEM form: the authority, this end's certificate and its key."""
+
+    authority: Path
+    certificate: Path
+    key: Path
 
 
 class Link(Protocol):

@@ -15,7 +15,7 @@ from mawl.base.errors import InterruptedRunError, UnsuitableMachineError, UsageE
 from mawl.records.model.run import RunFacts
 from mawl.records.spec.run_spec import NodesSpec
 from mawl.run.cluster.controller import ClusterRequest, Controller
-from mawl.run.cluster.link import Link
+from mawl.run.cluster.link import Certificates, Link
 from mawl.run.cluster.ssh_link import agents_over_ssh, node_names
 from mawl.run.launch.runner_watch import watched
 from mawl.run.runner.loop import Interrupts
@@ -34,18 +34,18 @@ class NodeAccess(msgspec.Struct, frozen=True, kw_only=True):
     hosts: tuple[str, ...] = ()
     remote_python: str = "python3"
     ssh_config: str | None = None
-    tls: tuple[Path, Path, Path] | None = None
-    """For the scheduler: files of the authority, of this end's certificate and of its key, in PEM form."""
+    certificates: Certificates | None = None
+    """For the scheduler."""
 
     @classmethod
     def of(cls, nodes: NodesSpec) -> NodeAccess:
         """As a run asks for it; over ssh a storage server is one of the hosts, named or not."""
-        tls = None
+        certificates = None
         if nodes.tls_ca and nodes.tls_cert and nodes.tls_key:
-            tls = (
-                Path(nodes.tls_ca).absolute(),
-                Path(nodes.tls_cert).absolute(),
-                Path(nodes.tls_key).absolute(),
+            certificates = Certificates(
+                authority=Path(nodes.tls_ca).absolute(),
+                certificate=Path(nodes.tls_cert).absolute(),
+                key=Path(nodes.tls_key).absolute(),
             )
         named = [host.rpartition("@")[2] for host in nodes.ssh]
         storage: Iterable[str] = nodes.storage_node if nodes.ssh else ()
@@ -54,7 +54,7 @@ class NodeAccess(msgspec.Struct, frozen=True, kw_only=True):
             hosts=(*nodes.ssh, *(name for name in storage if name not in named)),
             remote_python=nodes.remote_python or sys.executable,
             ssh_config=nodes.ssh_config,
-            tls=tls,
+            certificates=certificates,
         )
 
 
@@ -123,7 +123,7 @@ def _go_on(interrupts: Interrupts) -> None:
 async def linked(
     reach: NodeAccess, check: Callable[[], None] = lambda: None
 ) -> AsyncIterator[tuple[Link, list[str]]]:
-    """The link and the nodes that are there now; a worker that joins later is none of the run's nodes.
+    """The link and the nodes that are there now; a worker that joins later is not one of the run's nodes.
 
     ``check`` is called while hosts are reached, and may raise.
     """
@@ -134,6 +134,6 @@ async def linked(
         return
     from mawl.run.cluster.dask_link import DaskLink, connected, workers_of
 
-    async with connected(reach.address, reach.tls) as client:
+    async with connected(reach.address, reach.certificates) as client:
         workers = await workers_of(client)
         yield DaskLink(client, workers), list(workers)

@@ -1,7 +1,7 @@
-"""The link from controller to agents over ssh: nothing listens, on the nodes nor here.
+"""The link from controller to agents over ssh, without a listening port on any machine.
 
-Questions and answers go through the standard input and output of one ssh for each host, so whoever may use
-the link is whoever may use ssh.  The system's own ``ssh`` is used, so that names, users, keys and jump hosts
+Questions and answers go through the standard input and output of one ssh for each host, so only users who may
+log in with ssh can use the link.  The system's own ``ssh`` is used, so that names, users, keys and jump hosts
 are those of the user's configuration, or of a file of its kind (``-F``).  It never prompts (BatchMode).
 """
 
@@ -32,11 +32,11 @@ START_SECONDS = 60.0
 """For the agents to begin: a Python that starts from a shared file system takes its time."""
 END_SECONDS = 5.0
 LAST_WORD_SECONDS = 0.5
-"""From the end of what ssh hands out to its own end, and to the end of what it complains."""
+"""How long ssh may take to exit, and its last error line to arrive, after its output has ended."""
 BEAT_SECONDS = 5.0
-"""Between two signs of life to each agent, besides the questions."""
+"""Time between two signs of life to each agent."""
 MOST_GREETING_BYTES = 64 * 2**10
-"""What a login shell may print before the agent begins."""
+"""How much a login shell may print before the agent begins."""
 MOST_ANSWER_BYTES = 64 * 2**20
 _MOST_COMPLAINT_BYTES = 8 * 2**10
 
@@ -59,7 +59,7 @@ def node_names(hosts: Sequence[str]) -> dict[str, str]:
 def ssh_command(host: str, config: str | None) -> list[str]:
     """The beginning of the command line that runs something on a host: what the configuration says counts.
 
-    Options of a command line come before it, so the time to connect is given only where it names none.
+    Options of a command line come before it, so the time to connect is given only where it does not name one.
     """
     options = ["-o", "BatchMode=yes"]
     if _ssh_settings(host, config).get("connecttimeout", "none") == "none":
@@ -133,12 +133,12 @@ class _Agent:
         return cls(name, process)
 
     def send(self, content: bytes) -> None:
-        """Send so many bytes, or a sign of life where there are none."""
-        with contextlib.suppress(OSError):  # that it is gone is found where its answers are read
+        """Send a message; an empty one is a sign of life."""
+        with contextlib.suppress(OSError):  # the reader of its answers finds out that it has ended
             self._stdin.write(framed(content))
 
     async def ask(self, function: str, arguments: Sequence[Any]) -> Any:
-        """The answer; ``NodeGoneError`` once there will be none."""
+        """The answer; ``NodeGoneError`` if the agent has ended."""
         if self._answering.done():
             raise self._gone()
         number = next(self._numbers)
@@ -163,13 +163,13 @@ class _Agent:
             )
 
     async def close(self) -> None:
-        """Let the agent end, as it does when nobody speaks any more; ssh itself is ended after a while."""
+        """Close the agent's input, upon which it exits; kill ssh if it does not exit in time."""
         self._stdin.close()
         await self._end(END_SECONDS if self.begun else 0.0)
         await asyncio.wait({self._answering})
         await asyncio.wait({self._complaining}, timeout=LAST_WORD_SECONDS)
         self._complaining.cancel()
-        with contextlib.suppress(OSError):  # TimeoutError is one; what was sent to nobody is no news
+        with contextlib.suppress(OSError):  # or TimeoutError, which is one; unsent messages do not matter now
             await asyncio.wait_for(self._stdin.wait_closed(), LAST_WORD_SECONDS)
 
     async def _hear(self) -> None:
@@ -192,7 +192,7 @@ class _Agent:
         except msgspec.MsgspecError:
             self._no_agent = "mawl ended it, because what came was no answer"
         await self._end(0.0)
-        with contextlib.suppress(TimeoutError):  # what is left unread would keep the pipe open
+        with contextlib.suppress(TimeoutError):  # unread output would keep the pipe open
             await asyncio.wait_for(self._stdout.read(), LAST_WORD_SECONDS)
         await asyncio.wait({self._complaining}, timeout=LAST_WORD_SECONDS)
         for waiting in self._waiting.values():

@@ -102,7 +102,7 @@ def carry_out(
             dirty = {node: clean.at_end(restriction.written_bytes(_devices(facts)))}
             launcher_usage = _end_launcher(launcher, request.run_id)
             ended, outside = time.monotonic(), restriction.account()
-            restriction.close()  # before the writer lets go of its lock: what is left then counts as nobody's
+            restriction.close()  # before the writer releases its lock: clean may remove the rest then
             facts = msgspec.structs.replace(
                 _facts_after(facts, loop, began, ended),
                 compressibility=looking.finish() if looking is not None else None,
