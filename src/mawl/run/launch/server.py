@@ -160,7 +160,8 @@ class Server:
                 if pid == 0:
                     return
                 if os.WIFSTOPPED(status):
-                    self._stopped.setdefault(pid, time.monotonic())
+                    if self._stopped.get(pid) != _KILLED:
+                        self._stopped[pid] = time.monotonic()  # again: it went on before this stop
                     continue
                 if os.WIFCONTINUED(status):
                     if self._stopped.get(pid) != _KILLED:
