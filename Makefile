@@ -37,12 +37,12 @@ test test-all: $(STAMP)
 	$(BIN)/pytest -m "not lab and not long $(LEFT_OUT)" --durations=40 -n 3 --dist worksteal \
 	    $(if $(REPORT),--junitxml=$(REPORT)/test.xml)
 
-# The serial part runs whatever became of the parallel one.
+# Tests that run alone run whatever became of the others.
 test-lab: $(STAMP)
-	parallel=0; \
-	$(BIN)/pytest -m "lab and parallel and not long" --durations=40 -n 3 --dist worksteal \
-	    $(if $(REPORT),"--junitxml=$(REPORT)/test-parallel.xml") || parallel=$$?; \
-	$(BIN)/pytest -m "lab and not parallel and not long" --durations=40 $(if $(REPORT),"--junitxml=$(REPORT)/test-lab.xml") && exit $$parallel
+	others=0; \
+	$(BIN)/pytest -m "lab and not alone and not long" --durations=40 -n 3 --dist worksteal \
+	    $(if $(REPORT),"--junitxml=$(REPORT)/test-lab.xml") || others=$$?; \
+	$(BIN)/pytest -m "lab and alone and not long" --durations=40 $(if $(REPORT),"--junitxml=$(REPORT)/test-alone.xml") && exit $$others
 
 test-long: $(STAMP)
 	mkdir -p "$(or $(REPORT),.long)"

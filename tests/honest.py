@@ -14,14 +14,23 @@ from types import FrameType
 import pytest
 
 from tests import needs
+from tests.lab.quiet import MOST_SECONDS, quiet_machine
 
 MEASURED_RERUNS = 2
+QUIET_SECONDS = 180.0
+"""So long the measured tests of one run may wait together for a quiet machine; long tests wait besides."""
+_WAITED = pytest.StashKey[float]()
+TEST_SECONDS = 300.0
+"""The most that a test may take on a quiet machine: one that hangs fails by itself, and the others go on."""
+SLOWNESS = "MAWL_TEST_SLOWNESS"
+"""How long this machine takes, in hundredths of a quiet one: ``.ci/run`` measures it (tools/slowness.py)."""
 ENDS_AT = "MAWL_TEST_ENDS_AT"
 """When a run of the tests must end (time(2)): ``.ci/run`` sets it, whose own time is bounded."""
 TIDY_SECONDS = 60.0
-"""So long before that moment a lab test is stopped and no other begins: beds are taken down, and the
+"""So long before that moment a test is stopped and no other begins: beds are taken down, and the
 results written, before the whole run would be killed."""
 OUT_OF_TIME = "the time of the whole run was over"
+STOPPED = "stopped: "
 NO_NEED = "a skip that names no need of the machine is a failure (tests/needs.py is the one place to skip)"
 
 
@@ -35,16 +44,18 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", f"{needs.MARK}(...): what a machine must have, see tests/needs.py")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Try tests marked ``measured`` again, each attempt printed, and put them last; refuse long tests that
-    do not announce their time."""
+    """Tests marked ``measured`` run alone and last, and are tried again, each attempt printed; long tests
+    that do not announce their time are refused."""
     for item in items:
         if item.get_closest_marker("long") is not None and minutes(item) <= 0:
             raise pytest.UsageError(f"{item.nodeid}: mark it long(minutes=N) with the time that it takes")
         if mark := item.get_closest_marker("measured"):
             reruns = mark.kwargs.get("reruns", MEASURED_RERUNS)
-            again = {"reruns": reruns, "reruns_delay": 5, "rerun_except": OUT_OF_TIME}
+            again = {"reruns": reruns, "reruns_delay": 5, "rerun_except": STOPPED}
             item.add_marker(pytest.mark.flaky(**again))
+            item.add_marker(pytest.mark.alone)
     items.sort(key=lambda item: item.get_closest_marker("measured") is not None)
 
 
@@ -81,33 +92,52 @@ def _left_seconds() -> float:
     return float(os.environ.get(ENDS_AT, "inf")) - TIDY_SECONDS - time.time()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """A test that cannot begin in time fails; one whose needs are lacking skips."""
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
+    """A test that cannot begin in time fails; one whose needs are lacking skips; a measured one waits."""
     if _left_seconds() <= 0.0:
         pytest.fail(f"did not begin: {OUT_OF_TIME}", pytrace=False)
     for mark in item.iter_markers(needs.MARK):
         for need in mark.args:
             need.require()
+    if item.get_closest_marker("measured") is not None:
+        _wait_for_quiet(item)
+    return (yield from _within_its_time(item))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
-    """Stop a lab test that would outlast the run's time."""
+    """Stop a test that hangs, or would outlast the run's time."""
+    return (yield from _within_its_time(item))
+
+
+def _wait_for_quiet(item: pytest.Item) -> None:
+    stash, most = item.session.stash, MOST_SECONDS
+    if not minutes(item):
+        most = min(most, QUIET_SECONDS - stash.get(_WAITED, 0.0))
+    waited = quiet_machine(most)
+    stash[_WAITED] = stash.get(_WAITED, 0.0) + waited
+    if waited:
+        _say(item.config, f"{item.nodeid}: waited {waited:.0f} s for a quiet machine")
+
+
+def _within_its_time(item: pytest.Item) -> Generator[None]:
+    own = float("inf") if minutes(item) else TEST_SECONDS * float(os.environ.get(SLOWNESS, "100")) / 100
     left = _left_seconds()
-    if item.get_closest_marker("lab") is None or left == float("inf"):
+    if min(own, left) == float("inf"):
         return (yield)
-    before = signal.signal(signal.SIGALRM, _out_of_time)
-    signal.setitimer(signal.ITIMER_REAL, max(left, 0.001))
+    why = f"it took {own:g} s, the most that a test may take" if own < left else OUT_OF_TIME
+
+    def stop(_: int, __: FrameType | None) -> None:
+        pytest.fail(f"{STOPPED}{why}")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, max(min(own, left), 0.001))
     try:
         return (yield)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
-
-
-def _out_of_time(_: int, __: FrameType | None) -> None:
-    pytest.fail(f"stopped: {OUT_OF_TIME}")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -151,10 +151,11 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None]:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Note who handles signals before the test and its fixtures."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
+    """Note who handles signals before the test and its fixtures, and before what stops them in time."""
     item.stash[_HANDLERS] = {number: signal.getsignal(number) for number in HANDLED}
+    return (yield)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -209,7 +209,6 @@ def rulings_of_signature(capsys: pytest.CaptureFixture[str], *more: str) -> tupl
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @needs.marks(MINISIGN)
 def test_a_minisign_signature_binds_the_manifest_to_a_key(
     here: Path, capsys: pytest.CaptureFixture[str]
@@ -240,7 +239,6 @@ def test_a_minisign_signature_binds_the_manifest_to_a_key(
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @needs.marks(MINISIGN)
 def test_a_minisign_key_with_a_wrong_password_signs_nothing(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

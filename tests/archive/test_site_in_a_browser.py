@@ -15,7 +15,7 @@ from mawl.archive.site.build import build_site
 from tests import needs
 from tests.fakes.published_run import write_published, write_published_campaign
 
-pytestmark = [pytest.mark.lab, pytest.mark.parallel, needs.marks(needs.program("chromium"))]
+pytestmark = [pytest.mark.lab, needs.marks(needs.program("chromium"))]
 
 
 @pytest.fixture(scope="module")

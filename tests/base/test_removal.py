@@ -46,7 +46,6 @@ def test_nothing_outside_of_drawn_trees_is_touched(tmp_path: Path) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @needs.marks(needs.ROOT)
 @needs.marks(needs.program("nbdfuse"))
 @pytest.mark.parametrize("server", ["alive", "stopped", "dead"])

@@ -42,7 +42,7 @@ name = "one"
 stages = [[{{ program = "paced", command = [{words}] }}]]
 """
 
-OWN_RATE, OTHER_RATE, SECONDS = 20e6, 50e6, 12.0
+OWN_RATE, OTHER_RATE, SECONDS = 20e6, 50e6, 8.0
 
 
 @pytest.fixture

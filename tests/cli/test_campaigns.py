@@ -96,7 +96,6 @@ def test_repeats_are_made_and_reported_in_every_format(command: Command) -> None
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_options_in_files_are_held_against_each_other(one: Command) -> None:
     (one.directory / "small.toml").write_text('[options]\nsortsize = "64MiB"\n')
     (one.directory / "large.toml").write_text('title = "large sorts"\n[options]\nsortsize = "512MiB"\n')
@@ -116,7 +115,6 @@ def test_options_in_files_are_held_against_each_other(one: Command) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @pytest.mark.parametrize("whole_group", [True, False])
 def test_a_campaign_killed_at_random_points_goes_on_to_the_same_end(whole_group: bool, one: Command) -> None:
     """kill -9 of the campaign alone (its run must not go on without it), or with the run it is making."""
@@ -231,7 +229,6 @@ def test_an_interrupt_ends_with_130_and_how_to_go_on(command: Command) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_sessions_are_found_within_a_bound(one: Command) -> None:
     """Nothing is expected of this machine but an answer: stretch is of short jobs."""
     (one.directory / "mawl.toml").write_text('most_slowdown = 1000.0\nguideline_warn = "1"\n')
@@ -331,7 +328,6 @@ def test_an_arm_changes_a_setting_that_reports_and_comparisons_name(command: Com
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_setting_is_undone_when_a_real_campaign_is_ended(number: int, command: Command) -> None:
     process = command.start(*sides(command))

@@ -75,7 +75,6 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parallel
 def test_runs_that_start_are_left_alone(place: Path) -> None:
     assert cleaned_beside_runs(place, 3, cold=True) == NOTHING
 
@@ -86,7 +85,6 @@ def test_hundred_runs_that_start_are_left_alone(place: Path, cold: bool) -> None
     assert cleaned_beside_runs(place, 100, cold=cold) == NOTHING
 
 
-@pytest.mark.parallel
 def test_two_that_make_the_same_inputs_at_once_both_end_well(tmp_path: Path) -> None:
     with cleaning(tmp_path) as found:
         for status, said in ended([mawl(tmp_path, "generate", "nano") for _ in range(2)]):

@@ -19,7 +19,6 @@ MOST_RATIO = 1.25
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_more_threads_than_processors_cost_fits_no_time_of_processors(mawl: Command) -> None:
     (mawl.directory / "fits.toml").write_text(WORKLOAD)
     used = []

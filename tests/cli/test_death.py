@@ -76,7 +76,6 @@ def check_unbegun(mawl: Command, folder: Path, when: str) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @pytest.mark.parametrize("left", [(), (f".{FACTS}.0a1b2c.tmp",)])
 def test_a_run_killed_before_its_facts_is_named_and_cleaned(left: tuple[str, ...], mawl: Command) -> None:
     folder = mawl.directory / "runs" / "20261124-142318-nano-7706"
@@ -97,7 +96,6 @@ def recorded_jobs(folder: Path) -> set[str]:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_a_killed_run_is_readable_and_cleaned_and_the_next_one_works(mawl: Command) -> None:
     assert mawl("generate", "nano").returncode == 0
     # Roles that only the run folder remembers: clean is not told of them below.
@@ -125,7 +123,6 @@ def test_a_killed_run_is_readable_and_cleaned_and_the_next_one_works(mawl: Comma
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_kill_at_random_points(mawl: Command) -> None:
     chance = random.Random(SEED)
     assert mawl("generate", "nano").returncode == 0
@@ -171,7 +168,6 @@ def fill(place: Path) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @pytest.mark.parametrize("role", ["work", "util"])
 def test_a_role_that_fills_up_costs_the_jobs_that_needed_it(role: str, mawl: Command) -> None:
     (mawl.directory / "fill.toml").write_text(
@@ -203,7 +199,6 @@ def test_a_role_that_fills_up_costs_the_jobs_that_needed_it(role: str, mawl: Com
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_a_killed_launcher_takes_its_jobs_along_and_the_run_ends_with_its_records(mawl: Command) -> None:
     assert mawl("generate", "nano").returncode == 0
     process = mawl.start("run", "nano")

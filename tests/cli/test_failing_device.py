@@ -13,7 +13,7 @@ from tests.advice.limit.beds import command
 from tests.cli.conftest import Command
 from tests.fakes.failing_device import FAILING_DEVICE, failing
 
-pytestmark = [pytest.mark.lab, pytest.mark.parallel, needs.marks(FAILING_DEVICE)]
+pytestmark = [pytest.mark.lab, needs.marks(FAILING_DEVICE)]
 
 WORKLOAD = """
 name = "failing"

@@ -21,6 +21,7 @@ BLKIO = Path("/sys/fs/cgroup/blkio")
 
 pytestmark = [
     pytest.mark.lab,
+    pytest.mark.alone,
     needs.marks(needs.ROOT),
     needs.marks(needs.directory(str(BLKIO))),
 ]

@@ -63,7 +63,6 @@ def stranger(place: Path, group: int) -> list[str]:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @needs.marks(needs.COMPILER)
 def test_a_user_without_a_home_has_every_figure(place: Path) -> None:
     def mawl(*words: str) -> str:
@@ -82,7 +81,6 @@ def test_a_user_without_a_home_has_every_figure(place: Path) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @needs.marks(needs.ROOT)
 @pytest.mark.parametrize(("options", "said"), [("subset=pid", "subset=pid"), ("hidepid=2", "hidepid")])
 def test_a_proc_that_hides_things_costs_figures_and_nothing_else(

@@ -15,7 +15,7 @@ import pytest
 
 from tests.cli.conftest import LONGEST_SECONDS, Command
 
-pytestmark = [pytest.mark.lab, pytest.mark.parallel]
+pytestmark = pytest.mark.lab
 
 ONE = 'name = "one"\n[[sessions]]\nname = "a"\nstages = [[{{ command = {} }}]]\n'
 

@@ -23,7 +23,6 @@ from tests.reports.test_dashboard import DASHBOARD
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.parallel,
     needs.marks(needs.program("prometheus")),
 ]
 

@@ -113,7 +113,6 @@ def test_a_short_run_of_one_window(counted: Command) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_a_run_of_many_windows_and_a_tail(counted: Command) -> None:
     summary, folder = ran(counted, "mixed20", "--cache", "cold")
     assert len(summary["windows"]) > 2
@@ -133,7 +132,6 @@ def test_an_imported_run_whose_unknown_figures_have_their_reason(mawl: Command) 
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_a_run_of_jobs_with_four_threads(counted: Command) -> None:
     summary, folder = ran(counted, "mixed20", "--option", "cpucount=4", "--cache", "cold")
     assert lacking(summary) == []

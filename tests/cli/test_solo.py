@@ -18,7 +18,6 @@ def report(mawl: Command) -> dict[str, Any]:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_times_alone_are_three_runs_that_are_kept_while_nothing_changed(mawl: Command) -> None:
     (mawl.directory / "one.toml").write_text(ONE_JOB)
     first = mawl("run", "one.toml", "--solo")

@@ -12,7 +12,7 @@ from mawl.run.launch.setup import live_runs
 from tests.cli.conftest import Command
 from tests.run.cluster.conftest import Cluster, clustered
 
-pytestmark = [pytest.mark.lab, pytest.mark.parallel]
+pytestmark = pytest.mark.lab
 
 PATIENCE_SECONDS = 60.0
 

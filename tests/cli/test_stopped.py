@@ -19,7 +19,7 @@ from mawl.run.launch.setup import live_runs
 from tests.cli.conftest import Command
 from tests.run.cluster.conftest import Cluster, clustered
 
-pytestmark = [pytest.mark.lab, pytest.mark.parallel]
+pytestmark = pytest.mark.lab
 
 SLEEPER = 'name = "one"\n[[sessions]]\nname = "a"\nstages = [[{{ command = ["sleep", "{}"] }}]]\n'
 LONGEST_SECONDS = 20.0

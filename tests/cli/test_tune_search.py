@@ -29,7 +29,6 @@ PROFILE = 'work = ["fast-work"]\nvolume_order = "free-space"\n[options]\nsortsiz
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_a_search_of_real_runs_and_its_continuation(mawl: Command) -> None:
     """The budget has room for the one setting that is always tried."""
     (mawl.directory / "one.toml").write_text(ONE_JOB)

@@ -107,7 +107,6 @@ def fill(place: Path, left_bytes: int) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_by_rotation_a_volume_that_fills_up_costs_only_the_job_whose_turn_it_is(mawl: Command) -> None:
     work = four_volumes(mawl.directory)
     assert mawl("generate", "four.toml").returncode == 0
@@ -127,7 +126,6 @@ def test_by_rotation_a_volume_that_fills_up_costs_only_the_job_whose_turn_it_is(
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_by_free_space_a_full_volume_is_left_alone(mawl: Command) -> None:
     work = four_volumes(mawl.directory)
     with small_volume(Path(work[1])) as small:

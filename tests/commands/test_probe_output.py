@@ -72,7 +72,6 @@ def test_a_directory_and_a_missing_one_are_refused_in_a_sentence(tmp_path: Path)
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @needs.marks(needs.ROOT)
 def test_a_device_node_stays_one_and_a_block_device_is_refused(tmp_path: Path) -> None:
     full, block = tmp_path / "full", tmp_path / "block"

@@ -22,7 +22,6 @@ _CALL = re.compile(r"^(?:\d+ +)?(p?readv?(?:64|2)?|p?writev?(?:64|2)?)\(\d+<([^>
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.parallel,
     needs.marks(needs.program("strace")),
 ]
 

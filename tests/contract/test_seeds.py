@@ -25,7 +25,7 @@ SCALES = {
 SMALL = 0.00006
 """The scale of all others; most have their fewest rows there."""
 
-pytestmark = [pytest.mark.lab, pytest.mark.parallel]
+pytestmark = pytest.mark.lab
 
 
 @pytest.mark.parametrize(

@@ -200,7 +200,6 @@ def test_a_shared_claim_is_written_by_many_nodes() -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_the_commands_of_the_pods_run_together(tmp_path: Path) -> None:
     """The containers of cluster.yaml as processes of this machine, in the order in which pods start them."""
     by_kind = {thing["kind"]: thing for thing in things(FOLDER / "cluster.yaml")}

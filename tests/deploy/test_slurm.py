@@ -19,7 +19,6 @@ from tests.deploy.slurm import BATCH_SECONDS, NODES, SlurmMachine
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.parallel,
     needs.marks(needs.ROOT, needs.program("slurmctld", "slurmd", "sbatch", "munged")),
 ]
 

@@ -9,10 +9,10 @@ from typing import Any
 from mawl.measure.suitability import NoiseWatch
 
 IDLE_RATIO = 0.1
-LOOKS = 15
-"""So often, every other second, the machine may be found busy before a test begins all the same."""
+MOST_SECONDS = 30.0
+"""So long the machine may be found busy before a test begins all the same."""
 
-_LOOK_SECONDS = 2.0
+_LOOK_SECONDS = 0.5
 
 
 def busy_ratio() -> float:
@@ -22,13 +22,18 @@ def busy_ratio() -> float:
     return watch.look().busy_ratio or 0.0
 
 
-def quiet_machine() -> None:
-    """Wait until the machine is idle; else the test says so, and is judged all the same."""
-    for _ in range(LOOKS):
-        busy = busy_ratio()
-        if busy <= IDLE_RATIO:
-            return
-    sys.stdout.write(f"the machine is not idle: processors are busy for {busy:.0%} of the time\n")
+def quiet_machine(most_seconds: float = MOST_SECONDS) -> float:
+    """Wait until the machine is idle; else the test says so, and is judged all the same.
+
+    Returns the seconds for which it was busy.
+    """
+    waited = 0.0
+    while (busy := busy_ratio()) > IDLE_RATIO:
+        if waited >= most_seconds:
+            sys.stdout.write(f"the machine is not idle: processors are busy for {busy:.0%} of the time\n")
+            break
+        waited += _LOOK_SECONDS
+    return waited
 
 
 def others_ratio(arm: dict[str, Any]) -> float:

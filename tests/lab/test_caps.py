@@ -17,7 +17,7 @@ from mawl.records.store import open_run
 from tests import needs
 from tests.lab.standing import Bed, standing
 
-pytestmark = [pytest.mark.lab, needs.marks(needs.ROOT)]
+pytestmark = [pytest.mark.lab, pytest.mark.alone, needs.marks(needs.ROOT)]
 
 BYTES, REQUESTS = 40_000_000, 3000
 BED = f"""
@@ -40,13 +40,14 @@ util = ["one"]
 """
 
 
-@pytest.fixture
-def bed(tmp_path: Path) -> Iterator[Bed]:
-    with standing(tmp_path, "capped", BED) as made:
+@pytest.fixture(scope="module")
+def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
+    with standing(tmp_path_factory.mktemp("bed"), "capped", BED) as made:
         yield made
 
 
-def roles_of(bed: Bed) -> list[str]:
+@pytest.fixture(scope="module")
+def roles(bed: Bed) -> list[str]:
     """The options of ``mawl run`` that name the directories."""
     return bed.up("capped")["one"]
 
@@ -59,8 +60,7 @@ def held(volume: VolumeFacts) -> set[tuple[str, str, int | None, int | None, str
     }
 
 
-def test_a_run_records_the_caps_that_were_set_and_its_reports_say_them(bed: Bed) -> None:
-    roles = roles_of(bed)
+def test_a_run_records_the_caps_that_were_set_and_its_reports_say_them(bed: Bed, roles: list[str]) -> None:
     done = bed("run", "nano", *roles, "--output", "run")
     sys.stdout.write(done.stdout + done.stderr)
     assert done.returncode == 0, done.stderr
@@ -81,9 +81,9 @@ def test_a_run_records_the_caps_that_were_set_and_its_reports_say_them(bed: Bed)
     assert "at most 40.0 MB/s and 3000 requests/s" in " ".join(bed("report", "run").stdout.split())
 
 
-def test_a_cap_of_a_group_above_does_not_hold_in_version_1(bed: Bed) -> None:
+def test_a_cap_of_a_group_above_does_not_hold_in_version_1(bed: Bed, roles: list[str]) -> None:
     """The kernel's own rule: the root's cap is set, the run is in a group below, and has none."""
-    mounted = roles_of(bed)[1]
+    mounted = roles[1]
     group = BLKIO / f"mawl-test-caps-{bed.directory.name}"
     group.mkdir()
     code = (

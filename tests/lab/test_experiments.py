@@ -15,7 +15,7 @@ from mawl.lab.bed import load_bed
 from mawl.lab.calibration import NOT_AS_SAID
 from mawl.lab.needs import check, needs_of
 from tests import needs
-from tests.lab.quiet import IDLE_RATIO, busy_ratio, others_ratio, quiet_machine
+from tests.lab.quiet import IDLE_RATIO, busy_ratio, others_ratio
 from tests.lab.standing import CALIBRATIONS
 from tools.forecasts import forecasts, page
 
@@ -31,12 +31,11 @@ OTHERS_RATIO = 0.25
 def campaign(name: str, directory: Path, *, others_at_most: float = OTHERS_RATIO) -> dict[str, Any]:
     """``mawl lab run`` of a shipped bed; what it found.
 
-    Waits a bounded time for an idle machine.  Fails, with the figure, where others keep it so busy during a
+    Fails, with the figure, where others keep it so busy during a
     judged run, or just after a calibration that was refused, that nothing can be judged; it is tried again.
     """
     bed = load_bed(name)
     needs.bed(check(needs_of(bed, bed.volumes), directory / "state"))
-    quiet_machine()
     for _ in range(CALIBRATIONS):
         ended = subprocess.run(
             [sys.executable, "-m", "mawl", "lab", "run", name, "--json"],

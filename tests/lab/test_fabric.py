@@ -20,9 +20,11 @@ from mawl.lab.needs import check, needs_of
 from tests.lab.leftovers import leftovers
 from tests.needs import bed as require_bed
 
-CAP = 123456791
+CAP = 123_456_791 + os.getpid()
+NAME = f"fabric{os.getpid()}"
+"""Several processes may test at once: what each leaves is looked for by its cap and its name."""
 BED = f"""
-name = "mortal-fabric"
+name = "{NAME}"
 title = "two clients of one server"
 question = "Do they see the same files, and is everything gone afterwards?"
 workload = "nano"
@@ -133,13 +135,13 @@ def lab(bed: Path, *words: str) -> subprocess.Popen[str]:
 
 
 def namespaces() -> list[str]:
-    return [path.name for path in Path("/run/netns").glob("mawl-mortal-fabric*")]
+    return [path.name for path in Path("/run/netns").glob(f"mawl-{NAME}*")]
 
 
 def assert_gone(folder: Path) -> None:
     assert leftovers(folder / "state", folder / "images", cap=CAP, zram_bytes=-1) == []
     assert namespaces() == []
-    assert not list(Path("/sys/fs/cgroup").glob("**/mawl-lab-mortal-fabric"))
+    assert not list(Path("/sys/fs/cgroup").glob(f"**/mawl-lab-{NAME}"))
 
 
 BUILT = """
@@ -189,9 +191,9 @@ def test_clients_share_files_that_nobody_else_sees_and_down_removes_all(bed: Pat
     # Past its page cache; how many pages btrfs keeps after all differs from time to time.
     assert ended.stdout.splitlines() == ["from one client", "False True", "[True]"]
     assert len(namespaces()) == 3
-    down = lab(bed, "down", "mortal-fabric")
+    down = lab(bed, "down", NAME)
     said, _ = down.communicate(timeout=120)
-    assert down.returncode == 0 and "removed network namespace mawl-mortal-fabric-client2" in said
+    assert down.returncode == 0 and f"removed network namespace mawl-{NAME}-client2" in said
     assert_gone(folder)
 
 
@@ -203,7 +205,7 @@ def test_a_server_that_dies_in_a_run_ends_the_run(bed: Path) -> None:
     while not said[-1].startswith("running one"):
         said.append(next(ran.stdout))
     time.sleep(2.0)
-    os.kill(int((bed.parent / "state" / "mortal-fabric" / "storage.pid").read_text()), signal.SIGKILL)
+    os.kill(int((bed.parent / "state" / NAME / "storage.pid").read_text()), signal.SIGKILL)
     rest, _ = ran.communicate(timeout=150)
     assert ran.returncode == 1, "".join(said) + rest
     assert "the GlusterFS process of storage ended while the bed was in use" in rest

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from tests.lab.quiet import quiet_machine
 from tests.lab.standing import Bed, standing
 
 pytestmark = [pytest.mark.lab, pytest.mark.long(minutes=5), pytest.mark.measured(reruns=1)]
@@ -58,7 +57,6 @@ def bed(tmp_path: Path) -> Iterator[Bed]:
 
 
 def test_the_sessions_that_a_capped_volume_carries_are_found_within_one_step(bed: Bed) -> None:
-    quiet_machine()
     roles = bed.up("paced")["one"]
     place = Path(roles[1]).parent
     (place / "bytes").write_bytes(os.urandom(BLOCK * BLOCKS))

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from mawl.records.store import open_run
-from tests.lab.quiet import quiet_machine
 from tests.lab.standing import Bed, standing
 
 pytestmark = [pytest.mark.lab, pytest.mark.long(minutes=6), pytest.mark.measured(reruns=1)]
@@ -105,7 +104,6 @@ def checked_sortsize(mawl: Bed, run: Path) -> tuple[str, int]:
 
 
 def test_one_volume_where_four_would_do_is_found_with_its_gain(bed: Bed, arms: dict[str, list[str]]) -> None:
-    quiet_machine()
     works = [directory_of(arms[name], "work") for name in VOLUMES]
     utils = [directory_of(arms[name], "util") for name in VOLUMES]
     found = gain_of(
@@ -123,7 +121,6 @@ def test_that_a_compressed_volume_is_better_is_found_with_its_gain(
     bed: Bed, arms: dict[str, list[str]]
 ) -> None:
     """Compression is a dimension by where a role lies: the volumes differ in it, not in their cap."""
-    quiet_machine()
     plain, packed = (directory_of(arms[name], "util") for name in ("one", "packed"))
     found = gain_of(bed, SORT, "0.0002", "--util", plain, "--dimension", f"util={plain},{packed}")
     assert found["setting"] == {"util": packed}
@@ -132,7 +129,6 @@ def test_that_a_compressed_volume_is_better_is_found_with_its_gain(
 
 def test_a_sortsize_far_too_small_is_found_by_check_and_bettered_by_search(tmp_path: Path) -> None:
     """What is recommended shrinks with the scale, down to 4 MiB; what is asked below that is not raised."""
-    quiet_machine()
     mawl = Bed(tmp_path, tmp_path)
     found = gain_of(
         *(mawl, SORT, "0.0001", "--option", f"sortsize={TINY}"),

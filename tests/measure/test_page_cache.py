@@ -56,7 +56,6 @@ def test_dropped_files_are_read_back_by_loading(files: list[Path]) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @needs.marks(needs.program("fincore"))
 def test_fincore_says_the_same_of_whole_dropped_and_partly_read_files(files: list[Path]) -> None:
     def by_fincore() -> int:

@@ -18,7 +18,7 @@ from tests.pages.kinds import KINDS
 from tests.pages.opened import Opened, chromium
 from tests.reports.html.test_colours import LEAST_TEXT, contrast
 
-pytestmark = [pytest.mark.lab, pytest.mark.parallel, needs.marks(needs.program("chromium"))]
+pytestmark = [pytest.mark.lab, needs.marks(needs.program("chromium"))]
 
 WIDTHS = (390, 768, 1440)
 SCHEMES = ("light", "dark")

@@ -101,7 +101,6 @@ def test_every_page_has_a_place_in_the_navigation() -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @needs.marks(needs.program("chromium"))
 def test_the_site_is_searched_from_a_file_without_a_network() -> None:
     from playwright import sync_api

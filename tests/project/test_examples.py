@@ -68,7 +68,6 @@ def test_the_readme_names_every_file_once() -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @needs.marks(needs.program("shellcheck"))
 def test_scripts_are_clean_shell() -> None:
     subprocess.run(["shellcheck", "-S", "warning", *map(str, SCRIPTS)], check=True)
@@ -162,7 +161,6 @@ tests:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @needs.marks(needs.program("promtool"))
 def test_prometheus_takes_the_rules_and_they_give_the_sums(tmp_path: Path) -> None:
     place = EXAMPLES / "grafana"
@@ -191,7 +189,6 @@ def test_workloads_of_own_programs_are_plans(
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_own_programs_run_and_are_measured(tmp_path: Path) -> None:
     program(tmp_path, "sas", f'#!/bin/sh\nexec "{sys.executable}" "{stub_sas.__file__}" "$@"\n')
     for name in ("own-program.toml", "own_program.py", "own-sas-command.toml"):
@@ -210,7 +207,6 @@ def test_own_programs_run_and_are_measured(tmp_path: Path) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_the_step_of_a_ci_job_ends_as_its_junit_file_says(tmp_path: Path) -> None:
     (tmp_path / "one.toml").write_text(SMALL)
     done = called(tmp_path, "fail-on-not-carried.sh", WORKLOAD="one.toml")
@@ -222,7 +218,6 @@ def test_the_step_of_a_ci_job_ends_as_its_junit_file_says(tmp_path: Path) -> Non
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_logs_of_a_night_become_a_run_that_says_whether_it_was_held(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     for words in (
@@ -242,7 +237,6 @@ def test_logs_of_a_night_become_a_run_that_says_whether_it_was_held(tmp_path: Pa
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_the_batch_script_runs_on_the_nodes_that_srun_starts(tmp_path: Path) -> None:
     (tmp_path / "one.toml").write_text(SMALL)
     program(tmp_path, "srun", '#!/bin/sh\nSLURMD_NODENAME=first exec "$@"\n')
@@ -258,7 +252,6 @@ def test_the_batch_script_runs_on_the_nodes_that_srun_starts(tmp_path: Path) -> 
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_a_storage_server_is_watched(tmp_path: Path) -> None:
     (tmp_path / "one.toml").write_text(SMALL)
     device = min(path.name for path in Path("/sys/block").iterdir())

@@ -187,7 +187,6 @@ def test_two_setups_at_once_make_one_environment(machine: Path) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @needs.marks(needs.ROOT, needs.program("unshare"))
 def test_shared_memory_that_cannot_be_written_is_a_notice(machine: Path) -> None:
     a_python(machine)

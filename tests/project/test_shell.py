@@ -94,7 +94,6 @@ def test_bash_offers(line: str, wanted: set[str], unwanted: set[str], tmp_path: 
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_zsh_and_fish_offer_the_same(shell: str, tmp_path: Path) -> None:
     needs.program(shell).require()
@@ -173,7 +172,6 @@ def test_dots_follow_a_value_only_where_more_values_may_follow() -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_formatters_read_the_manual_page_without_a_warning() -> None:
     needs.program("man", "mandoc", "groff").require()
     page = str(SHELL / "mawl.1")

@@ -171,7 +171,6 @@ def installed(wheel: Path, tmp_path: Path) -> Callable[..., str]:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_what_is_installed_from_the_wheel_alone_runs_and_reports(installed: Callable[..., str]) -> None:
     assert [installed("--version")] == documented_outputs()[VERSION] == [f"mawl {__version__}\n"]
     for command, figure in ((RUN, "all 8 jobs finished"), (REPORT, "mawl run nano --solo")):
@@ -181,7 +180,6 @@ def test_what_is_installed_from_the_wheel_alone_runs_and_reports(installed: Call
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @pytest.mark.long(minutes=2)
 def test_what_is_installed_from_the_wheel_alone_plans(installed: Callable[..., str]) -> None:
     output = installed(*QUALIFY.split()[1:])

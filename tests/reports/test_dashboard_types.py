@@ -18,7 +18,7 @@ import pytest
 from tests import needs
 from tests.reports.test_dashboard import DASHBOARD
 
-pytestmark = [pytest.mark.lab, pytest.mark.parallel, needs.marks(needs.program("npm", "node"))]
+pytestmark = [pytest.mark.lab, needs.marks(needs.program("npm", "node"))]
 
 PACKAGES = ("@grafana/schema@13.2.3", "typescript@5.9.3")
 PATIENCE_SECONDS = 180

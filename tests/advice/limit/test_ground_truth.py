@@ -25,9 +25,8 @@ from tests.advice.limit.draws import (
     slowed_by_delay,
     slowed_by_rate,
 )
-from tests.lab.quiet import quiet_machine
 
-pytestmark = [pytest.mark.lab, pytest.mark.measured]
+pytestmark = [pytest.mark.lab, pytest.mark.measured, needs.marks(needs.TWO_PROCESSORS)]
 
 STORAGE_SCALE = 0.002
 WORK_CAP_BYTES_PER_SECOND = 30_000_000
@@ -69,13 +68,6 @@ def test_a_bed_leaves_no_image(tmp_path: Path) -> None:
 def slow_bed(tmp_path: Path) -> Iterator[Bed]:
     """The same where a volume can be made slow below its device's queue."""
     yield from made_bed(tmp_path, "nbdkit", "nbdfuse")
-
-
-@pytest.fixture
-def idle_machine() -> None:
-    """Run-queue waits that others cause are real, so these tests need two processors for themselves."""
-    needs.TWO_PROCESSORS.require()
-    quiet_machine()
 
 
 @pytest.fixture
@@ -124,9 +116,7 @@ def shortened(before: dict[str, Any], after: dict[str, Any]) -> bool:
     return elapsed(after) + max(faster, 0.0) < HELPS_NOT * elapsed(before)
 
 
-def test_a_capped_device_is_storage_and_its_peak_is_the_cap(
-    bed: Bed, draw: random.Random, idle_machine: None
-) -> None:
+def test_a_capped_device_is_storage_and_its_peak_is_the_cap(bed: Bed, draw: random.Random) -> None:
     drawn = slowed_by_rate(draw)
     cap = int(drawn.bytes / draw.uniform(12.0, 14.0))
     capped = bed.volumes[drawn.role]
@@ -145,9 +135,7 @@ def test_a_capped_device_is_storage_and_its_peak_is_the_cap(
 
 
 @pytest.mark.long(minutes=3)
-def test_a_device_that_is_slow_below_its_queue_is_storage(
-    slow_bed: Bed, draw: random.Random, idle_machine: None
-) -> None:
+def test_a_device_that_is_slow_below_its_queue_is_storage(slow_bed: Bed, draw: random.Random) -> None:
     drawn, milliseconds = slowed_by_delay(draw)
     slow = slow_bed.volumes[drawn.role]
     slow_bed.generate(drawn.workload)
@@ -160,7 +148,7 @@ def test_a_device_that_is_slow_below_its_queue_is_storage(
     assert elapsed(held(slow_bed, "--cache", "cold")) <= HELPS * elapsed(first)
 
 
-def test_many_jobs_on_one_processor_are_cpu(bed: Bed, draw: random.Random, idle_machine: None) -> None:
+def test_many_jobs_on_one_processor_are_cpu(bed: Bed, draw: random.Random) -> None:
     program = draw.choice(COMPUTING)
     bed.generate(sessions(scale_for(program, draw.uniform(2.0, 2.5)), [program] * 4))
     first = held(bed, "--cache", "warm")
@@ -171,9 +159,7 @@ def test_many_jobs_on_one_processor_are_cpu(bed: Bed, draw: random.Random, idle_
 
 
 @pytest.mark.long(minutes=3)
-def test_files_that_twice_the_memory_would_keep_are_memory(
-    bed: Bed, draw: random.Random, idle_machine: None
-) -> None:
+def test_files_that_twice_the_memory_would_keep_are_memory(bed: Bed, draw: random.Random) -> None:
     memory = draw.randrange(350, 380)
     small = ("--option", "memsize=192MiB", "--option", "sortsize=32MiB", "--cache", "cold")
     limited = (*small, "--memory-limit", f"{memory}MiB")
@@ -187,7 +173,7 @@ def test_files_that_twice_the_memory_would_keep_are_memory(
 
 
 @pytest.mark.long(minutes=3)
-def test_phases_of_two_kinds_are_mixed(bed: Bed, draw: random.Random, idle_machine: None) -> None:
+def test_phases_of_two_kinds_are_mixed(bed: Bed, draw: random.Random) -> None:
     program = draw.choice(COMPUTING)
     scale = scale_for(program, 6.0)
     bed.generate(sessions(scale, [program]))
@@ -201,7 +187,7 @@ def test_phases_of_two_kinds_are_mixed(bed: Bed, draw: random.Random, idle_machi
     assert {found["second"]} <= {"storage", "cpu"}
 
 
-def test_one_light_job_is_limited_by_nothing(tmp_path: Path, idle_machine: None) -> None:
+def test_one_light_job_is_limited_by_nothing(tmp_path: Path) -> None:
     (tmp_path / "light.toml").write_text(sessions(0.02, ["segmentation"]))
     found = run(tmp_path, "light.toml", "--cache", "warm")["limit"]
     assert found["verdict"] == "none"
@@ -222,7 +208,7 @@ def test_a_competitor_and_a_run_from_cache_are_flagged(tmp_path: Path) -> None:
 
 
 @pytest.mark.long(minutes=4)
-def test_a_cap_shows_at_smoke_scale_once_the_page_cache_is_denied(bed: Bed, idle_machine: None) -> None:
+def test_a_cap_shows_at_smoke_scale_once_the_page_cache_is_denied(bed: Bed) -> None:
     """mixed20 at smoke moves 2 GB at its work: with a cap that is the limit, without it is not."""
     places = [word for role in ROLES for word in (f"--{role}", str(bed.volumes[role].place / "mawl"))]
     arguments = ("mixed20", "--cache", "none", *places)

@@ -20,7 +20,6 @@ from mawl.records.spec.program_options import ROLES, Role
 from tests.advice.limit.beds import Bed, command
 from tests.advice.limit.draws import COMPUTING, generator, scale_for, sessions, slowed_by_rate
 from tests.advice.limit.test_ground_truth import HELPS, ample, elapsed, held, made_bed
-from tests.lab.quiet import quiet_machine
 
 pytestmark = [pytest.mark.lab, pytest.mark.long(minutes=15), pytest.mark.measured]
 
@@ -125,7 +124,6 @@ def _own(summary: dict[str, Any], devices: tuple[int, int]) -> list[str]:
 
 
 def test_the_verdict_is_right_in_nineteen_of_twenty(bed: Bed) -> None:
-    quiet_machine()
     seed = generator()
     faults = [wrong(bed, seed, others=bool(number % 2)) for number in range(DRAWS)]
     assert sum(bool(one) for one in faults) <= DRAWS // 20, faults

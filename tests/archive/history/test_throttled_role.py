@@ -13,7 +13,6 @@ import pytest
 from tests.advice.limit.beds import AMPLE_BYTES_PER_SECOND, Bed, command
 from tests.advice.limit.draws import reaching, sessions
 from tests.advice.limit.test_ground_truth import made_bed
-from tests.lab.quiet import quiet_machine
 
 pytestmark = [pytest.mark.lab, pytest.mark.measured]
 
@@ -48,7 +47,6 @@ def runs_of(bed: Bed, count: int) -> None:
 
 
 def test_a_role_that_was_slow_for_three_nights_is_found_and_named(bed: Bed) -> None:
-    quiet_machine()
     bed.generate(sessions(SCALE, PROGRAMS))
     cap = int(sum(reaching(name, "work", SCALE) for name in PROGRAMS) / SLOWED_SECONDS)
     for bytes_per_second, count in (

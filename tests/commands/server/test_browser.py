@@ -23,7 +23,6 @@ from tests.pages.opened import LONGEST_MILLISECONDS, chromium, until
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.parallel,
     needs.marks(needs.program("chromium")),
 ]
 

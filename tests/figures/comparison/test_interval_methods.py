@@ -15,7 +15,7 @@ from scipy import stats
 
 from mawl.figures.statistics import FEWEST_RUNS, LEVEL, effect_of
 
-pytestmark = [pytest.mark.lab, pytest.mark.parallel]
+pytestmark = pytest.mark.lab
 
 DRAWS = 2000
 RESAMPLES = 999

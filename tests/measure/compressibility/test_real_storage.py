@@ -94,7 +94,6 @@ def looked_at(path: Path, storage: str) -> tuple[dict[str, float], float]:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @pytest.mark.parametrize(("option", "codec"), [("zstd:1", "zstd-1"), ("zstd:3", "zstd-3"), ("lzo", "lzo")])
 def test_btrfs_saves_what_the_estimate_says(tmp_path: Path, option: str, codec: str) -> None:
     need("mkfs.btrfs", "mount", "losetup", "compsize")
@@ -112,7 +111,6 @@ def test_btrfs_saves_what_the_estimate_says(tmp_path: Path, option: str, codec: 
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_btrfs_saves_on_small_files_what_reading_them_all_says(tmp_path: Path) -> None:
     """Files on both sides of a sector and of what lies in metadata; about 3 s."""
     need("mkfs.btrfs", "mount", "losetup", "compsize")
@@ -136,7 +134,6 @@ def test_btrfs_saves_on_small_files_what_reading_them_all_says(tmp_path: Path) -
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_btrfs_on_four_volumes_saves_what_each_estimate_says(tmp_path: Path) -> None:
     """Four file systems with the same data: the same saving on each, real and estimated; about 10 s."""
     need("mkfs.btrfs", "mount", "losetup", "compsize")
@@ -164,7 +161,6 @@ def test_btrfs_on_four_volumes_saves_what_each_estimate_says(tmp_path: Path) -> 
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @pytest.mark.parametrize("algorithm", ["lz4", "lzo-rle", "lzo"])
 def test_zram_saves_what_the_estimate_says(tmp_path: Path, algorithm: str) -> None:
     need("mount", "dd")

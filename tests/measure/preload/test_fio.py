@@ -49,21 +49,18 @@ def test_mean_and_p99_of_direct_random_reads_are_fios_own(counted: Counted) -> N
     assert 0.2 * data.read_seconds < data.read_waited_seconds <= data.read_seconds
 
 
-@pytest.mark.parallel
 def test_libaio_is_counted_when_it_is_asked_for(counted: Counted) -> None:
     counters, told = fio(counted, "libaio", "--iodepth=8")
     data = counters.by_role()["data"]
     assert (data.submitted_read_bytes, data.read_bytes) == (told["io_bytes"], 0)
 
 
-@pytest.mark.parallel
 def test_io_uring_is_seen_to_be_used(counted: Counted) -> None:
     counters, _ = fio(counted, "io_uring", "--iodepth=8")
     assert counters.header("io_uring_setups") > 0
     assert counters.by_role()["data"].read_bytes == 0
 
 
-@pytest.mark.parallel
 def test_mapped_files_are_seen_to_be_mapped(counted: Counted) -> None:
     counters, _ = fio(counted, "mmap", "--direct=0")
     data = counters.by_role()["data"]

@@ -25,7 +25,6 @@ _DESCRIPTOR = re.compile(r"(?<![\w\"])\d+<([^>]*)>")
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.parallel,
     needs.marks(needs.program("strace")),
 ]
 

@@ -72,7 +72,7 @@ def test_a_probe_finds_the_cap_and_equals_fio_by_hand_and_its_own_command_again(
 ) -> None:
     volume.cap(CAP_BYTES_PER_SECOND)
     place = volume.place
-    done = mawl(tmp_path, "probe", "--work", str(place), *PAPERS, "--seconds", "4", "--file-size", "64MiB",
+    done = mawl(tmp_path, "probe", "--work", str(place), *PAPERS, "--seconds", "3", "--file-size", "64MiB",
                 "--streams", "2", "--json")  # fmt: skip
     assert done.returncode == 0, done.stderr
     for test, way in zip(told(done)["work"]["tests"], ("read", "write"), strict=True):
@@ -84,7 +84,7 @@ def test_a_probe_finds_the_cap_and_equals_fio_by_hand_and_its_own_command_again(
         by_hand = repeated(
             ["fio", "--name=hand", f"--directory={place}", "--size=32M", "--bs=256k", f"--rw={way}",
              "--ioengine=psync", "--direct=1", "--numjobs=2", "--group_reporting", "--time_based",
-             "--runtime=4", "--fallocate=none", "--overwrite=1", "--output-format=json"],
+             "--runtime=3", "--fallocate=none", "--overwrite=1", "--output-format=json"],
             way,
             place,
         )  # fmt: skip
@@ -101,7 +101,6 @@ def repeated(words: list[str], way: str, place: Path) -> float:
     return figures.bytes_per_second
 
 
-@pytest.mark.parallel
 def test_a_full_and_a_read_only_disk_say_so_and_the_role_beside_them_is_probed(
     volume: Volume, tmp_path: Path
 ) -> None:
@@ -141,7 +140,6 @@ sys.exit(main(sys.argv[1:]))
 """All is imported before: another user may not be able to read what runs."""
 
 
-@pytest.mark.parallel
 def test_a_directory_of_another_user_says_so() -> None:
     with tempfile.TemporaryDirectory() as name:
         home, place = Path(name), Path(name, "theirs")
@@ -163,7 +161,6 @@ def test_a_directory_of_another_user_says_so() -> None:
         )
 
 
-@pytest.mark.parallel
 @needs.marks(FAILING_DEVICE)
 @pytest.mark.parametrize("role", ["data", "work", "util"])
 def test_a_device_that_fails_costs_its_tests_and_says_so(tmp_path: Path, role: str) -> None:
@@ -193,7 +190,6 @@ def test_a_device_that_fails_costs_its_tests_and_says_so(tmp_path: Path, role: s
         assert list(well.iterdir()) == []
 
 
-@pytest.mark.parallel
 def test_levels_preconditioning_steadiness_and_dialled_bytes_as_asked(volume: Volume, tmp_path: Path) -> None:
     done = mawl(tmp_path, "probe", "--work", str(volume.place), "--patterns", "sequential-write", *SMALL,
                 "--fill", "0.3,0.5,0.1", "--precondition", "--steady", "--content", "dialled",

@@ -163,7 +163,6 @@ def test_files_that_cannot_be_written_end_the_target_with_a_sentence(probing: Pr
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @needs.marks(needs.program("fio"))
 @pytest.mark.parametrize("name", ["$jobname", "a:b", "$jobnum,c", "new\nline", "back\\slash", "-rw"])
 def test_the_real_fio_writes_in_its_own_directory_whatever_that_is_called(

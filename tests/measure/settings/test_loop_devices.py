@@ -26,7 +26,6 @@ TOOLS = ("losetup", "mkfs.ext4", "mkfs.xfs", "tune2fs", "xfs_info", "mount", "um
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.parallel,
     needs.marks(needs.ROOT),
     needs.marks(needs.program(*TOOLS)),
 ]

@@ -53,7 +53,6 @@ def test_a_file_keeps_its_mode_and_a_new_one_follows_the_umask(tmp_path: Path) -
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @needs.marks(needs.ROOT)
 @pytest.mark.parametrize("may_give_away", [True, False])
 def test_a_file_of_another_user_keeps_its_group(
@@ -170,7 +169,6 @@ def test_a_file_that_breaks_off_while_it_is_written_in_its_place_is_said_to_be_d
 
 @needs.marks(needs.NOT_ROOT)
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "report"
     path.write_bytes(OLD)
@@ -218,7 +216,6 @@ def test_a_full_device_is_named_and_stays() -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @needs.marks(needs.ROOT)
 def test_a_device_node_is_not_replaced_and_a_block_device_is_refused(tmp_path: Path) -> None:
     null, block = tmp_path / "null", tmp_path / "block"

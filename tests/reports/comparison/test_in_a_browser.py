@@ -21,7 +21,7 @@ from tests.fakes.measured_run import IDLE, four_jobs, samples
 from tests.fakes.stored_run import facts
 from tests.pages.opened import DRAWN, INKED, UNFOLD, Opened, chromium
 
-pytestmark = [pytest.mark.lab, pytest.mark.parallel, needs.marks(needs.program("chromium"))]
+pytestmark = [pytest.mark.lab, needs.marks(needs.program("chromium"))]
 
 BLANK_BYTES = 3000
 """An image of an empty chart is smaller."""

@@ -28,7 +28,6 @@ from tests.pages.opened import INKED, Opened, chromium
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.parallel,
     needs.marks(needs.program("chromium")),
 ]
 

@@ -15,7 +15,7 @@ from tests.pages.kinds import KINDS, run_page
 from tests.pages.opened import DRAWN, UNFOLD, Opened, chromium
 from tests.reports.html.test_chromium import CHARTS, LEGENDS, RANGES, point_at
 
-pytestmark = [pytest.mark.lab, pytest.mark.parallel, needs.marks(needs.program("chromium"))]
+pytestmark = [pytest.mark.lab, needs.marks(needs.program("chromium"))]
 
 
 @pytest.fixture(scope="module")

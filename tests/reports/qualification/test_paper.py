@@ -16,7 +16,6 @@ from tests.pages.opened import chromium
 PHONE = {"width": 390, "height": 844}
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.parallel,
     needs.marks(needs.program("chromium")),
 ]
 

@@ -194,7 +194,6 @@ def test_a_node_whose_folder_does_not_come_over_whole_has_failed(tmp_path: Path)
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_the_nodes_are_one_run_whose_sums_are_those_of_the_nodes_own_folders(tmp_path: Path) -> None:
     names = ["node1", "node2"]
     lab = Lab(tmp_path, dict.fromkeys(names, plan_of("nano")), lease_seconds=30.0)
@@ -250,7 +249,6 @@ def test_a_node_that_is_gone_leaves_a_whole_folder_and_the_others_go_on(sleepers
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_a_silent_node_stops_its_jobs_by_itself_and_the_others_are_stopped_when_asked(sleepers: Lab) -> None:
     once_running(sleepers, 4, lambda: sleepers.link.silent.add("node2"))
     facts = sleepers.conduct(on_lost_node="stop")
@@ -264,7 +262,6 @@ def test_a_silent_node_stops_its_jobs_by_itself_and_the_others_are_stopped_when_
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_a_killed_runner_is_no_lost_node_and_its_folder_is_copied(sleepers: Lab) -> None:
     def kill() -> None:
         os.kill(agent._CHILDREN[f"{RUN}-node1"]._process.pid, signal.SIGKILL)

@@ -72,7 +72,6 @@ def newest(directory: Path) -> Run:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_four_workers_are_four_nodes_and_a_clock_that_is_off_is_corrected(
     cluster: Cluster, shifted: dict[str, str], tmp_path: Path
 ) -> None:
@@ -102,7 +101,6 @@ def test_four_workers_are_four_nodes_and_a_clock_that_is_off_is_corrected(
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_a_killed_worker_costs_its_jobs_and_nothing_else(cluster: Cluster, tmp_path: Path) -> None:
     (tmp_path / "sleepers.toml").write_text(SLEEPERS)
     for name in NAMES[:2]:
@@ -123,7 +121,6 @@ def test_a_killed_worker_costs_its_jobs_and_nothing_else(cluster: Cluster, tmp_p
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_a_killed_controller_stops_the_nodes_and_leaves_a_readable_run(
     cluster: Cluster, tmp_path: Path
 ) -> None:
@@ -144,7 +141,6 @@ def test_a_killed_controller_stops_the_nodes_and_leaves_a_readable_run(
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_a_killed_scheduler_costs_the_jobs_that_ran_and_stops_the_nodes(
     cluster: Cluster, tmp_path: Path
 ) -> None:
@@ -174,7 +170,6 @@ def test_a_killed_scheduler_costs_the_jobs_that_ran_and_stops_the_nodes(
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_without_the_right_certificate_nobody_gets_in(
     certificates: dict[str, dict[str, Path]], tmp_path: Path
 ) -> None:

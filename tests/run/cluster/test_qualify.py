@@ -31,7 +31,6 @@ def qualify(directory: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_nodes_are_seen_before_a_run_and_a_missing_one_is_named(cluster: Cluster, tmp_path: Path) -> None:
     cluster.worker("node1")
     cluster.wait("node1")
@@ -46,7 +45,6 @@ def test_nodes_are_seen_before_a_run_and_a_missing_one_is_named(cluster: Cluster
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 @pytest.mark.long(minutes=2)
 def test_a_plan_for_two_nodes_is_calibrated_on_the_first(cluster: Cluster, tmp_path: Path) -> None:
     for name in ("node1", "node2"):

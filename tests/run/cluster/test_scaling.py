@@ -15,7 +15,6 @@ ONE = 'name = "one"\n[[sessions]]\nname = "a"\nstages = [[{ command = ["sleep", 
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_a_series_runs_on_the_first_nodes_back_and_forth(cluster: Cluster, tmp_path: Path) -> None:
     for name in ("node1", "node2"):
         cluster.worker(name)

@@ -156,7 +156,6 @@ def test_an_agent_ends_when_nobody_speaks_to_it(closed: str, tmp_path: Path) -> 
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_hosts_over_ssh_are_nodes_and_their_agents_end_with_the_run(tmp_path: Path) -> None:
     (tmp_path / "one.toml").write_text(
         'name = "one"\n[[sessions]]\nname = "a"\nstages = [[{ command = ["true"] }]]\n'

@@ -45,7 +45,6 @@ def watching(lab: Lab, name: str, devices: list[str]) -> NodeTask:
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_a_storage_server_is_watched_by_the_same_clock_and_counts_in_no_sum(short: Lab) -> None:
     facts = short.conduct(storage=[watching(short, "sto", [])], link_bytes_per_second=5e6)
     assert (facts.outcome, facts.outcome_reason) == ("completed", None)
@@ -72,7 +71,6 @@ def test_a_storage_server_is_watched_by_the_same_clock_and_counts_in_no_sum(shor
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_a_storage_server_that_is_lost_costs_a_remark_and_no_job(short: Lab) -> None:
     def before(node: str, function: str) -> None:
         journal = short.folder / "journal" / "events.jsonl"
@@ -89,7 +87,6 @@ def test_a_storage_server_that_is_lost_costs_a_remark_and_no_job(short: Lab) -> 
 
 
 @pytest.mark.lab
-@pytest.mark.parallel
 def test_a_watch_that_a_signal_cut_short_is_not_completed(short: Lab) -> None:
     ended: list[int] = []
 
