@@ -26,7 +26,7 @@ SKIPPED = "<testsuites><testcase name='a'/><testcase name='b'><skipped/></testca
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """A clone with the real script, and a PATH where every program it looks for is a stub."""
-    for name in (".ci/run", "tools/totals.py"):
+    for name in (".ci/run", "tools/packages.txt", "tools/totals.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "tools/slowness.py").write_text("print(100)\n")
