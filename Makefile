@@ -18,7 +18,7 @@ help:
 	@echo "               results stay under .long, one file a run"
 	@echo "make check     the one gate: format, lint, spelling, types, imports, reference pages, site, tests, documents"
 	@echo "make site      build the documents as a site in build/site"
-	@echo "make bench     what mawl's own parts cost, each compared with its peer"
+	@echo "make bench     what mawl's own parts cost, each compared with its peer; as root it installs peers by apt-get"
 	@echo "make format    format the code and sort its imports"
 	@echo "make reference print the reference pages and the mixed workloads from the code again, and lower the budget"
 	@echo "make clean-venv  remove .venv"

@@ -1,4 +1,4 @@
-"""``python -m bench [NAME...] [--json FILE]``: run bench rows and print them beside their targets."""
+"""``python -m bench [NAME...]``: run bench rows and print them beside their targets."""
 
 from __future__ import annotations
 
@@ -7,47 +7,60 @@ import compileall
 import dataclasses
 import importlib
 import json
+import os
+import shutil
+import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import traceback
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import cast
 
 import mawl
-from bench.harness import Result
+from bench.harness import SMALL, Result
+from mawl.base.errors import MawlError, UnsuitableMachineError
 from mawl.base.units import format_memory
 from mawl.measure.machine import Machine, read_machine
 
-ROWS = (
-    "generator",
-    "launch",
-    "programs",
-    "threads",
-    "runner",
-    "host_sampler",
-    "preload",
-    "direct",
-    "uncached",
-    "compare",
-    "report",
-    "drawing",
-    "library",
-    "publish",
-    "compressibility",
-    "saslog",
-    "derive",
-    "nmon",
-    "cluster",
-    "simulation",
-    "size",
-)
-"""Modules of this package; each offers ``NAME`` and ``run() -> list[Result]``."""
+ROWS: dict[str, tuple[str, ...]] = {
+    "generator": (),
+    "launch": (),
+    "programs": (),
+    "threads": (),
+    "runner": (),
+    "host_sampler": ("nmon", "iostat"),
+    "preload": ("cc", "strace"),
+    "direct": ("fio",),
+    "uncached": ("cc", "fio"),
+    "compare": (),
+    "report": (),
+    "drawing": ("chromium",),
+    "library": (),
+    "publish": ("chromium",),
+    "compressibility": (),
+    "saslog": (),
+    "derive": (),
+    "nmon": (),
+    "cluster": (),
+    "simulation": (),
+    "size": (),
+}
+"""Modules of this package, each with ``NAME`` and ``run() -> list[Result]``, and the programs that they need.
+
+The package of iostat also brings sadc, which is not on the PATH.  Python packages are those of .venv.
+"""
+
+PACKAGES = Path(__file__).parents[1] / "tools" / "packages.txt"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the rows named, or all; 1 when a target is missed."""
+    """Run the rows named, or all; 1 when a target is missed or a row has no figure."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(ROWS))
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the rows there as JSON")
+    parser.add_argument(
+        "--small", action="store_true", help="only show that rows work: tiny data, no targets"
+    )
     given = parser.parse_args(arguments)
     unknown = [name for name in given.names if name not in ROWS]
     if unknown:
@@ -58,13 +71,20 @@ def main(arguments: Sequence[str]) -> int:
             given.json.touch()
         except OSError as error:
             parser.error(f"--json {given.json}: {(error.strerror or str(error)).lower()}")
+    if given.small:
+        os.environ[SMALL] = "1"  # before a row is imported
+    names = given.names or list(ROWS)
+    try:
+        provide({program for name in names for program in ROWS[name]})
+    except UnsuitableMachineError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
     compileall.compile_dir(Path(mawl.__file__).parent, quiet=2)  # as it is where it is installed
     machine = read_machine()
     print(machine_line(machine))
     results: list[Result] = []
-    for name in given.names or ROWS:
-        run = cast(Callable[[], list[Result]], importlib.import_module(f"bench.{name}").run)
-        found = run()
+    for name in names:
+        found = measured(name)
         results += found
         print(table(found), flush=True)
     if given.json:
@@ -80,6 +100,47 @@ def main(arguments: Sequence[str]) -> int:
     return 1 if missed else 0
 
 
+def provide(programs: Iterable[str]) -> None:
+    """Install the packages of programs that are missing, as root where there is apt-get.
+
+    Raises ``UnsuitableMachineError``, which names them and the command, where that is not possible.
+    """
+    absent = _missing(programs)
+    listed = dict(line.split() for line in PACKAGES.read_text().splitlines())
+    packages = sorted({listed[program] for program in absent})
+    install = ["apt-get", "install", "-q", "-y", "--no-install-recommends", *packages]
+    if absent and os.geteuid() == 0 and shutil.which("apt-get"):
+        for command in (["apt-get", "update", "-q"], install):
+            subprocess.run(
+                ["timeout", "--kill-after=30", "8m", *command],
+                env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+                stdin=subprocess.DEVNULL,
+            )
+        absent = _missing(absent)
+    if absent:
+        raise UnsuitableMachineError(
+            f"the bench needs {', '.join(absent)} (packages {', '.join(packages)})",
+            why="not installed",
+            cure=f"run this as root: {' '.join(install)}",
+        )
+
+
+def _missing(programs: Iterable[str]) -> list[str]:
+    return sorted(program for program in programs if shutil.which(program) is None)
+
+
+def measured(name: str) -> list[Result]:
+    """The results of a row; if it fails, one without a figure, so that the bench goes on."""
+    try:
+        run = cast(Callable[[], list[Result]], importlib.import_module(f"bench.{name}").run)
+        return run()
+    except Exception as error:
+        if not isinstance(error, MawlError):
+            traceback.print_exc()
+        why = " ".join(str(error).split()) or type(error).__name__
+        return [Result(name, None, "", "", False, why)]
+
+
 def machine_line(machine: Machine) -> str:
     """The machine in one line, for the top of a table."""
     load = machine.load_average[0] if machine.load_average else None
@@ -93,7 +154,13 @@ def table(results: Sequence[Result]) -> str:
     """Rows as aligned columns: name, value with unit, target, met, detail."""
     verdicts = {True: "met", False: "MISSED", None: ""}
     rows = [
-        (row.name, f"{row.value:.4g} {row.unit}".rstrip(), row.target, verdicts[row.met], row.detail)
+        (
+            row.name,
+            "not known" if row.value is None else f"{row.value:.4g} {row.unit}".rstrip(),
+            row.target,
+            verdicts[row.met],
+            row.detail,
+        )
         for row in results
     ]
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(4)]

@@ -16,23 +16,24 @@ from typing import NamedTuple
 import msgspec
 
 from bench.fake_nodes import FakeNodes, conducted
-from bench.harness import Result, at_most
+from bench.harness import Result, at_most, sized
+from mawl.base.errors import RunFailedError
 from mawl.records.store import open_run
 from mawl.records.store.files import NODES as NODE_RUNS
 from mawl.run.cluster.dask_link import LOOPBACK, TUNED
 
 NAME = "cluster"
 
-IDLE_SECONDS = 20.0
+STARTING_SECONDS, IDLE_SECONDS = sized((6.0, 20.0), (3.0, 3.0))
 IDLE_RATIO = 0.005
 SKEW_SECONDS = 0.05
 MORE_CPU_RATIO = 1.01
-PAIRS = 3
-WORKLOAD = ("mixed20", "--scale", "smoke")
+PAIRS = sized(3, 1)
+WORKLOAD = sized(("mixed20", "--scale", "smoke"), ("nano", "--seed", "2"))
 SHORT = ("nano",)
-FAKES = (4, 64)
-SAMPLED_SECONDS = 120
-NODES = 4
+FAKES = sized((4, 64), (1, 2))
+SAMPLED_SECONDS = sized(120, 30)
+NODES = sized(4, 2)
 
 
 def run() -> list[Result]:
@@ -67,7 +68,7 @@ class _Dask:
                 self._start("worker", "--name", f"node{number + 1}", "--host", "127.0.0.1", *quiet, *where)
             )
         self.address = msgspec.json.decode(file.read_bytes())["address"]
-        time.sleep(6.0)  # they come, and their starts are over
+        time.sleep(STARTING_SECONDS)  # they come, and their starts are over
 
     def _start(self, *arguments: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -127,7 +128,7 @@ def _idle(place: Path) -> list[Result]:
             f"default {peer_scheduler * 1000:.2f}",
         ),
         Result(
-            "memory of scheduler and 4 agents", memory / 1e6, "MB", "", None,
+            f"memory of scheduler and {NODES} agents", memory / 1e6, "MB", "", None,
             f"resident; default {peer_memory / 1e6:.0f} MB",
         ),
     ]  # fmt: skip
@@ -139,7 +140,7 @@ def _mawl(place: Path, *arguments: str) -> Path:
     command = [sys.executable, "-m", "mawl", "run", "--html", "no", "--output", str(folder), *arguments]
     done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise SystemExit(f"bench cluster: {done.stdout}{done.stderr}")
+        raise RunFailedError("a run under the bench failed", why=f"{done.stdout}{done.stderr}")
     return folder
 
 
@@ -152,11 +153,11 @@ def _skew(place: Path) -> Result:
     moments = [one.gate_after_seconds for one in runs if one.gate_after_seconds is not None]
     error = max(one.clock.error_seconds for one in runs if one.clock is not None)
     return at_most(
-        "gates of 4 nodes apart",
+        f"gates of {NODES} nodes apart",
         (max(moments) - min(moments)) * 1000,
         "ms",
         SKEW_SECONDS * 1000,
-        f"one run of 4 x nano on this machine; clocks within {error * 1000:.2f} ms",
+        f"one run of {NODES} x nano on this machine; clocks within {error * 1000:.2f} ms",
     )
 
 

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench.harness import Result, at_most, cpu_seconds, spread
+from bench.harness import Result, at_most, cpu_seconds, sized, spread
 from mawl.records.model.records import SampleRecord
 from mawl.records.store.folder import RunWriter
 from tests.fakes.compared_runs import COMPLETED
@@ -15,10 +15,9 @@ from tests.fakes.measured_run import IDLE
 from tests.fakes.stored_run import START, facts, job, planned
 
 NAME = "compare"
-JOBS = 71
-SECONDS = 60
+JOBS, SECONDS = sized((71, 60), (5, 10))
 RUNS = 5
-TIMES = 5
+TIMES = sized(5, 1)
 MOST_SECONDS = 2.0
 
 

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from random import Random
 
-from bench.harness import Result, at_least, at_most, spread
+from bench.harness import Result, at_least, at_most, sized, spread
 from mawl.measure.compressibility.codecs import KIB, ZSTD_1, EstimateRequest
 from mawl.measure.compressibility.estimate import EstimatesFound, estimate
 from mawl.measure.compressibility.population import Population
@@ -19,9 +19,9 @@ from mawl.records.model.compressibility import Estimate
 from tests.measure.compressibility.pieces import write_mixture
 
 NAME = "compressibility"
-TREE_BYTES = 10 * 10**9
-PIECE_BYTES = 10**9
-SEEDS = 200
+PIECE_BYTES = sized(10**9, 10**7)
+TREE_BYTES = 10 * PIECE_BYTES
+SEEDS = sized(200, 2)
 FEWEST_INSIDE = 184
 FIGURES = (EstimateRequest("plain", ZSTD_1, 128 * KIB),)
 MOST_CPU_RATIO = 0.05

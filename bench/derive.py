@@ -13,12 +13,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.harness import Result, at_most, spread
+from bench.harness import Result, at_most, sized, spread
 from bench.saslog import write_log
 
 NAME = "derive"
-RUNS = 3
-FILES = 2000
+RUNS = sized(3, 1)
+FILES = sized(2000, 20)
 FILE_BYTES = 20_000
 MOST_SECONDS = 60.0
 MOST_BYTES = 600e6

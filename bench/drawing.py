@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from bokeh.embed import file_html
 from bokeh.resources import INLINE
 
-from bench.harness import Result, alternate, at_most, ratio, spread
+from bench.harness import Result, alternate, at_most, ratio, sized, spread
 from mawl.advice.judge import judged
 from mawl.figures.view import StoredView
 from mawl.records.store import open_run
@@ -30,11 +30,14 @@ from tests.fakes.synthetic_run import write_synthetic_run
 from tests.pages.opened import DRAWN, chromium, until
 
 NAME = "drawing"
-RUNS = 5
-RUNS_OF = {
-    "71 jobs": {"jobs": 71, "nodes": 1, "seconds": 900},
-    "404 jobs on 4 nodes": {"jobs": 404, "nodes": 4, "seconds": 7200},
-}
+RUNS = sized(5, 1)
+RUNS_OF = sized(
+    {
+        "71 jobs": {"jobs": 71, "nodes": 1, "seconds": 900},
+        "404 jobs on 4 nodes": {"jobs": 404, "nodes": 4, "seconds": 7200},
+    },
+    {"5 jobs": {"jobs": 5, "nodes": 1, "seconds": 60}},
+)
 MOST_CPU_SECONDS = 2.0
 SETTLED_MILLISECONDS = 500
 """Until a browser has ended what it does after a navigation."""

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench.harness import Result, alternate, at_least, at_most, cpu_seconds, ratio, spread
+from bench.harness import Result, alternate, at_least, at_most, cpu_seconds, ratio, sized, spread
 from mawl.plan.catalogue import INPUTS
 from mawl.plan.columns import Code, Column, InputTable, RowNumber, Uniform, lay_out
 from mawl.programs.datagen.generate import TableRequest, generate
@@ -27,10 +27,10 @@ from mawl.programs.datagen.values import column_values
 NAME = "generator"
 
 _RECORD_BYTES = 152
-_PEER_SCALE = "0.2"
-_PEER_ROWS = 1_199_969
+_RUNS = sized(5, 1)
+_PEER_SCALE, _PEER_ROWS = sized(("0.2", 1_199_969), ("0.001", 6005))
 """Rows of lineitem at that scale factor, as tpchgen-cli 4.0 makes it."""
-_BARE_ROWS = 2_400_000
+_BARE_ROWS = sized(2_400_000, 20_000)
 _SAVING = 0.90
 _BUFSIZE = 256 * 1024
 
@@ -95,6 +95,7 @@ def _against_peer(directory: Path) -> Result:
     ours, peer = alternate(
         _clean(directory, lambda: _PEER_ROWS / cpu_seconds(our_command)),
         _clean(directory, lambda: _PEER_ROWS / cpu_seconds(peer_command)),
+        _RUNS,
     )
     value, pairs = ratio(ours, peer)
     return at_least(
@@ -115,7 +116,7 @@ def _against_bare(directory: Path) -> list[Result]:
             lambda: float(subprocess.run(command, check=True, capture_output=True, text=True).stdout),
         )
 
-    ours, bare = alternate(side("transactions"), side("bare"))
+    ours, bare = alternate(side("transactions"), side("bare"), _RUNS)
     value, pairs = ratio(ours, bare)
     size = _BARE_ROWS * INPUTS["transactions"].row_bytes
     rates = [size / seconds / 1e6 for seconds in ours]

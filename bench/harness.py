@@ -7,6 +7,7 @@ are taken in turns (ABBA), and medians are compared.
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import resource
 import statistics
@@ -21,21 +22,38 @@ from mawl.base.errors import RunFailedError, UsageError
 
 Figure = TypeVar("Figure")
 
+SMALL = "MAWL_BENCH_SMALL"
+"""The variable of the environment that makes a run small, in every process of a row."""
+
+
+def sized(usual: Figure, small: Figure) -> Figure:
+    """A constant of a row, or what it is in a small run, which shows that the row works."""
+    return small if SMALL in os.environ else usual
+
 
 @dataclass(frozen=True)
 class Result:
     """One row: ``target`` is the bound in words (``at most 1.2``), empty for a plain figure.
 
-    ``met`` is None where there is no bound.  ``detail`` says what was compared and how far single
-    runs lay apart.
+    ``met`` is None where there is no bound, and in a small run, whose figures mean little.  A row
+    without a figure has the value None and is not met.  ``detail`` says what was compared and how far
+    single runs lay apart.
     """
 
     name: str
-    value: float
+    value: float | None
     unit: str
     target: str
     met: bool | None
     detail: str
+
+    def __post_init__(self) -> None:
+        """Judge what is not known, and nothing else in a small run."""
+        if self.value is None or not math.isfinite(self.value):
+            object.__setattr__(self, "value", None)
+            object.__setattr__(self, "met", False)
+        elif SMALL in os.environ:
+            object.__setattr__(self, "met", None)
 
 
 def at_most(name: str, value: float, unit: str, bound: float, detail: str) -> Result:

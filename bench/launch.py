@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench.harness import Result, alternate, at_most, cpu_seconds, ratio, spread
+from bench.harness import Result, alternate, at_most, cpu_seconds, ratio, sized, spread
 from mawl.plan.catalogue import CATALOGUE
 from mawl.records.model.messages import (
     Assignment,
@@ -29,13 +29,13 @@ from mawl.run.launch.setup import THREAD_VARIABLES
 
 NAME = "launch"
 
-GATE_JOBS = 35
-GATE_RUNS = 5
+RUNS = sized(5, 1)
+GATE_JOBS = sized(35, 4)
 SPREAD_TARGET_SECONDS = 0.2
 START_RATIO_TARGET = 0.1
 """The prototype's zygote took 9 CPU ms for what took a new interpreter 2.6 s; a tenth leaves room."""
 
-_JOBS_A_FIGURE = 20
+_JOBS_A_FIGURE = sized(20, 8)
 _BUSY_SECONDS = 0.1
 _PATIENCE_SECONDS = 60.0
 
@@ -125,7 +125,7 @@ def _start_cost(zygote: _Zygote, modules: list[str]) -> Result:
     def peer() -> float:
         return cpu_seconds([sys.executable, "-P", "-c", code], env=environment)
 
-    mine, other = alternate(ours, peer)
+    mine, other = alternate(ours, peer, RUNS)
     value, pairs = ratio(mine, other)
     detail = f"zygote {spread(mine, 'CPU s')}, new interpreter {spread(other, 'CPU s')}; {pairs}"
     return at_most("job start / new interpreter", value, "x CPU", START_RATIO_TARGET, detail)
@@ -134,7 +134,7 @@ def _start_cost(zygote: _Zygote, modules: list[str]) -> Result:
 def _gate_spread(zygote: _Zygote) -> Result:
     """First to last start of jobs that one gate releases and that then keep every core busy."""
     spreads = []
-    for number in range(GATE_RUNS):
+    for number in range(RUNS):
         gate = f"gate{number}"
         zygote.start(GATE_JOBS, _BUSY_SECONDS, gate)
         zygote.wait(Ready, GATE_JOBS)
@@ -142,5 +142,5 @@ def _gate_spread(zygote: _Zygote) -> Result:
         messages = zygote.wait(Reaped, GATE_JOBS)
         starts = [message.at for message in messages if isinstance(message, Started)]
         spreads.append(max(starts) - min(starts))
-    detail = f"{GATE_JOBS} jobs of {_BUSY_SECONDS} CPU s each, {GATE_RUNS} gates: {spread(spreads, 's')}"
+    detail = f"{GATE_JOBS} jobs of {_BUSY_SECONDS} CPU s each, {RUNS} gates: {spread(spreads, 's')}"
     return at_most("gate spread", statistics.median(spreads), "s", SPREAD_TARGET_SECONDS, detail)

@@ -12,18 +12,18 @@ from pathlib import Path
 import httpx2
 import msgspec
 
-from bench.harness import Result, at_most
+from bench.harness import Result, at_most, sized
+from mawl.base.errors import RunFailedError
 from mawl.commands.server.application import create_app
 from mawl.commands.server.reports import Renderers
 from tests.fakes.served_runs import Made, finished
 
 NAME = "library"
 
-RUNS = 200
-JOBS = 404
-GROWTH = 10
+RUNS, JOBS = sized((200, 404), (5, 10))
+GROWTH = sized(10, 2)
 MOST_SECONDS = 1.0
-TIMES = 5
+TIMES = sized(5, 1)
 
 
 def run() -> list[Result]:
@@ -98,12 +98,12 @@ async def _asked(runs: Path, renderers: Renderers) -> tuple[float, float]:
             page = await visitor.get("/")
             seconds.append(time.perf_counter() - began)
             if page.status_code != 200 or " runs" not in page.text:
-                raise SystemExit(f"bench library: {page.status_code} {page.text[:200]}")
+                raise RunFailedError("a page under the bench failed", why=f"{page.status_code} {page.text}")
     return seconds[0], seconds[1]
 
 
 def _fail(error: Exception) -> None:
-    raise SystemExit(f"bench library: {error}")
+    raise error
 
 
 def _range(seconds: list[float]) -> str:

@@ -9,15 +9,15 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.harness import Result, at_most, cpu_seconds, spread
+from bench.harness import Result, at_most, cpu_seconds, sized, spread
 from mawl.base.units import format_bytes, format_memory
 from tests.fakes.recorded_host import aix_recording
 
 NAME = "nmon"
 
-DEVICES, SNAPSHOTS = 300, 1440
+DEVICES, SNAPSHOTS = sized((300, 1440), (3, 15))
 MOST_SECONDS = 5.0
-TIMES = 3
+TIMES = sized(3, 1)
 GROWTH = 4
 
 

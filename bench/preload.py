@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -12,7 +11,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.harness import Result, alternate, at_most, cpu_seconds, ratio, spread
+from bench.harness import Result, alternate, at_most, cpu_seconds, ratio, sized, spread
 from mawl.base.errors import UnsuitableMachineError
 from mawl.measure.preload.build import library
 from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile, create, live_words
@@ -28,16 +27,18 @@ SORT_TARGET_RATIO = 1.01
 LOOK_TARGET_MILLISECONDS = 1.0
 
 _CALLS = Path(__file__).with_name("calls.c")
-_RUNS = 9
-_TRACED_RUNS = 5
-_ROUNDS_OF_SORTS = 10
+_RUNS = sized(9, 1)
+_TRACED_RUNS = sized(5, 1)
+_ROUNDS_OF_SORTS = sized(10, 1)
+_SORTED_ROWS = sized(4_000_000, 400_000)
 _LOOKED_AT_JOBS = 60
 
-_SORT = """
+_SORT = f"""
 import duckdb, sys
-connection = duckdb.connect(config={"memory_limit": "80MB", "temp_directory": sys.argv[1], "threads": 1})
+connection = duckdb.connect(config={{"memory_limit": "80MB", "temp_directory": sys.argv[1], "threads": 1}})
 connection.sql("SET preserve_insertion_order = false")
-connection.sql("CREATE TABLE t AS SELECT hash(i) h, i, i::VARCHAR || 'filler' s FROM range(4_000_000) r(i)")
+rows = "SELECT hash(i) h, i, i::VARCHAR || 'filler' s FROM range({_SORTED_ROWS}) r(i)"
+connection.sql(f"CREATE TABLE t AS {{rows}}")
 connection.sql("SELECT sum(i) FROM (SELECT * FROM t ORDER BY h) WHERE i % 2 = 0").fetchall()
 """
 
@@ -111,8 +112,6 @@ def _traced(
     title: str, added: float, program: Path, folder: Path, size: int, calls: int, way: str
 ) -> list[Result]:
     """Nanoseconds that counting adds to a call over those that ``strace -c`` adds, its own CPU with them."""
-    if not shutil.which("strace"):
-        return []
     command = [str(program), str(folder / "data" / "file"), str(size), str(calls), "1", way]
     traced = ["strace", "-f", "-c", "-o", "/dev/null", *command]
     ours, others = alternate(lambda: cpu_seconds(command), lambda: cpu_seconds(traced), _TRACED_RUNS)
@@ -161,9 +160,7 @@ def _sort(folder: Path, counting: dict[str, str]) -> Result:
 
 
 def _traced_sort(folder: Path, counting: dict[str, str]) -> list[Result]:
-    """The same in whole processes, beside one under ``strace -c``; no row where that is not installed."""
-    if not shutil.which("strace"):
-        return []
+    """The same in whole processes, compared with one under ``strace -c``."""
     command = [sys.executable, "-c", _SORT, str(folder / "util")]
     traced = ["strace", "-f", "-c", "-o", "/dev/null", *command]
     ours, others = alternate(

@@ -27,7 +27,7 @@ from typing import Any
 import msgspec
 from pyarrow import ipc
 
-from bench.harness import Result, alternate, at_least, at_most, spread
+from bench.harness import Result, alternate, at_least, at_most, sized, spread
 from mawl.measure import step as step_module
 from mawl.measure.step import Snapshots
 from mawl.plan.catalogue import CATALOGUE
@@ -41,8 +41,9 @@ from mawl.records.model.messages import Assignment, FromLauncher, StepEnded
 from mawl.records.spec.program_options import Options
 
 NAME = "programs"
-RUNS = 5
-IO_SCALE = SCALES["quick"]
+RUNS = sized(5, 1)
+PROGRAMS = sized(tuple(CATALOGUE), ("wide_sort", "segmentation"))
+IO_SCALE = SCALES[sized("quick", "smoke")]
 OTHER_SCALE = IO_SCALE / 5
 SEED = 1
 WIDE_SORT_BOUND_RATIO = 0.01
@@ -81,7 +82,7 @@ class Figures(msgspec.Struct, frozen=True):
 
 def run() -> list[Result]:
     """The rows: one for each program, the I/O programs together, and a pure scan."""
-    runs = {name: _runs(name) for name in CATALOGUE}
+    runs = {name: _runs(name) for name in PROGRAMS}
     rows = [_own_row(name, figures) for name, figures in runs.items()]
     return [*rows, _together(runs), _scan_row()]
 

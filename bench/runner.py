@@ -11,15 +11,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench.harness import Result, at_most
+from bench.harness import Result, at_most, sized
+from mawl.base.errors import RunFailedError
 from mawl.records.store import Run, open_run
 
 NAME = "runner"
 
-RUNS = 5
-JOBS = 55
-LEAST_RUNNING = 42
-"""Of the 55 jobs: a look counts if at least so many run."""
+RUNS = sized(5, 1)
+JOBS, LEAST_RUNNING = sized((55, 42), (16, 2))
+"""Jobs side by side; a look counts if at least so many of them run."""
 STARTUP_CPU_SECONDS = 4.0
 LOOK_CPU_RATIO = 0.004
 RUNNING_CPU_RATIO = 0.008
@@ -94,11 +94,11 @@ def _once(place: Path, workload: str, least: int) -> tuple[float, float, float]:
         check=False,
     )
     if done.returncode:
-        raise SystemExit(f"bench runner: {done.stdout}{done.stderr}")
+        raise RunFailedError("a run under the bench failed", why=f"{done.stdout}{done.stderr}")
     found = open_run(place / "runs" / "latest")
     startup, seconds = found.facts.overhead.startup_cpu_seconds, found.facts.phases.run_seconds
     if startup is None or seconds is None:
-        raise SystemExit("bench runner: the run has no account of mawl's own cost")
+        raise RunFailedError("a run under the bench has no account of mawl's own cost")
     jobs = sum(record.total.cpu_seconds or 0.0 for record in found.job_records())
     return startup, _running(found, least), jobs / seconds
 

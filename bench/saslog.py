@@ -16,16 +16,17 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bench.harness import Result, alternate, at_least, at_most, ratio, spread
+from bench.harness import Result, alternate, at_least, at_most, ratio, sized, spread
 
 NAME = "saslog"
-RUNS = 5
-DENSE_BYTES, SPARSE_BYTES = 200_000_000, 400_000_000
-PEER_BYTES = 50_000_000
+RUNS = sized(5, 1)
+MB = sized(1_000_000, 10_000)
+DENSE_BYTES, SPARSE_BYTES = 200 * MB, 400 * MB
+PEER_BYTES = 50 * MB
 ALONE = "python-alone"
 """The peer: the reader without the C scanner."""
-GROWTH = (50_000_000, 100_000_000, 400_000_000)
-SMALL_FILES = 2000
+GROWTH = (50 * MB, 100 * MB, 400 * MB)
+SMALL_FILES = sized(2000, 20)
 LEAST_DENSE, LEAST_SPARSE, MOST_SMALL_SECONDS, MOST_BYTES = 100.0, 300.0, 10.0, 400e6
 STEPS_OF_A_JOB = 500
 BETWEEN_BYTES = 10_000
@@ -50,7 +51,7 @@ def run() -> list[Result]:
             made = _imported(place / "grown.log", notes)
             detail = f"{made['cpu_seconds']:.2f} s of CPU, {made['memory_bytes'] / 1e6:.0f} MB of memory"
             rate = size / 1e6 / made["cpu_seconds"]
-            results.append(Result(f"dense, {size / 1e6:.0f} MB", rate, "MB/s", "", None, detail))
+            results.append(Result(f"dense, {size / 1e6:g} MB", rate, "MB/s", "", None, detail))
         (place / "grown.log").unlink()
         small = place / "small"
         small.mkdir()
@@ -73,7 +74,7 @@ def _row(place: Path, title: str, size: int, between: int, least: float) -> Iter
     notes = write_log(path, size, between)
     made = [_imported(path, notes) for _ in range(RUNS)]
     rates = [size / 1e6 / figures["cpu_seconds"] for figures in made]
-    detail = f"{notes} notes in {size / 1e6:.0f} MB: {spread(rates, 'MB/s')}"
+    detail = f"{notes} notes in {size / 1e6:g} MB: {spread(rates, 'MB/s')}"
     yield at_least(title, statistics.median(rates), "MB/s", least, detail)
     memory = max(figures["memory_bytes"] for figures in made) / 1e6
     yield at_most(f"peak memory, {title}", memory, "MB", MOST_BYTES / 1e6, f"largest of {RUNS}")
@@ -92,7 +93,7 @@ def _against_python(place: Path, title: str, size: int, between: int) -> Result:
     path.unlink()
     value, pairs = ratio(ours, peer)
     detail = f"{spread(ours, 's')}, Python alone {spread(peer, 's')}; {pairs}"
-    return Result(f"{title}, {size / 1e6:.0f} MB, CPU over Python alone", value, "ratio", "", None, detail)
+    return Result(f"{title}, {size / 1e6:g} MB, CPU over Python alone", value, "ratio", "", None, detail)
 
 
 def write_log(path: Path, size: int, between: int) -> int:

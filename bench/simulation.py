@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.harness import Result, at_most
+from bench.harness import Result, at_most, sized
 from mawl.base.errors import RunFailedError
 from mawl.plan.workload import JobPlan, Plan, SessionPlan
 from mawl.records.model.run import NodeFacts, RunFacts, WorkloadFacts
@@ -29,9 +29,9 @@ BOUNDS = {4: 2.0, 1000: 60.0}
 """Nodes to the seconds that their simulation may take, run folder included."""
 
 MANY_BYTES = 2e9
-JOBS, SESSIONS, STEPS = 101, 30, 4
-GROWTH = (1, 4, 16, 64, 250, 1000)
-"""Numbers of alike nodes, each with 101 jobs."""
+JOBS, SESSIONS, STEPS = sized((101, 30, 4), (10, 3, 2))
+GROWTH = sized((1, 4, 16, 64, 250, 1000), (1, 4))
+"""Numbers of alike nodes, each with as many jobs."""
 
 CODE = """
 import json, sys
@@ -140,11 +140,11 @@ def _step(draw: random.Random) -> StepDemand:
 
 
 def run() -> list[Result]:
-    """404 jobs on four nodes that differ; 101 jobs on each of more and more alike nodes."""
+    """Jobs of four nodes that differ; as many jobs on each of more and more alike nodes."""
     rows = []
     differing = _measured(4, "differing")
     seconds = differing["simulating_seconds"] + differing["writing_seconds"]
-    rows.append(Result("404 jobs on 4 nodes that differ", seconds, "s", "", None, _detail(differing)))
+    rows.append(Result(f"{4 * JOBS} jobs on 4 nodes that differ", seconds, "s", "", None, _detail(differing)))
     for nodes in GROWTH:
         found = _measured(nodes, "alike")
         seconds = found["simulating_seconds"] + found["writing_seconds"]

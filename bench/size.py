@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from bench.harness import Result, alternate, at_most, spread
+from bench.harness import Result, alternate, at_most, sized, spread
 from bench.simulation import JOBS, label, scene
 from mawl.advice.judge import judged
 from mawl.figures.view import StoredView
@@ -24,8 +24,9 @@ from mawl.whatif.size.candidates import load_catalogue
 from mawl.whatif.size.question import SizedRun, SizeQuestion
 
 NAME = "size"
+RUNS = sized(5, 1)
 
-GROWTH = (1, 4, 16)
+GROWTH = sized((1, 4, 16), (1, 2))
 """Numbers of candidates; they differ in cores and price."""
 
 MOST_SECONDS = 20.0
@@ -50,6 +51,7 @@ def run() -> list[Result]:
             ours, one = alternate(
                 partial(_seconds, size, start, QUESTION, catalogue),
                 partial(_seconds, simulated, scenario, calibration),
+                RUNS,
             )
             middle = statistics.median(ours)
             title = f"size with {count} candidate{'' if count == 1 else 's'}"

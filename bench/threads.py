@@ -36,7 +36,7 @@ from typing import TypeVar
 
 import msgspec
 
-from bench.harness import Result, alternate, at_least, at_most, spread
+from bench.harness import Result, alternate, at_least, at_most, sized, spread
 from mawl.base.imports import importing
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.spec import scaled_options
@@ -47,8 +47,9 @@ from mawl.records.spec.program_options import Options
 from mawl.run.launch.setup import ONE_PASSIVE_THREAD
 
 NAME = "threads"
-GAIN_SCALE, CROWD_SCALE = 0.03, 0.01
-PAIRS = 3
+GAIN_SCALE, CROWD_SCALE = sized((0.03, 0.01), (0.0005, 0.0005))
+PAIRS = sized(3, 1)
+PROGRAMS = sized(tuple(CATALOGUE), ("segmentation",))
 SEED = 1
 LEAST_GAIN = 1.6
 PROGRAMS_WITH_IT = 12
@@ -91,7 +92,7 @@ def run() -> list[Result]:
     """Four rows for each program, and how many programs gain enough."""
     rows: list[Result] = []
     gains: dict[str, float] = {}
-    for name in CATALOGUE:
+    for name in PROGRAMS:
         one, two = _in_turns(name, GAIN_SCALE, _job)
         gains[name] = gain(one, two)
         rows += [gain_row(name, one, two), *crowd_rows(name, *_in_turns(name, CROWD_SCALE, _round))]

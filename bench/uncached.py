@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import statistics
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.harness import Result, alternate, at_least, resources, spread
+from bench.harness import Result, alternate, at_least, resources, sized, spread
 from mawl.base.errors import UnsuitableMachineError
 from mawl.measure.page_cache import residency
 from mawl.measure.preload.build import library
@@ -25,14 +24,14 @@ from mawl.records.spec.program_options import ROLES
 from mawl.run.runner.counting import SHARED_MEMORY
 
 NAME = "uncached"
-RUNS = 9
-FILE_BYTES = 512 * 2**20
+RUNS = sized(9, 1)
+FILE_BYTES = sized(512, 64) * 2**20
 REQUEST_BYTES = 256 * 1024
 RATE_BOUND = 0.9
 
 
 def run() -> list[Result]:
-    """MB/s of sequential reads and writes; a sentence without fio or where files cannot be kept out."""
+    """MB/s of sequential reads and writes; a sentence where files cannot be kept out."""
     memory = SHARED_MEMORY if SHARED_MEMORY.is_dir() else None
     with (
         tempfile.TemporaryDirectory(prefix="mawl-bench-", dir=os.environ.get("MAWL_BENCH_DIR")) as name,
@@ -40,9 +39,7 @@ def run() -> list[Result]:
     ):
         place = Path(name)
         made = library(os.environ)
-        why = "fio is not installed" if shutil.which("fio") is None else made.reason
-        why = why or why_cached({"data": [place]}, os.environ)
-        if why:
+        if why := made.reason or why_cached({"data": [place]}, os.environ):
             raise UnsuitableMachineError("--cache none cannot be compared with direct I/O here", why=why)
         environment = made.environment(os.environ)
         return [_way(way, place, Path(counters, way), environment) for way in ("read", "write")]

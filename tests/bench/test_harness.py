@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -10,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from bench import __main__ as bench
-from bench.harness import Result, alternate, at_least, at_most, cpu_seconds, ratio, spread
+from bench.harness import SMALL, Result, alternate, at_least, at_most, cpu_seconds, ratio, sized, spread
 from mawl.base.errors import RunFailedError, UsageError
 
 SPIN = "import time\nwhile time.process_time() < {seconds}: pass"
@@ -77,7 +79,7 @@ def a_row(monkeypatch: pytest.MonkeyPatch, *results: Result) -> None:
     module = ModuleType("bench.fake")
     module.run = lambda: list(results)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "bench.fake", module)
-    monkeypatch.setattr(bench, "ROWS", ("fake",))
+    monkeypatch.setattr(bench, "ROWS", {"fake": ()})
 
 
 def test_rows_are_printed_below_the_machine_and_written_as_json(
@@ -104,3 +106,101 @@ def test_a_missed_target_ends_with_1_and_an_unknown_row_with_2(
     with pytest.raises(SystemExit) as ended:
         bench.main(["other"])
     assert ended.value.code == 2
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), float("inf")])
+def test_a_row_without_a_figure_is_missed_and_says_that_it_is_not_known(
+    value: float | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a_row(monkeypatch, Result("cost", value, "s", "", None, "the peer broke"))
+    assert bench.main(["--json", str(tmp_path / "rows.json")]) == 1
+    said = capsys.readouterr()
+    assert said.out.splitlines()[1].split() == ["cost", "not", "known", "MISSED", "the", "peer", "broke"]
+    assert said.err == "missed: cost\n"
+    (row,) = json.loads((tmp_path / "rows.json").read_text())["rows"]
+    assert (row["value"], row["met"]) == (None, False)
+
+
+@pytest.mark.parametrize(
+    "error", [RunFailedError("it failed", why="it said\nmore"), FileNotFoundError(2, "it failed", "nmon")]
+)
+def test_a_row_that_fails_is_missed_and_the_others_run(
+    error: Exception,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail() -> list[Result]:
+        raise error
+
+    a_row(monkeypatch, at_most("cost", 1.0, "s", 2.0, ""))
+    broken = ModuleType("bench.broken")
+    broken.run = fail  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "bench.broken", broken)
+    monkeypatch.setattr(bench, "ROWS", {"broken": (), "fake": ()})
+    assert bench.main(["--json", str(tmp_path / "rows.json")]) == 1
+    assert "missed: broken\n" in capsys.readouterr().err
+    rows = json.loads((tmp_path / "rows.json").read_text())["rows"]
+    assert [(row["name"], row["value"], row["met"]) for row in rows] == [
+        ("broken", None, False),
+        ("cost", 1.0, True),
+    ]
+    assert "it failed" in rows[0]["detail"] and "\n" not in rows[0]["detail"]
+
+
+def test_a_small_run_has_smaller_constants_and_judges_only_what_is_not_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert sized(500, 5) == 500
+    monkeypatch.setenv(SMALL, "1")
+    assert sized(500, 5) == 5
+    assert at_most("x", 3.0, "", 2.0, "").met is None
+    assert at_most("x", float("nan"), "", 2.0, "").met is False
+
+
+def machine(monkeypatch: pytest.MonkeyPatch, folder: Path, *, user: int, apt_get: str | None) -> Path:
+    """A machine whose PATH has few programs, and a row that needs nmon; the log of its apt-get."""
+    a_row(monkeypatch, at_most("cost", 1.0, "s", 2.0, ""))
+    monkeypatch.setattr(bench, "ROWS", {"fake": ("nmon", "sh")})
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    for name in ("sh", "timeout", "chmod"):
+        (folder / name).symlink_to(str(shutil.which(name)))
+    monkeypatch.setenv("PATH", str(folder))
+    log = folder / "log"
+    if apt_get is not None:
+        (folder / "apt-get").write_text(f'#!/bin/sh\necho "$@" >>{log}\n{apt_get}\n')
+        (folder / "apt-get").chmod(0o755)
+    return log
+
+
+def test_root_installs_what_a_row_needs_by_its_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    nmon = tmp_path / "nmon"
+    log = machine(monkeypatch, tmp_path, user=0, apt_get=f": >{nmon}\nchmod +x {nmon}")
+    assert bench.main([]) == 0
+    assert log.read_text() == "update -q\ninstall -q -y --no-install-recommends nmon\n"
+
+
+@pytest.mark.parametrize(("user", "apt_get"), [(0, "exit 100"), (0, None), (1000, "")])
+def test_what_cannot_be_installed_is_named_before_the_first_row(
+    user: int,
+    apt_get: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    log = machine(monkeypatch, tmp_path, user=user, apt_get=apt_get)
+    assert bench.main([]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == (
+        "the bench needs nmon (packages nmon): not installed; "
+        "run this as root: apt-get install -q -y --no-install-recommends nmon\n"
+    )
+    assert log.exists() == (user == 0 and apt_get is not None)
+
+
+def test_every_program_that_a_row_needs_has_a_package() -> None:
+    packages = dict(line.split() for line in bench.PACKAGES.read_text().splitlines())
+    assert {program for programs in bench.ROWS.values() for program in programs} <= packages.keys()
