@@ -34,7 +34,6 @@ LONGEST_WORD = 20
 
 IN_THE_GATE = (
     "run",
-    "cluster",
     "import of nights",
     "answer yes",
     "comparison",

@@ -159,13 +159,11 @@ class Server:
                 pid, status, usage = os.wait4(-1, os.WNOHANG | os.WUNTRACED | os.WCONTINUED)
                 if pid == 0:
                     return
-                if os.WIFSTOPPED(status):
-                    if self._stopped.get(pid) != _KILLED:
-                        self._stopped[pid] = time.monotonic()  # again: it went on before this stop
-                    continue
-                if os.WIFCONTINUED(status):
+                if os.WIFSTOPPED(status) or os.WIFCONTINUED(status):
                     if self._stopped.get(pid) != _KILLED:
                         self._stopped.pop(pid, None)
+                        if os.WIFSTOPPED(status):
+                            self._stopped[pid] = time.monotonic()  # of each stop, from its own beginning
                     continue
                 stopped = self._stopped.pop(pid, None) == _KILLED
                 kept = self._kept.pop(pid, None)
