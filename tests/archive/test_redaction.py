@@ -52,7 +52,7 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     session = '[[sessions]]\nname = "s"\nstages = [["load"]]\n'
     workload.write_text(f'name = "shop"\n{COMMAND}{session}')
     plan = tmp_path / "one" / "plan.toml"
-    stored = COMMAND.replace("{here}", "/data/acme-shop")
+    stored = COMMAND.replace("{here}", "/data/acme-shop") + 'environment_digest = "5f3a"\n'
     plan.write_text(f'workload_file = "{workload}"\n{plan.read_text()}\n{stored}')
     facts = json.loads((tmp_path / "one" / "run.json").read_text())
     facts["command"] = ["mawl", "run", "/home/jane.doe/shop.toml"]

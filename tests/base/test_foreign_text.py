@@ -128,6 +128,14 @@ def test_many_texts_are_looked_at_part_by_part() -> None:
         check_json(f"[{many}{DEEP}]".encode())
 
 
+def test_the_depth_of_json_is_counted_over_all_parts() -> None:
+    text = f'"{"a" * 2**20}"'
+    lists, ends = "[" * (DEEPEST // 2), "]" * (DEEPEST // 2)
+    check_json(f"{lists}{text},{lists}{ends}{ends}".encode())
+    with pytest.raises(BeyondBoundError, match="64 deep"):
+        check_json(f"{lists}{text},[{lists}{ends}]{ends}".encode())
+
+
 def test_a_record_says_what_it_holds_instead() -> None:
     assert json_record(b'{"a": 1}', dict[str, int]) == {"a": 1}
     with pytest.raises(msgspec.ValidationError, match="Expected `int`, got `str`"):

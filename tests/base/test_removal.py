@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import mawl
 from mawl.base.removal import MARK, MOST_NAMED, Removal, remove_below, remove_tree, temporary_directory
 from tests import needs
 from tests.base.removal_draws import fuse
@@ -35,7 +36,7 @@ def draws(place: Path, seed: int, count: int) -> str:
         str(count),
     ]
     root = Path(__file__).parents[2]
-    environment = {**os.environ, "PYTHONPATH": f"{root / 'src'}:{root}"}
+    environment = {**os.environ, "PYTHONPATH": f"{Path(mawl.__file__).parents[1]}:{root}"}
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
     return done.stdout + done.stderr
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+import mawl
 from mawl.base.removal import MARK
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Program
@@ -31,7 +32,7 @@ from mawl.records.model.messages import (
 from mawl.records.model.records import Answer, StepRecord
 from mawl.records.spec.program_options import Options
 
-SOURCE = Path(__file__).resolve().parents[2] / "src"
+SOURCE = Path(mawl.__file__).parents[1]
 
 
 @dataclass

@@ -294,7 +294,10 @@ def test_block_operations_count_only_where_their_size_is_known(
     told = found.evidence.not_told
     assert (told.steps_of_unknown_block_size, told.steps_of_assumed_block_size) == (unknown, assumed)
     rules = {
-        one.rule for job in found.evidence.jobs for step in job.steps for one in step.written_bytes.values()
+        one.rule
+        for job in found.evidence.jobs
+        for step in job.steps
+        for one in (*step.read_bytes.values(), *step.written_bytes.values())
     }
     assert any(rule.startswith("blocks") for rule in rules) is not bool(unknown)
     text = " ".join(text_of(found.evidence, "shop").split())

@@ -116,6 +116,13 @@ def test_a_row_that_stands_for_many_takes_their_share() -> None:
     assert rates.tolist() == [1.0, 1.0]
 
 
+def test_alike_nodes_on_a_shared_device_get_alike_rates() -> None:
+    """Two nodes with processors of their own, whose two jobs read from the device of both."""
+    uses = np.array([[5.0, 0.0, 1.0], [1.0, 0.0, 2.0], [0.0, 5.0, 1.0], [0.0, 1.0, 2.0]])
+    rates, _ = shared(uses, np.full(4, 0.5), np.array([1.0, 1.0, 2.0]))
+    assert rates.tolist() == pytest.approx([0.125, 0.375, 0.125, 0.375])
+
+
 def test_who_wants_little_of_a_full_resource_gets_it() -> None:
     """Two compute on a core each and read a little beside one that would fill the device by itself."""
     uses = np.array([[0.04, 160.0], [1.5, 30.0], [1.5, 30.0]])

@@ -232,6 +232,13 @@ def test_the_tail_has_no_say() -> None:
     assert limit(reading)["told_ratio"] == 1.0
 
 
+def test_a_window_has_a_name_only_where_its_bounds_leave_one() -> None:
+    reading = reading_of(CPU)
+    for least, name in ((2.0, "cpu"), (0.0, None)):
+        bounds = {"run_queue": (least, 2.0), "io": (0.0, 0.0)}
+        assert classify(msgspec.structs.replace(reading.moments[0], bounds=bounds), reading) == name
+
+
 waited = st.floats(0.0, 0.75)
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from mawl.base.errors import MawlError
+from mawl.plan.workload import Plan, SessionPlan
 from mawl.records.model.records import EventRecord
 from mawl.records.model.run import Overhead, RunFacts, VolumeFacts
 from mawl.records.spec.program_options import AUTO, Options
@@ -27,6 +28,7 @@ from mawl.run.cluster.merge import (
     merged,
     own_series,
     path_in_copy,
+    workload_of,
 )
 from mawl.run.cluster.messages import Correction
 from tests.fakes.clustered_run import node_run
@@ -73,6 +75,16 @@ def test_the_whole_folder_takes_its_place(tmp_path: Path) -> None:
 def test_a_name_that_leads_out_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(MawlError, match="names a file outside its run folder"):
         path_in_copy(tmp_path, name)
+
+
+def test_copies_of_a_workload_are_counted_in_its_name_and_sums() -> None:
+    session = SessionPlan(name="s1", stages=((),))
+    short = Plan(
+        workload="short", title="", scale=0.5, seed=1, saving=0.9, options=Options(), sessions=(session,)
+    )
+    long = msgspec.structs.replace(short, workload="long")
+    found = workload_of({"n1": short, "n2": short, "n3": long})
+    assert (found.name, found.sessions) == ("2xshort+1xlong", 3)
 
 
 def with_threads(cpucount: int) -> RunFacts:

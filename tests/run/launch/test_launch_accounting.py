@@ -90,6 +90,7 @@ def test_the_launchers_own_use_is_without_the_jobs(benches: Benches) -> None:
     live = known(bench.launcher.usage().os_memory_bytes)
     own = bench.launcher.close()
     assert own == bench.launcher.close() == bench.launcher.usage()
+    assert own.voluntary_context_switches is not None, "of a launcher that was killed they are not known"
     assert live > 300 * 10**6
     assert hello.usage.cpu_seconds <= known(own.cpu_seconds) <= hello.usage.cpu_seconds + SPIN_SECONDS
     assert own.application_read_bytes is None
