@@ -4,6 +4,7 @@
 STAMP := $(shell sh tools/setup.sh --stamp)
 BIN := .venv/bin
 SOURCES := src tests tools bench examples
+LAB_FILES = $(sort $(shell grep -rl --include='*.py' 'mark\.lab' tests))
 SPELLED := $(wildcard *.md) deploy docs examples src tools bench
 
 .DEFAULT_GOAL := help
@@ -37,12 +38,12 @@ test test-all: $(STAMP)
 	$(BIN)/pytest -m "not lab and not long $(LEFT_OUT)" --durations=40 -n 3 --dist worksteal \
 	    $(if $(REPORT),--junitxml=$(REPORT)/test.xml)
 
-# Tests that run alone run whatever became of the others.
+# The tests that run alone also run if others failed; they have the time that is left.
 test-lab: $(STAMP)
 	others=0; \
-	$(BIN)/pytest -m "lab and not alone and not long" --durations=40 -n 3 --dist worksteal \
+	$(BIN)/pytest $(LAB_FILES) -m "lab and not alone and not long" --durations=40 -n 3 --dist worksteal \
 	    $(if $(REPORT),"--junitxml=$(REPORT)/test-lab.xml") || others=$$?; \
-	$(BIN)/pytest -m "lab and alone and not long" --durations=40 $(if $(REPORT),"--junitxml=$(REPORT)/test-alone.xml") && exit $$others
+	$(BIN)/pytest $(LAB_FILES) -m "lab and alone and not long" --durations=40 $(if $(REPORT),"--junitxml=$(REPORT)/test-alone.xml") && exit $$others
 
 test-long: $(STAMP)
 	mkdir -p "$(or $(REPORT),.long)"

@@ -1,4 +1,4 @@
-"""``python -m bench [NAME...]``: run bench rows and print them beside their targets."""
+"""``python -m bench [NAME...]``: run bench rows and print them with their targets."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Figures(msgspec.Struct, frozen=True):
 
 
 def run() -> list[Result]:
-    """Rates and CPU beside fio's, 1 and 4 streams; a sentence where direct I/O is refused."""
+    """Rates and CPU compared with fio's, 1 and 4 streams; raises where direct I/O is refused."""
     with tempfile.TemporaryDirectory(prefix="mawl-bench-", dir=os.environ.get("MAWL_BENCH_DIR")) as name:
         place = Path(name)
         _require_direct(place)

@@ -12,25 +12,36 @@ from collections.abc import Generator
 from types import FrameType
 
 import pytest
+from _pytest.outcomes import OutcomeException
 
 from tests import needs
 from tests.lab.quiet import MOST_SECONDS, quiet_machine
 
 MEASURED_RERUNS = 2
 QUIET_SECONDS = 180.0
-"""So long the measured tests of one run may wait together for a quiet machine; long tests wait besides."""
+"""The most that the measured tests of a run together wait for a quiet machine; long tests do not count."""
 _WAITED = pytest.StashKey[float]()
 TEST_SECONDS = 300.0
-"""The most that a test may take on a quiet machine: one that hangs fails by itself, and the others go on."""
+"""The most that each phase of a test may take on a quiet machine: one that hangs fails, and others go on."""
+TEARDOWN_SECONDS = 30.0
+"""What a teardown may take at least, though the time of the whole run is over."""
+AGAIN_SECONDS = 60.0
+"""Seconds after which a test is stopped again: something may have swallowed the first stop."""
 SLOWNESS = "MAWL_TEST_SLOWNESS"
 """How long this machine takes, in hundredths of a quiet one: ``.ci/run`` measures it (tools/slowness.py)."""
 ENDS_AT = "MAWL_TEST_ENDS_AT"
 """When a run of the tests must end (time(2)): ``.ci/run`` sets it, whose own time is bounded."""
 TIDY_SECONDS = 60.0
-"""So long before that moment a test is stopped and no other begins: beds are taken down, and the
+"""Seconds before that moment at which a test is stopped and no other begins: beds are taken down, and the
 results written, before the whole run would be killed."""
 OUT_OF_TIME = "the time of the whole run was over"
 STOPPED = "stopped: "
+
+
+class StoppedError(OutcomeException):
+    """A test took too long.  It is no failure of an example, which hypothesis would try again."""
+
+
 NO_NEED = "a skip that names no need of the machine is a failure (tests/needs.py is the one place to skip)"
 
 
@@ -53,7 +64,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             raise pytest.UsageError(f"{item.nodeid}: mark it long(minutes=N) with the time that it takes")
         if mark := item.get_closest_marker("measured"):
             reruns = mark.kwargs.get("reruns", MEASURED_RERUNS)
-            again = {"reruns": reruns, "reruns_delay": 5, "rerun_except": STOPPED}
+            again = {"reruns": reruns, "reruns_delay": 5, "rerun_except": f"{STOPPED}|{OUT_OF_TIME}"}
             item.add_marker(pytest.mark.flaky(**again))
             item.add_marker(pytest.mark.alone)
     items.sort(key=lambda item: item.get_closest_marker("measured") is not None)
@@ -111,32 +122,39 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     return (yield from _within_its_time(item))
 
 
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    """Stop what hangs as it tidies up."""
+    return (yield from _within_its_time(item, TEARDOWN_SECONDS))
+
+
 def _wait_for_quiet(item: pytest.Item) -> None:
-    stash, most = item.session.stash, MOST_SECONDS
+    stash, most = item.session.stash, min(MOST_SECONDS, _left_seconds())
     if not minutes(item):
         most = min(most, QUIET_SECONDS - stash.get(_WAITED, 0.0))
     waited = quiet_machine(most)
-    stash[_WAITED] = stash.get(_WAITED, 0.0) + waited
     if waited:
+        if not minutes(item):
+            stash[_WAITED] = stash.get(_WAITED, 0.0) + waited
         _say(item.config, f"{item.nodeid}: waited {waited:.0f} s for a quiet machine")
 
 
-def _within_its_time(item: pytest.Item) -> Generator[None]:
+def _within_its_time(item: pytest.Item, least_seconds: float = 0.001) -> Generator[None]:
     own = float("inf") if minutes(item) else TEST_SECONDS * float(os.environ.get(SLOWNESS, "100")) / 100
-    left = _left_seconds()
+    left = max(_left_seconds(), least_seconds)
     if min(own, left) == float("inf"):
         return (yield)
     why = f"it took {own:g} s, the most that a test may take" if own < left else OUT_OF_TIME
 
     def stop(_: int, __: FrameType | None) -> None:
-        pytest.fail(f"{STOPPED}{why}")
+        raise StoppedError(f"{STOPPED}{why}")
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, max(min(own, left), 0.001))
+    timer = signal.setitimer(signal.ITIMER_REAL, min(own, left), AGAIN_SECONDS)
     try:
         return (yield)
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.setitimer(signal.ITIMER_REAL, *timer)
         signal.signal(signal.SIGALRM, before)
 
 

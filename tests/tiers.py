@@ -62,7 +62,7 @@ THOROUGH = (
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of these files."""
-    files = {ROOT / name for name in THOROUGH}
+    files = {(ROOT / name).resolve(strict=True) for name in THOROUGH}
     for item in items:
         if item.path in files:
             item.add_marker("thorough")

@@ -19,7 +19,7 @@ from tests.cli.test_measure_bytes import MIB, Disk, disk, written_to
 
 __all__ = ["disk"]
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.alone]
 
 PACED = """
 import mmap, os, sys, time

@@ -21,7 +21,7 @@ from tests import needs
 from tests.cli.conftest import Command
 
 SEED = random.SystemRandom().randrange(2**32)
-KILLS = 7
+KILLS = 4
 """test_kills.py has fifty of each verb."""
 
 

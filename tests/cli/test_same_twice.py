@@ -22,7 +22,7 @@ from tests.fakes.own_disk import Disk, own_disk
 pytestmark = [pytest.mark.lab, pytest.mark.measured, needs.marks(needs.tried("bed", lacking))]
 
 WORKLOAD = "".join(
-    ['name = "small"\nscale = 0.002\n']
+    ['name = "small"\nscale = 0.001\n']
     + [
         f'[[sessions]]\nname = "{name}"\nstages = [["wide_sort"], ["census_load"]]\n'
         for name in ("one", "two", "three")

@@ -96,7 +96,7 @@ def test_steps_are_the_declared_ones(program: str, solo: Callable[[str, int], Jo
     assert [(step.name, step.kind) for step in solo(program, 1).steps] == declared
 
 
-@pytest.mark.lab
+@pytest.mark.long(minutes=0.05)
 def test_one_and_two_threads_give_the_same_answer(program: str, solo: Callable[[str, int], Job]) -> None:
     one, two = solo(program, 1).answer, solo(program, 2).answer
     assert one is not None
@@ -138,7 +138,7 @@ def test_every_declared_pass_really_moves_its_bytes(
             assert found <= most, (record.name, direction)
 
 
-@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.lab)])
+@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.long(minutes=0.05))])
 def test_memory_is_within_the_declaration(
     program: str, threads: int, solo: Callable[[str, int], Job]
 ) -> None:

@@ -19,7 +19,7 @@ def command_lines() -> list[str]:
 
 def agents(node: str) -> list[str]:
     """The command lines of agents that ssh started under the name of a node, and of that ssh."""
-    return [line for line in command_lines() if f"mawl.run.cluster agent {node}" in line]
+    return [line for line in command_lines() if f"mawl.run.cluster agent {node} " in f"{line} "]
 
 
 def ssh_here(directory: Path, script: str = 'exec sh -c "$last"') -> dict[str, str]:

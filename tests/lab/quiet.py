@@ -10,7 +10,7 @@ from mawl.measure.suitability import NoiseWatch
 
 IDLE_RATIO = 0.1
 MOST_SECONDS = 30.0
-"""So long the machine may be found busy before a test begins all the same."""
+"""Seconds that the machine may be found busy before a test begins all the same."""
 
 _LOOK_SECONDS = 0.5
 
@@ -23,7 +23,7 @@ def busy_ratio() -> float:
 
 
 def quiet_machine(most_seconds: float = MOST_SECONDS) -> float:
-    """Wait until the machine is idle; else the test says so, and is judged all the same.
+    """Wait at most so many seconds until the machine is idle, and print its load if it is not.
 
     Returns the seconds for which it was busy.
     """

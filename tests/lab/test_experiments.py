@@ -31,8 +31,8 @@ OTHERS_RATIO = 0.25
 def campaign(name: str, directory: Path, *, others_at_most: float = OTHERS_RATIO) -> dict[str, Any]:
     """``mawl lab run`` of a shipped bed; what it found.
 
-    Fails, with the figure, where others keep it so busy during a
-    judged run, or just after a calibration that was refused, that nothing can be judged; it is tried again.
+    Fails, with the figure, where others keep it so busy during a judged run, or just after a calibration
+    that was refused, that nothing can be judged; it is tried again.
     """
     bed = load_bed(name)
     needs.bed(check(needs_of(bed, bed.volumes), directory / "state"))

@@ -39,7 +39,7 @@ def mounted(tmp_path: Path) -> Iterator[tuple[Path, str]]:
     except subprocess.CalledProcessError as error:
         needs.skip(f"no loop device may be made here: {error.stderr.strip()}")
     try:
-        sh("mkfs.ext4", "-q", device)
+        sh("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", device)
         sh("mount", device, str(place))
         try:
             yield place, Path(device).name

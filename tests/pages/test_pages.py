@@ -87,9 +87,8 @@ def window(width: int) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("kind", EACH)
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_page_is_silent_offline_and_no_wider_than_its_window(opened: Open, kind: str, scheme: str) -> None:
-    shown = opened(kind, color_scheme=scheme)
+def test_a_page_is_silent_offline_and_no_wider_than_its_window(opened: Open, kind: str) -> None:
+    shown = opened(kind)
     for width in WIDTHS:
         shown.page.set_viewport_size(window(width))
         shown.page.wait_for_timeout(300)

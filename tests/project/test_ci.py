@@ -88,6 +88,11 @@ def ran(clone: Path, **environment: str) -> tuple[int, list[str], list[str]]:
     return ended.returncode, ended.stdout.strip().splitlines(), made
 
 
+def test_a_target_that_ends_well_without_its_results_is_a_failure(clone: Path) -> None:
+    make(clone, check=(0, PASSED), test_lab=(0, None))
+    assert run(clone) == (1, "1 passed, 0 failed, 0 skipped", ["check", "test-lab"])
+
+
 def test_all_runs_are_added_up(clone: Path) -> None:
     make(clone, check=(0, PASSED), test_lab=(0, SKIPPED))
     assert run(clone) == (0, "3 passed, 0 failed, 2 skipped", ["check", "test-lab"])

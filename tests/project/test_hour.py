@@ -1,10 +1,12 @@
-"""A run with an end (MAWL_TEST_ENDS_AT): what comes first, what never begins, and what is stopped."""
+"""Limits of time: of a run of the tests, of one test, and of the wait for a quiet machine."""
 
 from __future__ import annotations
 
+import re
 import signal
 import time
 from collections.abc import Callable, Generator
+from contextlib import closing
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -18,6 +20,7 @@ class Marked:
 
     def __init__(self, *marks: str) -> None:
         self.marks = marks
+        self.given = dict[str, pytest.MarkDecorator]()
 
     def get_closest_marker(self, name: str) -> pytest.Mark | None:
         return pytest.Mark(name, (), {}, _ispytest=True) if name in self.marks else None
@@ -27,6 +30,7 @@ class Marked:
 
     def add_marker(self, mark: pytest.MarkDecorator) -> None:
         self.marks = (*self.marks, mark.name)
+        self.given[mark.name] = mark
 
 
 def item(*marks: str) -> pytest.Item:
@@ -38,7 +42,11 @@ def test_measured_tests_come_last_and_are_tried_again() -> None:
     items = [measured, plain]
     honest.pytest_collection_modifyitems(items)
     assert items == [plain, measured]
-    assert [one.get_closest_marker("flaky") is not None for one in items] == [False, True]
+    for mark in ("flaky", "alone"):
+        assert [one.get_closest_marker(mark) is not None for one in items] == [False, True]
+    again = cast(Any, measured).given["flaky"].kwargs["rerun_except"]
+    for reason in (f"did not begin: {honest.OUT_OF_TIME}", f"{honest.STOPPED}it took 300 s"):
+        assert re.search(again, reason), "there is no time to try it again"
 
 
 @pytest.mark.parametrize(("seconds", "begins"), [(-1.0, False), (60.0, True)])
@@ -76,22 +84,21 @@ def test_a_test_that_hangs_or_lasts_until_the_end_is_stopped_alone(
     handler = signal.getsignal(signal.SIGALRM)
     running = phase(item())
     next(running)
-    with pytest.raises(pytest.fail.Exception, match=why) as stopped:
+    with pytest.raises(honest.StoppedError, match=why) as stopped:
         time.sleep(60)
-    with pytest.raises(pytest.fail.Exception):
+    with pytest.raises(honest.StoppedError):
         running.throw(stopped.value)
     assert signal.getsignal(signal.SIGALRM) == handler
-    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getitimer(signal.ITIMER_REAL)[1] == honest.AGAIN_SECONDS, "the limit of this test itself"
 
 
 def test_a_long_test_without_an_end_is_not_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(honest.ENDS_AT, raising=False)
     monkeypatch.setattr(honest, "minutes", lambda _: 1.0)
-    before = signal.getitimer(signal.ITIMER_REAL)[0]
-    running = honest.pytest_runtest_call(item())
-    next(running)
-    assert signal.getitimer(signal.ITIMER_REAL)[0] == pytest.approx(before, abs=5)
-    running.close()
+    handler = signal.getsignal(signal.SIGALRM)
+    with closing(honest.pytest_runtest_call(item())) as running:
+        next(running)
+        assert signal.getsignal(signal.SIGALRM) == handler
 
 
 def test_a_measured_test_waits_for_a_quiet_machine_and_all_of_them_a_bounded_time(
@@ -110,8 +117,10 @@ def test_a_measured_test_waits_for_a_quiet_machine_and_all_of_them_a_bounded_tim
     for _ in range(8):
         measured = cast(Any, item("measured"))
         measured.session, measured.config, measured.nodeid = SimpleNamespace(stash=stash), None, "one"
-        next(honest.pytest_runtest_setup(measured))
+        with closing(honest.pytest_runtest_setup(measured)) as setup:
+            next(setup)
     assert asked == [30.0] * 6 + [0.0] * 2 and sum(asked) == honest.QUIET_SECONDS
     assert said == ["one: waited 30 s for a quiet machine"] * 6
-    next(honest.pytest_runtest_setup(item("lab")))
+    with closing(honest.pytest_runtest_setup(item("lab"))) as setup:
+        next(setup)
     assert len(asked) == 8, "others do not wait"

@@ -400,7 +400,10 @@ def test_killed_in_any_piece_of_work_and_continued_it_is_the_same(
         assert sum(mixes.values()) == len(_ended(whole)), f"something was measured twice: {made}"
 
 
-@pytest.mark.parametrize("case", [UNEVEN, JUST_IN_TIME, LEFT_OUT])
+@pytest.mark.parametrize(
+    "case",
+    [UNEVEN, *(pytest.param(case, marks=pytest.mark.long(minutes=0.1)) for case in (JUST_IN_TIME, LEFT_OUT))],
+)
 def test_killed_after_any_change_of_the_record_and_continued_it_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: Case
 ) -> None:

@@ -175,7 +175,9 @@ def test_killed_in_any_piece_of_work_and_continued_it_is_the_same(tmp_path: Path
 UNEVEN = {"one-node-1": 0.6, "one-node-2": 1.5, "measured-1": 1.3, "measured-2": 0.7, "measured-4": 1.4}
 
 
-@pytest.mark.parametrize(("minutes", "slower"), [(20.0, 1.0), (4.0, 0.5)])
+@pytest.mark.parametrize(
+    ("minutes", "slower"), [pytest.param(20.0, 1.0, marks=pytest.mark.long(minutes=0.1)), (4.0, 0.5)]
+)
 def test_killed_after_any_change_of_the_record_and_continued_it_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, minutes: float, slower: float
 ) -> None:

@@ -161,14 +161,14 @@ def test_hosts_over_ssh_are_nodes_and_their_agents_end_with_the_run(tmp_path: Pa
         'name = "one"\n[[sessions]]\nname = "a"\nstages = [[{ command = ["true"] }]]\n'
     )
     environment = ssh_here(tmp_path, f'echo "$@" >>{tmp_path}/asked\nexec sh -c "$last"')
-    done = mawl(tmp_path, "one.toml", "--ssh", "me@alpha,beta", **environment)
+    done = mawl(tmp_path, "one.toml", "--ssh", "me@delta,beta", **environment)
     assert done.returncode == 0, done.stderr
-    assert [one.node for one in newest(tmp_path).facts.node_runs] == ["alpha", "beta"]
+    assert [one.node for one in newest(tmp_path).facts.node_runs] == ["delta", "beta"]
     # Both are called at once.
     asked = sorted((tmp_path / "asked").read_text().splitlines(), reverse=True)
-    start = f"-o BatchMode=yes -o ConnectTimeout=30 -- me@alpha exec env {sys.executable} "
-    assert asked[0] == f"{start}-P -m mawl.run.cluster agent alpha"
-    assert not agents("alpha")
+    start = f"-o BatchMode=yes -o ConnectTimeout=30 -- me@delta exec env {sys.executable} "
+    assert asked[0] == f"{start}-P -m mawl.run.cluster agent delta"
+    assert not agents("delta")
 
 
 def test_an_ssh_that_fails_is_told_with_its_last_line(tmp_path: Path) -> None:

@@ -33,8 +33,9 @@ pytestmark = [
     needs.marks(needs.program("ssh")),
 ]
 
-NAMES = ("alpha", "beta")
-THREE = (*NAMES, "gamma")
+THREE = ALPHA, BETA, GAMMA = [f"{name}{os.getpid()}" for name in ("alpha", "beta", "gamma")]
+"""Several processes may test at once, and look for what is left by these names."""
+NAMES = (ALPHA, BETA)
 PORT = 2222
 NOBODY = 65534
 SLEEPERS = """
@@ -44,14 +45,14 @@ name = "a"
 stages = [[{ command = ["sleep", "300"] }]]
 """
 CONFIGURATION = """
-Host alpha wrongkey stranger
-  HostName {alpha}
-Host beta
-  HostName {beta}
-Host gamma
-  HostName {gamma}
+Host {names[0]} wrongkey stranger
+  HostName {at[0]}
+Host {names[1]}
+  HostName {at[1]}
+Host {names[2]}
+  HostName {at[2]}
 Host refused
-  HostName {alpha}
+  HostName {at[0]}
   Port 2223
 Host wrongkey
   UserKnownHostsFile {place}/wrong_hosts
@@ -98,7 +99,8 @@ class Hosts:
             public = " ".join((place / f"{owner}.pub").read_text().split()[:2])
             lines = [f"[{address}]:{PORT} {public}\n" for address in addresses.values()]
             (place / known).write_text("".join(lines))
-        (place / "config").write_text(CONFIGURATION.format(**addresses, place=place, port=PORT))
+        at = list(addresses.values())
+        (place / "config").write_text(CONFIGURATION.format(names=THREE, at=at, place=place, port=PORT))
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # sshd(8) will have it
         for name, address in addresses.items():
             file = place / f"sshd-{name}"
@@ -114,7 +116,7 @@ class Hosts:
         return subprocess.run([*self.spaces.inside(), *words], capture_output=True).returncode
 
     def mawl(
-        self, directory: Path, *arguments: str, verb: str = "run", hosts: str = "alpha,beta"
+        self, directory: Path, *arguments: str, verb: str = "run", hosts: str = ",".join(NAMES)
     ) -> subprocess.Popen[str]:
         """A verb with ``--ssh`` in the hub; roles and the nodes' run folders in the directory."""
         roles = [f"--{role}={directory / role}" for role in ("data", "work", "util")]
@@ -206,11 +208,11 @@ def test_a_host_that_lets_nobody_in_is_named_with_what_ssh_said(hosts: Hosts, tm
     expected = {
         "refused": (
             [],
-            f"255): ssh: connect to host {hosts.spaces.address('alpha')} port 2223: Connection refused;",
+            f"255): ssh: connect to host {hosts.spaces.address(ALPHA)} port 2223: Connection refused;",
         ),
         "wrongkey": ([], "255): Host key verification failed;"),
         "stranger": ([], "Permission denied (publickey"),
-        "alpha": (no_python, f"127): env: '{tmp_path / 'python'}': No such file or directory;"),
+        ALPHA: (no_python, f"127): env: '{tmp_path / 'python'}': No such file or directory;"),
     }
     runs = {
         host: hosts.mawl(tmp_path, "nano", *options, hosts=host) for host, (options, _) in expected.items()
@@ -233,7 +235,7 @@ def test_qualify_answers_for_two_hosts(hosts: Hosts, tmp_path: Path) -> None:
     assert answer is not None and answer.nodes, complaints + said
     assert answer.sentence in " ".join(said.split())
     assert [node.name for node in record.nodes] == list(NAMES)
-    assert record.nodes[1].machine == "alpha"
+    assert record.nodes[1].machine == ALPHA
     # The slowdown is the one of all jobs of all measured runs; that of one node, of the runs with one.
     for part, purpose, nodes in ((answer.carried, "measured", 2), (answer.nodes.one, "one-node", 1)):
         runs = [run for run in record.runs if run.purpose == purpose and run.state == "finished"]
@@ -276,7 +278,9 @@ def test_another_user_finds_no_door_into_a_run_on_three_nodes(hosts: Hosts, tmp_
             assert hosts.sockets(name, "--tcp", "--udp") == {door}, "ssh's connection, and no other"
         assert hosts.sockets(None, *listening) == set()
         assert len(hosts.sockets(None, "--tcp", "--udp")) == len(THREE)
-        ours = [str(pid) for pids in live_runs().values() for pid in pids]
+        run_id = newest(tmp_path).facts.run_id
+        live = {name: pids for name, pids in live_runs().items() if name.startswith(run_id)}
+        ours = [str(pid) for pids in live.values() for pid in pids]
         assert len(ours) > len(THREE) and as_nobody(OPEN_PIPES, str(run.pid), *ours) == []
     finally:
         run.send_signal(signal.SIGTERM)
@@ -298,9 +302,9 @@ def test_nothing_outlives_a_controller_that_is_killed(hosts: Hosts, tmp_path: Pa
 def test_a_host_that_disappears_is_lost_and_the_other_is_stopped(hosts: Hosts, tmp_path: Path) -> None:
     run = sleeping(hosts, tmp_path, "--node-timeout", "5")
     assert run.stderr is not None
-    hosts.spaces.cut("beta")
+    hosts.spaces.cut(BETA)
     try:
-        assert any("beta was lost" in line for line in run.stderr)
+        assert any(f"{BETA} was lost" in line for line in run.stderr)
         run.send_signal(signal.SIGINT)
         time.sleep(0.5)
         run.send_signal(signal.SIGINT)
@@ -308,13 +312,13 @@ def test_a_host_that_disappears_is_lost_and_the_other_is_stopped(hosts: Hosts, t
         found = newest(tmp_path)
         until_nothing_is_left(found)  # the lost host ends what it ran with its link still down
     finally:
-        hosts.spaces.mend("beta")
+        hosts.spaces.mend(BETA)
     assert found.facts.outcome == "interrupted"
     assert {one.node: one.outcome for one in found.facts.node_runs} == {
-        "alpha": "interrupted",
-        "beta": "lost",
+        ALPHA: "interrupted",
+        BETA: "lost",
     }
     assert {job.job: job.outcome for job in found.job_records()} == {
-        "alpha.a.1.sleep": "stopped",
-        "beta.a.1.sleep": "lost",
+        f"{ALPHA}.a.1.sleep": "stopped",
+        f"{BETA}.a.1.sleep": "lost",
     }
