@@ -12,7 +12,7 @@ import pytest
 from tests import needs
 from tests.importers.recordings import Read
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.measured]
 
 SECONDS = 6
 WRITTEN = 200 * 2**20

@@ -151,7 +151,16 @@ def mounted(device: str, place: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        command("umount", str(place))
+        unmount(place)
+
+
+def unmount(place: Path) -> None:
+    """Unmount it; what uses it may need a moment until the kernel has let it go."""
+    for _ in range(50):
+        if subprocess.run(["umount", str(place)], capture_output=True).returncode == 0:
+            return
+        time.sleep(0.2)
+    command("umount", str(place))
 
 
 class Writeback:
@@ -205,7 +214,7 @@ def served(image: Path, *words: str) -> Iterator[Path]:
                 break
             time.sleep(0.1)
         assert file.stat().st_size == image.stat().st_size, "nbdfuse did not mount"
-        stack.callback(command, "umount", str(file))
+        stack.callback(unmount, file)
         yield file
 
 
