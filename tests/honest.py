@@ -39,7 +39,7 @@ STOPPED = "stopped: "
 
 
 class StoppedError(OutcomeException):
-    """A test took too long.  It is no failure of an example, which hypothesis would try again."""
+    """A test took too long.  Hypothesis tries failed examples again; it does not catch this class."""
 
 
 NO_NEED = "a skip that names no need of the machine is a failure (tests/needs.py is the one place to skip)"

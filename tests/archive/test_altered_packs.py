@@ -11,8 +11,9 @@ import pytest
 
 from mawl.archive.packing import PackRequest, pack, read_statement
 from mawl.archive.rules.publication import EVERY
-from mawl.archive.subject import ValidationSubject, opened_pack, ruling
+from mawl.archive.subject import ValidationSubject, pack_subject, ruling
 from mawl.base.errors import UnreadableRunError
+from mawl.base.removal import temporary_directory
 from tests.fakes.altered_packs import altered, members_of
 from tests.fakes.published_cluster import write_published_cluster
 from tests.fakes.published_run import STATEMENT, write_published_campaign
@@ -54,8 +55,8 @@ def passes(subject: ValidationSubject, *, without: int | None = None) -> bool:
 def accepted(path: Path, *, without: int | None = None) -> bool:
     """Whether the file is accepted; what cannot be opened is refused before any rule."""
     try:
-        with opened_pack(path) as subject:
-            return passes(subject, without=without)
+        with temporary_directory("mawl-validate-") as place:
+            return passes(pack_subject(path, place), without=without)
     except UnreadableRunError:
         return False
 

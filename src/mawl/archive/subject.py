@@ -5,8 +5,7 @@ A pack is opened safely; a run folder or campaign is read in its place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -28,7 +27,6 @@ from mawl.archive.container import (
 from mawl.archive.manifest import PackManifest, decode_manifest
 from mawl.archive.packing import PrintedRun
 from mawl.base.errors import MawlError
-from mawl.base.removal import temporary_directory
 from mawl.records.model.campaign import Campaign
 from mawl.records.store.campaign import finished_runs, read_campaign
 
@@ -110,24 +108,17 @@ class ValidationSubject:
         }
 
 
-@contextmanager
-def opened_pack(
-    path: Path, signers: Path | None = None, *, place: Path | None = None
-) -> Iterator[ValidationSubject]:
-    """A pack, its runs extracted into ``place``, or else into a temporary folder that is removed afterwards.
-
-    Raises ``UnreadableRunError`` where the file is no pack.
-    """
+def pack_subject(path: Path, folder: Path, signers: Path | None = None) -> ValidationSubject:
+    """A pack whose runs are extracted into a folder.  Raises ``UnreadableRunError`` if it is not a pack."""
     pack = Pack(path)
-    with temporary_directory("mawl-validate-") if place is None else nullcontext(place) as folder:
-        extract(path, list(pack.members.values()), folder, _place)
-        yield ValidationSubject(
-            path.name,
-            {name: folder / RUNS / name for name in pack.manifest.runs},
-            pack=pack,
-            campaign=folder if pack.manifest.kind == "campaign" else None,
-            signers=signers,
-        )
+    extract(path, list(pack.members.values()), folder, _place)
+    return ValidationSubject(
+        path.name,
+        {name: folder / RUNS / name for name in pack.manifest.runs},
+        pack=pack,
+        campaign=folder if pack.manifest.kind == "campaign" else None,
+        signers=signers,
+    )
 
 
 def run_subject(folder: Path) -> ValidationSubject:

@@ -8,13 +8,11 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 from mawl.archive.bounded_reading import TRUSTED_HELP, read_bounded_by
-from mawl.archive.subject import ValidationSubject, campaign_subject, opened_pack, run_subject
+from mawl.archive.subject import ValidationSubject, campaign_subject, pack_subject, run_subject
 from mawl.archive.validation import Validation, checks_of, render, validate
 from mawl.base.errors import UsageError
 from mawl.base.removal import temporary_directory
@@ -73,18 +71,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _validation(name: str, runs: Path, signers: Path | None, place: Path) -> Validation:
-    with _opened(name, runs, signers, place) as subject:
-        return validate(subject)
+    return validate(_subject(name, runs, signers, place))
 
 
-@contextmanager
-def _opened(name: str, runs: Path, signers: Path | None, place: Path) -> Iterator[ValidationSubject]:
+def _subject(name: str, runs: Path, signers: Path | None, place: Path) -> ValidationSubject:
     path = Path(name)
     if path.exists() and not path.is_dir():
-        with opened_pack(path, signers, place=place) as subject:
-            yield subject
-        return
+        return pack_subject(path, place, signers)
     if signers is not None:
         raise UsageError("--signers goes with a pack", cure="name the file that mawl pack wrote")
     campaign = campaign_folder(name, runs)
-    yield run_subject(locate(name, runs)) if campaign is None else campaign_subject(campaign.resolve())
+    return run_subject(locate(name, runs)) if campaign is None else campaign_subject(campaign.resolve())

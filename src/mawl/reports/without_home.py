@@ -1,6 +1,6 @@
 """Imports Bokeh for a user without a home directory; packages with charts import this module first.
 
-While it is imported, Bokeh builds the path of a file in the home directory, and fails if there is none.
+The import of Bokeh looks up the home directory, and ends in an error for such a user.
 """
 
 import os

@@ -18,7 +18,7 @@ from mawl.archive.bounded_reading import read_bounded_by
 from mawl.archive.container import LARGEST_PACK_BYTES, REPORT, SUFFIX, is_name
 from mawl.archive.rules.integrity import PAGES_RULE as PAGES
 from mawl.archive.rules.publication import INTACT
-from mawl.archive.subject import ValidationSubject, opened_pack
+from mawl.archive.subject import ValidationSubject, pack_subject
 from mawl.archive.validation import Validation, validate
 from mawl.base.errors import UnreadableRunError, UsageError
 from mawl.base.foreign import descriptor_of
@@ -119,8 +119,7 @@ def checked(path: Path, *, trusted: bool = False) -> SiteEntry:
 
 
 def _checked(slug: str, path: Path, place: Path) -> SiteEntry:
-    with opened_pack(path, place=place) as subject:
-        return _entry(slug, path, subject)
+    return _entry(slug, path, pack_subject(path, place))
 
 
 def slug_of(path: Path) -> str:
