@@ -36,13 +36,11 @@ TIDY_SECONDS = 60.0
 results written, before the whole run would be killed."""
 OUT_OF_TIME = "the time of the whole run was over"
 STOPPED = "stopped: "
+NO_NEED = "a skip that names no need of the machine is a failure (tests/needs.py is the one place to skip)"
 
 
 class StoppedError(OutcomeException):
     """A test took too long.  Hypothesis tries failed examples again; it does not catch this class."""
-
-
-NO_NEED = "a skip that names no need of the machine is a failure (tests/needs.py is the one place to skip)"
 
 
 def pytest_configure(config: pytest.Config) -> None:
