@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from mawl.records.spec.program_options import ROLES
 from mawl.records.store import open_run
 from mawl.records.store.files import FACTS
 from mawl.run.launch.setup import live_runs
@@ -168,15 +169,16 @@ def fill(place: Path) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.parametrize("role", ["work", "util"])
+@pytest.mark.parametrize("role", ROLES)
 def test_a_role_that_fills_up_costs_the_jobs_that_needed_it(role: str, mawl: Command) -> None:
     (mawl.directory / "fill.toml").write_text(
         'name = "fill"\nscale = 0.0005\n'
         '[[sessions]]\nname = "a"\nstages = [[{ program = "wide_sort", size = 8 }], ["stress_projection"]]\n'
         '[[sessions]]\nname = "b"\nstages = [["segmentation"]]\n'
     )
-    assert mawl("generate", "fill.toml").returncode == 0
     with small_file_system(mawl.directory / "small", "1500M") as small:
+        where = ("--data", str(small)) if role == "data" else ()
+        assert mawl("generate", "fill.toml", *where).returncode == 0
         process = mawl.start("run", "fill.toml", f"--{role}", str(small))
         for _ in range(3000):
             if any(small.glob("mawl-run-*/*wide_sort/*")):
@@ -186,6 +188,7 @@ def test_a_role_that_fills_up_costs_the_jobs_that_needed_it(role: str, mawl: Com
         output, errors = process.communicate(timeout=120)
         summary = json.loads(mawl("report", "--format", "json").stdout)
         (small / "filler").unlink()
+        assert not list(small.glob("mawl-run-*"))
     assert process.returncode == 1
     assert f"{role} is full" in output + errors
     assert "Traceback" not in errors
@@ -193,7 +196,7 @@ def test_a_role_that_fills_up_costs_the_jobs_that_needed_it(role: str, mawl: Com
     records = {record.job: record for record in open_run(mawl.directory / "runs" / "latest").job_records()}
     assert f"{role} is full" in (records["a.1.wide_sort"].reason or "")
     assert len(records) == 3
-    if role == "util":
+    if role != "work":
         assert records["a.2.stress_projection"].outcome == "finished"
         assert records["b.1.segmentation"].outcome == "finished"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -52,6 +53,16 @@ def test_nano_runs_verifies_and_leaves_only_its_run_folder(mawl: Command) -> Non
     assert run.steps.num_rows > 8
     logs = mawl.directory / "runs" / "latest" / "logs"
     assert len(list(logs.glob("*.saslog"))) == 8
+
+
+def test_outputs_stay_under_data_where_that_is_asked(mawl: Command) -> None:
+    (mawl.directory / "one.toml").write_text(ONE_JOB.replace("stress_projection", "wide_sort"))
+    done = mawl("run", "one.toml", "--keep-outputs")
+    assert done.returncode == 0, done.stderr
+    assert mawl("clean").stdout == "nothing to clean\n"
+    (kept,) = map(Path, mawl.leftovers())
+    assert [path.name for path in kept.glob("*/*")] == ["sorted.arrow"]
+    shutil.rmtree(kept)  # the tests share what lies under data
 
 
 def test_the_plan_of_a_run_runs_again(mawl: Command) -> None:

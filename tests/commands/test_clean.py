@@ -87,11 +87,11 @@ def test_a_run_that_was_not_measured_here_names_no_place(
     assert [path.exists() for path in left] == [True, True, True]
 
 
-def killed_run(directory: Path, run_id: str, places: tuple[str, ...]) -> Volumes:
+def killed_run(directory: Path, run_id: str, places: tuple[str, ...], *, keeps: bool = True) -> Volumes:
     """A run that was killed: its folder, a result under data, and a table under work and util."""
     volumes = Volumes({role: [directory / name] for role, name in zip(ROLES, places, strict=True)})
     volumes.ensure()
-    volumes.claim(run_id)
+    volumes.claim(run_id, keeps_results=keeps)
     for role in ROLES:
         (made,) = volumes.run_directories(role)
         (made / "file").write_text(role)
@@ -117,6 +117,15 @@ def test_results_stay_whatever_else_their_directory_was_used_for(
         assert (data / "file").read_text() == "data"
     left = sorted(str(path.relative_to(tmp_path)) for name in "abc" for path in (tmp_path / name).iterdir())
     assert left == sorted(["a/mawl-run-one", f"{second[ROLES.index('data')]}/mawl-run-two"])
+
+
+def test_outputs_that_a_killed_run_would_not_have_kept_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    volumes = killed_run(tmp_path, "one", ("a", "b", "c"), keeps=False)
+    assert main(["clean"]) == 0
+    assert not any(place.exists() for place in volumes.run_places())
 
 
 def test_a_run_folder_from_elsewhere_names_nothing_of_other_runs(

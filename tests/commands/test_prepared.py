@@ -92,7 +92,7 @@ def test_jobs_without_a_peak_or_an_answer_leave_none() -> None:
 
 def test_runs_add_up_and_the_largest_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = planned()
-    store = Peaks(plan, tmp_path, "zygote")
+    store = Peaks(plan, RunSpec(runs=str(tmp_path)))
     # Within the margin of a plan a later peak changes nothing: a limit that was enough stays enough.
     for number, most in enumerate((100, 130, 110, 133)):
         stored = SimpleNamespace(
@@ -102,5 +102,5 @@ def test_runs_add_up_and_the_largest_stays(tmp_path: Path, monkeypatch: pytest.M
         store.keep(plan, tmp_path)
     (found,) = store.known().values()
     assert (found.private_bytes, found.jobs, found.run_id) == (130 * MIB, 4, "r1")
-    assert Peaks(plan, tmp_path, "spawn").known() == {}
-    assert Peaks(planned("forecasting"), tmp_path, "zygote").known() == {}
+    assert Peaks(plan, RunSpec(runs=str(tmp_path), start="spawn")).known() == {}
+    assert Peaks(planned("forecasting"), RunSpec(runs=str(tmp_path))).known() == {}

@@ -27,7 +27,7 @@ DESIGN = {
     "ledger_update": (18, 4, 60, 26, 0, 0),
     "census_load_single": (45, 0, 150, 48, 30, 30),
     "census_query": (36, 0, 170, 40, 30, 30),
-    "wide_sort": (145, 0, 520, 240, 240, 240),
+    "wide_sort": (145, 145, 520, 240, 240, 240),
     "dimension_load": (19, 0, 75, 30, 16, 16),
     "stress_projection": (10, 0, 6, 4, 0, 0),
     "segmentation": (18, 0, 28, 14, 0, 0),
@@ -101,7 +101,8 @@ def test_what_verify_reads_is_left_out_of_bytes_by_role() -> None:
     assert len(list(reading.passes(0.01))) == len(list(program.passes(0.01))) + 1
 
 
-def test_results_of_all_jobs_need_space_under_data() -> None:
+@pytest.mark.parametrize(("keeps", "jobs"), [(False, 1), (True, 3)])
+def test_results_that_stay_need_space_for_all_jobs(keeps: bool, jobs: int) -> None:
     program = CATALOGUE["ledger_update"]
     where = "ledgers"
     job = JobSpec(program=program.name, replica=1)
@@ -109,10 +110,10 @@ def test_results_of_all_jobs_need_space_under_data() -> None:
         name=where, title=where, sessions=[SessionSpec(name="a", stages=[[job], [job], [job]])]
     )
     plan = make_plan(spec, where=where, catalogue=CATALOGUE, scale=0.01)
-    found = needs(plan, CATALOGUE)
+    found = needs(plan, CATALOGUE, keeps_outputs=keeps)
     results = program.space(0.01)["data"]
     assert results == pytest.approx(0.04e9, rel=0.05)
-    assert found.space_bytes["data"] == pytest.approx(1.05 * (3 * results + program.inputs[0].bytes(0.01)))
+    assert found.space_bytes["data"] == pytest.approx(1.05 * (jobs * results + program.inputs[0].bytes(0.01)))
     assert found.space_bytes["work"] == pytest.approx(1.05 * program.space(0.01)["work"])
 
 

@@ -49,11 +49,16 @@ def test_who_wants_to_sees_a_job_before_it_is_removed(volumes: Volumes) -> None:
     assert heard == [("j1", True)] and not place.exists()
 
 
-def test_results_under_data_stay_after_the_run(volumes: Volumes) -> None:
-    volumes.claim("r1")
-    (volumes.run_directories("data")[0] / "j1").mkdir()
+@pytest.mark.parametrize("keeps", [True, False])
+def test_results_under_data_stay_after_the_run_if_it_keeps_them(volumes: Volumes, keeps: bool) -> None:
+    volumes.claim("r1", keeps_results=keeps)
+    (run,) = volumes.run_directories("data")
+    for job in ("j1", "j2"):
+        (run / job).mkdir()
+    volumes.remove_job("j1", keeps_results=keeps)
+    assert [(run / job).is_dir() for job in ("j1", "j2")] == [keeps, True]
     volumes.release()
-    assert (volumes.run_directories("data")[0] / "j1").is_dir()
+    assert run.is_dir() == keeps
     assert volumes.leftovers() == []
 
 

@@ -115,7 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
     started_at = time.monotonic()
     spec = spec_of_arguments(arguments)
     plan = plan_of(spec)
-    needed = Peaks(plan, Path(spec.runs), spec.start).needs(plan)
+    needed = Peaks(plan, spec).needs(plan)
     directories, limit = volumes_of(spec).directories, spec.memory_limit_bytes
     machine = read_machine()
     checks = [

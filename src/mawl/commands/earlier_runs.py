@@ -21,7 +21,7 @@ from mawl.plan.workload import Plan
 from mawl.records.model.records import JobRecord
 from mawl.records.model.run import Alone, AloneRun, RunFacts
 from mawl.records.model.thresholds import count_of
-from mawl.records.spec.program_options import StartMode
+from mawl.records.spec.run_spec import RunSpec
 from mawl.records.store import open_run
 from mawl.records.store.side_files import Condition, Peak, Solo, read_peak, read_solo, write_peak, write_solo
 from mawl.records.volumes import Volumes
@@ -161,10 +161,10 @@ class Peaks:
     code may change under the same name.
     """
 
-    def __init__(self, plan: Plan, runs: Path, start: StartMode) -> None:
-        self._runs, self._start = runs, start
+    def __init__(self, plan: Plan, spec: RunSpec) -> None:
+        self._runs, self._spec = Path(spec.runs), spec
         around: dict[str, Condition] = {
-            "start_mode": start,
+            "start_mode": spec.start,
             "mawl_version": __version__,
             "libraries": libraries(),
         }
@@ -181,7 +181,13 @@ class Peaks:
 
     def needs(self, plan: Plan) -> Needs:
         """What a plan of such jobs needs, its memory measured before declared."""
-        return needs(plan, CATALOGUE, spawn=self._start == "spawn", measured=self.known())
+        return needs(
+            plan,
+            CATALOGUE,
+            spawn=self._spec.start == "spawn",
+            keeps_outputs=self._spec.keep_outputs,
+            measured=self.known(),
+        )
 
     def known(self) -> dict[JobKind, Peak]:
         found = {

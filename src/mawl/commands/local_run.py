@@ -52,7 +52,7 @@ def show_plan(spec: RunSpec, *, for_scripts: bool) -> None:
     """``--dry-run``: check what a run needs and print its plan, as JSON ``for_scripts``; nothing is made."""
     _limits(spec)
     plan = plan_of(spec)
-    needed = Peaks(plan, Path(spec.runs), spec.start).needs(plan)
+    needed = Peaks(plan, spec).needs(plan)
     _check_memory(needed, spec)
     if for_scripts:
         print(as_json(plan, needed, duration_of(plan, Path(spec.runs))))
@@ -67,7 +67,7 @@ def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
     """
     cpus, probed = _limits(spec)
     plan, runs = with_values(plan_of(spec), spec.workload, os.environ), Path(spec.runs)
-    peaks = Peaks(plan, runs, spec.start)
+    peaks = Peaks(plan, spec)
     needed = peaks.needs(plan)
     # With --solo each program runs alone first; the check of the whole plan then has measured peaks.
     _check_memory(peaks.needs(solo_plan(plan, job_kinds(plan))) if spec.solo else needed, spec)

@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     plan = plan_of(spec)
     if arguments.output is not None:
         write_plan(Path(arguments.output), plan, spec, write_output)
-    needed, limit = Peaks(plan, Path(spec.runs), spec.start).needs(plan), spec.memory_limit_bytes
+    needed, limit = Peaks(plan, spec).needs(plan), spec.memory_limit_bytes
     duration = duration_of(plan, Path(spec.runs))
     if arguments.json:
         print(as_json(plan, needed, duration))

@@ -12,7 +12,7 @@ from mawl.plan.catalogue import user_program
 from mawl.plan.columns import InputTable
 from mawl.plan.command import command_program
 from mawl.plan.derived_program import derived_program
-from mawl.plan.mix import JobKind, is_of_catalogue, kind_of
+from mawl.plan.mix import JobKind, is_of_catalogue, keeps_results, kind_of
 from mawl.plan.programs import Direction, Program, Requests
 from mawl.plan.workload import JobPlan, Plan
 from mawl.records.spec.program_options import ROLES, Role, VolumeOrder
@@ -54,7 +54,7 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     requests: dict[Role, dict[Direction, Requests]]
     """What these bytes are asked for in: in sequence, and at random places."""
     space_bytes: dict[Role, int]
-    """Disk at most: input tables and all results under data, tables of jobs side by side elsewhere."""
+    """Disk at most: input tables, results that stay, and tables of jobs side by side."""
     memory_bytes: int
     """Peaks of the jobs side by side, measured or else declared, and the zygote once."""
     memory_basis: str
@@ -98,6 +98,7 @@ def needs(
     catalogue: Mapping[str, Program],
     *,
     spawn: bool = False,
+    keeps_outputs: bool = False,
     measured: Mapping[JobKind, Peak] = MappingProxyType({}),
 ) -> Needs:
     """Add up what a plan needs.
@@ -105,7 +106,8 @@ def needs(
     Jobs side by side are bounded by each session's widest stage (in the quantity at hand), since
     sessions do not wait for each other.  Of the derived jobs of a stage the largest counts: in the logs each
     arrived after the one before it had ended; where the clock overtakes a slower system, it needs more.
-    ``spawn``: jobs start as new interpreters.  ``measured`` are peaks that earlier runs found; the others
+    ``spawn``: jobs start as new interpreters.  ``keeps_outputs``: what the programs put out under data stays
+    (``keeps_results``).  ``measured`` are peaks that earlier runs found; the others
     are as declared.
     """
     catalogue = with_commands(plan, catalogue)
@@ -122,13 +124,17 @@ def needs(
         for role, counts in asked.items():
             for direction, count in counts.items():
                 requests[role][direction] += count
+    # Results that stay are all there in the end.
+    stay = sum(_space(catalogue, job)["data"] for job in plan.jobs() if keeps_results(job, keeps_outputs))
+
+    def goes(job: JobPlan, role: Role) -> int:
+        return 0 if role == "data" and keeps_results(job, keeps_outputs) else _space(catalogue, job)[role]
+
     space: dict[Role, int] = {
-        role: int(SPACE_MARGIN * _side_by_side(plan, lambda job, r=role: _space(catalogue, job)[r]))  # type: ignore[misc]
-        for role in ("work", "util")
+        role: int(SPACE_MARGIN * _side_by_side(plan, lambda job, r=role: goes(job, r)))  # type: ignore[misc]
+        for role in ROLES
     }
-    # Results stay after their job: those of all jobs are there in the end.
-    space["data"] = int(SPACE_MARGIN * sum(_space(catalogue, job)["data"] for job in plan.jobs()))
-    space["data"] += int(SPACE_MARGIN * sum(table.bytes for table in tables))
+    space["data"] += int(SPACE_MARGIN * (stay + sum(table.bytes for table in tables)))
     memory = _Memory(catalogue, measured, spawn=spawn)
     return Needs(
         tables=tables,

@@ -36,8 +36,8 @@ class OwnRows(msgspec.Struct, frozen=True, kw_only=True):
 class Temporary(msgspec.Struct, frozen=True, kw_only=True):
     """A table that a job makes: ``rows_ratio`` rows of ``row_bytes`` bytes per row of the program.
 
-    Role ``data`` is a result: it stays after the job.  Any other is removed when the job ends, or before:
-    after the last ``step`` that reads it, or file by file as that step reads them (``parts``).
+    It is removed when the job ends, or before: after the last ``step`` that reads it, or file by file as that
+    step reads them (``parts``).  Role ``data``: an output, which ``--keep-outputs`` keeps.
     """
 
     name: str

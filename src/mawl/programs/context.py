@@ -74,12 +74,21 @@ class JobContext:
         """A path for a spill file, on the volume of util whose turn it is."""
         return self._next("util", self.assignment.util) / name
 
-    def read(self, table: Path, total: Callable[[int, int], None] | None = None) -> Iterator[pa.RecordBatch]:
+    def output(self, name: str) -> Path:
+        """A path for a table under data, in the job's directory there."""
+        place = Path(self.assignment.results)
+        place.mkdir(mode=0o700, exist_ok=True)
+        return place / name
+
+    def read(
+        self, table: Path, total: Callable[[int, int], None] | None = None, *, every: int = 1
+    ) -> Iterator[pa.RecordBatch]:
         """A pass over a table, its files opened afresh, in requests of bufsize.
 
-        ``total`` gets the rows and the word sum of each batch, as ``read_batches`` says.
+        ``total`` gets the rows and the word sum of each batch, and ``every`` chooses batches, as
+        ``read_batches`` says.
         """
-        return read_batches(table, bufsize_bytes=self.options.bufsize_bytes, total=total)
+        return read_batches(table, bufsize_bytes=self.options.bufsize_bytes, total=total, every=every)
 
     def scan(self, table: Path) -> Iterator[pa.RecordBatch]:
         """The same, bypassing the page cache, as far as the option ``direct`` gets that."""

@@ -206,9 +206,9 @@ def _first_line(error: BaseException) -> str:
 def execute(assignment: Assignment, report: Callable[[FromLauncher], None]) -> int:
     """Run the assignment's program and report each step and the end; the exit status, 0 or 1.
 
-    The job's directories under work and util are gone afterwards, whatever happened, and after a
-    failure also its results.  The traceback
-    of a failure goes to standard error, which is the job's log.
+    The job's directories under work and util are gone afterwards, whatever happened, and also its results
+    unless it ended well and keeps them.  The traceback of a failure goes to standard error, which is the
+    job's log.
     """
 
     def ended(record: StepRecord) -> None:
@@ -234,6 +234,8 @@ def execute(assignment: Assignment, report: Callable[[FromLauncher], None]) -> i
             report(Failed(job=assignment.job, sentence=text, wrong_answer=wrong))
             return 1
     remove_places(assignment)
+    if not assignment.keeps_results:
+        remove_place(assignment.results)
     report(Answered(job=assignment.job, answer=answer, shared_bytes=shared))
     return 0
 

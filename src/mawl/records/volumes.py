@@ -35,13 +35,16 @@ WRITE_TEST_SECONDS = 60.0
 PROBE_PREFIX = "probe-"
 """What the id of a probe begins with."""
 
-Purpose: TypeAlias = Role | Literal["counters", "probe"]
-"""What a run's directory is for, as its mark says; only one for data holds what anybody keeps."""
+Purpose: TypeAlias = Role | Literal["output", "counters", "probe"]
+"""What a run's directory is for, as its mark says; only one for data holds what anybody keeps.
+
+A run whose jobs keep nothing under data has a directory for output there.
+"""
 
 TEMPORARY: tuple[Role, ...] = ("work", "util")
 """Roles whose directories of a job go at its end."""
 
-_SAID = re.compile(r"made by mawl: run (?P<run>\S+) as (?P<purpose>work|util|data|counters|probe)\n")
+_SAID = re.compile(r"made by mawl: run (?P<run>\S+) as (?P<purpose>work|util|data|output|counters|probe)\n")
 _LARGEST_MARK_BYTES = 4096
 
 GOLDEN_RATIO = (5**0.5 - 1) / 2
@@ -60,6 +63,7 @@ class Volumes:
         """What could not be removed so far."""
         self._locks: list[int] = []
         self._run_id: str | None = None
+        self._keeps_results = True
 
     def ensure(self, *roles: Role) -> None:
         """Make what is missing of these roles (all by default) and check that mawl can write there."""
@@ -82,13 +86,14 @@ class Volumes:
         """The marked directory for input tables on each volume of data."""
         return [_inputs_on(volume) for volume in self.directories["data"]]
 
-    def claim(self, run_id: str) -> None:
-        """Make and lock this run's directory on every volume."""
-        self._run_id = run_id
+    def claim(self, run_id: str, *, keeps_results: bool = True) -> None:
+        """Make and lock this run's directory on every volume; ``keeps_results``: that under data may stay."""
+        self._run_id, self._keeps_results = run_id, keeps_results
         for role in ROLES:
+            purpose = "output" if role == "data" and not keeps_results else role
             for directory in self.run_directories(role):
                 try:
-                    self._locks.append(_make_marked(directory, f"run {run_id} as {role}"))
+                    self._locks.append(_make_marked(directory, f"run {run_id} as {purpose}"))
                 except FileExistsError:
                     raise UnsuitableMachineError(
                         "another run of this id has been here", where=str(directory), cure="run mawl clean"
@@ -119,21 +124,22 @@ class Volumes:
                 raise refusals[0]
         return places
 
-    def remove_job(self, job: str) -> list[str]:
-        """Remove a job's directories under work and util; sentences on what stays, and why."""
+    def remove_job(self, job: str, *, keeps_results: bool = True) -> list[str]:
+        """Remove a job's directories; sentences on what stays, and why.  Kept results stay under data."""
         self.before_removal(job)
-        places = [run for role in TEMPORARY for run in self.run_directories(role)]
+        roles = TEMPORARY if keeps_results else ROLES
+        places = [run for role in roles for run in self.run_directories(role)]
         kept = [sentence for place in places for sentence in remove_below(place, job).kept]
         self.kept.kept += kept
         return Removal(kept=kept).remarks()
 
     def release(self) -> None:
-        """Remove the run's directories (results under data stay if any) and let the locks go."""
+        """Remove the run's directories (kept results under data stay, if any) and let the locks go."""
         for role in ROLES:
             for run in self.run_directories(role):
                 if not run.is_dir():
                     continue
-                if role == "data" and any(entry.name != MARK for entry in run.iterdir()):
+                if role == "data" and self._keeps_results and not _is_bare(run):
                     continue
                 remove_tree(run)
         for lock in self._locks:
@@ -207,9 +213,9 @@ def _free_bytes(directory: str | os.PathLike[str]) -> int:
 def leftovers_under(volume: Path) -> list[Path]:
     """Directories in one place that no runner holds and that hold nothing anybody keeps.
 
-    These are, by their own mark, work, util, counters or a probe; and those without any content, which a
-    kill left before the first job.  One whose mark names no purpose (made before marks did) stays if it
-    holds anything.
+    These are, by their own mark, work, util, output, counters or a probe; and those without any content,
+    which a kill left before the first job.  One whose mark names no purpose (made before marks did) stays
+    if it holds anything.
     """
     return [
         directory

@@ -34,6 +34,7 @@ EVERYTHING = RunSpec(
     timeout_seconds=2.5,
     cache="cold",
     drop_caches=True,
+    keep_outputs=True,
     solo=True,
     probe="p.json",
     output="o",

@@ -326,9 +326,11 @@ def read_batches(
     bufsize_bytes: int,
     total: Callable[[int, int], None] | None = None,
     direct: DirectIo | None = None,
+    every: int = 1,
 ) -> Iterator[pa.RecordBatch]:
-    """Every record batch of a table in order, from files opened afresh.
+    """Every record batch of a table in order (of each file the first and each ``every``-th after it).
 
+    The files are opened afresh.
     ``total`` is called with the rows and the ``body_sum`` of each batch before it is yielded.
     ``direct``: past the page cache, as far as that gets it; the memory of a batch is used again when
     nobody refers to the batch any more.
@@ -346,7 +348,7 @@ def read_batches(
         try:
             with ipc.open_file(pa.PythonFile(source, mode="r"), options=_ONE_THREAD) as reader:
                 width = row_bytes(reader.schema)
-                for number in range(reader.num_record_batches):
+                for number in range(0, reader.num_record_batches, every):
                     batch = reader.get_batch(number)
                     if total is not None:
                         total(batch.num_rows, _sum_as_read(batch, width, source.sum))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 from mawl.plan.columns import Code
 from mawl.programs.context import JobContext, JobTable, check_equal
 from mawl.programs.tables import arrow
+from mawl.programs.tables.arrow import TableWriter
 from mawl.programs.toolkit.checks import RowSample, StrictOrder, TableSum, added_sums, regenerate
 from mawl.programs.toolkit.partitions import partition_count
 from mawl.programs.toolkit.rows import Records
@@ -24,7 +25,7 @@ from mawl.programs.toolkit.sorting import (
     sorted_batches,
 )
 from mawl.programs.toolkit.statistics import class_rows, moments_by, print_table, total, total_rows
-from mawl.programs.wide_sort.declare import NARROW_COLUMNS, TABLE
+from mawl.programs.wide_sort.declare import CHECKED_EVERY, NARROW_COLUMNS, TABLE
 from mawl.records.model.records import Answer
 
 BY_ACCOUNT: Keys = ("account", "posted", "row")
@@ -52,6 +53,9 @@ class _WideSort:
         self.narrow_sum = TableSum()
         self.wide_rows = RowSample(self.wide, self.input.manifest, "row")
         self.narrow_rows = RowSample(self.narrow, self.input.manifest, "row")
+        self.sorted = context.output("sorted.arrow")
+        self.sorted_sums: list[int] = []
+        """Word sums of the batches of ``sorted`` that are read back, as they were written."""
         self.answer: Answer = {"rows": self.rows}
 
     def run(self) -> Answer:
@@ -157,11 +161,27 @@ class _WideSort:
     def _distribute_narrow(self, table: Path, sample: KeySample) -> list[Path]:
         with self.context.steps.step("distribute_narrow", "data") as step:
             ranges = KeyRanges(sample, self._partitions(self.narrow))
-            # Summed on the last pass over the table: a byte changed in data, util or work before is seen.
-            batches = self.context.read(table, self.wide_sum.add)
-            done = distribute(self.context, batches, self.narrow, BY_MERCHANT, ranges, "narrow")
-            step.rows_read = step.rows_written = int(done.rows.sum())
+            with self.context.writer(self.sorted, self.wide.schema) as writer:
+                batches = self._kept(table, writer)
+                done = distribute(self.context, batches, self.narrow, BY_MERCHANT, ranges, "narrow")
+            check_equal("the number of rows of the sorted table under data", writer.rows, self.rows)
+            step.rows_read = int(done.rows.sum())
+            step.rows_written = step.rows_read + writer.rows
             return done.paths
+
+    def _kept(self, table: Path, writer: TableWriter) -> Iterator[pa.RecordBatch]:
+        """The last pass over the table, each batch of it also written under data."""
+        sums: list[int] = []
+
+        def total(rows: int, value: int) -> None:
+            # Summed on this pass: a byte changed in data, util or work before is seen.
+            self.wide_sum.add(rows, value)
+            sums.append(value)
+
+        for batch in self.context.read(table, total):
+            writer.write(batch)
+            yield batch
+        self.sorted_sums = sums[::CHECKED_EVERY]
 
     def _summary_narrow(self, table: Path) -> None:
         order = StrictOrder("the table sorted by merchant", below=_LARGEST_AMOUNT)
@@ -202,6 +222,14 @@ class _WideSort:
             expected = regenerate(TABLE, manifest, self.wide_rows.blocks)
             self.wide_rows.check(wide, expected)
             self.narrow_rows.check(narrow, expected)
+            found: list[int] = []
+            deque(
+                self.context.read(
+                    self.sorted, lambda _, word_sum: found.append(word_sum), every=CHECKED_EVERY
+                ),
+                0,
+            )
+            check_equal("the sorted table under data", found, self.sorted_sums)
 
 
 class _Groups:

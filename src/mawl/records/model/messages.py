@@ -37,7 +37,9 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     inputs: dict[str, str]
     """Table name to the directory of the replica this job reads."""
     results: str
-    """The job's own directory under data for permanent results; the job makes it if it needs it."""
+    """The job's own directory under data for what it puts out; the job makes it if it needs it."""
+    keeps_results: bool = True
+    """Whether this directory stays when the job has ended well."""
     work: list[str]
     """The job's own directory on each volume of the role work; they exist and are empty."""
     util: list[str]

@@ -172,6 +172,14 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
             places=PREFERRED,
         ),
     ] = False
+    keep_outputs: Annotated[
+        bool,
+        Option(
+            form=Switch(),
+            help="keep the tables that the programs write under data; without it each goes when its job ends",
+            places=("plan", "side"),
+        ),
+    ] = False
     cores: Annotated[
         str | None,
         Option(

@@ -88,7 +88,12 @@ class Node:
         self.volumes = Volumes(
             {role: [Path(path) for path in paths] for role, paths in task.spec.directories().items()}
         )
-        self.needed = needs(task.plan, CATALOGUE, spawn=task.spec.start == "spawn")
+        self.needed = needs(
+            task.plan,
+            CATALOGUE,
+            spawn=task.spec.start == "spawn",
+            keeps_outputs=task.spec.keep_outputs,
+        )
         self.cpus = parse_cores(task.spec.cores) if task.spec.cores else None
         self.folder = Path(task.folder).absolute()
         self._made_seconds = self._made_cpu_seconds = 0.0

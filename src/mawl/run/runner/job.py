@@ -307,6 +307,7 @@ def assignment(
             for table in request.catalogue[job.program].inputs
         },
         results=str(places["data"][results]),
+        keeps_results=request.keeps_results(job),
         work=[str(place) for place in places["work"]],
         util=[str(place) for place in places["util"]],
         log=str((request.folder / "logs" / f"{job.job}.log").absolute()),
@@ -316,7 +317,7 @@ def assignment(
     )
 
 
-def without_directories(volumes: Volumes, record: JobRecord) -> JobRecord:
+def without_directories(volumes: Volumes, record: JobRecord, *, keeps_results: bool) -> JobRecord:
     """Remove the directories of a job that ended; returns its record, which names what was gone or stays.
 
     A program whose files vanish fails in one of many ways, and its own message misleads.  One that ends
@@ -325,7 +326,7 @@ def without_directories(volumes: Volumes, record: JobRecord) -> JobRecord:
     gone = None
     if record.outcome in ("finished", "failed") and (record.exit_code, record.signal) != (None, None):
         gone = _vanished(volumes)
-    kept = volumes.remove_job(record.job)
+    kept = volumes.remove_job(record.job, keeps_results=keeps_results)
     if gone is None:
         remarks = [record.reason] if record.reason else []
         return msgspec.structs.replace(record, reason="; ".join(remarks + kept) or None)

@@ -295,7 +295,7 @@ class RunLoop:
 
     def _job_ended(self, run: JobRun, record: JobRecord) -> None:
         name = record.job
-        record = without_directories(self.volumes, record)
+        record = without_directories(self.volumes, record, keeps_results=self.request.keeps_results(run.plan))
         self.sampling.remove(name, record.total)
         del self.jobs[name]
         self.progress.end(name, well=record.outcome == "finished")

@@ -8,8 +8,9 @@ from typing import Protocol
 
 import msgspec
 
+from mawl.plan.mix import keeps_results
 from mawl.plan.programs import Program
-from mawl.plan.workload import Plan
+from mawl.plan.workload import JobPlan, Plan
 from mawl.records.model.records import JobRecord
 from mawl.records.model.run import Alone, FreeSpace, LoadBefore
 from mawl.records.spec.program_options import StartMode
@@ -40,6 +41,10 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Times alone of the plan's jobs, as far as they are known."""
     load_before: LoadBefore | None = None
     free_space: tuple[FreeSpace, ...] = ()
+
+    def keeps_results(self, job: JobPlan) -> bool:
+        """Whether what a job puts under data stays after it."""
+        return keeps_results(job, self.spec.keep_outputs)
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
