@@ -69,11 +69,11 @@ class FittedNumbers:
 
 FITTED = FittedNumbers(
     cpu_ratio=0.813,
-    bytes_ratio=0.73,
-    stream_bytes_per_second=4.885e08,
-    unhidden_ratio=0.4465,
-    threads=1.528,
-    waiting_cpu_ratio=0.4742,
+    bytes_ratio=0.7143,
+    stream_bytes_per_second=6.485e08,
+    unhidden_ratio=0.4972,
+    threads=1.447,
+    waiting_cpu_ratio=0.4167,
 )
 """Printed by ``python -m tools.published_fit``, from s822-xiv-20 and dl980-spinning-30 alone."""
 

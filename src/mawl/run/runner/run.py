@@ -68,8 +68,7 @@ def carry_out(
     with contextlib.ExitStack() as cleanup:
         cleanup.enter_context(writer)
         cleanup.callback(volumes.release)
-        keeps_results = any(request.keeps_results(job) for job in request.plan.jobs())
-        volumes.claim(request.run_id, keeps_results=keeps_results)
+        volumes.claim(request.run_id, keeps_results=any(map(request.keeps_results, request.plan.jobs())))
         restriction = Restriction(request.run_id, request.spec.memory_limit_bytes)
         cleanup.callback(restriction.close)
         counting = _counting(request, volumes)
