@@ -322,7 +322,7 @@ class RunCompressibility:
         self._watch.stop()
 
     def finish(self) -> Compressibility:
-        """Work and util as they were; then data: the input tables of this run, and its results."""
+        """Work and util as they were; then data: the input tables of this run, and the results that stay."""
         seen = self._watch.stop()
         random = Random(self._seed)
         data = []
