@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mawl.lab.devices import BLKIO, device_number
+from mawl.measure.devices import volume_facts
 from mawl.records.model.node import IoCap
 from mawl.records.model.run import VolumeFacts
 from mawl.records.store import open_run
@@ -20,24 +21,34 @@ from tests.lab.standing import Bed, standing
 pytestmark = [pytest.mark.lab, pytest.mark.alone, needs.marks(needs.ROOT)]
 
 BYTES, REQUESTS = 40_000_000, 3000
-BED = f"""
-name = "capped"
-title = "One volume with a cap"
-question = "Does a run record it?"
-workload = "nano"
+VOLUME = f"""
 [[volumes]]
-name = "one"
+name = "{{}}"
 size = "512MiB"
 dirty = "4MiB"
 [volumes.cap]
 bytes_per_second = {BYTES}
 requests_per_second = {REQUESTS}
+"""
+BED = f"""
+name = "capped"
+title = "Two volumes with a cap"
+question = "Does a run record it?"
+workload = "nano"
+{VOLUME.format("one")}
+{VOLUME.format("other")}
 [[arms]]
 name = "one"
 data = ["one"]
 work = ["one"]
 util = ["one"]
+[[arms]]
+name = "two"
+data = ["other"]
+work = ["one"]
+util = ["one"]
 """
+SORT = 'name = "sort"\nscale = 0.0005\n[[sessions]]\nname = "a"\nstages = [["wide_sort"]]\n'
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +58,14 @@ def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
 
 
 @pytest.fixture(scope="module")
-def roles(bed: Bed) -> list[str]:
-    """The options of ``mawl run`` that name the directories."""
-    return bed.up("capped")["one"]
+def arms(bed: Bed) -> dict[str, list[str]]:
+    """Of each arm, the options of ``mawl run`` that name the directories."""
+    return bed.up("capped")
+
+
+@pytest.fixture
+def roles(arms: dict[str, list[str]]) -> list[str]:
+    return arms["one"]
 
 
 def held(volume: VolumeFacts) -> set[tuple[str, str, int | None, int | None, str]]:
@@ -79,6 +95,27 @@ def test_a_run_records_the_caps_that_were_set_and_its_reports_say_them(bed: Bed,
             cap = summary["caps"][place][way]
             assert (cap["bytes_per_second"], cap["requests_per_second"]) == (BYTES, REQUESTS)
     assert "at most 40.0 MB/s and 3000 requests/s" in " ".join(bed("report", "run").stdout.split())
+
+
+def test_a_cap_on_the_writes_of_data_alone_is_the_limit_until_it_is_lifted(
+    bed: Bed, arms: dict[str, list[str]]
+) -> None:
+    (bed.directory / "sort.toml").write_text(SORT)
+    file, found = BLKIO / "blkio.throttle.write_bps_device", {}
+    for limit in (BYTES // 10, BYTES):
+        (device,) = volume_facts({"data": [Path(arms["two"][1])]}, "n")[0].devices
+        file.write_text(f"{device_number(device)} {limit}")
+        done = bed("run", "sort.toml", "--cache", "none", *arms["two"], "--output", f"sort-{limit}")
+        assert done.returncode == 0, done.stdout + done.stderr
+        found[limit] = json.loads(bed("report", f"sort-{limit}", "--format", "json").stdout)
+    capped, free = found.values()
+    assert (capped["limit"]["verdict"], capped["limit"]["role"]) == ("storage", "data")
+    (reached,) = capped["limit"]["caps_reached"]
+    assert (reached["devices"], reached["direction"]) == ([device], "write")
+    assert free["limit"]["role"] != "data"
+    assert not any(device in cap["devices"] for cap in free["limit"]["caps_reached"])
+    # 72.5 MB at a tenth of the rate take 16 s longer.
+    assert capped["time"]["real_time_seconds"] - free["time"]["real_time_seconds"] > 10
 
 
 def test_a_cap_of_a_group_above_does_not_hold_in_version_1(bed: Bed, roles: list[str]) -> None:
