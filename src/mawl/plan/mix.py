@@ -169,7 +169,7 @@ def is_of_catalogue(job: JobPlan) -> bool:
     return job.command is None and job.entry is None and job.derived is None
 
 
-def keeps_results(job: JobPlan, keeps_outputs: bool) -> bool:
+def keeps_results(job: JobPlan, *, keeps_outputs: bool) -> bool:
     """Whether what a job puts under data stays after it: always for those that mawl does not know."""
     return keeps_outputs or not is_of_catalogue(job)
 

@@ -125,10 +125,18 @@ def needs(
             for direction, count in counts.items():
                 requests[role][direction] += count
     # Results that stay are all there in the end.
-    stay = sum(_space(catalogue, job)["data"] for job in plan.jobs() if keeps_results(job, keeps_outputs))
+    stay = sum(
+        _space(catalogue, job)["data"]
+        for job in plan.jobs()
+        if keeps_results(job, keeps_outputs=keeps_outputs)
+    )
 
     def goes(job: JobPlan, role: Role) -> int:
-        return 0 if role == "data" and keeps_results(job, keeps_outputs) else _space(catalogue, job)[role]
+        return (
+            0
+            if role == "data" and keeps_results(job, keeps_outputs=keeps_outputs)
+            else _space(catalogue, job)[role]
+        )
 
     space: dict[Role, int] = {
         role: int(SPACE_MARGIN * _side_by_side(plan, lambda job, r=role: goes(job, r)))  # type: ignore[misc]

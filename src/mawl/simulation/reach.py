@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.mix import keeps_results
 from mawl.plan.needs import ZYGOTE_BYTES
 from mawl.plan.programs import Pass, Program, Step
 from mawl.plan.progress import Progress
@@ -188,9 +189,10 @@ class _Replay:
 
     def _end(self, job: JobPlan) -> None:
         self.progress.end(job.job, well=True)
-        for temporary in self.catalogue[job.program].temporaries:
-            if temporary.role != "data":
-                self.cache.delete(_file(job, temporary.name, temporary.role), self.now)
+        program = self.catalogue[job.program]
+        for temporary in program.temporaries:
+            if temporary.role != "data" or not keeps_results(job, keeps_outputs=False):
+                self.cache.delete(_file(program, job, temporary.name), self.now)
         self._hold(job, 0.0)
 
     def _hold(self, job: JobPlan, size: float) -> None:
@@ -245,7 +247,7 @@ class _Replay:
             yield from self._step(program, job, step, parts)
             for one in ending:
                 if one.removed == "step":
-                    self._removed(job, step.name, self.cache.delete(_file(job, one.name, one.role), self.now))
+                    self._removed(job, step.name, self.cache.delete(_file(program, job, one.name), self.now))
 
     def _seconds_per_byte(self, program: Program, job: JobPlan, step: Step) -> float:
         shown = self.shown.get(job.job)
@@ -280,19 +282,19 @@ class _Replay:
         removes: bool,
         seconds_per_byte: float,
     ) -> Iterator[_Request]:
-        role, size = program.table_size(one.table, job.scale)
+        _, size = program.table_size(one.table, job.scale)
         blocks = blocks_of(size, self.block_bytes)
         direct = program.name in DIRECT_TABLES and job.options.direct != "no"
         tables = DIRECT_TABLES.get(program.name)
         direct = direct and (tables is None or one.table in tables)
         left = size * one.share
+        file = _file(program, job, one.table)
         for position in range(math.ceil(len(blocks) * max(one.share, 1.0))):
             number = position % len(blocks)
             moved = min(blocks[number], left)
             if moved <= 0:
                 return
             left -= moved
-            file = _file(job, one.table, role)
             yield _Request(step.name, file, number, moved, writes, direct, removes, moved * seconds_per_byte)
 
 
@@ -303,9 +305,11 @@ def _shared(shown: Mapping[str, ShownJob]) -> float:
     )
 
 
-def _file(job: JobPlan, table: str, role: Role) -> str:
+def _file(program: Program, job: JobPlan, table: str) -> str:
     """Input tables are shared by the jobs of a replica; temporaries are a job's own."""
-    return f"{role}/{table}/{job.replica}" if role == "data" else f"{role}/{job.job}/{table}"
+    role, _ = program.table_size(table, job.scale)
+    is_input = any(one.name == table for one in program.inputs)
+    return f"{role}/{table}/{job.replica}" if is_input else f"{role}/{job.job}/{table}"
 
 
 def _role(file: str) -> str:

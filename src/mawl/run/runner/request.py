@@ -44,7 +44,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     def keeps_results(self, job: JobPlan) -> bool:
         """Whether what a job puts under data stays after it."""
-        return keeps_results(job, self.spec.keep_outputs)
+        return keeps_results(job, keeps_outputs=self.spec.keep_outputs)
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
