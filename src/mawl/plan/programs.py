@@ -10,7 +10,7 @@ import msgspec
 
 from mawl.plan.columns import InputTable
 from mawl.records.model.records import ProgramClass, StepKind
-from mawl.records.spec.program_options import Options, Role
+from mawl.records.spec.program_options import CacheMode, Options, Role
 
 Direction = Literal["read", "written"]
 
@@ -19,6 +19,9 @@ BYTES_PER_SECOND_ALONE = 1e9
 
 REQUEST_SECONDS_ALONE = 0.2e-3
 """What a random request is taken to last alone, as at flash; for planning only."""
+
+WRITEBACK_SECONDS = 70e-6
+"""Reference CPU seconds that ``--cache none`` adds for each small file (docs/design/signature.md)."""
 
 
 class OwnRows(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,12 +41,14 @@ class Temporary(msgspec.Struct, frozen=True, kw_only=True):
 
     It is removed when the job ends, or before: after the last ``step`` that reads it, or file by file as that
     step reads them (``parts``).  Role ``data``: an output, which ``--keep-outputs`` keeps.
+    ``file_bytes`` is the size of its files where a job makes many small ones.
     """
 
     name: str
     role: Role
     row_bytes: int
     rows_ratio: float = 1.0
+    file_bytes: int | None = None
     removed: Literal["job", "step", "parts"] = "job"
 
 
@@ -177,9 +182,16 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
         sums = self.requests_by_role(scale, 1)
         return sum(one.random for directions in sums.values() for one in directions.values())
 
-    def cpu_seconds(self, scale: float) -> float:
+    def small_files(self, scale: float) -> int:
+        """The small files that one job makes."""
+        sizes = ((self.table_size(one.name, scale)[1], one.file_bytes) for one in self.temporaries)
+        return sum(-(-size // file_bytes) for size, file_bytes in sizes if file_bytes is not None)
+
+    def cpu_seconds(self, scale: float, cache: CacheMode | None = None) -> float:
+        """CPU seconds of one job on the reference core, in a run with this ``--cache``."""
         first = self.inputs[0].bytes(scale) if self.inputs else self._first_temporary_bytes(scale)
-        return first / 1e9 * self.cpu_seconds_per_gb
+        written_back = self.small_files(scale) * WRITEBACK_SECONDS if cache == "none" else 0.0
+        return first / 1e9 * self.cpu_seconds_per_gb + written_back
 
     def expected_seconds(self, scale: float, queue_depth: int = Options().queue_depth) -> float:
         """Seconds that one job is expected to take alone: its CPU seconds, its bytes and random requests.

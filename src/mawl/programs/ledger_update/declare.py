@@ -65,7 +65,12 @@ PROGRAM = Program(
             name="journal", role="work", row_bytes=TABLE.row_bytes, rows_ratio=_SETTLED, removed="step"
         ),
         Temporary(
-            name="small files", role="work", row_bytes=TABLE.row_bytes, rows_ratio=_OPEN, removed="parts"
+            name="small files",
+            role="work",
+            row_bytes=TABLE.row_bytes,
+            rows_ratio=_OPEN,
+            file_bytes=FILE_ROWS * TABLE.row_bytes,
+            removed="parts",
         ),
         Temporary(name="published", role="data", row_bytes=TABLE.row_bytes, rows_ratio=_OPEN),
     ),
