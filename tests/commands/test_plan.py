@@ -97,8 +97,10 @@ def test_random_requests_are_counted_beside_all_requests(
     assert main(["plan", "mixed20", "--scale", "0.01"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "Role        reads     writes      space     requests       random" in lines
-    (work,) = (line.split() for line in lines if line.startswith("work "))
+    work, asked = (line.split() for line in lines if line.startswith("work "))
     jobs = sum(line.count("random_access#") for line in lines)
     random = CATALOGUE["random_access"].random_requests(0.01) * jobs
     assert jobs == 4 and int(work[-1].replace(",", "")) == random
     assert int(work[-2].replace(",", "")) > random
+    assert "For each CPU second       reads     writes" in lines
+    assert asked == ["work", "86.0", "MB", "34.0", "MB"]

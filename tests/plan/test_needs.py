@@ -11,10 +11,14 @@ from mawl.plan.needs import (
     MEASURED_MARGIN,
     SPACE_MARGIN,
     ZYGOTE_BYTES,
+    JobSeconds,
+    asked_per_cpu_second,
+    declared_seconds,
     needs,
     requests_under_way,
 )
-from mawl.plan.spec import SessionSpec, WorkloadSpec
+from mawl.plan.programs import WRITEBACK_SECONDS
+from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import Plan, make_plan
 from mawl.records.spec.program_options import MIB, Options
 from mawl.records.store.side_files import Peak
@@ -108,3 +112,33 @@ def test_the_mix_can_have_more_requests_under_way_than_sessions() -> None:
     at_random = {job.session for job in plan.jobs() if job.program == "random_access"}
     assert len(at_random) == 2
     assert requests_under_way(plan, CATALOGUE) >= 3 + 2 * Options().queue_depth
+
+
+def test_bytes_of_all_jobs_are_divided_by_the_seconds_of_all_jobs() -> None:
+    plan = planned([["wide_sort"], ["forecasting"]])
+    asked = asked_per_cpu_second(plan, CATALOGUE, JobSeconds(lambda program, job: 4.0, "test"))
+    moved = needs(plan, CATALOGUE).moved
+    assert asked.by_role is not None
+    for role, ways in moved.items():
+        assert asked.by_role[role] == {way: size / 8 for way, size in ways.items()}
+    assert asked.total == pytest.approx(sum(sum(ways.values()) for ways in moved.values()) / 8)
+    assert asked.basis == "test"
+
+
+@pytest.mark.parametrize("seconds", [declared_seconds(), JobSeconds(lambda program, job: None, "test")])
+def test_what_is_asked_is_not_known_where_a_job_declares_nothing(seconds: JobSeconds) -> None:
+    stages: list[list[str | JobSpec]] = [[JobSpec(program="mine", command=["true"])], ["forecasting"]]
+    own = WorkloadSpec(name="own", sessions=[SessionSpec(name="s", stages=stages)])
+    plan = make_plan(own, where="test", catalogue=CATALOGUE, scale=0.01)
+    asked = asked_per_cpu_second(plan, CATALOGUE, seconds)
+    assert asked.by_role is None and asked.total is None
+    assert asked.basis.startswith("bytes or CPU seconds are not known of ") and "mine" in asked.basis
+
+
+def test_files_that_are_written_back_take_cpu_seconds() -> None:
+    program = CATALOGUE["ledger_update"]
+    assert program.small_files(0.02) == pytest.approx(9752, abs=1)
+    more = program.cpu_seconds(0.02, "none") - program.cpu_seconds(0.02)
+    assert more == pytest.approx(program.small_files(0.02) * WRITEBACK_SECONDS)
+    assert program.cpu_seconds(0.02, "cold") == program.cpu_seconds(0.02)
+    assert all(one.small_files(0.02) == 0 for name, one in CATALOGUE.items() if name != "ledger_update")

@@ -20,7 +20,7 @@ from mawl.campaigns.qualify.plan_duration import duration_of
 from mawl.commands.arguments import volumes_of
 from mawl.commands.earlier_runs import Peaks, SoloTimes
 from mawl.commands.inputs import inputs_with_progress
-from mawl.commands.plan import as_json, as_text
+from mawl.commands.plan import as_json, as_text, asked_by_jobs
 from mawl.commands.progress import view
 from mawl.commands.terminal import width_for
 from mawl.measure.machine import read_machine
@@ -54,10 +54,11 @@ def show_plan(spec: RunSpec, *, for_scripts: bool) -> None:
     plan = plan_of(spec)
     needed = Peaks(plan, spec).needs(plan)
     _check_memory(needed, spec)
+    asked = asked_by_jobs(plan, spec)
     if for_scripts:
-        print(as_json(plan, needed, duration_of(plan, Path(spec.runs))))
+        print(as_json(plan, needed, asked, duration_of(plan, Path(spec.runs))))
     else:
-        print(as_text(plan, needed, width_for(None)))
+        print(as_text(plan, needed, asked, width_for(None)))
 
 
 def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:

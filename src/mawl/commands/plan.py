@@ -22,12 +22,15 @@ from mawl.commands.doctor import present_inputs
 from mawl.commands.earlier_runs import Peaks
 from mawl.commands.terminal import Groups, groups_of, width_for
 from mawl.measure.space import EPHEMERAL, EPHEMERAL_CURE, FileSystem, ephemeral_storage
-from mawl.plan.needs import Needs
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.needs import Asked, Needs, asked_per_cpu_second, declared_seconds
 from mawl.plan.output import printed_plan, write_plan
+from mawl.plan.programs import Direction
 from mawl.plan.run_plan import plan_of
 from mawl.plan.spec import scale_name
 from mawl.plan.workload import Plan
 from mawl.records.spec.program_options import ROLES
+from mawl.records.spec.run_spec import RunSpec
 from mawl.records.spec.sources import OPTIONS
 from mawl.records.store.output import write_output
 from mawl.reports.layout import LINE_WIDTH, wrapped
@@ -66,12 +69,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         write_plan(Path(arguments.output), plan, spec, write_output)
     needed, limit = Peaks(plan, spec).needs(plan), spec.memory_limit_bytes
-    duration = duration_of(plan, Path(spec.runs))
+    asked, duration = asked_by_jobs(plan, spec), duration_of(plan, Path(spec.runs))
     if arguments.json:
-        print(as_json(plan, needed, duration))
+        print(as_json(plan, needed, asked, duration))
         return 0
     width = width_for(None)
-    print(as_text(plan, needed, width))
+    print(as_text(plan, needed, asked, width))
     known = "not known" if duration.seconds is None else f"about {format_seconds(duration.seconds)}"
     texts = [f"time from the first job to the last: {known}", f"  {duration.basis}"]
     if limit is not None:
@@ -102,13 +105,18 @@ def in_pod(storage: FileSystem, present_bytes: int) -> str:
     )
 
 
-def as_json(plan: Plan, needed: Needs, duration: Duration) -> str:
+def asked_by_jobs(plan: Plan, spec: RunSpec) -> Asked:
+    """What the jobs ask for each CPU second, by their declarations."""
+    return asked_per_cpu_second(plan, CATALOGUE, declared_seconds(spec.cache))
+
+
+def as_json(plan: Plan, needed: Needs, asked: Asked, duration: Duration) -> str:
     """The plan for scripts."""
-    found = printed_plan(plan, needed, elapsed_seconds=duration.seconds, elapsed_basis=duration.basis)
+    found = printed_plan(plan, needed, asked, elapsed_seconds=duration.seconds, elapsed_basis=duration.basis)
     return json.dumps(msgspec.to_builtins(found), indent=2)
 
 
-def as_text(plan: Plan, needed: Needs, width: int = LINE_WIDTH) -> str:
+def as_text(plan: Plan, needed: Needs, asked: Asked, width: int = LINE_WIDTH) -> str:
     """The plan for people, in lines of ``width``; a job's name is never broken."""
     jobs = list(plan.jobs())
     head = [
@@ -147,13 +155,14 @@ def as_text(plan: Plan, needed: Needs, width: int = LINE_WIDTH) -> str:
         moved = needed.moved[role]
         sizes = (moved["read"], moved["written"], needed.space_bytes[role])
         shown = [format_bytes(size) if needed.declared_jobs else "-" for size in sizes]
-        asked = needed.requests[role]["read"] + needed.requests[role]["written"]
-        counts = (asked.sequential + asked.random, asked.random)
+        requests = needed.requests[role]["read"] + needed.requests[role]["written"]
+        counts = (requests.sequential + requests.random, requests.random)
         shown_counts = [f"{count:,}" if needed.declared_jobs else "-" for count in counts]
         lines.append(
             f"{role:<6} "
             + " ".join([f"{text:>10}" for text in shown] + [f"{text:>12}" for text in shown_counts])
         )
+    lines += ["", *_asked_lines(asked, width)]
     ends = [
         f"memory for the jobs side by side and the launcher: {format_memory(needed.memory_bytes)} "
         f"({needed.memory_basis})",
@@ -163,3 +172,20 @@ def as_text(plan: Plan, needed: Needs, width: int = LINE_WIDTH) -> str:
         names_left = ", ".join(needed.undeclared)
         ends.append(f"Not declared, and in no figure but memory (their memsize): {names_left}.")
     return "\n".join([*lines, "", *(line for text in ends for line in wrapped(text, width, "  "))])
+
+
+def _asked_lines(asked: Asked, width: int) -> list[str]:
+    """What the jobs ask of each role for a second of their CPU time, and by which CPU seconds."""
+    if asked.by_role is None:
+        return wrapped(f"For each CPU second: not known, {asked.basis}.", width, "  ")
+    every = asked.by_role.values()
+    total: dict[Direction, float] = {way: sum(ways[way] for ways in every) for way in ("read", "written")}
+    rows = [*asked.by_role.items(), ("all", total)]
+    return [
+        f"{'For each CPU second':<20} {'reads':>10} {'writes':>10}",
+        *(
+            f"{role:<20} {format_bytes(ways['read']):>10} {format_bytes(ways['written']):>10}"
+            for role, ways in rows
+        ),
+        *wrapped(f"Together {format_bytes(asked.total or 0)}, {asked.basis}.", width, "  "),
+    ]

@@ -15,7 +15,7 @@ from mawl.plan.derived_program import derived_program
 from mawl.plan.mix import JobKind, is_of_catalogue, keeps_results, kind_of
 from mawl.plan.programs import Direction, Program, Requests
 from mawl.plan.workload import JobPlan, Plan
-from mawl.records.spec.program_options import ROLES, Role, VolumeOrder
+from mawl.records.spec.program_options import ROLES, CacheMode, Role, VolumeOrder
 from mawl.records.store.side_files import Peak
 
 ZYGOTE_BYTES = 256 * 2**20
@@ -158,6 +158,62 @@ def needs(
         is_memory_measured=memory.is_measured(plan),
         programs=dict(sorted(Counter(job.program for job in plan.jobs()).items())),
     )
+
+
+class JobSeconds(msgspec.Struct, frozen=True):
+    """CPU seconds of a job of a plan, or None where they are not known; ``basis`` says which they are."""
+
+    of: Callable[[Program, JobPlan], float | None]
+    basis: str
+
+
+def declared_seconds(cache: CacheMode | None = None) -> JobSeconds:
+    """The CPU seconds that programs declare for a run with this ``--cache``."""
+    return JobSeconds(
+        lambda program, job: program.cpu_seconds(job.scale, cache),
+        "by the CPU seconds that the programs declare for the reference core; they do not include fixed "
+        "costs, which weigh most at small scales",
+    )
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """Bytes that the jobs of a plan move for each second of their CPU time.
+
+    ``by_role`` is null where the bytes or the CPU seconds of some job are not known; ``basis`` then has the
+    reason, else it says which CPU seconds these are.
+    """
+
+    by_role: dict[Role, dict[Direction, float]] | None
+    basis: str
+
+    @property
+    def total(self) -> float | None:
+        """Of all roles, both directions."""
+        return None if self.by_role is None else sum(sum(ways.values()) for ways in self.by_role.values())
+
+
+def asked_per_cpu_second(plan: Plan, catalogue: Mapping[str, Program], seconds: JobSeconds) -> Asked:
+    """Bytes of all jobs by role and direction, over the CPU seconds of all jobs."""
+    catalogue = with_commands(plan, catalogue)
+    moved: dict[Role, dict[Direction, int]] = {role: {"read": 0, "written": 0} for role in ROLES}
+    unknown, cpu_seconds = set(), 0.0
+    for job in plan.jobs():
+        program = catalogue[job.program]
+        took = seconds.of(program, job) if program.is_declared else None
+        if took is None:
+            unknown.add(job.program)
+            continue
+        cpu_seconds += took
+        for role, directions in program.bytes_by_role(job.scale).items():
+            for direction, size in directions.items():
+                moved[role][direction] += size
+    if unknown or not cpu_seconds:
+        why = f"bytes or CPU seconds are not known of {', '.join(sorted(unknown))}"
+        return Asked(by_role=None, basis=why if unknown else "the jobs declare no CPU seconds")
+    by_role: dict[Role, dict[Direction, float]] = {
+        role: {way: size / cpu_seconds for way, size in ways.items()} for role, ways in moved.items()
+    }
+    return Asked(by_role=by_role, basis=seconds.basis)
 
 
 def requests_under_way(plan: Plan, catalogue: Mapping[str, Program]) -> int:

@@ -12,9 +12,9 @@ import tomli_w
 from mawl.plan.command import Command
 from mawl.plan.derived_jobs import derived_of, encoded
 from mawl.plan.environment import digest_of
-from mawl.plan.needs import Needs
+from mawl.plan.needs import Asked, Needs
 from mawl.plan.workload import JobPlan, Plan, shipped
-from mawl.records.definitions import block, count, flag, listing, seconds, share, size, text, unitless
+from mawl.records.definitions import block, count, flag, listing, rate, seconds, share, size, text, unitless
 from mawl.records.model.derived import FILE
 from mawl.records.spec.program_options import AUTO, ROLES, Options, Role
 from mawl.records.spec.run_spec import RunSpec
@@ -25,6 +25,7 @@ FILES_PAGE = "docs/guides/workload-files.md"
 PROGRAMS_PAGE = "docs/reference/programs.md"
 MEMORY_PAGE = "docs/design/memory.md"
 NOT_DECLARED = "no program of the plan declares its bytes"
+ASKED_UNKNOWN = "asked_basis has the reason"
 
 
 class PlannedBytes(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +52,19 @@ class PlannedRequests(msgspec.Struct, frozen=True, kw_only=True):
     random_reads: Annotated[int | None, count("Reads at random places.", PROGRAMS_PAGE, absent=NOT_DECLARED)]
     random_writes: Annotated[
         int | None, count("Writes at random places.", PROGRAMS_PAGE, absent=NOT_DECLARED)
+    ]
+
+
+class PlannedAsked(msgspec.Struct, frozen=True, kw_only=True):
+    """What the jobs ask of a role for each second of their CPU time."""
+
+    read_bytes_per_cpu_second: Annotated[
+        float | None,
+        rate("Bytes read over the CPU seconds of all jobs.", PROGRAMS_PAGE, absent=ASKED_UNKNOWN),
+    ]
+    written_bytes_per_cpu_second: Annotated[
+        float | None,
+        rate("Bytes written over the CPU seconds of all jobs.", PROGRAMS_PAGE, absent=ASKED_UNKNOWN),
     ]
 
 
@@ -119,6 +133,18 @@ class PrintedPlan(msgspec.Struct, frozen=True, kw_only=True):
     ]
     bytes: Annotated[dict[Role, PlannedBytes], block(member="role")]
     requests: Annotated[dict[Role, PlannedRequests], block(member="role")]
+    asked: Annotated[dict[Role, PlannedAsked], block(member="role")]
+    asked_bytes_per_cpu_second: Annotated[
+        float | None,
+        rate(
+            "Bytes read and written in all roles over the CPU seconds of all jobs.",
+            PROGRAMS_PAGE,
+            absent=ASKED_UNKNOWN,
+        ),
+    ]
+    asked_basis: Annotated[
+        str, text("Which CPU seconds these figures are by, or why they are null.", PROGRAMS_PAGE)
+    ]
     space: Annotated[dict[Role, PlannedSpace], block(member="role")]
     memory_bytes: Annotated[
         int, size("Memory of the jobs side by side at most, and of the launcher.", MEMORY_PAGE)
@@ -141,10 +167,11 @@ class PrintedPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def printed_plan(
-    plan: Plan, needed: Needs, *, elapsed_seconds: float | None, elapsed_basis: str
+    plan: Plan, needed: Needs, asked: Asked, *, elapsed_seconds: float | None, elapsed_basis: str
 ) -> PrintedPlan:
     """The plan with what it needs; bytes are null if no program declares them."""
     declared = bool(needed.declared_jobs)
+    rates = asked.by_role or {}
     return PrintedPlan(
         workload=plan.workload,
         scale=plan.scale,
@@ -172,6 +199,15 @@ def printed_plan(
             )
             for role, counts in needed.requests.items()
         },
+        asked={
+            role: PlannedAsked(
+                read_bytes_per_cpu_second=rates[role]["read"] if rates else None,
+                written_bytes_per_cpu_second=rates[role]["written"] if rates else None,
+            )
+            for role in ROLES
+        },
+        asked_bytes_per_cpu_second=asked.total,
+        asked_basis=asked.basis,
         space={
             role: PlannedSpace(space_bytes=needed.space_bytes[role] if declared else None) for role in ROLES
         },
