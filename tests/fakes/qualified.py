@@ -20,6 +20,7 @@ from mawl.base.errors import UnsuitableMachineError
 from mawl.campaigns.qualify.choice import SMOKE
 from mawl.campaigns.qualify.engine import Engine
 from mawl.campaigns.qualify.interface import MachineSeen, Mix, Model, RunSeen, RunWish, WritableSpace
+from mawl.plan.catalogue import CATALOGUE
 from mawl.records.model.qualification import Fits, Qualification, QualifyNode
 from mawl.records.model.records import RunOutcome
 from mawl.records.store.campaign import write_qualification
@@ -47,6 +48,9 @@ class FakeModel:
 
     def alone_seconds(self, scale: float) -> float:
         return ALONE_SECONDS * scale / SMOKE
+
+    def cpu_seconds(self, program: str, scale: float) -> float:
+        return CATALOGUE[program].cpu_seconds(scale)
 
     def mix(self, sessions: int, scale: float) -> Mix:
         seconds = RUN_SECONDS_PER_SESSION * sessions * scale / SMOKE

@@ -9,6 +9,7 @@ from typing import TextIO
 from mawl.base.units import format_bytes, format_memory, format_percent, format_ratio, format_seconds
 from mawl.campaigns.qualify.choice import SPARE_RATIO
 from mawl.records.model.qualification import Asked, QualificationChoice
+from mawl.reports.qualification.content import demand_words
 
 MOST_CHARACTERS = 100
 
@@ -76,6 +77,7 @@ def choice_text(choice: QualificationChoice, asked: Asked) -> str:
         f"  time      {format_seconds(choice.total_seconds)} of {asked.minutes:g} min: {phases}"
         + (f"; it does not fit: use --minutes {minutes} or a smaller --scale" if over else ""),
         *_run_lines(choice),
+        *([f"  demand    {words}"] if (words := demand_words(choice)) else []),
         f"  space     {format_bytes(choice.space_bytes)} on disk, {format_bytes(choice.input_bytes)} of it "
         f"input tables; memory {format_memory(choice.memory_bytes)}"
         + (" (a node; nodes that share data share its input tables)" if choice.nodes > 1 else ""),

@@ -154,6 +154,7 @@ def test_cpu_beyond_the_declared_and_outside_of_steps_does_not_grow_with_the_sca
         expected += 0.05 + at_smoke + growing * (factor - 1.0)
     assert model.alone_seconds(scale) == pytest.approx(expected, rel=0.01)
     assert model.alone_seconds(SMOKE) == pytest.approx(2.0 * declared + 0.3 + 20 * 0.05, rel=0.01)
+    assert sum(model.cpu_seconds(program, scale) for program in COPIES) == pytest.approx(expected, rel=0.01)
 
 
 def test_no_cpu_seconds_grow_by_more_than_the_scale_does() -> None:
@@ -163,6 +164,7 @@ def test_no_cpu_seconds_grow_by_more_than_the_scale_does() -> None:
     demand["wide_sort"] = job("wide_sort", step(0.0))
     demand["dimension_load"] = job("dimension_load", step(0.5 * declared["dimension_load"]))
     ratios = growing_cpu_ratios(demand)
+    assert growing_cpu_ratios(demand, "none")["ledger_update"] > ratios["ledger_update"]
     assert ratios.pop("wide_sort") == ratios.pop("dimension_load") == 1.0
     twice = sum(declared[program] for program in ratios)
     core = (2.0 * twice + 0.5 * declared["dimension_load"]) / sum(declared.values())

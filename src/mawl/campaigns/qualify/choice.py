@@ -21,7 +21,7 @@ from mawl.campaigns.qualify.interface import MachineSeen, Mix, Model, WritableSp
 from mawl.figures.campaign.knee import SessionRun, bound_of, on_the_line, sessions_tried, slowdown_of
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_SESSIONS, SESSIONS_PER_CORE, mixed
-from mawl.plan.needs import Needs, needs, requests_under_way
+from mawl.plan.needs import JobSeconds, Needs, asked_per_cpu_second, needs, requests_under_way
 from mawl.plan.spec import SCALES, scale_name
 from mawl.plan.workload import Plan, make_plan
 from mawl.records.model.qualification import (
@@ -262,6 +262,9 @@ class Chooser:
     ) -> QualificationChoice:
         needed, mix = needs_at(self.sessions, scale), self.mix(scale)
         plan = plan_at(self.sessions, scale)
+        forecast = JobSeconds(
+            lambda program, job: self.model.cpu_seconds(program.name, job.scale), "forecast"
+        )
         read, write = self.model.read_reach_ratio, self.model.write_reach_ratio
         choice = QualificationChoice(
             sessions=self.sessions,
@@ -277,6 +280,7 @@ class Chooser:
             space_bytes=sum(needed.space_bytes.values()),
             memory_bytes=needed.memory_bytes,
             moved_bytes=sum(sum(ways.values()) for ways in needed.moved.values()),
+            asked_bytes_per_cpu_second=asked_per_cpu_second(plan, CATALOGUE, forecast).by_role or {},
             phase_seconds={**spent, **self.seconds(repeats, scale)},
             run_seconds=mix.elapsed_seconds + self.model.overhead_seconds,
             active_seconds=mix.active_seconds,

@@ -74,6 +74,9 @@ class Model(Protocol):
     def alone_seconds(self, scale: float) -> float:
         """All programs one after another."""
 
+    def cpu_seconds(self, program: str, scale: float) -> float:
+        """Of one job, on a core of this machine, with what does not grow with the scale."""
+
     def mix(self, sessions: int, scale: float) -> Mix:
         """One measured run."""
 

@@ -27,13 +27,14 @@ from mawl.records.model.probe import Probe
 from mawl.records.model.qualification import Fits
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.summary import Judged
+from mawl.records.spec.program_options import CacheMode
 from mawl.records.spec.run_spec import MOST_SESSIONS
 from mawl.records.store import Run, open_run
 from mawl.records.store.side_files import read_probe
 from mawl.simulation.changes import system_for
 from mawl.simulation.demand import FIXED_KINDS, JobDemand, growing_cpu_seconds, scale_job
 from mawl.simulation.engine import SimulatedJob, SimulationOutcome, active_seconds
-from mawl.simulation.forecast import Fitting, base_of
+from mawl.simulation.forecast import Fitting, base_of, is_uncached
 from mawl.simulation.measured_system import cores_of
 from mawl.simulation.scenario import Scenario, run_scenario
 from mawl.simulation.system import System
@@ -63,7 +64,7 @@ class CalibratedModel:
         mixed = calibration.facts.workload.sessions > 1
         self._others = 0.0 if mixed else _others(summary, self._base.own.nodes[0].cores)
         self._demand = {job.program: job for job in self._base.demand.jobs.values()}
-        self._cpu_ratios = growing_cpu_ratios(self._demand)
+        self._cpu_ratios = growing_cpu_ratios(self._demand, _cache_of(calibration.facts))
         self._blocked_ratio = self._base.calibration.alone_ratio if mixed else 1.0
         facts = calibration.facts
         self._alone = self._demanded() if mixed else _measured(calibration)
@@ -77,6 +78,10 @@ class CalibratedModel:
     def alone_seconds(self, scale: float) -> float:
         """All programs one after another."""
         return sum(self._alone_at(program, scale) for program in self._alone)
+
+    def cpu_seconds(self, program: str, scale: float) -> float:
+        steps = self._job(program, scale).steps
+        return sum(step.cpu_seconds for step in steps if step.kind not in FIXED_KINDS)
 
     def mix(self, sessions: int, scale: float) -> Mix:
         outcome = self._simulated(plan_at(sessions, scale))
@@ -213,12 +218,17 @@ def _measured(calibration: Run) -> dict[str, float]:
 
 def _core_speed(calibration: Run) -> float:
     jobs = [job for job in counted(calibration.job_records()) if job.usage.cpu_seconds]
-    declared = sum(CATALOGUE[job.program].cpu_seconds(SMOKE) for job in jobs)
+    cache = _cache_of(calibration.facts)
+    declared = sum(CATALOGUE[job.program].cpu_seconds(SMOKE, cache) for job in jobs)
     measured = sum(job.usage.cpu_seconds or 0.0 for job in jobs)
     return declared / measured if measured else 1.0
 
 
-def growing_cpu_ratios(demand: Mapping[str, JobDemand]) -> dict[str, float]:
+def _cache_of(facts: RunFacts) -> CacheMode | None:
+    return "none" if is_uncached(facts) else None
+
+
+def growing_cpu_ratios(demand: Mapping[str, JobDemand], cache: CacheMode | None = None) -> dict[str, float]:
     """The part of each program's CPU seconds in growing steps, at smoke, that grows with the scale.
 
     One ratio gives the core's speed: CPU seconds of all programs together over those that they declare.
@@ -226,7 +236,7 @@ def growing_cpu_ratios(demand: Mapping[str, JobDemand]) -> dict[str, float]:
     of queries, small tables.
     """
     measured = {program: growing_cpu_seconds(job) for program, job in demand.items()}
-    declared = {program: CATALOGUE[program].cpu_seconds(SMOKE) for program in demand}
+    declared = {program: CATALOGUE[program].cpu_seconds(SMOKE, cache) for program in demand}
     core = sum(measured.values()) / sum(declared.values())
     return {
         program: min(core * declared[program] / seconds, 1.0) if seconds else 1.0

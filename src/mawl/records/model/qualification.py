@@ -110,8 +110,9 @@ class QualificationChoice(msgspec.Struct, frozen=True, kw_only=True):
     ``core_speed`` is this machine's over that of the one whose CPU seconds the programs declare.
     ``phase_seconds`` is the forecast of each phase, ``run_seconds`` that of one measured run, of which
     ``active_seconds`` are its active phase.  ``proofs`` are the runs kept for the search.  Bytes are those of
-    one measured run, by the programs' calls.  Where there are ``nodes``, sessions, jobs, bytes and memory are
-    those of each node, and ``one_node_runs`` are the measured runs with one of them.
+    one measured run, by the programs' calls; ``asked_bytes_per_cpu_second`` are these by role over the CPU
+    seconds that its jobs are forecast to take on this machine.  Where there are ``nodes``, sessions, jobs,
+    bytes and memory are those of each node, and ``one_node_runs`` are the measured runs with one of them.
     """
 
     sessions: int
@@ -129,6 +130,7 @@ class QualificationChoice(msgspec.Struct, frozen=True, kw_only=True):
     space_bytes: int
     memory_bytes: int
     moved_bytes: int
+    asked_bytes_per_cpu_second: dict[Role, dict[Literal["read", "written"], float]] = {}
     phase_seconds: dict[PhaseName, float]
     run_seconds: float
     active_seconds: float

@@ -11,6 +11,7 @@ from mawl.advice.qualification.sentence import fits_words, limit_words
 from mawl.base.printable import printable
 from mawl.base.units import (
     counted_noun,
+    format_bytes,
     format_instant,
     format_latency,
     format_memory,
@@ -118,7 +119,19 @@ def basis_rows(record: Qualification) -> list[tuple[str, str]]:
             f"{format_seconds(seconds)} in all"
         )
         rows.append(("measured" if answered else "planned", f"{what} at {how}"))
+        rows += [("demand", words)] if (words := demand_words(choice)) else []
     return [*rows, ("mawl", record.mawl_version)]
+
+
+def demand_words(choice: QualificationChoice) -> str:
+    """What a CPU second of the mix asks of each role; empty in records of earlier versions."""
+    asked = choice.asked_bytes_per_cpu_second
+    roles = ", ".join(
+        f"{role} {format_bytes(ways['read'])} read and {format_bytes(ways['written'])} written"
+        for role, ways in asked.items()
+    )
+    every = sum(sum(ways.values()) for ways in asked.values())
+    return f"{format_bytes(every)} for each CPU second (forecast): {roles}" if asked else ""
 
 
 def _system_words(system: AnswerSystem) -> str:
