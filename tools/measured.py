@@ -2,11 +2,12 @@
 
 ``python -m tools.measured --place DIR`` makes a workload of one session with one program a stage in
 DIR, runs it (at scale ``quick`` unless ``--scale`` says otherwise; ``--memory-limit`` as for
-``mawl run``), and writes ``docs/reference/measured.json`` from the run folder;
-``make reference`` prints that file.  The figures are only ever written from a run.  ``--program NAME``
-measures some programs again and keeps the figures of the others, at the same scale.  ``--runs FOLDER...``
-takes them from runs of all programs alone that are there already, as ``mawl run --solo`` makes them:
-of each program the job with the median CPU time.
+``mawl run``), and writes ``docs/reference/measured.json`` from the run folder; with ``--cache none`` it is
+``measured-none.json``.  ``make reference`` prints both.  The figures are only ever written from a run.
+``--times N`` makes so many runs: of each program the job with the median CPU time is kept.
+``--program NAME`` measures some programs again and keeps the figures of the others, at the same scale.
+``--runs FOLDER...`` takes them from runs of all programs alone that are there already, as
+``mawl run --solo`` makes them.
 """
 
 from __future__ import annotations
@@ -22,14 +23,22 @@ import msgspec
 
 from mawl.base.units import format_bytes, format_instant, format_memory
 from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.needs import JobSeconds, asked_per_cpu_second
 from mawl.plan.programs import Direction
 from mawl.plan.spec import parse_scale, scale_name
+from mawl.plan.workload import load_workload, make_plan
 from mawl.records.model.records import JobRecord
 from mawl.records.model.role_io import RoleIo
-from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.spec.program_options import ROLES, CacheMode, Role
 from mawl.records.store import open_run
+from mawl.simulation.forecast import is_uncached
 
-FILE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "measured.json"
+REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
+FILES: dict[CacheMode | None, Path] = {
+    None: REFERENCE / "measured.json",
+    "none": REFERENCE / "measured-none.json",
+}
+"""Where the figures of a cache mode are kept."""
 
 
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +64,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     scale: float
     memory_limit_bytes: int | None
     machine: str
+    cache: CacheMode | None = None
     programs: dict[str, Figures]
     again: dict[str, str] = {}
     """Programs that were measured again later, and when."""
@@ -109,6 +119,7 @@ def measured(folder: Path) -> Measured:
         mawl_version=facts.mawl_version,
         scale=scale,
         memory_limit_bytes=node.memory_limit_bytes,
+        cache="none" if is_uncached(facts) else None,
         machine=f"{node.cores} cores ({node.core_basis}) of {node.cpu_model}, "
         f"{format_memory(node.memory_bytes or 0)}, Linux {node.kernel}",
         programs=programs,
@@ -118,11 +129,13 @@ def measured(folder: Path) -> Measured:
 def middle(found: Sequence[Measured]) -> Measured:
     """Of each program the job with the median CPU time; the rest is of the first run.
 
-    ValueError where the runs differ in scale, machine, memory limit or programs.
+    ValueError where the runs differ in scale, machine, memory limit, cache mode or programs.
     """
-    same = {(one.scale, one.machine, one.memory_limit_bytes, *sorted(one.programs)) for one in found}
+    same = {
+        (one.scale, one.machine, one.memory_limit_bytes, one.cache, *sorted(one.programs)) for one in found
+    }
     if len(same) > 1:
-        raise ValueError("the runs differ in scale, machine, memory limit or programs")
+        raise ValueError("the runs differ in scale, machine, memory limit, cache mode or programs")
     programs = {
         name: sorted((one.programs[name] for one in found), key=lambda one: one.cpu_seconds)[len(found) // 2]
         for name in found[0].programs
@@ -149,7 +162,7 @@ def cpu_ratios(stored: Measured) -> dict[str, float]:
     The median is what this processor differs from that of the declarations by.
     """
     ratios = {
-        name: one.cpu_seconds / CATALOGUE[name].cpu_seconds(stored.scale)
+        name: one.cpu_seconds / CATALOGUE[name].cpu_seconds(stored.scale, stored.cache)
         for name, one in stored.programs.items()
     }
     usual = median(ratios.values())
@@ -163,9 +176,10 @@ def page(stored: Measured) -> list[str]:
     times = [one.real_time_seconds for one in stored.programs.values()]
     head = ["program", "real time s", "CPU s", "peak memory", *(f"{role} {way}" for role, way in _WAYS)]
     head += ["bytes / declared", "CPU / declared", "MB per CPU s"]
+    mode = f", --cache {stored.cache}" if stored.cache else ""
     cpu = cpu_ratios(stored)
     return [
-        f"## Measured alone at {scale_name(stored.scale)}",
+        f"## Measured alone at {scale_name(stored.scale)}{mode}",
         "",
         f"One job of each program, one after another, {stored.measured_at}, mawl {stored.mawl_version};",
         f"{stored.machine}{memory}. Bytes are what read and write calls moved in each role; rates are",
@@ -177,6 +191,7 @@ def page(stored: Measured) -> list[str]:
         ),
         "CPU / declared is CPU time over the declared CPU time, divided by the median of all programs, so",
         "that the speed of the processor is not in it.",
+        *_asked(stored),
         *(f"The row of {name} is one later job, {at}." for name, at in stored.again.items()),
         "",
         f"| {' | '.join(head)} |",
@@ -184,6 +199,23 @@ def page(stored: Measured) -> list[str]:
         *(_row(name, stored.programs[name], cpu[name]) for name in CATALOGUE if name in stored.programs),
         "",
     ]
+
+
+def _asked(stored: Measured) -> list[str]:
+    """What a CPU second of the mix asks, where all of its programs were measured."""
+    spec, where = load_workload("mixed20")
+    plan = make_plan(spec, where=where, catalogue=CATALOGUE, scale=stored.scale)
+    took = {name: one.cpu_seconds for name, one in stored.programs.items()}
+    seconds = JobSeconds(lambda program, _: took.get(program.name), "measured")
+    asked = asked_per_cpu_second(plan, CATALOGUE, seconds)
+    if asked.by_role is None:
+        return []
+    roles = ", ".join(
+        f"{role} {format_bytes(ways['read'])} read and {format_bytes(ways['written'])} written"
+        for role, ways in asked.by_role.items()
+    )
+    total = format_bytes(asked.total or 0)
+    return [f"By these times `mixed20` asks {total} for each CPU second:", f"{roles}."]
 
 
 _WAYS: list[tuple[Role, Direction]] = [(role, way) for role in ROLES for way in ("read", "written")]
@@ -204,9 +236,10 @@ def _row(name: str, one: Figures, cpu_ratio: float) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def load() -> Measured | None:
-    """The figures that are kept, or None."""
-    return msgspec.json.decode(FILE.read_bytes(), type=Measured) if FILE.exists() else None
+def load(cache: CacheMode | None = None) -> Measured | None:
+    """The figures of a cache mode that are kept, or None."""
+    file = FILES[cache]
+    return msgspec.json.decode(file.read_bytes(), type=Measured) if file.exists() else None
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -219,11 +252,13 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--scale", default="quick")
     parser.add_argument("--memory-limit")
+    parser.add_argument("--cache", choices=[mode for mode in FILES if mode])
+    parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--program", action="append", choices=list(CATALOGUE))
     given = parser.parse_args(arguments)
     if given.runs:
-        if given.program or given.memory_limit:
-            parser.error("--program and --memory-limit say what to run, so they do not go with --runs")
+        if given.program or given.memory_limit or given.cache or given.times > 1:
+            parser.error("--program, --memory-limit, --cache and --times do not go with --runs")
         _keep(middle([measured(folder) for folder in given.runs]))
         return 0
     parse_scale(given.scale)
@@ -233,15 +268,21 @@ def main(arguments: Sequence[str]) -> int:
     command = [sys.executable, "-m", "mawl", "run", file.name, "--scale", given.scale]
     if given.memory_limit:
         command += ["--memory-limit", given.memory_limit]
-    done = subprocess.run(command, cwd=given.place, check=False)
-    if done.returncode == 0:
-        found, stored = measured(given.place / "runs" / "latest"), load()
-        _keep(merged(stored, found) if given.program and stored is not None else found)
-    return done.returncode
+    if given.cache:
+        command += ["--cache", given.cache]
+    runs = []
+    for _ in range(given.times):
+        done = subprocess.run(command, cwd=given.place, check=False)
+        if done.returncode:
+            return done.returncode
+        runs.append(measured(given.place / "runs" / "latest"))
+    found, stored = middle(runs), load(given.cache)
+    _keep(merged(stored, found) if given.program and stored is not None else found)
+    return 0
 
 
 def _keep(kept: Measured) -> None:
-    FILE.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
+    FILES[kept.cache].write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
 
 
 if __name__ == "__main__":

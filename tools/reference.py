@@ -171,9 +171,8 @@ def programs_page() -> list[str]:
         "",
     ]
     lines += [*table(head, rows), *_memory()]
-    stored = measured.load()
-    if stored is not None:
-        lines += measured.page(stored)
+    for kept in map(measured.load, measured.FILES):
+        lines += [] if kept is None else measured.page(kept)
     lines += _procedures()
     for program in CATALOGUE.values():
         lines += _program(program)
