@@ -132,7 +132,7 @@ def test_what_is_asked_is_not_known_where_a_job_declares_nothing(seconds: JobSec
     plan = make_plan(own, where="test", catalogue=CATALOGUE, scale=0.01)
     asked = asked_per_cpu_second(plan, CATALOGUE, seconds)
     assert asked.by_role is None and asked.total is None
-    assert asked.basis.startswith("bytes or CPU seconds are not known of ") and "mine" in asked.basis
+    assert asked.basis.startswith("bytes or CPU seconds of ") and "mine" in asked.basis
 
 
 def test_files_that_are_written_back_take_cpu_seconds() -> None:

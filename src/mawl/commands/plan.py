@@ -177,7 +177,7 @@ def as_text(plan: Plan, needed: Needs, asked: Asked, width: int = LINE_WIDTH) ->
 def _asked_lines(asked: Asked, width: int) -> list[str]:
     """What the jobs ask of each role for a second of their CPU time, and by which CPU seconds."""
     if asked.by_role is None:
-        return wrapped(f"For each CPU second: not known, {asked.basis}.", width, "  ")
+        return wrapped(f"For each CPU second: not known ({asked.basis}).", width, "  ")
     every = asked.by_role.values()
     total: dict[Direction, float] = {way: sum(ways[way] for ways in every) for way in ("read", "written")}
     rows = [*asked.by_role.items(), ("all", total)]

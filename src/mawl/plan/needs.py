@@ -208,7 +208,7 @@ def asked_per_cpu_second(plan: Plan, catalogue: Mapping[str, Program], seconds: 
             for direction, size in directions.items():
                 moved[role][direction] += size
     if unknown or not cpu_seconds:
-        why = f"bytes or CPU seconds are not known of {', '.join(sorted(unknown))}"
+        why = f"bytes or CPU seconds of {', '.join(sorted(unknown))} are not known"
         return Asked(by_role=None, basis=why if unknown else "the jobs declare no CPU seconds")
     by_role: dict[Role, dict[Direction, float]] = {
         role: {way: size / cpu_seconds for way, size in ways.items()} for role, ways in moved.items()

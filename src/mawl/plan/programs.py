@@ -21,7 +21,7 @@ REQUEST_SECONDS_ALONE = 0.2e-3
 """What a random request is taken to last alone, as at flash; for planning only."""
 
 WRITEBACK_SECONDS = 70e-6
-"""Reference CPU seconds that ``--cache none`` adds for each small file (docs/design/signature.md)."""
+"""Reference CPU seconds that ``--cache none`` adds for each small file (docs/design/programs.md)."""
 
 
 class OwnRows(msgspec.Struct, frozen=True, kw_only=True):
