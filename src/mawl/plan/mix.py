@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, product
 from typing import NamedTuple
 
 import msgspec
@@ -19,8 +20,10 @@ from mawl.records.spec.run_spec import MOST_SESSIONS
 SESSIONS_PER_CORE = 1.25
 """As the published studies ran: 20 sessions on 16 cores, 30 on 24."""
 
-FEWEST_SESSIONS = 5
-"""Below it the gate would release fewer jobs (2N - 5) than there are sessions."""
+FEWEST_SESSIONS = 1
+
+FEWEST_FULL_SESSIONS = 5
+"""Below it the gate would release fewer jobs (2N - 5) than there are sessions: each program runs once."""
 
 COPIES: dict[str, int] = {
     "census_load": 4,
@@ -57,18 +60,22 @@ TRAIL_OUT_MARGIN = 0.1
 def mixed(sessions: int, name: str = "mixed20") -> WorkloadSpec:
     """``mixed20`` for any number N of sessions: 3N + 11 jobs of twenty programs, 2N - 5 at the gate.
 
-    Raises ``UsageError`` outside 5 to 500 sessions.
+    Below 5 sessions it has each program once, and N jobs at the gate.
+    Raises ``UsageError`` outside 1 to 500 sessions.
     """
     if not FEWEST_SESSIONS <= sessions <= MOST_SESSIONS:
         raise UsageError(
-            f"--sessions {sessions}: expected {FEWEST_SESSIONS} to {MOST_SESSIONS}, because N sessions "
-            "release 2N - 5 jobs together, at least one for each",
-            cure="choose a number of sessions in that range, or the workload bed for a small machine",
+            f"--sessions {sessions}: expected {FEWEST_SESSIONS} to {MOST_SESSIONS}",
+            cure="choose a number of sessions in that range",
         )
     return WorkloadSpec(
         name=name,
         title=f"All twenty programs in {sessions} sessions",
-        sessions=session_specs(sessions, apportion(COPIES, 3 * sessions + 11), gate=2 * sessions - 5),
+        sessions=(
+            once_each(sessions)
+            if sessions < FEWEST_FULL_SESSIONS
+            else session_specs(sessions, apportion(COPIES, 3 * sessions + 11), gate=2 * sessions - 5)
+        ),
     )
 
 
@@ -135,6 +142,58 @@ def session_specs(sessions: int, copies: Mapping[str, int], *, gate: int) -> lis
         SessionSpec(name=f"analyst-{number:0{digits}}", stages=session)
         for number, session in enumerate(stages, start=1)
     ]
+
+
+def once_each(sessions: int) -> list[SessionSpec]:
+    """Each program once, in sessions that end together.
+
+    1. Every program, the longest first, goes to the session that is shortest so far.
+    2. Two programs of different sessions change places as long as that makes the sessions more alike, in
+       ``expected_seconds`` and in CPU seconds alone: storage decides which of them a system takes.
+    3. In a session the classes take turns in proportion, the longest job of each first; every second
+       session begins with its smaller class.
+    """
+    seconds = {program: CATALOGUE[program].expected_seconds(1.0) for program in COPIES}
+    cpu_seconds = {program: CATALOGUE[program].cpu_seconds(1.0) for program in COPIES}
+    dealt: list[list[str]] = [[] for _ in range(sessions)]
+    for program in _longest_first(COPIES, seconds):
+        min(dealt, key=lambda session: sum(seconds[one] for one in session)).append(program)
+
+    def unlike(sessions: Sequence[Sequence[str]]) -> float:
+        sums = [[sum(of[one] for one in session) for session in sessions] for of in (seconds, cpu_seconds)]
+        return sum((max(each) - min(each)) / sum(each) for each in sums)
+
+    while (better := min(_exchanged(dealt), key=unlike, default=dealt)) and unlike(better) < unlike(dealt):
+        dealt = better
+    return [
+        SessionSpec(
+            name=f"analyst-{number}",
+            stages=[[program] for program in _in_turns(_longest_first(session, seconds), number % 2 == 0)],
+        )
+        for number, session in enumerate(dealt, start=1)
+    ]
+
+
+def _exchanged(sessions: Sequence[Sequence[str]]) -> Iterator[list[list[str]]]:
+    """The sessions with two programs of different sessions in each other's place."""
+    for one, other in combinations(range(len(sessions)), 2):
+        for here, there in product(sessions[one], sessions[other]):
+            places = {here: there, there: here}
+            yield [[places.get(program, program) for program in session] for session in sessions]
+
+
+def _in_turns(programs: Sequence[str], smaller_first: bool) -> list[str]:
+    """Programs whose classes take turns in proportion; of equal claims the larger class goes first, or last."""
+    classes: dict[str, list[str]] = {}
+    for program in programs:
+        classes.setdefault(CATALOGUE[program].program_class, []).append(program)
+    groups = sorted(classes.values(), key=len, reverse=not smaller_first)
+    placed = [
+        ((place + 0.5) / len(group), order, program)
+        for order, group in enumerate(groups)
+        for place, program in enumerate(group)
+    ]
+    return [program for _, _, program in sorted(placed)]
 
 
 def _longest_first(programs: Iterable[str], seconds: Mapping[str, float]) -> list[str]:
