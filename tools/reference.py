@@ -20,7 +20,7 @@ from mawl.archive.rules.publication import EVERY as EVERY_RULE
 from mawl.base.units import format_bytes, format_memory
 from mawl.commands import schema
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.mix import FEWEST_SESSIONS, mixed
+from mawl.plan.mix import FEWEST_FULL_SESSIONS, mixed
 from mawl.plan.needs import tables_of
 from mawl.plan.programs import DATA_STEP, PROCEDURES, Pass, Program, Step
 from mawl.plan.spec import SCALES, JobSpec, SessionSpec, WorkloadSpec
@@ -323,7 +323,7 @@ def workloads_page() -> list[str]:
 def mixes_section() -> list[str]:
     """The rule that mixed20 and mixed30 come from."""
     rows = []
-    for sessions in (FEWEST_SESSIONS, 10, 20, 30, 40, 60, MOST_SESSIONS):
+    for sessions in (1, 2, 3, 4, FEWEST_FULL_SESSIONS, 10, 20, 30, 40, 60, MOST_SESSIONS):
         plan = make_plan(mixed(sessions), where="", catalogue=CATALOGUE, scale=1.0)
         inputs = sum(need.bytes for need in tables_of(plan, CATALOGUE))
         rows.append((sessions, sum(1 for _ in plan.jobs()), plan.gate_jobs, format_bytes(inputs)))
@@ -331,8 +331,10 @@ def mixes_section() -> list[str]:
         "## The rule of the mixes",
         "",
         "`--sessions N` scales `mixed20`: 3N + 11 jobs, 2N - 5 released together, N from "
-        f"{FEWEST_SESSIONS} to {MOST_SESSIONS};",
-        "`mixed30` is the same rule at 30. [How jobs are shared out and laid out, and why]"
+        f"{FEWEST_FULL_SESSIONS} to {MOST_SESSIONS};",
+        "`mixed30` is the same rule at 30.",
+        f"With fewer than {FEWEST_FULL_SESSIONS} sessions each program runs once, one job at a time in each "
+        "session. [How jobs are shared out and laid out, and why]"
         "(../design/workloads.md).",
         "",
         *table(("sessions", "jobs", "released together", "inputs with their copies at `full`"), rows),

@@ -30,7 +30,7 @@ import pytest
 
 from mawl.campaigns.qualify.choice import SMOKE, needs_at
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.mix import FEWEST_SESSIONS
+from mawl.plan.mix import FEWEST_FULL_SESSIONS
 from mawl.records.model.qualification import (
     AnswerPart,
     Fits,
@@ -96,13 +96,13 @@ def drawn_bed(seed: int, number: int) -> DrawnBed:
     )
     if role is None:
         return bare
-    needed = needs_at(FEWEST_SESSIONS, SMOKE)
+    needed = needs_at(FEWEST_FULL_SESSIONS, SMOKE)
     computing = sum(CATALOGUE[name].cpu_seconds(SMOKE) * jobs for name, jobs in needed.programs.items())
     seconds = draw.uniform(3.0, 5.0) * computing / bare.processors
     if kind == "cap":
         return msgspec.structs.replace(bare, cap=int(max(needed.moved[role].values()) / seconds))
     waited = seconds / (sum(needed.moved[role].values()) / REQUEST_BYTES)
-    return msgspec.structs.replace(bare, milliseconds=max(2, math.ceil(FEWEST_SESSIONS * waited * 1000)))
+    return msgspec.structs.replace(bare, milliseconds=max(2, math.ceil(FEWEST_FULL_SESSIONS * waited * 1000)))
 
 
 def has_series(number: int) -> bool:
@@ -167,7 +167,8 @@ def said(bed: Bed, confine: Callable[[], None], *words: str, statuses: Sequence[
 def qualified(bed: Bed, drawn: DrawnBed, name: str) -> Qualification:
     """A qualification over the bed."""
     roles = [word for role in ROLES for word in (f"--{role}", str(bed.volumes[role].place))]
-    asked = ("--minutes", str(MINUTES[drawn.kind]), "--yes", "--output", name)
+    minutes = str(MINUTES[drawn.kind])
+    asked = ("--sessions", str(FEWEST_FULL_SESSIONS), "--minutes", minutes, "--yes", "--output", name)
     mawl(bed, drawn, "qualify", *roles, *asked, statuses=(0, 3, 4))
     return read_qualification(bed.directory / name)
 
@@ -245,7 +246,7 @@ def judged(bed: Bed, drawn: DrawnBed, number: int, name: str) -> tuple[JudgedDra
 
 def series(bed: Bed, found: JudgedDraw, record: Qualification, name: str) -> dict[int, list[float]]:
     """Slowdowns by sessions, from the fewest to the first number that is too slow."""
-    fitting, sessions = {found.answer.sessions: found.truth}, FEWEST_SESSIONS
+    fitting, sessions = {found.answer.sessions: found.truth}, FEWEST_FULL_SESSIONS
     while True:
         if sessions not in fitting:
             fitting[sessions] = [slowdown_beside(bed, found.drawn, record, name, sessions)]
@@ -280,10 +281,10 @@ def most_fitting(fitting: dict[int, list[float]], bound: float) -> int:
 def series_faults(most: int, answer: QualificationAnswer) -> list[str]:
     """What is wrong with the number of sessions that an answer says fit, where ``most`` do."""
     fits = answer.fits
-    if most < FEWEST_SESSIONS:
+    if most < FEWEST_FULL_SESSIONS:
         right = fits.sessions is None
     else:
-        low, high = fits.low or FEWEST_SESSIONS, fits.high or math.inf
+        low, high = fits.low or FEWEST_FULL_SESSIONS, fits.high or math.inf
         right = fits.sessions is not None and abs(fits.sessions - most) <= 1 and low <= most <= high
     return [] if right else [f"{most} sessions fit, said {fits.sessions} ({fits.low} to {fits.high})"]
 

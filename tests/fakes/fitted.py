@@ -34,4 +34,4 @@ def fitted(folder: Path, steps: Sequence[StepDemand] = (MOSTLY_COMPUTING,) * SES
     view = StoredView(open_run(folder))
     base = base_of(view, judged(view), own)
     alone = {job.program: ALONE_SECONDS for job in view.jobs}
-    return Fitting(base=base, alone=alone, sessions=len(steps), measured=3.0)
+    return Fitting(base=base, alone=alone, sessions=len(steps), measured=3.0, fewest=5, most=500)

@@ -58,6 +58,15 @@ def signature_of(of: RunFacts, summary: dict[str, Any], busy_cores: float | None
     return plain(signature_block(of, parts, {}))
 
 
+def test_a_mix_with_each_program_once_compares_no_bytes() -> None:
+    of = mix_facts(sessions=4)
+    of = msgspec.structs.replace(of, workload=msgspec.structs.replace(of.workload, jobs=20))
+    block = signature_of(of, mix_summary(of), busy_cores=9.0)
+    meant = [name for name, row in block.items() if row["meaningful"]]
+    assert meant == ["concurrent_jobs_per_session", "longest_per_shortest"]
+    assert block["work_util_ratio"]["reason"] == "not meaningful: below 5 sessions each program runs once"
+
+
 def test_every_row_of_a_published_shape_is_inside() -> None:
     of = mix_facts()
     block = signature_of(of, mix_summary(of), busy_cores=9.0)

@@ -16,11 +16,12 @@ from mawl.base.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import (
     COPIES,
-    FEWEST_SESSIONS,
+    FEWEST_FULL_SESSIONS,
     LEFT_OUT,
     apportion,
     job_kinds,
     kind_of,
+    mix_range,
     mixed,
     mixed30_19,
     solo_plan,
@@ -154,10 +155,42 @@ def test_the_rule_for_any_number_of_sessions(sessions: int) -> None:
     assert all(len(who) == 1 for who in readers.values())
 
 
-@pytest.mark.parametrize("sessions", [FEWEST_SESSIONS - 1, 0, -3, MOST_SESSIONS + 1])
+@pytest.mark.parametrize("sessions", [0, -3, MOST_SESSIONS + 1])
 def test_other_numbers_of_sessions_are_refused(sessions: int) -> None:
-    with pytest.raises(UsageError, match=f"--sessions {sessions}: expected 5 to 500, because"):
+    with pytest.raises(UsageError, match=f"--sessions {sessions}: expected 1 to 500"):
         mixed(sessions)
+
+
+@pytest.mark.parametrize(
+    ("sessions", "spread", "cpu_spread"), [(1, 0.0, 0.0), (2, 0.02, 0.01), (3, 0.03, 0.07), (4, 0.02, 0.2)]
+)
+def test_few_sessions_have_each_program_once_and_end_together(
+    sessions: int, spread: float, cpu_spread: float
+) -> None:
+    plan = planned(mixed(sessions))
+    assert sorted(job.program for job in plan.jobs()) == sorted(COPIES)
+    assert [session.name for session in plan.sessions] == [f"analyst-{n + 1}" for n in range(sessions)]
+    assert plan.gate_jobs == plan.peak_concurrent == sessions
+    for most, of in ((spread, "expected_seconds"), (cpu_spread, "cpu_seconds")):
+        for scale in (0.01, 1.0):
+            sums = [
+                sum(getattr(CATALOGUE[stage[0].program], of)(scale) for stage in session.stages)
+                for session in plan.sessions
+            ]
+            assert max(sums) - min(sums) <= most * sum(sums) / sessions
+    for session in plan.sessions:
+        classes = [CATALOGUE[stage[0].program].program_class for stage in session.stages]
+        # The more even two classes are, the more often they change; three jobs of one class in a row at most.
+        assert all(len(set(classes[at : at + 4])) > 1 for at in range(len(classes) - 3))
+
+
+def test_no_range_of_sessions_reaches_over_the_change_of_the_mix() -> None:
+    ranges = {mix_range(sessions) for sessions in range(1, MOST_SESSIONS + 1)}
+    assert sorted(ranges) == [(1, FEWEST_FULL_SESSIONS - 1), (FEWEST_FULL_SESSIONS, MOST_SESSIONS)]
+    jobs = [
+        sum(1 for _ in planned(mixed(sessions)).jobs()) for low, high in ranges for sessions in (low, high)
+    ]
+    assert sorted(jobs) == [20, 20, 26, 1511]
 
 
 @pytest.mark.parametrize("name", workloads.RULED)

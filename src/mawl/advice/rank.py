@@ -9,6 +9,7 @@ import msgspec
 from mawl.advice.qualification.sentence import limit_words
 from mawl.base.errors import UsageError
 from mawl.base.units import counted_noun, format_ratio
+from mawl.plan.mix import mix_range
 from mawl.records.model.qualification import (
     AnswerWord,
     Qualification,
@@ -122,11 +123,13 @@ def _choice(name: str, record: Qualification) -> QualificationChoice:
 
 def _compared_facts(name: str, record: Qualification) -> dict[str, str]:
     choice = _choice(name, record)
+    mix = mix_range(choice.sessions)
     return {
         "workload": record.asked.workload,
         "scale": f"{choice.scale:g}",
         "cache mode": choice.cache,
         "bound": format_ratio(record.asked.most_slowdown),
+        "mix": f"that of {mix.fewest} to {mix.most} sessions",
     }
 
 
@@ -136,7 +139,9 @@ def _check_alike(records: Mapping[str, Qualification]) -> None:
     for name in others:
         for what, value in facts[first].items():
             if facts[name][what] != value:
-                same = f": mawl qualify --scale {value}" if what == "scale" else ""
+                sessions = _choice(first, records[first]).sessions
+                option = {"scale": f"--scale {value}", "mix": f"--sessions {sessions}"}.get(what)
+                same = f": mawl qualify {option}" if option else ""
                 raise UsageError(
                     "these must not be ranked together",
                     why=f"the {what} of {first} is {value}, that of {name} is {facts[name][what]}",

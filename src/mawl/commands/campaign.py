@@ -43,7 +43,7 @@ from mawl.commands.reporting import (
 from mawl.commands.terminal import require_programs, width_of
 from mawl.figures.campaign.results import session_run
 from mawl.measure.machine import read_smt
-from mawl.plan.mix import FEWEST_SESSIONS
+from mawl.plan.mix import FEWEST_FULL_SESSIONS, MIX_CHANGES, mix_range
 from mawl.plan.repeated_sessions import in_turns, workload_toml
 from mawl.plan.run_plan import plan_of, with_run_of
 from mawl.plan.workload import Plan, load_workload
@@ -162,11 +162,18 @@ def _is_workload(path: Path) -> bool:
 
 
 def _search(asked: CampaignSpec, spec: RunSpec) -> SessionSearch:
-    least = FEWEST_SESSIONS if spec.workload == DEFAULT_WORKLOAD else 1
-    first = least if spec.sessions is None else spec.sessions
-    most = MOST_SESSIONS if asked.most_sessions is None else asked.most_sessions
-    if not least <= first <= MOST_SESSIONS:
-        raise UsageError(f"--sessions {first}: expected {least} to {MOST_SESSIONS}")
+    ruled = spec.workload == DEFAULT_WORKLOAD
+    first = spec.sessions or (FEWEST_FULL_SESSIONS if ruled else 1)
+    limit = mix_range(first).most if ruled else MOST_SESSIONS
+    most = limit if asked.most_sessions is None else asked.most_sessions
+    if not 1 <= first <= MOST_SESSIONS:
+        raise UsageError(f"--sessions {first}: expected 1 to {MOST_SESSIONS}")
+    if first <= limit < most <= MOST_SESSIONS:
+        raise UsageError(
+            f"--most-sessions {most}: expected {first} to {limit}",
+            why=MIX_CHANGES,
+            cure=f"search on one side of the change: begin with --sessions {FEWEST_FULL_SESSIONS}",
+        )
     if not first <= most <= MOST_SESSIONS:
         raise UsageError(f"--most-sessions {most}: expected {first} to {MOST_SESSIONS}")
     return SessionSearch(first=first, most=most, runs_each=asked.runs_of_an_arm("find-sessions"))

@@ -42,7 +42,6 @@ from mawl.commands.fail_on import Failing, add_fail_on_arguments
 from mawl.commands.qualify_text import ProgressLines, choice_text
 from mawl.commands.reporting import short_path
 from mawl.commands.terminal import Groups, require_programs
-from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.spec import parse_scale
 from mawl.records.model.qualification import MOST_MINUTES, Asked, Qualification
 from mawl.records.spec.run_spec import MOST_SESSIONS, NodesSpec
@@ -273,8 +272,8 @@ def _new(arguments: argparse.Namespace, bounds: CapacityBounds) -> Qualification
     own = own_directories({"data": arguments.data, "work": arguments.work, "util": arguments.util})
     spec = spec_of_arguments(argparse.Namespace(**(vars(arguments) | own)))
     sessions = spec.sessions
-    if sessions is not None and not FEWEST_SESSIONS <= sessions <= MOST_SESSIONS:
-        raise UsageError(f"--sessions {sessions}: expected {FEWEST_SESSIONS} to {MOST_SESSIONS}")
+    if sessions is not None and not 1 <= sessions <= MOST_SESSIONS:
+        raise UsageError(f"--sessions {sessions}: expected 1 to {MOST_SESSIONS}")
     if arguments.repeat is not None and not 1 <= arguments.repeat <= MOST_REPEAT:
         raise UsageError(f"--repeat {arguments.repeat}: expected 1 to {MOST_REPEAT}")
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())

@@ -9,7 +9,7 @@ import msgspec
 from mawl.figures.io import REACHES_STORAGE_RATIO
 from mawl.figures.missing import Missing
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.mix import COPIES
+from mawl.plan.mix import COPIES, FEWEST_FULL_SESSIONS
 from mawl.plan.spec import SCALES
 from mawl.records.model.run import RunFacts
 from mawl.records.model.signature import MIX_PROGRAMS, RANGE_SESSIONS, SIGNATURE, Need, SignatureRow
@@ -81,6 +81,9 @@ def _lacks(need: Need, facts: RunFacts, parts: SignatureParts) -> str | None:
     scale = facts.workload.scale
     small = scale is None or scale < SCALES["standard"]
     match need:
+        case "copies":
+            if (facts.workload.jobs or 0) <= len(COPIES) * max(len(facts.nodes), 1):
+                return f"not meaningful: below {FEWEST_FULL_SESSIONS} sessions each program runs once"
         case "standard":
             return (
                 "not meaningful at this scale: below standard times are not in proportion" if small else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
+from math import fsum
 from typing import NamedTuple
 
 import msgspec
@@ -20,10 +21,10 @@ from mawl.records.spec.run_spec import MOST_SESSIONS
 SESSIONS_PER_CORE = 1.25
 """As the published studies ran: 20 sessions on 16 cores, 30 on 24."""
 
-FEWEST_SESSIONS = 1
-
 FEWEST_FULL_SESSIONS = 5
 """Below it the gate would release fewer jobs (2N - 5) than there are sessions: each program runs once."""
+
+MIX_CHANGES = f"the mix changes at {FEWEST_FULL_SESSIONS} sessions (26 jobs in place of 20)"
 
 COPIES: dict[str, int] = {
     "census_load": 4,
@@ -63,9 +64,9 @@ def mixed(sessions: int, name: str = "mixed20") -> WorkloadSpec:
     Below 5 sessions it has each program once, and N jobs at the gate.
     Raises ``UsageError`` outside 1 to 500 sessions.
     """
-    if not FEWEST_SESSIONS <= sessions <= MOST_SESSIONS:
+    if not 1 <= sessions <= MOST_SESSIONS:
         raise UsageError(
-            f"--sessions {sessions}: expected {FEWEST_SESSIONS} to {MOST_SESSIONS}",
+            f"--sessions {sessions}: expected 1 to {MOST_SESSIONS}",
             cure="choose a number of sessions in that range",
         )
     return WorkloadSpec(
@@ -77,6 +78,23 @@ def mixed(sessions: int, name: str = "mixed20") -> WorkloadSpec:
             else session_specs(sessions, apportion(COPIES, 3 * sessions + 11), gate=2 * sessions - 5)
         ),
     )
+
+
+class SessionRange(NamedTuple):
+    """Numbers of sessions, both ends included."""
+
+    fewest: int
+    most: int
+
+
+def mix_range(sessions: int) -> SessionRange:
+    """The numbers of sessions that have the same rule as ``sessions``: 1 to 4, or 5 to 500.
+
+    A search, a series or a forecast stays in it, because slowdowns of two mixes do not make one curve.
+    """
+    if sessions < FEWEST_FULL_SESSIONS:
+        return SessionRange(1, FEWEST_FULL_SESSIONS - 1)
+    return SessionRange(FEWEST_FULL_SESSIONS, MOST_SESSIONS)
 
 
 def mixed30_19() -> WorkloadSpec:
@@ -149,7 +167,7 @@ def once_each(sessions: int) -> list[SessionSpec]:
 
     1. Every program, the longest first, goes to the session that is shortest so far.
     2. Two programs of different sessions change places as long as that makes the sessions more alike, in
-       ``expected_seconds`` and in CPU seconds alone: storage decides which of them a system takes.
+       ``expected_seconds`` and in CPU seconds: the faster the storage, the more the latter decide.
     3. In a session the classes take turns in proportion, the longest job of each first; every second
        session begins with its smaller class.
     """
@@ -159,9 +177,9 @@ def once_each(sessions: int) -> list[SessionSpec]:
     for program in _longest_first(COPIES, seconds):
         min(dealt, key=lambda session: sum(seconds[one] for one in session)).append(program)
 
-    def unlike(sessions: Sequence[Sequence[str]]) -> float:
-        sums = [[sum(of[one] for one in session) for session in sessions] for of in (seconds, cpu_seconds)]
-        return sum((max(each) - min(each)) / sum(each) for each in sums)
+    def unlike(deal: Sequence[Sequence[str]]) -> float:
+        sums = [[fsum(of[one] for one in session) for session in deal] for of in (seconds, cpu_seconds)]
+        return sum((max(each) - min(each)) / fsum(each) for each in sums)
 
     while (better := min(_exchanged(dealt), key=unlike, default=dealt)) and unlike(better) < unlike(dealt):
         dealt = better
@@ -183,7 +201,7 @@ def _exchanged(sessions: Sequence[Sequence[str]]) -> Iterator[list[list[str]]]:
 
 
 def _in_turns(programs: Sequence[str], smaller_first: bool) -> list[str]:
-    """Programs whose classes take turns in proportion; of equal claims the larger class goes first, or last."""
+    """Programs whose classes take turns in proportion; of equal claims the larger class goes first."""
     classes: dict[str, list[str]] = {}
     for program in programs:
         classes.setdefault(CATALOGUE[program].program_class, []).append(program)

@@ -91,7 +91,7 @@ def _sentences(one: Ranked) -> list[str]:
     cheap = "; no other is surely cheaper per job" if one.cheapest else ""
     fits = f"the number that fits is {basis}" if one.fits is not None else one.missing["fits"]
     if one.is_at_least:
-        fits = f"the number is measured; {NO_MORE_SHOWN}"
+        fits = f"the number is {basis}; {NO_MORE_SHOWN}"
     energy = ""
     if one.joules_per_job is not None:
         energy = f"; {format_joules(one.joules_per_job)} per job ({one.energy_scope})"

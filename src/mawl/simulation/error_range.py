@@ -9,9 +9,11 @@ from typing import Literal
 import msgspec
 
 from mawl.base.units import format_change
+from mawl.plan.mix import MIX_CHANGES, mix_range
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.simulation.forecast import Base, Question, is_uncached
 from mawl.simulation.measured_system import MEMORY_PATH, is_assumed
+from mawl.simulation.plans import RULED
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system import Device, NodeKind, System
 
@@ -271,7 +273,8 @@ def unchecked_of(base: Base, question: Question, scenario: Scenario) -> list[str
         for name in ("cores", "latency")
         if name in changes and not uncached
     ]
-    return [*beyond, *_unlike(base, scenario), *at_once, *cached, *kept, *scenario.remarks]
+    mix = _other_mix(base, question)
+    return [*beyond, *_unlike(base, scenario), *at_once, *cached, *kept, *mix, *scenario.remarks]
 
 
 KEPT_REACH = "the page cache keeps what it kept with other memory: no such forecast was checked"
@@ -373,6 +376,14 @@ OF_DEVICES = {
     "spinning_streams": "how throughput falls with streams",
 }
 """What a device has beside its bandwidth, and how a reason calls it."""
+
+
+def _other_mix(base: Base, question: Question) -> list[str]:
+    plan = base.plans[0]
+    asked = question.sessions or len(plan.sessions)
+    if plan.workload != RULED or mix_range(asked) == mix_range(len(plan.sessions)):
+        return []
+    return [f"{MIX_CHANGES}: no forecast of another mix was checked"]
 
 
 def _unlike(base: Base, scenario: Scenario) -> list[str]:

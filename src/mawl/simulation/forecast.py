@@ -10,12 +10,10 @@ from statistics import geometric_mean
 
 from mawl.base.errors import UsageError
 from mawl.figures.view import StoredView
-from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.plan.workload import Plan
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.summary import Summary
 from mawl.records.spec.program_options import ROLES
-from mawl.records.spec.run_spec import MOST_SESSIONS
 from mawl.simulation.activity import Calibration, Way, stream_rate, with_write_behind
 from mawl.simulation.changes import SystemChange, apply_changes
 from mawl.simulation.demand import Demand, JobDemand, Logged
@@ -248,15 +246,15 @@ class FittedFigure(ABC):
     """A figure that must stay within a bound; ``measured`` is that of the run with ``sessions``.
 
     The simulated figure of the run itself is brought to ``measured``, and all others by the same factor.
-    ``fewest`` and ``most`` are the sessions that a search may try; ``kept_reach``: as in
-    ``Question``.
+    ``fewest`` and ``most`` are the sessions that a search may try, all of one mix (``mix_range``).
+    ``kept_reach``: as in ``Question``.
     """
 
     base: Base
     sessions: int
     measured: float
-    fewest: int = FEWEST_SESSIONS
-    most: int = MOST_SESSIONS
+    fewest: int
+    most: int
     kept_reach: bool = False
     _known: dict[tuple[int, int], tuple[System, float]] = field(default_factory=dict)
 

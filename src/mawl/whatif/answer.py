@@ -9,6 +9,7 @@ from typing import NamedTuple
 from mawl.base.errors import UsageError
 from mawl.base.units import counted_noun, format_percent, format_seconds
 from mawl.figures.comparison.sides import at
+from mawl.plan.mix import FEWEST_FULL_SESSIONS, MIX_CHANGES, mix_range
 from mawl.records.model.summary.summary import Summary
 from mawl.records.spec.program_options import ROLES
 from mawl.simulation.engine import SimulationOutcome
@@ -23,6 +24,7 @@ from mawl.simulation.error_range import (
 )
 from mawl.simulation.forecast import Base, Question, doubled_systems, predict
 from mawl.simulation.measured_system import DESCRIBE, RECORDED, is_assumed
+from mawl.simulation.plans import RULED
 from mawl.simulation.scenario import Scenario, run_scenario
 from mawl.whatif.metrics import (
     DoubledResource,
@@ -234,6 +236,12 @@ def growth(base: Base, question: Question, sessions: Sequence[int]) -> list[Grow
     """
     if sorted(set(sessions)) != list(sessions):
         raise UsageError("--grow: expected numbers of sessions from the smallest to the largest")
+    if base.plans[0].workload == RULED and len({mix_range(count) for count in sessions}) > 1:
+        raise UsageError(
+            "--grow: numbers of sessions of two mixes make no series",
+            why=MIX_CHANGES,
+            cure=f"name numbers below {FEWEST_FULL_SESSIONS}, or from {FEWEST_FULL_SESSIONS} on",
+        )
     rows: list[GrownSessions] = []
     for count in sessions:
         scenario, outcome = predict(base, replace(question, sessions=count))

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.qualification.sentence import cautions_of, crowded
+from mawl.advice.qualification.sentence import cautions_of, small_mix
 from mawl.records.model.qualification import AnswerStorage
 from mawl.records.model.run import VolumeFacts
 from tests.fakes.probes import probe, probe_test, target
@@ -61,13 +61,8 @@ def test_storage_behind_a_network_is_doubted_until_a_run_was_long() -> None:
     assert cautions_of([partly(summary(used=1.05))], facts()) == []
 
 
-@pytest.mark.parametrize(
-    ("sessions", "cores", "said"),
-    [(5, 2, "2.50 a core"), (5, 3, "1.67 a core"), (5, 4, None), (8, 2, None), (5, None, None)],
-)
-def test_the_smallest_mix_on_few_cores_is_said_to_be_denser(
-    sessions: int, cores: int | None, said: str | None
-) -> None:
-    found = crowded(sessions, cores)
-    assert len(found) == (said is not None)
-    assert said is None or f"The smallest mix has 5 sessions, {said}" in found[0]
+@pytest.mark.parametrize(("sessions", "words"), [(1, ["at a time", "once"]), (4, ["once"]), (5, [])])
+def test_a_mix_of_few_sessions_is_said_to_be_another_one(sessions: int, words: list[str]) -> None:
+    found = small_mix(sessions)
+    assert len(found) == len(words)
+    assert all(word in caution for word, caution in zip(words, found, strict=True))

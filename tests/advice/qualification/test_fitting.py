@@ -10,7 +10,8 @@ import pytest
 from mawl.advice.capacity.slowdown import Baseline, Slowdowns, Slowed
 from mawl.advice.qualification.fits import (
     MedianEstimate,
-    below_the_smallest_mix,
+    at_least,
+    below_the_mix,
     estimate,
     fits_of,
     pooled,
@@ -18,6 +19,7 @@ from mawl.advice.qualification.fits import (
 )
 from mawl.advice.qualification.sentence import fits_words
 from mawl.figures.campaign.knee import SessionRun
+from mawl.plan.mix import mix_range
 from mawl.records.model.qualification import Fits
 
 
@@ -80,7 +82,10 @@ def test_neighbours_on_both_sides_of_the_bound_prove_the_number() -> None:
     assert found.low is not None and found.high is not None and found.low <= 10 <= found.high
 
 
-@pytest.mark.parametrize(("sessions", "low", "high"), [(5, 5, 6), (10, 9, 11), (26, 24, 29)])
+@pytest.mark.parametrize(
+    ("sessions", "low", "high"),
+    [(1, 1, 2), (3, 2, 4), (5, 5, 6), (10, 9, 11), (26, 24, 29)],
+)
 def test_a_number_that_two_runs_prove_has_the_range_of_an_assumed_spread(
     sessions: int, low: int, high: int
 ) -> None:
@@ -158,7 +163,7 @@ def test_a_number_of_sessions_whose_answer_is_not_known_stays_in_the_range(
 
 def test_the_smallest_mix_may_fit_where_its_answer_is_not_known() -> None:
     unknown = Fits(sessions=None, basis="measured", reason=f"{OPEN_AT} 5 sessions")
-    for fits in (below_the_smallest_mix("measured"), Fits(sessions=5, low=5, basis="measured")):
+    for fits in (below_the_mix("measured", mix_range(5)), Fits(sessions=5, low=5, basis="measured")):
         assert with_the_measured(fits, 5, OPEN, 2.0) == unknown
     assert with_the_measured(Fits(sessions=5, low=5, high=6), 5, OPEN, 2.0).low == 5
 
@@ -176,5 +181,41 @@ def test_fewer_than_the_mix_can_have_is_no_number() -> None:
 
 
 def test_a_forecast_of_fewer_than_the_mix_can_have_stays_a_forecast() -> None:
-    forecast = below_the_smallest_mix("forecast")
+    forecast = below_the_mix("forecast", mix_range(5))
     assert fits_of([], forecast) is forecast
+
+
+ALL_FOUR = at_least(4, "forecast", mix_range(3))
+"""The forecast where the most sessions of the small mix fit."""
+
+
+@pytest.mark.parametrize(
+    ("runs", "forecast", "expected"),
+    [
+        ([said(3, 1.4), said(4, 1.9)], ALL_FOUR, (4, 4, None, "measured")),
+        ([said(4, 1.9)], Fits(sessions=2, low=2, high=3), (4, 4, None, "measured")),  # refuted
+        ([said(3, 1.4)], ALL_FOUR, (4, 4, None, "forecast")),
+        ([said(2, 1.4), said(4, 2.2)], ALL_FOUR, (3, 2, 3, "measured")),  # refuted: on the line
+        ([said(2, 1.4), said(4, 2.2)], Fits(sessions=3, low=2, high=4), (3, 2, 3, "forecast")),
+        ([said(1, 2.2)], ALL_FOUR, (None, None, 0, "measured")),
+        ([said(5, 2.2)], FORECAST, (None, None, 4, "measured")),
+    ],
+)
+def test_the_answer_stays_on_one_side_of_the_change_of_the_mix(
+    runs: list[SessionRun], forecast: Fits, expected: tuple[int | None, int | None, int | None, str]
+) -> None:
+    found = fits_of(runs, forecast)
+    assert (found.sessions, found.low, found.high, found.basis) == expected
+    if found.is_at_least:
+        assert found.reason == (
+            "the mix changes at 5 sessions (26 jobs in place of 20): for more, qualify with --sessions 5"
+        )
+    elif found.high == 4:
+        assert (found.reason or "").endswith("another mix, each program once: qualify with --sessions 4")
+
+
+def test_a_range_that_would_reach_over_the_change_of_the_mix_is_no_range() -> None:
+    spread = [said(3, 1.82), said(3, 1.97), said(3, 1.92), said(4, 2.2), said(4, 1.97), said(4, 2.08)]
+    found = fits_of(spread, None)
+    assert (found.sessions, found.low, found.high) == (3, None, None)
+    assert "spread so much that" in (found.reason or "")

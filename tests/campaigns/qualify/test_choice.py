@@ -48,7 +48,10 @@ FORECAST = Fits(sessions=12)
         ([ran(10, 1.9), ran(11, 2.1)], 12, 11),  # two neighbours, each three times
         ([ran(10, 1.9), *3 * [ran(11, 2.1)]], 12, 10),
         (3 * [ran(10, 1.9), ran(11, 2.1)], 12, None),
-        (3 * [ran(5, 2.5)], 12, None),  # the fewest that the mix has
+        (3 * [ran(5, 2.5)], 12, None),  # the fewest of its mix
+        ([ran(3, 1.4)], 12, 4),  # and the most
+        ([ran(3, 1.4), *3 * [ran(4, 1.9)]], 12, None),
+        ([ran(4, 2.2)], 12, 3),
         (3 * [ran(500, 1.5)], 500, None),
     ],
 )
@@ -61,12 +64,13 @@ def test_without_a_forecast_and_without_both_sides_there_is_nothing_to_try() -> 
     assert next_number([refused], Fits(sessions=None, reason="not known")) is None
 
 
-@pytest.mark.parametrize("knee", range(5, 40))
+@pytest.mark.parametrize("knee", [1, 2, 3, *range(5, 40)])
 def test_the_search_ends_at_both_neighbours_of_the_bound(knee: int) -> None:
     def slowdown(sessions: int) -> float:
         return 2.0 * sessions / (knee + 0.5)
 
-    runs = [ran(8, slowdown(8))]
+    first = 8 if knee > 4 else 3
+    runs = [ran(first, slowdown(first))]
     while (wanted := next_number(runs, FORECAST)) is not None:
         assert [run.sessions for run in runs].count(wanted) < RUNS_EACH
         runs.append(ran(wanted, slowdown(wanted)))
@@ -84,7 +88,7 @@ def chosen(minutes: float, seen: MachineSeen | None = None, per_session: float =
 
 
 @pytest.mark.parametrize(
-    ("cores", "sessions"), [(1, 5), (2, 5), (4, 5), (6, 8), (16, 20), (24, 30), (999, 500)]
+    ("cores", "sessions"), [(1, 2), (2, 3), (3, 4), (4, 5), (6, 8), (16, 20), (24, 30), (999, 500)]
 )
 def test_the_sessions_are_the_published_ones_for_the_cores(cores: int, sessions: int) -> None:
     assert sessions_for(cores) == sessions

@@ -139,7 +139,7 @@ def test_a_number_that_no_search_can_undercut_ends_it(tmp_path: Path) -> None:
 def test_where_not_even_the_smallest_mix_fits_the_time_of_the_search_goes_to_further_runs(
     tmp_path: Path,
 ) -> None:
-    work = FakeWork(Clock(), per_session=0.5, seen=machine(cores=2))
+    work = FakeWork(Clock(), per_session=0.5, seen=machine(cores=4))
     record = qualified(tmp_path, work)
     assert record.choice is not None and record.choice.proofs and record.choice.sessions == 5
     assert len(record.runs_for("measured")) > record.choice.repeats == 3
@@ -323,7 +323,7 @@ UNEVEN = Case(
 )
 SMALLEST = Case(
     minutes=60.0,
-    changes={"per_session": 0.5, "seen": machine(cores=2), "uneven": {"measured-1": 1.4, "measured-5": 0.7}},
+    changes={"per_session": 0.5, "seen": machine(cores=4), "uneven": {"measured-1": 1.4, "measured-5": 0.7}},
     disturbed={"measured-5": 1},
 )
 JUST_IN_TIME = Case(

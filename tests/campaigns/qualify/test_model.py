@@ -11,7 +11,7 @@ from mawl.campaigns.qualify.choice import SMOKE, plan_at
 from mawl.campaigns.qualify.machine import alone_workload
 from mawl.campaigns.qualify.model import CalibratedModel, growing_cpu_ratios
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.mix import COPIES, FEWEST_SESSIONS
+from mawl.plan.mix import COPIES, FEWEST_FULL_SESSIONS
 from mawl.plan.workload import Plan, make_plan
 from mawl.records.model.probe import Probe
 from mawl.records.model.run import NodeFacts
@@ -120,8 +120,8 @@ def test_a_capped_device_is_forecast_as_equal_shares_of_each_direction_take(
         program: job(program, step(1e-4, flow(amount / MB, "util", way)))
         for program, (way, amount) in work.items()
     }
-    mix = calibrated(tmp_path / "run", demand, CAP).mix(FEWEST_SESSIONS, SMOKE)
-    elapsed, active = shared_equally(plan_at(FEWEST_SESSIONS, SMOKE), work, CAP * MB)
+    mix = calibrated(tmp_path / "run", demand, CAP).mix(FEWEST_FULL_SESSIONS, SMOKE)
+    elapsed, active = shared_equally(plan_at(FEWEST_FULL_SESSIONS, SMOKE), work, CAP * MB)
     assert mix.elapsed_seconds == pytest.approx(elapsed, rel=0.02)
     assert mix.active_seconds == pytest.approx(active, rel=0.02)
     assert (active < 0.6 * elapsed) == (longest > 1.0)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import msgspec
 
-from mawl.plan.mix import FEWEST_SESSIONS
 from mawl.records.model.qualification import QualificationChange
 from mawl.records.model.thresholds import value_of
 from mawl.records.spec.program_options import ROLES
@@ -54,7 +53,8 @@ def _change(
     change = QualificationChange(
         text=text, sessions=fitting.most_sessions(system, most_slowdown), gain_ratio=gain
     )
-    few = f"even so, fewer than {FEWEST_SESSIONS} sessions may fit, and the mix has no fewer"
+    few = f"even so, fewer than {fitting.fewest} sessions may fit"
+    few += ", and fewer have another mix" if fitting.fewest > 1 else ""
     if isinstance(error, str):
         reason = error if change.sessions is not None else f"{few}; {error}"
         return msgspec.structs.replace(change, reason=reason)

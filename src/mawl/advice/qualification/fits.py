@@ -12,11 +12,10 @@ import msgspec
 from mawl.advice.capacity.slowdown import Baseline, Part, Slowdowns, Slowed, interval_of
 from mawl.figures.campaign.knee import Knee, SessionRun, knee_of, on_the_line
 from mawl.figures.statistics import quantile
-from mawl.plan.mix import FEWEST_SESSIONS
+from mawl.plan.mix import FEWEST_FULL_SESSIONS, MIX_CHANGES, SessionRange, mix_range
 from mawl.records.model.campaign import SessionSearch
 from mawl.records.model.qualification import Basis, Fits
 from mawl.records.model.thresholds import count_of, value_of
-from mawl.records.spec.run_spec import MOST_SESSIONS
 
 FEWEST_ALONE = count_of("capacity.fewest_runs_alone")
 TAIL = value_of("comparison.level") / 2.0
@@ -98,37 +97,39 @@ def _half_width_of_times_alone(runs: Sequence[Slowdowns]) -> float:
     return NORMAL * value_of("qualification.assumed_alone_spread_ratio") / sqrt(max(fewest, 1))
 
 
-SEARCH = SessionSearch(first=FEWEST_SESSIONS, most=MOST_SESSIONS, runs_each=1)
-
-
 def fits_of(runs: Sequence[SessionRun], forecast: Fits | None) -> Fits:
     """The number and its interval; ``runs`` are the measured ones and those of the search.
 
     Runs of neighbouring numbers, one carried and one not, prove the number.  Numbers further apart bound
-    the forecast.
+    the forecast.  All runs are of one mix (``mix_range``), and the answer is of that.
     """
-    knee = knee_of(runs, SEARCH)
-    if knee is None or knee.sessions is None:
+    if not runs:
         return forecast or Fits(sessions=None, reason="no run was measured")
+    mix = mix_range(runs[0].sessions)
+    knee = knee_of(runs, SessionSearch(first=mix.fewest, most=mix.most, runs_each=1))
+    assert knee is not None and knee.sessions is not None, "there are runs"
     if knee.beyond == "" and _are_neighbours(runs, knee.sessions):
-        return _fits_between_neighbours(knee, knee.sessions)
+        return _fits_between_neighbours(knee, knee.sessions, mix)
     carried = 0 if knee.beyond == "fewer than" else knee.sessions
     above = [run.sessions for run in runs if run.verdict != "carried" and run.sessions > carried]
-    return _fits_within_runs(runs, forecast, carried, min(above, default=MOST_SESSIONS + 1))
+    return _fits_within_runs(runs, forecast, carried, min(above, default=mix.most + 1))
 
 
-def _fits_between_neighbours(knee: Knee, sessions: int) -> Fits:
+def _fits_between_neighbours(knee: Knee, sessions: int, mix: SessionRange) -> Fits:
     """The number with the interval of the knee; of too few runs, with one of the assumed spread."""
     if knee.low is not None:
         found = Fits(sessions=sessions, basis="measured", reason=knee.interval_reason)
         if knee.high is None:
             return found
-        return msgspec.structs.replace(found, low=max(knee.low, FEWEST_SESSIONS), high=knee.high)
+        if knee.high > mix.most:
+            why = f"the runs spread so much that {mix.most} sessions might fit, or more"
+            return msgspec.structs.replace(found, reason=why)
+        return msgspec.structs.replace(found, low=max(knee.low, mix.fewest), high=knee.high)
     half = math.exp(NORMAL * value_of("qualification.assumed_run_spread_ratio"))
     return Fits(
         sessions=sessions,
-        low=max(min(round(sessions / half), sessions - 1), FEWEST_SESSIONS),
-        high=max(round(sessions * half), sessions + 1),
+        low=max(min(round(sessions / half), sessions - 1), mix.fewest),
+        high=min(max(round(sessions * half), sessions + 1), mix.most),
         basis="measured",
         reason=f"the range is assumed: {knee.interval_reason}",
     )
@@ -147,15 +148,28 @@ def with_the_measured(
         why = f"the bound lies in the range of the slowdown of {sessions} sessions"
         return Fits(sessions=None, basis=fits.basis, reason=why)
     if is_open and fits.low is not None and fits.high is not None:
-        low = min(fits.low, max(sessions - 1, FEWEST_SESSIONS))
+        low = min(fits.low, max(sessions - 1, mix_range(sessions).fewest))
         return msgspec.structs.replace(fits, low=low, high=max(fits.high, sessions))
     return fits
 
 
-def below_the_smallest_mix(basis: Basis) -> Fits:
-    """Where even the smallest mix is too much: an upper bound, and no number."""
-    why = f"fewer than {FEWEST_SESSIONS} sessions fit; mixed20 has no smaller mix"
-    return Fits(sessions=None, high=FEWEST_SESSIONS - 1, basis=basis, reason=why)
+def below_the_mix(basis: Basis, mix: SessionRange) -> Fits:
+    """Where even the fewest sessions of the mix are too many: an upper bound, and no number."""
+    why = "not even 1 session fits"
+    if mix.fewest > 1:
+        why = (
+            f"fewer than {mix.fewest} sessions fit; fewer have another mix, each program once: qualify with "
+            f"--sessions {mix.fewest - 1}"
+        )
+    return Fits(sessions=None, high=mix.fewest - 1, basis=basis, reason=why)
+
+
+def at_least(sessions: int, basis: Basis, mix: SessionRange) -> Fits:
+    """Where the most sessions of the mix may fit: more of them are another mix, or mawl runs no more."""
+    why = f"mawl runs at most {mix.most} sessions"
+    if mix.most < FEWEST_FULL_SESSIONS:
+        why = f"{MIX_CHANGES}: for more, qualify with --sessions {FEWEST_FULL_SESSIONS}"
+    return Fits(sessions=sessions, low=sessions, basis=basis, reason=why)
 
 
 def _are_neighbours(runs: Sequence[SessionRun], sessions: int) -> bool:
@@ -168,14 +182,21 @@ def _fits_within_runs(runs: Sequence[SessionRun], forecast: Fits | None, carried
     ``carried`` is the most sessions that a run carried, 0 if none did; ``too_many`` the fewest that one did
     not carry, more than a run may have if each did.
     """
-    if too_many <= FEWEST_SESSIONS:
-        return below_the_smallest_mix("measured")
+    mix = mix_range(runs[0].sessions)
+    if too_many <= mix.fewest:
+        return below_the_mix("measured", mix)
+    if carried == mix.most:
+        return at_least(carried, "measured", mix)
     if forecast is None or forecast.sessions is None:
         unknown = forecast or Fits(sessions=None, reason="no forecast was made")
         if carried == 0:
             return unknown
         return _fits_on_line(runs, carried, too_many, unknown.reason or "no forecast was made")
     low, high = forecast.low or forecast.sessions, forecast.high or forecast.sessions
+    if forecast.is_at_least:
+        if too_many > mix.most:
+            return at_least(max(carried, low), "forecast" if low > carried else "measured", mix)
+        high = mix.most
     if high <= carried or low >= too_many - 1:
         refuted = f"the runs refute the forecast of {low} to {high} sessions"
         return _fits_on_line(runs, carried, too_many, refuted)
@@ -188,7 +209,7 @@ def _fits_on_line(runs: Sequence[SessionRun], carried: int, too_many: int, reaso
     if carried == 0:
         why = f"fewer than {too_many} sessions fit; {reason}"
         return Fits(sessions=None, high=too_many - 1, basis="measured", reason=why)
-    if too_many > MOST_SESSIONS:
+    if too_many > mix_range(carried).most:
         return Fits(sessions=carried, low=carried, basis="measured", reason=reason)
     sessions = on_the_line(runs, carried, too_many) or carried
     return Fits(sessions=sessions, low=carried, high=too_many - 1, basis="measured", reason=reason)

@@ -39,12 +39,13 @@ from mawl.advice.qualification.machine import (
     unseen_server,
 )
 from mawl.advice.qualification.other_work import Others, left_out, others_of, shows_nothing, uncounted
-from mawl.advice.qualification.sentence import cautions_of, crowded, faster_than_alone
+from mawl.advice.qualification.sentence import cautions_of, faster_than_alone, small_mix
 from mawl.base.errors import MawlError, UsageError
 from mawl.figures.campaign.knee import SessionRun
 from mawl.figures.campaign.results import session_run
 from mawl.figures.comparison.sides import compared_run
 from mawl.figures.view import StoredView
+from mawl.plan.mix import mix_range
 from mawl.records.model.probe import Probe
 from mawl.records.model.qualification import (
     MOST_MINUTES,
@@ -129,7 +130,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
             *cautions_of(summaries, runs[0].view.facts, during, _readable_probe(runs[0])),
             *not_counted,
             *left_out(record.runs),
-            *crowded(sessions, _fewest_cores(record)),
+            *small_mix(sessions),
             *_node_cautions(record, runs[0]),
         ],
         others_alone=_others_alone(record, folder, runs),
@@ -229,12 +230,6 @@ def _node_cautions(record: Qualification, run: MeasuredRun) -> list[str]:
         *([IN_PLACE_OF_REACH] if _is_storage_over_network(run) else []),
         f"{NO_PROBE}.",
     ]
-
-
-def _fewest_cores(record: Qualification) -> int | None:
-    """Cores that the jobs may use: of the machine, or of the node that has fewest."""
-    chosen = record.machine.cores if record.choice is None else record.choice.cores
-    return min((node.cores for node in record.nodes), default=chosen)
 
 
 def _why_no_parts() -> str:
@@ -354,7 +349,8 @@ def _simulated_changes(
     try:
         probe = _readable_probe(middle)
         base = base_of(middle.view, middle.summary, system_for(middle.view.facts, probe))
-        fitting = Fitting(base=base, alone=alone, sessions=sessions, measured=whole.median)
+        allowed = mix_range(sessions)._asdict()
+        fitting = Fitting(base=base, alone=alone, sessions=sessions, measured=whole.median, **allowed)
         return changes_of(fitting, bounds.most_slowdown), "no single change was found that would help"
     except UsageError as error:
         return [], str(error)

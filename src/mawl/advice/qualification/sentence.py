@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 
@@ -12,7 +11,7 @@ from mawl.advice.qualification.fits import MedianEstimate
 from mawl.advice.qualification.machine import Contradiction
 from mawl.base.units import counted_noun, format_percent, format_ratio, format_seconds
 from mawl.importers.formats.text import one_line
-from mawl.plan.mix import FEWEST_SESSIONS, SESSIONS_PER_CORE
+from mawl.plan.mix import FEWEST_FULL_SESSIONS, mix_range
 from mawl.records.model.probe import Probe
 from mawl.records.model.qualification import (
     AnswerLimit,
@@ -69,7 +68,8 @@ def sentence_of(
         parts.append(f"{fits_words(evidence.fits, a_node=nodes is not None)}.")
     best = best_change(evidence)
     if best is not None:
-        parts.append(f"{best.text} would make it {best.sessions}.")
+        more = "at least " if best.sessions == mix_range(evidence.sessions).most else ""
+        parts.append(f"{best.text} would make it {more}{best.sessions}.")
     return " ".join(parts)
 
 
@@ -229,14 +229,15 @@ def other_verdict(found: Contradiction) -> str:
     )
 
 
-def crowded(sessions: int, cores: int | None) -> list[str]:
-    """The smallest mix is more than the published load where there are few cores."""
-    if cores is None or sessions != FEWEST_SESSIONS or math.ceil(SESSIONS_PER_CORE * cores) >= sessions:
+def small_mix(sessions: int) -> list[str]:
+    """A mix of few sessions is another one than the published."""
+    if sessions >= FEWEST_FULL_SESSIONS:
         return []
+    alone = [] if sessions > 1 else ["With 1 session no two jobs run at a time, so any system carries it."]
     return [
-        f"The smallest mix has {sessions} sessions, {format_ratio(sessions / cores)} a core; the published "
-        f"load has {SESSIONS_PER_CORE} a core. On {counted_noun(cores, 'core')} the answer is of the denser "
-        "load."
+        *alone,
+        f"With fewer than {FEWEST_FULL_SESSIONS} sessions each program runs once: compare this answer only "
+        "with answers of such a mix.",
     ]
 
 

@@ -20,7 +20,7 @@ from mawl.base.units import counted_noun, format_bytes, format_memory, format_pe
 from mawl.campaigns.qualify.interface import MachineSeen, Mix, Model, WritableSpace
 from mawl.figures.campaign.knee import SessionRun, bound_of, on_the_line, sessions_tried, slowdown_of
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.mix import FEWEST_SESSIONS, SESSIONS_PER_CORE, mixed
+from mawl.plan.mix import FEWEST_FULL_SESSIONS, SESSIONS_PER_CORE, mix_range, mixed
 from mawl.plan.needs import JobSeconds, Needs, asked_per_cpu_second, needs, requests_under_way
 from mawl.plan.spec import SCALES, scale_name
 from mawl.plan.workload import Plan, make_plan
@@ -117,8 +117,8 @@ def sessions_of(asked: Asked, cores: int) -> int:
 
 
 def sessions_for(cores: int) -> int:
-    """The published number of sessions for so many cores, at least the fewest that the mix has."""
-    return min(max(FEWEST_SESSIONS, round(SESSIONS_PER_CORE * cores)), MOST_SESSIONS)
+    """The published number of sessions for so many cores, rounded up: the load is never below it."""
+    return min(math.ceil(SESSIONS_PER_CORE * cores), MOST_SESSIONS)
 
 
 @cache
@@ -294,10 +294,11 @@ class Chooser:
         seen, asked = self.seen, self.asked
         if asked.sessions is not None:
             why = "as asked"
-        elif choice.sessions > round(SESSIONS_PER_CORE * seen.cores):
-            why = f"{FEWEST_SESSIONS} is the fewest that mixed20 has; 1.25 a core would be fewer"
         else:
-            why = f"1.25 for each of {seen.cores} cores, as in the published studies"
+            cores = counted_noun(seen.cores, "core")
+            why = f"1.25 for each of {cores}, as in the published studies, rounded up"
+        if choice.sessions < FEWEST_FULL_SESSIONS:
+            why += f"; below {FEWEST_FULL_SESSIONS} sessions each program runs once"
         total = format_seconds(sum(choice.phase_seconds.values()))
         active = format_seconds(choice.active_seconds)
         load = self._load_seconds(choice, choice.repeats)
@@ -412,13 +413,15 @@ RUNS_EACH = 3
 def next_number(runs: Sequence[SessionRun], forecast: Fits) -> int | None:
     """The number of sessions to run next; None where two neighbours, one carried and one not, are settled.
 
-    ``runs`` are the measured ones, too.  The forecast is asked first.  After that the line through the
-    slowdowns on both sides of the bound, on logarithmic axes, or on one side proportion.
+    ``runs`` are the measured ones, too, at least one, all of one mix.  The forecast is asked first.  After
+    that the line through the slowdowns on both sides of the bound, on logarithmic axes, or on one side
+    proportion.
     """
     found = sessions_tried(runs)
-    high = min((one.sessions for one in found if not one.carried), default=MOST_SESSIONS + 1)
+    mix = mix_range(runs[0].sessions)
+    high = min((one.sessions for one in found if not one.carried), default=mix.most + 1)
     low = max((one.sessions for one in found if one.carried and one.sessions < high), default=None)
-    least = FEWEST_SESSIONS if low is None else low + 1
+    least = mix.fewest if low is None else low + 1
     if least > high - 1:
         around = [one for one in found if one.sessions in (high, low) and not one.refused]
         return next((one.sessions for one in around[::-1] if one.runs < RUNS_EACH), None)
@@ -428,9 +431,9 @@ def next_number(runs: Sequence[SessionRun], forecast: Fits) -> int | None:
 
 
 def smallest_is_too_many(runs: Sequence[SessionRun]) -> bool:
-    """Whether runs settle that not even the smallest mix fits, so that there is nothing to search."""
+    """Whether runs settle that not even the fewest sessions of the mix fit: there is nothing to search."""
     return any(
-        one.sessions == FEWEST_SESSIONS and not one.carried and one.runs >= RUNS_EACH
+        one.sessions == mix_range(one.sessions).fewest and not one.carried and one.runs >= RUNS_EACH
         for one in sessions_tried(runs)
     )
 

@@ -136,7 +136,7 @@ class QualifyMachine:
             uncached=reason is None,
             uncached_reason=reason,
             has_fio=_has_fio(),
-            notices=notices(systems, cores, checks),
+            notices=notices(systems, checks),
             places=[f"{role} {lies_on(place, mounts)}" for role, place in places],
             made=made,
         )
@@ -275,14 +275,12 @@ def _is_missing(role: Role, place: Path) -> bool:
     return not own and not is_there(place)
 
 
-def notices(systems: Sequence[WritableSpace], cores: int, checks: Sequence[SuitabilityCheck]) -> list[str]:
+def notices(systems: Sequence[WritableSpace], checks: Sequence[SuitabilityCheck]) -> list[str]:
     found = [
         f"{check.name}: {'; '.join(filter(None, (check.text, check.cure)))}"
         for check in checks
         if check.status != "ok"
     ]
-    if cores == 1:
-        found.append("one core: even the fewest sessions, 5, are four times the published 1.25 a core")
     if sum(system.kind != EPHEMERAL for system in systems) == 1:
         found.append("data, work and util share one file system: they cannot be told apart by its device")
     return found

@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 
 from mawl.advice.judge import judged
-from mawl.advice.qualification.fits import below_the_smallest_mix
+from mawl.advice.qualification.fits import at_least, below_the_mix
 from mawl.advice.validity.host import foreign_cpu_ratio
 from mawl.base.errors import MawlError
 from mawl.campaigns.qualify.choice import SMOKE, needs_at, plan_at
@@ -21,14 +21,13 @@ from mawl.campaigns.qualify.interface import Mix
 from mawl.figures.missing import counted
 from mawl.figures.view import StoredView
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.mix import FEWEST_SESSIONS
+from mawl.plan.mix import mix_range
 from mawl.plan.workload import Plan
 from mawl.records.model.probe import Probe
 from mawl.records.model.qualification import Fits
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.summary import Judged
 from mawl.records.spec.program_options import CacheMode
-from mawl.records.spec.run_spec import MOST_SESSIONS
 from mawl.records.store import Run, open_run
 from mawl.records.store.side_files import read_probe
 from mawl.simulation.changes import system_for
@@ -144,10 +143,7 @@ class CalibratedModel:
     def _input_rate(self, facts: RunFacts) -> float:
         usual = INPUT_BYTES_PER_SECOND_PER_CORE * cores_of(facts.nodes[0])
         seconds = facts.phases.generate_seconds
-        tables = needs_at(max(facts.workload.sessions, FEWEST_SESSIONS), SMOKE).tables
-        if facts.workload.sessions == 1:
-            tables = tuple(table for table in tables if table.replica == 1)
-        made = sum(table.bytes for table in tables)
+        made = sum(table.bytes for table in needs_at(facts.workload.sessions, SMOKE).tables)
         return min(made / seconds, usual) if seconds else usual
 
 
@@ -165,16 +161,16 @@ def fitting(folders: Sequence[Path], probe: Probe | None, sessions: int, most_sl
     view = StoredView(stored)
     base = base_of(view, judged(view), system_for(stored.facts, probe))
     alone = {one.program: one.real_time_seconds for one in stored.facts.alone}
-    fit = Fitting(base=base, alone=alone, sessions=sessions, measured=measured)
+    mix = mix_range(sessions)
+    fit = Fitting(base=base, alone=alone, sessions=sessions, measured=measured, **mix._asdict())
     low = fit.most_sessions(base.own, most_slowdown)
     if low is None:
-        return below_the_smallest_mix("forecast")
+        return below_the_mix("forecast", mix)
     spread = FORECAST_SPREAD_RATIO * low
-    return Fits(
-        sessions=low,
-        low=max(round(low - spread), FEWEST_SESSIONS),
-        high=min(max(round(low + spread), low + 1), MOST_SESSIONS),
-    )
+    least = max(round(low - spread), mix.fewest)
+    if low == mix.most:
+        return at_least(least, "forecast", mix)
+    return Fits(sessions=low, low=least, high=min(max(round(low + spread), low + 1), mix.most))
 
 
 def probe_in(path: Path) -> Probe | None:

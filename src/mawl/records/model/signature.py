@@ -12,9 +12,10 @@ import msgspec
 
 from mawl.records.definitions import Unit
 
-Need = Literal["reach", "standard", "twenty sessions"]
-"""What a row needs to mean something beside the mix of programs: bytes that really reached a device,
-times in proportion to the inputs (scale standard or larger), the session count of its range."""
+Need = Literal["copies", "reach", "standard", "twenty sessions"]
+"""What a row needs to mean something beside the mix of programs: several jobs of a program, as the published
+mixes have, bytes that really reached a device, times in proportion to the inputs (scale standard or larger),
+the session count of its range."""
 
 MIX_PROGRAMS = 19
 """The published mixes run 19 or 20 programs; a workload of fewer has no signature to compare."""
@@ -45,7 +46,10 @@ SIGNATURE: tuple[SignatureRow, ...] = (
         high=0.80,
         source="printed in three papers",
         definition="Bytes read from devices over bytes read from and written to them.",
-        needs=("reach",),
+        needs=(
+            "copies",
+            "reach",
+        ),
     ),
     SignatureRow(
         name="work_util_ratio",
@@ -55,6 +59,7 @@ SIGNATURE: tuple[SignatureRow, ...] = (
         high=0.95,
         source="printed",
         definition="Application bytes in work and util over those in data, work and util.",
+        needs=("copies",),
     ),
     SignatureRow(
         name="concurrent_jobs_per_session",
@@ -85,7 +90,7 @@ SIGNATURE: tuple[SignatureRow, ...] = (
         source="derived: 7.5 and 11 TB over 420 GB",
         definition="Bytes read from and written to devices over the input tables of one instance of each "
         "program.",
-        needs=("reach", "twenty sessions"),
+        needs=("copies", "reach", "twenty sessions"),
     ),
     SignatureRow(
         name="plateau_bytes_per_core_second",
@@ -95,7 +100,7 @@ SIGNATURE: tuple[SignatureRow, ...] = (
         high=365e6,
         source="derived: 2.7 and 3.25 GB/s over 16 cores at 56 %",
         definition="Bytes read from and written to devices over core-busy seconds, both in the active phase.",
-        needs=("reach", "standard"),
+        needs=("copies", "reach", "standard"),
     ),
     SignatureRow(
         name="bytes_per_cpu_second",
@@ -105,7 +110,7 @@ SIGNATURE: tuple[SignatureRow, ...] = (
         high=225e6,
         source="derived: terabytes over processor minutes, which AIX scales",
         definition="Bytes read from and written to devices over user and system CPU seconds of the jobs.",
-        needs=("reach", "standard"),
+        needs=("copies", "reach", "standard"),
     ),
     SignatureRow(
         name="memory_per_job_bytes",
@@ -115,7 +120,7 @@ SIGNATURE: tuple[SignatureRow, ...] = (
         high=None,
         source="derived: 56 GB over 102 jobs are about 0.55 GB; for information",
         definition="Sum of the jobs' memory over the jobs that count.",
-        needs=("standard",),
+        needs=("copies", "standard"),
     ),
     SignatureRow(
         name="sequential_ratio",
@@ -125,5 +130,6 @@ SIGNATURE: tuple[SignatureRow, ...] = (
         high=None,
         source="printed: predominately large-block, sequential",
         definition="Application bytes of sequential requests over all, in data, work and util.",
+        needs=("copies",),
     ),
 )

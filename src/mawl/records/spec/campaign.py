@@ -66,7 +66,8 @@ class CampaignSpec(msgspec.Struct, frozen=True, kw_only=True):
         Option(
             form=Whole(1, MOST_SESSIONS, of="sessions"),
             metavar="N",
-            help=f"with --find-sessions: go no further than N (default: {MOST_SESSIONS})",
+            help=f"with --find-sessions: go no further than N (default: {MOST_SESSIONS}; of mixed20 from "
+            "fewer than 5 sessions: 4)",
         ),
     ] = None
     scaling: Annotated[

@@ -22,7 +22,7 @@ from mawl.base.units import (
     format_seconds,
 )
 from mawl.importers.formats.text import one_line
-from mawl.plan.mix import FEWEST_SESSIONS
+from mawl.plan.mix import SessionRange, mix_range
 from mawl.records.model.qualification import (
     AnswerNodes,
     AnswerStorage,
@@ -203,8 +203,6 @@ CHANGE_NOTE = (
     "After a change, also with cores twice as fast, jobs are compared with their times alone on the machine "
     "as it is now."
 )
-FEWER = f"fewer than {FEWEST_SESSIONS}"
-
 NO_MORE_SHOWN = "no run shows that more are too many"
 
 
@@ -271,7 +269,7 @@ def _content_of_answer(record: Qualification, answer: QualificationAnswer) -> Co
             *([] if answer.changes else [("changes", _capital(answer.missing.get("changes", "none")))]),
             ("next", answer.next_step),
         ],
-        changes=[_change(change) for change in answer.changes],
+        changes=[_change(change, mix_range(answer.sessions)) for change in answer.changes],
         change_note=CHANGE_NOTE if answer.changes else "",
         cautions=answer.cautions,
         storage=[storage_row(one) for one in answer.during],
@@ -384,21 +382,25 @@ def _fits(answer: QualificationAnswer) -> str:
         return f"{'Measured' if fits.basis == 'measured' else 'Forecast by simulation'}: {reason}"
     basis = "measured on both sides of the bound" if fits.basis == "measured" else "forecast by simulation"
     if fits.is_at_least:
-        basis = f"measured; {NO_MORE_SHOWN}"
+        basis = f"{'measured' if fits.basis == 'measured' else basis}; {NO_MORE_SHOWN}"
     why = f"; {fits.reason}" if fits.reason else ""
     return f"{fits_words(fits, a_node=bool(answer.nodes))}: {basis}{why}"
 
 
-def _change(change: QualificationChange) -> tuple[str, str, str]:
+def _change(change: QualificationChange, mix: SessionRange) -> tuple[str, str, str]:
+    fewer = f"fewer than {mix.fewest}"
+    more = "at least " if change.sessions == mix.most else ""
     gain = "" if change.gain_ratio is None else f"jobs take {format_percent(change.gain_ratio)} less time; "
     if change.range_basis is None:
-        number = "-" if change.sessions is None else counted_noun(change.sessions, "session")
+        number = "-" if change.sessions is None else f"{more}{counted_noun(change.sessions, 'session')}"
         return change.text, number, f"{gain}no range: {change.reason or 'it was not simulated'}"
-    number = FEWER if change.sessions is None else counted_noun(change.sessions, "session")
+    number = fewer if change.sessions is None else f"{more}{counted_noun(change.sessions, 'session')}"
     if change.sessions_high is None:
-        return change.text, number, f"{gain}{FEWER} at best {BASIS[change.range_basis]}"
-    low = FEWER if change.sessions_low is None else f"{change.sessions_low}"
+        return change.text, number, f"{gain}{fewer} at best {BASIS[change.range_basis]}"
+    low = fewer if change.sessions_low is None else f"{change.sessions_low}"
     range_ = f"{low} to {counted_noun(change.sessions_high, 'session')}"
+    if change.sessions_high == mix.most:
+        range_ = f"at least {low} sessions" if change.sessions_low else f"{range_} or more"
     return change.text, number, f"{gain}{range_} {BASIS[change.range_basis]}"
 
 

@@ -18,7 +18,7 @@ import msgspec
 
 from mawl.base.errors import InvalidFileError, UsageError
 from mawl.base.units import parse_size
-from mawl.plan.mix import FEWEST_SESSIONS
+from mawl.plan.mix import FEWEST_FULL_SESSIONS, MIX_CHANGES, mix_range
 from mawl.plan.run_plan import plan_of
 from mawl.records.spec import toml
 from mawl.records.spec.program_options import ROLES, Role, parse_options
@@ -30,7 +30,7 @@ Size = int | str
 SIZES = ("memsize", "sortsize", "bufsize")
 COUNTS: dict[str, tuple[int, int]] = {
     "cpucount": (1, 4096),
-    "sessions": (FEWEST_SESSIONS, MOST_SESSIONS),
+    "sessions": (1, MOST_SESSIONS),
     "data_volumes": (1, 1024),
     "work_volumes": (1, 1024),
     "util_volumes": (1, 1024),
@@ -288,6 +288,14 @@ def checked_space(
             where=space.origin,
             why="other sessions are other work, which takes other time",
             cure="choose --objective sustained or cpu-real, or leave it out",
+        )
+    numbers = [baseline.sessions or FEWEST_FULL_SESSIONS, *map(int, space.dimensions.get("sessions", ()))]
+    if len({mix_range(number) for number in numbers}) > 1:
+        raise UsageError(
+            "key sessions: the values and the baseline are of two mixes",
+            where=space.origin,
+            why=MIX_CHANGES,
+            cure=f"name values on one side of the change, and a baseline there (--sessions {numbers[-1]})",
         )
     directories: dict[Role, list[str]] = {
         role: list(places) for role, places in baseline.directories().items()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from mawl.base.errors import UsageError
 from mawl.base.units import counted_noun, format_seconds
+from mawl.plan.mix import FEWEST_FULL_SESSIONS, MIX_CHANGES
 from mawl.simulation.engine import SimulationOutcome, active_seconds
 from mawl.simulation.error_range import (
     SAME_RATIO,
@@ -100,15 +101,16 @@ class _Sizing:
         self.memory_known = needed is not None and needed <= own.nodes[0].memory_bytes
 
     def per_node(self, nodes: int) -> int:
-        return max(math.ceil(self.sessions / nodes), self.start.fewest)
+        return max(math.ceil(self.sessions / nodes), self.start.simulated.fewest)
 
     def check(self, one: Candidate) -> None:
         """Raises ``UsageError`` if its nodes get more sessions than are simulated."""
         sessions = self.per_node(one.nodes)
-        if sessions > self.start.most:
+        if sessions > self.start.simulated.most:
             raise UsageError(
                 f"--sessions {self.sessions}: candidate {one.offer.name} would get {sessions} on a node, and "
-                f"at most {self.start.most} are simulated",
+                f"at most {self.start.simulated.most} are simulated",
+                why=MIX_CHANGES if self.start.simulated.most < FEWEST_FULL_SESSIONS else None,
                 cure="ask for fewer sessions, or leave out this candidate or give it more nodes",
             )
 
@@ -184,11 +186,11 @@ class _Sizing:
         high = self.fitted.most_sessions(system, bound)
         if high is None or not self._lacks_memory(system, high):
             return high
-        low = self.start.fewest - 1
+        low = self.start.simulated.fewest - 1
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if self._lacks_memory(system, middle) else (middle, high)
-        return low if low >= self.start.fewest else None
+        return low if low >= self.start.simulated.fewest else None
 
     def _lacks_memory(self, system: System, sessions: int) -> bool:
         return self.memory_known and _exceeds(self._memory(self.fitted.outcome(system, sessions)), system)
@@ -257,7 +259,7 @@ def _candidate(sizing: _Sizing, one: Candidate) -> SizedCandidate:
     if made.lacks_memory and made.fits is None:
         reasons.append("fits: the jobs of one node need more memory at once than it has")
     elif made.fits is None:
-        fewest = counted_noun(sizing.start.fewest, "session")
+        fewest = counted_noun(sizing.start.simulated.fewest, "session")
         reasons.append(f"fits: the forecast of {fewest} on a node is above the bound")
     asked = sizing.question.probability
     too_high = made.probability == highest_probability(made.errors.ratios) < asked

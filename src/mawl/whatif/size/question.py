@@ -16,7 +16,7 @@ from mawl.advice.foreign import foreign_bytes
 from mawl.advice.judge import judged
 from mawl.base.errors import UsageError
 from mawl.figures.view import StoredView
-from mawl.plan.mix import FEWEST_SESSIONS
+from mawl.plan.mix import SessionRange, mix_range
 from mawl.records.spec.run_spec import MOST_SESSIONS
 from mawl.records.store import Run, open_run
 from mawl.records.store.campaign import qualification_folder, read_qualification
@@ -74,13 +74,11 @@ class SizedRun:
         return sum(len(plan.sessions) for plan in self.base.plans)
 
     @property
-    def fewest(self) -> int:
-        return FEWEST_SESSIONS if self.base.plans[0].workload == RULED else 1
-
-    @property
-    def most(self) -> int:
-        """The most sessions of one node that are simulated: those that a run may have."""
-        return max(MOST_SESSIONS, self.sessions)
+    def simulated(self) -> SessionRange:
+        """The sessions of one node that are simulated: those that a run may have with the same mix."""
+        if self.base.plans[0].workload == RULED:
+            return mix_range(self.sessions)
+        return SessionRange(1, max(MOST_SESSIONS, self.sessions))
 
 
 def start_of(name: str, runs: Path, own: System | None) -> SizedRun:
@@ -148,15 +146,18 @@ def fitted_of(start: SizedRun, question: SizeQuestion) -> tuple[FittedFigure, Ti
     Raises ``UsageError`` if the run does not have the figure.
     """
     sessions = question.sessions or start.every_session
-    if sessions < start.fewest:
+    fewest, most = start.simulated
+    if sessions < fewest:
         raise UsageError(
-            f"--sessions {sessions}: the workload {start.base.plans[0].workload} has at least {start.fewest}"
+            f"--sessions {sessions}: the run has {start.sessions} sessions, and fewer than {fewest} have "
+            "another mix",
+            cure=f"ask for at least {fewest}, or start from a run with fewer than {fewest} sessions",
         )
     common: dict[str, Any] = {
         "base": start.base,
         "sessions": start.sessions,
-        "fewest": start.fewest,
-        "most": min(MOST_TIMES * max(sessions, start.sessions), start.most),
+        "fewest": fewest,
+        "most": min(MOST_TIMES * max(sessions, start.sessions), most),
         "kept_reach": True,
     }
     if window_of(start, question) is not None:
