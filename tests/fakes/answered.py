@@ -10,7 +10,7 @@ from mawl.advice.qualification.evidence import Evidence, NodesEvidence
 from mawl.advice.qualification.fits import MedianEstimate
 from mawl.advice.qualification.machine import NO_PROBE, Contradiction
 from mawl.advice.qualification.other_work import Others
-from mawl.advice.qualification.sentence import LONG_RUN, other_verdict
+from mawl.advice.qualification.sentence import LONG_RUN, other_verdict, small_mix
 from mawl.records.model.qualification import (
     AnswerLimit,
     AnswerStorage,
@@ -164,8 +164,7 @@ FULL = msgspec.structs.replace(
         other_verdict(CONTRADICTION),
         "The jobs ran faster in the mix than alone (0.90 to 0.97): something slowed the times alone.",
         *NOT_KNOWN.cautions,
-        "The smallest mix has 5 sessions, 2.50 a core; the published load has 1.25 a core. On 2 cores the "
-        "answer is of the denser load.",
+        *small_mix(4),
     ],
     during=[
         msgspec.structs.replace(YES.during[number > 0], roles=[role]) for number, role in enumerate(ROLES)

@@ -22,7 +22,8 @@ from mawl.records.store.files import PLAN
 from mawl.reports import markdown
 from mawl.simulation.activity import Calibration
 from mawl.simulation.engine import SimulationOutcome
-from mawl.simulation.forecast import Base, Question, base_of, predict
+from mawl.simulation.error_range import unchecked_of
+from mawl.simulation.forecast import Base, Question, base_of, predict, scenario_of
 from mawl.simulation.page_cache import PushedOut
 from mawl.simulation.plans import plans_of, without_node
 from mawl.simulation.recorded_demand import NO_ROLES, demand_of
@@ -209,6 +210,17 @@ def test_throughput_stops_growing_with_sessions_on_one_disk(tmp_path: Path) -> N
     assert [row.jobs for row in rows] == [3, 6, 48]
     assert rows[0].pays
     assert not rows[-1].pays
+
+
+def test_no_series_of_sessions_goes_over_the_change_of_the_mix(tmp_path: Path) -> None:
+    found = base(tmp_path / "run")
+    ruled = replace(found, plans=(msgspec.structs.replace(found.plans[0], workload="mixed20"),))
+    with pytest.raises(UsageError, match="the mix changes at 5 sessions"):
+        growth(ruled, Question(), [2, 4, 8])
+    scenario = scenario_of(found, Question())
+    for of, sessions, said in ((ruled, 8, True), (ruled, 3, False), (found, 8, False)):
+        reasons = unchecked_of(of, Question(sessions=sessions), scenario)
+        assert any("the mix changes" in reason for reason in reasons) == said
 
 
 def test_a_larger_scale_has_more_of_everything(tmp_path: Path) -> None:

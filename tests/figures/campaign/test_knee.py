@@ -8,11 +8,13 @@ import random
 import pytest
 
 from mawl.figures.campaign.knee import SessionRun, crossing, knee_of, next_sessions, sessions_tried
+from mawl.plan.mix import mix_range
 from mawl.records.model.campaign import SessionSearch
 
 BOUND = 2.0
 SEARCH = SessionSearch(first=1, most=500, runs_each=3)
 MOST_RUNS = 60
+QUIET = 1.93, 1.98, 1.90, 2.03, 2.12, 2.06
 
 
 class Machine:
@@ -103,6 +105,36 @@ def test_a_bound_that_is_carried_ends_with_at_least() -> None:
     assert found is not None
     assert (found.sessions, found.beyond) == (24, "at least")
     assert "no further than 24" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("first", "slowdowns"), [(1, (3, 1.82, 1.97, 1.92, 2.4, 2.0, 2.1)), (5, (5, *QUIET))]
+)
+def test_the_interval_of_a_mix_does_not_reach_over_its_change(
+    first: int, slowdowns: tuple[float, ...]
+) -> None:
+    low, *found = slowdowns
+    runs = [
+        SessionRun(
+            sessions=int(low) + place // 3,
+            verdict="too many" if slowdown > 2.0 else "carried",
+            slowdown=slowdown,
+            most_slowdown=2.0,
+        )
+        for place, slowdown in enumerate(found)
+    ]
+    mix = mix_range(first)
+    free, kept = (knee_of(runs, SEARCH, within) for within in (None, mix))
+    assert free is not None and kept is not None and free.low is not None
+    assert free.low < mix.fewest or free.high is None or free.high > mix.most
+    assert kept.sessions == low and (kept.low or 0) >= mix.fewest and (kept.high or 0) <= mix.most
+
+
+def test_a_search_that_carries_the_most_of_the_small_mix_names_the_change() -> None:
+    search = SessionSearch(first=1, most=4, runs_each=1)
+    found = knee_of(searched(Machine(capacity=100.0), search), search, mix_range(1))
+    assert found is not None and (found.sessions, found.beyond) == (4, "at least")
+    assert found.reason.startswith("the mix changes at 5 sessions") and "--sessions 5" in found.reason
 
 
 def test_a_machine_that_does_not_carry_the_first_number() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import pytest
 
 from mawl.base.errors import UsageError
 from mawl.records.spec.program_options import Role
-from mawl.tuning.search.space import load_space, setup_of, space_of
+from mawl.records.spec.run_spec import RunSpec
+from mawl.tuning.search.space import checked_space, load_space, setup_of, space_of
 
 
 def test_ranges_double_and_lists_are_as_written(tmp_path: Path) -> None:
@@ -35,6 +37,13 @@ def test_a_point_becomes_options_and_directories() -> None:
     assert setup.directories == {"work": ["/w1", "/w2"], "util": ["/x", "/y"]}
     with pytest.raises(UsageError, match="work_volumes: cannot take 4 of 3 directories; name more"):
         setup_of({"work_volumes": 4}, base)
+
+
+@pytest.mark.parametrize(("baseline", "values"), [(None, "2,4"), (8, "4"), (3, "4,5")])
+def test_sessions_of_two_mixes_are_not_searched(baseline: int | None, values: str) -> None:
+    asked = argparse.Namespace(space=None, dimension=[f"sessions={values}"])
+    with pytest.raises(UsageError, match=r"two mixes.*the mix changes at 5 sessions"):
+        checked_space(asked, RunSpec(sessions=baseline), "sustained")
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,12 @@ import msgspec
 import pytest
 
 from mawl.base.errors import InvalidFileError, UsageError
+from mawl.plan.mix import mix_range
 from mawl.records.model.run import CacheFacts
 from mawl.whatif.size import page
 from mawl.whatif.size.answer import _limit, size
 from mawl.whatif.size.candidates import load_catalogue
-from mawl.whatif.size.question import ROOFLINE_ERROR, UNSEEN_ERROR, SizedRun, SizeQuestion
+from mawl.whatif.size.question import ROOFLINE_ERROR, UNSEEN_ERROR, SizedRun, SizeQuestion, fitted_of
 from mawl.whatif.size.records import SizeAnswer, SizedCandidate
 from mawl.whatif.size.text import finding, markdown, printed, render
 from tests.fakes.fitted import SESSIONS, fitted
@@ -190,6 +191,29 @@ def test_a_window_bounds_the_elapsed_time(start: SizedRun, tmp_path: Path) -> No
     assert answer.forecast_pick == "large" and named(answer, "large").figure <= elapsed / 2.0
     due = replace(start, window_seconds=elapsed / 2.0)
     assert sized(due, tmp_path, SMALL, LARGE).bound == elapsed / 2.0
+
+
+@pytest.mark.parametrize(
+    ("measured", "asked", "said"),
+    [
+        (
+            3,
+            replace(ASKED, within_seconds=60.0),
+            "the run has 3 sessions: elapsed time grows .* only from 5 on",
+        ),
+        (6, replace(ASKED, sessions=4), "fewer than 5 have another mix"),
+    ],
+)
+def test_a_run_answers_for_sessions_of_its_own_mix(
+    tmp_path: Path, measured: int, asked: SizeQuestion, said: str
+) -> None:
+    fitting = fitted(tmp_path / "run", [step(1.5, flow(20), blocked=0.1)] * measured)
+    plans = tuple(msgspec.structs.replace(plan, workload="mixed20") for plan in fitting.base.plans)
+    base = replace(fitting.base, plans=plans)
+    start = SizedRun(base=base, slowdown=fitting.measured, alone=fitting.alone, doubt=None)
+    assert start.simulated == mix_range(measured)
+    with pytest.raises(UsageError, match=said):
+        fitted_of(start, asked)
 
 
 def test_a_run_on_devices_without_a_probe_has_forecasts_but_no_probability(

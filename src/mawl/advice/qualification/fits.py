@@ -106,7 +106,7 @@ def fits_of(runs: Sequence[SessionRun], forecast: Fits | None) -> Fits:
     if not runs:
         return forecast or Fits(sessions=None, reason="no run was measured")
     mix = mix_range(runs[0].sessions)
-    knee = knee_of(runs, SessionSearch(first=mix.fewest, most=mix.most, runs_each=1))
+    knee = knee_of(runs, SessionSearch(first=mix.fewest, most=mix.most, runs_each=1), mix)
     assert knee is not None and knee.sessions is not None, "there are runs"
     if knee.beyond == "" and _are_neighbours(runs, knee.sessions):
         return _fits_between_neighbours(knee, knee.sessions, mix)
@@ -119,12 +119,7 @@ def _fits_between_neighbours(knee: Knee, sessions: int, mix: SessionRange) -> Fi
     """The number with the interval of the knee; of too few runs, with one of the assumed spread."""
     if knee.low is not None:
         found = Fits(sessions=sessions, basis="measured", reason=knee.interval_reason)
-        if knee.high is None:
-            return found
-        if knee.high > mix.most:
-            why = f"the runs spread so much that {mix.most} sessions might fit, or more"
-            return msgspec.structs.replace(found, reason=why)
-        return msgspec.structs.replace(found, low=max(knee.low, mix.fewest), high=knee.high)
+        return found if knee.high is None else msgspec.structs.replace(found, low=knee.low, high=knee.high)
     half = math.exp(NORMAL * value_of("qualification.assumed_run_spread_ratio"))
     return Fits(
         sessions=sessions,

@@ -18,6 +18,7 @@ from mawl.base.units import format_percent
 from mawl.figures.comparison.compare import Comparison, why_uncounted
 from mawl.figures.comparison.sides import ComparedRun, Side, at
 from mawl.figures.statistics import LEVEL, quantile
+from mawl.plan.mix import FEWEST_FULL_SESSIONS, MIX_CHANGES, SessionRange
 from mawl.records.model.campaign import Campaign, SessionSearch
 from mawl.records.model.thresholds import value_of
 
@@ -142,8 +143,13 @@ def next_sessions(runs: Sequence[SessionRun], search: SessionSearch) -> int | No
     return None
 
 
-def knee_of(runs: Sequence[SessionRun], search: SessionSearch) -> Knee | None:
-    """The knee as far as the runs tell; None before the first."""
+def knee_of(
+    runs: Sequence[SessionRun], search: SessionSearch, mix: SessionRange | None = None
+) -> Knee | None:
+    """The knee as far as the runs tell; None before the first.
+
+    ``mix`` are the numbers of sessions that have the mix of the runs: the interval stays in it.
+    """
     found = {one.sessions: one for one in sessions_tried(runs)}
     if not found:
         return None
@@ -156,8 +162,15 @@ def knee_of(runs: Sequence[SessionRun], search: SessionSearch) -> Knee | None:
         )
     if high is None or found[high].refused:
         why = against or f"the search was to go no further than {search.most} sessions"
+        if not against and mix is not None and search.most == mix.most < FEWEST_FULL_SESSIONS:
+            why = f"{MIX_CHANGES}: for more, search with --sessions {FEWEST_FULL_SESSIONS}"
         return Knee(sessions=low, beyond="at least", reason=why, interval_reason="no number was too many")
     interval, reason = crossing(runs, low, high)
+    if interval is not None and mix is not None:
+        least, most = interval
+        if most is not None and most > mix.most:
+            most, reason = None, f"the runs spread so much that {mix.most} sessions might fit, or more"
+        interval = max(least, mix.fewest), most
     return Knee(
         sessions=low,
         beyond="",

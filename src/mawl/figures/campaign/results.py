@@ -28,6 +28,7 @@ from mawl.figures.comparison.rows import FIGURES
 from mawl.figures.comparison.sides import ComparedRun, Reason, Side, centre, logs, reasons_of, side_of
 from mawl.figures.comparison.waits import verdicts
 from mawl.figures.statistics import FEWEST_RUNS, LEVEL, quantile
+from mawl.plan.mix import mix_range
 from mawl.records.definitions import Unit
 from mawl.records.model.campaign import (
     Arm,
@@ -39,6 +40,7 @@ from mawl.records.model.campaign import (
     SettingRecord,
     Slot,
 )
+from mawl.records.spec.run_spec import DEFAULT_WORKLOAD
 
 SettingState = Literal["only checked", "not changed yet", "changed", "undone", "not undone"]
 
@@ -266,11 +268,18 @@ def campaign_figures(
         smt=modes,
         smt_sentence=smt_sentence(modes, comparison) if modes else None,
         scaling=_scaling(record, by_arm) if record.kind == "scaling" else [],
-        knee=knee_of(said, record.search) if said and record.search is not None else None,
+        knee=_knee(record, said),
         sessions=sessions_tried(said),
         session_runs=said,
         remarks=record.remarks,
     )
+
+
+def _knee(record: Campaign, said: Sequence[SessionRun]) -> Knee | None:
+    if record.search is None:
+        return None
+    ruled = record.spec is not None and record.spec.workload == DEFAULT_WORKLOAD
+    return knee_of(said, record.search, mix_range(record.search.first) if ruled else None)
 
 
 def session_runs(record: Campaign, runs: Mapping[int, ComparedRun]) -> list[SessionRun]:

@@ -22,7 +22,7 @@ from mawl.plan.mix import FEWEST_FULL_SESSIONS, MIX_CHANGES, mix_range
 from mawl.plan.run_plan import plan_of
 from mawl.records.spec import toml
 from mawl.records.spec.program_options import ROLES, Role, parse_options
-from mawl.records.spec.run_spec import MOST_SESSIONS, RunSpec, check
+from mawl.records.spec.run_spec import DEFAULT_WORKLOAD, MOST_SESSIONS, RunSpec, check
 from mawl.records.spec.sources import OPTIONS
 from mawl.tuning.search.records import OBJECTIVES, ObjectiveName, Point, Value
 
@@ -290,7 +290,7 @@ def checked_space(
             cure="choose --objective sustained or cpu-real, or leave it out",
         )
     numbers = [baseline.sessions or FEWEST_FULL_SESSIONS, *map(int, space.dimensions.get("sessions", ()))]
-    if len({mix_range(number) for number in numbers}) > 1:
+    if baseline.workload == DEFAULT_WORKLOAD and len({mix_range(number) for number in numbers}) > 1:
         raise UsageError(
             "key sessions: the values and the baseline are of two mixes",
             where=space.origin,

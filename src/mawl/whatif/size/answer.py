@@ -93,9 +93,11 @@ class _Sizing:
         self.bound: float = question.most_slowdown if window is None else window
         self.fitted: FittedFigure = fitted
         self.time: TimeFigure = time
-        self.rule: RooflineRule | None = rule_of(
-            start.base, start.sessions, fitted.measured, least=0.0 if self.window else 1.0
-        )
+        # The rule lets the work grow with the sessions, and below 5 it is the same for all of them.
+        self.rule: RooflineRule | None = None
+        if start.simulated.most >= FEWEST_FULL_SESSIONS:
+            least = 0.0 if self.window else 1.0
+            self.rule = rule_of(start.base, start.sessions, fitted.measured, least=least)
         own = start.base.own
         needed = _memory_at_once(self.fitted.outcome(own, start.sessions), start)
         self.memory_known = needed is not None and needed <= own.nodes[0].memory_bytes

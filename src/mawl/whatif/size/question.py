@@ -16,7 +16,7 @@ from mawl.advice.foreign import foreign_bytes
 from mawl.advice.judge import judged
 from mawl.base.errors import UsageError
 from mawl.figures.view import StoredView
-from mawl.plan.mix import SessionRange, mix_range
+from mawl.plan.mix import FEWEST_FULL_SESSIONS, SessionRange, mix_range
 from mawl.records.spec.run_spec import MOST_SESSIONS
 from mawl.records.store import Run, open_run
 from mawl.records.store.campaign import qualification_folder, read_qualification
@@ -161,6 +161,14 @@ def fitted_of(start: SizedRun, question: SizeQuestion) -> tuple[FittedFigure, Ti
         "kept_reach": True,
     }
     if window_of(start, question) is not None:
+        if most < FEWEST_FULL_SESSIONS:
+            raise UsageError(
+                f"the run has {start.sessions} sessions: elapsed time grows with the sessions only from "
+                f"{FEWEST_FULL_SESSIONS} on",
+                where=start.base.facts.run_id,
+                why="fewer sessions run each program once, however many they are",
+                cure=f"start from a run with {FEWEST_FULL_SESSIONS} sessions or more, or leave --within out",
+            )
         elapsed = start.base.elapsed_seconds
         if not elapsed:
             raise UsageError("the run has no elapsed time", where=start.base.facts.run_id)
