@@ -118,7 +118,7 @@ def test_dry_run_checks_everything_and_starts_nothing(mawl: Command) -> None:
         (("run", "mixd20"), "no workload is called 'mixd20'"),
         (("run", "nano", "--sessions", "30"), "only mixed20 has a rule to scale it by"),
         (("generate", "mixed30", "--sessions", "30"), "does not go with the workload mixed30"),
-        (("plan", "--sessions", "4"), "--sessions 4: expected 5 to 500, because"),
+        (("plan", "--sessions", "0"), "--sessions 0: expected a whole number of sessions from 1 to 500"),
         (("run", "nano", "--scale", "quick"), "fixes its scale"),
         (("run", "--scale", "huge"), "expected a scale"),
         (("run", "nano", "--option", "sortsize"), "expected NAME=VALUE"),

@@ -32,7 +32,7 @@ def refused(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> tu
     ("words", "said"),
     [
         (["--minutes", "1", "--yes"], "--minutes 1: expected 2 to 2880"),
-        (["--sessions", "4", "--yes"], "--sessions 4: expected 5 to 500"),
+        (["--sessions", "0", "--yes"], "--sessions 0: expected a whole number of sessions from 1 to 500"),
         (["--repeat", "0", "--yes"], "--repeat 0: expected 1 to 99"),
         (["--continue", "x", "--repeat", "1"], "--continue does not go with --repeat"),
         ([], "asks before the runs, and standard input is no terminal; add --yes, or --plan"),

@@ -44,7 +44,7 @@ from mawl.commands.reporting import short_path
 from mawl.commands.terminal import Groups, require_programs
 from mawl.plan.spec import parse_scale
 from mawl.records.model.qualification import MOST_MINUTES, Asked, Qualification
-from mawl.records.spec.run_spec import MOST_SESSIONS, NodesSpec
+from mawl.records.spec.run_spec import NodesSpec
 from mawl.records.spec.settings import Settings
 from mawl.records.spec.sources import NODE_OPTIONS, OPTIONS
 from mawl.records.store.campaign import (
@@ -271,9 +271,6 @@ def _new(arguments: argparse.Namespace, bounds: CapacityBounds) -> Qualification
         raise UsageError(f"--minutes {minutes:g}: expected {LEAST_MINUTES:g} to {MOST_MINUTES:g}")
     own = own_directories({"data": arguments.data, "work": arguments.work, "util": arguments.util})
     spec = spec_of_arguments(argparse.Namespace(**(vars(arguments) | own)))
-    sessions = spec.sessions
-    if sessions is not None and not 1 <= sessions <= MOST_SESSIONS:
-        raise UsageError(f"--sessions {sessions}: expected 1 to {MOST_SESSIONS}")
     if arguments.repeat is not None and not 1 <= arguments.repeat <= MOST_REPEAT:
         raise UsageError(f"--repeat {arguments.repeat}: expected 1 to {MOST_REPEAT}")
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
@@ -290,7 +287,7 @@ def _new(arguments: argparse.Namespace, bounds: CapacityBounds) -> Qualification
                 for role, places in volumes_of(spec).directories.items()
             },
             minutes=minutes,
-            sessions=sessions,
+            sessions=spec.sessions,
             repeat=arguments.repeat,
             scale=None if spec.scale is None else parse_scale(spec.scale),
             most_slowdown=bounds.most_slowdown,

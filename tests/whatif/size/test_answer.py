@@ -199,7 +199,7 @@ def test_a_window_bounds_the_elapsed_time(start: SizedRun, tmp_path: Path) -> No
         (
             3,
             replace(ASKED, within_seconds=60.0),
-            "the run has 3 sessions: elapsed time grows .* only from 5 on",
+            "3 sessions: elapsed time grows .* only from 5 on",
         ),
         (6, replace(ASKED, sessions=4), "fewer than 5 have another mix"),
     ],
