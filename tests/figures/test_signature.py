@@ -35,7 +35,7 @@ def mix_summary(of: RunFacts, *, reach: float = 1.0) -> dict[str, Any]:
     summary["io"]["device"]["active_mean"]["total_bytes_per_second"] = 3.0e9
     summary["io"]["reach"] = {"read_ratio": reach, "write_ratio": reach}
     for role, figures in {
-        "data": {"read_bytes": 1000, "written_bytes": 0, "sequential_ratio": 1.0},
+        "data": {"read_bytes": 820, "written_bytes": 180, "sequential_ratio": 1.0},
         "work": {"read_bytes": 5000, "written_bytes": 2000, "sequential_ratio": 0.9},
         "util": {"read_bytes": 1000, "written_bytes": 1000, "sequential_ratio": 0.8},
     }.items():
@@ -74,6 +74,7 @@ def test_every_row_of_a_published_shape_is_inside() -> None:
     expected = {
         "device_read_ratio": 0.7,
         "work_util_ratio": 0.9,
+        "data_write_ratio": 0.18,
         "concurrent_jobs_per_session": 0.9,
         "longest_per_shortest": 22.0,
         "device_bytes_per_input_byte": 20.0,

@@ -122,6 +122,13 @@ def _work_util(_: RunFacts, parts: SignatureParts) -> Value:
     return _over(sums["work"] + sums["util"], sum(sums.values()), "no bytes by role are known")
 
 
+def _data_write(_: RunFacts, parts: SignatureParts) -> Value:
+    data = None if parts.io.by_role is None else parts.io.by_role.get("data")
+    if data is None:
+        return None, "I/O of data was not measured"
+    return _over(data.written_bytes, _role_bytes(data), "no bytes of data are known")
+
+
 def _role_bytes(role: RoleFigures | None) -> float:
     return 0.0 if role is None else float((role.read_bytes or 0) + (role.written_bytes or 0))
 
@@ -183,6 +190,7 @@ def _memory(_: RunFacts, parts: SignatureParts) -> Value:
 VALUES: dict[str, Callable[[RunFacts, SignatureParts], Value]] = {
     "device_read_ratio": _device_read,
     "work_util_ratio": _work_util,
+    "data_write_ratio": _data_write,
     "concurrent_jobs_per_session": _concurrent_jobs,
     "longest_per_shortest": _longest_per_shortest,
     "device_bytes_per_input_byte": _bytes_per_input_byte,

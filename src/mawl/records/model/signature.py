@@ -62,6 +62,16 @@ SIGNATURE: tuple[SignatureRow, ...] = (
         needs=("copies",),
     ),
     SignatureRow(
+        name="data_write_ratio",
+        title="write share of data, 20 sessions",
+        unit="ratio",
+        low=0.15,
+        high=0.20,
+        source="derived: 80:20 reads to writes; other numbers of sessions have 0.16 to 0.22 by declaration",
+        definition="Application bytes written in data over those read and written there.",
+        needs=("copies", "twenty sessions"),
+    ),
+    SignatureRow(
         name="concurrent_jobs_per_session",
         title="mean concurrent jobs : sessions",
         unit="ratio",
