@@ -13,6 +13,8 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 from mawl.records.model.messages import Answered, Assignment, FromLauncher, StepEnded
 from mawl.records.model.records import StepRecord, Usage
@@ -35,6 +37,22 @@ def answer(assignment: Assignment, report: Report) -> int:
     report(StepEnded(step=step))
     letters = "x" * int(assignment.inputs.get("characters", "1"))
     report(Answered(job=assignment.job, answer={"letters": letters}))
+    return 0
+
+
+def pools(assignment: Assignment, report: Report) -> int:
+    """Arrow's memory pool in each of two processes that work side by side, as the answer."""
+    import pyarrow as pa
+
+    from mawl.programs.toolkit.worker_processes import SideBySide
+
+    steps = SimpleNamespace(add_memory=lambda _: None)
+    context: Any = SimpleNamespace(threads=2, divisible_seconds=9.0, steps=steps)
+    with SideBySide[int, tuple[str, str]](
+        context, lambda _: (str(os.getpid()), pa.default_memory_pool().backend_name), fixed=True
+    ) as processes:
+        found: dict[str, str] = dict(processes.results([0, 1]))
+    report(Answered(job=assignment.job, answer={**found}))
     return 0
 
 

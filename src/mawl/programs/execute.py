@@ -236,7 +236,8 @@ def execute(assignment: Assignment, report: Callable[[FromLauncher], None]) -> i
     remove_places(assignment)
     if not assignment.keeps_results:
         remove_place(assignment.results)
-    report(Answered(job=assignment.job, answer=answer, shared_bytes=shared))
+    pool = pa.default_memory_pool().backend_name
+    report(Answered(job=assignment.job, answer=answer, shared_bytes=shared, arrow_pool=pool))
     return 0
 
 

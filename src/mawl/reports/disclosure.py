@@ -66,6 +66,8 @@ def _system(facts: RunFacts, summary: Judged) -> Iterator[tuple[str, object]]:
     yield "I/O caps of control groups", caps
     software = (f"{name} {version}" for name, version in facts.software.items() if version)
     yield "software", ", ".join(software) or ABSENT
+    if facts.arrow_pool is not None:
+        yield "memory pool of Arrow", facts.arrow_pool
     held = (f"{name}={value}" for name, value in facts.settings.items() if value is not None)
     yield "kernel settings", ", ".join(held) or ABSENT
 

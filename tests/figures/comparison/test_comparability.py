@@ -55,6 +55,14 @@ def test_what_is_doubtful_is_refused_until_it_is_asked_for(sentence: str, change
     assert sentence in found[0].sentence
 
 
+@pytest.mark.parametrize(("other", "said"), [("mimalloc", 1), ("system", 0), (None, 0)])
+def test_another_memory_pool_is_said_where_both_are_known(other: str | None, said: int) -> None:
+    sides = side("before", [1.0], arrow_pool="system"), side("after", [1.0], first=1, arrow_pool=other)
+    found = [one for one in obstacles(*sides) if one.rule == "memory pool"]
+    assert [one.severity for one in found] == ["remark"] * said
+    assert ["system on one side and mimalloc on the other" in one.sentence for one in found] == [True] * said
+
+
 def test_a_run_against_itself_is_doubtful() -> None:
     run = compared(1)
     with pytest.raises(UsageError, match="run run-1 is on both sides"):

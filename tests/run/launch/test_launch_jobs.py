@@ -28,7 +28,7 @@ from mawl.records.model.messages import (
 from mawl.records.spec.program_options import StartMode
 from mawl.run.launch.client import Launcher
 from mawl.run.launch.server import Server
-from mawl.run.launch.setup import Setup
+from mawl.run.launch.setup import ARROW_POOL, ARROW_POOL_VARIABLE, Setup
 from tests.fakes.launcher_bench import Bench, assignment
 
 Benches = Callable[..., Bench]
@@ -122,12 +122,30 @@ def test_a_command_has_the_default_of_every_signal(
     assert bench.reaped("limit").signal == signal.SIGXFSZ
 
 
-def test_a_command_keeps_its_users_threads(benches: Benches, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+@pytest.mark.parametrize("variable", ["OMP_NUM_THREADS", ARROW_POOL_VARIABLE])
+@pytest.mark.parametrize("value", ["7", None])
+def test_a_command_keeps_its_users_threads_and_memory_pool(
+    benches: Benches, monkeypatch: pytest.MonkeyPatch, variable: str, value: str | None
+) -> None:
+    monkeypatch.delenv(variable, raising=False)
+    if value is not None:
+        monkeypatch.setenv(variable, value)
     bench = benches("bare")
-    bench.command("threads", "sh", "-c", "echo $OMP_NUM_THREADS $MAWL_JOB")
+    bench.command("threads", "sh", "-c", f"echo ${{{variable}-not set}} $MAWL_JOB")
     bench.reaped("threads")
-    assert (bench.folder / "threads.log").read_text() == "7 threads\n"
+    assert (bench.folder / "threads.log").read_text() == f"{value or 'not set'} threads\n"
+
+
+@pytest.mark.parametrize("mode", ["zygote", "spawn"])
+def test_a_program_and_its_worker_processes_have_mawls_memory_pool(
+    benches: Benches, monkeypatch: pytest.MonkeyPatch, mode: StartMode
+) -> None:
+    monkeypatch.setenv(ARROW_POOL_VARIABLE, "jemalloc")
+    bench = benches(mode, ("pyarrow",))
+    bench.start("pools", "pools")
+    assert bench.reaped("pools").exit_code == 0
+    [answered] = bench.of(Answered)
+    assert list(answered.answer.values()) == [ARROW_POOL, ARROW_POOL]
 
 
 def test_a_job_holds_no_descriptor_but_its_own(benches: Benches) -> None:

@@ -256,6 +256,14 @@ def _between(reference: Side, candidate: Side) -> Iterator[Obstacle]:
             severity="remark",
             sentence=f"{shares} of the input files were cached before the start: run both with --cache cold",
         )
+    pools = [run.facts.arrow_pool for run in (before, after)]
+    if None not in pools and pools[0] != pools[1]:
+        yield Obstacle(
+            rule="memory pool",
+            severity="remark",
+            sentence=f"Arrow used the memory pool {pools[0]} on one side and {pools[1]} on the other: "
+            "peak memory and CPU time can differ for this reason alone",
+        )
     if not same(_device_source(run) for run in (before, after)):
         yield Obstacle(
             rule="device side",

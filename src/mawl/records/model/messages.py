@@ -131,6 +131,8 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True, tag="answered"):
     answer: Answer
     shared_bytes: int | None = None
     """Of its resident size now: pages shared with other processes, and those that can be read again."""
+    arrow_pool: str | None = None
+    """The memory pool that Arrow used in the job, as Arrow names it."""
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):

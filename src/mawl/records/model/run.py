@@ -404,6 +404,9 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     nodes: list[NodeFacts] = []
     planned_jobs: list[PlannedJob] = []
     software: dict[str, str | None] = {}
+    arrow_pool: str | None = None
+    """The memory pool of Arrow in the programs, as their processes say (several by commas), since
+    format 2.6."""
     settings: dict[str, Setting] = {}
     inventories: dict[str, Inventory] = {}
     """Node to its settings that matter, as they were before the first job (docs/design/tuning.md)."""

@@ -161,6 +161,7 @@ def merged(base: RunFacts, parts: Sequence[NodePart], own: Overhead) -> RunFacts
         software={
             name: _shared_value(facts.software.get(name) for facts in every) for name in first.software
         },
+        arrow_pool=_shared_value(facts.arrow_pool for facts in every if facts.arrow_pool) or None,
         settings=_settings(every),
         inventories={name: one for facts in every for name, one in facts.inventories.items()},
         ports={name: one for facts in every for name, one in facts.ports.items()},

@@ -24,7 +24,15 @@ from mawl.measure.processes import is_stopped, kill_marked
 from mawl.records.model.messages import FromLauncher, Hello, LaunchMode, Reaped, Start, Stop, ToLauncher, line
 from mawl.records.model.records import Usage, difference, total
 from mawl.run.launch.pipe import Inbox
-from mawl.run.launch.setup import EXECUTE, LAUNCHER_VARIABLE, ONE_PASSIVE_THREAD, RUN_ID_VARIABLE, Setup
+from mawl.run.launch.setup import (
+    ARROW_POOL,
+    ARROW_POOL_VARIABLE,
+    EXECUTE,
+    LAUNCHER_VARIABLE,
+    ONE_PASSIVE_THREAD,
+    RUN_ID_VARIABLE,
+    Setup,
+)
 
 _PIPE_BYTES = 1 << 20
 _LAST_WORDS = 2000
@@ -274,10 +282,14 @@ def _last_words(log: Path) -> str:
 
 
 def _environment(mode: LaunchMode, run_id: str, name: str) -> dict[str, str]:
-    """The launcher's environment; a command gets its user's threads, a program one while importing."""
+    """The launcher's environment.
+
+    A command gets its user's threads and memory pool, a program one thread while importing, and mawl's pool.
+    """
     environment = {**os.environ, RUN_ID_VARIABLE: run_id, LAUNCHER_VARIABLE: name}
     if mode != "bare":
         environment.update(ONE_PASSIVE_THREAD)
+        environment[ARROW_POOL_VARIABLE] = ARROW_POOL
     return environment
 
 

@@ -17,6 +17,10 @@ ONE_PASSIVE_THREAD = {
     "OPENBLAS_THREAD_TIMEOUT": "4",  # its shortest: 2^4 looks for work, then sleep
 }
 """Environment in which a library computes in one thread, and an idle thread of it sleeps."""
+ARROW_POOL_VARIABLE = "ARROW_DEFAULT_MEMORY_POOL"
+ARROW_POOL = "system"
+"""Arrow's memory pool in every program (docs/design/memory.md).  Arrow reads the variable when it makes its
+pool, so it is set before the interpreter starts."""
 
 
 EXECUTE = "mawl.programs.execute:execute"

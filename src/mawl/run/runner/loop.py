@@ -20,6 +20,7 @@ from mawl.plan.needs import turns
 from mawl.plan.progress import Progress
 from mawl.plan.workload import START_GATE, JobPlan
 from mawl.records.model.messages import (
+    Answered,
     Failed,
     Forked,
     FromLauncher,
@@ -130,6 +131,8 @@ class RunLoop:
         self.ended = self.failed = 0
         """Jobs that ended, or never will start; those of them that did not finish."""
         self.hello: Hello | None = None
+        self.arrow_pools: set[str] = set()
+        """Memory pools that Arrow used in the jobs so far."""
         self.released_at: float | None = None
         self.released_monotonic: float | None = None
         self.cpu_at_release: float | None = None
@@ -271,6 +274,8 @@ class RunLoop:
                 self._event("job_started", at=at, job=name)
             case Failed(sentence=sentence):
                 self._event("job_failed", job=name, detail=sentence)
+            case Answered(arrow_pool=str(pool)):
+                self.arrow_pools.add(pool)
             case _ if hasattr(message, "step"):
                 self.writer.step(message.step)
 

@@ -37,6 +37,7 @@ from mawl.run.runner.restrict import Restriction
 from mawl.run.runner.sampling import HostSampling, Sampling
 
 STANDARD_ERROR = 2
+_NO_POOL = "no program finished; the processes of a command do not say it"
 
 
 def carry_out(
@@ -110,7 +111,9 @@ def carry_out(
                 outside_cpu=outside,
                 dirty=dirty,
                 overhead=_overhead(loop, launcher_usage, generate_cpu_seconds),
-                missing=_missing_reasons(restriction, outside is not None, counting) | collector.reasons(),
+                missing=_missing_reasons(restriction, outside is not None, counting)
+                | collector.reasons()
+                | ({} if loop.arrow_pools else {"arrow_pool": _NO_POOL}),
                 remarks=[*facts.remarks, *_remarks(request, volumes), *logs.remarks(), *host.remarks()],
             )
             writer.finish(facts)
@@ -240,6 +243,7 @@ def _facts_after(facts: RunFacts, loop: RunLoop, began: float, ended: float) -> 
         outcome=outcome,
         outcome_reason=reason,
         ended_at=time.time(),
+        arrow_pool=", ".join(sorted(loop.arrow_pools)) or None,
         volumes=with_caps_after(with_space(facts.volumes, after=True)),
         phases=msgspec.structs.replace(
             facts.phases,

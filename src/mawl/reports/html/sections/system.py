@@ -270,8 +270,9 @@ def _settings(facts: RunFacts) -> Markup:
         name: facts.missing.get(f"settings.{name}", ABSENT) if value is None else value
         for name, value in facts.settings.items()
     }
+    pool = {} if facts.arrow_pool is None else {"memory pool of Arrow": facts.arrow_pool}
     return _name_value_table("Settings", {**roles, **settings}) + _name_value_table(
-        "Software", facts.software
+        "Software", {**facts.software, **pool}
     )
 
 
