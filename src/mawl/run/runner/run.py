@@ -21,7 +21,7 @@ from mawl.plan.derived_jobs import derived_of, encoded
 from mawl.plan.output import plan_toml
 from mawl.records.model.messages import LaunchMode
 from mawl.records.model.records import RunOutcome, Usage
-from mawl.records.model.run import Overhead, RunFacts
+from mawl.records.model.run import OutsideCpu, Overhead, RunFacts
 from mawl.records.store.files import library_key
 from mawl.records.store.folder import RunWriter, unwritable
 from mawl.records.volumes import Volumes
@@ -37,7 +37,6 @@ from mawl.run.runner.restrict import Restriction
 from mawl.run.runner.sampling import HostSampling, Sampling
 
 STANDARD_ERROR = 2
-_NO_POOL = "no program finished; the processes of a command do not say it"
 
 
 def carry_out(
@@ -111,9 +110,7 @@ def carry_out(
                 outside_cpu=outside,
                 dirty=dirty,
                 overhead=_overhead(loop, launcher_usage, generate_cpu_seconds),
-                missing=_missing_reasons(restriction, outside is not None, counting)
-                | collector.reasons()
-                | ({} if loop.arrow_pools else {"arrow_pool": _NO_POOL}),
+                missing=_missing_reasons(restriction, outside, counting, loop) | collector.reasons(),
                 remarks=[*facts.remarks, *_remarks(request, volumes), *logs.remarks(), *host.remarks()],
             )
             writer.finish(facts)
@@ -203,12 +200,16 @@ def _devices(facts: RunFacts) -> set[str]:
     return {device for volume in facts.volumes for device in volume.devices}
 
 
-def _missing_reasons(restriction: Restriction, has_account: bool, counting: Counting) -> dict[str, str]:
+def _missing_reasons(
+    restriction: Restriction, outside: OutsideCpu | None, counting: Counting, loop: RunLoop
+) -> dict[str, str]:
     missing = {}
-    if not has_account:
+    if outside is None:
         missing["outside_cpu"] = restriction.reason or "the account was not readable"
     if counting.reason is not None:
         missing["io.by_role"] = f"not measured: {counting.reason}"
+    if not loop.arrow_pools:
+        missing["arrow_pool"] = "no program finished; the processes of a command do not say it"
     return missing
 
 
