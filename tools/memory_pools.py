@@ -1,9 +1,10 @@
-"""Compare Arrow's memory pools over versions of Arrow: ``python -m tools.memory_pools PYTHON...``.
+"""Compare Arrow's memory pools over versions of Arrow: ``python -m tools.memory_pools``.
 
-Each PYTHON is an interpreter with mawl's libraries; the first has the oldest Arrow, the last the newest.
-The tool runs the mawl of this clone in each: all programs, one after another, with every pool, several
-times by turns.  It prints a row for each pool (docs/design/memory.md).  ``--programs`` adds one for each
-program.
+It makes an environment with the oldest Arrow that pyproject.toml allows and one with the newest, and
+otherwise the libraries of constraints.txt; they come from the package index.  ``--pythons OLD NEW`` names
+two that are there.  In each it runs the mawl of this clone: all programs, one after another, with every
+pool, several times by turns.  It prints a row for each pool (docs/design/memory.md), and one for each
+program.  The exit status is 1 if a peak with mawl's own pool differs by more than ``MOST``.
 """
 
 from __future__ import annotations
@@ -15,15 +16,21 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from packaging.requirements import Requirement
+
 from mawl.plan.catalogue import NAMES
 from mawl.run.launch.setup import ARROW_POOL
+from tools import versions
 
 ROOT = Path(__file__).resolve().parent.parent
 POOLS = ("system", "mimalloc", "jemalloc")
+MOST = 0.10
+"""A program's peak with the newest Arrow may differ from that with the oldest by this ratio."""
 Figures = Mapping[str, tuple[float, float]]
 """Program to its peak memory in bytes and its CPU seconds."""
 
@@ -43,6 +50,24 @@ for job in run.jobs.to_pylist():
     cpu = job["user_cpu_seconds"] + job["system_cpu_seconds"]
     print(json.dumps([job["program"], job["memory_bytes"], cpu]))
 """
+
+
+def environments(scratch: Path) -> list[str]:
+    """The interpreters of two new environments: with the oldest and with the newest allowed Arrow."""
+    program, wheel = versions.uv(scratch), versions.build(scratch)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = [*project["dependencies"], *project["optional-dependencies"]["programs"]]
+    (arrow,) = (text for text in named if Requirement(text).name == "pyarrow")
+    pinned = (ROOT / "constraints.txt").read_text().splitlines(keepends=True)
+    (scratch / "pinned.txt").write_text("".join(text for text in pinned if not text.startswith("pyarrow==")))
+    found = []
+    for resolution in versions.RESOLUTIONS[::-1]:
+        python = scratch / resolution / "bin/python"
+        versions.run(program, "venv", "--quiet", "--python", sys.executable, scratch / resolution)
+        install = (program, "pip", "install", "--quiet", "--python", python, "--resolution", resolution)
+        versions.run(*install, "--constraint", scratch / "pinned.txt", wheel, *named, arrow)
+        found.append(str(python))
+    return found
 
 
 def workload(programs: Sequence[str]) -> str:
@@ -80,49 +105,51 @@ def medians(runs: Sequence[Figures]) -> dict[str, tuple[float, float]]:
     }
 
 
-def differences(oldest: Figures, newest: Figures) -> dict[str, float]:
-    """By how much the newest Arrow's peak differs from the oldest's, as a ratio of that."""
-    return {name: newest[name][0] / oldest[name][0] - 1.0 for name in oldest}
+def compare(
+    pythons: Sequence[str], pools: Sequence[str], programs: Sequence[str], scale: str, runs: int, place: Path
+) -> dict[str, dict[str, float]]:
+    """Print the figures of each pool; the difference of each program, by pool."""
+    found: dict[tuple[str, str], list[Figures]] = defaultdict(list)
+    for _ in range(runs):
+        for pool in pools:
+            for python in pythons:
+                found[pool, python].append(measure(python, pool, programs, scale, place))
+    print("pool, program | largest difference | MiB, oldest and newest | CPU seconds, oldest and newest")
+    changes = {}
+    for pool in pools:
+        old, new = (medians(found[pool, python]) for python in pythons)
+        changes[pool] = {name: new[name][0] / old[name][0] - 1.0 for name in programs}
+        worst = max(changes[pool].values(), key=abs)
+        _print(f"{pool}, all", worst, (_sums(old), _sums(new)))
+        for name, change in changes[pool].items():
+            _print(f"{pool}, {name}", change, (old[name], new[name]))
+    return changes
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("pythons", nargs="+", metavar="PYTHON")
-    parser.add_argument("--pools", nargs="+", default=POOLS, help=f"mawl's own is {ARROW_POOL}")
-    parser.add_argument("--names", nargs="+", default=NAMES, metavar="PROGRAM")
-    parser.add_argument("--scale", default="0.005")
+def _sums(side: Figures) -> tuple[float, float]:
+    return sum(peak for peak, _ in side.values()), sum(cpu for _, cpu in side.values())
+
+
+def _print(name: str, change: float, sides: tuple[tuple[float, float], tuple[float, float]]) -> None:
+    (old, old_cpu), (new, new_cpu) = sides
+    peaks = f"{old / 2**20:.1f} and {new / 2**20:.1f}"
+    print(f"{name} | {change:+.1%} | {peaks} | {old_cpu:.2f} and {new_cpu:.2f}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--pythons", nargs=2, metavar=("OLD", "NEW"))
+    parser.add_argument("--pools", nargs="+", default=POOLS, choices=POOLS)
+    parser.add_argument("--programs", nargs="+", default=NAMES, choices=NAMES, metavar="NAME")
+    parser.add_argument("--scale", default="0.001")
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument(
-        "--place", type=Path, help="a directory for inputs and runs (default: a temporary one)"
-    )
-    parser.add_argument("--programs", action="store_true", help="print a row for each program too")
+    parser.add_argument("--place", type=Path, help="where a temporary directory goes for inputs and runs")
     asked = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory(dir=asked.place) as place:
-        found: dict[tuple[str, str], list[Figures]] = defaultdict(list)
-        for _ in range(asked.runs):
-            for pool in asked.pools:
-                for python in asked.pythons:
-                    found[pool, python].append(measure(python, pool, asked.names, asked.scale, Path(place)))
-    print(
-        "pool | largest difference | sum of peaks in MiB, oldest and newest | CPU seconds, oldest and newest"
-    )
-    for pool in asked.pools:
-        sides = [medians(found[pool, python]) for python in (asked.pythons[0], asked.pythons[-1])]
-        changes = differences(*sides)
-        worst = max(changes, key=lambda name: abs(changes[name]))
-        peaks = [sum(peak for peak, _ in side.values()) / 2**20 for side in sides]
-        cpu = [sum(seconds for _, seconds in side.values()) for side in sides]
-        print(
-            f"{pool} | {changes[worst]:+.1%} {worst} | {peaks[0]:.0f} and {peaks[1]:.0f} "
-            f"| {cpu[0]:.1f} and {cpu[1]:.1f}"
-        )
-        for name in changes if asked.programs else ():
-            (old, old_cpu), (new, new_cpu) = (side[name] for side in sides)
-            print(
-                f"  {name} | {changes[name]:+.1%} | {old / 2**20:.1f} and {new / 2**20:.1f} "
-                f"| {old_cpu:.2f} and {new_cpu:.2f}"
-            )
+    with tempfile.TemporaryDirectory(dir=asked.place) as name:
+        pythons = asked.pythons or environments(Path(name))
+        changes = compare(pythons, asked.pools, asked.programs, asked.scale, asked.runs, Path(name))
+    return int(any(abs(change) > MOST for change in changes.get(ARROW_POOL, {}).values()))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main())

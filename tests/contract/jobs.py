@@ -31,6 +31,7 @@ from mawl.records.model.messages import (
 )
 from mawl.records.model.records import Answer, StepRecord
 from mawl.records.spec.program_options import Options
+from mawl.run.launch.setup import ARROW_POOL, ARROW_POOL_VARIABLE, ONE_PASSIVE_THREAD
 
 SOURCE = Path(mawl.__file__).parents[1]
 
@@ -106,8 +107,8 @@ def run_here(assignment: Assignment, after_step: Callable[[StepRecord, Job], Non
 
 def run_fresh(assignment: Assignment, wrapper: list[str] | None = None) -> Job:
     """Run a job in a process of its own (under ``wrapper``), as ``--start spawn`` does."""
-    # One thread while importing, as the launcher has it: OpenBLAS takes memory for each.
-    environment = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(SOURCE)}
+    # As the launcher has it: Arrow's memory pool, and one thread, since OpenBLAS takes memory for each.
+    environment = {**ONE_PASSIVE_THREAD, ARROW_POOL_VARIABLE: ARROW_POOL, "PYTHONPATH": str(SOURCE)}
     done = subprocess.run(
         [*(wrapper or []), sys.executable, __file__],
         input=msgspec.json.encode(assignment),

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from mawl.run.launch.setup import ARROW_POOL
 from tests import needs
-from tools import install_sizes, versions
+from tools import install_sizes, memory_pools, versions
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -74,6 +75,11 @@ def test_mawl_runs_with_this_python_and_these_libraries(attempt: versions.Attemp
     if versions.interpreter(attempt.python) is None:
         needs.skip(f"there is no Python {attempt.python}")
     assert versions.main(["--python", attempt.python, "--resolution", attempt.resolution]) == 0
+
+
+@pytest.mark.long(minutes=9)
+def test_programs_need_the_same_memory_with_the_oldest_and_the_newest_arrow() -> None:
+    assert memory_pools.main(["--pools", ARROW_POOL]) == 0
 
 
 @pytest.mark.long(minutes=6)
