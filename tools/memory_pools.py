@@ -24,7 +24,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from mawl.plan.catalogue import NAMES
-from mawl.run.launch.setup import ARROW_POOL
+from mawl.run.launch.setup import arrow_pool
 from tools import versions
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,7 +38,8 @@ RUN = """
 import sys
 from mawl.commands.main import entry
 from mawl.run.launch import client
-client.ARROW_POOL = sys.argv.pop(1)
+pool = sys.argv.pop(1)
+client.arrow_pool = lambda: pool
 entry()
 """
 READ = """
@@ -148,7 +149,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(dir=asked.place) as name:
         pythons = asked.pythons or environments(Path(name))
         changes = compare(pythons, asked.pools, asked.programs, asked.scale, asked.runs, Path(name))
-    return int(any(abs(change) > MOST for change in changes.get(ARROW_POOL, {}).values()))
+    return int(any(abs(change) > MOST for change in changes.get(arrow_pool(), {}).values()))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from mawl.records.store import open_run
-from mawl.run.launch.setup import ARROW_POOL, ARROW_POOL_VARIABLE
+from mawl.run.launch.setup import ARROW_POOL_VARIABLE, arrow_pool
 from tests.cli.conftest import Command
 from tests.cli.test_commands import jobs, run, steps
 
@@ -40,10 +40,10 @@ def test_a_class_of_a_package_of_the_user_is_a_program(start: str, mawl: Command
     (mawl.directory / "one.toml").write_text(
         'name = "one"\nscale = 0.00005\n[[sessions]]\nname = "a"\nstages = [["ownpackage:Count"]]\n'
     )
-    mawl.environment[ARROW_POOL_VARIABLE] = "jemalloc"
+    mawl.environment[ARROW_POOL_VARIABLE] = "mimalloc"
     done = mawl("run", "one.toml", "--start", start)
     assert done.returncode == 0, done.stderr
-    assert open_run(mawl.directory / "runs" / "latest").facts.arrow_pool == ARROW_POOL
+    assert open_run(mawl.directory / "runs" / "latest").facts.arrow_pool == arrow_pool()
     (job,) = jobs(mawl)
     assert (job["job"], job["program"], job["program_class"]) == ("a.1.count", "count", "compute")
     assert (job["outcome"], job["verified"]) == ("finished", None), "nobody knows that its answer is right"

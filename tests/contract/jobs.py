@@ -31,7 +31,7 @@ from mawl.records.model.messages import (
 )
 from mawl.records.model.records import Answer, StepRecord
 from mawl.records.spec.program_options import Options
-from mawl.run.launch.setup import ARROW_POOL, ARROW_POOL_VARIABLE, ONE_PASSIVE_THREAD
+from mawl.run.launch.setup import ARROW_POOL_VARIABLE, ONE_PASSIVE_THREAD, arrow_pool
 
 SOURCE = Path(mawl.__file__).parents[1]
 
@@ -108,7 +108,7 @@ def run_here(assignment: Assignment, after_step: Callable[[StepRecord, Job], Non
 def run_fresh(assignment: Assignment, wrapper: list[str] | None = None) -> Job:
     """Run a job in a process of its own (under ``wrapper``), as ``--start spawn`` does."""
     # As the launcher has it: Arrow's memory pool, and one thread, since OpenBLAS takes memory for each.
-    environment = {**ONE_PASSIVE_THREAD, ARROW_POOL_VARIABLE: ARROW_POOL, "PYTHONPATH": str(SOURCE)}
+    environment = {**ONE_PASSIVE_THREAD, ARROW_POOL_VARIABLE: arrow_pool(), "PYTHONPATH": str(SOURCE)}
     done = subprocess.run(
         [*(wrapper or []), sys.executable, __file__],
         input=msgspec.json.encode(assignment),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.run.launch.setup import ARROW_POOL
+from mawl.run.launch.setup import arrow_pool
 from tests import needs
 from tools import install_sizes, memory_pools, versions
 
@@ -79,7 +79,7 @@ def test_mawl_runs_with_this_python_and_these_libraries(attempt: versions.Attemp
 
 @pytest.mark.long(minutes=9)
 def test_programs_need_the_same_memory_with_the_oldest_and_the_newest_arrow() -> None:
-    assert memory_pools.main(["--pools", ARROW_POOL]) == 0
+    assert memory_pools.main(["--pools", arrow_pool()]) == 0
 
 
 @pytest.mark.long(minutes=6)

@@ -28,7 +28,7 @@ from mawl.records.model.messages import (
 from mawl.records.spec.program_options import StartMode
 from mawl.run.launch.client import Launcher
 from mawl.run.launch.server import Server
-from mawl.run.launch.setup import ARROW_POOL, ARROW_POOL_VARIABLE, Setup
+from mawl.run.launch.setup import ARROW_POOL_VARIABLE, Setup, arrow_pool
 from tests.fakes.launcher_bench import Bench, assignment
 
 Benches = Callable[..., Bench]
@@ -140,12 +140,12 @@ def test_a_command_keeps_its_users_threads_and_memory_pool(
 def test_a_program_and_its_worker_processes_have_mawls_memory_pool(
     benches: Benches, monkeypatch: pytest.MonkeyPatch, mode: StartMode
 ) -> None:
-    monkeypatch.setenv(ARROW_POOL_VARIABLE, "jemalloc")
+    monkeypatch.setenv(ARROW_POOL_VARIABLE, "mimalloc")
     bench = benches(mode, ("pyarrow",))
     bench.start("pools", "pools")
     assert bench.reaped("pools").exit_code == 0
     [answered] = bench.of(Answered)
-    assert list(answered.answer.values()) == [ARROW_POOL, ARROW_POOL]
+    assert list(answered.answer.values()) == [arrow_pool()] * 2
 
 
 def test_a_job_holds_no_descriptor_but_its_own(benches: Benches) -> None:

@@ -25,13 +25,13 @@ from mawl.records.model.messages import FromLauncher, Hello, LaunchMode, Reaped,
 from mawl.records.model.records import Usage, difference, total
 from mawl.run.launch.pipe import Inbox
 from mawl.run.launch.setup import (
-    ARROW_POOL,
     ARROW_POOL_VARIABLE,
     EXECUTE,
     LAUNCHER_VARIABLE,
     ONE_PASSIVE_THREAD,
     RUN_ID_VARIABLE,
     Setup,
+    arrow_pool,
 )
 
 _PIPE_BYTES = 1 << 20
@@ -289,7 +289,7 @@ def _environment(mode: LaunchMode, run_id: str, name: str) -> dict[str, str]:
     environment = {**os.environ, RUN_ID_VARIABLE: run_id, LAUNCHER_VARIABLE: name}
     if mode != "bare":
         environment.update(ONE_PASSIVE_THREAD)
-        environment[ARROW_POOL_VARIABLE] = ARROW_POOL
+        environment[ARROW_POOL_VARIABLE] = arrow_pool()
     return environment
 
 

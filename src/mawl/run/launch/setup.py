@@ -18,9 +18,18 @@ ONE_PASSIVE_THREAD = {
 }
 """Environment in which a library computes in one thread, and an idle thread of it sleeps."""
 ARROW_POOL_VARIABLE = "ARROW_DEFAULT_MEMORY_POOL"
-ARROW_POOL = "system"
-"""Arrow's memory pool in every program (docs/design/memory.md).  Arrow reads the variable when it makes its
-pool, so it is set before the interpreter starts."""
+ARROW_POOLS = ("jemalloc", "system")
+"""Arrow's memory pool in every program: the first that this Arrow has (docs/design/memory.md).
+
+Arrow reads the variable when it makes its pool, so it is set before the interpreter starts.
+"""
+
+
+def arrow_pool() -> str:
+    """The memory pool that programs shall have with the installed Arrow."""
+    import pyarrow as pa  # here: launchers of commands read this module and stay small
+
+    return next(pool for pool in ARROW_POOLS if pool in pa.supported_memory_backends())
 
 
 EXECUTE = "mawl.programs.execute:execute"
