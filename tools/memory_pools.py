@@ -46,6 +46,7 @@ READ = """
 import json, sys
 import mawl
 run = mawl.open_run(sys.argv[1])
+assert run.facts.arrow_pool == sys.argv[2], run.facts.arrow_pool
 for job in run.jobs.to_pylist():
     assert job["outcome"] == "finished", job["reason"]
     cpu = job["user_cpu_seconds"] + job["system_cpu_seconds"]
@@ -85,7 +86,7 @@ def measure(python: str, pool: str, programs: Sequence[str], scale: str, place: 
     roles = [word for role in ("data", "work", "util") for word in (f"--{role}", str(place / role))]
     words = ["run", str(place / "pools.toml"), "--scale", scale, "--output", f"{folder}/run", *roles]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    for script, arguments in ((RUN, [pool, *words]), (READ, [f"{folder}/run"])):
+    for script, arguments in ((RUN, [pool, *words]), (READ, [f"{folder}/run", pool])):
         ended = subprocess.run(
             [python, "-c", script, *arguments], cwd=place, env=environment, capture_output=True, text=True
         )

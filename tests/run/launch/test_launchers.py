@@ -6,11 +6,13 @@ import select
 from pathlib import Path
 
 import msgspec
+import pyarrow as pa
 import pytest
 
 from mawl.records.model.messages import FromLauncher, Hello, Release, Start, Started, Stop
 from mawl.records.spec.program_options import Options
 from mawl.run.launch.client import Launchers
+from mawl.run.launch.setup import arrow_pool
 from tests.contract.jobs import assign
 from tests.fakes.launcher import FakeLauncher
 
@@ -40,6 +42,16 @@ def programs() -> FakeLauncher:
 @pytest.fixture
 def commands() -> FakeLauncher:
     return FakeLauncher({"lost-command": "lose", "long-command": "hang"}, mode="bare")
+
+
+@pytest.mark.parametrize(
+    ("pools", "chosen"), [("jemalloc system", "jemalloc"), ("mimalloc system", "system")]
+)
+def test_an_arrow_without_jemalloc_takes_memory_of_the_c_library(
+    pools: str, chosen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pa, "supported_memory_backends", pools.split)
+    assert arrow_pool() == chosen
 
 
 def test_both_greet_as_one_with_what_both_used(programs: FakeLauncher, commands: FakeLauncher) -> None:
