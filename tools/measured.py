@@ -8,6 +8,8 @@ DIR, runs it (at scale ``quick`` unless ``--scale`` says otherwise; ``--memory-l
 ``--program NAME`` measures some programs again and keeps the figures of the others, at the same scale.
 ``--runs FOLDER...`` takes them from runs of all programs alone that are there already, as
 ``mawl run --solo`` makes them.
+``--reference`` keeps the CPU times as the reference times of that scale instead
+(``src/mawl/plan/reference_times.json``); the table is of one machine.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from mawl.base.units import format_bytes, format_instant, format_memory
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import JobSeconds, asked_per_cpu_second
 from mawl.plan.programs import Direction
+from mawl.plan.reference_times import TABLE, Knot, ReferenceTimes
 from mawl.plan.spec import parse_scale, scale_name
 from mawl.plan.workload import load_workload, make_plan
 from mawl.records.model.records import JobRecord
@@ -255,11 +258,15 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--cache", choices=[mode for mode in FILES if mode])
     parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--program", action="append", choices=list(CATALOGUE))
+    parser.add_argument("--reference", action="store_true")
     given = parser.parse_args(arguments)
+    if given.reference and (given.program or given.memory_limit or given.cache):
+        parser.error("--program, --memory-limit and --cache do not go with --reference")
+    keep = _keep_reference if given.reference else _keep
     if given.runs:
         if given.program or given.memory_limit or given.cache or given.times > 1:
             parser.error("--program, --memory-limit, --cache and --times do not go with --runs")
-        _keep(middle([measured(folder) for folder in given.runs]))
+        keep(middle([measured(folder) for folder in given.runs]))
         return 0
     parse_scale(given.scale)
     given.place.mkdir(parents=True, exist_ok=True)
@@ -277,12 +284,31 @@ def main(arguments: Sequence[str]) -> int:
             return done.returncode
         runs.append(measured(given.place / "runs" / "latest"))
     found, stored = middle(runs), load(given.cache)
-    _keep(merged(stored, found) if given.program and stored is not None else found)
+    keep(merged(stored, found) if given.program and stored is not None else found)
     return 0
 
 
 def _keep(kept: Measured) -> None:
     FILES[kept.cache].write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
+
+
+def _keep_reference(found: Measured) -> None:
+    """ValueError for figures of another machine than those of the table."""
+    knot = Knot(
+        scale=found.scale,
+        measured_at=found.measured_at,
+        runs=found.runs,
+        cpu_seconds={name: round(one.cpu_seconds, 3) for name, one in found.programs.items()},
+    )
+    others = []
+    if TABLE.exists():
+        table = msgspec.json.decode(TABLE.read_bytes(), type=ReferenceTimes)
+        if table.machine != found.machine:
+            raise ValueError(f"the table is of {table.machine}, these figures are of {found.machine}")
+        others = [one for one in table.knots if one.scale != found.scale]
+    knots = sorted([*others, knot], key=lambda one: one.scale)
+    kept = ReferenceTimes(machine=found.machine, knots=knots)
+    TABLE.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
 
 
 if __name__ == "__main__":

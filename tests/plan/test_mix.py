@@ -26,7 +26,7 @@ from mawl.plan.mix import (
     mixed30_19,
     solo_plan,
 )
-from mawl.plan.needs import asked_per_cpu_second, declared_seconds, needs
+from mawl.plan.needs import JobSeconds, asked_per_cpu_second, needs
 from mawl.plan.programs import BYTES_PER_SECOND_ALONE, Program
 from mawl.plan.progress import Progress
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
@@ -287,7 +287,8 @@ def test_bytes_by_role_are_those_of_the_published_load(name: str, scale: float) 
 
 
 def test_declared_cpu_seconds_of_mixed20_fit_the_published_ranges() -> None:
-    asked = asked_per_cpu_second(shipped("mixed20"), CATALOGUE, declared_seconds())
+    declared = JobSeconds(lambda program, job: program.cpu_seconds(job.scale), "declared")
+    asked = asked_per_cpu_second(shipped("mixed20"), CATALOGUE, declared)
     assert 150e6 <= (asked.total or 0.0) <= 225e6
     seconds = [CATALOGUE[program].cpu_seconds(1.0) for program in COPIES]
     assert 17.6 <= max(seconds) / min(seconds) <= 26.4

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from mawl.plan.catalogue import CATALOGUE
@@ -13,11 +15,11 @@ from mawl.plan.needs import (
     ZYGOTE_BYTES,
     JobSeconds,
     asked_per_cpu_second,
-    declared_seconds,
     needs,
     requests_under_way,
 )
 from mawl.plan.programs import WRITEBACK_SECONDS
+from mawl.plan.reference_times import reference_seconds, reference_times
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import Plan, make_plan
 from mawl.records.spec.program_options import MIB, Options
@@ -125,7 +127,7 @@ def test_bytes_of_all_jobs_are_divided_by_the_seconds_of_all_jobs() -> None:
     assert asked.basis == "test"
 
 
-@pytest.mark.parametrize("seconds", [declared_seconds(), JobSeconds(lambda program, job: None, "test")])
+@pytest.mark.parametrize("seconds", [reference_seconds(), JobSeconds(lambda program, job: None, "test")])
 def test_what_is_asked_is_not_known_where_a_job_declares_nothing(seconds: JobSeconds) -> None:
     stages: list[list[str | JobSpec]] = [[JobSpec(program="mine", command=["true"])], ["forecasting"]]
     own = WorkloadSpec(name="own", sessions=[SessionSpec(name="s", stages=stages)])
@@ -133,6 +135,27 @@ def test_what_is_asked_is_not_known_where_a_job_declares_nothing(seconds: JobSec
     asked = asked_per_cpu_second(plan, CATALOGUE, seconds)
     assert asked.by_role is None and asked.total is None
     assert asked.basis.startswith("bytes or CPU seconds of ") and "mine" in asked.basis
+
+
+def test_reference_times_lie_on_lines_between_the_scales_that_were_measured() -> None:
+    table = reference_times()
+    scales = [knot.scale for knot in table.knots]
+    assert scales == sorted(scales) and {0.0005, 0.005, 0.02} <= set(scales)
+    for name in CATALOGUE:
+        for below, above in pairwise(table.knots):
+            ends = [knot.cpu_seconds[name] for knot in (below, above)]
+            assert ends == [table.seconds(name, knot.scale) for knot in (below, above)]
+            assert table.seconds(name, (below.scale + above.scale) / 2) == pytest.approx(sum(ends) / 2)
+            assert ends[0] < ends[1]
+    assert table.seconds("mine", 0.01) is None
+
+
+def test_fixed_costs_make_a_cpu_second_ask_less_at_small_scales() -> None:
+    asked = []
+    for scale in (0.0005, 0.005, 0.02, 0.05):
+        plan = make_plan(mixed(20), where="test", catalogue=CATALOGUE, scale=scale)
+        asked.append(asked_per_cpu_second(plan, CATALOGUE, reference_seconds()).total or 0.0)
+    assert asked == sorted(asked)
 
 
 def test_files_that_are_written_back_take_cpu_seconds() -> None:

@@ -54,7 +54,7 @@ def show_plan(spec: RunSpec, *, for_scripts: bool) -> None:
     plan = plan_of(spec)
     needed = Peaks(plan, spec).needs(plan)
     _check_memory(needed, spec)
-    asked = asked_by_jobs(plan, spec)
+    asked = asked_by_jobs(plan)
     if for_scripts:
         print(as_json(plan, needed, asked, duration_of(plan, Path(spec.runs))))
     else:

@@ -23,14 +23,14 @@ from mawl.commands.earlier_runs import Peaks
 from mawl.commands.terminal import Groups, groups_of, width_for
 from mawl.measure.space import EPHEMERAL, EPHEMERAL_CURE, FileSystem, ephemeral_storage
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.needs import Asked, Needs, asked_per_cpu_second, declared_seconds
+from mawl.plan.needs import Asked, Needs, asked_per_cpu_second
 from mawl.plan.output import printed_plan, write_plan
 from mawl.plan.programs import Direction
+from mawl.plan.reference_times import reference_seconds
 from mawl.plan.run_plan import plan_of
 from mawl.plan.spec import scale_name
 from mawl.plan.workload import Plan
 from mawl.records.spec.program_options import ROLES
-from mawl.records.spec.run_spec import RunSpec
 from mawl.records.spec.sources import OPTIONS
 from mawl.records.store.output import write_output
 from mawl.reports.layout import LINE_WIDTH, wrapped
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         write_plan(Path(arguments.output), plan, spec, write_output)
     needed, limit = Peaks(plan, spec).needs(plan), spec.memory_limit_bytes
-    asked, duration = asked_by_jobs(plan, spec), duration_of(plan, Path(spec.runs))
+    asked, duration = asked_by_jobs(plan), duration_of(plan, Path(spec.runs))
     if arguments.json:
         print(as_json(plan, needed, asked, duration))
         return 0
@@ -105,9 +105,9 @@ def in_pod(storage: FileSystem, present_bytes: int) -> str:
     )
 
 
-def asked_by_jobs(plan: Plan, spec: RunSpec) -> Asked:
-    """What the jobs ask for each CPU second, by their declarations."""
-    return asked_per_cpu_second(plan, CATALOGUE, declared_seconds(spec.cache))
+def asked_by_jobs(plan: Plan) -> Asked:
+    """What the jobs ask for each CPU second, by their reference times."""
+    return asked_per_cpu_second(plan, CATALOGUE, reference_seconds())
 
 
 def as_json(plan: Plan, needed: Needs, asked: Asked, duration: Duration) -> str:

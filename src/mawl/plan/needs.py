@@ -15,7 +15,7 @@ from mawl.plan.derived_program import derived_program
 from mawl.plan.mix import JobKind, is_of_catalogue, keeps_results, kind_of
 from mawl.plan.programs import Direction, Program, Requests
 from mawl.plan.workload import JobPlan, Plan
-from mawl.records.spec.program_options import ROLES, CacheMode, Role, VolumeOrder
+from mawl.records.spec.program_options import ROLES, Role, VolumeOrder
 from mawl.records.store.side_files import Peak
 
 ZYGOTE_BYTES = 256 * 2**20
@@ -165,15 +165,6 @@ class JobSeconds(msgspec.Struct, frozen=True):
 
     of: Callable[[Program, JobPlan], float | None]
     basis: str
-
-
-def declared_seconds(cache: CacheMode | None = None) -> JobSeconds:
-    """The CPU seconds that programs declare for a run with this ``--cache``."""
-    return JobSeconds(
-        lambda program, job: program.cpu_seconds(job.scale, cache),
-        "by the CPU seconds that the programs declare for the reference core; they do not include fixed "
-        "costs, which weigh most at small scales",
-    )
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
