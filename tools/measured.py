@@ -260,8 +260,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--program", action="append", choices=list(CATALOGUE))
     parser.add_argument("--reference", action="store_true")
     given = parser.parse_args(arguments)
-    if given.reference and (given.program or given.memory_limit or given.cache):
-        parser.error("--program, --memory-limit and --cache do not go with --reference")
+    if given.reference and given.cache:
+        parser.error("--cache does not go with --reference")
     keep = _keep_reference if given.reference else _keep
     if given.runs:
         if given.program or given.memory_limit or given.cache or given.times > 1:
@@ -284,7 +284,8 @@ def main(arguments: Sequence[str]) -> int:
             return done.returncode
         runs.append(measured(given.place / "runs" / "latest"))
     found, stored = middle(runs), load(given.cache)
-    keep(merged(stored, found) if given.program and stored is not None else found)
+    merges = given.program and not given.reference
+    keep(merged(stored, found) if merges and stored is not None else found)
     return 0
 
 
@@ -293,21 +294,22 @@ def _keep(kept: Measured) -> None:
 
 
 def _keep_reference(found: Measured) -> None:
-    """ValueError for figures of another machine than those of the table."""
-    knot = Knot(
-        scale=found.scale,
-        measured_at=found.measured_at,
-        runs=found.runs,
-        cpu_seconds={name: round(one.cpu_seconds, 3) for name, one in found.programs.items()},
-    )
-    others = []
+    """Of programs that were not measured the table keeps its times; ValueError for another machine's."""
+    knots: dict[float, Knot] = {}
     if TABLE.exists():
         table = msgspec.json.decode(TABLE.read_bytes(), type=ReferenceTimes)
         if table.machine != found.machine:
             raise ValueError(f"the table is of {table.machine}, these figures are of {found.machine}")
-        others = [one for one in table.knots if one.scale != found.scale]
-    knots = sorted([*others, knot], key=lambda one: one.scale)
-    kept = ReferenceTimes(machine=found.machine, knots=knots)
+        knots = {one.scale: one for one in table.knots}
+    before = knots[found.scale].cpu_seconds if found.scale in knots else {}
+    knots[found.scale] = Knot(
+        scale=found.scale,
+        measured_at=found.measured_at,
+        runs=found.runs,
+        memory_limit_bytes=found.memory_limit_bytes,
+        cpu_seconds=before | {name: round(one.cpu_seconds, 3) for name, one in found.programs.items()},
+    )
+    kept = ReferenceTimes(machine=found.machine, knots=[knots[scale] for scale in sorted(knots)])
     TABLE.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
 
 

@@ -92,6 +92,7 @@ def test_without_a_price_nothing_is_the_cheapest() -> None:
     [
         (msgspec.structs.replace(answered(YES), choice=choice(scale=0.01)), "mawl qualify --scale"),
         (msgspec.structs.replace(answered(YES), choice=choice(cache="cold")), "cache mode"),
+        (msgspec.structs.replace(answered(YES), load_version=7), "version of the load"),
         (msgspec.structs.replace(answered(YES), choice=choice(sessions=4)), "mix of a .*5 to 500.* 1 to 4 s"),
         (
             msgspec.structs.replace(

@@ -95,7 +95,7 @@ def killed_run(directory: Path, run_id: str, places: tuple[str, ...], *, keeps: 
     for role in ROLES:
         (made,) = volumes.run_directories(role)
         (made / "file").write_text(role)
-    for lock in volumes._locks:  # as the kernel does when the process is killed
+    for lock in volumes._locks.values():  # as the kernel does when the process is killed
         os.close(lock)
     volumes._locks.clear()
     folder = directory / "runs" / run_id

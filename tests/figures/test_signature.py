@@ -64,7 +64,7 @@ def test_a_mix_with_each_program_once_compares_no_bytes() -> None:
     block = signature_of(of, mix_summary(of), busy_cores=9.0)
     meant = [name for name, row in block.items() if row["meaningful"]]
     assert meant == ["concurrent_jobs_per_session", "longest_per_shortest"]
-    assert block["work_util_ratio"]["reason"] == "not meaningful: below 5 sessions each program runs once"
+    assert block["work_util_ratio"]["reason"] == "not meaningful: each program runs once, as below 5 sessions"
 
 
 def test_every_row_of_a_published_shape_is_inside() -> None:

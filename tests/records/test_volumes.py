@@ -62,6 +62,18 @@ def test_results_under_data_stay_after_the_run_if_it_keeps_them(volumes: Volumes
     assert volumes.leftovers() == []
 
 
+def test_a_run_removes_nothing_that_it_did_not_claim(volumes: Volumes) -> None:
+    volumes.claim("r1")
+    (result,) = (run / "j1" for run in volumes.run_directories("data"))
+    result.mkdir()
+    other = Volumes(volumes.directories)
+    with pytest.raises(UnsuitableMachineError, match="another run of this id"):
+        other.claim("r1", keeps_results=False)
+    other.release()
+    assert result.is_dir()
+    volumes.release()
+
+
 def test_directories_are_private(volumes: Volumes) -> None:
     volumes.claim("r1")
     places = volumes.make_job("j")

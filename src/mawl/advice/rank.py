@@ -129,6 +129,7 @@ def _compared_facts(name: str, record: Qualification) -> dict[str, str]:
         "scale": f"{choice.scale:g}",
         "cache mode": choice.cache,
         "bound": format_ratio(record.asked.most_slowdown),
+        "version of the load": f"{record.load_version}",
         "mix": f"that of {mix.fewest} to {mix.most} sessions",
     }
 

@@ -1,8 +1,9 @@
 """Remove what interrupted runs left: processes, control groups, and marked directories under the roles.
 
 Looks under the roles that the options name, under those that runs in RUNS used, and in directories that
-were probed.  The mark in each directory says what it is for: results under data always stay.  In the
-directories that a run folder names, mawl removes only what is marked with the id of that run.
+were probed.  The mark in each directory says what it is for: results under data always stay, outputs of
+mawl's own programs go.  In the directories that a run folder names, mawl removes only what is marked with the
+id of that run.
 """
 
 from __future__ import annotations

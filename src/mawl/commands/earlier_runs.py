@@ -15,7 +15,7 @@ from mawl.measure.devices import mount_of, read_mounts
 from mawl.measure.machine import Machine
 from mawl.measure.suitability import libraries
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.mix import JobKind, is_of_catalogue, job_kinds, kind_of, solo_plan
+from mawl.plan.mix import LOAD_VERSION, JobKind, is_of_catalogue, job_kinds, kind_of, solo_plan
 from mawl.plan.needs import Needs, needs
 from mawl.plan.workload import Plan
 from mawl.records.model.records import JobRecord
@@ -62,6 +62,7 @@ def surroundings(request: RunRequest, volumes: Volumes, machine: Machine) -> dic
         "memory_bytes": machine.memory_bytes,
         "kernel": machine.kernel,
         "mawl_version": __version__,
+        "load_version": LOAD_VERSION,
         "libraries": libraries(),
     }
 
@@ -119,8 +120,11 @@ class SoloTimes:
         folder = self._request.folder.with_name(f"{self._request.folder.name}-alone-{number}")
         kinds_alone = counted_noun(len(wanted), "kind")
         print(f"running {kinds_alone} of jobs alone first: run {number} of {RUNS_ALONE}", file=sys.stderr)
+        spec = msgspec.structs.replace(self._request.spec, keep_outputs=False)
         facts = carry(
-            msgspec.structs.replace(self._request, plan=plan, run_id=run_id, folder=folder, alone=())
+            msgspec.structs.replace(
+                self._request, plan=plan, spec=spec, run_id=run_id, folder=folder, alone=()
+            )
         )
         self._keep({job.job: kind_of(job) for job in plan.jobs()}, folder, run_id)
         return facts
@@ -166,6 +170,7 @@ class Peaks:
         around: dict[str, Condition] = {
             "start_mode": spec.start,
             "mawl_version": __version__,
+            "load_version": LOAD_VERSION,
             "libraries": libraries(),
         }
         kept = {kind_of(job) for job in plan.jobs() if is_of_catalogue(job)}

@@ -42,6 +42,7 @@ from mawl.commands.fail_on import Failing, add_fail_on_arguments
 from mawl.commands.qualify_text import ProgressLines, choice_text
 from mawl.commands.reporting import short_path
 from mawl.commands.terminal import Groups, require_programs
+from mawl.plan.mix import LOAD_VERSION
 from mawl.plan.spec import parse_scale
 from mawl.records.model.qualification import MOST_MINUTES, Asked, Qualification
 from mawl.records.spec.run_spec import NodesSpec
@@ -279,6 +280,7 @@ def _new(arguments: argparse.Namespace, bounds: CapacityBounds) -> Qualification
         created_at=time.time(),
         outcome="running",
         mawl_version=__version__,
+        load_version=LOAD_VERSION,
         machine=this_machine(),
         directory=str(Path.cwd()),
         asked=Asked(

@@ -83,7 +83,7 @@ def _lacks(need: Need, facts: RunFacts, parts: SignatureParts) -> str | None:
     match need:
         case "copies":
             if (facts.workload.jobs or 0) <= len(COPIES) * max(len(facts.nodes), 1):
-                return f"not meaningful: below {FEWEST_FULL_SESSIONS} sessions each program runs once"
+                return f"not meaningful: each program runs once, as below {FEWEST_FULL_SESSIONS} sessions"
         case "standard":
             return (
                 "not meaningful at this scale: below standard times are not in proportion" if small else None

@@ -26,6 +26,12 @@ FEWEST_FULL_SESSIONS = 5
 
 MIX_CHANGES = f"the mix changes at {FEWEST_FULL_SESSIONS} sessions (26 jobs in place of 20)"
 
+LOAD_VERSION = 2
+"""What the programs of the catalogue do: figures of two versions are of different loads.
+
+2, November 2026: wide_sort also writes its sorted table under data, which 1 did not.
+"""
+
 COPIES: dict[str, int] = {
     "census_load": 4,
     "census_load_single": 3,

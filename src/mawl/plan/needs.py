@@ -200,7 +200,7 @@ def asked_per_cpu_second(plan: Plan, catalogue: Mapping[str, Program], seconds: 
                 moved[role][direction] += size
     if unknown or not cpu_seconds:
         why = f"bytes or CPU seconds of {', '.join(sorted(unknown))} are not known"
-        return Asked(by_role=None, basis=why if unknown else "the jobs declare no CPU seconds")
+        return Asked(by_role=None, basis=why if unknown else "the jobs have no CPU seconds")
     by_role: dict[Role, dict[Direction, float]] = {
         role: {way: size / cpu_seconds for way, size in ways.items()} for role, ways in moved.items()
     }

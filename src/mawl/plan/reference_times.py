@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.base.units import format_plain
+from mawl.plan.mix import is_of_catalogue
 from mawl.plan.needs import JobSeconds
 
 TABLE = Path(__file__).with_name("reference_times.json")
@@ -24,6 +25,7 @@ class Knot(msgspec.Struct, frozen=True, kw_only=True):
     scale: float
     measured_at: str
     runs: int
+    memory_limit_bytes: int | None
     cpu_seconds: dict[str, float]
 
 
@@ -36,15 +38,17 @@ class ReferenceTimes(msgspec.Struct, frozen=True, kw_only=True):
     def seconds(self, program: str, scale: float) -> float | None:
         """CPU seconds at a scale: along a straight line between two knots, and beyond the outer ones.
 
-        None for a program that the table does not have.
+        Below the first knot they are at least in proportion to the scale.  None for a program that is not at
+        every knot.
         """
-        if program not in self.knots[0].cpu_seconds:
+        if not all(program in knot.cpu_seconds for knot in self.knots):
             return None
         lines = list(pairwise(self.knots))
         below, above = next((line for line in lines if scale <= line[1].scale), lines[-1])
         part = (scale - below.scale) / (above.scale - below.scale)
         first, second = (knot.cpu_seconds[program] for knot in (below, above))
-        return max(first + part * (second - first), 0.0)
+        least = self.knots[0].cpu_seconds[program] * min(scale / self.knots[0].scale, 1.0)
+        return max(first + part * (second - first), least)
 
 
 @cache
@@ -58,7 +62,8 @@ def reference_seconds() -> JobSeconds:
     table = reference_times()
     least, most = (format_plain(table.knots[end].scale) for end in (0, -1))
     return JobSeconds(
-        lambda program, job: table.seconds(program.name, job.scale),
-        f"by reference times: the CPU seconds that each job took alone on {table.machine}; "
+        lambda program, job: table.seconds(program.name, job.scale) if is_of_catalogue(job) else None,
+        "by reference times: the CPU seconds that each job took alone with the default options on "
+        f"{table.machine}; "
         f"measured at scales {least} to {most}, extrapolated outside them",
     )

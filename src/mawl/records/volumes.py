@@ -61,7 +61,8 @@ class Volumes:
         """Hears a job's name while its directories under work and util still stand."""
         self.kept = Removal()
         """What could not be removed so far."""
-        self._locks: list[int] = []
+        self._locks: dict[Path, int] = {}
+        """The directories that this run claimed, and the lock on each."""
         self._run_id: str | None = None
         self._keeps_results = True
 
@@ -93,7 +94,7 @@ class Volumes:
             purpose = "output" if role == "data" and not keeps_results else role
             for directory in self.run_directories(role):
                 try:
-                    self._locks.append(_make_marked(directory, f"run {run_id} as {purpose}"))
+                    self._locks[directory] = _make_marked(directory, f"run {run_id} as {purpose}")
                 except FileExistsError:
                     raise UnsuitableMachineError(
                         "another run of this id has been here", where=str(directory), cure="run mawl clean"
@@ -137,12 +138,12 @@ class Volumes:
         """Remove the run's directories (kept results under data stay, if any) and let the locks go."""
         for role in ROLES:
             for run in self.run_directories(role):
-                if not run.is_dir():
+                if run not in self._locks or not run.is_dir():
                     continue
                 if role == "data" and self._keeps_results and not _is_bare(run):
                     continue
                 remove_tree(run)
-        for lock in self._locks:
+        for lock in self._locks.values():
             os.close(lock)
         self._locks.clear()
 

@@ -351,6 +351,7 @@ def _facts(
             scale_name=None,
             seed=source.workload.seed,
             options=source.workload.options,
+            load_version=source.workload.load_version,
         ),
         outcome="completed",
         started_at=started,

@@ -26,6 +26,7 @@ def changed(**changes: Any) -> tuple[Side, Side]:
 
 REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("the sides differ in scale: 0.0005 and 0.01", {"workload": workload(scale=0.01)}),
+    ("the sides differ in what mawl's programs do", {"workload": workload(load_version=7)}),
     ("the sides ran other jobs", {"planned_jobs": [planned("s1-1")]}),
     (
         "the sides differ in page cache: in use and denied",

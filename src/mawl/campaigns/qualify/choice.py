@@ -193,6 +193,7 @@ class Chooser:
         rounds = repeats.alone - (scale == SMOKE)
         run = self.mix(scale).elapsed_seconds + beyond
         fitting = min(max(self.asked.most_slowdown / self.mix(scale).slowdown, 0.5), MOST_FITTING_RATIO)
+        fitting = time_ratio(self.sessions, fitting)
         made = sum(table.bytes for table in needs_at(self.sessions, scale).tables)
         return {
             "inputs": LEAST_PHASE_SECONDS + made / self.model.input_bytes_per_second,
@@ -295,8 +296,8 @@ class Chooser:
         if asked.sessions is not None:
             why = "as asked"
         else:
-            cores = counted_noun(seen.cores, "core")
-            why = f"1.25 for each of {cores}, as in the published studies, rounded up"
+            cores = f"each of {seen.cores} cores" if seen.cores > 1 else "1 core"
+            why = f"1.25 for {cores}, as in the published studies, rounded up"
         if choice.sessions < FEWEST_FULL_SESSIONS:
             why += f"; below {FEWEST_FULL_SESSIONS} sessions each program runs once"
         total = format_seconds(sum(choice.phase_seconds.values()))
@@ -365,6 +366,14 @@ def expected(slowdown: float, most: float, others_cpu_ratio: float | None = None
         slowdown_high=math.exp(spread.inv_cdf(CERTAIN)),
         reason=reason,
     )
+
+
+def time_ratio(sessions: int, ratio: float) -> float:
+    """How many times as long a run may take if it has ``ratio`` times the ``sessions``.
+
+    From 5 sessions on the jobs grow with them; 1 to 4 have the same jobs, so fewer take longer.
+    """
+    return ratio if sessions >= FEWEST_FULL_SESSIONS else max(1.0, 1.0 / ratio)
 
 
 def needed_on(system: WritableSpace, needed: Needs) -> int:

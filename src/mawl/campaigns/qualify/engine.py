@@ -28,6 +28,7 @@ from mawl.campaigns.qualify.choice import (
     probe_seconds,
     sessions_of,
     smallest_is_too_many,
+    time_ratio,
 )
 from mawl.campaigns.qualify.interface import MachineSeen, Model, RunWish, Work
 from mawl.campaigns.qualify.runs import Runs
@@ -341,7 +342,8 @@ class Engine:
         return self._in_time(seconds * (1 + left) + later)
 
     def _time_for(self, sessions: int) -> bool:
-        return self._in_time(self._run_seconds() * sessions / self._chosen.sessions)
+        chosen = self._chosen.sessions
+        return self._in_time(self._run_seconds() * time_ratio(chosen, sessions / chosen))
 
     def _run_seconds(self) -> float:
         made = [run.seconds or 0.0 for run in self.record.runs_for("measured")]

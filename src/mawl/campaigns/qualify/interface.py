@@ -75,7 +75,7 @@ class Model(Protocol):
         """All programs one after another."""
 
     def cpu_seconds(self, program: str, scale: float) -> float:
-        """Of one job, on a core of this machine, with what does not grow with the scale."""
+        """Of one job on a core of this machine, without start-up and verification."""
 
     def mix(self, sessions: int, scale: float) -> Mix:
         """One measured run."""

@@ -171,6 +171,7 @@ CONFIGURATION: tuple[tuple[str, Severity, Reader], ...] = (
     ("jobs of the workload", "refused", lambda run: _jobs(run)),
     ("scale", "refused", lambda run: run.facts.workload.scale),
     ("what derived jobs do and when they start", "refused", lambda run: run.facts.derived),
+    ("what mawl's programs do (version of the load)", "refused", lambda run: _load(run)),
     ("page cache", "refused", lambda run: _page_cache(run)),
     ("kind", "doubtful", lambda run: _kind(run)),
     ("seed of the inputs", "doubtful", lambda run: run.facts.workload.seed),
@@ -334,6 +335,12 @@ def _device_source(run: ComparedRun) -> str:
 def _jobs(run: ComparedRun) -> object:
     planned = {job.job: job.program for job in run.facts.planned_jobs}
     return planned or {job: time.program for job, time in run.jobs.items()}
+
+
+def _load(run: ComparedRun) -> object:
+    """Without a program that it changed the version means nothing."""
+    programs = {job.program for job in run.facts.planned_jobs}
+    return run.facts.workload.load_version if "wide_sort" in programs else None
 
 
 def _page_cache(run: ComparedRun) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import heapq
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from mawl.measure.accounting import resident_bytes
@@ -161,9 +160,7 @@ class _DerivedJob:
     def _file(self, role: Role, number: int, size_bytes: int) -> OwnFile:
         name = f"step-{number + 1:05d}.rows"
         if role == "data":
-            place = Path(self.context.assignment.results)
-            place.mkdir(parents=True, exist_ok=True)
-            path = place / name
+            path = self.context.output(name)
         else:
             path = self.context.work(name) if role == "work" else self.context.util(name)
         return OwnFile(path, size_bytes, self._salt(number, role))

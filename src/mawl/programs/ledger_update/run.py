@@ -101,7 +101,7 @@ class _LedgerUpdate:
         self.rows = self.copied + self.copied // APPENDED
         self.records = Records(arrow.read_schema(self.input.directory))
         self.ledger, self.journal = context.work("ledger.rows"), context.work("journal.rows")
-        self.published = Path(context.assignment.results) / "open-vouchers.arrow"
+        self.published = context.output("open-vouchers.arrow")
         self.folders: list[Path] = []
         self.files = self.settled = self.cents = self.change = 0
         names = ("input", "copied", "appended", "before", "after", "journalled", "journal", "open", "swept")
@@ -242,7 +242,6 @@ class _LedgerUpdate:
         return self.folders[folder] / f"{place:03d}.rows"
 
     def _publish(self) -> None:
-        self.published.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         space = memory(FILE_ROWS * (CHUNK_ROWS // FILE_ROWS), self.records.words)
         filled = 0
         with (

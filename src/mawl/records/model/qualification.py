@@ -359,6 +359,8 @@ class Qualification(msgspec.Struct, frozen=True, kw_only=True):
     phases: list[Phase] = msgspec.field(default_factory=lambda: [Phase(name=name) for name in PHASES])
     environment: dict[str, str] = {}
     nodes: list[QualifyNode] = []
+    load_version: int = 1
+    """``plan.mix.LOAD_VERSION``; records without it are of version 1."""
     choice: QualificationChoice | None = None
     runs: list[QualifyRun] = []
     search_forecast: Fits | None = None

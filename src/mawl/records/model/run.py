@@ -58,6 +58,7 @@ class WorkloadFacts(msgspec.Struct, frozen=True, kw_only=True):
         int | None, count("Most jobs that the plan runs side by side.", PLAN)
     ] = None
     gate_jobs: Annotated[int | None, count("Jobs that are released together at the start.", PLAN)] = None
+    load_version: Annotated[int, count("Version of what mawl's programs do (1 before format 2.6).", PLAN)] = 1
 
 
 PLATFORM_SEPARATOR = "; "

@@ -13,9 +13,9 @@ import msgspec
 from mawl.records.definitions import Unit
 
 Need = Literal["copies", "reach", "standard", "twenty sessions"]
-"""What a row needs to mean something beside the mix of programs: several jobs of a program, as the published
-mixes have, bytes that really reached a device, times in proportion to the inputs (scale standard or larger),
-the session count of its range."""
+"""What a row needs to mean something, besides the mix of programs: several jobs of a program, as the
+published mixes have, bytes that really reached a device, times in proportion to the inputs (scale standard or
+larger), the session count of its range."""
 
 MIX_PROGRAMS = 19
 """The published mixes run 19 or 20 programs; a workload of fewer has no signature to compare."""

@@ -43,7 +43,7 @@ History of the format
   2.4  run.json: caps of the volumes, what control groups let the run move at their devices
   2.5  jobs: submitted_at, queue_seconds, of an imported job, from the history of its scheduler;
        steps: kind nested, of SAS logs; run.json: cpu_quota of nodes
-  2.6  run.json: arrow_pool, the memory pool of Arrow in the programs
+  2.6  run.json: arrow_pool, the memory pool of Arrow in the programs, load_version of the workload
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
 it needs a step in ``records.store.upgrades``, and older readers refuse it.

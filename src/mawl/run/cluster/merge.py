@@ -15,6 +15,7 @@ import msgspec
 
 from mawl.base.errors import MawlError
 from mawl.base.removal import remove_tree
+from mawl.plan.mix import LOAD_VERSION
 from mawl.plan.workload import Plan
 from mawl.records.model.node import NodeRun, StorageRun
 from mawl.records.model.records import Usage
@@ -135,6 +136,7 @@ def workload_of(plans: Mapping[str, Plan]) -> WorkloadFacts:
         options=every[0].options,
         planned_peak_concurrent=sum(plan.peak_concurrent for plan in every),
         gate_jobs=sum(plan.gate_jobs for plan in every),
+        load_version=LOAD_VERSION,
     )
 
 

@@ -19,6 +19,7 @@ from mawl.measure.settings.inventory import inventory_of
 from mawl.measure.space import EPHEMERAL, EPHEMERAL_CURE, ephemeral_storage, file_systems, with_space
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.derived_jobs import digest_of
+from mawl.plan.mix import LOAD_VERSION
 from mawl.plan.needs import SPACE_MARGIN, Needs, TableNeed, inputs_of
 from mawl.plan.programs import Program
 from mawl.plan.spec import scale_name
@@ -69,6 +70,7 @@ def facts_before(
             options=plan.options,
             planned_peak_concurrent=plan.peak_concurrent,
             gate_jobs=plan.gate_jobs,
+            load_version=LOAD_VERSION,
         ),
         outcome="running",
         started_at=time.time(),

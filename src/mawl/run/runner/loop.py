@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from mawl.base.errors import MawlError
 from mawl.importers.formats.saslog_write import job_log
+from mawl.plan.mix import is_of_catalogue
 from mawl.plan.needs import turns
 from mawl.plan.progress import Progress
 from mawl.plan.workload import START_GATE, JobPlan
@@ -300,7 +301,10 @@ class RunLoop:
 
     def _job_ended(self, run: JobRun, record: JobRecord) -> None:
         name = record.job
-        record = without_directories(self.volumes, record, keeps_results=self.request.keeps_results(run.plan))
+        # A killed program leaves a part of its output, which is no result; a command removes its own.
+        keeps = self.request.keeps_results(run.plan)
+        keeps = keeps and (record.outcome == "finished" or not is_of_catalogue(run.plan))
+        record = without_directories(self.volumes, record, keeps_results=keeps)
         self.sampling.remove(name, record.total)
         del self.jobs[name]
         self.progress.end(name, well=record.outcome == "finished")
