@@ -301,14 +301,22 @@ def _keep_reference(found: Measured) -> None:
         if table.machine != found.machine:
             raise ValueError(f"the table is of {table.machine}, these figures are of {found.machine}")
         knots = {one.scale: one for one in table.knots}
-    before = knots[found.scale].cpu_seconds if found.scale in knots else {}
-    knots[found.scale] = Knot(
-        scale=found.scale,
-        measured_at=found.measured_at,
-        runs=found.runs,
-        memory_limit_bytes=found.memory_limit_bytes,
-        cpu_seconds=before | {name: round(one.cpu_seconds, 3) for name, one in found.programs.items()},
-    )
+    seconds = {name: round(one.cpu_seconds, 3) for name, one in found.programs.items()}
+    before = knots.get(found.scale)
+    if before is None or set(seconds) == set(CATALOGUE):
+        knots[found.scale] = Knot(
+            scale=found.scale,
+            measured_at=found.measured_at,
+            runs=found.runs,
+            memory_limit_bytes=found.memory_limit_bytes,
+            cpu_seconds=seconds,
+        )
+    else:
+        knots[found.scale] = msgspec.structs.replace(
+            before,
+            cpu_seconds=before.cpu_seconds | seconds,
+            again=before.again | dict.fromkeys(seconds, found.measured_at),
+        )
     kept = ReferenceTimes(machine=found.machine, knots=[knots[scale] for scale in sorted(knots)])
     TABLE.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
 

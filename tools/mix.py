@@ -64,8 +64,8 @@ def load() -> list[Shown]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Keep the runs named."""
-    kept = []
+    """Keep the runs named, each in place of one with the same command."""
+    kept = {tuple(one.command): one for one in load()}
     for name in arguments:
         report = subprocess.run(
             [sys.executable, "-m", "mawl", "report", name, "--all"],
@@ -73,8 +73,9 @@ def main(arguments: Sequence[str]) -> int:
             text=True,
             check=True,
         )
-        kept.append(shown(Path(name), report.stdout))
-    FILE.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
+        found = shown(Path(name), report.stdout)
+        kept[tuple(found.command)] = found
+    FILE.write_bytes(msgspec.json.format(msgspec.json.encode(list(kept.values())), indent=2) + b"\n")
     return 0
 
 

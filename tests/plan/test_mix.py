@@ -162,7 +162,7 @@ def test_other_numbers_of_sessions_are_refused(sessions: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sessions", "spread", "cpu_spread"), [(1, 0.0, 0.0), (2, 0.02, 0.01), (3, 0.03, 0.07), (4, 0.02, 0.2)]
+    ("sessions", "spread", "cpu_spread"), [(1, 0.0, 0.0), (2, 0.01, 0.01), (3, 0.01, 0.12), (4, 0.04, 0.21)]
 )
 def test_few_sessions_have_each_program_once_and_end_together(
     sessions: int, spread: float, cpu_spread: float

@@ -20,7 +20,7 @@ BYTES_PER_SECOND_ALONE = 1e9
 REQUEST_SECONDS_ALONE = 0.2e-3
 """What a random request is taken to last alone, as at flash; for planning only."""
 
-WRITEBACK_SECONDS = 70e-6
+WRITEBACK_SECONDS = 120e-6
 """Reference CPU seconds that ``--cache none`` adds for each small file (docs/design/programs.md)."""
 
 

@@ -27,6 +27,8 @@ class Knot(msgspec.Struct, frozen=True, kw_only=True):
     runs: int
     memory_limit_bytes: int | None
     cpu_seconds: dict[str, float]
+    again: dict[str, str] = {}
+    """Programs that were measured again later, and when."""
 
 
 class ReferenceTimes(msgspec.Struct, frozen=True, kw_only=True):

@@ -67,7 +67,7 @@ SIGNATURE: tuple[SignatureRow, ...] = (
         unit="ratio",
         low=0.15,
         high=0.20,
-        source="derived: 80:20 reads to writes; other numbers of sessions have 0.16 to 0.22 by declaration",
+        source="derived: 80:20 reads to writes; other numbers of sessions have 0.15 to 0.22 by declaration",
         definition="Application bytes written in data over those read and written there.",
         needs=("copies", "twenty sessions"),
     ),
