@@ -1,6 +1,6 @@
 """Keep what a run of a mix showed for docs/reference/signature.md: ``python -m tools.mix RUN...``.
 
-It writes ``docs/reference/mix.json`` from the report of each run folder, the lines that say what was
+It adds to ``docs/reference/mix.json`` from the report of each run folder the lines that say what was
 run and the signature beside the published ranges; ``make reference`` prints that file.
 """
 
@@ -64,8 +64,8 @@ def load() -> list[Shown]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Keep the runs named, each in place of one with the same command."""
-    kept = {tuple(one.command): one for one in load()}
+    """Add the runs named to those that are kept."""
+    kept = load()
     for name in arguments:
         report = subprocess.run(
             [sys.executable, "-m", "mawl", "report", name, "--all"],
@@ -73,9 +73,8 @@ def main(arguments: Sequence[str]) -> int:
             text=True,
             check=True,
         )
-        found = shown(Path(name), report.stdout)
-        kept[tuple(found.command)] = found
-    FILE.write_bytes(msgspec.json.format(msgspec.json.encode(list(kept.values())), indent=2) + b"\n")
+        kept.append(shown(Path(name), report.stdout))
+    FILE.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
     return 0
 
 
