@@ -144,7 +144,7 @@ def test_reference_times_lie_on_lines_between_the_scales_that_were_measured() ->
     for name in CATALOGUE:
         for below, above in pairwise(table.knots):
             ends = [knot.cpu_seconds[name] for knot in (below, above)]
-            assert ends == [table.seconds(name, knot.scale) for knot in (below, above)]
+            assert ends == pytest.approx([table.seconds(name, knot.scale) for knot in (below, above)])
             assert table.seconds(name, (below.scale + above.scale) / 2) == pytest.approx(sum(ends) / 2)
             assert ends[0] < ends[1]
     assert table.seconds("mine", 0.01) is None

@@ -107,8 +107,9 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         Option(
             form=Whole(1, MOST_SESSIONS, of="sessions"),
             metavar="N",
-            help=f"scale mixed20 by its rule to N sessions, 1 to {MOST_SESSIONS}: 3N + 11 jobs, 2N - 5 "
-            "released together; below 5 sessions each program once, N released together",
+            help=f"scale mixed20 to N sessions, 1 to {MOST_SESSIONS}: 3N + 11 jobs, 2N - 5 "
+            "released together; below 5 each program once, N released together",
+            brief=f"scale mixed20 to N sessions, 1 to {MOST_SESSIONS}; below 5 each program runs once",
             places=("profile", "side"),
             group="workload",
         ),
