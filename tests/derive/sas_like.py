@@ -67,14 +67,14 @@ def as_sas_counts(truth: Derived) -> Derived:
 
 
 def _groups(program: Program) -> list[list[Step]]:
-    """The steps of a program; one that only writes utility files is one with the next, if that reads them."""
+    """The steps of a program; one that writes utility files is one with the next, if that reads them."""
     util = _util(program)
     groups: list[list[Step]] = []
     for step in program.steps:
         if step.kind not in ("data", "procedure"):
             continue
         wrote = {one.table for one in groups[-1][-1].writes} if groups else set()
-        if wrote and wrote <= util and wrote & {one.table for one in step.reads}:
+        if wrote & util & {one.table for one in step.reads}:
             groups[-1].append(step)
         else:
             groups.append([step])
@@ -108,12 +108,19 @@ def _one(steps: Sequence[StepRecord], program: Program, noted: Noted | None) -> 
     first, last = steps[0], steps[-1]
     usage = total(step.usage for step in steps)
     declared = next(one for one in program.steps if one.name == last.name)
+    whole = next(
+        one for one in CATALOGUE[program.name.removesuffix(OTHER_NAME)].steps if one.name == last.name
+    )
+    rows = last.rows_written
+    if rows is not None and declared.writes:
+        # No note counts the rows of utility files; tables of one step have equally many.
+        rows = rows * len(declared.writes) // len(whole.writes)
     return msgspec.structs.replace(
         last,
         started_at=first.started_at,
         usage=usage if noted is None else noted(usage),
         rows_read=first.rows_read if declared.reads else None,
-        rows_written=last.rows_written if declared.writes else None,
+        rows_written=rows if declared.writes else None,
     )
 
 

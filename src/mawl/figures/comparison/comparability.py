@@ -332,15 +332,14 @@ def _device_source(run: ComparedRun) -> str:
     return "block devices" if source.startswith("block device") else "no known devices"
 
 
-def _jobs(run: ComparedRun) -> object:
+def _jobs(run: ComparedRun) -> Mapping[str, str]:
     planned = {job.job: job.program for job in run.facts.planned_jobs}
     return planned or {job: time.program for job, time in run.jobs.items()}
 
 
 def _load(run: ComparedRun) -> object:
     """Without a program that it changed the version means nothing."""
-    programs = {job.program for job in run.facts.planned_jobs}
-    return run.facts.workload.load_version if "wide_sort" in programs else None
+    return run.facts.workload.load_version if "wide_sort" in _jobs(run).values() else None
 
 
 def _page_cache(run: ComparedRun) -> str:
