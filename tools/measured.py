@@ -211,13 +211,13 @@ def _asked(stored: Measured) -> list[str]:
     took = {name: one.cpu_seconds for name, one in stored.programs.items()}
     seconds = JobSeconds(lambda program, _: took.get(program.name), "measured")
     asked = asked_per_cpu_second(plan, CATALOGUE, seconds)
-    if asked.by_role is None:
+    if asked.by_role is None or asked.total is None:
         return []
     roles = ", ".join(
         f"{role} {format_bytes(ways['read'])} read and {format_bytes(ways['written'])} written"
         for role, ways in asked.by_role.items()
     )
-    total = format_bytes(asked.total or 0)
+    total = format_bytes(asked.total)
     return [f"By these times `mixed20` asks {total} for each CPU second:", f"{roles}."]
 
 
@@ -284,8 +284,9 @@ def main(arguments: Sequence[str]) -> int:
             return done.returncode
         runs.append(measured(given.place / "runs" / "latest"))
     found, stored = middle(runs), load(given.cache)
-    merges = given.program and not given.reference
-    keep(merged(stored, found) if merges and stored is not None else found)
+    if given.program and not given.reference and stored is not None:
+        found = merged(stored, found)
+    keep(found)
     return 0
 
 

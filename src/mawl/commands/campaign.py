@@ -165,7 +165,7 @@ def _search(asked: CampaignSpec, spec: RunSpec) -> SessionSearch:
     ruled = spec.workload == DEFAULT_WORKLOAD
     first = spec.sessions or (FEWEST_FULL_SESSIONS if ruled else 1)
     limit = mix_range(first).most if ruled else MOST_SESSIONS
-    most = limit if asked.most_sessions is None else asked.most_sessions
+    most = asked.most_sessions or limit
     if limit < most:
         raise UsageError(
             f"--most-sessions {most}: expected {first} to {limit}",

@@ -187,5 +187,5 @@ def _asked_lines(asked: Asked, width: int) -> list[str]:
             f"{role:<20} {format_bytes(ways['read']):>10} {format_bytes(ways['written']):>10}"
             for role, ways in rows
         ),
-        *wrapped(f"Together {format_bytes(asked.total or 0)}, {asked.basis}.", width, "  "),
+        *wrapped(f"Together {format_bytes(sum(total.values()))}, {asked.basis}.", width, "  "),
     ]

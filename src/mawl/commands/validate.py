@@ -81,4 +81,6 @@ def _subject(name: str, runs: Path, signers: Path | None, place: Path) -> Valida
     if signers is not None:
         raise UsageError("--signers goes with a pack", cure="name the file that mawl pack wrote")
     campaign = campaign_folder(name, runs)
-    return run_subject(locate(name, runs)) if campaign is None else campaign_subject(campaign.resolve())
+    if campaign is not None:
+        return campaign_subject(campaign.resolve())
+    return run_subject(locate(name, runs))

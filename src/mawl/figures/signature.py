@@ -82,7 +82,7 @@ def _lacks(need: Need, facts: RunFacts, parts: SignatureParts) -> str | None:
     small = scale is None or scale < SCALES["standard"]
     match need:
         case "copies":
-            if (facts.workload.jobs or 0) <= len(COPIES) * max(len(facts.nodes), 1):
+            if facts.workload.jobs <= len(COPIES) * max(len(facts.nodes), 1):
                 return f"not meaningful: each program runs once, as below {FEWEST_FULL_SESSIONS} sessions"
         case "standard":
             return (
@@ -123,10 +123,10 @@ def _work_util(_: RunFacts, parts: SignatureParts) -> Value:
 
 
 def _data_write(_: RunFacts, parts: SignatureParts) -> Value:
-    data = None if parts.io.by_role is None else parts.io.by_role.get("data")
-    if data is None:
+    data = (parts.io.by_role or {}).get("data")
+    if data is None or data.read_bytes is None or data.written_bytes is None:
         return None, "I/O of data was not measured"
-    return _over(data.written_bytes, _role_bytes(data), "no bytes of data are known")
+    return _over(data.written_bytes, data.read_bytes + data.written_bytes, "no bytes of data were moved")
 
 
 def _role_bytes(role: RoleFigures | None) -> float:

@@ -75,15 +75,11 @@ def mixed(sessions: int, name: str = "mixed20") -> WorkloadSpec:
             f"--sessions {sessions}: expected 1 to {MOST_SESSIONS}",
             cure="choose a number of sessions in that range",
         )
-    return WorkloadSpec(
-        name=name,
-        title=f"All twenty programs in {sessions} sessions",
-        sessions=(
-            once_each(sessions)
-            if sessions < FEWEST_FULL_SESSIONS
-            else session_specs(sessions, apportion(COPIES, 3 * sessions + 11), gate=2 * sessions - 5)
-        ),
-    )
+    if sessions < FEWEST_FULL_SESSIONS:
+        dealt = once_each(sessions)
+    else:
+        dealt = session_specs(sessions, apportion(COPIES, 3 * sessions + 11), gate=2 * sessions - 5)
+    return WorkloadSpec(name=name, title=f"All twenty programs in {sessions} sessions", sessions=dealt)
 
 
 class SessionRange(NamedTuple):

@@ -132,11 +132,9 @@ def needs(
     )
 
     def goes(job: JobPlan, role: Role) -> int:
-        return (
-            0
-            if role == "data" and keeps_results(job, keeps_outputs=keeps_outputs)
-            else _space(catalogue, job)[role]
-        )
+        if role == "data" and keeps_results(job, keeps_outputs=keeps_outputs):
+            return 0
+        return _space(catalogue, job)[role]
 
     space: dict[Role, int] = {
         role: int(SPACE_MARGIN * _side_by_side(plan, lambda job, r=role: goes(job, r)))  # type: ignore[misc]

@@ -119,7 +119,9 @@ def _fits_between_neighbours(knee: Knee, sessions: int, mix: SessionRange) -> Fi
     """The number with the interval of the knee; of too few runs, with one of the assumed spread."""
     if knee.low is not None:
         found = Fits(sessions=sessions, basis="measured", reason=knee.interval_reason)
-        return found if knee.high is None else msgspec.structs.replace(found, low=knee.low, high=knee.high)
+        if knee.high is None:
+            return found
+        return msgspec.structs.replace(found, low=knee.low, high=knee.high)
     half = math.exp(NORMAL * value_of("qualification.assumed_run_spread_ratio"))
     return Fits(
         sessions=sessions,

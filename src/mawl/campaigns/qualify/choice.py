@@ -430,7 +430,7 @@ def next_number(runs: Sequence[SessionRun], forecast: Fits) -> int | None:
     mix = mix_range(runs[0].sessions)
     high = min((one.sessions for one in found if not one.carried), default=mix.most + 1)
     low = max((one.sessions for one in found if one.carried and one.sessions < high), default=None)
-    least = mix.fewest if low is None else low + 1
+    least = (low or mix.fewest - 1) + 1
     if least > high - 1:
         around = [one for one in found if one.sessions in (high, low) and not one.refused]
         return next((one.sessions for one in around[::-1] if one.runs < RUNS_EACH), None)
