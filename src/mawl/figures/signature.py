@@ -126,7 +126,7 @@ def _data_write(_: RunFacts, parts: SignatureParts) -> Value:
     data = (parts.io.by_role or {}).get("data")
     if data is None or data.read_bytes is None or data.written_bytes is None:
         return None, "I/O of data was not measured"
-    return _over(data.written_bytes, data.read_bytes + data.written_bytes, "no bytes of data were moved")
+    return _over(data.written_bytes, data.read_bytes + data.written_bytes, "no bytes of data are known")
 
 
 def _role_bytes(role: RoleFigures | None) -> float:
